@@ -7,29 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pushrank import losses, metrics, model_selection, objectives, prices, theory, weak_rankers
-    from pushrank.estimators import (
-        SVMMAP,
-        AdaBoostRanker,
-        CascadeRanker,
-        InfinitePush,
-        IRPush,
-        PerceptronAtK,
-        PNormPush,
-        PNormPushCV,
-        PushBoost,
-        PushBoostCV,
-        PushRanker,
-        PushRankerCV,
-        RampAtK,
-        RankBoost,
-        RankerSearchCV,
-        RankSVM,
-        SGDAtK,
-        SmoothMarginRanking,
-        StructSVM,
-        TopRankerCV,
-        TrimmedPush,
-    )
+    from pushrank.estimators import *
     from pushrank.interop.numpy import export_numpy
     from pushrank.objectives import PushObjective
     from pushrank.persistence import load, save

@@ -18,7 +18,6 @@ class DatasetNotFoundError(FileNotFoundError):
 
     Examples
     --------
-    >>> from pushrank.exceptions import DatasetNotFoundError
     >>> issubclass(DatasetNotFoundError, OSError)
     True
     """
@@ -31,7 +30,6 @@ class DatasetFormatError(ValueError):
 
     Examples
     --------
-    >>> from pushrank.exceptions import DatasetFormatError
     >>> issubclass(DatasetFormatError, ValueError)
     True
     """
@@ -42,7 +40,6 @@ class LostPartitionsError(RuntimeError):
 
     Examples
     --------
-    >>> from pushrank.exceptions import LostPartitionsError
     >>> issubclass(LostPartitionsError, RuntimeError)
     True
     """
@@ -53,7 +50,6 @@ class ModelFileError(ValueError):
 
     Examples
     --------
-    >>> from pushrank.exceptions import ModelFileError
     >>> issubclass(ModelFileError, ValueError)
     True
     """
@@ -64,7 +60,6 @@ class StreamError(ValueError):
 
     Examples
     --------
-    >>> from pushrank.exceptions import StreamError
     >>> issubclass(StreamError, ValueError)
     True
     """

@@ -246,7 +246,12 @@ def _check_trees(loaded: Any) -> None:
             _check_nodes(is_inner, children, item.feature[is_inner], item.n_features)
         elif isinstance(item, HistGradientBoostingClassifier | HistGradientBoostingRegressor):
             for predictor in chain.from_iterable(item._predictors):
-                _check_predictor(predictor.nodes, item.n_features_in_)
+                is_inner = predictor.nodes["is_leaf"] == 0
+                inner = predictor.nodes[is_inner]
+                # Splits by category point into bit sets beside the tree, which these checks do not cover.
+                features = np.where(inner["is_categorical"] != 0, -1, inner["feature_idx"])
+                children = np.stack([inner["left"], inner["right"]])
+                _check_nodes(is_inner, children, features, item.n_features_in_)
         elif isinstance(item, dict):
             waiting += item.values()
         elif isinstance(item, list | tuple | set):
@@ -255,15 +260,6 @@ def _check_trees(loaded: Any) -> None:
             waiting += item.ravel().tolist() if item.dtype == object else []
         elif hasattr(item, "__dict__"):
             waiting += vars(item).values()
-
-
-def _check_predictor(nodes: Any, n_features: int) -> None:
-    is_inner = nodes["is_leaf"] == 0
-    inner = nodes[is_inner]
-    # Splits by category point into bit sets beside the tree, which these checks do not cover.
-    if np.any(inner["is_categorical"] != 0):
-        raise ModelFileError("the file holds a tree whose nodes point out of it; fit the model again.")
-    _check_nodes(is_inner, np.stack([inner["left"], inner["right"]]), inner["feature_idx"], n_features)
 
 
 def _check_nodes(

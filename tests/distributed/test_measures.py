@@ -99,7 +99,7 @@ def test_on_a_cluster_with_frames_texts_and_a_partition_without_rows(client):
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"scores": np.zeros(4)}, TypeError, "scores must be a dask array or series, found ndarray"),
+        ({"scores": np.zeros(4)}, TypeError, "scores must be a Dask array or data frame, and is ndarray"),
         ({"scores": da.zeros((4, 2))}, TypeError, "scores must be one-dimensional, found 2 dimensions"),
         ({"scores": da.from_array([0.0, 1.0, np.nan, 2.0], chunks=2)}, ValueError, "row 0;.*\n.*partition 1"),
         ({"scores": da.from_array([1, 2, 2**53 + 1, 4], chunks=2)}, ValueError, "cannot tell all scores"),
@@ -117,9 +117,9 @@ def test_on_a_cluster_with_frames_texts_and_a_partition_without_rows(client):
         (
             {"y_true": dask.delayed(np.zeros(4))},
             TypeError,
-            "y_true must be a dask array or series, found Delayed",
+            "y_true must be a Dask array or data frame, and is Delayed",
         ),
-        ({"y_true": dask.bag.from_sequence([0, 1, 0, 1])}, TypeError, "dask array or series, found Bag"),
+        ({"y_true": dask.bag.from_sequence([0, 1, 0, 1])}, TypeError, "must be a Dask array or data frame, and is Bag"),
         (
             {
                 "y_true": dd.from_pandas(

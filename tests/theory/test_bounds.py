@@ -108,7 +108,7 @@ MARGIN_THEOREM = partial(rudin_2005.theorem_1, theta=1.0, log_covering_number=0.
         (lambda y, s: MARGIN_THEOREM(s, y, pair_probability=0.7), "pair_probability must be"),
         (lambda _, s: MARGIN_THEOREM(s, pairs=([0, 1], [1, 0])), "in both directions"),
         (lambda _, s: MARGIN_THEOREM(s, pairs=([0], [1], [2.0])), "without weight"),
-        (lambda y, s: MARGIN_THEOREM([*s[:2], np.nan], y), "scores must be finite"),
+        (lambda y, s: MARGIN_THEOREM([*s[:2], np.nan], y), "scores contains NaN"),
         (lambda *_: rudin_2005.smooth_margin_progress(0.5, 0.4, 1.0), "edge must be"),
         # the round is RankBoost's, which at g = -.5, r = .5 and no ties gains .418 and not .549
         (lambda *_: rudin_2005.smooth_margin_progress(-0.5, 0.5, 1.0), "smooth_margin must be >= 0"),

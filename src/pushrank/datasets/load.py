@@ -154,7 +154,12 @@ def load_dataset(
     >>> load_dataset("magic", positive="h").target_names
     ['g', 'h']
     """
-    record = _find(name)
+    data_sets = catalogue()
+    if name not in data_sets:
+        closest = get_close_matches(str(name), data_sets, n=len(data_sets), cutoff=0.5)
+        names = [*closest, *(other for other in sorted(data_sets) if other not in closest)]
+        raise ValueError(f"name={name!r} is no data set; use one of {names}.")
+    record = data_sets[name]
     passed = {"positive": positive, "split": split, "target": target, "threshold": threshold, "medv": medv}
     options = _check_options(record, {option: value for option, value in passed.items() if value is not None})
     frame, source = _read(record, data_home)
@@ -183,15 +188,6 @@ def load_dataset(
         source=source,
         **{key: task.rows[column].to_numpy() for key, column in columns.items()},
     )
-
-
-def _find(name: str) -> DataSet:
-    data_sets = catalogue()
-    if name in data_sets:
-        return data_sets[name]
-    closest = get_close_matches(str(name), data_sets, n=len(data_sets), cutoff=0.5)
-    names = [*closest, *(other for other in sorted(data_sets) if other not in closest)]
-    raise ValueError(f"name={name!r} is no data set; use one of {names}.")
 
 
 def _check_options(record: DataSet, passed: Mapping[str, Any]) -> dict[str, Any]:

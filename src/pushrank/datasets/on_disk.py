@@ -182,7 +182,10 @@ class DiskRows:
         try:
             with _naming(folder.parent):
                 beside.mkdir(parents=True)
-            _check_room(blocks.n_bytes, beside)
+            free = shutil.disk_usage(beside).free
+            if blocks.n_bytes > free:
+                needed = f"the rows take {blocks.n_bytes:.2e} bytes and {folder.parent} has {free:.2e}"
+                raise OSError(errno.ENOSPC, f"{needed}; name a folder with room")
             _write_files(beside, blocks)
             with _naming(folder.parent):
                 beside.rename(folder)
@@ -320,16 +323,12 @@ class _Blocks:
                 f"block {number} has {found}, and the first one {self.feature_names or self.n_features}; "
                 "they must be alike."
             )
-        self._check_finite(values)
-        return values
-
-    def _check_finite(self, values: NDArray[Any]) -> None:
         # One sum is quicker than a test of every value. It is finite where all values are, but it may also
         # overflow, so that the values are tested where it is not.
         with np.errstate(all="ignore"):
             total = values.sum()
         if np.isfinite(total) or (finite := np.isfinite(values)).all():
-            return
+            return values
         row, j = np.argwhere(~finite)[0]
         what = "NaN" if np.isnan(values[row, j]) else "infinity"
         name = j if self.feature_names is None else repr(self.feature_names[j])
@@ -420,16 +419,6 @@ def _write_files(folder: Path, blocks: _Blocks) -> None:
                 os.fsync(file.fileno())
         manifest["sizes"] = [path.stat().st_size for path in files]
         (folder / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
-
-
-def _check_room(n_bytes: int, folder: Path) -> None:
-    """Raise where the disk of a folder has not the room that rows of a known number need."""
-    free = shutil.disk_usage(folder).free
-    if n_bytes > free:
-        raise OSError(
-            errno.ENOSPC,
-            f"the rows take {n_bytes:.2e} bytes and {folder.parent} has {free:.2e}; name a folder with room",
-        )
 
 
 @contextmanager

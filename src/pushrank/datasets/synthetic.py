@@ -173,7 +173,19 @@ def make_hidden_positives(
     >>> float(bunch.target[first].mean())
     1.0
     """
-    _check(n_samples, n_features, positive_fraction, hidden_fraction, hard_negatives, noise, top)
+    check_number("n_samples", n_samples, integer=True)
+    check_number("n_features", n_features, 2, integer=True)
+    shares = {"positive_fraction": positive_fraction, "hard_negatives": hard_negatives, "top": top}
+    for name, share in shares.items():
+        check_number(name, share, above=0.0, below=1.0)
+    # Wider clusters would overlap.
+    check_number("noise", noise, above=0.0, most=1.0)
+    check_number("hidden_fraction", hidden_fraction)
+    if not top <= hidden_fraction < 1:
+        raise ValueError(
+            f"hidden_fraction={hidden_fraction!r} must be at least top={top!r}, so that hidden positives can "
+            "fill the top, and below 1."
+        )
     clusters = _clusters(positive_fraction, hidden_fraction, hard_negatives, noise)
     counts = _counts(n_samples, positive_fraction, hidden_fraction, hard_negatives)
     rng = check_random_state(random_state)
@@ -203,23 +215,6 @@ def make_hidden_positives(
         top=top,
         DESCR=__doc__,
     )
-
-
-def _check(
-    n_samples: Any, n_features: Any, positive_fraction: Any, hidden: Any, hard: Any, noise: Any, top: Any
-) -> None:
-    check_number("n_samples", n_samples, integer=True)
-    check_number("n_features", n_features, 2, integer=True)
-    for name, value in {"positive_fraction": positive_fraction, "hard_negatives": hard, "top": top}.items():
-        check_number(name, value, above=0.0, below=1.0)
-    # Wider clusters would overlap.
-    check_number("noise", noise, above=0.0, most=1.0)
-    check_number("hidden_fraction", hidden)
-    if not top <= hidden < 1:
-        raise ValueError(
-            f"hidden_fraction={hidden!r} must be at least top={top!r}, so that hidden positives can fill the "
-            "top, and below 1."
-        )
 
 
 def _clusters(positive_fraction: float, hidden: float, hard: float, noise: float) -> tuple[_Cluster, ...]:

@@ -22,7 +22,7 @@ from pushrank._docstrings import shared_docs_from
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
 from pushrank._validation import check_ordered_categorical, column, distinct, two_classes
-from pushrank.distributed.rows import aligned_parts, joined_labels
+from pushrank.distributed.rows import aligned_parts, check_collection, joined_labels
 from pushrank.metrics._counts import CutCounts, RankCounts, Ties, tied_error
 from pushrank.metrics._docstrings import PARAGRAPHS
 from pushrank.metrics._ranking import check_depth, checked_scores, summable_weights
@@ -90,7 +90,7 @@ class DaskRanking(RankCounts):
         self._dask = dask = import_optional("dask", "dask")
         arrays = _partitions({"y_true": y_true, "scores": scores, "sample_weight": sample_weight})
         rows = dask.persist(*(dask.delayed(_checked)(*parts) for parts in arrays))
-        labels_of_parts = self._of_each(rows, _labels_or_error)
+        labels_of_parts = self._of_each(rows, lambda part: getattr(part, "distinct_labels", part))
         for number, labels in enumerate(labels_of_parts):
             if isinstance(labels, Exception):
                 labels.add_note(f"Rows are counted from the beginning of partition {number}.")
@@ -98,29 +98,21 @@ class DaskRanking(RankCounts):
         labels = joined_labels(labels_of_parts, "y_true")
         _, is_positive = two_classes(labels, "y_true", pos_label)
         self._parts = dask.persist(*(dask.delayed(_by_class)(part, labels[is_positive][0]) for part in rows))
-        self._totals = self._sum(_totals)
-        for name, total in zip(("positive", "negative"), self._totals, strict=False):
+        totals = self._sum(_totals).tolist()
+        self.total_positive, self.total_negative, self._n_split, self._n_rows = totals
+        for name, total in {"positive": self.total_positive, "negative": self.total_negative}.items():
             if not total:
                 raise ValueError(f"sample_weight is zero for every {name} row; ranking needs both classes.")
 
     @property
-    def total_positive(self) -> float:
-        """The weight of all positives."""
-        return float(self._totals[0])
-
-    @property
-    def total_negative(self) -> float:
-        """The weight of all negatives."""
-        return float(self._totals[1])
-
-    @property
     def has_whole_weights(self) -> bool:
         """Whether all weights are whole numbers."""
-        return bool(self._totals[2] == 0.0)
+        return bool(self._n_split == 0.0)
 
     def around_best_negative(self) -> CutCounts:
         """Return the counts around the best negative."""
-        return self._around(max(self._of_each(self._parts, _best_negative)))
+        best = self._of_each(self._parts, lambda part: part[1].values.max(initial=-np.inf))
+        return self._around(float(max(best)))
 
     def around_rank(self, k: float) -> CutCounts:
         """Return the counts around the row with which the list reaches the weight k."""
@@ -138,7 +130,7 @@ class DaskRanking(RankCounts):
         Ranges hold about as many distinct scores each.
         """
         delayed = self._dask.delayed
-        n_groups = min(math.ceil(self._totals[3] / GROUP_ROWS), len(self._parts), MAX_GROUPS)
+        n_groups = min(math.ceil(self._n_rows / GROUP_ROWS), len(self._parts), MAX_GROUPS)
         stops = np.linspace(0, len(self._parts), n_groups + 1).astype(int).tolist()
         # The variable holds the groups to the end, or dask releases what its own graph still needs.
         groups = self._dask.persist(*(delayed(_merged)(list(self._parts[a:b])) for a, b in pairwise(stops)))
@@ -167,12 +159,7 @@ def _partitions(arrays: dict[str, Any]) -> list[tuple[Any, ...]]:
     """Return for each partition its part of those arrays that are not None, delayed."""
     arrays = {name: array for name, array in arrays.items() if array is not None}
     for name, array in arrays.items():
-        # A bag has partitions too, but no data type.
-        if not (hasattr(array, "npartitions") and hasattr(array, "_meta")):
-            raise TypeError(
-                f"{name} must be a dask array or series, found {type(array).__name__}; of arrays in memory "
-                "take pushrank.metrics."
-            )
+        check_collection(name, array)
         if array.ndim != 1:
             raise TypeError(f"{name} must be one-dimensional, found {array.ndim} dimensions; ravel it.")
     return aligned_parts(arrays)
@@ -196,10 +183,6 @@ def _checked(y_true: Any, scores: Any, weights: Any = None) -> Rows | Exception:
         return error
 
 
-def _labels_or_error(rows: Rows | Exception) -> Any:
-    return rows if isinstance(rows, Exception) else rows.distinct_labels
-
-
 def _by_class(rows: Rows, positive: Any) -> Classes:
     """Return the scores of both classes, without rows of weight zero."""
     weights, is_positive = rows.weights, rows.labels == positive
@@ -214,10 +197,6 @@ def _totals(part: Classes) -> Floats:
     sums = [len(values) if weights is None else weights.sum() for values, weights in part]
     split = [np.count_nonzero(w != np.floor(w)) for _, w in part if w is not None]
     return np.array([*sums, sum(split), sum(len(values) for values, _ in part)], dtype=np.float64)
-
-
-def _best_negative(part: Classes) -> float:
-    return float(part[1].values.max(initial=-np.inf))
 
 
 def _weights_around(part: Classes, score: float) -> Floats:

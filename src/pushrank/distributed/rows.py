@@ -221,7 +221,7 @@ def check_collection(name: str, collection: Any) -> None:
     if not (import_optional("dask", "dask").is_dask_collection(collection) and hasattr(collection, "_meta")):
         raise TypeError(
             f"{name} must be a Dask array or data frame, and is {type(collection).__name__}: convert it, for "
-            "example by dask.array.from_array, or use rows in memory without Dask."
+            "example by dask.array.from_array, or use arrays in memory without Dask."
         )
 
 

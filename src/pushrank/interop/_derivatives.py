@@ -84,17 +84,13 @@ class CustomObjective:
         qid: NDArray[Any] | None,
     ) -> tuple[Floats, Floats]:
         """Return the gradient and the diagonal at scores; labels are mostly those of the last call."""
-        arrays = (labels, weights, qid)
-        if self._sample is None or not all(map(_same, arrays, self._last)):
+        arrays: tuple[Any, ...] = (labels, weights, qid)
+        if self._sample is None or not all(map(np.array_equal, arrays, self._last)):
             # These are copies, since a data set may write new labels into its arrays.
             self._last = tuple(None if array is None else np.array(array) for array in arrays)
             floats = None if weights is None else np.asarray(weights, dtype=np.float64)
             self._sample, *_ = sample_of_labels(type(self).__name__, np.asarray(labels), floats, qid)
         return derivatives(self.objective, self._sample, scores)
-
-
-def _same(first: Any, second: Any) -> bool:
-    return first is second if first is None or second is None else np.array_equal(first, second)
 
 
 class CustomMetric:

@@ -82,24 +82,21 @@ def draw_reference(ax: Any, x: Any, y: Any, label: str) -> None:
         )
 
 
-def finish(ax: Any, *, legend: str | None = "best") -> None:
+def finish(ax: Any, legend: str) -> None:
     """Remove the parts of the axes that carry no information, and name the curves."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(visible=True, color="#DDDDDD", linewidth=0.6)
     ax.set_axisbelow(True)
     handles, labels = ax.get_legend_handles_labels()
-    if legend is not None and labels:
+    if labels:
         # Curves come before the references that they are compared with.
-        order = sorted(range(len(labels)), key=lambda h: _gid(handles[h]) == REFERENCE)
+        references = {line.get_label() for line in ax.get_lines() if line.get_gid() == REFERENCE}
+        order = sorted(range(len(labels)), key=lambda h: labels[h] in references)
         ax.legend(
             [handles[h] for h in order],
             [labels[h] for h in order],
             loc=legend, framealpha=0.85, edgecolor="none", fontsize="small",
         )  # fmt: skip
-
-
-def _gid(handle: Any) -> Any:
-    return handle.get_gid() if hasattr(handle, "get_gid") else None
 
 
 def count_ticks(axis: Any) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.pipeline import Pipeline
 
 from pushrank._numeric import Floats
+from pushrank.plots._axes import finish
 
 ResponseMethod = Literal["auto", "decision_function", "predict_proba"]
 RESPONSES = ("decision_function", "predict_proba")
@@ -77,7 +78,8 @@ class Display(ABC):
         curve = {key: settings.pop(key) for key in ("curve_kwargs",) if key in settings}
         return cls.compute(*data, **settings).plot(ax, **{**curve, **(plot_kwargs or {})})
 
-    def _drawn_in(self, ax: Any) -> Self:
+    def _finished(self, ax: Any, legend: str = "best") -> Self:
+        finish(ax, legend)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pushrank._numeric import Floats
-from pushrank.plots._axes import axes_or_new, curve_style, finish
+from pushrank.plots._axes import axes_or_new, curve_style
 from pushrank.plots._display import FittedDisplay, estimator_name, final_step
 from pushrank.plots._docstrings import written_out
 
@@ -126,5 +126,4 @@ class CandidatesDisplay(FittedDisplay):
         ax.plot(self.precision[self.chosen], rows[self.chosen], "o", **ring)
         ax.set_yticks(rows, self.labels)
         ax.set(xlabel="mean over the folds, ± standard error", title=name or self.name or "")
-        finish(ax)
-        return self._drawn_in(ax)
+        return self._finished(ax)

@@ -204,7 +204,8 @@ class ConcentrationDisplay(RankingDisplay):
         title = name or self.name
         ax.set_title(f"{title}\n{heavy}" if title else heavy, fontsize="medium")
         ax.set(xlabel="negatives, highest first", ylabel="positives, highest first")
-        return self._drawn_in(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
 
 
 def _edges(count: int, bins: int) -> NDArray[np.int64]:

@@ -21,7 +21,6 @@ from pushrank.plots._axes import (
     curve_style,
     draw_band,
     draw_reference,
-    finish,
     percent_ticks,
 )
 from pushrank.plots._display import RankingDisplay
@@ -217,8 +216,7 @@ class TopCurveDisplay(RankingDisplay):
             ax.set(xscale="log", xlabel="part of the list looked at", ylabel="lift")
             ax.set_ylim(bottom=0.0)
             percent_ticks(ax.xaxis)
-        finish(ax, legend="lower right" if self.quantity == "recall" else "best")
-        return self._drawn_in(ax)
+        return self._finished(ax, "lower right" if self.quantity == "recall" else "best")
 
     def _draw_references(self, ax: Any, shares: Floats, of_random_order: Callable[[Floats], Floats]) -> None:
         """Draw the quantity of the best possible list and of a random order, under one name."""
@@ -364,5 +362,4 @@ class RocLeftEdgeDisplay(RankingDisplay):
         ax.set_xticks([0.0, *decades[decades > 1.5 * first_rate]])
         percent_ticks(ax.xaxis)
         percent_ticks(ax.yaxis)
-        finish(ax)
-        return self._drawn_in(ax)
+        return self._finished(ax)

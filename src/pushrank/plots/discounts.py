@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from pushrank._numeric import Floats
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics.gains import log_spaced
-from pushrank.plots._axes import axes_or_new, count_ticks, curve_style, finish
+from pushrank.plots._axes import axes_or_new, count_ticks, curve_style
 from pushrank.plots._display import RankingDisplay
 from pushrank.plots._docstrings import written_out
 
@@ -131,5 +131,4 @@ class DiscountDisplay(RankingDisplay):
             title=name or self.name or "",
         )
         count_ticks(ax.xaxis)
-        finish(ax, legend="lower left")
-        return self._drawn_in(ax)
+        return self._finished(ax, "lower left")

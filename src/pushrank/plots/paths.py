@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pushrank._numeric import Floats
-from pushrank.plots._axes import axes_or_new, count_ticks, curve_style, draw_reference, finish
+from pushrank.plots._axes import axes_or_new, count_ticks, curve_style, draw_reference
 from pushrank.plots._display import FittedDisplay, estimator_name, final_step
 from pushrank.plots._docstrings import written_out
 
@@ -148,22 +148,14 @@ class TrainingPathDisplay(FittedDisplay):
         ax = axes_or_new(ax)
         style = curve_style(ax, name or self.name, curve_kwargs)
         if self.quantity == "objective":
-            self._draw_objective(ax, style, above)
-        else:
-            self._draw_smooth_margin(ax, style)
-        return self._drawn_in(ax)
-
-    def _draw_objective(self, ax: Any, style: dict[str, Any], above: float | None) -> None:
-        iterations, path = np.arange(len(self.path)), self.path
-        if above is not None:
-            path = path - above
-            iterations, path = iterations[path > 0.0], path[path > 0.0]
-            ax.set_yscale("log")
-        (self.line_,) = ax.plot(iterations, path, **style)
-        ax.set(xlabel="iteration", ylabel="objective" if above is None else "objective above its minimum")
-        finish(ax)
-
-    def _draw_smooth_margin(self, ax: Any, style: dict[str, Any]) -> None:
+            iterations, path = np.arange(len(self.path)), self.path
+            if above is not None:
+                path = path - above
+                iterations, path = iterations[path > 0.0], path[path > 0.0]
+                ax.set_yscale("log")
+            (self.line_,) = ax.plot(iterations, path, **style)
+            ax.set(xlabel="iteration", ylabel="objective" if above is None else "objective above its minimum")
+            return self._finished(ax)
         ends = [self.path[-1], self.margin, self.bound]
         # The first smooth margins are hugely negative and would flatten the rest of the curve.
         rounds = np.flatnonzero(self.path >= -max(abs(end) for end in ends if end is not None))
@@ -174,4 +166,4 @@ class TrainingPathDisplay(FittedDisplay):
             draw_reference(ax, rounds[[0, -1]], [self.bound] * 2, "largest possible margin")
         ax.set(xscale="log", xlabel="rounds", ylabel="smooth margin")
         count_ticks(ax.xaxis)
-        finish(ax, legend="lower right")
+        return self._finished(ax, "lower right")

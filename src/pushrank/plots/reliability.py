@@ -18,7 +18,6 @@ from pushrank.plots._axes import (
     curve_number,
     curve_style,
     draw_reference,
-    finish,
     percent_ticks,
 )
 from pushrank.plots._display import RankingDisplay, estimator_scores
@@ -188,8 +187,7 @@ class TopReliabilityDisplay(RankingDisplay):
         ax.set_xticks(np.arange(len(self.share)), labels, rotation=30, ha="right")
         ax.set(ylim=(-0.03, 1.04), xlabel="rank in the list", ylabel="share that are hits")
         percent_ticks(ax.yaxis)
-        finish(ax)
-        return self._drawn_in(ax)
+        return self._finished(ax)
 
 
 def _stretches(n_rows: int) -> NDArray[np.int64]:

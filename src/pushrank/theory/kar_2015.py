@@ -36,8 +36,6 @@ __all__ = [
     "theorems_7_and_9",
 ]
 
-VARIANTS = ("avg", "max")
-
 shared_docs = shared_docs_from(
     {
         **PARAGRAPHS,
@@ -182,8 +180,7 @@ def theorems_7_and_9(
     >>> theorems_7_and_9([0.5], stream, 1), theorems_7_and_9([1.0], stream, 1, variant="max")
     (4.0, 16.0)
     """
-    _check_variant(variant)
-    w = _checked_coef(coef)
+    w = _checked_coef(coef, variant)
     loss = radius = longest = 0.0
     for scores, is_positive, length, norm in _two_class_batches(w, batches, k, pos_label):
         loss += PrecisionAtK(int(length), variant).value(is_positive, scores)
@@ -231,8 +228,7 @@ def corollaries_8_and_10(
     >>> corollaries_8_and_10([7.0], [([[2.0], [0.0]], [1, 0]), ([[1.5], [-1.0]], [1, 0])], 1)
     4.0
     """
-    _check_variant(variant)
-    w = _checked_coef(coef)
+    w = _checked_coef(coef, variant)
     # Coefficients of zero stay zero, and have no margin.
     unit = w / (np.linalg.norm(w) or 1.0)
     margin, radius, longest = math.inf, 0.0, 0.0
@@ -244,12 +240,9 @@ def corollaries_8_and_10(
     return 4.0 * longest * radius**2 / margin**2 if margin > 0.0 else math.inf
 
 
-def _check_variant(variant: str) -> None:
-    if variant not in VARIANTS:
-        raise ValueError(f"variant must be one of {list(VARIANTS)}, got {variant!r}.")
-
-
-def _checked_coef(coef: ArrayLike) -> Floats:
+def _checked_coef(coef: ArrayLike, variant: str) -> Floats:
+    if variant not in ("avg", "max"):
+        raise ValueError(f"variant must be one of ['avg', 'max'], got {variant!r}.")
     w = column(coef, "coef").astype(np.float64)
     assert_all_finite(w, input_name="coef")
     return w

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import rel_entr
+from sklearn.utils import assert_all_finite
 
 from pushrank._array import Floats
 from pushrank._validation import check_number, column
@@ -183,12 +184,17 @@ def theorem_1(
     (0.0, 0.213)
     """
     values = column(scores, "scores").astype(np.float64)
-    if not np.isfinite(values).all():
-        raise ValueError(f"scores must be finite, found {values[~np.isfinite(values)][0]}.")
+    assert_all_finite(values, input_name="scores")
     check_number("theta", theta, above=0.0)
     # A pair that occurs twice, or in both directions, would have a weight other than zero and one.
     if pairs is not None:
-        better, worse = (np.asarray(rows) for rows in _plain_pairs(pairs))
+        columns: Any = pairs
+        columns = columns.T if getattr(pairs, "ndim", 0) == 2 else columns
+        if len(columns) != 2:
+            raise ValueError(
+                "pairs must be (better, worse): in this theorem a pair is crucial or not, without weight."
+            )
+        better, worse = map(np.asarray, columns)
         ends = np.sort(np.stack([better, worse], axis=1), axis=1)
         if len(np.unique(ends, axis=0)) < len(ends):
             raise ValueError("pairs name two rows twice, or in both directions; each may be crucial once.")
@@ -207,15 +213,6 @@ def theorem_1(
     weights = 1.0 if sample.negative_weights is None else sample.negative_weights
     error = float(np.sum(weights * within)) / n_pairs
     return ErrorBound(error + excess, error, excess)
-
-
-def _plain_pairs(pairs: Any) -> Any:
-    columns = pairs.T if getattr(pairs, "ndim", 0) == 2 else pairs
-    if len(columns) != 2:
-        raise ValueError(
-            "pairs must be (better, worse): in this theorem a pair is crucial or not, without weight."
-        )
-    return columns
 
 
 @shared_docs
