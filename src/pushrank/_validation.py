@@ -91,8 +91,7 @@ def column(values: ArrayLike, name: str) -> NDArray[Any]:
     if len(shape) != 1 and shape[1:] != (1,):
         do = "of predict_proba pass the column [:, 1]" if name == "scores" else "pass one entry a row"
         raise ValueError(f"{name} must be one-dimensional, found shape {shape}; {do}.")
-    column: NDArray[Any] = column_or_1d(values)
-    return column
+    return np.asarray(column_or_1d(values))
 
 
 def as_numbers(values: NDArray[Any], name: str) -> Floats:
@@ -426,22 +425,10 @@ VALUE_TOLERANCE = 1e-9
 def check_traits(
     member: Any, what: str, at: Floats, sign: float, *, smooth: bool, twice: bool, names: Iterable[str]
 ) -> None:
-    """Raise unless a user's loss or price has the traits that it declares, at a number of arguments.
+    """Raise unless a user's loss or price has the traits that it declares, at some ascending arguments.
 
-    Parameters
-    ----------
-    member : Loss or Price
-        With ``value``, ``derivative``, ``second_derivative`` and ``convex``.
-    what : str
-        "loss" or "price", for messages.
-    at : ndarray
-        The arguments, ascending.
-    sign : float
-        One if the value has to grow with the argument, minus one if it has to fall, else zero.
-    smooth, twice : bool
-        Whether it declares a continuous derivative, and a second derivative.
-    names : iterable of str
-        The names that it may declare. Another attribute that resembles one of them counts as misspelt.
+    ``sign`` is one if the value has to grow with the argument, minus one if it has to fall, else zero. It may
+    declare ``names``; another attribute that resembles one of them counts as misspelt.
     """
     described = f"the {what} {member!r}"
     fields = getattr(member, "__dataclass_fields__", {})

@@ -119,7 +119,7 @@ def test_on_a_cluster_with_frames_texts_and_a_partition_without_rows(client):
             TypeError,
             "y_true must be a Dask array or data frame, and is Delayed",
         ),
-        ({"y_true": dask.bag.from_sequence([0, 1, 0, 1])}, TypeError, "must be a Dask array or data frame, and is Bag"),
+        ({"y_true": dask.bag.from_sequence([0, 1, 0, 1])}, TypeError, "array or data frame, and is Bag"),
         (
             {
                 "y_true": dd.from_pandas(

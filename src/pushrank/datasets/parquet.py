@@ -173,8 +173,7 @@ def _read(path: Path, columns: list[str], rows: int) -> Iterator[Any]:
 
 
 def _column(batch: Any, name: str) -> NDArray[Any]:
-    values: NDArray[Any] = batch.column(name).to_numpy(zero_copy_only=False)
-    return values
+    return np.asarray(batch.column(name).to_numpy(zero_copy_only=False))
 
 
 def _read_footer(path: Path) -> Any:

@@ -258,8 +258,7 @@ def _logistic_direction(clusters: tuple[_Cluster, ...]) -> Floats:
     fitted = minimize(
         loss, np.zeros(3), jac=True, hess=hessian, method="trust-exact", options={"gtol": 1e-10}
     )
-    direction: Floats = fitted.x[:2] / np.linalg.norm(fitted.x[:2])
-    return direction
+    return np.asarray(fitted.x[:2] / np.linalg.norm(fitted.x[:2]))
 
 
 def _precision_at_top(clusters: tuple[_Cluster, ...], direction: Floats, top: float) -> float:

@@ -151,8 +151,7 @@ class DaskRanking(RankCounts):
         return results
 
     def _sum(self, function: Callable[..., Any], *arguments: Any) -> Floats:
-        total: Floats = np.sum(self._of_each(self._parts, function, *arguments), axis=0)
-        return total
+        return np.asarray(np.sum(self._of_each(self._parts, function, *arguments), axis=0))
 
 
 def _partitions(arrays: dict[str, Any]) -> list[tuple[Any, ...]]:

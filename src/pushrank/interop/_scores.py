@@ -94,5 +94,4 @@ def label_cuts(ranker: Any) -> Floats | None:
         return None
     if len(ranker.classes_) == 2:
         return np.zeros(1)
-    cuts: Floats = ranker.thresholds_ - ranker.threshold_
-    return cuts
+    return np.asarray(ranker.thresholds_ - ranker.threshold_)

@@ -299,8 +299,7 @@ class BoosterRanker(RankerMixin, BaseEstimator):
         if not hasattr(self, "booster_"):
             raise AttributeError("feature_importances_ need a fitted ranker.")
         gains = self.engine.gains(self.booster_)
-        shares: Floats = gains / gains.sum()
-        return shares
+        return np.asarray(gains / gains.sum())
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters of the constructor and those of the library."""

@@ -1,9 +1,4 @@
-"""The push in LightGBM: objectives and measures for its own interfaces, and a ranker.
-
-Ke et al., *LightGBM: A Highly Efficient Gradient Boosting Decision Tree*, NeurIPS 2017; Cynthia Rudin, *The
-P-Norm Push: A Simple Convex Ranking Algorithm that Concentrates at the Top of the List*, Journal of Machine
-Learning Research 10 (2009), 2233-2271.
-"""
+"""The push in LightGBM: objectives and measures for its own interfaces, and a ranker."""
 
 from __future__ import annotations
 
@@ -11,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import scipy.sparse as sp
 
 from pushrank._io import trust_in_files
@@ -204,19 +200,16 @@ class _LightGBM:
             yield scores
 
     def scores(self, booster: Any, X: Any) -> Floats:
-        scores: Floats = booster.predict(_table(X), raw_score=True)
-        return scores
+        return np.asarray(booster.predict(_table(X), raw_score=True))
 
     def n_rounds(self, booster: Any) -> int:
         return int(booster.best_iteration if booster.best_iteration > 0 else booster.current_iteration())
 
     def gains(self, booster: Any) -> Floats:
-        gains: Floats = booster.feature_importance("gain")
-        return gains
+        return np.asarray(booster.feature_importance("gain"))
 
     def to_text(self, booster: Any) -> str:
-        text: str = booster.model_to_string()
-        return text
+        return str(booster.model_to_string())
 
     def from_text(self, text: str) -> Any:
         return lightgbm.Booster(model_str=text)
@@ -244,7 +237,9 @@ class PushLGBMRanker(BoosterRanker):
 
     References
     ----------
-    Rudin, *The P-Norm Push*, JMLR 10 (2009); Ke et al., *LightGBM*, NeurIPS 2017.
+    Rudin, *The P-Norm Push: A Simple Convex Ranking Algorithm that Concentrates at the Top of the List*, JMLR
+    10 (2009), 2233-2271; Ke et al., *LightGBM: A Highly Efficient Gradient Boosting Decision Tree*, NeurIPS
+    2017.
 
     Examples
     --------

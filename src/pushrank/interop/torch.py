@@ -81,14 +81,6 @@ class Batch(NamedTuple):
     is_positive: NDArray[Any]
     weights: NDArray[Any]
 
-    def head(self, number: int) -> Batch:
-        """Return the first rows."""
-        return Batch(*(values[:number] for values in self))
-
-    def before(self, others: Batch) -> Batch:
-        """Return these rows, followed by others."""
-        return Batch(*map(np.concatenate, zip(self, others, strict=True)))
-
     @property
     def has_both_classes(self) -> bool:
         """Whether there are positives and negatives of positive weight."""
@@ -159,8 +151,7 @@ class BatchEvaluation:
         whole = np.zeros(self._sample.n_rows)
         whole[: self._n_batch] = direction
         product = self._sample.scatter(*self._at_point.hessian_product(self._sample.gather(whole)))
-        scaled: Floats = self._factor * product[: self._n_batch]
-        return scaled
+        return np.asarray(self._factor * product[: self._n_batch])
 
 
 class _Value(Function):
@@ -292,7 +283,9 @@ class RankingLoss(Module):
         %(forward)s
         """
         batch = checked_batch(scores, labels, weight)
-        rows = batch.before(self._past) if self.training else batch
+        rows = batch
+        if self.training:
+            rows = Batch(*map(np.concatenate, zip(batch, self._past, strict=True)))
         scores = scores.reshape(-1)
         # Half precision has too few digits for a loss, and sums over pairs overflow in it.
         scores = scores if scores.dtype == torch.float64 else scores.float()
@@ -313,7 +306,7 @@ class RankingLoss(Module):
             value = _Value.apply(scores, at_batch)
         # The memory is filled last, so that a batch that raised is not in it; its newest rows come first.
         if self.training:
-            self._past = rows.head(self.memory)
+            self._past = Batch(*(values[: self.memory] for values in rows))
         return value
 
     def extra_repr(self) -> str:

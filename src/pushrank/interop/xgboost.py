@@ -1,8 +1,4 @@
-"""The push in XGBoost: objectives and measures for its own interfaces, and a ranker.
-
-Chen and Guestrin, *XGBoost: A Scalable Tree Boosting System*, KDD 2016; Cynthia Rudin, *The P-Norm Push: A
-Simple Convex Ranking Algorithm that Concentrates at the Top of the List*, JMLR 10 (2009), 2233-2271.
-"""
+"""The push in XGBoost: objectives and measures for its own interfaces, and a ranker."""
 
 from __future__ import annotations
 
@@ -214,10 +210,8 @@ def _matrix(X: Any, labels: Any = None, weights: Any = None, params: dict[str, A
 def _margins(booster: Any, matrix: Any, start: int = 0, stop: int = 0) -> Floats:
     """Return the sum of some rounds, by default of all."""
     # scikit-learn's checks have compared the names, and let arrays pass, which XGBoost would not.
-    scores: Floats = booster.predict(
-        matrix, output_margin=True, validate_features=False, iteration_range=(start, stop)
-    )
-    return scores
+    options = {"output_margin": True, "validate_features": False}
+    return np.asarray(booster.predict(matrix, iteration_range=(start, stop), **options))
 
 
 @documented_booster
@@ -237,7 +231,8 @@ class PushXGBRanker(BoosterRanker):
 
     References
     ----------
-    Rudin, *The P-Norm Push*, JMLR 10 (2009); Chen and Guestrin, *XGBoost*, KDD 2016.
+    Rudin, *The P-Norm Push: A Simple Convex Ranking Algorithm that Concentrates at the Top of the List*, JMLR
+    10 (2009), 2233-2271; Chen and Guestrin, *XGBoost: A Scalable Tree Boosting System*, KDD 2016.
 
     Examples
     --------

@@ -85,8 +85,7 @@ def _ranks(before: Floats, sizes: Floats) -> Floats:
         return before + 1.0
     ends = np.cumsum(repeats)
     within = np.arange(ends[-1]) - np.repeat(ends - repeats, repeats)
-    ranks: Floats = np.repeat(before, repeats) + within + 1.0
-    return ranks
+    return np.asarray(np.repeat(before, repeats) + within + 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -316,8 +315,6 @@ def ndcg_at_k(
         best = _discounted_gains(lists_by_query(lists.gains, lists.gains, queries, ties), depths)
         return np.divide(gained, best, out=np.zeros_like(gained), where=best > 0.0)
 
-    if qid is not None:
-        check_consistent_length(relevance, qid)
     return mean_over_queries(ndcg, gains, scores, qid, sample_weight, ties)
 
 

@@ -430,7 +430,6 @@ def average_precision(
     >>> round(average_precision([1, 0, 1], [3.0, 2.0, 1.0]), 4)
     0.8333
     """
-    tied_error(ties)
 
     def mean_precision(ranking: RankCounts) -> float:
         return float(ranking.walk(add_precisions, (0.0, 0.0, 0.0), ties)[2] / ranking.total_positive)

@@ -294,12 +294,7 @@ def roc_band(
     RocBand
         A named tuple: ``false_positive_rate``, ``true_positive_rate``, ``low``, ``high``.
 
-    Raises
-    ------
-    TypeError
-        When a rate or the level is not a number.
-    ValueError
-        When there are not two classes, a score is not finite, or a rate or the level is out of range.
+    %(errors)s
 
     Notes
     -----

@@ -24,7 +24,7 @@ from pushrank.metrics import precision
 from pushrank.metrics._counts import tied_error
 from pushrank.metrics._families import metrics_in_order
 from pushrank.metrics._ranking import check_depth
-from pushrank.metrics._registry import METRICS, MetricSpec
+from pushrank.metrics._registry import METRICS
 
 
 def _scorer(metric: Callable[..., Any], **options: Any) -> Any:
@@ -94,16 +94,6 @@ def make_top_scorer(metric: str | Callable[..., Any] = "precision_at_k", **param
             f"metric must be one of {sorted(METRICS)} or such a measure, got {metric!r}; of a measure of "
             "your own sklearn.metrics.make_scorer makes a scorer."
         )
-    _check_parameters(spec, parameters)
-    if (name := parameters.pop("value", None)) is not None:
-        if not isinstance(name, str | Integral):
-            raise TypeError(f"value must name a column or be its number, got {type(name).__name__}.")
-        return ColumnScorer(name, parameters)
-    return _scorer(spec.function, greater_is_better=spec.greater_is_better, **parameters)
-
-
-def _check_parameters(spec: MetricSpec, parameters: dict[str, Any]) -> None:
-    """Raise unless a metric takes these parameters, and their values are in range."""
     rows = ("y_true", "scores", "sample_weight", "qid")
     taken = [name for name in spec.parameters if name not in rows]
     if unknown := [name for name in parameters if name not in taken]:
@@ -115,6 +105,11 @@ def _check_parameters(spec: MetricSpec, parameters: dict[str, Any]) -> None:
     else:
         checked = {name: value for name, value in parameters.items() if name != "pos_label"}
         spec.function([False, True], [0.0, 1.0], **checked)
+    if (name := parameters.pop("value", None)) is not None:
+        if not isinstance(name, str | Integral):
+            raise TypeError(f"value must name a column or be its number, got {type(name).__name__}.")
+        return ColumnScorer(name, parameters)
+    return _scorer(spec.function, greater_is_better=spec.greater_is_better, **parameters)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from pushrank.metrics._docstrings import shared_docs
 from pushrank.metrics._ranking import (
     K_ROUNDING,
     Ranking,
-    check_depth,
     checked_rankings,
     checked_scores,
     depth_in_rows,
@@ -154,8 +153,6 @@ def threshold_for(
     for name, share in shares.items():
         if share is not None:
             check_number(name, share, above=0.0, most=1.0)
-    if precision is None and recall is None:
-        check_depth(**depth)
     check_resampling(confidence_level, n_resamples)
     # Ranks would do for a metric, but a threshold must be comparable with the caller's scores.
     numbers = column(scores, "scores")

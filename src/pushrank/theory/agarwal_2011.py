@@ -80,7 +80,6 @@ def infinite_push_bound(
     ----------
     y_true : array-like of shape (n,)
     scores : array-like of shape (n,)
-        %(training_scores)s
     theta : float
     log_covering_number : callable or float
     delta : float
@@ -160,7 +159,6 @@ def theorem_5_1(
     ----------
     y_true : array-like of shape (n,)
     scores : array-like of shape (n,)
-        %(training_scores)s
     theta : float
     log_covering_number : callable or float
     light_top : callable

@@ -24,7 +24,7 @@ LogCovering = float | Callable[[float], float]
 
 PARAGRAPHS = {
     "y_true": "Labels of two values, of the training rows.",
-    "training_scores": "Their finite scores, by a function of the class that the covering number counts.",
+    "scores": "Their finite scores, by a function of the class that the covering number counts.",
     "theta": "The positive margin, in units of the scores, chosen before the data are seen.",
     "log_covering_number": """The natural logarithm of the covering number of the class as a function of
 the scale, such as ``functools.partial(log_covering_number, d, radius)`` for linear scores; or a number that

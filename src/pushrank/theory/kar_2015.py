@@ -39,10 +39,11 @@ __all__ = [
 shared_docs = shared_docs_from(
     {
         **PARAGRAPHS,
-        "batch_coef": "The coefficients w; the bound holds for any.",
+        "coef": "The coefficients w; the bound holds for any.",
         "batches": "The batches of the stream, rows and labels; it is read once.",
-        "batch_k": "A number of rows, or a fraction of each batch's positives; at most as many as these.",
-        "batch_pos_label": "The positive class.",
+        "k : int or float": """A number of rows, or a fraction of each batch's positives; at most as many as
+these.""",
+        "pos_label : label": "The positive class.",
         "mistakes": """Returns
 -------
 float
@@ -96,7 +97,6 @@ def precision_at_k_bound(
     ----------
     y_true : array-like of shape (n,)
     scores : array-like of shape (n,)
-        %(training_scores)s
     k : int
         The length of the list, from 1 to n.
     theta : float
@@ -129,7 +129,6 @@ def precision_at_k_bound(
     >>> round(precision_at_k_bound(y, scores, 25_000, 0.5, log_covering_number=20.0), 3)
     0.913
     """
-    check_number("k", k, 1, integer=True)
     margins = TrainingMargins(y_true, scores, theta, log_covering_number, delta, pos_label)
     precision = float(precision_at_k(margins.is_positive, margins.lowered_scores, k, ties="pessimistic"))
     # Two events can fail: that the list is longer, and that fewer of its rows are positive.
@@ -159,14 +158,11 @@ def theorems_7_and_9(
     Parameters
     ----------
     coef : array-like of shape (n_features,)
-        %(batch_coef)s
     batches : iterable of (X, y)
     k : int or float
-        %(batch_k)s
     variant : {"avg", "max"}
         The variant of the perceptron, and its surrogate.
     pos_label : label
-        %(batch_pos_label)s
 
     %(mistakes)s
 
@@ -208,14 +204,11 @@ def corollaries_8_and_10(
     Parameters
     ----------
     coef : array-like of shape (n_features,)
-        %(batch_coef)s
     batches : iterable of (X, y)
     k : int or float
-        %(batch_k)s
     variant : {"avg", "max"}
         The variant of the perceptron, and its margin.
     pos_label : label
-        %(batch_pos_label)s
 
     %(mistakes)s
 

@@ -174,7 +174,14 @@ def _constraints(values: Any, sample: Sample) -> tuple[Any, Any, Floats]:
         differences = values[sample.better] - values[sample.worse]
         none = sp.csr_array((len(sample.better), 0))
         return sp.csr_array(differences), none, np.ones(len(sample.better))
-    upper, lower, chain = _steps(sample)
+    # Two classes have one step.
+    upper, lower = np.zeros_like(sample.positives), np.zeros_like(sample.negatives)
+    chain = np.zeros(1, dtype=bool)
+    if isinstance(sample, GradedSample):
+        numbers = np.arange(len(sample.starts_group))
+        upper, lower = np.repeat(numbers, sample.upper_sizes), np.repeat(numbers, sample.lower_sizes)
+        # Which levels are not the first of a group.
+        chain = ~sample.starts_group
     level = sp.eye_array(len(chain), format="csr")
     # A better row has one constraint, at the step below its grade; falling levels extend it to lower steps.
     later = np.flatnonzero(chain)
@@ -184,18 +191,6 @@ def _constraints(values: Any, sample: Sample) -> tuple[Any, Any, Floats]:
     levels = sp.vstack([level[upper], -level[lower], level[later] - level[later - 1]], format="csr")
     gains = np.repeat([0.0, 1.0, 0.0], [len(upper), len(lower), len(later)])
     return differences, levels, gains
-
-
-def _steps(sample: Sample) -> tuple[Any, Any, Any]:
-    """Return the level of each positive and of each negative, and which levels are not the first of a group.
-
-    Two classes have one step.
-    """
-    if not isinstance(sample, GradedSample):
-        return np.zeros_like(sample.positives), np.zeros_like(sample.negatives), np.zeros(1, dtype=bool)
-    numbers = np.arange(len(sample.starts_group))
-    upper = np.repeat(numbers, sample.upper_sizes)
-    return upper, np.repeat(numbers, sample.lower_sizes), ~sample.starts_group
 
 
 def _net_row_weights(pair_weights: Floats, sample: Sample) -> Floats:

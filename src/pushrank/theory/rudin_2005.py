@@ -58,7 +58,6 @@ def margin_ranking_bound(
     ----------
     y_true : array-like of shape (n,)
     scores : array-like of shape (n,)
-        %(training_scores)s
     theta : float
     log_covering_number : callable or float
     delta : float
@@ -79,9 +78,8 @@ def margin_ranking_bound(
 
     References
     ----------
-    Rudin, Cortes, Mohri and Schapire, *Margin-based ranking meets boosting in the middle*, COLT 2005,
-    theorem 1; Hoeffding, *Probability inequalities for sums of bounded random variables*, JASA 58 (1963),
-    section 5b.
+    Rudin, Cortes, Mohri and Schapire, COLT 2005, theorem 1; Hoeffding, *Probability inequalities for sums of
+    bounded random variables*, JASA 58 (1963), section 5b.
 
     Examples
     --------
@@ -173,8 +171,8 @@ def theorem_1(
 
     References
     ----------
-    Rudin, Cortes, Mohri and Schapire, *Margin-based ranking meets boosting in the middle*, COLT 2005,
-    theorem 1; its remark on finite classes writes :math:`\varepsilon \theta / 4` for the scale.
+    Rudin, Cortes, Mohri and Schapire, COLT 2005, theorem 1; its remark on finite classes writes
+    :math:`\varepsilon \theta / 4` for the scale.
 
     Examples
     --------
@@ -249,8 +247,7 @@ def smooth_margin_progress(smooth_margin: float, edge: float, norm: float) -> fl
 
     References
     ----------
-    Rudin, Cortes, Mohri and Schapire, *Margin-based ranking meets boosting in the middle*, COLT 2005,
-    lemma 1 and theorem 2.
+    Rudin, Cortes, Mohri and Schapire, COLT 2005, lemma 1 and theorem 2.
 
     Examples
     --------

@@ -73,7 +73,6 @@ def p_norm_push_bound(
     ----------
     y_true : array-like of shape (n,)
     scores : array-like of shape (n,)
-        %(training_scores)s
     p : float
     theta : float
     log_covering_number : callable or float
@@ -106,7 +105,6 @@ def p_norm_push_bound(
     >>> [round(p_norm_push_bound(y, scores, p, 0.5, log_covering_number=20.0), 3) for p in (1, 4)]
     [0.031, 0.352]
     """
-    check_number("p", p, 1.0)
     margins = TrainingMargins(y_true, scores, theta, log_covering_number, delta, pos_label)
     training_error = float(rp_error(margins.is_positive, margins.lowered_scores, p, scale="mean"))
     eps_positive = margins.deviation(margins.n_positive, 2)
@@ -338,7 +336,6 @@ def theorems_2_and_3(
     ----------
     y_true : array-like of shape (n,)
     scores : array-like of shape (n,)
-        %(training_scores)s
     p : float
     theta : float
     log_covering_number : callable or float
