@@ -18,6 +18,10 @@ def import_optional(module: str, extra: str) -> Any:
     """
     try:
         return import_module(module)
+    except OSError as error:
+        # A compiled package needs libraries of the system, such as libgomp, which slim images leave out.
+        package = module.partition(".")[0]
+        raise ImportError(f"{package} is installed, and cannot be loaded: {error}.", name=package) from error
     except ModuleNotFoundError as error:
         package = module.partition(".")[0]
         # The user can install a missing package. A module that an installed package lacks is another fault,

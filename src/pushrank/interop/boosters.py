@@ -31,7 +31,7 @@ from pushrank.losses import Loss
 from pushrank.objectives import PushObjective
 from pushrank.objectives.push import Scale, Side
 from pushrank.pairs import BipartiteSample, GradedSample
-from pushrank.pairs.targets import sample_of_labels
+from pushrank.pairs.targets import group_numbers, sample_of_labels
 from pushrank.prices import Power, Price
 
 # As p this stands for the log loss of the library in place of a push.
@@ -39,6 +39,10 @@ BINARY = "binary"
 DEFAULT_P = 4.0
 # Boosters add up in float32, so that more digits in the sums of analytic losses would be lost on them.
 ACCURACY = 1e-6
+
+
+# By the name of a set, "valid_0" and so on, and then of a measure: its values after every round.
+Paths = dict[str, dict[str, list[float]]]
 
 
 class TrainingSet(NamedTuple):
@@ -54,12 +58,22 @@ class TrainingSet(NamedTuple):
 
 
 class ValidationSet(NamedTuple):
-    """Rows that stop a booster, their score, and for how many rounds it may fail to rise."""
+    """Rows that are scored after every round, by a function of their scores."""
 
     X: Any
     labels: Floats
     score: Callable[[Floats], float]
-    patience: int
+
+
+class Validation(NamedTuple):
+    """What is done after every round: sets are scored, and the library's callbacks are called.
+
+    A set may fail to rise for ``patience`` rounds; None stops no fit.
+    """
+
+    sets: list[ValidationSet]
+    callbacks: list[Any]
+    patience: int | None
 
 
 class Engine(Protocol):
@@ -71,9 +85,9 @@ class Engine(Protocol):
         """Return the library's parameters; unknown ones, and those that the ranker sets, are errors."""
 
     def train(
-        self, params: dict[str, Any], rows: TrainingSet, n_rounds: int, validation: ValidationSet | None
-    ) -> tuple[Any, list[float]]:
-        """Return a booster, cut at its best round, and its validation scores after every round."""
+        self, params: dict[str, Any], rows: TrainingSet, n_rounds: int, validation: Validation
+    ) -> tuple[Any, Paths]:
+        """Return a booster, cut at its best round, and the scores of the sets after every round."""
 
     def staged_scores(self, booster: Any, X: Any) -> Iterator[Floats]:
         """Yield the scores of rows after each round."""
@@ -118,6 +132,8 @@ class BoosterRanker(RankerMixin, BaseEstimator):
         %(pair_loss)s
     n_estimators : int
     early_stopping : bool
+        Whether to stop when the score of a validation part, or of ``eval_set`` in ``fit``, stops rising, and
+        return to the best round.
     scoring : str, callable or None
         A scorer for the validation part: the name of a scorer in :mod:`pushrank.metrics.scorers`, a scorer
         that ``make_top_scorer`` makes, or what scikit-learn takes; None takes the average precision.
@@ -148,6 +164,9 @@ class BoosterRanker(RankerMixin, BaseEstimator):
     validation_path_ : ndarray
         The scores of the validation part after each round, also after those beyond the best, which are not
         kept; empty without ``early_stopping``.
+    evals_result_ : dict
+        ``evals_result_["valid_0"]["score"]`` are the scores of the first set of ``eval_set``, or of the
+        validation part, after each round, ``"valid_1"`` those of the second.
     %(features_)s
     """
 
@@ -193,6 +212,10 @@ class BoosterRanker(RankerMixin, BaseEstimator):
         *,
         qid: ArrayLike | None = None,
         time: ArrayLike | None = None,
+        eval_set: Any = None,
+        eval_sample_weight: Any = None,
+        eval_qid: Any = None,
+        callbacks: Any = None,
     ) -> Self:
         """Learn a ranking from two classes, or from grades of relevance.
 
@@ -208,6 +231,13 @@ class BoosterRanker(RankerMixin, BaseEstimator):
         qid : array-like of shape (n_samples,), optional
         time : array-like of shape (n_samples,), optional
             %(time_stopping)s
+        eval_set : list of (X, y), optional
+            Rows that ``scoring`` scores after every round, such as those of a later time. With
+            ``early_stopping`` they stop the rounds: in XGBoost the last set, in LightGBM whichever is first.
+        eval_sample_weight, eval_qid : list of array-like, optional
+            For each set its weights and its query groups, or None.
+        callbacks : list, optional
+            Callbacks of the library, such as ``lightgbm.early_stopping(20)``.
 
         Returns
         -------
@@ -216,8 +246,9 @@ class BoosterRanker(RankerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            When a parameter is out of range or not the library's, the data hold nothing to rank, the loss or
-            the price has kinks, or no split meets the limits of a leaf, so that all rows would score alike.
+            When a parameter is out of range or not the library's, the data hold nothing to rank, a set of
+            ``eval_set`` has other features or classes, the loss or the price has kinks, or no split meets the
+            limits of a leaf, so that all rows would score alike.
         TypeError
             When a parameter has the wrong type.
         """
@@ -230,25 +261,30 @@ class BoosterRanker(RankerMixin, BaseEstimator):
             )
         random_state = check_random_state(self.random_state)
         params = self.engine.params(self, int(random_state.randint(np.iinfo(np.int32).max)))
-        rows, train_target, validation = np.arange(target.sample.n_rows), target, None
+        rows, train_target, patience = np.arange(target.sample.n_rows), target, None
+        sets = given_sets(self, target, eval_set, eval_sample_weight, eval_qid)
         if self.early_stopping:
             check_number("validation_fraction", self.validation_fraction, above=0.0, below=1.0)
             check_number("n_iter_no_change", self.n_iter_no_change, 1, integer=True)
+            patience = int(self.n_iter_no_change)
+        if self.early_stopping and not sets:
 
             def part(kept: NDArray[np.bool_]) -> tuple[NDArray[np.intp], Target]:
                 return np.flatnonzero(kept), subset(target, kept)
 
-            (rows, train_target), held_out = parts(
+            (rows, train_target), (held_out, held_out_target) = parts(
                 target.at(time), float(self.validation_fraction), random_state, part
             )
-            validation = validation_set(self, X, *held_out)
+            sets = [validation_set(self, _safe_indexing(X, held_out), held_out_target)]
         training = training_set(X, rows, train_target, objective)
-        booster, path = self.engine.train(params, training, int(self.n_estimators), validation)
+        validation = Validation(sets, list(callbacks or ()), patience)
+        booster, paths = self.engine.train(params, training, int(self.n_estimators), validation)
         scores = self.engine.scores(booster, X)
         # A booster without a split is no error to the libraries, and would rank nothing.
         if scores.min() == scores.max():
             raise no_split(len(rows), self.engine.limits)
-        self.booster_, self.validation_path_ = booster, np.array(path)
+        self.booster_, self.evals_result_ = booster, paths
+        self.validation_path_ = np.array([] if patience is None else paths[f"valid_{len(sets) - 1}"]["score"])
         self.n_iter_ = self.best_round_ = self.engine.n_rounds(booster)
         set_grades(self, target, scores)
         return self
@@ -405,8 +441,13 @@ def subset(target: Target, kept: NDArray[np.bool_]) -> Target:
     codes = np.asarray(target.codes)[kept]
     weights = None if target.weights is None else target.weights[kept]
     groups = None if target.groups is None else target.groups[kept]
-    if isinstance(target.sample, BipartiteSample):
-        return Target(BipartiteSample.from_mask(codes, weights), weights, target.classes, codes)
+    return target_like(target, codes, weights, groups)
+
+
+def target_like(target: Target, codes: NDArray[Any], weights: Floats | None, groups: Any) -> Target:
+    """Return the target of other rows, whose codes are the indices of their labels in the same classes."""
+    if isinstance(target.sample, BipartiteSample) and groups is None:
+        return Target(BipartiteSample.from_mask(codes == 1, weights), weights, target.classes, codes)
     together = np.zeros(len(codes), dtype=np.intp) if groups is None else groups
     sample = GradedSample.from_grades(codes.astype(np.float64), together, weights)
     return Target(sample, weights, target.classes, codes, groups)
@@ -425,17 +466,44 @@ def training_set(
     return TrainingSet(_safe_indexing(X, rows), labels, target.weights, at_scores)
 
 
-def validation_set(ranker: BoosterRanker, X: Any, rows: NDArray[np.intp], target: Target) -> ValidationSet:
-    """Return the rows that early stopping scores."""
-    part, classes = _safe_indexing(X, rows), np.asarray(target.classes)
-    codes = np.asarray(target.codes).astype(np.intp)
+def given_sets(
+    ranker: BoosterRanker, target: Target, eval_set: Any, weights: Any, qids: Any
+) -> list[ValidationSet]:
+    """Return the rows that a user gives to be scored after every round, checked as those of the fit."""
+    given = [eval_set] if isinstance(eval_set, tuple) else list(eval_set or ())
+    beside = {"eval_sample_weight": weights, "eval_qid": qids}
+    for name, values in beside.items():
+        if values is not None and len(values) != len(given):
+            raise ValueError(f"{name} has {len(values)} entries for {len(given)} sets in eval_set.")
+    sets, classes = [], np.asarray(target.classes)
+    for number, pair in enumerate(given):
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise ValueError(f"eval_set must be a list of (X, y), found {type(pair).__name__} in it.")
+        X, y = ranker._validated(pair[0]), column_or_1d(pair[1], warn=True)
+        check_consistent_length(X, y)
+        if not np.isin(y, classes).all():
+            raise ValueError(
+                f"eval_set[{number}] holds the labels {np.unique(y)[:5].tolist()}, and the fit has "
+                f"{classes[:5].tolist()}: leave other labels out."
+            )
+        weight, qid = (None if values is None else values[number] for values in beside.values())
+        groups = None if qid is None else group_numbers(qid, len(y))
+        codes = np.searchsorted(classes, y)
+        part = target_like(target, codes, row_weights(weight, len(y)), groups)
+        sets.append(validation_set(ranker, X, part))
+    return sets
+
+
+def validation_set(ranker: BoosterRanker, part: Any, target: Target) -> ValidationSet:
+    """Return rows that are scored after every round."""
+    classes, codes = np.asarray(target.classes), np.asarray(target.codes).astype(np.intp)
     scorer = HeldOutScorer(ranker.scoring, classes, classes[codes], target.weights, target.groups)
 
     def score(scores: Floats) -> float:
         scores = np.asarray(scores, dtype=np.float64)
         return scorer.score(part, scores, target.thresholds(scores))
 
-    return ValidationSet(part, codes.astype(np.float64), score, int(ranker.n_iter_no_change))
+    return ValidationSet(part, codes.astype(np.float64), score)
 
 
 def no_split(n_rows: int, limits: str) -> ValueError:

@@ -13,7 +13,14 @@ from pushrank._io import trust_in_files
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
 from pushrank.interop._derivatives import CustomMetric, CustomObjective, labels_of_sizes
-from pushrank.interop.boosters import BoosterRanker, TrainingSet, ValidationSet, documented_booster, no_split
+from pushrank.interop.boosters import (
+    BoosterRanker,
+    Paths,
+    TrainingSet,
+    Validation,
+    documented_booster,
+    no_split,
+)
 
 lightgbm = import_optional("lightgbm", "lightgbm")
 
@@ -137,6 +144,10 @@ def _check_one_process(verb: str, data: Any) -> None:
         )
 
 
+# LightGBM's own default, which leaves nothing to split of a few dozen rows.
+MIN_LEAF_ROWS = 20
+
+
 class _LightGBM:
     """What rankers ask of LightGBM, as :class:`~pushrank.interop.boosters.Engine` says."""
 
@@ -154,6 +165,8 @@ class _LightGBM:
         for name, value in booster_params.items():
             if name in reserved or name not in names:
                 why = reserved.get(name, "LightGBM has no such parameter")
+                if name in aliases.get("early_stopping_round"):
+                    why += f", by early_stopping=True, n_iter_no_change={value!r}"
                 raise ValueError(f"{name}={value!r} cannot be taken: {why}.")
         threads = {} if ranker.n_jobs is None else {"num_threads": ranker.n_jobs}
         # By ``deterministic`` the trees are the same whatever the number of threads.
@@ -161,13 +174,15 @@ class _LightGBM:
         return {**fixed, **threads, **booster_params}
 
     def train(
-        self, params: dict[str, Any], rows: TrainingSet, n_rounds: int, validation: ValidationSet | None
-    ) -> tuple[Any, list[float]]:
+        self, params: dict[str, Any], rows: TrainingSet, n_rounds: int, validation: Validation
+    ) -> tuple[Any, Paths]:
         at_scores, weights = rows.derivatives, None
         if at_scores is None:
             params, weights = params | {"objective": "binary"}, rows.weights
         else:
             params = params | {"objective": lambda scores, _: at_scores(scores)}
+        if not lightgbm.basic._ConfigAliases.get("min_data_in_leaf") & params.keys():
+            params["min_data_in_leaf"] = min(MIN_LEAF_ROWS, max(1, len(rows.labels) // 10))
         categories = params.pop("categorical_feature", "auto")
         data = lightgbm.Dataset(
             _table(rows.X),
@@ -179,19 +194,21 @@ class _LightGBM:
         # Without a column to split LightGBM fails a check of its own, with a message for its developers.
         if not any(data.feature_num_bin(column) for column in range(data.num_feature())):
             raise no_split(len(rows.labels), self.limits)
-        path: dict[str, Any] = {}
-        options: dict[str, Any] = {}
-        if validation is not None:
-            options = {
-                "valid_sets": [data.create_valid(_table(validation.X), validation.labels)],
-                "feval": lambda scores, _: ("score", validation.score(scores), True),
-                "callbacks": [
-                    lightgbm.early_stopping(validation.patience, verbose=False),
-                    lightgbm.record_evaluation(path),
-                ],
-            }
-        booster = lightgbm.train(params, data, n_rounds, **options)
-        return booster, path["valid_0"]["score"] if path else []
+        paths: dict[str, Any] = {}
+        callbacks = [*validation.callbacks, lightgbm.record_evaluation(paths)]
+        if validation.patience is not None:
+            callbacks.append(lightgbm.early_stopping(validation.patience, verbose=False))
+        tables = [data.create_valid(_table(part.X), part.labels) for part in validation.sets]
+        score_of = {id(table): part.score for table, part in zip(tables, validation.sets, strict=True)}
+        booster = lightgbm.train(
+            params,
+            data,
+            n_rounds,
+            valid_sets=tables,
+            feval=lambda scores, table: ("score", score_of[id(table)](scores), True),
+            callbacks=callbacks,
+        )
+        return booster, {name: dict(path) for name, path in paths.items()}
 
     def staged_scores(self, booster: Any, X: Any) -> Iterator[Floats]:
         table, scores = _table(X), 0.0
@@ -230,10 +247,11 @@ class PushLGBMRanker(BoosterRanker):
     -----
     A round costs as much as LightGBM's, and time linear in the rows or that of sorting them, not the pairs.
     The ranker sets ``objective``, ``metric``, the number of rounds and early stopping itself.
-    ``deterministic`` is True, so that neither threads nor the clock change a tree. Limits count rows whatever
-    they weigh, except rows of weight zero, which are left out. Categories that ``fit`` has not seen are
-    scored as missing values. Models are saved with :func:`~pushrank.persistence.save`, in LightGBM's text
-    format.
+    ``min_child_samples`` is by default 20, or one in ten of less than 200 training rows, of which LightGBM
+    would split few. ``deterministic`` is True, so that neither threads nor the clock change a tree. Limits
+    count rows whatever they weigh, except rows of weight zero, which are left out. Categories that ``fit``
+    has not seen are scored as missing values. Models are saved with :func:`~pushrank.persistence.save`, in
+    LightGBM's text format.
 
     References
     ----------

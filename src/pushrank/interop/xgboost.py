@@ -12,7 +12,7 @@ from pushrank._io import trust_in_files
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
 from pushrank.interop._derivatives import CustomMetric, CustomObjective, labels_of_sizes
-from pushrank.interop.boosters import BoosterRanker, TrainingSet, ValidationSet, documented_booster
+from pushrank.interop.boosters import BoosterRanker, Paths, TrainingSet, Validation, documented_booster
 
 xgboost = import_optional("xgboost", "xgboost")
 
@@ -138,20 +138,22 @@ class _XGBoost:
         booster_params = ranker._booster_params
         for name in RESERVED:
             if name in booster_params:
+                value, how = booster_params[name], ""
+                if name == "early_stopping_rounds":
+                    how = f", by early_stopping=True, n_iter_no_change={value!r}"
                 raise ValueError(
-                    f"{name}={booster_params[name]!r} cannot be taken: {type(ranker).__name__} sets it "
-                    "itself."
+                    f"{name}={value!r} cannot be taken: {type(ranker).__name__} sets it itself{how}."
                 )
         threads = {} if ranker.n_jobs is None else {"nthread": ranker.n_jobs}
         return {"disable_default_eval_metric": True, "seed": seed, **threads, **booster_params}
 
     def train(
-        self, params: dict[str, Any], rows: TrainingSet, n_rounds: int, validation: ValidationSet | None
-    ) -> tuple[Any, list[float]]:
+        self, params: dict[str, Any], rows: TrainingSet, n_rounds: int, validation: Validation
+    ) -> tuple[Any, Paths]:
         _check_one_process("push")
         at_scores = rows.derivatives
         options: dict[str, Any] = {}
-        path: dict[str, Any] = {}
+        paths: dict[str, Any] = {}
         if at_scores is None:
             params = params | {"objective": "binary:logistic"}
             data = _matrix(rows.X, rows.labels, rows.weights, params)
@@ -160,17 +162,29 @@ class _XGBoost:
             params = params | {"base_score": 0.0}
             data = _matrix(rows.X, rows.labels, None, params)
             options["obj"] = lambda scores, _: at_scores(scores)
-        if validation is not None:
-            stop = xgboost.callback.EarlyStopping(rounds=validation.patience, maximize=True, save_best=True)
-            options |= {
-                "evals": [(_matrix(validation.X, validation.labels, None, params), "validation")],
-                "custom_metric": lambda scores, _: ("score", validation.score(scores)),
-                "callbacks": [stop],
-                "evals_result": path,
-                "verbose_eval": False,
-            }
-        booster = xgboost.train(params, data, n_rounds, **options)
-        return booster, path["validation"]["score"] if path else []
+        callbacks = list(validation.callbacks)
+        if validation.patience is not None:
+            callbacks.append(xgboost.callback.EarlyStopping(rounds=validation.patience))
+        for stop in callbacks:
+            if isinstance(stop, xgboost.callback.EarlyStopping):
+                # XGBoost takes a measure whose name it does not know for an error.
+                stop.maximize = True
+        tables = [_matrix(part.X, part.labels, None, params) for part in validation.sets]
+        score_of = {id(table): part.score for table, part in zip(tables, validation.sets, strict=True)}
+        booster = xgboost.train(
+            params,
+            data,
+            n_rounds,
+            evals=[(table, f"valid_{number}") for number, table in enumerate(tables)],
+            custom_metric=lambda scores, table: ("score", score_of[id(table)](scores)),
+            callbacks=callbacks,
+            evals_result=paths,
+            verbose_eval=False,
+            **options,
+        )
+        best = booster.attr("best_iteration")
+        kept = booster if best is None else booster[: int(best) + 1]
+        return kept, {name: dict(path) for name, path in paths.items()}
 
     def staged_scores(self, booster: Any, X: Any) -> Iterator[Floats]:
         matrix = _matrix(X)

@@ -18,7 +18,7 @@ from sklearn.utils.validation import _num_samples
 
 from pushrank import metrics
 from pushrank._time import TimeSplit, check_times, warn_of_random_folds
-from pushrank._validation import two_classes
+from pushrank._validation import two_classes, warn
 from pushrank.estimators import IRPush, PNormPush, PushBoost, TopRankerCV, TrimmedPush
 from pushrank.estimators._scoring import check_one_scorer, fit_params, model_scores
 from pushrank.metrics import scorers
@@ -340,9 +340,12 @@ def default_rankers(
         if n_rows is None or n_rows <= MAX_TREE_ROWS:
             rankers[GRADIENT_BOOSTING] = HistGradientBoostingClassifier(random_state=0)
             if find_spec("lightgbm") and (n_rows is None or n_rows >= MIN_LIGHTGBM_ROWS):
-                trees = import_module("pushrank.interop.lightgbm").PushLGBMRanker
-                rankers[LIGHTGBM] = trees("binary", n_jobs=1, random_state=0)
-                rankers[f"{LIGHTGBM}, P-Norm Push, p = 4"] = trees(4.0, n_jobs=1, random_state=0)
+                try:
+                    trees = import_module("pushrank.interop.lightgbm").PushLGBMRanker
+                    rankers[LIGHTGBM] = trees("binary", n_jobs=1, random_state=0)
+                    rankers[f"{LIGHTGBM}, P-Norm Push, p = 4"] = trees(4.0, n_jobs=1, random_state=0)
+                except ImportError as error:
+                    warn(f"{error} It is not among the rankers.", UserWarning)
     if is_small:
         rankers[FOREST] = RandomForestClassifier(random_state=0)
     return rankers
