@@ -87,6 +87,8 @@ def mutated(whole, rng):
         for _ in range(rng.integers(1, 4)):
             schema = change_schema(schema, rng)
         files["schema.json"] = json.dumps(schema).encode()
+    # What the digest would refuse must be refused without it, too.
+    files["pushrank.txt"] = files.get("pushrank.txt", b"0").split(b"\n")[0]
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for name, content in files.items():

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import tracemalloc
 import warnings
 import zipfile
 from pathlib import Path
@@ -130,6 +131,7 @@ def test_an_altered_file_is_refused(tmp_path):
     schema = files["schema.json"].replace(b'"LogisticRegression"', b'"Popen"')
     schema = schema.replace(b'"sklearn.linear_model._logistic"', b'"subprocess"')
     assert schema != files["schema.json"]
+    del files[persistence.VERSION_FILE]
     with zipfile.ZipFile(tmp_path / "evil.skops", "w") as archive:
         for name, content in {**files, "schema.json": schema}.items():
             archive.writestr(name, content)
@@ -173,7 +175,7 @@ def test_a_file_of_a_later_version_is_loaded_with_a_warning(tmp_path):
 def test_brackets_within_brackets_are_damage(tmp_path):
     path = tmp_path / "model.skops"
     persistence.save(PushRanker(), path)
-    rewritten(path, **{"schema.json": b"[" * 100_000 + b"]" * 100_000})
+    rewritten(path, **{"schema.json": b"[" * 100_000 + b"]" * 100_000, persistence.VERSION_FILE: b"0"})
     with pytest.raises(ModelFileError, match=r"or is damaged \(maximum recursion depth exceeded"):
         persistence.load(path)
 
@@ -218,6 +220,83 @@ def test_a_mutated_file_is_refused_or_loads_and_runs_nothing(tmp_path, seeds):
         seen = WATCHED.pop()
     assert not seen
     assert 0.5 * len(seeds) < refused < len(seeds)
+
+
+def test_arrays_in_each_others_place_are_damage(tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    path = tmp_path / "model.skops"
+    persistence.save(RankBoost(n_estimators=3).fit(X, X[:, 0] > 0.3), path)
+    with zipfile.ZipFile(path) as archive:
+        arrays = {name: archive.read(name) for name in archive.namelist() if name.endswith(".npy")}
+    one, other = sorted(arrays, key=lambda name: arrays[name])[:2]
+    rewritten(path, **{one: arrays[other], other: arrays[one]})
+    with pytest.raises(ModelFileError, match="its parts are not those that were saved together"):
+        persistence.load(path)
+
+
+def test_what_would_inflate_without_measure_is_not_read(tmp_path):
+    """Zeros are deflated to a thousandth; the file is refused before they are made."""
+    path = tmp_path / "model.skops"
+    persistence.save(PushRanker().fit([[0.0], [1.0]], [0, 1]), path)
+    with zipfile.ZipFile(path) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    name = next(name for name in files if name.endswith(".npy"))
+    del files[persistence.VERSION_FILE]
+    header = (
+        b"\x93NUMPY\x01\x00v\x00"
+        + b"{'descr': '<i8', 'fortran_order': False, 'shape': (8000000,), }".ljust(117)
+    )
+    files[name] = header + b"\n" + bytes(64_000_000)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for member, content in files.items():
+            archive.writestr(member, content)
+    del files
+    tracemalloc.start()
+    try:
+        with pytest.raises(ModelFileError, match=r"bytes that would become 64,\d+,\d+"):
+            persistence.load(path)
+        assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_files_of_skops_and_compressed_ones_are_loaded(tmp_path):
+    ranker = PushRanker().fit(np.eye(3), [0, 1, 1])
+    for name, options in (
+        ("plain", {}),
+        ("small", {"compression": zipfile.ZIP_DEFLATED, "compresslevel": 9}),
+    ):
+        io.dump(ranker, tmp_path / name, **options)
+        np.testing.assert_array_equal(persistence.load(tmp_path / name).coef_, ranker.coef_)
+
+
+def test_a_link_stays_one_and_its_target_is_written(tmp_path):
+    (tmp_path / "folder").mkdir()
+    target, link = tmp_path / "folder" / "target.txt", tmp_path / "link.txt"
+    for before in ("old", None):
+        target.unlink(missing_ok=True)
+        if before is not None:
+            target.write_text(before)
+        link.unlink(missing_ok=True)
+        link.symlink_to(target)
+        with atomic_write(link) as beside:
+            beside.write_text("new")
+        assert link.is_symlink()
+        assert target.read_text() == "new"
+
+
+def test_what_a_killed_write_left_is_cleared_by_a_later_one(tmp_path):
+    path = tmp_path / "odd[1].skops"
+    old, young, other = (
+        tmp_path / name
+        for name in (".odd[1].skops.a.partial.skops", ".odd[1].skops.b.partial.skops", "x.partial.skops")
+    )
+    for left in (old, young, other):
+        left.write_text("half")
+    os.utime(old, (0.0, 0.0))
+    with atomic_write(path) as beside:
+        beside.write_text("whole")
+    assert sorted(tmp_path.iterdir()) == sorted([young, other, path])
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path):

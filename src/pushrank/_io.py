@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+# Far longer than a file is written.
+ABANDONED_SECONDS = 3600.0
 
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
     """Yield a temporary path in the same folder, and rename it to ``path`` when the block succeeds.
 
-    The temporary file is removed where that fails.
+    Where ``path`` is a link, the file that it points to is replaced. The temporary file is removed where the
+    block fails, and one that a killed process left by the next write, once it is an hour old.
 
     Examples
     --------
@@ -25,7 +31,13 @@ def atomic_write(path: Path) -> Iterator[Path]:
     ...     target.read_text()
     'done'
     """
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=f".partial{path.suffix}", dir=path.parent)
+    path = path.resolve() if path.is_symlink() else path
+    prefix, suffix = f".{path.name}.", f".partial{path.suffix}"
+    for left in path.parent.glob(f"{glob.escape(prefix)}*{glob.escape(suffix)}"):
+        # Another process may be writing a younger one.
+        if time.time() - left.stat().st_mtime > ABANDONED_SECONDS:
+            left.unlink(missing_ok=True)
+    handle, name = tempfile.mkstemp(prefix=prefix, suffix=suffix, dir=path.parent)
     os.close(handle)
     beside = Path(name)
     try:

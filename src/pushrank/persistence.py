@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import zipfile
 from contextlib import suppress
+from hashlib import sha256
 from importlib import import_module
 from importlib.metadata import version
 from io import BytesIO
@@ -37,7 +38,10 @@ FOREIGN_TYPES = {
 }
 """Types of other packages that a file may hold, beside those of scikit-learn and numpy that skops trusts."""
 VERSION_FILE = "pushrank.txt"
-"""The file in the archive, beside those of skops, that holds the version which wrote it."""
+"""The file in the archive, beside those of skops: the version which wrote it, and a digest of all others."""
+# pushrank compresses nothing, and skops makes files of JSON and numbers at most some ten times smaller.
+MAX_INFLATION = 20
+INFLATION_FREE = 1 << 24
 
 
 def save(model: Any, path: str | Path) -> None:
@@ -89,7 +93,7 @@ def save(model: Any, path: str | Path) -> None:
                 "first turn coef_ and classes_ into NumPy arrays with numpy.asarray."
             ) from error
         with zipfile.ZipFile(beside, "a") as archive:
-            archive.writestr(VERSION_FILE, version("pushrank"))
+            archive.writestr(VERSION_FILE, f"{version('pushrank')}\n{_digest(archive)}")
         strangers = _strangers(beside.read_bytes())
         if strangers:
             raise TypeError(
@@ -128,6 +132,7 @@ def load(path: str | Path) -> Any:
 
     Notes
     -----
+    A file whose parts were exchanged, or would inflate to far more than the file holds, counts as damaged.
     Only registered types are built: pushrank's estimators, losses, prices, weak rankers, measures and the
     state of streams, and those of scikit-learn, numpy and scipy that skops trusts by itself. Nothing else in
     the file is imported or run. The text of a booster is read by LightGBM or XGBoost, which do not look for
@@ -154,6 +159,7 @@ def load_content(path: str | Path) -> Any:
 
     data = Path(path).read_bytes()
     try:
+        _check_members(data)
         strangers = _strangers(data)
         model = None if strangers else io.loads(data, trusted=[*TRUSTED_TYPES, *FOREIGN_TYPES])
         _check_trees(model)
@@ -183,7 +189,29 @@ def load_content(path: str | Path) -> Any:
 def written_by(data: bytes) -> str:
     """Return the version that wrote a file, "0" for one of the first version, which holds none."""
     with zipfile.ZipFile(BytesIO(data)) as archive:
-        return archive.read(VERSION_FILE).decode() if VERSION_FILE in archive.namelist() else "0"
+        return _version_lines(archive)[0]
+
+
+def _version_lines(archive: zipfile.ZipFile) -> list[str]:
+    """Return the version that wrote a file, and the digest of its members where there is one."""
+    return archive.read(VERSION_FILE).decode().split("\n") if VERSION_FILE in archive.namelist() else ["0"]
+
+
+def _digest(archive: zipfile.ZipFile) -> str:
+    """Return a digest of the names, sizes and checksums of all members but that of the version."""
+    members = sorted((item.filename, item.file_size, item.CRC) for item in archive.infolist())
+    return sha256(repr([member for member in members if member[0] != VERSION_FILE]).encode()).hexdigest()
+
+
+def _check_members(data: bytes) -> None:
+    """Raise where members would inflate without measure, or are not those that were saved together."""
+    with zipfile.ZipFile(BytesIO(data)) as archive:
+        # Reading a member ends at the size that the archive states, and compares its checksum.
+        inflated = sum(member.file_size for member in archive.infolist())
+        if inflated > MAX_INFLATION * len(data) + INFLATION_FREE:
+            raise ValueError(f"{len(data):,} bytes that would become {inflated:,}")
+        if _version_lines(archive)[1:] not in ([], [_digest(archive)]):
+            raise ValueError("its parts are not those that were saved together")
 
 
 def _numbers(version: str) -> list[int]:
