@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
+import tomllib
+from itertools import chain
+from pathlib import Path
 
 import pytest
 
@@ -110,3 +114,16 @@ def test_other_faults_of_imports_are_not_hidden(monkeypatch):
     monkeypatch.setitem(sys.modules, "pushrank.cli", None)
     with pytest.raises(ImportError, match=r"pushrank\.cli"):
         main()
+
+
+def test_the_extra_of_everything_reads_every_type_of_file():
+    lists = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = lists["project"]["optional-dependencies"]
+
+    def packages(extra):
+        for requirement in extras[extra]:
+            name, _, others = re.match(r"([\w-]+)(\[(.*)\])?", requirement).groups()
+            ours = others.split(",") if name == "pushrank" else []
+            yield from [name, *chain.from_iterable(map(packages, ours))]
+
+    assert {"pandas", "pyarrow", "openpyxl", "skops"} <= set(packages("all"))
