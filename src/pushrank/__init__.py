@@ -50,6 +50,9 @@ __all__ = [
 ]
 
 HOMES = {  # the rest: estimators
+    # These need an extra, and are therefore not imported by a star.
+    "PushLGBMRanker": "interop.lightgbm",
+    "PushXGBRanker": "interop.xgboost",
     "PushObjective": "objectives",
     "export_numpy": "interop.numpy",
     "load": "persistence",
@@ -76,7 +79,7 @@ def __getattr__(name: str) -> Any:
         value: Any = import_module("importlib.metadata").version("pushrank")
     elif name in SUBMODULES:
         value = import_module(f"pushrank.{name}")
-    elif name in __all__:
+    elif name in HOMES or name in __all__:
         value = getattr(import_module(f"pushrank.{HOMES.get(name, 'estimators')}"), name)
     else:
         raise AttributeError(f"module 'pushrank' has no attribute {name!r}")
