@@ -20,8 +20,8 @@ def shared_docs_from(paragraphs: Mapping[str, str]) -> Callable[[Documented], Do
 
     An entry such as ``alpha : float`` without a description gets the paragraph ``"alpha : float"``, or if
     there is none ``"alpha"``. A line ``%(alpha)s`` stands for the paragraph ``"alpha"``, and
-    ``%(coef_ classes_)s`` for two. Paragraphs may hold such lines too. Defaults are added from the signature,
-    so that the two cannot differ.
+    ``%(coef_ classes_)s`` for two. Paragraphs may hold such entries and lines too. Defaults are added from
+    the signature, so that the two cannot differ.
 
     Examples
     --------
@@ -40,19 +40,21 @@ def shared_docs_from(paragraphs: Mapping[str, str]) -> Callable[[Documented], Do
 
     def paragraph(line: re.Match[str]) -> str:
         named = "\n".join(paragraphs[name] for name in line[2].split())
-        return indent(PLACEHOLDER.sub(paragraph, named), line[1])
+        return indent(filled(named), line[1])
 
     def described(entry: re.Match[str]) -> str:
         description = paragraphs.get(entry[0].strip(), paragraphs.get(entry[2]))
         return entry[0] if description is None else f"{entry[0]}\n{indent(description, entry[1] + '    ')}"
+
+    def filled(text: str) -> str:
+        return PLACEHOLDER.sub(paragraph, UNDESCRIBED.sub(described, text))
 
     def fill(documented: Documented) -> Documented:
         methods = vars(documented).values() if isinstance(documented, type) else ()
         for item in (documented, *filter(inspect.isfunction, methods)):
             # There are no docstrings under python -OO.
             if item.__doc__:
-                named = UNDESCRIBED.sub(described, item.__doc__)
-                item.__doc__ = _with_defaults(PLACEHOLDER.sub(paragraph, named), item)
+                item.__doc__ = _with_defaults(filled(item.__doc__), item)
         return documented
 
     return fill

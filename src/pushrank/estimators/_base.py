@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import metadata
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import average_precision_score
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from pushrank._array import is_numpy, namespace, to_host
@@ -53,10 +54,7 @@ class RankerMixin(ClassifierMixin):
     def decision_function(self, X: Any) -> NDArray[np.floating]:
         """Return a score for each row, the higher the better, positive where ``predict`` says positive.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            %(X_of_fit)s
+        %(rows_of_fit)s
 
         Returns
         -------
@@ -92,10 +90,7 @@ class RankerMixin(ClassifierMixin):
         With grades of relevance it is the grade: each threshold has as many training rows above it as are
         better.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            %(X_of_fit)s
+        %(rows_of_fit)s
 
         Returns
         -------
@@ -137,10 +132,7 @@ class RankerMixin(ClassifierMixin):
     def rank(self, X: Any) -> NDArray[np.intp]:
         """Return the row numbers best first; tied rows keep their order.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            %(X_of_fit)s
+        %(rows_of_fit)s
 
         Returns
         -------
@@ -158,8 +150,7 @@ class RankerMixin(ClassifierMixin):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            %(X_of_fit)s
+        %(X_of_fit)s
         y : array-like of shape (n_samples,)
             Their true classes.
         sample_weight : array-like of shape (n_samples,), optional
@@ -186,13 +177,7 @@ class RankerMixin(ClassifierMixin):
 
 
 def finite_scores(X: Any, coef: NDArray[np.floating]) -> NDArray[np.floating]:
-    """Return ``X @ coef`` in the dtype of ``coef``.
-
-    Raises
-    ------
-    ValueError
-        When a score is beyond its range.
-    """
+    """Return ``X @ coef`` in the dtype of ``coef``; a score beyond its range is a ValueError."""
     with np.errstate(over="ignore", invalid="ignore"):
         scores = linear_scores(X, coef)
     if not np.isfinite(scores).all():
@@ -210,16 +195,20 @@ def set_features(ranker: Any, checked: Any) -> None:
         ranker.feature_names_in_ = checked.feature_names_in_
 
 
-def set_two_classes(ranker: Any, target: Target, scores: NDArray[np.floating]) -> None:
-    """Set ``classes_``, and ``threshold_`` to the break-even point of the training scores."""
+def set_classes(ranker: Any, target: Target, scores: NDArray[np.floating], *, grades: bool = False) -> None:
+    """Set ``classes_`` and the break-even ``threshold_``, and with ``grades`` all ``thresholds_``."""
     thresholds = target.thresholds(scores)
     ranker.classes_, ranker.threshold_ = target.classes, float(thresholds[0])
+    if grades:
+        ranker.thresholds_ = thresholds
 
 
-def set_grades(ranker: Any, target: Target, scores: NDArray[np.floating]) -> None:
-    """Set ``classes_``, ``threshold_`` and ``thresholds_`` of a ranker that takes grades and pairs too."""
-    thresholds = target.thresholds(scores)
-    ranker.classes_, ranker.thresholds_, ranker.threshold_ = target.classes, thresholds, float(thresholds[0])
+def tags_of_all(tags: Any, estimators: Iterable[Any]) -> Any:
+    """Return tags that say of rows what all estimators say."""
+    inputs = [get_tags(estimator).input_tags for estimator in estimators]
+    tags.input_tags.sparse = all(input_tags.sparse for input_tags in inputs)
+    tags.input_tags.allow_nan = all(input_tags.allow_nan for input_tags in inputs)
+    return tags
 
 
 @contextmanager

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, Self
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, ClassVar, Self
 
 import joblib
 import numpy as np
@@ -17,7 +18,7 @@ from pushrank import weak_rankers
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
 from pushrank._validation import check_number
-from pushrank.estimators._base import RankerMixin, linear_scores, progress_bar, set_grades
+from pushrank.estimators._base import RankerMixin, linear_scores, progress_bar, set_classes
 from pushrank.estimators._categories import encode, encode_categories
 from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._scoring import parts, validator
@@ -49,14 +50,15 @@ MAX_DRAWS = 100
 class BoostingSpec:
     """What a boosted ranker minimises, and how its rounds choose and step.
 
-    ``alpha`` is the L2 strength on the weights, or with columns on the coefficients; ``scale_slopes`` puts
-    ``tol`` in units of one over the columns' standard deviations within the classes. ``joint`` adds the sums
-    over the two classes, as AdaBoost does, over weak rankers in {-1, +1} and, with ``constant``, a constant.
-    ``two_classes_only`` is the error for grades, groups and pairs. ``paths`` returns further fitted
-    attributes, each with an entry before the first round and one after each; it may raise or warn.
+    The objective is by default RankBoost's. ``alpha`` is the L2 strength on the weights, or with columns on
+    the coefficients; ``scale_slopes`` puts ``tol`` in units of one over the columns' standard deviations
+    within the classes. ``joint`` adds the sums over the two classes, as AdaBoost does, over weak rankers in
+    {-1, +1} and, with ``constant``, a constant. ``two_classes_only`` is the error for grades, groups and
+    pairs. ``paths`` returns further fitted attributes, each with an entry before the first round and one
+    after each; it may raise or warn.
     """
 
-    objective: PushObjective
+    objective: PushObjective = field(default_factory=partial(PushObjective, scale="log"))
     alpha: float = 0.0
     scale_slopes: bool = False
     choice: Choice = "steepest"
@@ -96,11 +98,29 @@ class BoostingRun:
 
 
 @shared_docs
+@dataclass(eq=False, repr=False, kw_only=True)
 class BoostedRankerMixin(RankerMixin):
     """A ranker whose scores are a sum of weak rankers: ``estimator_weights_`` of ``weak_rankers_``."""
 
+    weak_rankers: Any = "stumps"
+    n_estimators: int = 100
+    learning_rate: float = 1.0
+    positive: bool = False
+    monotonic_cst: ArrayLike | Mapping[str, int] | None = None
+    subsample: float = 1.0
+    max_features: float = 1.0
+    early_stopping: bool = False
+    scoring: str | Callable[..., float] | None = None
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 10
+    tol: float = 1e-10
+    warm_start: bool = False
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: bool = False
+
     # A method of each ranker, which raises where a parameter that the others lack is out of range.
-    _boosting_spec: Callable[[], BoostingSpec]
+    _boosting_spec: ClassVar[Callable[..., BoostingSpec]]
 
     def fit(
         self,
@@ -149,10 +169,7 @@ class BoostedRankerMixin(RankerMixin):
     def decision_function(self, X: Any) -> NDArray[np.floating]:
         """Return a score for each row, the higher the better, positive where ``predict`` says positive.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            %(X_of_fit)s
+        %(rows_of_fit)s
 
         Returns
         -------
@@ -173,10 +190,7 @@ class BoostedRankerMixin(RankerMixin):
     def staged_decision_function(self, X: Any) -> Iterator[NDArray[np.floating]]:
         """Yield the scores of ``decision_function`` as they would be after each round.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            %(X_of_fit)s
+        %(rows_of_fit)s
 
         Yields
         ------
@@ -209,6 +223,10 @@ class BoostedRankerMixin(RankerMixin):
         importances: Floats = self.weak_rankers_.importances(self.estimator_index_[moved], gains[moved])
         total = importances.sum()
         return importances / total if total > 0.0 else importances
+
+    def _pair_objective(self) -> PushObjective | None:
+        """Return the objective, or None where it is no function of pairs."""
+        return self._boosting_spec().objective
 
     @property
     def _rounds_nest(self) -> bool:
@@ -399,7 +417,7 @@ def set_fitted(ranker: Any, run: BoostingRun, paths: dict[str, Floats]) -> None:
         norm = float(np.abs(ranker.coef_.astype(np.float64)) @ learner.ranges_)
     least_margin = run.train.least_margin(scores.astype(np.float64))
     ranker.margin_ = least_margin / norm if norm > 0.0 else 0.0
-    set_grades(ranker, run.target, scores)
+    set_classes(ranker, run.target, scores, grades=True)
 
 
 def _set_weights(ranker: Any, run: BoostingRun) -> None:

@@ -19,9 +19,8 @@ from pushrank.estimators._base import (
     RankerMixin,
     finite_scores,
     progress_bar,
+    set_classes,
     set_features,
-    set_grades,
-    set_two_classes,
     warn,
 )
 from pushrank.estimators._docstrings import shared_docs
@@ -98,7 +97,7 @@ def fit_each(
             solution = _rounded(solution, C, model, X.dtype, risk)
         set_features(ranker, rankers[0])
         scores = _training_scores(solution, model, X)
-        (set_grades if grades else set_two_classes)(ranker, target, scores)
+        set_classes(ranker, target, scores, grades=grades)
         _set_coefficients(ranker, solution, model, X)
         certificate = solution.certificate
         ranker.primal_objective_, ranker.dual_objective_ = certificate.primal, certificate.dual
@@ -177,7 +176,6 @@ class CertifiedMixin(RankerMixin):
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
-            %(y_two_classes)s
         sample_weight : array-like of shape (n_samples,), optional
 
         %(fitted)s
@@ -193,7 +191,6 @@ class CertifiedMixin(RankerMixin):
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
-            %(y_two_classes)s
         Cs : iterable of float
         sample_weight : array-like of shape (n_samples,), optional
 

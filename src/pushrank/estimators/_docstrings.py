@@ -7,7 +7,8 @@ from pushrank._docstrings import shared_docs_from
 PARAGRAPHS = {
     # The data that fits and scoring methods take.
     "X": "Finite features. float32 and float64 arrays, dense, CSR or CSC, are used without a copy.",
-    "X_of_fit": "Rows with the features of ``fit``.",
+    "X_of_fit": """X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+    Rows with the features of ``fit``.""",
     "X_array_api": """Finite features. float32 and float64 arrays, dense, CSR or CSC, are used without a copy.
 Under ``sklearn.set_config(array_api_dispatch=True)`` arrays of another library that keeps the array API
 standard, such as torch tensors on any device, are taken by the solvers ``"lbfgs"`` and ``"newton-cg"``;
@@ -19,7 +20,7 @@ copy. Rows that need not fit in memory are :class:`pushrank.datasets.DiskRows`, 
 ``sample_weight`` too.""",
     "X_boosted": """Finite features; stumps take NaN as missing, and categorical columns of data frames.
 float32 and float64 arrays, dense, CSR or CSC, are used without a copy.""",
-    "y_two_classes": """Labels of two classes; the larger in sorted order is positive and belongs at the
+    "y": """Labels of two classes; the larger in sorted order is positive and belongs at the
 top. Texts other than yes and no or true and false raise a warning.""",
     "y_grades": """Labels of two classes, the larger of which in sorted order belongs at the top, or grades of
 relevance, which are numbers: rows of a higher grade should stand above rows of every lower grade. Three or
@@ -43,22 +44,23 @@ array with two or three columns is taken too. Pairs may contradict each other.""
 good grid.""",
     "side": "Push the worst-placed negatives down, pull the worst-placed positives up, or both.",
     "bottom_weight": """The weight c of the pull with ``side="both"``, positive.""",
-    "pair_loss": "The pair loss, or its name in :mod:`pushrank.losses`.",
+    "loss": "The pair loss, or its name in :mod:`pushrank.losses`.",
     "accuracy": "The relative error of an analytic loss's sums over pairs, from 1e-13 to 0.1.",
     "alpha": "The L2 strength, at least 0. With 0 separable data have no optimum, which is reported.",
-    "solver_smooth": """L-BFGS, Newton's method with conjugate gradients, or exact steps along one coefficient
+    "solver": """L-BFGS, Newton's method with conjugate gradients, or exact steps along one coefficient
 at a time, which is the paper's boosting algorithm with the columns as its weak rankers. All three end at the
 same coefficients.""",
-    "tol_gradient": """Stop when :math:`\\max_j |g_j| / s_j` is at most this, with g the gradient and
-:math:`s_j` the standard deviation of feature j within the classes; with fewer rows than features these
-are axes of the rows' space. On small dense data (n_samples * n_features ** 2 of at most 2 ** 26) L-BFGS
-continues until the objective stops decreasing.""",
-    "tol_gap_gradient": """Stop when neither the duality gap nor :math:`\\max_j |g_j| / s_j` exceeds this,
-with g the gradient and :math:`s_j` the standard deviation of feature j within the classes; with fewer
-rows than features these are axes of the rows' space. With ``alpha=0`` the gradient decides alone. On
-small dense data (n_samples * n_features ** 2 of at most 2 ** 26) L-BFGS continues until the objective
-stops decreasing.""",
-    "tol_gap": "Stop when the relative duality gap is at most this.",
+    "linear_push_parameters": """alpha : float
+solver : {"lbfgs", "newton-cg", "coordinate"}
+tol : float
+    Stop when neither the duality gap nor :math:`\\max_j |g_j| / s_j` exceeds this, with g the gradient and
+    :math:`s_j` the standard deviation of feature j within the classes; with fewer rows than features these
+    are axes of the rows' space. With ``alpha=0`` the gradient decides alone. On small dense data (n_samples *
+    n_features ** 2 of at most 2 ** 26) L-BFGS continues until the objective stops decreasing.
+max_iter : int
+warm_start : bool
+verbose : bool""",
+    "tol": "Stop when the relative duality gap is at most this.",
     "max_iter": "The largest number of iterations.",
     "C": "The weight of the loss against the norm, positive and at most 1e30.",
     "kernel": """Linear scores, or those of a kernel. A function takes two sets of rows and returns the matrix
@@ -70,7 +72,7 @@ of kernel values, which must be positive semi-definite; a ranker that holds a fu
     "degree": """The d of ``"poly"``, at least 1.""",
     "coef0": """The c of ``"poly"``, at least zero.""",
     "cache_size": "Megabytes of kernel values that may be kept.",
-    "class_weight_pairs": """The weight of a pair is the product of its classes' weights; ``"balanced"`` is
+    "class_weight": """The weight of a pair is the product of its classes' weights; ``"balanced"`` is
 n / (2 n_c) for n_c rows of a class. For two classes the weights are a factor of C, and move
 ``threshold_``.""",
     "class_weight_C": """C is multiplied by the product of the classes' weights; ``"balanced"`` is n / (2
@@ -78,24 +80,21 @@ n_c) for n_c rows of a class. The weights also move ``threshold_``.""",
     "max_iter_planes": "The largest number of cutting planes.",
     "Cs": "The values of C, in the order of the fits; rising values are fastest.",
     "rankers": """list
-    A fitted ranker for each C, with the other parameters of this ranker, which is not changed.""",
-    "value_error_Cs": """ValueError
-    As for ``fit``, and when there is no C.""",
+    Fitted rankers in the order of the values, with the other parameters of this ranker, which is not
+    changed.""",
+    "path_value_error": """ValueError
+    As for ``fit``, and when there is no value.""",
+    "path_type_error": """TypeError
+    As for ``fit``.""",
+    "path_warning": """ConvergenceWarning
+    As for ``fit``.""",
     "warm_start": "Start from the coefficients of the last fit, which must have had the same features.",
     "verbose": "Show a progress bar on standard error.",
     "n_jobs": "The number of threads; None and -1 stand for all processors. It changes no result.",
     "random_state": "The source of all random choices.",
     # Searches by cross-validation.
     "alphas": "The L2 strengths, each at least 0.",
-    "scoring_cv": """The name of a scorer in :mod:`pushrank.metrics.scorers` or in scikit-learn, or a scorer.
-A metric of few rows, such as the default, moves by chance, which ``selection="one_standard_error"`` allows
-for.""",
     "cv": "The folds. A number makes stratified folds in the order of the rows.",
-    "max_iter_cv": "The largest number of iterations of a solution.",
-    "n_jobs_folds": """The number of folds to solve at a time, in threads that copy their rows; None is
-one, or the setting of ``joblib.parallel_config``, and -1 all processors. It changes no result.""",
-    "verbose_cv": "Show a progress bar on standard error, of the solutions in the folds.",
-    "sample_weight_cv": "Non-negative weights, for training and for scoring.",
     "groups": """Labels of rows that belong together, for a ``cv`` such as ``StratifiedGroupKFold`` that keeps
 groups whole. In a pipeline they come by metadata routing.""",
     "time": """The times of the rows, as numbers or dates. With a number as ``cv`` every part that is
@@ -107,9 +106,9 @@ latest rows instead of rows drawn at random.""",
     When a parameter is out of range, the data are not finite, ``y`` has not two classes, a part of the
     cross-validation lacks one of them, or a score is not a number.""",
     "search_type_error": """TypeError
-    When a parameter has the wrong type, or weights are given to a scorer that takes none.""",
+    When a parameter has the wrong type, or weights are given to an estimator or a scorer that takes none.""",
     "search_warning": """ConvergenceWarning
-    When solutions stopped early; the message says how many.""",
+    When solutions of linear rankers stopped early; the message says how many, or which.""",
     "search_": """alpha_ : float
     The chosen L2 strength.
 best_params_ : dict
@@ -175,10 +174,26 @@ grades, binary metrics count every grade above the lowest as positive.""",
     "validation_fraction": """The fraction of the rows, query groups or explicit pairs to validate on, in
 (0, 1).""",
     "n_iter_no_change": "Stop after so many rounds without a better score.",
-    "tol_edge": "Stop when no ranker's edge exceeds this, at least 0.",
-    "warm_start_rounds": """Add rounds to the last fit, up to ``n_estimators`` in all, to the last bit as
-if it had not stopped; the data, the features and the weak rankers must be the same. Random draws continue
-where they stopped, whatever ``random_state`` is now.""",
+    "boosted_parameters": """weak_rankers : {"stumps", "columns", "regressors", "classifiers"}, or an object
+n_estimators : int
+learning_rate : float
+positive : bool
+monotonic_cst : array-like of shape (n_features,) or dict of str to int, or None
+subsample : float
+max_features : float
+early_stopping : bool
+scoring : str, callable or None
+validation_fraction : float
+n_iter_no_change : int
+tol : float
+    Stop when no ranker's edge exceeds this, at least 0.
+warm_start : bool
+    Add rounds to the last fit, up to ``n_estimators`` in all, to the last bit as if it had not stopped; the
+    data, the features and the weak rankers must be the same. Random draws continue where they stopped,
+    whatever ``random_state`` is now.
+n_jobs : int or None
+random_state : int, RandomState or None
+verbose : bool""",
     # Attributes.
     "weak_rankers_": """weak_rankers_ : WeakRankers
     The fitted weak rankers.""",
@@ -254,19 +269,24 @@ where they stopped, whatever ``random_state`` is now.""",
 feature_names_in_ : ndarray of shape (n_features_in_,)
     The names of the features, if ``X`` had names that are all strings.""",
     # Rankers that learn from batches.
-    "k_of_batch": """The number of rows of a batch to predict positive. A float in (0, 1] is a fraction of the
+    "k": """The number of rows of a batch to predict positive. A float in (0, 1] is a fraction of the
 batch's positives, rounded to between 1 and their number, as in the paper; an int is a number of rows, at most
 that of the positives. Measures take such a fraction as ``fraction_of_positives``.""",
     "batch_size": """The number of rows in a batch, at least 1; the last batch of a pass may be shorter.
 Batches without a positive or without a negative are skipped. With 1, every row is compared with a row of
 zeros of the other class, as in the classical perceptron without intercept.""",
     "average": "Whether ``coef_`` is the mean of the coefficients after every batch, or the last ones.",
-    "shuffle": "Whether ``fit`` draws a new order of the rows for every pass.",
-    "early_stopping_at_k": """Whether ``fit`` validates on a part of the rows, keeps the coefficients
-after the pass with the best precision at k there, and ends when it no longer rises.""",
-    "validation_fraction_at_k": "The fraction of the rows to validate on, in (0, 1).",
-    "n_iter_no_change_at_k": """The number of passes without a rise that ends ``fit`` with
-``early_stopping``, at least 1.""",
+    "batch_parameters": """shuffle : bool
+    Whether ``fit`` draws a new order of the rows for every pass.
+early_stopping : bool
+    Whether ``fit`` validates on a part of the rows, keeps the coefficients after the pass with the best
+    precision at k there, and ends when it no longer rises.
+validation_fraction : float
+    The fraction of the rows to validate on, in (0, 1).
+n_iter_no_change : int
+    The number of passes without a rise that ends ``fit`` with ``early_stopping``, at least 1.
+random_state : int, RandomState or None
+verbose : bool""",
     "mistakes_": """n_mistakes_ : float
     The number of negatives among the first k of every batch, before it was learned from, summed over batches.
 mistakes_path_ : ndarray of shape (n_batches_,)
@@ -304,14 +324,35 @@ def _sections(**names: str) -> str:
     return "\n\n".join(parts)
 
 
+PARAGRAPHS["rows_of_fit"] = _sections(Parameters="X_of_fit")
+
 # The sections that follow the parameters of a method that fits.
 TYPE_ERROR, WARNING = "fit_type_error", "convergence_warning"
 PARAGRAPHS["fitted_or_raises"] = _sections(Returns="self", Raises=f"fit_value_error {TYPE_ERROR}")
 PARAGRAPHS["fitted"] = "\n\n".join([PARAGRAPHS["fitted_or_raises"], _sections(Warns=WARNING)])
-PARAGRAPHS["fitted_path"] = _sections(Returns="rankers", Raises=f"value_error_Cs {TYPE_ERROR}", Warns=WARNING)
-PARAGRAPHS["fitted_for_budget"] = _sections(Returns="self", Raises=f"search_value_error {TYPE_ERROR}")
+PARAGRAPHS["fitted_path"] = _sections(
+    Returns="rankers", Raises="path_value_error path_type_error", Warns="path_warning"
+)
 PARAGRAPHS["fitted_search"] = _sections(
     Returns="self", Raises="search_value_error search_type_error", Warns="search_warning"
 )
 
+SEARCH_PARAGRAPHS = {
+    **PARAGRAPHS,
+    "tol": """Stop when :math:`\\max_j |g_j| / s_j` is at most this, with g the gradient and
+:math:`s_j` the standard deviation of feature j within the classes; with fewer rows than features these
+are axes of the rows' space. On small dense data (n_samples * n_features ** 2 of at most 2 ** 26) L-BFGS
+continues until the objective stops decreasing.""",
+    "scoring": """The name of a scorer in :mod:`pushrank.metrics.scorers` or in scikit-learn, or a scorer.
+A metric of few rows, such as the default, moves by chance, which ``selection="one_standard_error"`` allows
+for.""",
+    "max_iter": "The largest number of iterations of a solution.",
+    "n_jobs": """The number of folds to solve at a time, in threads that copy their rows; None is
+one, or the setting of ``joblib.parallel_config``, and -1 all processors. It changes no result.""",
+    "verbose": "Show a progress bar on standard error, of the solutions in the folds.",
+    "sample_weight": "Non-negative weights, for training and for scoring.",
+}
+"""Those of searches by cross-validation, where some names stand for other things."""
+
 shared_docs = shared_docs_from(PARAGRAPHS)
+search_docs = shared_docs_from(SEARCH_PARAGRAPHS)

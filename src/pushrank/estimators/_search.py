@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
 from math import prod
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +26,7 @@ from pushrank._numeric import Floats
 from pushrank._time import check_times, splitter_of, warn_of_random_folds
 from pushrank._validation import check_number
 from pushrank.estimators._base import progress_bar
+from pushrank.estimators._docstrings import search_docs
 from pushrank.estimators._scoring import HeldOutScorer
 from pushrank.estimators._target import Target
 from pushrank.metrics import average_precision, precision_at_k
@@ -37,12 +38,41 @@ BUDGETS = ("budget", "fraction", "fraction_of_positives")
 DEFAULT_FRACTION = 0.25
 
 
+@search_docs
 class SearchMixin:
-    """What searches share beside their scores: metadata routing, and a table in notebooks."""
+    """What searches share beside their scores: ``fit``, metadata routing, and a table in notebooks."""
 
     # The groups are for the splitter, and times are taken wherever they are passed: there is nothing for
     # ``set_fit_request`` to choose.
     __metadata_request__fit = {"groups": UNUSED, "time": True}  # noqa: RUF012
+    # A method of each search, which takes the arguments of fit and sets what was learned.
+    _choose: Callable[..., None]
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+        time: ArrayLike | None = None,
+    ) -> Self:
+        """Choose by cross-validation, and learn from all rows with what was chosen.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Features as the rankers to choose from take them. All take finite ones; linear rankers use float32
+            and float64 arrays, dense, CSR or CSC, without a copy.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+        groups : array-like of shape (n_samples,), optional
+        time : array-like of shape (n_samples,), optional
+
+        %(fitted_search)s
+        """
+        self._choose(X, y, sample_weight, groups, time)
+        return self
 
     def get_metadata_routing(self) -> Any:
         """Return scikit-learn's routing: weights stay here, groups go to the splitter.

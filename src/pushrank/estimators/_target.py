@@ -115,11 +115,11 @@ def validate_ranking(
 
 
 def validate_two_classes(
-    ranker: Any, X: Any, y: Any, sample_weight: ArrayLike | None = None, *, allow_missing: bool = False
+    ranker: Any, X: Any, y: Any, sample_weight: ArrayLike | None = None
 ) -> tuple[Any, Target]:
     """Return checked features, and two classes to rank; as :func:`validate_ranking` otherwise."""
     check_ordered_categorical(y)
-    X, labels = _validated(ranker, detached(X), y, allow_missing=allow_missing)
+    X, labels = _validated(ranker, detached(X), y)
     if not is_numpy(X):
         return X, _array_target(ranker, X, labels, sample_weight)
     return X, two_class_target(ranker, labels, sample_weight)
@@ -156,7 +156,7 @@ def _array_target(ranker: Any, X: Any, y: Any, sample_weight: Any) -> Target:
     return Target(ArraySample.from_mask(y == classes[1], weights), weights, classes)
 
 
-def _validated(ranker: Any, X: Any, *y: Any, allow_missing: bool) -> Any:
+def _validated(ranker: Any, X: Any, *y: Any, allow_missing: bool = False) -> Any:
     """Return X, and y where there is one, as scikit-learn checks them."""
     # A warm start needs the features of the last fit, which are then compared and not set.
     continues = getattr(ranker, "warm_start", False) and hasattr(ranker, "threshold_")

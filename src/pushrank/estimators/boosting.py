@@ -9,12 +9,10 @@ Learning Research 4 (2003), 933-969.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
@@ -55,24 +53,7 @@ class RankBoost(BoostedRankerMixin, BaseEstimator):
     variant : {"coordinate", "freund"}, default="coordinate"
         The choice of a round: the ranker with the largest edge :math:`|r_j| = |d_+ - d_-|`, as in coordinate
         descent, or the one that multiplies F by least, :math:`d_0 + 2 \sqrt{d_+ d_-}`, as in Freund et al.
-    weak_rankers : {"stumps", "columns", "regressors", "classifiers"}, or an object
-    n_estimators : int
-    learning_rate : float
-    positive : bool
-    monotonic_cst : array-like of shape (n_features,) or dict of str to int, or None
-    subsample : float
-    max_features : float
-    early_stopping : bool
-    scoring : str, callable or None
-    validation_fraction : float
-    n_iter_no_change : int
-    tol : float
-        %(tol_edge)s
-    warm_start : bool
-        %(warm_start_rounds)s
-    n_jobs : int or None
-    random_state : int, RandomState or None
-    verbose : bool
+    %(boosted_parameters)s
 
     Attributes
     ----------
@@ -102,33 +83,11 @@ class RankBoost(BoostedRankerMixin, BaseEstimator):
     """
 
     variant: Literal["coordinate", "freund"] = "coordinate"
-    _: KW_ONLY
-    weak_rankers: Any = "stumps"
-    n_estimators: int = 100
-    learning_rate: float = 1.0
-    positive: bool = False
-    monotonic_cst: ArrayLike | Mapping[str, int] | None = None
-    subsample: float = 1.0
-    max_features: float = 1.0
-    early_stopping: bool = False
-    scoring: str | Callable[..., float] | None = None
-    validation_fraction: float = 0.1
-    n_iter_no_change: int = 10
-    tol: float = 1e-10
-    warm_start: bool = False
-    n_jobs: int | None = None
-    random_state: Any = None
-    verbose: bool = False
 
     def _boosting_spec(self) -> BoostingSpec:
         if self.variant not in VARIANTS:
             raise ValueError(f"variant must be one of {list(VARIANTS)}, got {self.variant!r}.")
-        return BoostingSpec(
-            self._pair_objective(), choice="lowest" if self.variant == "freund" else "steepest"
-        )
-
-    def _pair_objective(self) -> PushObjective:
-        return PushObjective(scale="log")
+        return BoostingSpec(choice="lowest" if self.variant == "freund" else "steepest")
 
 
 @shared_docs
@@ -151,36 +110,17 @@ class PushBoost(BoostedRankerMixin, BaseEstimator):
     p : float, Price or str, default=4.0
         The strength of the push, any finite number of at least 1; or a smooth price, or its name in
         :mod:`pushrank.prices`: ``"log_one_plus"`` with ``side="pull"`` is the objective of the IR Push.
-    side : {"push", "pull", "both"}, default="push"
-        Push the worst-placed negatives down, pull the worst-placed positives up, or both.
-    bottom_weight : float, default=1.0
+    %(boosted_parameters)s
+    side : {"push", "pull", "both"}
+    bottom_weight : float
         The positive weight of the pull when ``side="both"``.
     choice : {"absolute", "signed"}, default="absolute"
         The choice of a round: the ranker with the largest :math:`|r_j|`, as in section 5 of the paper, or
         with the largest :math:`r_j`, as its figure 2 prints in step 3(a). With the latter weights only grow,
         and rounds end when no :math:`r_j` is positive; it matters if not every ranker's mirror is a ranker.
-    weak_rankers : {"stumps", "columns", "regressors", "classifiers"}, or an object
-    n_estimators : int
     alpha : float, default=1e-3
         The L2 strength :math:`\alpha`, at least 0, on the weights of the weak rankers; with columns, on the
         coefficients.
-    learning_rate : float
-    positive : bool
-    monotonic_cst : array-like of shape (n_features,) or dict of str to int, or None
-    subsample : float
-    max_features : float
-    early_stopping : bool
-    scoring : str, callable or None
-    validation_fraction : float
-    n_iter_no_change : int
-    tol : float, default=1e-4
-        Stop when no ranker's edge exceeds this, at least 0; those of columns are measured in units of one
-        over the feature's standard deviation within the classes.
-    warm_start : bool
-        %(warm_start_rounds)s
-    n_jobs : int or None
-    random_state : int, RandomState or None
-    verbose : bool
 
     Attributes
     ----------
@@ -191,7 +131,8 @@ class PushBoost(BoostedRankerMixin, BaseEstimator):
     Notes
     -----
     For weak rankers in {0, 1} the best step has the closed form :math:`\ln(d_+ / d_-) / (p + 1)` if ``alpha``
-    is 0 and ``side`` is not ``"both"``. Two classes cost time linear in the rows.
+    is 0 and ``side`` is not ``"both"``. Two classes cost time linear in the rows. Edges of columns are
+    compared with ``tol`` in units of one over the feature's standard deviation within the classes.
 
     References
     ----------
@@ -211,36 +152,13 @@ class PushBoost(BoostedRankerMixin, BaseEstimator):
     side: Side = "push"
     bottom_weight: float = 1.0
     choice: Literal["absolute", "signed"] = "absolute"
-    weak_rankers: Any = "stumps"
-    n_estimators: int = 100
     alpha: float = 1e-3
-    learning_rate: float = 1.0
-    positive: bool = False
-    monotonic_cst: ArrayLike | Mapping[str, int] | None = None
-    subsample: float = 1.0
-    max_features: float = 1.0
-    early_stopping: bool = False
-    scoring: str | Callable[..., float] | None = None
-    validation_fraction: float = 0.1
-    n_iter_no_change: int = 10
     tol: float = 1e-4
-    warm_start: bool = False
-    n_jobs: int | None = None
-    random_state: Any = None
-    verbose: bool = False
 
     def _boosting_spec(self) -> BoostingSpec:
         check_alpha("alpha", self.alpha)
         if self.choice not in CHOICES:
             raise ValueError(f"choice must be one of {list(CHOICES)}, got {self.choice!r}.")
-        return BoostingSpec(
-            self._pair_objective(),
-            alpha=float(self.alpha),
-            scale_slopes=True,
-            choice=CHOICES[self.choice],
-        )
-
-    def _pair_objective(self) -> PushObjective:
         price = prices.resolve(self.p) if isinstance(self.p, str | Price) else Power(self.p)
         prices.check_declared(price)
         # The logarithm is finite at any p, where the sum itself overflows.
@@ -249,7 +167,9 @@ class PushBoost(BoostedRankerMixin, BaseEstimator):
         if not objective.differentiable:
             raise ValueError(f"p={price} has kinks, which boosting cannot take; use a smooth price.")
         prices.check_monotonic(price)
-        return objective
+        return BoostingSpec(
+            objective, alpha=float(self.alpha), scale_slopes=True, choice=CHOICES[self.choice]
+        )
 
 
 @shared_docs
@@ -272,29 +192,12 @@ class SmoothMarginRanking(BoostedRankerMixin, BaseEstimator):
     not_separable : {"raise", "warn"}, default="raise"
         The response if G is still not positive after ``n_estimators`` rounds, or cannot become so: a
         ValueError, or a ConvergenceWarning and RankBoost's answer.
+    %(boosted_parameters)s
     ascent : {"approximate", "exact"}, default="approximate"
         The step of a round: to :math:`-F'(\alpha) = G(\lambda) F(\alpha)`, in closed form for weak rankers in
         {0, 1} (equation (6)); or to the largest G along the ranker, where
         :math:`-F'(\alpha) = G(\lambda + \alpha e_j) F(\alpha)`. Both choose the ranker of the largest edge,
         since :math:`(r_j - G) / \|\lambda\|_1` is the slope of G if the weight grows.
-    weak_rankers : {"stumps", "columns", "regressors", "classifiers"}, or an object
-    n_estimators : int
-    learning_rate : float
-    positive : bool
-    monotonic_cst : array-like of shape (n_features,) or dict of str to int, or None
-    subsample : float
-    max_features : float
-    early_stopping : bool
-    scoring : str, callable or None
-    validation_fraction : float
-    n_iter_no_change : int
-    tol : float
-        %(tol_edge)s
-    warm_start : bool
-        %(warm_start_rounds)s
-    n_jobs : int or None
-    random_state : int, RandomState or None
-    verbose : bool
 
     Attributes
     ----------
@@ -327,31 +230,14 @@ class SmoothMarginRanking(BoostedRankerMixin, BaseEstimator):
     not_separable: Literal["raise", "warn"] = "raise"
     _: KW_ONLY
     ascent: Literal["approximate", "exact"] = "approximate"
-    weak_rankers: Any = "stumps"
     n_estimators: int = 1000
-    learning_rate: float = 1.0
-    positive: bool = False
-    monotonic_cst: ArrayLike | Mapping[str, int] | None = None
-    subsample: float = 1.0
-    max_features: float = 1.0
-    early_stopping: bool = False
-    scoring: str | Callable[..., float] | None = None
-    validation_fraction: float = 0.1
-    n_iter_no_change: int = 10
-    tol: float = 1e-10
-    warm_start: bool = False
-    n_jobs: int | None = None
-    random_state: Any = None
-    verbose: bool = False
 
     def _boosting_spec(self) -> BoostingSpec:
         if self.not_separable not in ANSWERS:
             raise ValueError(f"not_separable must be one of {list(ANSWERS)}, got {self.not_separable!r}.")
         if self.ascent not in ASCENTS:
             raise ValueError(f"ascent must be one of {list(ASCENTS)}, got {self.ascent!r}.")
-        return BoostingSpec(
-            self._pair_objective(), step_rule=ASCENTS[self.ascent], paths=self._smooth_margin_path
-        )
+        return BoostingSpec(step_rule=ASCENTS[self.ascent], paths=self._smooth_margin_path)
 
     def _smooth_margin_path(self, run: BoostingRun) -> dict[str, Floats]:
         """Return the smooth margin before and after each round; raise or warn where it ends not positive."""
@@ -371,9 +257,6 @@ class SmoothMarginRanking(BoostedRankerMixin, BaseEstimator):
                 )
             warn(f"{message} This is RankBoost's answer.", ConvergenceWarning)
         return {"smooth_margin_path_": path}
-
-    def _pair_objective(self) -> PushObjective:
-        return PushObjective(scale="log")
 
 
 @shared_docs
@@ -395,24 +278,7 @@ class AdaBoostRanker(BoostedRankerMixin, BaseEstimator):
     ----------
     constant_ranker : bool, default=True
         Whether a constant is among the weak rankers.
-    weak_rankers : {"stumps", "columns", "regressors", "classifiers"}, or an object
-    n_estimators : int
-    learning_rate : float
-    positive : bool
-    monotonic_cst : array-like of shape (n_features,) or dict of str to int, or None
-    subsample : float
-    max_features : float
-    early_stopping : bool
-    scoring : str, callable or None
-    validation_fraction : float
-    n_iter_no_change : int
-    tol : float
-        %(tol_edge)s
-    warm_start : bool
-        %(warm_start_rounds)s
-    n_jobs : int or None
-    random_state : int, RandomState or None
-    verbose : bool
+    %(boosted_parameters)s
 
     Attributes
     ----------
@@ -449,29 +315,11 @@ class AdaBoostRanker(BoostedRankerMixin, BaseEstimator):
     """
 
     constant_ranker: bool = True
-    _: KW_ONLY
-    weak_rankers: Any = "stumps"
-    n_estimators: int = 100
-    learning_rate: float = 1.0
-    positive: bool = False
-    monotonic_cst: ArrayLike | Mapping[str, int] | None = None
-    subsample: float = 1.0
-    max_features: float = 1.0
-    early_stopping: bool = False
-    scoring: str | Callable[..., float] | None = None
-    validation_fraction: float = 0.1
-    n_iter_no_change: int = 10
-    tol: float = 1e-10
-    warm_start: bool = False
-    n_jobs: int | None = None
-    random_state: Any = None
-    verbose: bool = False
 
     def _boosting_spec(self) -> BoostingSpec:
         # AdaBoost's objective is a sum over rows, not over pairs, so grades and explicit pairs have no such
         # objective.
         return BoostingSpec(
-            PushObjective(scale="log"),
             joint=True,
             constant=bool(self.constant_ranker),
             two_classes_only=(

@@ -16,12 +16,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import _safe_indexing, check_consistent_length, get_tags
+from sklearn.utils import _safe_indexing, check_consistent_length
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from pushrank._numeric import Floats, midway
 from pushrank._validation import weight_keyword
-from pushrank.estimators._base import RankerMixin, set_two_classes, warn
+from pushrank.estimators._base import RankerMixin, set_classes, tags_of_all, warn
 from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._target import DTYPES, FORMATS, check_on_host, checked_data, two_class_target
 from pushrank.estimators.push import PNormPush
@@ -99,7 +99,6 @@ class CascadeRanker(RankerMixin, BaseEstimator):
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             Features; data frames reach the stages as frames. NaN where the stages take it.
         y : array-like of shape (n_samples,)
-            %(y_two_classes)s
         sample_weight : array-like of shape (n_samples,), optional
             Non-negative weights, passed to every stage (of a pipeline, to its last step). Rows of weight zero
             belong to neither class.
@@ -166,16 +165,13 @@ class CascadeRanker(RankerMixin, BaseEstimator):
         self.stages_, self.n_stages_ = fitted, len(fitted)
         self.cuts_, self.n_kept_ = np.array(cuts), np.array(kept, dtype=np.intp)
         self.centres_, self.spreads_ = np.array(scales).T
-        set_two_classes(self, target, training_scores)
+        set_classes(self, target, training_scores)
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.floating]:
         """Return a score for each row, the higher the better, positive where ``predict`` says positive.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            %(X_of_fit)s
+        %(rows_of_fit)s
 
         Returns
         -------
@@ -211,11 +207,7 @@ class CascadeRanker(RankerMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags: sparse data and NaN are allowed if all stages allow them."""
-        tags = super().__sklearn_tags__()
-        inputs = [get_tags(stage).input_tags for stage in _checked_stages(self.stages)]
-        tags.input_tags.sparse = all(stage_input.sparse for stage_input in inputs)
-        tags.input_tags.allow_nan = all(stage_input.allow_nan for stage_input in inputs)
-        return tags
+        return tags_of_all(super().__sklearn_tags__(), _checked_stages(self.stages))
 
 
 def _checked_stages(stages: Any) -> list[Any]:

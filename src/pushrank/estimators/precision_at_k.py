@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
@@ -51,25 +51,25 @@ VARIANTS = {"avg": PERCEPTRON_AVG, "max": PERCEPTRON_MAX}
 
 
 @shared_docs
+@dataclass(eq=False, repr=False)
 class StreamRankerMixin(RankerMixin):
     """Learning by an update rule on batches: from all data, from chunks, or from a stream of chunks.
 
-    An estimator has the parameters of :func:`check_batch_parameters`, ``random_state`` and ``verbose``, and
-    ``_update_rule``, which checks them all and returns the rule. A fit that fails or is interrupted does not
-    change the ranker: data are checked with a copy of it, and attributes are set last.
+    An estimator has ``_update_rule``, which checks all parameters and returns the rule. A fit that fails or
+    is interrupted does not change the ranker: data are checked with a copy, and attributes are set last.
     """
 
-    _learner: StreamLearner
-    _threshold: float | None
-    coef_: NDArray[np.floating]
-    classes_: NDArray[Any]
-    n_iter_: int
-    weak_margin_: float | None
-    margin_: float | None
-    strong_margin_: float | None
-    mistake_bound_: float | None
-    validation_path_: Floats | None
-    best_iter_: int | None
+    k: float = 0.25
+    _: KW_ONLY
+    batch_size: int = 500
+    max_iter: int = 50
+    average: bool = True
+    shuffle: bool = True
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 5
+    random_state: Any = None
+    verbose: bool = False
 
     def fit(
         self,
@@ -87,7 +87,6 @@ class StreamRankerMixin(RankerMixin):
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             Finite features; float32 and float64 arrays, dense by rows or CSR, are used without a copy.
         y : array-like of shape (n_samples,)
-            %(y_two_classes)s
         sample_weight : array-like of shape (n_samples,), optional
             Non-negative weights: within its batch a row of weight w counts as w copies.
         qid : array-like of shape (n_samples,), optional
@@ -178,9 +177,10 @@ class StreamRankerMixin(RankerMixin):
         learner: StreamLearner | None = getattr(self, "_learner", None)
         if learner is None and classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit.")
-        both = self.classes_ if classes is None else check_classes(classes, type(self).__name__)
-        if learner is not None and not np.array_equal(both, self.classes_):
-            raise ValueError(f"classes={both!r} is not the same as on last call, {self.classes_!r}.")
+        learned: Any = getattr(self, "classes_", None)
+        both = learned if classes is None else check_classes(classes, type(self).__name__)
+        if learner is not None and not np.array_equal(both, learned):
+            raise ValueError(f"classes={both!r} is not the same as on last call, {learned!r}.")
         if learner is not None and learner.rule != rule:
             raise ValueError(
                 "parameters have changed in the middle of a stream: set them back, or start anew with "
@@ -194,7 +194,8 @@ class StreamRankerMixin(RankerMixin):
         self.coef_ = learned_coef(self, learner).astype(dtype, copy=False)
         if learner.n_rows_sampled_from >= getattr(self, "_n_threshold_rows", 0):
             # The threshold of the new sample is computed when it is read.
-            self._threshold, self._n_threshold_rows = None, 0
+            self._threshold: float | None = None
+            self._n_threshold_rows = 0
         self._clear_measures()
         return self
 
@@ -308,10 +309,11 @@ class StreamRankerMixin(RankerMixin):
 
     def _clear_measures(self) -> None:
         """Set to None the attributes that only ``fit`` computes, from all data."""
-        self.weak_margin_ = self.margin_ = self.strong_margin_ = None
-        self.validation_path_ = self.best_iter_ = None
+        measures = ["weak_margin_", "margin_", "strong_margin_", "validation_path_", "best_iter_"]
         if self._learner.rule.is_perceptron:
-            self.mistake_bound_ = None
+            measures.append("mistake_bound_")
+        for name in measures:
+            setattr(self, name, None)
 
 
 @shared_docs
@@ -328,7 +330,6 @@ class PerceptronAtK(StreamRankerMixin, BaseEstimator):
     Parameters
     ----------
     k : int or float
-        %(k_of_batch)s
     variant : {"avg", "max"}, default="max"
         Which missed positives are added.
     batch_size : int
@@ -338,15 +339,7 @@ class PerceptronAtK(StreamRankerMixin, BaseEstimator):
         %(average)s
         If a full pass makes no mistake the last coefficients are used in any case. The paper's algorithm 1
         returns the last ones, which rank worse if classes overlap (``experiments/kar_2015``).
-    shuffle : bool
-    early_stopping : bool
-        %(early_stopping_at_k)s
-    validation_fraction : float
-        %(validation_fraction_at_k)s
-    n_iter_no_change : int
-        %(n_iter_no_change_at_k)s
-    random_state : int, RandomState or None
-    verbose : bool
+    %(batch_parameters)s
 
     Attributes
     ----------
@@ -401,18 +394,7 @@ class PerceptronAtK(StreamRankerMixin, BaseEstimator):
     (True, True)
     """
 
-    k: float = 0.25
     variant: Literal["avg", "max"] = "max"
-    _: KW_ONLY
-    batch_size: int = 500
-    max_iter: int = 50
-    average: bool = True
-    shuffle: bool = True
-    early_stopping: bool = False
-    validation_fraction: float = 0.1
-    n_iter_no_change: int = 5
-    random_state: Any = None
-    verbose: bool = False
 
     def _update_rule(self) -> UpdateRule:
         check_batch_parameters(self)
@@ -435,28 +417,19 @@ class SGDAtK(StreamRankerMixin, BaseEstimator):
     Parameters
     ----------
     k : int or float
-        %(k_of_batch)s
     surrogate : {"avg", "max", "ramp", "struct"}, default="ramp"
         The L, see :class:`pushrank.objectives.PrecisionAtK`. ramp is the tightest bound and not convex,
         struct is no bound.
+    batch_size : int
+    max_iter : int, default=50
+        The number of passes of ``fit``, at least 1.
+    average : bool
+    %(batch_parameters)s
     radius : float or None, default=None
         The radius of the ball, positive; None for no bound. struct needs one, as it has no minimum if k is
         below the number of positives.
     eta0 : float, default=1.0
         The first step, positive.
-    batch_size : int
-    max_iter : int, default=50
-        The number of passes of ``fit``, at least 1.
-    average : bool
-    shuffle : bool
-    early_stopping : bool
-        %(early_stopping_at_k)s
-    validation_fraction : float
-        %(validation_fraction_at_k)s
-    n_iter_no_change : int
-        %(n_iter_no_change_at_k)s
-    random_state : int, RandomState or None
-    verbose : bool
 
     Attributes
     ----------
@@ -496,20 +469,10 @@ class SGDAtK(StreamRankerMixin, BaseEstimator):
     True
     """
 
-    k: float = 0.25
     surrogate: Surrogate = "ramp"
     _: KW_ONLY
     radius: float | None = None
     eta0: float = 1.0
-    batch_size: int = 500
-    max_iter: int = 50
-    average: bool = True
-    shuffle: bool = True
-    early_stopping: bool = False
-    validation_fraction: float = 0.1
-    n_iter_no_change: int = 5
-    random_state: Any = None
-    verbose: bool = False
 
     def _update_rule(self) -> UpdateRule:
         check_batch_parameters(self)

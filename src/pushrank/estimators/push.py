@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -39,16 +39,18 @@ MAX_TOTAL_WEIGHT = 1e100
 
 
 @shared_docs
+@dataclass(eq=False, repr=False, kw_only=True)
 class LinearPushMixin(RankerMixin):
     """Linear scores that minimise the objective of an estimator's ``_pair_objective``."""
 
-    alpha: float
-    solver: str
-    tol: float
-    max_iter: int
-    warm_start: bool
-    coef_: Any
-    _pair_objective: Callable[[], PushObjective]
+    alpha: float = 1e-3
+    solver: Literal["lbfgs", "newton-cg", "coordinate"] = "lbfgs"
+    tol: float = 1e-4
+    max_iter: int = 1000
+    warm_start: bool = False
+    verbose: bool = False
+
+    _pair_objective: ClassVar[Callable[..., PushObjective]]
 
     def fit(
         self,
@@ -93,8 +95,8 @@ class LinearPushMixin(RankerMixin):
             coef = like(exact_coef, rows.coef_like, rows.coef_like.dtype)
             thresholds = rows.thresholds(coef)
             # Nothing is set before all is known: an interrupted fit leaves the last one as it was.
-            self.coef_, self.classes_ = coef, rows.classes
-            self.thresholds_, self.threshold_ = thresholds, float(thresholds[0])
+            self.coef_: Any = coef
+            self.classes_, self.thresholds_, self.threshold_ = rows.classes, thresholds, float(thresholds[0])
             in_features = linear_problem(objective, source.in_features(), problem.alpha)
             set_certificate(self, in_features, exact_coef, result.certificate)
         self.n_iter_, self.objective_path_ = result.n_iter, result.objective_path
@@ -138,16 +140,9 @@ class PNormPush(LinearPushMixin, BaseEstimator):
     Parameters
     ----------
     p : float
+    %(linear_push_parameters)s
     side : {"push", "pull", "both"}
     bottom_weight : float
-    alpha : float
-    solver : {"lbfgs", "newton-cg", "coordinate"}
-        %(solver_smooth)s
-    tol : float
-        %(tol_gap_gradient)s
-    max_iter : int
-    warm_start : bool
-    verbose : bool
 
     Attributes
     ----------
@@ -202,12 +197,6 @@ class PNormPush(LinearPushMixin, BaseEstimator):
     _: KW_ONLY
     side: Side = "push"
     bottom_weight: float = 1.0
-    alpha: float = 1e-3
-    solver: Literal["lbfgs", "newton-cg", "coordinate"] = "lbfgs"
-    tol: float = 1e-4
-    max_iter: int = 1000
-    warm_start: bool = False
-    verbose: bool = False
 
     def _pair_objective(self) -> PushObjective:
         return PushObjective(
@@ -232,18 +221,11 @@ class IRPush(LinearPushMixin, BaseEstimator):
 
     Parameters
     ----------
+    %(linear_push_parameters)s
     discount : {"reverse_height", "rank"}, default="reverse_height"
         What the logarithm is of: with ``"rank"`` the sum is over all rows, in place of the negatives, so that
         :math:`1 + \sum_j e^{-(f(x_i) - f(x_j))}` bounds one plus the Rank of a positive, the place by which
         the discounted cumulative gain discounts it. For two classes in one list.
-    alpha : float
-    solver : {"lbfgs", "newton-cg", "coordinate"}
-        %(solver_smooth)s
-    tol : float
-        %(tol_gap_gradient)s
-    max_iter : int
-    warm_start : bool
-    verbose : bool
 
     Attributes
     ----------
@@ -272,12 +254,6 @@ class IRPush(LinearPushMixin, BaseEstimator):
 
     _: KW_ONLY
     discount: Literal["reverse_height", "rank"] = "reverse_height"
-    alpha: float = 1e-3
-    solver: Literal["lbfgs", "newton-cg", "coordinate"] = "lbfgs"
-    tol: float = 1e-4
-    max_iter: int = 1000
-    warm_start: bool = False
-    verbose: bool = False
 
     def _compared(self, sample: Sample) -> Sample:
         return RankSample.from_classes(sample) if self.discount == "rank" else sample
@@ -308,11 +284,8 @@ class PushRanker(LinearPushMixin, BaseEstimator):
     Parameters
     ----------
     loss : Loss or str
-        %(pair_loss)s
     price : Price or str, default="identity"
         The price, or its name in :mod:`pushrank.prices`, such as ``Power(8)``.
-    side : {"push", "pull", "both"}
-    bottom_weight : float
     alpha : float, default=1e-3
         The L2 strength, at least 0; positive for the hinge and the maximum. With 0 separable data have no
         optimum, which is reported.
@@ -321,7 +294,6 @@ class PushRanker(LinearPushMixin, BaseEstimator):
         coefficient at a time. All three end at the same coefficients. The hinge and the maximum, which have
         kinks, are approached by smooth objectives, each minimised by L-BFGS; but the maximum of the hinge or
         its square, of two classes, is the problem of :class:`InfinitePush`, and solved as there.
-    accuracy : float
     tol : float, default=1e-4
         Stop when neither the duality gap nor :math:`\max_j |g_j| / s_j` exceeds this, with g the gradient and
         :math:`s_j` the standard deviation of feature j within the classes; for the hinge and the maximum,
@@ -330,6 +302,9 @@ class PushRanker(LinearPushMixin, BaseEstimator):
     max_iter : int
     warm_start : bool
     verbose : bool
+    side : {"push", "pull", "both"}
+    bottom_weight : float
+    accuracy : float
 
     Attributes
     ----------
@@ -384,13 +359,7 @@ class PushRanker(LinearPushMixin, BaseEstimator):
     _: KW_ONLY
     side: Side = "push"
     bottom_weight: float = 1.0
-    alpha: float = 1e-3
-    solver: Literal["lbfgs", "newton-cg", "coordinate"] = "lbfgs"
     accuracy: float = ACCURACY
-    tol: float = 1e-4
-    max_iter: int = 1000
-    warm_start: bool = False
-    verbose: bool = False
 
     def _pair_objective(self) -> PushObjective:
         return push_objective(self.loss, self.price, self.side, self.bottom_weight, self.accuracy)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import product
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from pushrank._parallel import one_blas_thread
 from pushrank._validation import check_number
-from pushrank.estimators._base import RankerMixin, linear_scores, set_two_classes, warn
-from pushrank.estimators._docstrings import shared_docs
+from pushrank.estimators._base import RankerMixin, linear_scores, set_classes, warn
+from pushrank.estimators._docstrings import search_docs
 from pushrank.estimators._scoring import check_one_scorer
 from pushrank.estimators._search import (
     Fold,
@@ -42,7 +42,7 @@ from pushrank.solvers.path import RegularisationPath
 from pushrank.solvers.result import Result
 
 
-@shared_docs
+@search_docs
 @dataclass(eq=False, repr=False)
 class PNormPushCV(SearchMixin, RankerMixin, BaseEstimator):
     r"""The P-Norm Push, with p and alpha chosen by cross-validation along a path.
@@ -63,20 +63,15 @@ class PNormPushCV(SearchMixin, RankerMixin, BaseEstimator):
         The strengths of the push, each at least 1.
     alphas : sequence of float
     scoring : str or callable
-        %(scoring_cv)s
     cv : int, splitter or iterable
     selection : {"best", "one_standard_error"}
         Take the best mean score, the first of equals in the order of `alphas` and then `ps`; or the largest
         alpha, and with it the first of `ps`, whose mean is within one standard error of the best. The
         standard error is that of the difference, fold by fold.
     tol : float
-        %(tol_gradient)s
     max_iter : int
-        %(max_iter_cv)s
     n_jobs : int or None
-        %(n_jobs_folds)s
     verbose : bool
-        %(verbose_cv)s
 
     Attributes
     ----------
@@ -119,42 +114,19 @@ class PNormPushCV(SearchMixin, RankerMixin, BaseEstimator):
     n_jobs: int | None = None
     verbose: bool = False
 
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        groups: ArrayLike | None = None,
-        time: ArrayLike | None = None,
-    ) -> Self:
-        """Choose the push and the penalty by cross-validation, and learn the coefficients with them.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            %(y_two_classes)s
-        sample_weight : array-like of shape (n_samples,), optional
-            %(sample_weight_cv)s
-        groups : array-like of shape (n_samples,), optional
-        time : array-like of shape (n_samples,), optional
-
-        %(fitted_search)s
-        """
+    def _choose(self, *data: Any) -> None:
         check_numbers("ps", self.ps, least=1.0)
         ps = [float(p) for p in self.ps]
         objectives = [PushObjective(price=Power(p), scale="log") for p in ps]
-        fit_path(self, "p", ps, objectives, X, y, sample_weight, groups, time)
+        fit_path(self, "p", ps, objectives, *data)
         self.p_ = self.best_params_["p"]
-        return self
 
     def _pair_objective(self) -> PushObjective:
         check_is_fitted(self)
         return PushObjective(price=Power(self.p_), scale="log")
 
 
-@shared_docs
+@search_docs
 @dataclass(eq=False, repr=False)
 class PushRankerCV(SearchMixin, RankerMixin, BaseEstimator):
     r"""A push ranker of any pair loss, with price and alpha chosen by cross-validation along a path.
@@ -169,7 +141,6 @@ class PushRankerCV(SearchMixin, RankerMixin, BaseEstimator):
     Parameters
     ----------
     loss : Loss or str
-        %(pair_loss)s
     prices : sequence of Price or str, default=("identity", Power(4), Power(16))
         The prices, from mild to strong, or their names in :mod:`pushrank.prices`. A start of each is the
         solution of the one before.
@@ -178,20 +149,15 @@ class PushRankerCV(SearchMixin, RankerMixin, BaseEstimator):
     bottom_weight : float
     accuracy : float
     scoring : str or callable
-        %(scoring_cv)s
     cv : int, splitter or iterable
     selection : {"best", "one_standard_error"}
         Take the best mean score, the first of equals in the order of `alphas` and then `prices`; or the
         largest alpha, and with it the first of `prices`, whose mean is within one standard error of the best.
         The standard error is that of the difference, fold by fold.
     tol : float
-        %(tol_gradient)s
     max_iter : int
-        %(max_iter_cv)s
     n_jobs : int or None
-        %(n_jobs_folds)s
     verbose : bool
-        %(verbose_cv)s
 
     Attributes
     ----------
@@ -238,29 +204,7 @@ class PushRankerCV(SearchMixin, RankerMixin, BaseEstimator):
     n_jobs: int | None = None
     verbose: bool = False
 
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        groups: ArrayLike | None = None,
-        time: ArrayLike | None = None,
-    ) -> Self:
-        """Choose the price and the penalty by cross-validation, and learn the coefficients with them.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            %(y_two_classes)s
-        sample_weight : array-like of shape (n_samples,), optional
-            %(sample_weight_cv)s
-        groups : array-like of shape (n_samples,), optional
-        time : array-like of shape (n_samples,), optional
-
-        %(fitted_search)s
-        """
+    def _choose(self, *data: Any) -> None:
         prices: Any = self.prices
         if np.ndim(prices) != 1 or len(prices) == 0:
             raise ValueError(f"prices must be a list of at least one price, got {prices!r}.")
@@ -272,9 +216,8 @@ class PushRankerCV(SearchMixin, RankerMixin, BaseEstimator):
                     "path needs. Use SquaredHinge or Logistic in place of a loss with a kink, and Power(p) "
                     "with a large p, such as 1000, in place of Maximum."
                 )
-        fit_path(self, "price", list(prices), objectives, X, y, sample_weight, groups, time)
+        fit_path(self, "price", list(prices), objectives, *data)
         self.price_ = self.best_params_["price"]
-        return self
 
     def _objective(self, price: Price | str) -> PushObjective:
         return push_objective(self.loss, price, self.side, self.bottom_weight, self.accuracy)
@@ -345,7 +288,7 @@ def fit_path(
     ranker.alpha_, ranker.coef_ = alphas[a], final.coef.astype(X.dtype)
     ranker.n_iter_ = int(n_iter.sum()) + final.n_iter
     ranker.objective_path_, ranker.converged_ = final.objective_path, final.converged
-    set_two_classes(ranker, target, linear_scores(X, ranker.coef_))
+    set_classes(ranker, target, linear_scores(X, ranker.coef_))
     problem = linear_problem(objectives[q], MemoryRows(LinearModel(X), target.sample), alphas[a])
     set_certificate(ranker, problem, final.coef)
     warn_of_unfinished(ranker, [final, *(result for solutions in results.solutions for result in solutions)])

@@ -24,8 +24,8 @@ from pushrank.estimators._base import (
     RankerMixin,
     finite_scores,
     progress_bar,
+    set_classes,
     set_features,
-    set_two_classes,
     warn,
 )
 from pushrank.estimators._certified import MAX_C
@@ -153,7 +153,6 @@ class RampAtK(RankerMixin, BaseEstimator):
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
-            %(y_two_classes)s
         sample_weight : array-like of shape (n_samples,), optional
 
         Returns
@@ -191,30 +190,13 @@ class RampAtK(RankerMixin, BaseEstimator):
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
-            %(y_two_classes)s
         ks : iterable of int or float
             The values of k, in any order.
         Cs : iterable of float
-            The values of C, in any order.
+            The values of C, in any order; for each k the list has a ranker for each C.
         sample_weight : array-like of shape (n_samples,), optional
 
-        Returns
-        -------
-        list
-            A fitted ranker for each k and, within it, each C, in the order given, with this one's other
-            parameters; this one is not changed.
-
-        Raises
-        ------
-        ValueError
-            As for ``fit``, and when there is no k or no C.
-        TypeError
-            As for ``fit``.
-
-        Warns
-        -----
-        ConvergenceWarning
-            As for ``fit``.
+        %(fitted_path)s
         """
         rankers = [clone(self).set_params(k=k, C=C) for k, C in product(ks, Cs)]
         if not rankers:
@@ -255,7 +237,7 @@ def fit_ramps(rankers: list[RampAtK], X: Any, y: ArrayLike, sample_weight: Array
         # Coefficients beyond the dtype become infinite; finite_scores raises the error that says so.
         with np.errstate(over="ignore"):
             coef = model.lift(coef).astype(X.dtype)
-        set_two_classes(ranker, target, finite_scores(X, coef))
+        set_classes(ranker, target, finite_scores(X, coef))
         ranker.coef_, ranker.converged_, ranker.init_ = coef, converged, init
         ranker.objective_path_, ranker.n_iter_ = np.array(path), len(path) - 1
         if not ranker.coef_.any():

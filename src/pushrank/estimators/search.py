@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import product
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d, get_tags, indexable
+from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d, indexable
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
-from pushrank.estimators._base import RankerMixin, set_two_classes
-from pushrank.estimators._docstrings import shared_docs
+from pushrank.estimators._base import RankerMixin, set_classes, tags_of_all
+from pushrank.estimators._docstrings import search_docs
 from pushrank.estimators._scoring import fit_params, model_scores
 from pushrank.estimators._search import (
     Fold,
@@ -78,7 +78,7 @@ class Candidate(NamedTuple):
         return grid_size(self.grid)
 
 
-@shared_docs
+@search_docs
 @dataclass(eq=False, repr=False)
 class RankerSearchCV(SearchMixin, RankerMixin, BaseEstimator):
     r"""Any ranker or classifier for the first rows that you can act on, chosen by cross-validation.
@@ -106,9 +106,7 @@ class RankerSearchCV(SearchMixin, RankerMixin, BaseEstimator):
     keep_scores : bool
         Whether to keep the scores of the rows that were held out, in ``held_out_scores_``.
     n_jobs : int or None
-        %(n_jobs_folds)s
     verbose : bool
-        %(verbose_cv)s
 
     Attributes
     ----------
@@ -169,35 +167,11 @@ class RankerSearchCV(SearchMixin, RankerMixin, BaseEstimator):
     n_jobs: int | None = None
     verbose: bool = False
 
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        groups: ArrayLike | None = None,
-        time: ArrayLike | None = None,
-    ) -> Self:
-        """Choose an estimator and its parameters by cross-validation, and fit it to all rows.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Features as the estimators take them.
-        y : array-like of shape (n_samples,)
-            %(y_two_classes)s
-        sample_weight : array-like of shape (n_samples,), optional
-            %(sample_weight_cv)s
-        groups : array-like of shape (n_samples,), optional
-        time : array-like of shape (n_samples,), optional
-
-        %(fitted_for_budget)s
-        """
+    def _choose(self, *data: Any) -> None:
         named = check_candidates(self.candidates)
         candidates = [Candidate(*candidate, {"candidate": candidate[0]}) for candidate in named]
-        fit_candidates(self, candidates, X, y, sample_weight, groups, time, keep_scores=self.keep_scores)
+        fit_candidates(self, candidates, *data, keep_scores=self.keep_scores)
         self.candidate_ = self.best_params_["candidate"]
-        return self
 
     def decision_function(self, X: Any) -> NDArray[np.floating]:
         """Return the scores of ``best_estimator_``, less ``threshold_``."""
@@ -205,10 +179,11 @@ class RankerSearchCV(SearchMixin, RankerMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags: sparse rows and missing values are taken where all candidates do."""
-        return tags_of_candidates(super().__sklearn_tags__(), check_candidates(self.candidates))
+        candidates = check_candidates(self.candidates)
+        return tags_of_all(super().__sklearn_tags__(), (estimator for _, estimator, _ in candidates))
 
 
-@shared_docs
+@search_docs
 @dataclass(eq=False, repr=False)
 class PushBoostCV(SearchMixin, RankerMixin, BaseEstimator):
     r"""PushBoost for the first rows that you can act on, chosen by cross-validation.
@@ -239,10 +214,8 @@ class PushBoostCV(SearchMixin, RankerMixin, BaseEstimator):
         Take the smallest p whose best member is within one standard error of the best of all, or the best.
         The standard error is that of the difference, fold by fold.
     n_jobs : int or None
-        %(n_jobs_folds)s
     random_state : int, RandomState or None
     verbose : bool
-        %(verbose_cv)s
 
     Attributes
     ----------
@@ -258,7 +231,7 @@ class PushBoostCV(SearchMixin, RankerMixin, BaseEstimator):
     Notes
     -----
     A fold costs one fit of the most rounds for each p and learning rate: fewer rounds are its first ones. A
-    fold's rows are copied, of `n_jobs` folds at a time.
+    fold's rows are copied, of `n_jobs` folds at a time. Rows are what :class:`PushBoost` takes.
 
     %(equals_of_a_candidate)s
 
@@ -291,30 +264,7 @@ class PushBoostCV(SearchMixin, RankerMixin, BaseEstimator):
     random_state: Any = None
     verbose: bool = False
 
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        groups: ArrayLike | None = None,
-        time: ArrayLike | None = None,
-    ) -> Self:
-        """Choose the push, the learning rate and the rounds by cross-validation, and learn with them.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            %(X_boosted)s
-        y : array-like of shape (n_samples,)
-            %(y_two_classes)s
-        sample_weight : array-like of shape (n_samples,), optional
-            %(sample_weight_cv)s
-        groups : array-like of shape (n_samples,), optional
-        time : array-like of shape (n_samples,), optional
-
-        %(fitted_for_budget)s
-        """
+    def _choose(self, *data: Any) -> None:
         check_numbers("ps", self.ps, least=1.0)
         check_numbers("learning_rates", self.learning_rates, above=0.0, most=1.0)
         check_numbers("n_estimators", self.n_estimators, least=1, integer=True)
@@ -322,8 +272,7 @@ class PushBoostCV(SearchMixin, RankerMixin, BaseEstimator):
         ranker = self._ranker().set_params(random_state=draw_seed(self.random_state))
         grid = {"learning_rate": self.learning_rates, ROUNDS: self.n_estimators}
         candidates = [Candidate(f"p = {p:g}", ranker, {"p": [p], **grid}, {}) for p in sorted(self.ps)]
-        fit_candidates(self, candidates, X, y, sample_weight, groups, time)
-        return self
+        fit_candidates(self, candidates, *data)
 
     def decision_function(self, X: Any) -> NDArray[np.floating]:
         """Return the scores of ``best_estimator_``."""
@@ -334,7 +283,7 @@ class PushBoostCV(SearchMixin, RankerMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags; missing values are taken where the weak rankers take them."""
-        return tags_of_candidates(super().__sklearn_tags__(), [("", self._ranker(), {})])
+        return tags_of_all(super().__sklearn_tags__(), [self._ranker()])
 
 
 def fit_candidates(
@@ -376,7 +325,7 @@ def fit_candidates(
     search_ranker.classes_, search_ranker.threshold_ = target.classes, 0.0
     # Rankers of pushrank score the rows that they predict positive above zero; other scores need a threshold.
     if not isinstance(search_ranker.best_estimator_, RankerMixin):
-        set_two_classes(search_ranker, target, model_scores(search_ranker.best_estimator_, X))
+        set_classes(search_ranker, target, model_scores(search_ranker.best_estimator_, X))
 
 
 def best_scores(search_ranker: Any, X: Any) -> NDArray[np.floating]:
@@ -384,14 +333,6 @@ def best_scores(search_ranker: Any, X: Any) -> NDArray[np.floating]:
     check_is_fitted(search_ranker, "best_estimator_")
     scores: NDArray[np.floating] = model_scores(search_ranker.best_estimator_, X) - search_ranker.threshold_
     return scores
-
-
-def tags_of_candidates(tags: Any, candidates: Sequence[tuple[str, Any, Any]]) -> Any:
-    """Return tags that say of rows what all candidates say."""
-    inputs = [get_tags(estimator).input_tags for _, estimator, _ in candidates]
-    tags.input_tags.sparse = all(input_tags.sparse for input_tags in inputs)
-    tags.input_tags.allow_nan = all(input_tags.allow_nan for input_tags in inputs)
-    return tags
 
 
 def check_candidates(candidates: Any) -> list[tuple[str, Any, Mapping[str, Sequence[Any]]]]:

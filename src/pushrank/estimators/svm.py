@@ -69,6 +69,11 @@ def check_loss(loss: Any) -> None:
         raise ValueError(f"loss must be one of {list(LOSSES)}, got {loss!r}.")
 
 
+def pair_risk(objective: PushObjective, sample: Sample, scores: Floats) -> float:
+    """Return the objective at scores."""
+    return objective.evaluation(sample, scores).value
+
+
 @shared_docs
 @dataclass(eq=False, repr=False)
 class InfinitePush(CertifiedMixin, BaseEstimator):
@@ -100,9 +105,7 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
     coef0 : float
     cache_size : float
     class_weight : dict, "balanced" or None
-        %(class_weight_pairs)s
     tol : float
-        %(tol_gap)s
     max_iter : int, default=10000
         The largest number of iterations. An iteration of ``"smo"`` is as many steps as there are rows.
     verbose : bool
@@ -174,16 +177,13 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
         with one_blas_thread():
             model = kernel_model(self, X, target.weights)
             solve = partial(solve_infinite_push, model, sample, **limits(self), **options)
-            risk = partial(self._risk, sample)
+            risk = partial(pair_risk, self._pair_objective(), sample)
             return fit_each(
                 rankers, factor, solve, risk, model, X, weighted, collapse_advice=INFINITE_PUSH_COLLAPSE
             )
 
     def _pair_objective(self) -> PushObjective:
         return PushObjective(self.loss, "maximum", scale="mean")
-
-    def _risk(self, sample: Sample, scores: Floats) -> float:
-        return self._pair_objective().evaluation(sample, scores).value
 
 
 @shared_docs
@@ -212,9 +212,7 @@ class RankSVM(CertifiedMixin, BaseEstimator):
     coef0 : float
     cache_size : float
     class_weight : dict, "balanced" or None
-        %(class_weight_pairs)s
     tol : float
-        %(tol_gap)s
     max_iter : int, default=1000
         The largest number of iterations: of L-BFGS or Newton's method for the squared hinge, of cutting
         planes for the hinge.
@@ -334,7 +332,7 @@ class RankSVM(CertifiedMixin, BaseEstimator):
         with one_blas_thread():
             model = kernel_model(self, X, target.weights)
             solve = partial(self._solve, model, weighted.sample)
-            risk = partial(self._risk, weighted.sample)
+            risk = partial(pair_risk, self._pair_objective(), weighted.sample)
             return fit_each(rankers, factor, solve, risk, model, X, weighted, grades=True)
 
     def _solve(
@@ -353,9 +351,6 @@ class RankSVM(CertifiedMixin, BaseEstimator):
 
     def _pair_objective(self) -> PushObjective:
         return PushObjective(self.loss, scale="mean")
-
-    def _risk(self, sample: Sample, scores: Floats) -> float:
-        return self._pair_objective().evaluation(sample, scores).value
 
 
 Structured = Callable[[Sample, Floats], tuple[float, Floats, float]]
@@ -418,7 +413,6 @@ class SVMMAP(CertifiedMixin, BaseEstimator):
     class_weight : dict, "balanced" or None
         %(class_weight_C)s
     tol : float
-        %(tol_gap)s
     max_iter : int
         %(max_iter_planes)s
     verbose : bool
@@ -488,7 +482,6 @@ class StructSVM(CertifiedMixin, BaseEstimator):
     class_weight : dict, "balanced" or None
         %(class_weight_C)s
     tol : float
-        %(tol_gap)s
     max_iter : int
         %(max_iter_planes)s
     verbose : bool

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from itertools import product
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,8 +17,8 @@ from sklearn.linear_model import LogisticRegression
 
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
-from pushrank.estimators._base import RankerMixin, linear_scores, set_two_classes, warn
-from pushrank.estimators._docstrings import shared_docs
+from pushrank.estimators._base import RankerMixin, linear_scores, set_classes, warn
+from pushrank.estimators._docstrings import search_docs
 from pushrank.estimators._search import (
     DEFAULT_FRACTION,
     Fold,
@@ -216,7 +216,7 @@ FAMILIES = {
 DEFAULT_CANDIDATES = tuple(name for name in FAMILIES if name != "ramp-at-k")
 
 
-@shared_docs
+@search_docs
 @dataclass(eq=False, repr=False)
 class TopRankerCV(SearchMixin, RankerMixin, BaseEstimator):
     r"""The linear ranker for the first rows that you can act on, chosen by cross-validation.
@@ -252,10 +252,8 @@ class TopRankerCV(SearchMixin, RankerMixin, BaseEstimator):
         regression being simpler than the convex pushes, and these simpler than those that give up on
         positives; or the best. The standard error is that of the difference, fold by fold.
     n_jobs : int or None
-        %(n_jobs_folds)s
     random_state : int, RandomState or None
     verbose : bool
-        %(verbose_cv)s
 
     Attributes
     ----------
@@ -299,34 +297,14 @@ class TopRankerCV(SearchMixin, RankerMixin, BaseEstimator):
     random_state: Any = None
     verbose: bool = False
 
-    def fit(
+    def _choose(
         self,
         X: Any,
         y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        groups: ArrayLike | None = None,
-        time: ArrayLike | None = None,
-    ) -> Self:
-        """Choose the family and its parameters by cross-validation, and learn the coefficients with them.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            %(y_two_classes)s
-        sample_weight : array-like of shape (n_samples,), optional
-            %(sample_weight_cv)s
-        groups : array-like of shape (n_samples,), optional
-        time : array-like of shape (n_samples,), optional
-
-        %(fitted_for_budget)s
-
-        Warns
-        -----
-        ConvergenceWarning
-            When the last solution stopped early.
-        """
+        sample_weight: ArrayLike | None,
+        groups: ArrayLike | None,
+        time: ArrayLike | None,
+    ) -> None:
         names = check_families(self.candidates)
         frame, (X, target) = X, validate_two_classes(self, X, y, sample_weight)
         measure = PrecisionAtBudget(self, target)
@@ -357,13 +335,12 @@ class TopRankerCV(SearchMixin, RankerMixin, BaseEstimator):
             rows = TrainingRows(X, model, measure.is_positive, measure.weights, seed, is_final=True)
             (final,) = FAMILIES[self.candidate_].solve(rows, grid)
         self.coef_ = final.coef.astype(X.dtype)
-        set_two_classes(self, target, linear_scores(X, self.coef_))
+        set_classes(self, target, linear_scores(X, self.coef_))
         if not final.converged:
             warn(
                 f"TopRankerCV: the solution with {self.best_params_} did not converge; scale the features.",
                 ConvergenceWarning,
             )
-        return self
 
 
 def check_families(candidates: Sequence[str] | None) -> list[str]:

@@ -116,7 +116,6 @@ class TrimmedPush(RankerMixin, BaseEstimator):
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             %(X_trimmed)s
         y : array-like of shape (n_samples,)
-            %(y_two_classes)s
         sample_weight : array-like of shape (n_samples,), optional
 
         %(fitted)s
@@ -134,28 +133,11 @@ class TrimmedPush(RankerMixin, BaseEstimator):
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             %(X_trimmed)s
         y : array-like of shape (n_samples,)
-            %(y_two_classes)s
         ks : iterable of int or float
             The numbers or fractions of positives to keep, in any order.
         sample_weight : array-like of shape (n_samples,), optional
 
-        Returns
-        -------
-        list
-            A fitted ranker for each k, in the order given, with this one's other parameters; this one is not
-            changed.
-
-        Raises
-        ------
-        ValueError
-            As for ``fit``, and when there is no k.
-        TypeError
-            As for ``fit``.
-
-        Warns
-        -----
-        ConvergenceWarning
-            As for ``fit``.
+        %(fitted_path)s
         """
         rankers = [clone(self).set_params(k=k) for k in ks]
         if not rankers:

@@ -22,7 +22,7 @@ from pushrank import losses, prices
 from pushrank._docstrings import shared_docs_from
 from pushrank._numeric import Floats
 from pushrank._validation import check_number, check_ordered_categorical, checked_entries
-from pushrank.estimators._base import RankerMixin, set_grades
+from pushrank.estimators._base import RankerMixin, set_classes
 from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._scoring import HeldOutScorer, parts
 from pushrank.estimators._target import DTYPES, FORMATS, Target, checked_data, row_weights
@@ -129,7 +129,6 @@ class BoosterRanker(RankerMixin, BaseEstimator):
     side : {"push", "pull", "both"}
     bottom_weight : float
     loss : Loss or str
-        %(pair_loss)s
     n_estimators : int
     early_stopping : bool
         Whether to stop when the score of a validation part, or of ``eval_set`` in ``fit``, stops rising, and
@@ -286,16 +285,13 @@ class BoosterRanker(RankerMixin, BaseEstimator):
         self.booster_, self.evals_result_ = booster, paths
         self.validation_path_ = np.array([] if patience is None else paths[f"valid_{len(sets) - 1}"]["score"])
         self.n_iter_ = self.best_round_ = self.engine.n_rounds(booster)
-        set_grades(self, target, scores)
+        set_classes(self, target, scores, grades=True)
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.floating]:
         """Return a score for each row, the higher the better, positive where ``predict`` says positive.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            %(X_of_fit)s
+        %(rows_of_fit)s
 
         Returns
         -------
@@ -309,10 +305,7 @@ class BoosterRanker(RankerMixin, BaseEstimator):
     def staged_decision_function(self, X: Any) -> Iterator[NDArray[np.floating]]:
         """Yield the scores of ``decision_function`` as they would be after each round.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            %(X_of_fit)s
+        %(rows_of_fit)s
 
         Yields
         ------

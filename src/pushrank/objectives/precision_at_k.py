@@ -433,8 +433,10 @@ class PrecisionAtK:
     ValueError
         When k or the name is out of range.
 
-    Notes ----- O(n + k log k): no class is sorted as a whole. Tied negatives stand above tied positives. A
-    row of weight w counts as w copies.
+    Notes
+    -----
+    O(n + k log k): no class is sorted as a whole. Tied negatives stand above tied positives. A row of weight
+    w counts as w copies.
 
     References
     ----------
@@ -460,11 +462,7 @@ class PrecisionAtK:
     def value(self, y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the surrogate alone.
 
-        Parameters
-        ----------
-        y : array-like of shape (n,)
-        scores : array-like of shape (n,)
-        sample_weight : array-like of shape (n,), optional
+        %(rows)s
 
         Returns
         -------
@@ -488,11 +486,7 @@ class PrecisionAtK:
     ) -> tuple[float, Floats]:
         """Return the surrogate and a subgradient with respect to the scores.
 
-        Parameters
-        ----------
-        y : array-like of shape (n,)
-        scores : array-like of shape (n,)
-        sample_weight : array-like of shape (n,), optional
+        %(rows)s
 
         Returns
         -------

@@ -37,6 +37,11 @@ PARAGRAPHS = {
     "y": "Labels with two distinct values; the larger is the positive class.",
     "scores": "A finite score for each row, in the order of ``y``.",
     "sample_weight": "Finite, non-negative weights; an integer weight equals that many copies of the row.",
+    "rows": """Parameters
+----------
+y : array-like of shape (n,)
+scores : array-like of shape (n,)
+sample_weight : array-like of shape (n,), optional""",
 }
 
 
@@ -277,11 +282,7 @@ class PushObjective:
     def value(self, y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the objective alone, also for the zero-one loss, which has no gradient.
 
-        Parameters
-        ----------
-        y : array-like of shape (n,)
-        scores : array-like of shape (n,)
-        sample_weight : array-like of shape (n,), optional
+        %(rows)s
 
         Returns
         -------
@@ -308,11 +309,7 @@ class PushObjective:
     ) -> tuple[float, Floats]:
         """Return the objective and its gradient with respect to the scores.
 
-        Parameters
-        ----------
-        y : array-like of shape (n,)
-        scores : array-like of shape (n,)
-        sample_weight : array-like of shape (n,), optional
+        %(rows)s
 
         Returns
         -------

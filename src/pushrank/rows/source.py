@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from pushrank._numeric import Floats
 from pushrank.models import LinearModel
-from pushrank.models.linear import ClassCodes, check_column_range
+from pushrank.models.linear import ClassCodes, FeatureSpace, check_column_range
 from pushrank.rows.order_statistics import Cut, ValueParts, Values, highest_cut
 
 Part = TypeVar("Part")
@@ -80,7 +80,7 @@ class Block(NamedTuple):
 Blocks = Iterable[Block]
 
 
-class RowSource(ABC):
+class RowSource(FeatureSpace, ABC):
     """Rows of two classes in chunks that do not change: an array, a file, or partitions on other machines.
 
     All models of the blocks have the same reference row, so that their sums add up. ``class_weights`` are the
@@ -90,7 +90,6 @@ class RowSource(ABC):
     n_rows: int
     n_features: int
     class_weights: tuple[float, float]
-    in_row_space = False
 
     @abstractmethod
     def map(self, function: Callable[[Blocks], Part]) -> list[Part]:
@@ -127,14 +126,6 @@ class RowSource(ABC):
         """Raise a ValueError when a column's squares are no normal floats."""
         parts = self.map(partial(column_sums, n_features=self.n_features))
         check_column_range(np.sum(parts, axis=0))
-
-    def lift(self, coef: Floats) -> Floats:
-        """Return the coefficients of the features that belong to those of a solver."""
-        return coef
-
-    def project(self, coef: Floats) -> Floats:
-        """Return the coefficients for a solver that belong to those of the features."""
-        return coef
 
     def in_features(self) -> RowSource:
         """Return the rows in terms of the features, where a solver sees them in other coordinates."""

@@ -60,7 +60,7 @@ def interior_point(
     if start is not None:
         shrinking.check_and_update(scores[sample.positives] - scores[sample.negatives].max(), 0.0)
     n_working = max(tolerances.FIRST_NEGATIVES * n_features, tolerances.MIN_NEGATIVES)
-    working = _highest(scores[sample.negatives], n_working)
+    working = _smallest(-scores[sample.negatives], n_working)
     positives, centre, fixed_sum = _free_rows(dual, shrinking)
     best: DualSolution | None = None
     # Early restricted problems lack negatives, so that their solutions need few digits.
@@ -105,7 +105,7 @@ def interior_point(
         near_top = negative_scores[working] > np.quantile(negative_scores[working], 0.5)
         kept = working[(end.beta > tolerances.NEGLIGIBLE_BETA * end.beta.max()) | near_top]
         n_joining = max(tolerances.MORE_NEGATIVES * n_features, tolerances.MIN_NEGATIVES)
-        working = np.union1d(kept, candidates[_highest(negative_scores[candidates], n_joining)])
+        working = np.union1d(kept, candidates[_smallest(-negative_scores[candidates], n_joining)])
 
 
 class Shrinking:
@@ -144,7 +144,7 @@ class Shrinking:
         """
         if not self._chosen:
             self._chosen = True
-            self.free = _nearest(np.abs(margins - 1.0), self._n_free)
+            self.free = _smallest(np.abs(margins - 1.0), self._n_free)
             self.fixed = np.where(margins < 1.0, self._C, 0.0)
         else:
             wrong = np.maximum(np.where(self.fixed > 0.0, margins - 1.0, 1.0 - margins), 0.0)
@@ -157,16 +157,11 @@ class Shrinking:
         return False
 
 
-def _nearest(distances: Floats, size: int) -> NDArray[np.intp]:
-    """Return the numbers of the smallest distances, ascending."""
-    if size >= len(distances):
-        return np.arange(len(distances))
-    return np.sort(np.argpartition(distances, size - 1)[:size])
-
-
-def _highest(scores: Floats, size: int) -> NDArray[np.intp]:
-    """Return the numbers of the highest scores, ascending."""
-    return _nearest(-scores, size)
+def _smallest(values: Floats, size: int) -> NDArray[np.intp]:
+    """Return the numbers of the smallest values, ascending."""
+    if size >= len(values):
+        return np.arange(len(values))
+    return np.sort(np.argpartition(values, size - 1)[:size])
 
 
 def _free_rows(dual: InfinitePushDual, shrinking: Shrinking) -> tuple[Any, Floats, Floats]:
