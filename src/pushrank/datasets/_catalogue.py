@@ -17,8 +17,6 @@ __all__ = ["DataSet", "Task", "catalogue"]
 FILE = Path(__file__).with_name("catalogue.toml")
 WHOLE = "all"
 """The key of ``counts`` for a set without splits."""
-# ChEMBL's decoys have this in place of a target, and belong to every target.
-SHARED_DECOYS = "zinc"
 
 
 class Task(NamedTuple):
@@ -94,7 +92,8 @@ class DataSet:
             tested = rows[rows[options["target"]].notna()]
             return Task(tested, self.features, _int64(tested[options["target"]]), ["0", "1"])
         if self.task == "molecules":
-            rows = rows[rows["target"].isin([str(options["target"]), SHARED_DECOYS])]
+            # ChEMBL's decoys have "zinc" in place of a target, and belong to every target.
+            rows = rows[rows["target"].isin([str(options["target"]), "zinc"])]
         positive = str(options["positive"])
         others = [label for label in self.labels if label != positive]
         names = [others[0] if len(others) == 1 else "rest", positive]

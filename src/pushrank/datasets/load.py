@@ -24,8 +24,6 @@ DATA_VARIABLE = "PUSHRANK_DATA"
 DataHome = str | os.PathLike[str] | None
 
 BUNDLED = Path(__file__).with_name("bundled")
-# OpenML counts a row id among the columns of some versions of a set.
-_ROW_IDS = ("ID", "id")
 
 
 def list_datasets() -> dict[str, str]:
@@ -302,7 +300,8 @@ def _from_openml(record: DataSet, data_home: DataHome, looked_in: str) -> Any:
     data, label = fetched.data, fetched.target
     if record.openml_sparse:
         data, label = pd.DataFrame(data.toarray()), pd.Series(label)
-    features = data.drop(columns=[column for column in _ROW_IDS if column in data.columns])
+    # OpenML counts a row id among the columns of some versions of a set.
+    features = data.drop(columns=["ID", "id"], errors="ignore")
     frame = _canonical(record, features, label, f"OpenML's data set {record.openml}")
     if record.openml_order and len(frame) == record.rows:
         sizes = [sum(record.counts[split].values()) for split in record.openml_order]

@@ -32,7 +32,6 @@ FORMAT = 1
 FILES = ("rows", "codes", "weights")
 MANIFEST = "rows.json"
 N_CLASSES = 2
-MAX_SHOWN_LABELS = 5
 
 
 class DiskRows:
@@ -353,7 +352,7 @@ class _Blocks:
             raise type(error)(f"block {number}: {error}") from error
         self._labels += [label for label in classes.tolist() if label not in self._labels]
         if len({isinstance(label, str) for label in self._labels}) > 1:
-            some = self._labels[:MAX_SHOWN_LABELS]
+            some = self._labels[:5]
             raise ValueError(f"block {number}: labels are texts and numbers, {some}; give them one type.")
         if len(self._labels) > N_CLASSES:
             raise ValueError(not_two_classes(np.array(self._labels)))

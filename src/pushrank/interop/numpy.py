@@ -45,7 +45,6 @@ SCALERS: dict[type, tuple[tuple[str, str], ...]] = {
     MaxAbsScaler: (("/", "scale_"),),
 }
 """The operations of each scaler on its columns, by fitted attributes; None stands for no operation."""
-EXPORTED_STEPS = "scalers, SimpleImputer of numbers, and OneHotEncoder in a ColumnTransformer"
 
 FILE = '''"""Scores by {name}, written by pushrank {version}; numpy is all that this file needs.
 
@@ -304,7 +303,8 @@ def _write_step(step: Any, file: Source) -> None:
             file.lines.append(f"Z = np.hstack([Z, is_missing[:, {gaps}]])")
     else:
         raise TypeError(
-            f"{step!r} before the ranker cannot be exported: {EXPORTED_STEPS} can; others export to ONNX."
+            f"{step!r} before the ranker cannot be exported: scalers, SimpleImputer of numbers, and "
+            "OneHotEncoder in a ColumnTransformer can; others export to ONNX."
         )
 
 

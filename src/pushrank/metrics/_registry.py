@@ -100,20 +100,11 @@ def register_metric(
 ) -> Callable[[MetricFunction], MetricFunction]:
     """Return a decorator that registers a metric and fills the shared paragraphs of its docstring.
 
-    Parameters
-    ----------
-    error : SamplingError
-        How the sampling error is estimated.
-    uses_scores : bool
-        Whether the metric depends on more than the order of the scores. If not, it is evaluated on
-        :class:`RankCounts`, and no resample copies or sorts rows.
-    greater_is_better : bool
-        Whether a larger value is better; scorers of the others are negated.
-    scorers : mapping of str to mapping, optional
-        The parameters of each scorer by its name, without the prefix ``neg_``; by default one scorer, with
-        the metric's name and defaults, or none where a metric of the first rows has no default.
-    figures : sequence of Figure
-        What the table of ``measure`` shows of the metric.
+    A metric that ``uses_scores`` depends on more than their order; any other is evaluated on
+    :class:`RankCounts`, and no resample copies or sorts rows. ``scorers`` has the parameters of each scorer
+    by its name, without the prefix ``neg_`` of those that are negated because lower is better; by default it
+    is one, with the metric's name and defaults, or none where a metric of the first rows has no default.
+    ``figures`` are what the table of ``measure`` shows of the metric.
     """
 
     def register(function: MetricFunction) -> MetricFunction:

@@ -70,9 +70,6 @@ METRICS["enrichment_factor"] = replace(
     figures=[Figure("enrichment_factor", "lift of the first 1 % of the rows", {"fraction": 0.01})],
 )
 
-# At rates below this the metrics no longer change, but their terms would underflow.
-MIN_RATE = 1e-20
-
 
 @register_metric()
 def robust_initial_enhancement(
@@ -197,4 +194,5 @@ def bedroc(
 
 def _checked_rate(alpha: Any) -> float:
     check_number("alpha", alpha, above=0.0)
-    return max(float(alpha), MIN_RATE)
+    # At rates below this the metrics no longer change, but their terms would underflow.
+    return max(float(alpha), 1e-20)

@@ -35,10 +35,6 @@ from pushrank.metrics.roc import auc
 if TYPE_CHECKING:
     import pandas as pd
 
-# The differences in this figure are put into sentences.
-HITS = "hits"
-N_PARTS = 10
-
 
 class TableFigure(NamedTuple):
     """A row of the table: its name and meaning, and the metric that it is, up to a factor."""
@@ -190,7 +186,7 @@ class Measurement:
 
     def sentences(self) -> list[str]:
         """Return how many hits each other model has beyond the first, and whether by chance."""
-        return [self._sentence(model, differences[HITS]) for model, differences in self.differences.items()]
+        return [self._sentence(model, differences["hits"]) for model, differences in self.differences.items()]
 
     def _sentence(self, model: str, hits: Comparison) -> str:
         against, level = f"{model} against {self.first}: ", self.confidence_level
@@ -428,7 +424,7 @@ def measure(
         differences={
             name: _differences([other, baseline], figures, len(others), sampling) for name, other in others
         },
-        gains={name: ranking_gains_table(ranking, N_PARTS) for name, ranking in rankings.items()},
+        gains={name: ranking_gains_table(ranking, 10) for name, ranking in rankings.items()},
         curves={name: ranking_curve(ranking) for name, ranking in rankings.items()},
         meanings={figure.name: figure.meaning for figure in figures},
         n_rows=baseline.total,

@@ -366,9 +366,8 @@ def positives_at_top(
 
     Notes
     -----
-    O(n), without sorting. A positive tied with the best negative counts nothing, one half, or one, by the
-    rule for ties. By default it counts nothing: the paper counts positives strictly above. The result is the
-    weight of the positives minus :func:`r_max`.
+    O(n), without sorting. By default a positive tied with the best negative counts nothing, as in the paper.
+    The result is the weight of the positives minus :func:`r_max`.
 
     References
     ----------

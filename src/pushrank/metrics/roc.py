@@ -342,14 +342,11 @@ def roc_band(
     thresholds = np.concatenate([[np.inf], negatives[::-1], [-np.inf]])
     quarter = 0.25 * (1.0 - float(confidence_level)) / (len(rates) if simultaneous else 1)
 
-    def rarely_fewer(k: NDArray[np.int64]) -> NDArray[np.bool_]:
-        return np.asarray(binom.cdf(k - 1, n_negatives, rates) <= quarter)
-
-    def rarely_as_many(k: NDArray[np.int64]) -> NDArray[np.bool_]:
-        return np.asarray(binom.sf(n_negatives - k, n_negatives, rates) <= quarter)
-
-    lower = _largest(rarely_fewer, len(rates), n_negatives)
-    upper = n_negatives + 1 - _largest(rarely_as_many, len(rates), n_negatives)
+    lower = _largest(lambda k: binom.cdf(k - 1, n_negatives, rates) <= quarter, len(rates), n_negatives)
+    mirrored = _largest(
+        lambda k: binom.sf(n_negatives - k, n_negatives, rates) <= quarter, len(rates), n_negatives
+    )
+    upper = n_negatives + 1 - mirrored
     above = n_positives - np.searchsorted(positives, thresholds[lower], side="right")
     at_or_above = n_positives - np.searchsorted(positives, thresholds[upper], side="left")
     low, _ = clopper_pearson_interval(above, n_positives, quarter)
