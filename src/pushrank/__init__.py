@@ -49,7 +49,8 @@ __all__ = [
     "weak_rankers",
 ]
 
-HOMES = {  # the rest: estimators
+# Of the other public names those in small letters are modules, and the others estimators.
+HOMES = {
     # These need an extra, and are therefore not imported by a star.
     "PushLGBMRanker": "interop.lightgbm",
     "PushXGBRanker": "interop.xgboost",
@@ -58,26 +59,14 @@ HOMES = {  # the rest: estimators
     "load": "persistence",
     "save": "persistence",
 }
-SUBMODULES = {
-    "datasets",
-    "estimators",
-    "losses",
-    "metrics",
-    "model_selection",
-    "objectives",
-    "persistence",
-    "plots",
-    "prices",
-    "theory",
-    "weak_rankers",
-}
+MORE_MODULES = {"datasets", "estimators", "persistence", "plots"}
 
 
 def __getattr__(name: str) -> Any:
     """Import a submodule or a name when it is first asked for: numba and scikit-learn take a second."""
     if name == "__version__":
         value: Any = import_module("importlib.metadata").version("pushrank")
-    elif name in SUBMODULES:
+    elif name in MORE_MODULES or (name in __all__ and name.islower() and name not in HOMES):
         value = import_module(f"pushrank.{name}")
     elif name in HOMES or name in __all__:
         value = getattr(import_module(f"pushrank.{HOMES.get(name, 'estimators')}"), name)
@@ -89,4 +78,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """Return the public names, imported or not."""
-    return sorted({*globals(), *__all__, *SUBMODULES, "__version__"})
+    return sorted({*globals(), *__all__, *MORE_MODULES, "__version__"})

@@ -26,9 +26,6 @@ from pushrank._parallel import compiled
 
 LIBRARY = f"{Path(__file__).parent}{os.sep}"
 
-# Floats count exactly up to here.
-MAX_COUNT = 1 << 53
-
 
 def warn(message: str, category: type[Warning]) -> None:
     """Warn at the innermost line of code outside this library."""
@@ -356,7 +353,8 @@ def check_k(k: Any) -> None:
     ValueError: k must be an int of at least 1 (a number of rows) or a float in (0, 1] (a ...), got 1.5.
     """
     valid = isinstance(k, Real) and not isinstance(k, bool)
-    if not (valid and (1 <= k <= MAX_COUNT if is_count(k) else 0.0 < float(k) <= 1.0)):
+    # Floats count exactly up to 2**53.
+    if not (valid and (1 <= k <= 2**53 if is_count(k) else 0.0 < float(k) <= 1.0)):
         raise ValueError(
             "k must be an int of at least 1 (a number of rows) or a float in (0, 1] (a fraction of the "
             f"positives), got {k!r}."

@@ -81,12 +81,6 @@ class Batch(NamedTuple):
     is_positive: NDArray[Any]
     weights: NDArray[Any]
 
-    @property
-    def has_both_classes(self) -> bool:
-        """Whether there are positives and negatives of positive weight."""
-        counted = self.is_positive[self.weights > 0.0]
-        return bool(counted.any() and not counted.all())
-
 
 NO_ROWS = Batch(np.empty(0), np.empty(0, dtype=bool), np.empty(0))
 
@@ -290,7 +284,8 @@ class RankingLoss(Module):
         # Half precision has too few digits for a loss, and sums over pairs overflow in it.
         scores = scores if scores.dtype == torch.float64 else scores.float()
         batch_weight = float(batch.weights.sum())
-        if batch_weight == 0.0 or not rows.has_both_classes:
+        counted = rows.is_positive[rows.weights > 0.0]
+        if batch_weight == 0.0 or counted.all() or not counted.any():
             if self.one_class == "raise":
                 raise ValueError(
                     f"a batch of {len(batch.scores)} rows lacks positives or negatives: draw batches by "

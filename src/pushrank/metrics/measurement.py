@@ -278,18 +278,7 @@ class Measurement:
         return [{"model": model, **row} for model, columns in tables.items() for row in _rows(columns)]
 
     def to_frame(self, table: Table = "measures") -> pd.DataFrame:
-        """Return :meth:`records` as a pandas data frame.
-
-        Parameters
-        ----------
-        table : {"measures", "differences", "gains", "curves"}, default="measures"
-            Which rows.
-
-        Returns
-        -------
-        DataFrame
-            A row for each record.
-        """
+        """Return :meth:`records` of a table as a pandas data frame, a row for each record."""
         return import_optional("pandas", "io").DataFrame(self.records(table))
 
     def summary(self) -> dict[str, Any]:

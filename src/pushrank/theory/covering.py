@@ -34,23 +34,16 @@ bounded.""",
     "delta": "The chance that the bound fails, in (0, 1).",
     "pos_label": """The positive class; by default the larger of two numbers, yes of yes and no, true of
 true and false. For other texts it is needed.""",
-    "errors": """Raises
+    "number_errors": """Raises
 ------
 TypeError
     When a parameter is not a number of its kind.
-ValueError
+ValueError""",
+    "errors": """%(number_errors)s
     When there are not two classes, a score is not finite, or a parameter is out of range.""",
-    "range_errors": """Raises
-------
-TypeError
-    When a parameter is not a number of its kind.
-ValueError
+    "range_errors": """%(number_errors)s
     When a parameter is out of range.""",
-    "count_errors": """Raises
-------
-TypeError
-    When a parameter is not a number of its kind.
-ValueError
+    "count_errors": """%(number_errors)s
     When a parameter is out of range, or a float cannot hold the number of rows.""",
     "error_bound": """Returns
 -------
