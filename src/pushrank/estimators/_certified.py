@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -162,12 +162,20 @@ def _set_coefficients(ranker: Any, solution: CertifiedSolution, model: Model, da
 
 
 @shared_docs
+@dataclass(eq=False, repr=False)
 class CertifiedMixin(RankerMixin):
     """Fits to two classes for one C or several, by ``_fit_path``, and scores that may be those of a kernel.
 
     A ranker with kernels has the parameters ``kernel``, ``gamma``, ``degree``, ``coef0`` and ``cache_size``,
     and no ``coef_`` where its scores are sums over the ``support_`` rows.
     """
+
+    C: float = 1.0
+    _: KW_ONLY
+    class_weight: Any = None
+    tol: float = 1e-4
+    max_iter: int = 1000
+    verbose: bool = False
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn a ranking from examples of two classes.

@@ -23,6 +23,7 @@ from pushrank._numeric import Floats, midway
 from pushrank._validation import weight_keyword
 from pushrank.estimators._base import RankerMixin, set_classes, tags_of_all, warn
 from pushrank.estimators._docstrings import shared_docs
+from pushrank.estimators._scoring import model_scores
 from pushrank.estimators._target import DTYPES, FORMATS, check_on_host, checked_data, two_class_target
 from pushrank.estimators.push import PNormPush
 
@@ -141,7 +142,7 @@ class CascadeRanker(RankerMixin, BaseEstimator):
                 # The cascade itself has warned about which of two texts is the positive class.
                 warnings.filterwarnings("ignore", ".* the later of two texts in sorted order")
                 fitted.append(clone(stage).fit(part, labels[rows], **fit_weights))
-            scores = _scores(fitted[-1], part)
+            scores = model_scores(fitted[-1], part)
             scales.append(_centre_and_spread(scores, part_weights))
             training_scores[rows] = _placed(level, scores, *scales[-1])
             if level == len(sizes):
@@ -185,7 +186,7 @@ class CascadeRanker(RankerMixin, BaseEstimator):
         placed: Floats = np.zeros(len(rows))
         for level, stage in enumerate(self.stages_):
             part = X if len(rows) == len(placed) else _safe_indexing(X, rows)
-            scores = _scores(stage, part)
+            scores = model_scores(stage, part)
             placed[rows] = _placed(level, scores, self.centres_[level], self.spreads_[level])
             if level == len(self.cuts_):
                 break
@@ -279,11 +280,6 @@ def _weight_keyword(stage: Any) -> str:
             f"{stage!r} in stages takes no sample_weight; fit without weights, or use one that takes them."
         )
     return keyword
-
-
-def _scores(stage: Any, X: Any) -> Floats:
-    scores: Floats = np.asarray(stage.decision_function(X), dtype=np.float64)
-    return scores
 
 
 def _cut(scores: Floats, weights: Floats | None, count: float) -> float:

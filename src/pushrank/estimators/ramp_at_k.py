@@ -214,7 +214,13 @@ def fit_ramps(rankers: list[RampAtK], X: Any, y: ArrayLike, sample_weight: Array
         set_features(ranker, first)
     positive = np.asarray(target.codes, dtype=bool)
     weights = np.ones(len(positive)) if target.weights is None else target.weights
-    check_sum_of_weights(weights)
+    with np.errstate(over="ignore"):
+        total_weight = weights.sum()
+    if not np.isfinite(total_weight):
+        raise ValueError(
+            f"sample_weight adds up beyond the range of floats (the largest is {weights.max():g}); divide it "
+            "by a constant."
+        )
     warn_of_small_mean_weight(first, weights)
     n_positive = float(weights[positive].sum())
     totals = [PrecisionAtK(ranker.k).count(n_positive) for ranker in rankers]
@@ -380,14 +386,3 @@ def perceptron_coef(rows: LabelledRows, k: float, seed: int) -> Floats:
         if learner.n_mistakes == before:
             return learner.finalized.iterate
     return learner.finalized.mean
-
-
-def check_sum_of_weights(sample_weight: Floats) -> None:
-    """Raise if weights add up beyond the range of floats."""
-    with np.errstate(over="ignore"):
-        total = sample_weight.sum()
-    if not np.isfinite(total):
-        raise ValueError(
-            f"sample_weight adds up beyond the range of floats (the largest is {sample_weight.max():g}); "
-            "divide it by a constant."
-        )

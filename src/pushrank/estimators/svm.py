@@ -93,6 +93,11 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
     ----------
     C : float
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable
+    class_weight : dict, "balanced" or None
+    tol : float
+    max_iter : int, default=10000
+        The largest number of iterations. An iteration of ``"smo"`` is as many steps as there are rows.
+    verbose : bool
     loss : {"hinge", "squared_hinge"}, default="hinge"
         Agarwal's loss, or TopPush's.
     solver : {"auto", "interior-point", "semismooth-newton", "smo"}, default="auto"
@@ -104,11 +109,6 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
     degree : int
     coef0 : float
     cache_size : float
-    class_weight : dict, "balanced" or None
-    tol : float
-    max_iter : int, default=10000
-        The largest number of iterations. An iteration of ``"smo"`` is as many steps as there are rows.
-    verbose : bool
 
     Attributes
     ----------
@@ -144,7 +144,6 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
     (True, True)
     """
 
-    C: float = 1.0
     kernel: Any = "linear"
     _: KW_ONLY
     loss: Literal["hinge", "squared_hinge"] = "hinge"
@@ -153,10 +152,7 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
     degree: int = 3
     coef0: float = 0.0
     cache_size: float = 1000.0
-    class_weight: Any = None
-    tol: float = 1e-4
     max_iter: int = 10_000
-    verbose: bool = False
 
     def _fit_path(
         self, rankers: list[Self], X: Any, y: ArrayLike, sample_weight: ArrayLike | None
@@ -205,18 +201,18 @@ class RankSVM(CertifiedMixin, BaseEstimator):
     ----------
     C : float
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable
-    loss : {"hinge", "squared_hinge"}, default="squared_hinge"
-        The loss of a pair.
-    gamma : {"scale", "auto"} or float
-    degree : int
-    coef0 : float
-    cache_size : float
     class_weight : dict, "balanced" or None
     tol : float
     max_iter : int, default=1000
         The largest number of iterations: of L-BFGS or Newton's method for the squared hinge, of cutting
         planes for the hinge.
     verbose : bool
+    loss : {"hinge", "squared_hinge"}, default="squared_hinge"
+        The loss of a pair.
+    gamma : {"scale", "auto"} or float
+    degree : int
+    coef0 : float
+    cache_size : float
 
     Attributes
     ----------
@@ -252,7 +248,6 @@ class RankSVM(CertifiedMixin, BaseEstimator):
     (True, True)
     """
 
-    C: float = 1.0
     kernel: Any = "linear"
     _: KW_ONLY
     loss: Literal["hinge", "squared_hinge"] = "squared_hinge"
@@ -260,10 +255,6 @@ class RankSVM(CertifiedMixin, BaseEstimator):
     degree: int = 3
     coef0: float = 0.0
     cache_size: float = 1000.0
-    class_weight: Any = None
-    tol: float = 1e-4
-    max_iter: int = 1000
-    verbose: bool = False
 
     def fit(
         self,
@@ -440,13 +431,6 @@ class SVMMAP(CertifiedMixin, BaseEstimator):
     (True, True)
     """
 
-    C: float = 1.0
-    _: KW_ONLY
-    class_weight: Any = None
-    tol: float = 1e-4
-    max_iter: int = 1000
-    verbose: bool = False
-
     def _fit_path(
         self, rankers: list[Self], X: Any, y: ArrayLike, sample_weight: ArrayLike | None
     ) -> list[Self]:
@@ -472,6 +456,12 @@ class StructSVM(CertifiedMixin, BaseEstimator):
     Parameters
     ----------
     C : float
+    class_weight : dict, "balanced" or None
+        %(class_weight_C)s
+    tol : float
+    max_iter : int
+        %(max_iter_planes)s
+    verbose : bool
     measure : {"precision", "prbep"}, default="precision"
         Precision at k, or the precision-recall break-even point, which is precision at the number of
         positives.
@@ -479,12 +469,6 @@ class StructSVM(CertifiedMixin, BaseEstimator):
         For ``"precision"``: an int is a number of rows, at most that of the positives; a float in (0, 1] the
         fraction of the positives, rounded to a number between 1 and theirs, which measures take as
         ``fraction_of_positives``.
-    class_weight : dict, "balanced" or None
-        %(class_weight_C)s
-    tol : float
-    max_iter : int
-        %(max_iter_planes)s
-    verbose : bool
 
     Attributes
     ----------
@@ -513,14 +497,9 @@ class StructSVM(CertifiedMixin, BaseEstimator):
     (True, True)
     """
 
-    C: float = 1.0
     _: KW_ONLY
     measure: Literal["precision", "prbep"] = "precision"
     k: float = 0.25
-    class_weight: Any = None
-    tol: float = 1e-4
-    max_iter: int = 1000
-    verbose: bool = False
 
     def _fit_path(
         self, rankers: list[Self], X: Any, y: ArrayLike, sample_weight: ArrayLike | None

@@ -20,7 +20,7 @@ from pushrank.estimators._target import check_alpha
 from pushrank.objectives import PrecisionAtK, PushObjective
 from pushrank.prices import Power
 from pushrank.solvers.problem import SumsProblem
-from pushrank.solvers.trimming import TrimmedSolution, trimmed_path
+from pushrank.solvers.trimming import trimmed_path
 
 
 @shared_docs
@@ -172,16 +172,11 @@ def fit_trimmed(
             ranker.coef_, ranker.classes_ = coef.astype(rows.coef_like.dtype), rows.classes
             ranker.threshold_ = float(rows.thresholds(ranker.coef_)[0])
             ranker.trimmed_ = solution.rows.trimmed_positives()
-            set_convergence(ranker, solution)
-
-
-def set_convergence(ranker: TrimmedPush, solution: TrimmedSolution) -> None:
-    """Set the convergence attributes and warn if the fit did not converge."""
-    ranker.objective_path_ = np.array(solution.objective_path)
-    ranker.n_iter_, ranker.converged_ = len(solution.objective_path) - 1, solution.converged
-    if not solution.converged:
-        warn(
-            f"{type(ranker).__name__} did not converge with k={ranker.k}; raise max_iter or alpha, or "
-            "scale the features.",
-            ConvergenceWarning,
-        )
+            ranker.objective_path_ = np.array(solution.objective_path)
+            ranker.n_iter_, ranker.converged_ = len(solution.objective_path) - 1, solution.converged
+            if not solution.converged:
+                warn(
+                    f"{type(ranker).__name__} did not converge with k={ranker.k}; raise max_iter or alpha, "
+                    "or scale the features.",
+                    ConvergenceWarning,
+                )

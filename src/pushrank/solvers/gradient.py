@@ -257,7 +257,9 @@ class _Iterates:
     def finished(self) -> bool:
         """Whether it is as small as is worth the time, or will never be small."""
         refined = self.size <= self.refinement * self.tol
-        lost = self.is_small and (self.searches or refined) and self.level
+        # Rounding of the value hides a descent that is no larger.
+        rounding = tolerances.MACHINE_ROUNDING * abs(self.path[-1])
+        lost = self.is_small and (self.searches or refined) and bool(self.descent_left <= rounding)
         # Without a penalty a log-scale objective sinks so far only on separable data.
         unbounded = self.problem.alpha == 0.0 and self.path[-1] < tolerances.MIN_LOG_OBJECTIVE
         return (refined and self.converged) or lost or unbounded
@@ -267,11 +269,6 @@ class _Iterates:
         """By how much a Newton step, as the preconditioner sees it, would lower the value."""
         slope = self.preconditioner.gradient(self._seen[2])
         return 0.5 * float(slope @ slope)
-
-    @property
-    def level(self) -> bool:
-        """Whether that is no more than the value's rounding."""
-        return bool(self.descent_left <= tolerances.MACHINE_ROUNDING * abs(self.path[-1]))
 
     def evaluate(self, coef: Floats) -> tuple[float, Floats]:
         """Return value and gradient, remembering them for ``accept``.

@@ -16,7 +16,7 @@ from pushrank.rows import MemoryRows
 from pushrank.solvers.gradient import lbfgs
 from pushrank.solvers.newton import has_newton, newton_or_lbfgs
 from pushrank.solvers.preconditioning import units_at_zero
-from pushrank.solvers.problem import Problem, linear_problem
+from pushrank.solvers.problem import linear_problem
 from pushrank.solvers.result import Callback, Result
 
 
@@ -65,14 +65,10 @@ class RegularisationPath:
             return lbfgs(problem, start, self.tol, self.max_iter)
         # Newton's method goes on from the point itself, whose scores need not be computed again.
         point = min((problem.point(start) for start in starts), key=lambda point: point.value)
-        return newton_or_lbfgs(problem, point, self._units(problem), self.tol, self.max_iter)
+        # The units of the gradient are those of the data, and measured once an objective.
+        if objective not in self._scales:
+            self._scales[objective] = units_at_zero(problem)
+        return newton_or_lbfgs(problem, point, self._scales[objective], self.tol, self.max_iter)
 
     def _lifted(self, result: Result) -> Result:
         return replace(result, coef=self.rows.lift(result.coef))
-
-    def _units(self, problem: Problem) -> Floats:
-        """Return the units of the gradient, which are those of the data, measured once an objective."""
-        objective = problem.objective
-        if objective not in self._scales:
-            self._scales[objective] = units_at_zero(problem)
-        return self._scales[objective]

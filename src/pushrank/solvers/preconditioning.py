@@ -60,7 +60,8 @@ def units_at_zero(problem: Problem) -> Floats:
 
 def diagonal(moments: ClassMoments, alpha: float) -> Preconditioner:
     """Return a preconditioner that scales every coefficient by the curvature along it."""
-    scaled = partial(np.multiply, _units(np.asarray(moments.variances) + alpha))
+    curvature = np.asarray(moments.variances) + alpha
+    scaled = partial(np.multiply, 1.0 / np.sqrt(np.where(curvature > 0.0, curvature, 1.0)))
     return Preconditioner(scaled, scaled)
 
 
@@ -106,10 +107,6 @@ def preconditioner_at(
 def can_whiten(problem: Problem) -> bool:
     """Return whether factoring a matrix of the columns is cheap, or no dearer than the row space was."""
     return problem.n_features <= MAX_WHITENED_FEATURES or problem.in_row_space
-
-
-def _units(curvature: Floats) -> Floats:
-    return 1.0 / np.sqrt(np.where(curvature > 0.0, curvature, 1.0))
 
 
 def newton_direction(
