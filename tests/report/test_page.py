@@ -267,7 +267,7 @@ def test_ties_are_told_and_counted_alike_everywhere(data):
     for model, scores in steps.items():
         at_cut = scores == np.sort(scores)[::-1][59]
         assert tied.lists.tied_at(model, 60) == at_cut.sum()
-        first, last = tied.lists.ranks(model)
+        first, last = tied.lists.ranks[model]
         np.testing.assert_array_equal(first, 1 + (scores[:, None] < scores).sum(axis=1))
         np.testing.assert_array_equal(last, (scores[:, None] <= scores).sum(axis=1))
     assert any("Rows that share ranks, such as 3–5, tie" in text for text in texts)

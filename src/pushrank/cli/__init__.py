@@ -25,8 +25,6 @@ COMMANDS = {
     "report": "Compare models and write one HTML file.",
     "demo": "Find gamma rays in a telescope's recordings: no data of your own.",
 }
-
-
 HELP = {"help_option_names": ["-h", "--help"]}
 
 

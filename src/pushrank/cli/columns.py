@@ -76,10 +76,8 @@ def feature_matrix(table: Table, columns: list[Column]) -> Any:
 
 def _why_ignored(column: Column) -> str:
     is_missing = pd.isna(column.values)
-    if is_missing.all():
-        return "empty"
     if is_missing.any() or column.kind is Kind.OTHER:
-        return ""
+        return "empty" if is_missing.all() else ""
     is_number = column.kind is Kind.NUMBER
     is_same = (column.values == column.values[0]).all() if is_number else len(column.counts) == 1
     return "the same in every row" if is_same else ""
@@ -208,6 +206,11 @@ def _doubts_of_numbers(column: Column) -> Iterator[str]:
     # All codes of a column begin with a zero, or a good part of them: the first rows have some.
     texts = column.cells.iloc[: ROWS_TO_SEARCH if column.is_text_file else 0].astype(TEXT)
     codes = texts[texts.str.match(r"\s*0\d").fillna(False).to_numpy(dtype=bool)]
+    is_steady = numbers.is_monotonic_increasing or numbers.is_monotonic_decreasing
+    # Amounts that differ in every row vary in length and have gaps, which identifiers need not.
+    is_code = low >= 10 ** (MIN_DIGITS - 1) and np.floor(np.log10(low)) == np.floor(np.log10(high))
+    has_no_gaps = high - low == len(numbers) - 1
+    may_name_rows = is_steady or is_code or has_no_gaps or re.fullmatch(IDENTIFIER, str(column.name))
     days = numbers.dropna()
     is_day = (days // 100 % 100).between(1, 12) & (days % 100).between(1, 31)
     if len(codes):
@@ -222,21 +225,11 @@ def _doubts_of_numbers(column: Column) -> Iterator[str]:
             f"holds whole numbers as seconds since 1970, telephone numbers or identifiers are ({shown}, "
             "...); convert them to hours or days since a date, or"
         )
-    elif numbers.is_unique and not numbers.hasnans and _may_name_rows(column.name, numbers):
+    elif numbers.is_unique and not numbers.hasnans and may_name_rows:
         yield (
             f"holds a different whole number in every row ({shown}, ...), as row numbers and identifiers do, "
             "and these say nothing about new rows; if it is one,"
         )
-
-
-def _may_name_rows(name: str, numbers: pd.Series) -> bool:
-    """Return whether whole numbers that differ look like more than amounts."""
-    low, high = numbers.min(), numbers.max()
-    is_steady = numbers.is_monotonic_increasing or numbers.is_monotonic_decreasing
-    has_no_gaps = high - low == len(numbers) - 1
-    # Amounts that differ in every row vary in length, which identifiers do not.
-    is_code = low >= 10 ** (MIN_DIGITS - 1) and np.floor(np.log10(low)) == np.floor(np.log10(high))
-    return bool(is_steady or has_no_gaps or is_code or re.fullmatch(IDENTIFIER, str(name)))
 
 
 def _doubts_of_text(column: Column) -> Iterator[str]:

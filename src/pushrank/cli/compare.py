@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -13,17 +13,11 @@ from pushrank.cli import options
 from pushrank.cli.comparison import Compared, ComparisonConfig, run_comparison
 from pushrank.cli.errors import InputError
 from pushrank.cli.features import FeatureSource
-from pushrank.cli.model import fit_and_save
+from pushrank.cli.model import SavedModel, fit_pipeline
 from pushrank.cli.report import write_comparison_report
 from pushrank.cli.screen import print_comparison
 from pushrank.cli.table import TextFormat
-from pushrank.cli.write import (
-    MODELS_WRITTEN,
-    REPORTS_WRITTEN,
-    TABLES_WRITTEN,
-    check_output,
-    write_table,
-)
+from pushrank.cli.write import MODELS_WRITTEN, REPORTS_WRITTEN, TABLES_WRITTEN, check_output, write_table
 from pushrank.model_selection.compare import FOREST, LINEAR_CHOSEN
 
 
@@ -67,15 +61,15 @@ def compare(
 
     Example: pushrank compare data.csv --label fraud --budget 100
     """
-    kinds_written = ((output, TABLES_WRITTEN), (report, REPORTS_WRITTEN), (save_best, MODELS_WRITTEN))
-    for path, kinds in kinds_written:
+    written = ((output, TABLES_WRITTEN), (report, REPORTS_WRITTEN), (save_best, MODELS_WRITTEN))
+    for path, kinds in written:
         if path is not None:
             check_output(path, kinds, [source.data, config.test], force=force)
     if report is None and (config.show or opened):
         raise InputError("--show and --open are for a report; say where to save it: --report PATH.")
     compared = run_comparison(source, text_format, config)
     comparison = compared.comparison
-    command = fit_command(source, text_format, config, compared, save_best)
+    command = fit_command(source, text_format, config, compared, save_best or Path("model.skops"))
     if output is not None:
         write_table(comparison.to_frame(), output)
     if report is not None:
@@ -86,19 +80,15 @@ def compare(
         print_comparison(comparison, compared.title())
         if config.model is None and not compared.rows.table.is_sparse and FOREST not in comparison.measures:
             typer.echo(f"A {FOREST} takes minutes on so many rows: --model random-forest compares it alone.")
-        typer.echo(f"To fit the best on all rows: {command}" if command else "")
+        typer.echo(f"To fit the best on all rows: {command}")
     if save_best is not None:
         best, learnt = comparison.best_, compared.rows.learnt
-        fit_and_save(save_best, best, compared.models[best], learnt)
+        SavedModel.from_fit(fit_pipeline(compared.models[best], learnt), best, learnt).save(save_best)
         typer.echo(f"{best}, fitted to all {len(learnt.y):,} rows, is saved as {save_best}.", err=True)
 
 
 def fit_command(
-    source: FeatureSource,
-    text_format: TextFormat,
-    config: ComparisonConfig,
-    compared: Compared,
-    save_best: Path | None,
+    source: FeatureSource, text_format: TextFormat, config: ComparisonConfig, compared: Compared, saved: Path
 ) -> str:
     """Return the command that fits the best model as it was compared."""
     best, rows = compared.comparison.best_, compared.rows
@@ -115,14 +105,10 @@ def fit_command(
         "alpha": config.alpha if has_alpha else None,
     }
     words = ["pushrank", "fit", str(source.data)]
-    for option, value in given.items():
-        words += option_words(f"--{option.replace('_', '-')}", value)
-    return shlex.join([*words, "-o", str(save_best or "model.skops")])
-
-
-def option_words(option: str, value: Any) -> list[str]:
-    """Return how an option is given: once, as often as it has values, or not at all."""
-    if value is True:
-        return [option]
-    values = [] if value is None else value if isinstance(value, list | tuple) else [value]
-    return [word for one in values for word in (option, "tab" if one == "\t" else str(one))]
+    for name, value in given.items():
+        option = f"--{name.replace('_', '-')}"
+        # An option is given once, as often as it has values, or not at all.
+        values = [] if value is None else value if isinstance(value, list) else [value]
+        for one in values:
+            words += [option] if one is True else [option, "tab" if one == "\t" else str(one)]
+    return shlex.join([*words, "-o", str(saved)])

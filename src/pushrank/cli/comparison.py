@@ -83,28 +83,14 @@ class ComparisonConfig:
         rankers[LINEAR_CHOSEN].set_params(fraction=None if self.budget is None else self.budget / len(y))
         models = {}
         for name in self.model:
-            models |= _models_called(name, rankers)
+            # A model goes by its name in fit or in the table; the P-Norm Push is one for each p.
+            begins = {"pnorm-push": "P-Norm Push, ", "top-ranker-cv": LINEAR_CHOSEN}.get(name, "\0")
+            models |= {
+                shown: model
+                for shown, model in rankers.items()
+                if shown.startswith(begins) or name in (shown, shown.lower().replace(" ", "-"))
+            } or {name: make_model(name)}
         return models
-
-
-def _models_called(name: str, rankers: dict[str, BaseEstimator]) -> dict[str, BaseEstimator]:
-    """Return the models that ``fit`` or the table calls by a name: the P-Norm Push at every p."""
-    if name == "pnorm-push":
-        return {shown: model for shown, model in rankers.items() if shown.startswith("P-Norm Push")}
-    if name == "top-ranker-cv":
-        return {LINEAR_CHOSEN: rankers[LINEAR_CHOSEN]}
-    for shown, model in rankers.items():
-        if name in (shown, shown.lower().replace(" ", "-")):
-            return {shown: model}
-    return {name: make_model(name)}
-
-
-class Split(NamedTuple):
-    """How rows are split: what :func:`compare_rankers` takes as `cv` and `groups`, and in words."""
-
-    cv: Any
-    groups: Any
-    description: str
 
 
 class Compared(NamedTuple):
@@ -112,17 +98,15 @@ class Compared(NamedTuple):
 
     rows: LabelledFeatures
     models: dict[str, Pipeline]
-    split: Split
+    split: str
     comparison: RankerComparison
 
     def title(self) -> str:
         """Return what was compared, in one line."""
         rows, n_test = self.rows, len(self.rows.y) - self.rows.n_learnt
-        tested = f" and {n_test:,} to test on" if n_test else ""
-        return (
-            f"{rows.table.path.name}: {rows.n_learnt:,} rows{tested}, {int(rows.y.sum()):,} with "
-            f"{rows.label_meaning}; {rows.describe_features()}; {self.split.description}"
-        )
+        counted = f"{rows.n_learnt:,} rows" + f" and {n_test:,} to test on" * bool(n_test)
+        positive = f"{int(rows.y.sum()):,} with {rows.label_meaning}"
+        return f"{rows.table.path.name}: {counted}, {positive}; {rows.describe_features()}; {self.split}"
 
 
 def run_comparison(source: FeatureSource, text_format: TextFormat, config: ComparisonConfig) -> Compared:
@@ -140,7 +124,7 @@ def run_comparison(source: FeatureSource, text_format: TextFormat, config: Compa
         # Nested, rows are split to measure, to choose a model, and in one model to choose p and alpha.
         with refusing("--test: " * (config.test is not None)):
             check_classes(tested, config.folds, 3 if config.nested else 1)
-    split, sparse = split_rows(rows, config), rows.table.is_sparse
+    (cv, split), sparse = split_rows(rows, config), rows.table.is_sparse
     rankers = config.models(rows.y, dense=not sparse)
     models = make_ranking_pipelines(
         rankers, rows.numeric, rows.categorical, sparse=sparse, alpha=config.alpha
@@ -151,10 +135,10 @@ def run_comparison(source: FeatureSource, text_format: TextFormat, config: Compa
             rows.features,
             rows.y,
             budget=config.budget,
-            cv=split.cv,
+            cv=cv,
             n_repeats=config.repeats,
             nested=config.nested,
-            groups=split.groups,
+            groups=rows.groups,
             sample_weight=rows.weights,
             random_state=config.seed,
             callback=advance,
@@ -162,26 +146,25 @@ def run_comparison(source: FeatureSource, text_format: TextFormat, config: Compa
     return Compared(rows, models, split, comparison)
 
 
-def split_rows(rows: LabelledFeatures, config: ComparisonConfig) -> Split:
-    """Return how rows are split: at random, by groups, by time, or into those of two files."""
+def split_rows(rows: LabelledFeatures, config: ComparisonConfig) -> tuple[Any, str]:
+    """Return how rows are split, as a `cv` and in words: at random, by groups, by time, or by files."""
     folds, n_learnt = config.folds, rows.n_learnt
     draw = {"n_splits": folds, "shuffle": True, "random_state": config.seed}
     if rows.times is not None:
         order = np.argsort(rows.times, kind="stable")
         cv = [(order[train], order[test]) for train, test in TimeSeriesSplit(folds).split(order)]
-        return Split(cv, None, f"{folds} test parts, each after its training part by {config.time}")
+        return cv, f"{folds} test parts, each after its training part by {config.time}"
     if rows.groups is not None:
         if (n_groups := len(set(rows.groups))) < folds:
             raise InputError(
                 f"--group {config.group!r} has {n_groups} values, too few for {folds} parts; choose fewer "
                 "--folds."
             )
-        by = f"{folds}-fold cross-validation by {config.group}"
-        return Split(StratifiedGroupKFold(**draw), rows.groups, by)
+        return StratifiedGroupKFold(**draw), f"{folds}-fold cross-validation by {config.group}"
     if config.test is not None:
         # Every part of the test rows is a sample to measure on, after a fit to the same rows.
         tested, learnt = rows.y[n_learnt:], np.arange(n_learnt)
         parts = StratifiedKFold(**draw).split(np.zeros(len(tested)), tested)
-        return Split([(learnt, n_learnt + part) for _, part in parts], None, f"tested on {config.test.name}")
+        return [(learnt, n_learnt + part) for _, part in parts], f"tested on {config.test.name}"
     times = f", {config.repeats} times" if config.repeats > 1 else ""
-    return Split(folds, None, f"{folds}-fold cross-validation{times}")
+    return folds, f"{folds}-fold cross-validation{times}"

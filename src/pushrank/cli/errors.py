@@ -31,16 +31,16 @@ def exit_on_input_error(command: Callable[..., None]) -> Callable[..., None]:
                 stream.reconfigure(errors="replace")
         try:
             command(*args, **kwargs)
-        except (InputError, MemoryError) as error:
-            too_large = "there is not enough memory; take fewer rows or columns, or another machine."
-            typer.echo(f"Error: {too_large if isinstance(error, MemoryError) else error}", err=True)
-            raise typer.Exit(2) from error
-        except OSError as error:
+        except BrokenPipeError:
             # A reader such as head has seen enough: Typer ends the program in silence.
-            if isinstance(error, BrokenPipeError):
-                raise
-            where = f"{error.filename}: " if error.filename else ""
-            typer.echo(f"Error: {where}{error.strerror or error}.", err=True)
+            raise
+        except (InputError, MemoryError, OSError) as error:
+            message = str(error)
+            if isinstance(error, MemoryError):
+                message = "there is not enough memory; take fewer rows or columns, or another machine."
+            elif isinstance(error, OSError):
+                message = f"{error.filename}: " * bool(error.filename) + f"{error.strerror or error}."
+            typer.echo(f"Error: {message}", err=True)
             raise typer.Exit(2) from error
 
     return guarded

@@ -24,8 +24,7 @@ def evaluate(
         str | None, typer.Option(help="The label's column, where it differs from the training data's.")
     ] = None,
     positive: Annotated[
-        str | None,
-        typer.Option(help="The positive label, where it differs from the training data's."),
+        str | None, typer.Option(help="The positive label, where it differs from the training data's.")
     ] = None,
     drop_unlabelled: options.DropUnlabelled = False,
 ) -> None:

@@ -70,24 +70,18 @@ class LabelledFeatures(LabelledRows):
         """Return how the columns were read."""
         if self.table.is_sparse:
             return f"{self.features.shape[1]:,} sparse features"
-        numbers = f"{len(self.numeric):,} numeric column{'s' * (len(self.numeric) != 1)}"
-        if not self.categorical:
-            return numbers
+        numbers, texts = (
+            f"{len(names):,} {kind} column{'s' * (len(names) != 1)}"
+            for names, kind in ((self.numeric, "numeric"), (self.categorical, "text"))
+        )
         shown = ", ".join(map(repr, self.categorical[:10])) + ", ..." * (len(self.categorical) > 10)
-        texts = f"{len(self.categorical):,} text column{'s' * (len(self.categorical) != 1)}"
-        return f"{numbers} and {texts} ({shown})"
+        return f"{numbers} and {texts} ({shown})" if self.categorical else numbers
 
     @property
     def rows_to_show(self) -> pd.DataFrame:
         """The rows to show: features of numbers as numbers, all else as it is in the file."""
         frame = self.table.frame.drop(columns=self.label)
         return frame.assign(**{name: self.features[name] for name in self.numeric})
-
-    @property
-    def excluded(self) -> list[str]:
-        """The columns that were left out."""
-        used = {self.label, *self.numeric, *self.categorical}
-        return [name for name in self.table.frame if name not in used]
 
 
 def read_features(
@@ -101,8 +95,7 @@ def read_features(
 ) -> LabelledFeatures:
     """Read a file with labels, refuse columns that cannot be used, and warn of those that are doubtful.
 
-    The columns of what rows count for, of their groups and of their times are no features. The rows of a
-    ``test`` file follow those to learn from.
+    The columns that options name are no features. The rows of a ``test`` file follow those to learn from.
     """
     learnt, *tested = _read_labelled(source, text_format, test)
     table, n_rare = learnt.table, int(min(learnt.y.sum(), (~learnt.y).sum()))
@@ -129,19 +122,9 @@ def read_features(
         features = sp.csr_matrix(sp.vstack(both)) if table.is_sparse else pd.concat(both, ignore_index=True)
         frame = pd.concat([table.frame, part.table.frame], ignore_index=True)
         table = replace(table, frame=frame, features=features if table.is_sparse else None)
-    return LabelledFeatures(
-        table,
-        learnt.label,
-        learnt.positive,
-        y=np.concatenate([part.y for part in parts]),
-        numeric=numeric,
-        categorical=categorical,
-        features=features,
-        weights=weights,
-        groups=groups,
-        times=times,
-        n_learnt=len(learnt.y),
-    )
+    y, n_learnt = np.concatenate([part.y for part in parts]), len(learnt.y)
+    label, names = (learnt.label, learnt.positive), (numeric, categorical)
+    return LabelledFeatures(table, *label, y, *names, features, weights, groups, times, n_learnt)
 
 
 def _read_labelled(source: FeatureSource, text_format: TextFormat, test: Path | None) -> list[LabelledRows]:

@@ -30,7 +30,7 @@ from pushrank.cli.model import (
 from pushrank.cli.options import option
 from pushrank.cli.screen import fitting
 from pushrank.cli.table import TextFormat
-from pushrank.cli.write import MODELS_WRITTEN, check_output, writing
+from pushrank.cli.write import MODELS_WRITTEN, check_output
 from pushrank.model_selection._fits import model_scores, record_warnings
 from pushrank.model_selection._folds import check_classes
 
@@ -127,8 +127,7 @@ def fit(source: FeatureSource, text_format: TextFormat, config: FitConfig) -> No
         pipeline = fit_pipeline(pipelines[name], rows)
         calibrator = fit_calibrator(pipeline, rows) if config.probability else None
         saved = SavedModel.from_fit(pipeline, name, rows, calibrator)
-    with writing(config.output):
-        saved.save(config.output)
+    saved.save(config.output)
     if np.ptp(model_scores(pipeline, rows.features)) == 0.0:
         warn(f"{name} gives every row the same score, so it cannot rank: no column tells rows apart.")
     typer.echo(
@@ -144,13 +143,7 @@ def fit_calibrator(pipeline: Pipeline, rows: LabelledFeatures) -> Pipeline:
     method = "decision_function" if hasattr(pipeline, "decision_function") else "predict_proba"
     # The fit to all rows has printed the warnings already.
     with record_warnings([]):
-        held_out = cross_val_predict(
-            pipeline,
-            rows.features,
-            rows.y,
-            cv=N_CALIBRATION_FOLDS,
-            method=method,
-            params=weight_parameter(pipeline, rows.weights),
-        )
+        given = {"method": method, "params": weight_parameter(pipeline, rows.weights)}
+        held_out = cross_val_predict(pipeline, rows.features, rows.y, cv=N_CALIBRATION_FOLDS, **given)
     scores = held_out if held_out.ndim == 1 else held_out[:, 1]
     return make_pipeline(StandardScaler(), LogisticRegression()).fit(scores[:, None], rows.y)

@@ -50,9 +50,7 @@ def label_rows(
 
     Numbers are compared exactly, however they are written: 1 and 1.0 are the same label, 2^53 and 2^53 + 1
     are not. Texts are the same in capital and small letters. A line says what counts as the same, as negative
-    or as no label, and in how many rows. An InputError is raised when labels are missing and not to be
-    dropped, there are not two classes, the value does not occur, or nothing says which of two texts is
-    positive.
+    or as no label, and in how many rows.
     """
     wanted = None if positive is None else _label_key(positive)
     keys = {text: _label_key(plain) for text, plain in column.plain.items()}

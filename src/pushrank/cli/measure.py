@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 import typer
 from numpy.typing import NDArray
-from rich.markup import escape
 from rich.table import Table as Grid
 
 from pushrank import metrics
@@ -105,9 +103,8 @@ def measure(
     """
     config.check(source.data)
     table = read_table(source.data, text_format)
-    rows = label_rows(
-        table, table.labels(source.label), source.positive, drop_unlabelled=source.drop_unlabelled
-    )
+    label = table.labels(source.label)
+    rows = label_rows(table, label, source.positive, drop_unlabelled=source.drop_unlabelled)
     if twice := [name for name in score if score.count(name) > 1]:
         raise InputError(f"--score {twice[0]!r} is given twice; name each column once.")
     measured = show_measures(rows, {name: rows.table.numbers(name, "score") for name in score}, config)
@@ -141,61 +138,36 @@ def show_measures(
             sample_weight=weight,
             random_state=config.seed,
         )
-        others = {
-            name: {
-                measure: figure
-                for measure, figure in metrics.top_of_list(y, values, sample_weight=weight).items()
-                if measure in OTHER_MEANINGS
-            }
-            for name, values in scores.items()
-            if config.every
-        }
+        others = {}
+        for name, values in scores.items() if config.every else ():
+            figures = metrics.top_of_list(y, values, sample_weight=weight)
+            others[name] = {measure: figures[measure] for measure in figures if measure in OTHER_MEANINGS}
     n_groups = measured.n_groups
     drawn = "rows" if n_groups is None else f"{n_groups:,} groups by {config.group}"
     if config.output is not None:
-        write_measurement_report(config.output, rows, scores, config, measured, drawn)
+        title = table.path.name
+        intervals = f"resamples of {drawn}" if config.intervals else "none"
+        settings = {"File": title, "Intervals": intervals, "Seed": str(config.seed), "Versions": versions()}
+        shown = table.to_show(table.frame.drop(columns=rows.label), config.show)
+        page = MeasurementData(measured, y, scores, shown, title, rows.label_meaning, settings)
+        write_page(page, config.output, opened=config.opened)
     if config.as_json:
         # JSON has no infinity, which is the logarithm of an error of zero.
-        finite = {
-            name: {which: figure if np.isfinite(figure) else None for which, figure in figures.items()}
-            for name, figures in others.items()
-        }
+        finite = {n: {m: x if np.isfinite(x) else None for m, x in others[n].items()} for n in others}
         typer.echo(json.dumps(measured.summary() | {"others": finite}, indent=2))
         return measured
     screen = console()
-    print_line = partial(screen.print, highlight=False, markup=False)
     n_positive = f"{int(y.sum()):,} with {rows.label_meaning}"
-    print_line(f"{', '.join(scores)} on {table.path.name}: {len(y):,} rows, {n_positive}")
+    screen.print(f"{', '.join(scores)} on {table.path.name}: {len(y):,} rows, {n_positive}")
     screen.print(measures_grid(measured, others, screen.width))
     for sentence in measured.sentences():
-        print_line(sentence)
+        screen.print(sentence)
     screen.print(gains_grid(measured))
     if config.intervals:
-        print_line(f"Intervals take the {drawn} to be independent of each other.")
+        screen.print(f"Intervals take the {drawn} to be independent of each other.")
     if config.output is not None:
-        print_line(f"The report is in {config.output}.")
+        screen.print(f"The report is in {config.output}.")
     return measured
-
-
-def write_measurement_report(
-    output: Path,
-    rows: LabelledRows,
-    scores: dict[str, NDArray[np.float64]],
-    config: MeasureConfig,
-    measured: Measurement,
-    drawn: str,
-) -> None:
-    """Write what was measured as a page, and open it where that is asked for."""
-    settings = {
-        "File": rows.table.path.name,
-        "Intervals": f"resamples of {drawn}" if config.intervals else "none",
-        "Seed": str(config.seed),
-        "Versions": versions(),
-    }
-    shown = rows.table.to_show(rows.table.frame.drop(columns=rows.label), config.show)
-    title, meaning = rows.table.path.name, rows.label_meaning
-    data = MeasurementData(measured, rows.y, scores, shown, title, meaning, settings)
-    write_page(data, output, opened=config.opened)
 
 
 def measures_grid(measured: Measurement, others: dict[str, dict[str, float]], width: int) -> Grid:
@@ -204,9 +176,9 @@ def measures_grid(measured: Measurement, others: dict[str, dict[str, float]], wi
     meanings, several = measured.meanings | OTHER_MEANINGS, len(measured.measures) > 1
     for measure in OTHER_MEANINGS if others else ():
         for model, figures in others.items():
-            is_first = model == next(iter(others))
-            cells = {"measure": measure * is_first, "scores": model, "figure": number_text(figures[measure])}
-            cells["meaning"] = meanings[measure]
+            first = measure * (model == next(iter(others)))
+            cells = {"measure": first, "scores": model, "meaning": meanings[measure]}
+            cells["figure"] = number_text(figures[measure])
             rows.append([cells.get(column, "–") for column in header])
     if several and width >= MIN_WIDTH_OF_MEANINGS:
         header, rows = [*header, "meaning"], [[*row, meanings.get(row[0], "")] for row in rows]
@@ -219,29 +191,27 @@ def measures_grid(measured: Measurement, others: dict[str, dict[str, float]], wi
     for row in rows:
         if row[0] and several:
             grid.add_section()
-        grid.add_row(*map(escape, row))
+        grid.add_row(*row)
     return grid
 
 
 def gains_grid(measured: Measurement) -> Grid:
     """Return what the tenths of the lists hold: of one list in full, of several what is found so far."""
-    recalls = {
-        f"found by {name}": [f"{100 * share:.1f} %" for share in table.recall]
-        for name, table in measured.gains.items()
-    }
     table = next(iter(measured.gains.values()))
-    if len(recalls) == 1:
+    columns = {
+        f"found by {name}": [f"{100 * share:.1f} %" for share in gains.recall]
+        for name, gains in measured.gains.items()
+    }
+    if len(columns) == 1:
         columns = {
             "positives in its tenth": [f"{count:,.1f}".removesuffix(".0") for count in table.positives],
             "precision there": [f"{100 * share:.1f} %" for share in table.precision],
             "lift there": [f"{lift:.2f}" for lift in table.lift],
-            "share found so far": next(iter(recalls.values())),
+            "share found so far": next(iter(columns.values())),
         }
-    else:
-        columns = recalls
     grid = Grid()
     for column in ("the first", *columns):
-        grid.add_column(escape(column), justify="right", overflow="fold")
+        grid.add_column(column, justify="right", overflow="fold")
     for rows, *cells in zip(table.rows, *columns.values(), strict=True):
         grid.add_row(f"{number_text(rows)} rows", *cells)
     return grid

@@ -64,10 +64,7 @@ def models_with(option: str) -> str:
 
 
 def make_model(name: str, seed: int = 0, **options: Any) -> BaseEstimator:
-    """Return a model by its name, with the options that are not None, and a seed if it draws at random.
-
-    The name may be one that ``compare`` prints, such as "P-Norm Push, p = 8".
-    """
+    """Return a model by its name, or by that which ``compare`` prints, with the options that are not None."""
     power = re.fullmatch(r"P-Norm Push, p = (\d+(?:\.\d+)?)", name)
     compared = default_rankers((float(power[1]),) if power else POWERS)
     if name == "lightgbm":
@@ -88,40 +85,22 @@ def make_model(name: str, seed: int = 0, **options: Any) -> BaseEstimator:
     settings = {option: value for option, value in options.items() if value is not None}
     for option in settings:
         if option not in model.get_params():
-            raise InputError(
-                f"--{option.replace('_', '-')} is not an option of --model {name}, but of "
-                f"{models_with(option)}."
-            )
+            shown, having = f"--{option.replace('_', '-')}", models_with(option)
+            raise InputError(f"{shown} is not an option of --model {name}, but of {having}.")
     if "random_state" in model.get_params():
         settings["random_state"] = seed
     return model.set_params(**settings)
 
 
-def make_tree_preprocessor(numeric: list[str], categorical: list[str]) -> BaseEstimator:
-    """Return a transformer of raw columns for trees that handle gaps: text as numbers, nothing scaled."""
-    words = OrdinalEncoder(
-        handle_unknown="use_encoded_value",
-        unknown_value=np.nan,
-        encoded_missing_value=np.nan,
-        max_categories=MAX_CATEGORIES,
-    )
-    return ColumnTransformer([("numbers", "passthrough", numeric), ("words", words, categorical)])
-
-
 def make_preprocessor(numeric: list[str], categorical: list[str], *, sparse: bool) -> BaseEstimator:
-    """Return a transformer of raw columns to a matrix: numbers scaled, gaps filled, text one-hot encoded.
-
-    Columns with gaps get an indicator.
-    """
+    """Return a transformer of raw columns: numbers scaled, gaps filled and marked, text one-hot encoded."""
     if sparse:
         return MaxAbsScaler()
     # A missing number takes the mean, which is zero once scaled. The median would need a sort of the column.
-    numbers = make_pipeline(
-        StandardScaler(),
-        SimpleImputer(
-            strategy="constant", fill_value=0.0, add_indicator=True, keep_empty_features=True, copy=False
-        ),
+    gaps = SimpleImputer(
+        strategy="constant", fill_value=0.0, add_indicator=True, keep_empty_features=True, copy=False
     )
+    numbers = make_pipeline(StandardScaler(), gaps)
     words = OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=MAX_CATEGORIES)
     return ColumnTransformer([("numbers", numbers, numeric), ("words", words, categorical)])
 
@@ -134,14 +113,14 @@ def make_ranking_pipelines(
     sparse: bool,
     alpha: float | None = None,
 ) -> dict[str, Pipeline]:
-    """Return pipelines from raw columns to scores, those of a kind with the same preprocessing.
-
-    Where ``alpha`` is None, rankers take 0.1 on tables and their own default on libsvm files.
-    """
-    matrix = make_preprocessor(numeric, categorical, sparse=sparse)
-    trees = matrix if sparse else make_tree_preprocessor(numeric, categorical)
-    if alpha is None and not sparse:
-        alpha = STANDARD_ALPHA
+    """Return pipelines from raw columns to scores, those of a kind with the same preprocessing."""
+    matrix = trees = make_preprocessor(numeric, categorical, sparse=sparse)
+    if not sparse:
+        # Trees that handle gaps take texts as numbers, and numbers as they are.
+        unknown = {"handle_unknown": "use_encoded_value", "unknown_value": np.nan}
+        words = OrdinalEncoder(**unknown, encoded_missing_value=np.nan, max_categories=MAX_CATEGORIES)
+        trees = ColumnTransformer([("numbers", "passthrough", numeric), ("words", words, categorical)])
+        alpha = STANDARD_ALPHA if alpha is None else alpha
     pipelines = {}
     for name, model in models.items():
         has_alpha = model.get_params().get("alpha") is not None
@@ -159,13 +138,6 @@ def fit_pipeline(pipeline: Pipeline, rows: LabelledFeatures) -> Pipeline:
     for line in warned:
         warn(in_option_names(line))
     return fitted
-
-
-def fit_and_save(path: Path, name: str, pipeline: Pipeline, rows: LabelledFeatures) -> None:
-    """Fit a pipeline to labelled rows and save it under the name of its model."""
-    fitted = fit_pipeline(pipeline, rows)
-    with writing(path):
-        SavedModel.from_fit(fitted, name, rows).save(path)
 
 
 def weight_parameter(pipeline: Pipeline, weights: NDArray[np.float64] | None) -> dict[str, Any]:
@@ -201,31 +173,20 @@ class SavedModel:
     calibrator: Any = None
 
     @classmethod
-    def from_fit(
-        cls, pipeline: Pipeline, name: str, rows: LabelledFeatures, calibrator: Any = None
-    ) -> SavedModel:
+    def from_fit(cls, pipeline: Any, name: str, rows: LabelledFeatures, calibrator: Any = None) -> SavedModel:
         """Return a fitted pipeline with all that it needs to read new rows."""
-        training = {
-            "file": rows.table.path.name,
-            "rows": len(rows.y),
-            "positives": int(rows.y.sum()),
-            "fingerprint": fingerprint(rows.features),
-        }
-        return cls(
-            pipeline,
-            name,
-            **{field: getattr(rows, field) for field in ("label", "positive", "numeric", "categorical")},
-            sparse=rows.table.is_sparse,
-            n_features=rows.features.shape[1],
-            training=training,
-            calibrator=calibrator,
-        )
+        training = {"file": rows.table.path.name, "rows": len(rows.y), "positives": int(rows.y.sum())}
+        training["fingerprint"] = fingerprint(rows.features)
+        label, columns = (rows.label, rows.positive), (rows.numeric, rows.categorical)
+        shape = (rows.table.is_sparse, rows.features.shape[1])
+        return cls(pipeline, name, *label, *columns, *shape, training, calibrator)
 
     def save(self, path: Path) -> None:
         """Write the model, whole or not at all."""
         fields = {key: value for key, value in asdict(self).items() if key != "pipeline"}
         content = {"format": FORMAT, "pushrank": version("pushrank"), **fields, "pipeline": self.pipeline}
-        persistence.save(content, path)
+        with writing(path):
+            persistence.save(content, path)
 
     @classmethod
     def load(cls, path: Path) -> SavedModel:
@@ -243,9 +204,8 @@ class SavedModel:
         if content["format"] < FORMAT:
             raise InputError(f"{path} was written by an earlier pushrank; fit the model again.")
         if content["format"] > FORMAT:
-            raise InputError(
-                f"{path} was written by pushrank {content['pushrank']}; install that version or later."
-            )
+            writer = f"pushrank {content['pushrank']}"
+            raise InputError(f"{path} was written by {writer}; install that version or later.")
         return cls(**{key: value for key, value in content.items() if key not in ("format", "pushrank")})
 
     @classmethod
@@ -254,14 +214,12 @@ class SavedModel:
         if not hasattr(model, "decision_function") or not hasattr(model, "n_features_in_"):
             raise InputError(f"{path} holds no fitted ranker: save a ranker or pipeline after fit.")
         names = [str(name) for name in getattr(model, "feature_names_in_", [])]
-        first = model[0] if isinstance(model, Pipeline) else None
-        encoders = (
-            [part for _, part, _ in first.transformers_] if isinstance(first, ColumnTransformer) else []
-        )
-        words = {name for part in encoders if hasattr(part, "categories_") for name in part.feature_names_in_}
+        first, last = (model[0], model[-1]) if isinstance(model, Pipeline) else (None, model)
+        parts = [part for _, part, _ in first.transformers_] if isinstance(first, ColumnTransformer) else []
+        words = {name for part in parts if hasattr(part, "categories_") for name in part.feature_names_in_}
         return cls(
             model,
-            kebab_case(type(model[-1] if isinstance(model, Pipeline) else model).__name__),
+            kebab_case(type(last).__name__),
             label="",
             positive=str(model.classes_[-1]),
             numeric=[name for name in names if name not in words],
@@ -310,10 +268,9 @@ def _warn_of_unknown_values(column: Column, known: Any) -> None:
     unknown = column.counts[~column.counts.index.isin(known)]
     if len(unknown):
         n_values, n_unknown = column.counts.sum(), unknown.sum()
+        shown = ", ".join(map(repr, known[:5])) + ", ..." * (len(known) > 5)
         warn(
             f"{column}: {n_unknown:,} of {n_values:,} values ({100 * n_unknown / n_values:.3g} %) are "
-            f"unknown to the model, such as {unknown.index[0]!r}; it knows "
-            + ", ".join(map(repr, known[:5]))
-            + ", ..." * (len(known) > 5)
-            + ". Check that the column is written as where the model was fitted."
+            f"unknown to the model, such as {unknown.index[0]!r}; it knows {shown}. Check that the column is "
+            "written as where the model was fitted."
         )

@@ -19,10 +19,8 @@ Budget = Annotated[
 Weight = Annotated[
     str | None, typer.Option(help="A column of what rows count for when models learn, such as amounts.")
 ]
-Show = Annotated[
-    list[str] | None,
-    typer.Option(help="A column to show in the report, in place of the first ten; may be repeated."),
-]
+SHOW = "A column to show in the report, in place of the first ten; may be repeated."
+Show = Annotated[list[str] | None, typer.Option(help=SHOW)]
 Open = Annotated[bool, typer.Option("--open", help="Open the report in the browser.")]
 Force = Annotated[
     bool, typer.Option("--force", help="Replace the output, though it is an input or not of pushrank.")

@@ -13,6 +13,7 @@ import sys
 import zipfile
 import zlib
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -93,10 +94,7 @@ def read_table(
     *,
     may_be_empty: bool = False,
 ) -> Table:
-    """Read a file by its extension, a libsvm file with ``n_features`` if given, or raise InputError.
-
-    That is for a file that is missing, unreadable, of another kind, or empty where it may not be.
-    """
+    """Read a file by its extension, a libsvm file with ``n_features`` if given, or raise InputError."""
     if path == STANDARD_STREAM:
         path = STANDARD_INPUT
     kind = file_kind(path)
@@ -124,9 +122,8 @@ def _check_format(text_format: TextFormat, path: Path) -> None:
     for name, value in vars(text_format).items():
         serves_sheets = name in ("units", "na_values", "skip_rows", "no_header") and kind in SHEETS
         if value and kind not in TEXT_FILES and not serves_sheets:
-            raise InputError(
-                f"--{name.replace('_', '-')} is for CSV, TSV and other text files, not for {path}."
-            )
+            option = f"--{name.replace('_', '-')}"
+            raise InputError(f"{option} is for CSV, TSV and other text files, not for {path}.")
         if name in ("separator", "decimal", "thousands") and value is not None and len(value) != 1:
             raise InputError(f"--{name} must be one character, got {value!r}.")
     if text_format.thousands == (text_format.decimal or "."):
@@ -187,16 +184,13 @@ def _read_text(path: Path, text_format: TextFormat) -> Table:
         # Excel writes and reads a first line such as sep=; that names the separator.
         stated = re.fullmatch(r"\ufeff?\"?sep=(.)\"?", lines[0]) if lines else None
         sample = "\n".join(lines[stated is not None :])
-        separator = (
-            text_format.separator
-            or (stated and stated[1])
-            or ("\t" if file_kind(path) == ".tsv" else _sniffed_separator(sample))
-        )
+        separator = text_format.separator or (stated and stated[1])
+        if not separator:
+            separator = "\t" if file_kind(path) == ".tsv" else _sniffed_separator(sample)
         first = next(filter(None, csv.reader(io.StringIO(sample), delimiter=separator)), None)
         if first is None:
-            raise InputError(
-                f"{path} cannot be read as {file_kind(path)[1:]}: it is empty. Check that it is whole."
-            )
+            kind = file_kind(path)[1:]
+            raise InputError(f"{path} cannot be read as {kind}: it is empty. Check that it is whole.")
         names = _column_names(path, first, text_format.no_header)
         read = pyarrow.csv.ReadOptions(
             block_size=BLOCK_BYTES,
@@ -209,20 +203,19 @@ def _read_text(path: Path, text_format: TextFormat) -> Table:
         except (pa.ArrowInvalid, UnicodeError) as error:
             raise _text_error(path, error, first, text_format) from error
     if rows.num_rows and any(str(column[-1]).endswith("\n") for column in rows.itercolumns()):
-        raise InputError(
-            f'{path}: a quotation mark (") is never closed, and takes in the last lines; close it.'
-        )
+        open_quote = 'a quotation mark (") is never closed, and takes in the last lines; close it.'
+        raise InputError(f"{path}: {open_quote}")
     frame = rows.slice(not text_format.no_header).rename_columns(names).to_pandas(types_mapper=pd.ArrowDtype)
     return Table(path, frame, is_text=True, text_format=replace(text_format, separator=separator))
 
 
 def _sniffed_separator(sample: str) -> str:
     """Return what separates the columns of a sample; a comma where the standard library finds nothing."""
-    try:
+    with suppress(csv.Error):
         separator = csv.Sniffer().sniff(sample, ",;\t|").delimiter
-    except csv.Error:
-        return ","
-    return separator if separator in next(filter(None, sample.split("\n"))) else ","
+        if separator in next(filter(None, sample.split("\n"))):
+            return separator
+    return ","
 
 
 def _column_names(path: Path, first: Sequence[str], no_header: bool) -> list[str]:

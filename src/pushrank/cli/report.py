@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from sklearn.pipeline import Pipeline
 
 from pushrank.cli import options
 from pushrank.cli.comparison import Compared, ComparisonConfig, run_comparison
@@ -39,10 +37,8 @@ def report(
     Example: pushrank report data.csv --label fraud --budget 100 -o report.html
     """
     check_output(output, REPORTS_WRITTEN, [source.data, config.test], force=force)
-    report_data = write_comparison_report(
-        output, run_comparison(source, text_format, config), config, opened=opened
-    )
-    typer.echo(" ".join(sentences(report_data)))
+    compared = run_comparison(source, text_format, config)
+    typer.echo(" ".join(sentences(write_comparison_report(output, compared, config, opened=opened))))
     typer.echo(f"The report is in {output}.")
 
 
@@ -70,34 +66,28 @@ def write_comparison_report(
 
 
 def _settings(compared: Compared, config: ComparisonConfig) -> dict[str, str]:
-    rows = compared.rows
-    return {
-        "File": rows.table.path.name,
-        "Split": compared.split.description,
-        **({} if config.weight is None else {"Rows count in fits for": config.weight}),
-        **_feature_settings(rows),
+    settings = {"File": compared.rows.table.path.name, "Split": compared.split}
+    if config.weight is not None:
+        settings["Rows count in fits for"] = config.weight
+    alphas = {model.named_steps["rank"].get_params().get("alpha") for model in compared.models.values()}
+    return settings | {
+        **_feature_settings(compared.rows),
         "Strengths of the push, p": ", ".join(f"{power:g}" for power in config.powers),
-        "L2 strength of the rankers, alpha": _alphas(compared.models),
+        "L2 strength of the rankers, alpha": ", ".join(f"{alpha:g}" for alpha in sorted(alphas - {None})),
         "Versions": versions(),
     }
 
 
-def _alphas(models: Mapping[str, Pipeline]) -> str:
-    strengths = {model.named_steps["rank"].get_params().get("alpha") for model in models.values()}
-    return ", ".join(f"{alpha:g}" for alpha in sorted(alpha for alpha in strengths if alpha is not None))
-
-
 def _feature_settings(rows: LabelledFeatures) -> dict[str, str]:
     if rows.table.is_sparse:
-        return {
-            "Features": f"{rows.features.shape[1]:,}, sparse",
-            "Preprocessing": "columns scaled by their largest absolute value, within each fit",
-        }
+        scaled = "columns scaled by their largest absolute value, within each fit"
+        return {"Features": f"{rows.features.shape[1]:,}, sparse", "Preprocessing": scaled}
     names = list(rows.features.columns)
+    left_out = [name for name in rows.table.frame if name not in {rows.label, *names}]
     return {
         "Features": f"{rows.describe_features()}: {', '.join(names[:MAX_NAMES])}"
         + f" and {len(names) - MAX_NAMES:,} more" * (len(names) > MAX_NAMES),
-        **({"Columns left out": ", ".join(rows.excluded)} if rows.excluded else {}),
+        **({"Columns left out": ", ".join(left_out)} if left_out else {}),
         "Missing values": f"{100 * float(rows.features.isna().to_numpy().mean()):.3g} %",
         "Preprocessing": "missing values imputed, numbers scaled, text one-hot encoded "
         f"({MAX_CATEGORIES - 1} most frequent values; the rest share one column), within each fit",

@@ -60,14 +60,13 @@ def score(
     if probability:
         results["probability"] = saved.probabilities(scores)[order]
     results["rank"] = np.arange(1, len(order) + 1)
-    added = {}
-    for name, values in results.items():
-        free_name = name
-        while free_name in rows.columns:
-            free_name = f"pushrank_{free_name}"
-        added[free_name] = values
+    for name in list(results):
+        values = results.pop(name)
+        while name in rows.columns:
+            name = f"pushrank_{name}"
+        results[name] = values
     # Joined at once: pandas warns of a frame that grows by many single columns.
-    rows = pd.concat([rows, pd.DataFrame(added, index=rows.index)], axis=1)
+    rows = pd.concat([rows, pd.DataFrame(results, index=rows.index)], axis=1)
     is_same_kind = file_kind(output) == file_kind(table.path)
     write_table(rows, output, table.text_format if is_same_kind else DEFAULT_FORMAT)
     piped = output == STANDARD_STREAM

@@ -41,8 +41,9 @@ def progress(n_parts: int, n_models: int) -> Iterator[Callable[[], None]]:
 
 
 def console() -> Console:
-    """Return where tables are printed: as wide as the terminal, or as COLUMNS says."""
-    return Console(width=None if Console().is_terminal or "COLUMNS" in os.environ else WIDTH)
+    """Return where tables are printed, every text as it is: as wide as the terminal, or as COLUMNS says."""
+    width = None if Console().is_terminal or "COLUMNS" in os.environ else WIDTH
+    return Console(width=width, markup=False, emoji=False, highlight=False)
 
 
 def comparison_grid(comparison: RankerComparison, width: int) -> tuple[Grid, list[str]]:
@@ -50,13 +51,8 @@ def comparison_grid(comparison: RankerComparison, width: int) -> tuple[Grid, lis
     baseline = comparison.measures[comparison.baseline_]
     shown = sorted(baseline, key=[comparison.criterion, HITS, POSITIVES_AT_TOP, *baseline].index)
     names = {measure: _in_two_lines(comparison.name_of(measure)) for measure in shown}
-    cells = {
-        measure: [comparison.mean_and_error(model, measure) for model in comparison.measures]
-        for measure in shown
-    }
-    widths = [
-        max(len(line) for line in [*names[measure].split("\n"), *cells[measure]]) + 3 for measure in shown
-    ]
+    cells = {m: [comparison.mean_and_error(model, m) for model in comparison.measures] for m in shown}
+    widths = [max(map(len, [*names[measure].split("\n"), *cells[measure]])) + 3 for measure in shown]
     room = width - max(map(len, comparison.measures)) - 4
     # The deciding measure is shown in full, however narrow the terminal.
     n_shown = max(1, int((np.cumsum(widths) <= room).sum()))
@@ -65,10 +61,8 @@ def comparison_grid(comparison: RankerComparison, width: int) -> tuple[Grid, lis
     for measure in shown[:n_shown]:
         grid.add_column(names[measure], justify="right", no_wrap=True)
     for row, model in enumerate(comparison.measures):
-        is_best = model == comparison.best_ and not comparison.none_is_better_
-        grid.add_row(
-            model, *(cells[measure][row] for measure in shown[:n_shown]), style="bold" if is_best else None
-        )
+        style = "bold" if model == comparison.best_ and not comparison.none_is_better_ else None
+        grid.add_row(model, *(cells[measure][row] for measure in shown[:n_shown]), style=style)
     return grid, [comparison.name_of(measure) for measure in shown[n_shown:]]
 
 
@@ -83,11 +77,11 @@ def print_comparison(comparison: RankerComparison, title: str) -> None:
     """Print the table, the verdict and the warnings."""
     screen = console()
     grid, left_out = comparison_grid(comparison, screen.width)
-    screen.print(title, highlight=False)
+    screen.print(title)
     screen.print(grid)
     if left_out:
-        screen.print(f"A wider terminal shows {', '.join(left_out)}, too.", highlight=False)
-    screen.print(comparison.verdict(), highlight=False)
+        screen.print(f"A wider terminal shows {', '.join(left_out)}, too.")
+    screen.print(comparison.verdict())
     for model, lines in comparison.warnings.items():
         if lines:
             warn(f"{model}, in {len(lines)} fits: {in_option_names(lines[0])}")

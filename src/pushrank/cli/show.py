@@ -51,12 +51,14 @@ def show(
         "weights": weights,
     }
     if as_json:
-        typer.echo(json.dumps(facts, indent=2, default=_plain))
+        typer.echo(
+            json.dumps(facts, indent=2, default=lambda v: v.tolist() if hasattr(v, "tolist") else str(v))
+        )
         return
     screen = console()
     for name, text in _lines(facts, ranker).items():
         if text:
-            screen.print(f"{name}: {text}", highlight=False, markup=False)
+            screen.print(f"{name}: {text}")
     if weights:
         grid = Grid()
         grid.add_column("column", overflow="fold")
@@ -65,7 +67,7 @@ def show(
             grid.add_row(name, f"{weight:+.4f}")
         screen.print(grid)
     if len(weights) > MAX_SHOWN:
-        screen.print(f"The {MAX_SHOWN} largest of {len(weights):,} weights; --json has all.", highlight=False)
+        screen.print(f"The {MAX_SHOWN} largest of {len(weights):,} weights; --json has all.")
 
 
 def _lines(facts: dict[str, Any], ranker: Any) -> dict[str, str]:
@@ -73,8 +75,11 @@ def _lines(facts: dict[str, Any], ranker: Any) -> dict[str, str]:
     chosen = {
         name: f"{value:g}" if isinstance(value, float) else value for name, value in facts["chosen"].items()
     }
-    names = ((facts["numeric"], "numeric"), (facts["categorical"], "of text"))
-    columns = "; ".join(_listed(columns, kind) for columns, kind in names if columns)
+    columns = [
+        f"{len(names):,} {kind} ({', '.join(names[:MAX_SHOWN])}{', ...' * (len(names) > MAX_SHOWN)})"
+        for names, kind in ((facts["numeric"], "numeric"), (facts["categorical"], "of text"))
+        if names
+    ]
     training = "{file}, {rows:,} rows, {positives:,} positive"
     return {
         "model": f"{facts['model']}, written by pushrank {facts['pushrank']}",
@@ -82,7 +87,7 @@ def _lines(facts: dict[str, Any], ranker: Any) -> dict[str, str]:
         "chosen": ", ".join(f"{name} = {value}" for name, value in chosen.items()),
         "positive": f"{facts['label']} = {facts['positive']}" if facts["label"] else "",
         "fitted on": training.format_map(facts["training"]) if facts["training"] else "",
-        "columns": columns or f"{facts['n_features']:,} features without names",
+        "columns": "; ".join(columns) or f"{facts['n_features']:,} features without names",
         "probabilities": "calibrated" if facts["probability"] else "",
     }
 
@@ -99,19 +104,10 @@ def weights_by_column(saved: SavedModel, ranker: Any) -> dict[str, float]:
         # A step that the user wrote may not name its columns: these keep their numbers.
         with suppress(AttributeError):
             names = saved.numeric if steps is None else steps.get_feature_names_out()
-        names = [_name_in_table(name) if saved.label else str(name) for name in names]
+        names = [str(name) for name in names]
+        if saved.label:
+            # The name of a column, of a gap in it, or of a value of it, without what the steps add.
+            names = [
+                re.sub("^missingindicator_(.*)", r"\1 missing", name.partition("__")[2]) for name in names
+            ]
     return {names[place]: float(weights[place]) for place in np.argsort(-np.abs(weights), kind="stable")}
-
-
-def _name_in_table(name: str) -> str:
-    """Return the name of a column, of a gap in it, or of a value of it, without what the steps add."""
-    return re.sub(r"^missingindicator_(.*)", r"\1 missing", name.partition("__")[2])
-
-
-def _listed(names: list[str], kind: str) -> str:
-    shown = ", ".join(names[:MAX_SHOWN]) + ", ..." * (len(names) > MAX_SHOWN)
-    return f"{len(names):,} {kind} ({shown})"
-
-
-def _plain(value: Any) -> Any:
-    return value.tolist() if hasattr(value, "tolist") else str(value)

@@ -107,10 +107,9 @@ class Kind(Enum):
 class Column:
     """A column, parsed once: its cells as they are in the file, and their values.
 
-    Values are floats in a column of numbers and texts in a column of texts or dates, with NaN where they are
-    missing; other cells are their own values. ``numbers`` are the values, or those of the texts that are
-    numbers, where these were looked for; ``counts`` says how often each text occurs, and ``plain`` how labels
-    are written with a decimal point. Where a column of numbers ``holds_texts``, each of them is NaN.
+    Values are floats or texts, NaN where they are missing; other cells are their own values. ``numbers`` are
+    those of the texts that are numbers, where these were looked for; ``counts`` says how often each text
+    occurs, ``plain`` how labels are written with a decimal point, ``holds_texts`` that texts became NaN.
     """
 
     name: str
@@ -139,10 +138,9 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows as they are in the file, in a frame of Arrow types.
+    """Rows as they are in the file, in a frame of Arrow types; those of a text file or a sheet are all texts.
 
-    A libsvm file has sparse ``features`` beside its labels. A text file or a sheet, where every cell is text,
-    ``is_text``.
+    A libsvm file has sparse ``features`` beside its labels.
     """
 
     path: Path
@@ -338,12 +336,12 @@ def _kind_of_type(arrow_type: Any) -> Kind:
     if types.is_dictionary(arrow_type):
         # Categories are read as texts. Those of numbers are as rare as columns of lists.
         return Kind.TEXT if _kind_of_type(arrow_type.value_type) is Kind.TEXT else Kind.OTHER
-    tests = {
-        Kind.NUMBER: (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean),
-        Kind.TEXT: (types.is_string, types.is_large_string),
-        Kind.DATE: (types.is_temporal,),
-    }
-    return next((kind for kind, are in tests.items() if any(is_it(arrow_type) for is_it in are)), Kind.OTHER)
+    if types.is_string(arrow_type) or types.is_large_string(arrow_type):
+        return Kind.TEXT
+    if types.is_temporal(arrow_type):
+        return Kind.DATE
+    are_numbers = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
+    return Kind.NUMBER if any(is_it(arrow_type) for is_it in are_numbers) else Kind.OTHER
 
 
 def as_text(value: Any) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +30,7 @@ PROGRAMS_WRITTEN = (".py",)
 REPORTS_WRITTEN = (".html", ".htm")
 TABLES_WRITTEN = (".csv", ".tsv", ".parquet", ".xlsx")
 SIGNATURE = {b"written by": b"pushrank"}
-"""Metadata of the Parquet files that commands write."""
-CREATOR = "pushrank"
-"""The creator in the properties of the Excel files that commands write."""
+"""Metadata of the Parquet files that commands write; the creator of Excel files is pushrank, too."""
 OUR_COLUMNS = (
     r"\b(?:pushrank_)?score(.)(?:(?:pushrank_)?probability\1)?(pushrank_)?rank\b"
     r"|^model(.)measure.part.value\s*$"
@@ -59,7 +58,7 @@ def check_output(path: Path, kinds: Sequence[str], inputs: Collection[Path | Non
         raise InputError(f"{path} is a folder; give the name of a file.")
     kind = file_kind(path)
     if kind not in kinds or (path.suffix.lower() != kind and kind not in SEPARATORS):
-        choices = ", ".join(kinds[:-1]) + " or " * (len(kinds) > 1) + kinds[-1]
+        choices = " or ".join(filter(None, [", ".join(kinds[:-1]), kinds[-1]]))
         raise InputError(f"{path}: the result is written as {choices}; choose such a name.")
     if not path.parent.is_dir():
         raise InputError(f"the folder {path.parent} does not exist; make it first, or choose another.")
@@ -91,7 +90,7 @@ def _is_ours(path: Path, kind: str) -> bool:
             return SIGNATURE.items() <= (pq.read_schema(path).metadata or {}).items()
         if kind in SHEETS:
             with zipfile.ZipFile(path) as archive:
-                return f"creator>{CREATOR}<".encode() in archive.read("docProps/core.xml")
+                return b"creator>pushrank<" in archive.read("docProps/core.xml")
         with open_file(path) as stream:
             header = re.search(OUR_COLUMNS, stream.read(1 << 20).decode("latin-1").partition("\n")[0])
         if header is None:
@@ -116,20 +115,16 @@ def write_page(data: Any, path: Path, *, opened: bool) -> None:
 
 def versions() -> str:
     """Return the versions of what makes a report."""
-    packages = [f"{name} {version(name)}" for name in ("pushrank", "scikit-learn", "numpy")]
-    return ", ".join([*packages, f"Python {platform.python_version()}"])
+    packages = ", ".join(f"{name} {version(name)}" for name in ("pushrank", "scikit-learn", "numpy"))
+    return f"{packages}, Python {platform.python_version()}"
 
 
 def write_table(frame: pd.DataFrame, path: Path, text_format: TextFormat = DEFAULT_FORMAT) -> None:
     """Write rows to a file by its extension, whole or not at all, and text in a format."""
-    text = {
-        "sep": text_format.separator or SEPARATORS.get(file_kind(path), ","),
-        "decimal": text_format.decimal or ".",
-        "encoding": text_format.encoding or "utf-8",
-        "index": False,
-    }
+    separator = text_format.separator or SEPARATORS.get(file_kind(path), ",")
+    written = {"decimal": text_format.decimal or ".", "encoding": text_format.encoding or "utf-8"}
     if path == STANDARD_STREAM:
-        frame.to_csv(sys.stdout, **text)
+        frame.to_csv(sys.stdout, sep=separator, index=False, **written)
         return
     with writing(path), atomic_write(path) as beside:
         if path.suffix.lower() == ".parquet":
@@ -138,7 +133,7 @@ def write_table(frame: pd.DataFrame, path: Path, text_format: TextFormat = DEFAU
         elif path.suffix.lower() in SHEETS:
             _write_sheet(frame, beside)
         else:
-            frame.to_csv(beside, **text)
+            frame.to_csv(beside, sep=separator, index=False, **written)
 
 
 def _write_sheet(frame: pd.DataFrame, path: Path) -> None:
@@ -148,11 +143,10 @@ def _write_sheet(frame: pd.DataFrame, path: Path) -> None:
     try:
         with pd.ExcelWriter(path, engine="openpyxl") as writer:
             frame.to_excel(writer, index=False)
-            writer.book.properties.creator = CREATOR
-            for row in writer.book.active.iter_rows():
-                for cell in row:
-                    # A text that begins with an equals sign would be run as a formula.
-                    if cell.data_type == "f":
-                        cell.data_type = "s"
+            writer.book.properties.creator = "pushrank"
+            for cell in chain.from_iterable(writer.book.active.iter_rows()):
+                # A text that begins with an equals sign would be run as a formula.
+                if cell.data_type == "f":
+                    cell.data_type = "s"
     except (ValueError, IllegalCharacterError) as error:
         raise InputError(f"Excel cannot hold these rows ({error}); write .csv or .parquet.") from error

@@ -18,7 +18,7 @@ from pushrank.metrics import Measurement
 from pushrank.metrics._bootstrap import default_n_resamples
 from pushrank.metrics.measurement import number_text
 from pushrank.model_selection.comparison import HITS, PRECISION, RankerComparison
-from pushrank.report.lists import RankedLists, TiedRanks
+from pushrank.report.lists import RankedLists
 from pushrank.report.models import Drivers, find_drivers, model_sentences
 from pushrank.report.page import Page
 
@@ -42,8 +42,7 @@ BUDGETS = (0.25, 0.5, 1.0, 2.0, 5.0)
 class ListDifference(NamedTuple):
     """How many more hits one list has among its first rows than another, were other rows drawn.
 
-    Interval and p-value hold for all models together (Bonferroni). They take the lists as they are, and say
-    nothing about how the models would change with their training data.
+    Interval and p-value hold for all models together (Bonferroni), and take the lists as they are.
     """
 
     model: str
@@ -105,16 +104,12 @@ class ReportData(Page):
         """The best model's list against every other."""
         lists, k = self.lists, self.lists.depth
         others = [model for model in lists.names if model != lists.best]
+        level = 1.0 - (1.0 - CONFIDENCE) / max(1, len(others))
         differences = []
         for model in others:
+            scores = lists.scores[lists.best], lists.scores[model]
             low, high, difference, p_value = metrics.compare(
-                self.y,
-                lists.scores[lists.best],
-                lists.scores[model],
-                "precision_at_k",
-                k=k,
-                confidence_level=1.0 - (1.0 - CONFIDENCE) / len(others),
-                random_state=self.seed,
+                self.y, *scores, "precision_at_k", k=k, confidence_level=level, random_state=self.seed
             )
             p_value = min(1.0, p_value * len(others))
             differences.append(ListDifference(model, k * difference, k * low, k * high, p_value))
@@ -127,9 +122,7 @@ class ReportData(Page):
             "measured": None,
             "models": model_sentences(self.models),
             "drivers": find_drivers(comparison, lists, self.models.get(lists.best), self.X, self.seed),
-            "measures": sorted(
-                comparison.measures[lists.best], key=lambda name: name != comparison.criterion
-            ),
+            "measures": sorted(comparison.measures[lists.best], key=lambda m: m != comparison.criterion),
             "n_resamples": default_n_resamples(len(self.y)),
             "none_is_better": comparison.none_is_better_,
             "place": _place_of_best(comparison),
@@ -145,18 +138,10 @@ class MeasurementData(Page):
     ----------
     measurement : Measurement
         What :func:`pushrank.metrics.measure` returned, without weights.
-    y : ndarray of bool, shape (n,)
-        Which rows are hits.
     scores : dict of str to ndarray of shape (n,)
         The scores that were measured, by the names of the models.
-    rows : DataFrame of n rows
-        The columns to show of the top rows.
-    title : str
-        What was ranked, such as the name of the file.
-    meaning : str
-        What a hit is, such as ``"fraud = 1"``.
-    settings : dict of str to str
-        Further facts, in the order to show them.
+    y, rows, title, meaning, settings
+        As those of :class:`ReportData`.
     """
 
     measurement: Measurement
@@ -192,13 +177,6 @@ class Cell(NamedTuple):
     kind: str = ""
 
 
-class Disagreement(NamedTuple):
-    """The rows that one model puts among the first and the other does not, the farthest apart first."""
-
-    description: str
-    rows: NDArray[np.intp]
-
-
 def sentences(data: ReportData | MeasurementData) -> list[str]:
     """Return the verdict, and how many hits the two lists have that it compares."""
     if isinstance(data, ReportData):
@@ -213,11 +191,9 @@ def _hits_sentence(lists: RankedLists, interval: str) -> str:
     tied = {model: lists.tied_at(model, depth) for model in lists.pair}
     counts = " and ".join(f"{rows:,} by {model}" for model, rows in tied.items() if rows)
     ties = f" Some rows tie where the list is cut ({counts}) and count by their chance to be in."
-    other = (
-        f"; of the first {depth:,} by {runner_up}, {row_count(lists.hits(runner_up))} are"
-        if runner_up
-        else ""
-    )
+    other = ""
+    if runner_up:
+        other = f"; of the first {depth:,} by {runner_up}, {row_count(lists.hits(runner_up))} are"
     return (
         f"Of the {depth:,} rows that {best} ranks first, {row_count(lists.hits(best))} are hits{interval}"
         f"{other}.{ties * bool(counts)} A random pick would find {row_count(depth * lists.base_rate)}."
@@ -228,7 +204,7 @@ def _template_context(data: ReportData | MeasurementData, facts: dict[str, str])
     """Return the names that the template uses of both kinds of lists."""
     lists = data.lists
     top = lists.first_rows(lists.best, MAX_TOP_ROWS)
-    first, last = (ranks[top] for ranks in lists.ranks(lists.best))
+    first, last = (ranks[top] for ranks in lists.ranks[lists.best])
     hits = f"{int(data.y.sum()):,}, the rows with {data.meaning}"
     return {
         "facts": {"Rows": f"{len(data.y):,}", "Hits": hits, **facts, **data.settings},
@@ -315,30 +291,26 @@ def _agreement(lists: RankedLists) -> dict[str, tuple[float, float]]:
     return {name: (float(chance.sum()), float(chance[lists.y].sum())) for name, chance in groups.items()}
 
 
-def _disagreement(lists: RankedLists, model: str, other: str) -> Disagreement:
+def _disagreement(lists: RankedLists, model: str, other: str) -> dict[str, Any]:
+    """Return the rows that one model alone puts among the first, the farthest apart first."""
     rows = np.flatnonzero(lists.chances(model) > lists.chances(other))
     # The rows that the other model puts last come first.
-    rows = rows[np.argsort(-lists.ranks(other).first[rows], kind="stable")]
+    rows = rows[np.argsort(-lists.ranks[other].first[rows], kind="stable")]
     first = f"among the first {lists.depth:,} of {model}"
-    if lists.is_cut_tied:
-        return Disagreement(f"more likely {first} than of {other}", rows)
-    return Disagreement(f"{first}, but not of {other}", rows)
+    sure, likely = f"{first}, but not of {other}", f"more likely {first} than of {other}"
+    return {"description": likely if lists.is_cut_tied else sure, "rows": rows}
 
 
 def _row_cells(data: ReportData | MeasurementData, row: np.intp) -> list[Cell]:
     """Return what is shown of a row beside its number."""
+    # Of tied rows, the first and the last rank that they share.
+    ranks = [sorted({rank[row] for rank in data.lists.ranks[model]}) for model in data.lists.pair]
     return [
         Cell("✓ hit" if data.y[row] else "✗ no", "short"),
-        *(Cell(_rank(data.lists.ranks(model), row), "number") for model in data.lists.pair),
+        *(Cell("–".join(f"{rank:,}" for rank in shared), "number") for shared in ranks),
         # Cell by cell: a row of numbers as a whole would turn integers into floats.
         *(_cell(data.rows.iloc[row, c]) for c in range(min(MAX_COLUMNS, data.rows.shape[1]))),
     ]
-
-
-def _rank(ranks: TiedRanks, row: np.intp) -> str:
-    """Return a row's rank; of tied rows, the first and the last that they share."""
-    first, last = ranks.first[row], ranks.last[row]
-    return f"{first:,}" if first == last else f"{first:,}–{last:,}"
 
 
 def _cell(value: Any) -> Cell:
@@ -346,10 +318,8 @@ def _cell(value: Any) -> Cell:
 
     if pd.api.types.is_scalar(value) and pd.isna(value):
         return Cell("missing", "quiet")
-    if isinstance(value, bool | np.bool_):
-        return Cell(str(value))
-    if isinstance(value, int | np.integer):
-        return Cell(str(value), "number")
     if isinstance(value, float | np.floating):
         return Cell(f"{value:.6g}", "number")
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        return Cell(str(value), "number")
     return Cell(str(value), "value" if len(str(value)) > MAX_SHORT_TEXT else "")

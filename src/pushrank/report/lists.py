@@ -24,20 +24,9 @@ class TiedRanks(NamedTuple):
 
 @dataclass(frozen=True)
 class RankedLists:
-    """Rankings, how many of their first rows count, and which two are shown side by side.
+    """Rankings by the scores of models, which of the rows are hits, and how many first rows count.
 
-    Parameters
-    ----------
-    y : ndarray of bool, shape (n,)
-        Which rows are hits.
-    scores : dict of str to ndarray of shape (n,)
-        For each model the scores of all rows, the higher the better.
-    depth : int
-        How many first rows models are judged by.
-    best : str
-        The model to show first.
-    runner_up : str or None
-        The model that the best is compared with, if there is another.
+    Two models are shown side by side: the best and, if there is another, its runner-up.
     """
 
     y: NDArray[np.bool_]
@@ -71,19 +60,16 @@ class RankedLists:
         return np.argsort(-self.scores[model], kind="stable")[:count]
 
     @cached_property
-    def _ranks(self) -> dict[str, TiedRanks]:
+    def ranks(self) -> dict[str, TiedRanks]:
+        """The ranks of every row in each model's list."""
         return {
             model: TiedRanks(*(rankdata(-scores, method=m).astype(np.int64) for m in ("min", "max")))
             for model, scores in self.scores.items()
         }
 
-    def ranks(self, model: str) -> TiedRanks:
-        """Return the ranks of every row in a model's list."""
-        return self._ranks[model]
-
     def tied_at(self, model: str, depth: int) -> int:
         """Return how many rows tie at the end of the first rows, some of them among these and some not."""
-        first, last = self.ranks(model)
+        first, last = self.ranks[model]
         return int(((first <= depth) & (depth < last)).sum())
 
     @property
@@ -93,5 +79,5 @@ class RankedLists:
 
     def chances(self, model: str) -> NDArray[np.float64]:
         """Return every row's chance to be among the first rows, where tied rows come in a random order."""
-        first, last = self.ranks(model)
+        first, last = self.ranks[model]
         return np.clip((self.depth + 1.0 - first) / (last + 1.0 - first), 0.0, 1.0)

@@ -68,21 +68,16 @@ def model_sentences(models: Mapping[str, Any]) -> dict[str, str]:
     """Return a sentence for each kind of model, by the names of the models of that kind."""
     names: dict[str, list[str]] = {}
     for name, model in models.items():
-        names.setdefault(_sentence(model), []).append(name)
+        kind = type(model.steps[-1][1] if isinstance(model, Pipeline) else model)
+        first_line = (kind.__doc__ or kind.__name__).strip().splitlines()[0]
+        names.setdefault(SENTENCES.get(kind.__name__, first_line), []).append(name)
     return {"; ".join(group): sentence for sentence, group in names.items()}
-
-
-def _sentence(model: Any) -> str:
-    ranker = model.steps[-1][1] if isinstance(model, Pipeline) else model
-    first_line = (type(ranker).__doc__ or type(ranker).__name__).strip().splitlines()[0]
-    return SENTENCES.get(type(ranker).__name__, first_line)
 
 
 def find_drivers(comparison: RankerComparison, lists: RankedLists, model: Any, X: Any, seed: int) -> Drivers:
     """Return the columns that drive the best ranking, or why there are none to show.
 
-    The best model is fitted again to the training rows of each part of the cross-validation, and the columns
-    of the test part are shuffled one after another: permutation importance, of hits among the first rows.
+    That is permutation importance, of hits among the first rows of the parts of the cross-validation.
     """
     if X is None or model is None:
         return Drivers([], "")
@@ -92,8 +87,8 @@ def find_drivers(comparison: RankerComparison, lists: RankedLists, model: Any, X
     cells_of_part = len(X) / len(parts) * X.shape[1] ** 2
     n_parts = min(len(parts), int(MAX_CELLS / cells_of_part))
     if n_parts == 0:
-        why = f"Shuffling {X.shape[1]:,} columns on {len(X):,} rows would take too long to be done here."
-        return Drivers([], why)
+        where = f"{X.shape[1]:,} columns on {len(X):,} rows"
+        return Drivers([], f"Shuffling {where} would take too long to be done here.")
 
     def hits(model: Any, rows: Any, y: Any) -> float:
         return lists.depth * share_of_hits(y, model_scores(model, rows), comparison.budget, len(X))
@@ -105,9 +100,8 @@ def find_drivers(comparison: RankerComparison, lists: RankedLists, model: Any, X
             train, test = np.flatnonzero(comparison.folds != part), np.flatnonzero(comparison.folds == part)
             fitted = clone(model).fit(_safe_indexing(X, train), y[train])
             rows = _safe_indexing(X, test)
-            shuffled = permutation_importance(
-                fitted, rows, y[test], scoring=hits, n_repeats=1, random_state=seed
-            )
+            once = {"n_repeats": 1, "random_state": seed}
+            shuffled = permutation_importance(fitted, rows, y[test], scoring=hits, **once)
             lost += shuffled.importances_mean / n_parts
     first = np.argsort(-lost, kind="stable")[:MAX_IMPORTANCES]
     shown = [column for column in first if lost[column] > MIN_HITS_LOST]

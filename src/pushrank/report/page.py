@@ -33,21 +33,9 @@ class Page(ABC):
 
 
 def write_report(data: Page, path: Path) -> None:
-    """Write the report, whole or not at all.
+    """Write the report of a :class:`ReportData` or :class:`MeasurementData`, whole or not at all.
 
-    Parameters
-    ----------
-    data : ReportData or MeasurementData
-        The comparison, or the lists that were measured.
-    path : Path
-        The file to write, such as ``report.html``.
-
-    Raises
-    ------
-    ImportError
-        When jinja2 or matplotlib is not installed.
-    OSError
-        When the file cannot be written; nothing is left in its place.
+    ImportError is raised when jinja2 or matplotlib is not installed, OSError when the file cannot be written.
     """
     page = render(data)
     with atomic_write(path) as beside:
@@ -57,21 +45,8 @@ def write_report(data: Page, path: Path) -> None:
 def render(data: Page) -> str:
     """Return the report as an HTML page; equal data give equal pages.
 
-    Parameters
-    ----------
-    data : ReportData or MeasurementData
-        The comparison, or the lists that were measured.
-
-    Returns
-    -------
-    str
-        The page. It holds no script, its policy refuses every request and any style but its own, and all
-        texts of the data are escaped by the template.
-
-    Raises
-    ------
-    ImportError
-        When jinja2 or matplotlib is not installed.
+    The page holds no script, its policy refuses every request and any style but its own, and all texts of the
+    data are escaped by the template. ImportError is raised when jinja2 or matplotlib is not installed.
     """
     try:
         from jinja2 import Environment, StrictUndefined
@@ -81,20 +56,14 @@ def render(data: Page) -> str:
         raise ImportError(
             f'a report needs jinja2 and matplotlib ({error}); get them with: pip install "pushrank[report]".'
         ) from error
-    environment = Environment(
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
+    blocks: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
+    environment = Environment(autoescape=True, undefined=StrictUndefined, **blocks)
+    style, template = (
+        files(__package__).joinpath(name).read_text(encoding="utf-8")
+        for name in ("style.css", "template.html")
     )
-    style = _asset("style.css")
     # A browser applies only the style with this hash, whatever a cell of the data may smuggle into the page.
     style_hash = base64.b64encode(hashlib.sha256(style.encode("utf-8")).digest()).decode("ascii")
-    return environment.from_string(_asset("template.html")).render(
+    return environment.from_string(template).render(
         **data.context(), pictures=pictures(data.lists), style=style, style_hash=style_hash
     )
-
-
-def _asset(name: str) -> str:
-    return files(__package__).joinpath(name).read_text(encoding="utf-8")

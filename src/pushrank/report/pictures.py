@@ -134,26 +134,15 @@ def _picture(
             line.set_gid(label)
         ax.get_legend().remove()
         drawn = StringIO()
-        figure.savefig(
-            drawn,
-            format="svg",
-            transparent=True,
-            metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")),
-        )
+        metadata = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+        figure.savefig(drawn, format="svg", transparent=True, metadata=metadata)
     svg, looks = _for_page(drawn.getvalue(), key)
     chosen = np.unique(np.linspace(0, len(places) - 1, MAX_TABLE_ROWS).round().astype(int))
     shares = [getattr(display, share) for display in displays.values()]
-    return Picture(
-        key,
-        title,
-        caption,
-        svg,
-        legend=[Curve(name, looks[gid]) for gid, name in names.items()],
-        place=place or ax.get_xlabel(),
-        share=ax.get_ylabel(),
-        models=list(displays),
-        numbers=[(places[at], [float(values[at]) for values in shares]) for at in chosen],
-    )
+    legend = [Curve(name, looks[gid]) for gid, name in names.items()]
+    numbers = [(places[at], [float(values[at]) for values in shares]) for at in chosen]
+    labels = (place or ax.get_xlabel(), ax.get_ylabel())
+    return Picture(key, title, caption, svg, legend, *labels, list(displays), numbers)
 
 
 def _for_page(drawn: str, key: str) -> tuple[str, dict[str, dict[str, str]]]:
@@ -179,7 +168,5 @@ def _for_page(drawn: str, key: str) -> tuple[str, dict[str, dict[str, str]]]:
 
 def _as_attributes(style: re.Match[str]) -> str:
     """Return the attributes that say what a style says, but for the font."""
-    declarations = (declaration.partition(":") for declaration in style[1].split(";"))
-    return "".join(
-        f' {name.strip()}="{value.strip()}"' for name, _, value in declarations if "font" not in name
-    )
+    said = (declaration.partition(":") for declaration in style[1].split(";"))
+    return "".join(f' {name.strip()}="{value.strip()}"' for name, _, value in said if "font" not in name)

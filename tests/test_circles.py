@@ -1,0 +1,38 @@
+"""Files of a folder can be read one after the other: none imports what imports it."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import pushrank
+
+pytestmark = pytest.mark.fast
+
+SRC = Path(pushrank.__file__).parent
+
+
+def imported(path, modules):
+    """Return which of some modules a file imports, wherever in it."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            members = (f"{node.module}.{alias.name}" for alias in node.names)
+            found |= {member if member in modules else node.module for member in members}
+    return found & set(modules)
+
+
+@pytest.mark.parametrize("folder", ["cli", "report", "model_selection", "metrics", "plots"])
+def test_files_of_a_folder_import_each_other_in_no_circle(folder):
+    """Imports inside functions, and those for types alone, count too."""
+    package = f"pushrank.{folder}"
+    files = {f"{package}.{path.stem}": path for path in (SRC / folder).glob("*.py")}
+    files[package] = files.pop(f"{package}.__init__")
+    left = {module: imported(path, files) - {module} for module, path in files.items()}
+    while done := {module for module, names in left.items() if not names & left.keys()}:
+        left = {module: names for module, names in left.items() if module not in done}
+    assert left == {}
