@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from pushrank import PNormPush, save
-from tests.cli.runner import call
+from tests.cli.runner import FEW, call
 
 
 @pytest.fixture
@@ -87,3 +87,24 @@ def test_models_without_weights_and_without_names_are_shown(data):
     save(make_pipeline(FunctionTransformer(), PNormPush()).fit(frame, np.arange(80) % 2), model)
     assert list(json.loads(call("show", model, "--json").stdout)["weights"]) == ["1"]
     assert "does not exist; fit a model first" in call("show", data.with_name("no.skops"), code=2).stderr
+
+
+def test_names_are_no_markup_and_no_orders_to_the_terminal(data):
+    """A name may look like markup, hold the escape that colours a terminal, or turn the text around."""
+    frame = pd.read_csv(data)
+    odd = ["[/]", ":smile:", "\x1b[31mred", "\u202ebackwards", "[bold]y[/bold]"]
+    frame = frame.assign(three=frame["amount"].round()).set_axis([*odd[:3], odd[4], odd[3]], axis=1)
+    frame.to_csv(data, index=False)
+    model, label = data.with_name("m.skops"), ["--label", odd[4], "--positive", "yes"]
+    printed = [
+        call("fit", data, *label, "-o", model),
+        call("show", model),
+        call("evaluate", model, data),
+        call("compare", data, *label, *FEW, "--folds", 2),
+        call("fit", data, "--label", "\x1b[31m", "-o", model, code=2),
+    ]
+    for result in printed:
+        assert not {"\x1b", "\u202e", "😄"} & set(result.output)
+    for name in ("[/]", ":smile:", r"\x1b[31mred", r"\u202ebackwards"):
+        assert name in printed[1].output
+    assert "[bold]y[/bold] = yes" in printed[3].output

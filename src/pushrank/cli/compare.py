@@ -11,7 +11,7 @@ import typer
 
 from pushrank.cli import options
 from pushrank.cli.comparison import Compared, ComparisonConfig, run_comparison
-from pushrank.cli.errors import InputError
+from pushrank.cli.errors import InputError, say
 from pushrank.cli.features import FeatureSource
 from pushrank.cli.model import SavedModel, fit_pipeline
 from pushrank.cli.report import write_comparison_report
@@ -79,12 +79,12 @@ def compare(
     else:
         print_comparison(comparison, compared.title())
         if config.model is None and not compared.rows.table.is_sparse and FOREST not in comparison.measures:
-            typer.echo(f"A {FOREST} takes minutes on so many rows: --model random-forest compares it alone.")
-        typer.echo(f"To fit the best on all rows: {command}")
+            say(f"A {FOREST} takes minutes on so many rows: --model random-forest compares it alone.")
+        say(f"To fit the best on all rows: {command}")
     if save_best is not None:
         best, learnt = comparison.best_, compared.rows.learnt
         SavedModel.from_fit(fit_pipeline(compared.models[best], learnt), best, learnt).save(save_best)
-        typer.echo(f"{best}, fitted to all {len(learnt.y):,} rows, is saved as {save_best}.", err=True)
+        say(f"{best}, fitted to all {len(learnt.y):,} rows, is saved as {save_best}.", err=True)
 
 
 def fit_command(

@@ -12,6 +12,9 @@ from typing import Any
 
 import typer
 
+CONTROLS = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
+"""What moves the cursor, changes colours or turns the direction of writing, but for tabs and new lines."""
+
 
 class InputError(Exception):
     """Input that a command cannot use; the message says what it holds and what to do."""
@@ -40,7 +43,7 @@ def exit_on_input_error(command: Callable[..., None]) -> Callable[..., None]:
                 message = "there is not enough memory; take fewer rows or columns, or another machine."
             elif isinstance(error, OSError):
                 message = f"{error.filename}: " * bool(error.filename) + f"{error.strerror or error}."
-            typer.echo(f"Error: {message}", err=True)
+            say(f"Error: {message}", err=True)
             raise typer.Exit(2) from error
 
     return guarded
@@ -57,7 +60,17 @@ def refusing(where: str = "") -> Iterator[None]:
 
 def warn(line: str) -> None:
     """Print a warning to standard error."""
-    typer.echo(f"warning: {line}", err=True)
+    say(f"warning: {line}", err=True)
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Print a text of which a terminal obeys nothing."""
+    typer.echo(visible(text), err=err)
+
+
+def visible(text: str) -> str:
+    """Return a text in which characters that a terminal would obey, such as colours, are written out."""
+    return re.sub(CONTROLS, lambda found: repr(found[0])[1:-1], text)
 
 
 def in_option_names(message: str) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from pushrank.cli import options
-from pushrank.cli.errors import refusing
+from pushrank.cli.errors import refusing, say
 from pushrank.cli.model import SavedModel
 from pushrank.cli.write import PROGRAMS_WRITTEN, check_output, writing
 from pushrank.interop.numpy import export_numpy
@@ -32,4 +32,4 @@ def export(
     with refusing(f"{model}: "), writing(output):
         export_numpy(saved.pipeline, output)
     left = "" if saved.calibrator is None else ", without its probabilities"
-    typer.echo(f"{saved.name} with {saved.n_features:,} columns{left}, to be imported from {output}.")
+    say(f"{saved.name} with {saved.n_features:,} columns{left}, to be imported from {output}.")

@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pushrank.cli import options
-from pushrank.cli.errors import InputError, refusing, warn
+from pushrank.cli.errors import InputError, refusing, say, warn
 from pushrank.cli.features import FeatureSource, LabelledFeatures, read_features
 from pushrank.cli.model import (
     MODELS,
@@ -130,7 +130,7 @@ def fit(source: FeatureSource, text_format: TextFormat, config: FitConfig) -> No
     saved.save(config.output)
     if np.ptp(model_scores(pipeline, rows.features)) == 0.0:
         warn(f"{name} gives every row the same score, so it cannot rank: no column tells rows apart.")
-    typer.echo(
+    say(
         f"{name} fitted on {len(rows.y):,} rows ({int(rows.y.sum()):,} with {rows.label_meaning}) using "
         f"{rows.describe_features()}; saved as {config.output}."
     )

@@ -9,6 +9,7 @@ import typer
 
 from pushrank.cli import options
 from pushrank.cli.comparison import Compared, ComparisonConfig, run_comparison
+from pushrank.cli.errors import say
 from pushrank.cli.features import FeatureSource, LabelledFeatures
 from pushrank.cli.model import MAX_CATEGORIES
 from pushrank.cli.table import TextFormat
@@ -38,8 +39,8 @@ def report(
     """
     check_output(output, REPORTS_WRITTEN, [source.data, config.test], force=force)
     compared = run_comparison(source, text_format, config)
-    typer.echo(" ".join(sentences(write_comparison_report(output, compared, config, opened=opened))))
-    typer.echo(f"The report is in {output}.")
+    say(" ".join(sentences(write_comparison_report(output, compared, config, opened=opened))))
+    say(f"The report is in {output}.")
 
 
 def write_comparison_report(

@@ -10,7 +10,7 @@ import pandas as pd
 import typer
 
 from pushrank.cli import options
-from pushrank.cli.errors import InputError
+from pushrank.cli.errors import InputError, say
 from pushrank.cli.model import SavedModel
 from pushrank.cli.read import STANDARD_STREAM, file_kind
 from pushrank.cli.table import DEFAULT_FORMAT, TextFormat
@@ -71,4 +71,4 @@ def score(
     write_table(rows, output, table.text_format if is_same_kind else DEFAULT_FORMAT)
     piped = output == STANDARD_STREAM
     where = "on standard output" if piped else f"in {output}"
-    typer.echo(f"{len(order):,} of {len(table):,} rows, best first, {where}.", err=piped)
+    say(f"{len(order):,} of {len(table):,} rows, best first, {where}.", err=piped)

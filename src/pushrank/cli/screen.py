@@ -8,14 +8,16 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
+from typing import Any
 
 import numpy as np
 import typer
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table as Grid
+from rich.text import Text
 
-from pushrank.cli.errors import in_option_names, warn
+from pushrank.cli.errors import in_option_names, visible, warn
 from pushrank.model_selection.comparison import HITS, POSITIVES_AT_TOP, RankerComparison
 
 WIDTH = 140
@@ -40,10 +42,18 @@ def progress(n_parts: int, n_models: int) -> Iterator[Callable[[], None]]:
         yield lambda: bar.advance(task)
 
 
+class Screen(Console):
+    """A terminal that obeys nothing that a text holds."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Return a text to print, with its control characters written out."""
+        return super().render_str(visible(text), **options)
+
+
 def console() -> Console:
     """Return where tables are printed, every text as it is: as wide as the terminal, or as COLUMNS says."""
     width = None if Console().is_terminal or "COLUMNS" in os.environ else WIDTH
-    return Console(width=width, markup=False, emoji=False, highlight=False)
+    return Screen(width=width, markup=False, emoji=False, highlight=False)
 
 
 def comparison_grid(comparison: RankerComparison, width: int) -> tuple[Grid, list[str]]:
