@@ -25,3 +25,13 @@ def auc(model, data):
     """Return the area under the ROC curve of a saved model's list."""
     [found] = json.loads(call("evaluate", model, data, "--no-intervals", "--json").stdout)["scores"].values()
     return found["auc"]["estimate"]
+
+
+LABEL = ["--label", "class", "--positive", "malignant"]
+
+
+def fitted(files, *more, data="data.csv"):
+    model = files / "model.skops"
+    label = [] if data.endswith("libsvm") else LABEL
+    call("fit", files / data, *label, "-o", model, *more)
+    return model

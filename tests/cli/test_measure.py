@@ -184,3 +184,14 @@ def test_columns_that_are_no_scores_are_refused(scored):
     }.items():
         refused = call("measure", *arguments, "--label", "found", code=2).stderr
         assert message in refused, refused
+
+
+def test_figures_are_without_the_noise_of_rounding(tmp_path):
+    # 7 of 25: 25 * (7 / 25) is 7.000000000000001
+    y = np.repeat([1, 0, 1], [7, 18, 5])
+    pd.DataFrame({"y": y, "s": -np.arange(30)}).to_csv(tmp_path / "s.csv", index=False)
+    own = ["measure", tmp_path / "s.csv", "--label", "y", "--score", "s", "--budget", 25]
+    found = call(*own, "--json").stdout
+    assert '"estimate": 7.0,' in found
+    assert "0000000" not in found
+    assert "7.0000" not in call(*own).stdout

@@ -1,0 +1,38 @@
+"""A table of two classes, in every kind of file."""
+
+from __future__ import annotations
+
+import shutil
+
+import numpy as np
+import pytest
+from sklearn.datasets import dump_svmlight_file, load_breast_cancer
+
+
+@pytest.fixture(scope="module")
+def frame():
+    data = load_breast_cancer(as_frame=True)
+    table = data.frame.iloc[:, :6].rename(columns=lambda name: name.replace("mean ", ""))
+    rng = np.random.default_rng(0)
+    table["größe in cm"] = rng.choice(["small", "large", None], len(table))
+    table["checked"] = rng.random(len(table)) < 0.5
+    table.loc[::7, "radius"] = np.nan
+    table["class"] = np.where(data.target, "benign", "malignant")
+    return table
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory, frame):
+    folder = tmp_path_factory.mktemp("written")
+    frame.to_csv(folder / "data.csv", index=False)
+    frame.to_csv(folder / "data.tsv", index=False, sep="\t")
+    frame.to_csv(folder / "data.csv.gz", index=False)
+    frame.to_parquet(folder / "data.parquet")
+    X, y = load_breast_cancer(return_X_y=True)
+    dump_svmlight_file(X[:, :5], 2 * y - 1, str(folder / "data.libsvm"))
+    return folder
+
+
+@pytest.fixture
+def files(tmp_path, written):
+    return shutil.copytree(written, tmp_path, dirs_exist_ok=True)

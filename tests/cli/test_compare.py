@@ -1,0 +1,47 @@
+"""pushrank compare: the table, and what to report of a nested choice."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.cli.runner import FEW, LABEL, call
+
+pytestmark = pytest.mark.fast
+
+
+def test_compare(files):
+    arguments = ["compare", files / "data.csv", *LABEL, "--budget", 200, "--folds", 3, "--seed", 1, *FEW]
+    shown = call(*arguments, "-o", files / "parts.csv").output
+    for text in (
+        "logistic regression",
+        "P-Norm Push, p = 1",
+        "P-Norm Push, p = 4",
+        "in 200 rows",
+    ):
+        assert text in shown
+    assert "No clear winner. Most hits in 200 rows: " in shown
+    parts = pd.read_csv(files / "parts.csv")
+    assert parts.groupby(["model", "measure"]).size().eq(3).all()
+    summary = json.loads(call(*arguments, "--json").stdout)
+    assert summary == json.loads(call(*arguments, "--json").stdout)  # same seed, same result
+    for model, measures in summary["models"].items():
+        assert 0 <= measures["hits in budget"]["mean"] <= 200
+        values = parts[(parts["model"] == model) & (parts["measure"] == "AUC")]["value"]
+        assert measures["AUC"]["mean"] == pytest.approx(values.mean())
+        assert measures["AUC"]["standard_error"] == pytest.approx(values.std() / np.sqrt(3))
+
+
+def test_a_nested_comparison_says_what_to_report(files):
+    arguments = ["compare", files / "data.csv", *LABEL, "--folds", 2, *FEW, "--nested"]
+    summary = json.loads(call(*arguments, "--json").stdout)
+    assert summary["best"] != "best of the above, chosen inside"
+    chosen = summary["models"]["best of the above, chosen inside"]["precision at 1/4"]
+    best = summary["models"][summary["best"]]["precision at 1/4"]
+    assert summary["optimism"]["mean"] == pytest.approx(best["mean"] - chosen["mean"])
+    shown = call(*arguments, "--budget", 40).output
+    assert "best of the above, chosen inside" in shown
+    assert "the figure of choosing inside every training part" in " ".join(shown.split())

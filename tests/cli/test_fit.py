@@ -1,0 +1,79 @@
+"""pushrank fit: every model, its seed, the positive value and its probabilities."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pushrank.cli.model import MODELS, SavedModel
+from tests.cli.runner import auc, call, fitted
+
+pytestmark = pytest.mark.fast
+
+ROUNDS = {"ada-boost-ranker", "gradient-boosting", "push-boost", "random-forest", "rank-boost"}
+
+
+def test_large_numbers_up_to_the_bound_are_learnt_from(files, frame):
+    frame.assign(area=frame["area"] / frame["area"].max() * 1e150).to_csv(files / "large.csv", index=False)
+    model = fitted(files, data="large.csv")
+    assert auc(model, files / "large.csv") > 0.9
+
+
+SEARCHES = {"push-boost-cv", "top-ranker-cv"}  # take seconds
+
+
+@pytest.mark.parametrize(
+    "model",
+    [pytest.param(name, marks=[pytest.mark.nightly] * (name in SEARCHES)) for name in sorted(MODELS)],
+)
+def test_every_model_fits_to_the_same_scores_again(files, model):
+    scored = []
+    for _ in range(2):
+        options = MODELS[model]().get_params()
+        few = [("n_estimators", "--n-estimators"), ("max_iter", "--max-iter")] if model in ROUNDS else []
+        short = [text for name, option in few if name in options for text in (option, 10)]
+        saved = fitted(files, "--model", model, *short)
+        call("score", saved, files / "data.csv", "-o", files / "ranked.csv")
+        scored.append((files / "ranked.csv").read_bytes())
+    assert scored[0] == scored[1]
+    assert pd.read_csv(files / "ranked.csv")["score"].nunique() > 1
+
+
+def test_another_seed_draws_otherwise(files):
+    scored = []
+    for seed in (0, 1):
+        model = fitted(files, "--model", "perceptron-at-k", "--seed", seed)
+        call("score", model, files / "data.csv", "-o", files / "ranked.csv")
+        scored.append((files / "ranked.csv").read_bytes())
+    assert scored[0] != scored[1]
+
+
+def test_positive_value_and_one_against_the_rest(files, frame):
+    model = fitted(files, "--positive", "benign")
+    assert SavedModel.load(model).positive == "benign"
+    frame.assign(digit=np.arange(len(frame)) % 3).to_csv(files / "three.csv", index=False)
+    for text in ("1", "1.0"):
+        call("fit", files / "three.csv", "--label", "digit", "--positive", text, "-o", files / "m.skops")
+        assert SavedModel.load(files / "m.skops").positive == "1"
+    call("fit", files / "data.csv", "--label", "checked", "--positive", "true", "-o", files / "m.skops")
+
+
+def test_probabilities_are_calibrated_on_rows_held_out(files, frame):
+    out = files / "ranked.csv"
+    model = fitted(files, "--probability")
+    call("score", model, files / "data.csv", "-o", out, "--probability", "--columns", "class")
+    ranked = pd.read_csv(out)
+    assert list(ranked) == ["class", "score", "probability", "rank"]
+    assert (np.diff(ranked["probability"]) <= 0).all()
+    # 30 features leave little to guess: the mean is the share of positives, as of any logistic curve
+    share = (frame["class"] == "malignant").mean()
+    assert ranked["probability"].mean() == pytest.approx(share, abs=0.02)
+    frame[:0].to_csv(files / "none.csv", index=False)
+    call("score", model, files / "none.csv", "-o", out, "--probability")
+    assert list(pd.read_csv(out)) == [*frame, "score", "probability", "rank"]
+    for said, options in {
+        "fit it with --probability": ["--probability"],
+        "--columns 'nobody' is not in": ["--columns", "nobody"],
+    }.items():
+        assert said in call("score", fitted(files), files / "data.csv", "-o", out, *options, code=2).stderr
