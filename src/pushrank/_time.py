@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 from sklearn.model_selection import BaseCrossValidator
+from sklearn.utils.validation import _num_samples
 
 from pushrank._validation import check_number, warn
 
@@ -36,24 +37,21 @@ class TimeSplit(BaseCrossValidator):  # type: ignore[misc]
     window : number or timedelta, default=None
         How far back rows are learnt from, in units of `time`; None takes the whole past.
     gap : number or timedelta, default=0
-        How long a label takes to be known. Rows younger than this when a test part begins are not learnt
-        from.
+        How long a label takes to be known: younger rows are not learnt from.
 
     See Also
     --------
-    sklearn.model_selection.TimeSeriesSplit : Cuts at numbers of rows. It takes the order of the rows for that
-        of time, may put rows of the same time on both sides of a cut, and measures its gap in rows.
+    sklearn.model_selection.TimeSeriesSplit : Cuts rows in their own order, at numbers of rows, so that rows
+        of the same time may be on both sides, and takes its gap in rows.
 
     Notes
     -----
     Rows need no order, and rows of equal time are always in the same period. For parts of whole days or
     months, pass times rounded to these. With `groups`, such as customers, rows of groups that are in the test
-    part are not learnt from.
+    part are not learnt from. Splitting costs a sort of the times.
 
-    :func:`compare_rankers` and the rankers that choose by cross-validation hand `time` on. Tools of
-    scikit-learn do under metadata routing; without it, they can split data frames whose index holds times.
-
-    Splitting costs a sort of the times and memory of a few numbers a row.
+    Tools of scikit-learn hand `time` on under metadata routing; without it they can split data frames that
+    hold times themselves.
 
     References
     ----------
@@ -98,8 +96,8 @@ class TimeSplit(BaseCrossValidator):  # type: ignore[misc]
         groups : array-like of shape (n_samples,), optional
             The groups of rows, which are kept apart.
         time : array-like of shape (n_samples,), optional
-            The times of the rows: numbers, dates, or texts such as 2024-12-31. By default those of the index
-            of a data frame, or of its only column of times.
+            Numbers, dates, or texts such as 2024-12-31; by default the index of a data frame, or its only
+            column of times.
 
         Yields
         ------
@@ -114,16 +112,14 @@ class TimeSplit(BaseCrossValidator):  # type: ignore[misc]
             When a parameter is not of its kind.
         """
         check_number("n_splits", self.n_splits, 1, integer=True)
-        if time is None:
-            found = times_of_frame(X)
-            if len(found) != 1:
-                raise ValueError(
-                    "TimeSplit needs the time of every row: pass time=, under metadata routing in tools of "
-                    "scikit-learn, or a data frame whose index holds times."
-                )
-            time = found[0][1]
-        times = check_times(time)
-        gap, window = (_span(name, getattr(self, name), times) for name in ("gap", "window"))
+        if time is None and len(found := times_of_frame(X)) != 1:
+            raise ValueError(
+                "TimeSplit needs the time of every row: pass time=, under metadata routing in tools of "
+                "scikit-learn, or a data frame whose index holds times."
+            )
+        times = check_times(found[0][1] if time is None else time, _num_samples(X))
+        gap = _span("gap", self.gap, times)
+        window = None if self.window is None else _span("window", self.window, times)
         periods, group = _periods(times, self.n_splits + 1), None if groups is None else np.asarray(groups)
         for number in range(1, self.n_splits + 1):
             is_tested = periods == number
@@ -136,7 +132,7 @@ class TimeSplit(BaseCrossValidator):  # type: ignore[misc]
             if not is_learnt.any():
                 raise ValueError(
                     f"no row is left to learn from before test part {number} of {self.n_splits}; take a "
-                    "smaller gap, a longer window, or fewer parts."
+                    "smaller gap, a longer window, fewer parts, or smaller groups."
                 )
             yield np.flatnonzero(is_learnt), np.flatnonzero(is_tested)
 
@@ -145,7 +141,7 @@ class TimeSplit(BaseCrossValidator):  # type: ignore[misc]
         return self.n_splits
 
 
-def check_times(time: Any, n_rows: int | None = None) -> NDArray[Any]:
+def check_times(time: Any, n_rows: int) -> NDArray[Any]:
     """Return times as numbers or as dates of NumPy, or raise ValueError."""
     is_dates = getattr(getattr(time, "dtype", None), "kind", "") == "M"
     # Times of a zone become those of UTC.
@@ -156,10 +152,10 @@ def check_times(time: Any, n_rows: int | None = None) -> NDArray[Any]:
             values = values.astype("datetime64[us]")
         except (TypeError, ValueError) as error:
             raise ValueError(f"time must hold numbers or dates such as 2024-12-31: {error}.") from error
-    if values.ndim != 1 or values.dtype.kind not in "iufM" or n_rows not in (None, len(values)):
-        rows = "row" if n_rows is None else f"of the {n_rows} rows"
+    if values.shape != (n_rows,) or values.dtype.kind not in "iufM":
         raise ValueError(
-            f"time must hold a number or a date for each {rows}, got {values.dtype} of shape {values.shape}."
+            f"time must hold a number or a date for each of the {n_rows} rows, got {values.dtype} of the "
+            f"shape {values.shape}."
         )
     if (missing := np.isnat(values) if values.dtype.kind == "M" else np.isnan(values)).any():
         raise ValueError(f"time is missing in row {int(np.argmax(missing))}; fill it or leave the row out.")
@@ -169,23 +165,13 @@ def check_times(time: Any, n_rows: int | None = None) -> NDArray[Any]:
 
 def _span(name: str, span: Any, times: NDArray[Any]) -> Any:
     """Return a length of time in the units of times, or raise TypeError or ValueError."""
-    if span is None and name == "window":
-        return None
-    zero: Any = 0
-    if times.dtype.kind == "M":
-        zero = np.timedelta64(0, "us")
-        if isinstance(span, timedelta | np.timedelta64):
-            span = np.timedelta64(span).astype("timedelta64[us]")
-        elif span == 0 and name == "gap":
-            span = zero
-        else:
-            raise TypeError(
-                f"{name} must be a length of time where time holds dates, such as "
-                f"datetime.timedelta(days=30), got {span!r}."
-            )
-    elif isinstance(span, bool) or not isinstance(span, Real):
-        raise TypeError(f"{name} must be a number where time holds numbers, got {span!r}.")
-    if not span >= zero:
+    is_dates = times.dtype.kind == "M"
+    if is_dates and (isinstance(span, timedelta | np.timedelta64) or span == 0):
+        span = np.timedelta64(span)
+    elif is_dates or isinstance(span, bool) or not isinstance(span, Real):
+        wanted = "a timedelta where time holds dates" if is_dates else "a number where time holds numbers"
+        raise TypeError(f"{name} must be {wanted}, got {span!r}.")
+    if not span >= 0 * span:
         raise ValueError(f"{name} must be at least 0, got {span!r}.")
     return span
 
@@ -246,9 +232,9 @@ def in_order(times: NDArray[Any]) -> bool:
 def warn_of_random_folds(X: Any) -> None:
     """Warn where the rows of a data frame follow the times that it holds, and folds are drawn at random."""
     found = times_of_frame(X)
-    if len(found) != 1 or found[0][1].isna().any() or not in_order(check_times(found[0][1])):
+    if len(found) != 1 or found[0][1].isna().any() or not in_order(check_times(found[0][1], len(X))):
         return
-    where, _ = found[0]
+    where = found[0][0]
     how = "X.index" if where == "index" else f"X[{where.removeprefix('column ')}]"
     warn(
         f"the rows of X follow the times of its {where}, and random folds let models learn from later rows "

@@ -174,16 +174,38 @@ def test_rare_categories_count_as_one(tmp_path, frame):
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "dates"])
-def test_dates_are_refused(tmp_path, frame, kind):
+def test_dates_are_left_out_or_become_numbers(tmp_path, frame, kind):
     days = pd.Timestamp("2024-01-30") + pd.to_timedelta(np.arange(N_ROWS) % 5, unit="D")
     table = frame.assign(opened=days.date if kind == "dates" else days)
     data = tmp_path / f"data.{'csv' if kind == 'csv' else 'parquet'}"
     table.to_csv(data, index=False) if kind == "csv" else table.to_parquet(data)
-    told = call("fit", data, "--label", "y", "-o", tmp_path / "m.skops", code=2).stderr
-    assert "'opened' holds dates or times" in told
-    assert "--exclude opened" in told
-    out = ["-o", tmp_path / "m.skops", "--exclude", "opened"]
-    assert call("fit", data, "--label", "y", *out).stderr == ""
+    out = ["-o", tmp_path / "m.skops"]
+    told = call("fit", data, "--label", "y", *out).stderr
+    assert "as they hold dates: 'opened' (such as 2024-0" in told
+    assert told.endswith("days since 1970 of them: --date opened.\n")
+    assert call("fit", data, "--label", "y", *out, "--exclude", "opened").stderr == ""
+    assert "opened" not in SavedModel.load(tmp_path / "m.skops").numeric
+    told = call("fit", data, "--label", "y", *out, "--date", "opened").stderr
+    assert "'opened (hour)' (the same in every row)" in told
+    saved = SavedModel.load(tmp_path / "m.skops")
+    assert saved.numeric[-2:] == ["opened (weekday)", "opened (days since 1970)"]
+    features = saved.features(saved.read(data))
+    assert (features["opened (weekday)"] == days.day_of_week).all()
+    assert (features["opened (days since 1970)"] == (days - pd.Timestamp(0)).days).all()
+
+
+def test_hours_and_gaps_of_dates(tmp_path, frame):
+    opened = pd.Series(pd.Timestamp("2024-01-30 06:30") + pd.to_timedelta(np.arange(N_ROWS) % 5, unit="h"))
+    opened[3] = pd.NaT
+    fitted(tmp_path, frame.assign(opened=opened), "--date", "opened")
+    saved = SavedModel.load(tmp_path / "m.skops")
+    features = saved.features(saved.read(tmp_path / "train.csv"))
+    np.testing.assert_array_equal(features["opened (hour)"][:5], [6.5, 7.5, 8.5, np.nan, 10.5])
+    written = frame.assign(opened=opened.dt.strftime("%d.%m.%Y"))
+    told = fitted(tmp_path, written, "--date", "opened", code=2).stderr
+    assert "must hold dates such as 2024-12-31; row 1 holds '30.01.2024'" in told
+    call("score", tmp_path / "m.skops", tmp_path / "train.csv", "-o", tmp_path / "s.csv", code=2)
+    assert "is no column" in fitted(tmp_path, frame, "--date", "opened", code=2).stderr
 
 
 @pytest.mark.parametrize(
@@ -191,8 +213,8 @@ def test_dates_are_refused(tmp_path, frame, kind):
 )
 def test_dates_are_known_however_they_are_written(tmp_path, frame, written):
     days = pd.Timestamp("2024-01-30") + pd.to_timedelta(np.arange(N_ROWS) % 5, unit="D")
-    told = fitted(tmp_path, frame.assign(opened=days.strftime(written)), code=2).stderr
-    assert "'opened' holds dates or times, such as" in told
+    told = fitted(tmp_path, frame.assign(opened=days.strftime(written))).stderr
+    assert "as they hold dates: 'opened' (such as" in told
 
 
 def test_what_is_like_a_date_is_a_category(tmp_path, frame):

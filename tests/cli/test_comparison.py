@@ -165,7 +165,9 @@ def test_the_future_is_tested_on(visits, monkeypatch):
     assert days[folds == 0].max() < days[folds == 1].min()
     assert "each after its training part by day" in shown
     assert "weight found" in shown
-    assert "--exclude day --weight amount" in shown
+    assert "--time day --weight amount" in shown
+    assert "10 of 60 rows is 7 of the 40 tested" in " ".join(shown.split())
+    assert "; 7 of 40 rows (17.5 %); " in " ".join(shown.split())
 
 
 def test_rows_of_a_file_are_tested_on(visits, tmp_path):
@@ -187,9 +189,9 @@ def test_rows_of_a_file_are_tested_on(visits, tmp_path):
 
 def test_splits_that_cannot_be_are_told(visits, tmp_path):
     for said, options in {
-        "choose one": ["--group", "customer", "--time", "day"],
+        "--time and --random split the rows": ["--random", "--time", "day"],
         "--repeats draws other parts": ["--group", "customer", "--repeats", 2],
-        "--nested splits at random": ["--time", "day", "--nested"],
+        "--nested splits at random": ["--test", visits, "--nested"],
         "--group 'nobody' is no column": ["--group", "nobody"],
         "too few for 16 parts": ["--group", "customer", "--folds", 16],
         "must hold numbers or dates such as": ["--time", "customer"],

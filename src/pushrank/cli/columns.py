@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pushrank.cli.errors import InputError, warn
-from pushrank.cli.table import NEARLY_ALL, TEXT, Column, Kind, Table, as_text, listed
+from pushrank.cli.table import DATE_PART, NEARLY_ALL, TEXT, Column, Kind, Table, as_text, listed
 
 MAX_NUMBER = 1e150
 """Scaling squares and adds up the numbers of a column: sums of larger ones would overflow."""
@@ -42,7 +42,8 @@ def excluding(names: Iterable[str]) -> str:
 def usable_columns(columns: list[Column], y: NDArray[np.bool_]) -> list[Column]:
     """Return the columns that vary; refuse those that cannot be used, and warn of those that are doubtful."""
     ignored = {column.name: why for column in columns if (why := _why_ignored(column))}
-    kept = [column for column in columns if column.name not in ignored]
+    dates = [column for column in columns if column.kind is Kind.DATE and column.name not in ignored]
+    kept = [column for column in columns if column.name not in ignored and column.kind is not Kind.DATE]
     if columns and not kept:
         raise InputError(
             f"{columns[0].path} has no column but the label that varies; there is nothing to rank by."
@@ -52,6 +53,13 @@ def usable_columns(columns: list[Column], y: NDArray[np.bool_]) -> list[Column]:
         warn(f"ignored, as nothing can be learnt from them, of {columns[0].path}: {shown}.")
     _refuse_unusable(kept)
     check_magnitudes(kept)
+    if dates:
+        shown = listed(f"{column.name!r} (such as {column.counts.index[0]})" for column in dates)
+        options = " ".join(f"--date {shlex.quote(column.name)}" for column in dates)
+        warn(
+            f"left out of {columns[0].path}, as they hold dates: {shown}. To make hours, weekdays and days "
+            f"since 1970 of them: {options}."
+        )
     doubtful = {}
     for column in kept:
         for doubt in _doubts(column, y):
@@ -102,10 +110,7 @@ def _refuse_unusable(columns: list[Column]) -> None:
     """Raise InputError that names all columns which would only be misread, and what to type."""
     reasons, row_names, advice, amounts = {}, {}, "", []
     for column in columns:
-        if column.kind is Kind.DATE:
-            reasons[column.name] = f"holds dates or times, such as {column.counts.index[0]}"
-            advice = " Of dates make numbers: days since a date, hours, weekdays."
-        elif column.kind is Kind.OTHER:
+        if column.kind is Kind.OTHER:
             arrow_type = column.cells.dtype.pyarrow_dtype
             reasons[column.name] = f"holds {arrow_type}, of which no single number can be made"
         elif column.kind is Kind.TEXT and (parts := _amounts(column)) is not None:
@@ -170,6 +175,9 @@ def _options_to_read(amounts: pd.DataFrame) -> str:
 
 
 def _doubts(column: Column, y: NDArray[np.bool_]) -> Iterator[str]:
+    # Numbers made of dates are no identifiers, and no columns of the file that could be left out.
+    if DATE_PART.fullmatch(str(column.name)):
+        return
     has_many_rows = len(y) >= MIN_ROWS_TO_WARN
     if column.kind is Kind.TEXT:
         yield from _doubts_of_text(column)

@@ -47,8 +47,9 @@ def compare(
     among the first rows, a quarter as many as there are positives. Counts are of all rows tested on. Ties
     count as their expected value.
 
-    Parts are drawn at random. Where rows of one customer, machine or batch resemble each other, say --group
-    COLUMN; where the model will be used on later rows, --time COLUMN; where you have test rows, --test FILE.
+    Parts are drawn at random, unless rows follow their only column of dates: then every part comes after the
+    rows learnt from, as with --time COLUMN. Where rows of one customer, machine or batch resemble each other,
+    say --group COLUMN; where you have test rows, --test FILE.
 
     The best of several figures is too good, because it was chosen on the rows that it is measured on. With
     --nested, the last row of the table is what the whole choice achieves on rows that had no part in it.
@@ -98,7 +99,9 @@ def fit_command(
         "positive": rows.positive,
         "drop_unlabelled": source.drop_unlabelled or None,
         **{option: value or None for option, value in vars(text_format).items()},
-        "exclude": [name for name in [*(source.exclude or []), config.group, config.time] if name],
+        "exclude": [name for name in [*(source.exclude or []), config.group] if name],
+        "date": source.date,
+        "time": rows.time,
         "weight": config.weight,
         "model": best,
         "budget": config.budget if best == LINEAR_CHOSEN else None,

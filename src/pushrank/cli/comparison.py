@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import shlex
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, TimeSeriesSplit
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.pipeline import Pipeline
 
+from pushrank._time import TimeSplit, in_order
 from pushrank.cli import options
 from pushrank.cli.errors import InputError, refusing, warn
 from pushrank.cli.features import FeatureSource, LabelledFeatures, read_features
 from pushrank.cli.model import N_INNER_FOLDS, make_model, make_ranking_pipelines
 from pushrank.cli.options import option
 from pushrank.cli.screen import progress
-from pushrank.cli.table import TextFormat
+from pushrank.cli.table import Kind, TextFormat, listed
 from pushrank.model_selection._folds import check_classes
 from pushrank.model_selection.compare import LINEAR_CHOSEN, POWERS, compare_rankers, default_rankers
 from pushrank.model_selection.comparison import RankerComparison
@@ -42,8 +44,10 @@ class ComparisonConfig:
     nested: bool = option("Also choose the model inside every training part.", "--nested", default=False)
     group: str | None = option("A column whose equal values stay in one part, such as the customer.")
     time: str | None = option(
-        "A column of numbers or ISO dates: learn from the past, test on what comes next."
+        "A column of numbers or ISO dates: learn from the past, test on what comes next. By default the only "
+        "column of dates, where the rows follow it."
     )
+    random: bool = option("Draw parts at random, though rows have times.", "--random", default=False)
     test: Path | None = option("Labelled rows to test on; all rows of the data are then learnt from.")
     weight: options.Weight = None
     show: options.Show = None
@@ -60,23 +64,29 @@ class ComparisonConfig:
                 raise InputError(f"--p must be finite and at least 1, got {power:g}.")
         if self.alpha is not None and not 0.0 <= self.alpha < np.inf:
             raise InputError(f"--alpha must be finite and at least 0, got {self.alpha:g}.")
-        ways = [f"--{way}" for way in ("group", "time", "test") if getattr(self, way) is not None]
-        if len(ways) > 1:
+        ways = [f"--{way}" for way in ("group", "time", "random", "test") if getattr(self, way)]
+        # Groups are kept apart by time, too, and where parts are drawn of them at random.
+        if len(ways) > 1 and ways not in (["--group", "--time"], ["--group", "--random"]):
             raise InputError(f"{' and '.join(ways)} split the rows in different ways; choose one.")
-        if ways and self.repeats > 1:
+        if ways not in ([], ["--random"]) and self.repeats > 1:
             raise InputError(f"--repeats draws other parts, but {ways[0]} says which; leave it out.")
-        if self.nested and ways and ways != ["--group"]:
-            raise InputError(f"--nested splits at random, not as {ways[0]} does; leave it out.")
+        if self.nested and self.test is not None:
+            raise InputError("--nested splits at random, not as --test does; leave it out.")
 
-    def models(self, y: NDArray[np.bool_], *, dense: bool) -> dict[str, BaseEstimator]:
+    def models(
+        self, y: NDArray[np.bool_], times: NDArray[Any] | None = None, *, dense: bool
+    ) -> dict[str, BaseEstimator]:
         """Return the models by name, without preprocessing."""
         if not self.model:
             models = default_rankers(self.powers, dense=dense, n_rows=len(y), budget=self.budget)
-            n_rare = min(y.sum(), (~y).sum())
+            n_rare, splits = min(y.sum(), (~y).sum()), [self.folds] * (1 + self.nested)
             # A training part has all rows of a class but those of the largest test part.
-            for _ in range(1 + self.nested):
-                n_rare -= -(-n_rare // self.folds)
-            if n_rare < N_INNER_FOLDS and models.pop(LINEAR_CHOSEN, None):
+            for folds in splits:
+                n_rare -= -(-n_rare // folds)
+            can_choose = n_rare >= N_INNER_FOLDS
+            if times is not None:
+                can_choose = can_split(y, times, [*splits, N_INNER_FOLDS])
+            if not can_choose and models.pop(LINEAR_CHOSEN, None):
                 warn(f"{LINEAR_CHOSEN!r} is left out: too few rows of a class to split training parts again.")
             return models
         rankers = default_rankers(self.powers, dense=dense)
@@ -93,6 +103,17 @@ class ComparisonConfig:
         return models
 
 
+def can_split(y: NDArray[np.bool_], times: NDArray[Any], splits: list[int]) -> bool:
+    """Return whether both classes are in all parts by time, whose training parts are split again."""
+    if y.all() or not y.any() or len(np.unique(times)) <= max(splits, default=0):
+        return False
+    parts = TimeSplit(splits[0]).split(y, time=times) if splits else ()
+    return all(
+        can_split(y[train], times[train], splits[1:]) and can_split(y[test], times[test], [])
+        for train, test in parts
+    )
+
+
 class Compared(NamedTuple):
     """What was compared: the rows, the models, how rows were split, and the measures."""
 
@@ -104,8 +125,10 @@ class Compared(NamedTuple):
     def title(self) -> str:
         """Return what was compared, in one line."""
         rows, n_test = self.rows, len(self.rows.y) - self.rows.n_learnt
+        budget, n_tested = self.comparison.budget, int((self.comparison.folds >= 0).sum())
+        share = f"; {budget:,} of {n_tested:,} rows ({100 * budget / n_tested:.3g} %)" if budget else ""
         counted = f"{rows.n_learnt:,} rows" + f" and {n_test:,} to test on" * bool(n_test)
-        positive = f"{int(rows.y.sum()):,} with {rows.label_meaning}"
+        positive = f"{int(rows.y.sum()):,} with {rows.label_meaning}{share}"
         return f"{rows.table.path.name}: {counted}, {positive}; {rows.describe_features()}; {self.split}"
 
 
@@ -115,6 +138,7 @@ def run_comparison(source: FeatureSource, text_format: TextFormat, config: Compa
     rows = read_features(
         source, text_format, weight=config.weight, group=config.group, time=config.time, test=config.test
     )
+    rows = with_times(rows, config)
     for name in config.show or ():
         rows.table.check(name, "show")
     tested = rows.y if config.test is None else rows.y[rows.n_learnt :]
@@ -125,9 +149,12 @@ def run_comparison(source: FeatureSource, text_format: TextFormat, config: Compa
         with refusing("--test: " * (config.test is not None)):
             check_classes(tested, config.folds, 3 if config.nested else 1)
     (cv, split), sparse = split_rows(rows, config), rows.table.is_sparse
-    rankers = config.models(rows.y, dense=not sparse)
     models = make_ranking_pipelines(
-        rankers, rows.numeric, rows.categorical, sparse=sparse, alpha=config.alpha
+        config.models(rows.y, rows.times, dense=not sparse),
+        rows.numeric,
+        rows.categorical,
+        sparse=sparse,
+        alpha=config.alpha,
     )
     with refusing(), progress(config.folds * config.repeats, len(models) + config.nested) as advance:
         comparison = compare_rankers(
@@ -139,6 +166,7 @@ def run_comparison(source: FeatureSource, text_format: TextFormat, config: Compa
             n_repeats=config.repeats,
             nested=config.nested,
             groups=rows.groups,
+            time=rows.times,
             sample_weight=rows.weights,
             random_state=config.seed,
             callback=advance,
@@ -146,14 +174,44 @@ def run_comparison(source: FeatureSource, text_format: TextFormat, config: Compa
     return Compared(rows, models, split, comparison)
 
 
+def with_times(rows: LabelledFeatures, config: ComparisonConfig) -> LabelledFeatures:
+    """Return rows with the times to judge by: those of --time, or of the one column of dates they follow.
+
+    Where rows have dates in another way, a warning says how to judge by them.
+    """
+    table = rows.table
+    if rows.times is not None or config.random or config.test is not None or table.is_sparse:
+        return rows
+    # Dates are never features themselves: they are among the columns that are left out.
+    others = table.frame.columns.drop([rows.label, *rows.numeric, *rows.categorical], errors="ignore")
+    dates = [column for column in map(table.column, others) if column.kind is Kind.DATE]
+    if not dates:
+        return rows
+    times = dates[0].dates()
+    if len(dates) == 1 and config.group is None and config.repeats == 1 and times.notna().all():
+        times, splits = np.asarray(times), [config.folds] * (1 + config.nested)
+        if in_order(times) and can_split(rows.y, times, splits):
+            warn(
+                f"rows follow the times in {dates[0]}, so models are judged on later rows than they learn "
+                "from; --random judges them on parts drawn at random."
+            )
+            return replace(rows, time=dates[0].name, times=times)
+    by_time = " or ".join(f"--time {shlex.quote(column.name)}" for column in dates)
+    warn(
+        f"{listed(map(str, dates))} hold{'s' * (len(dates) == 1)} dates, and on parts drawn at random models "
+        f"learn from later rows than they are tested on. To test on what comes later: {by_time}"
+        f"{', without --repeats' * (config.repeats > 1)}; to keep to random parts: --random."
+    )
+    return rows
+
+
 def split_rows(rows: LabelledFeatures, config: ComparisonConfig) -> tuple[Any, str]:
     """Return how rows are split, as a `cv` and in words: at random, by groups, by time, or by files."""
     folds, n_learnt = config.folds, rows.n_learnt
     draw = {"n_splits": folds, "shuffle": True, "random_state": config.seed}
     if rows.times is not None:
-        order = np.argsort(rows.times, kind="stable")
-        cv = [(order[train], order[test]) for train, test in TimeSeriesSplit(folds).split(order)]
-        return cv, f"{folds} test parts, each after its training part by {config.time}"
+        apart = "" if config.group is None else f", each {config.group} on one side"
+        return folds, f"{folds} test parts, each after its training part by {rows.time}{apart}"
     if rows.groups is not None:
         if (n_groups := len(set(rows.groups))) < folds:
             raise InputError(

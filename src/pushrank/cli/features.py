@@ -42,6 +42,9 @@ class FeatureSource(LabelledSource):
     """Where labelled rows come from, and which of their columns are left out."""
 
     exclude: list[str] | None = option("A column to leave out, such as an identifier; may be repeated.")
+    date: list[str] | None = option(
+        "A column of dates to make numbers of: hour, weekday, days since 1970; may be repeated."
+    )
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,7 @@ class LabelledFeatures(LabelledRows):
     features: Any
     weights: NDArray[np.float64] | None
     groups: NDArray[np.str_] | None
+    time: str | None
     times: NDArray[Any] | None
     n_learnt: int
 
@@ -103,7 +107,7 @@ def read_features(
         are = "row is" if n_rare == 1 else "rows are"
         warn(f"only {n_rare} {are} of one of the two classes: what is learnt and measured rests on few.")
     aside = {"group": group, "time": time, "weight": weight}
-    columns = table.feature_columns(learnt.label, source.exclude or [], aside)
+    columns = table.feature_columns(learnt.label, source.exclude or [], source.date or [], aside)
     # What options name is refused before all columns are checked, which prints warnings.
     parts = [learnt, *tested]
     weights = None
@@ -124,7 +128,7 @@ def read_features(
         table = replace(table, frame=frame, features=features if table.is_sparse else None)
     y, n_learnt = np.concatenate([part.y for part in parts]), len(learnt.y)
     label, names = (learnt.label, learnt.positive), (numeric, categorical)
-    return LabelledFeatures(table, *label, y, *names, features, weights, groups, times, n_learnt)
+    return LabelledFeatures(table, *label, y, *names, features, weights, groups, time, times, n_learnt)
 
 
 def _read_labelled(source: FeatureSource, text_format: TextFormat, test: Path | None) -> list[LabelledRows]:

@@ -21,11 +21,11 @@ from pushrank.cli.model import (
     MODELS,
     N_INNER_FOLDS,
     SavedModel,
+    fit_parameters,
     fit_pipeline,
     make_model,
     make_ranking_pipelines,
     models_with,
-    weight_parameter,
 )
 from pushrank.cli.options import option
 from pushrank.cli.screen import fitting
@@ -82,6 +82,9 @@ class FitConfig:
     max_iter: int | None = option("The largest number of iterations.")
     tol: float | None = option("How close to the optimum iterations end.")
     weight: options.Weight = None
+    time: str | None = option(
+        "A column of numbers or ISO dates: a model that chooses by cross-validation tests on what comes next."
+    )
     probability: bool = option(
         "Calibrate probabilities, too, by five more fits: for score.", "--probability", default=False
     )
@@ -89,7 +92,7 @@ class FitConfig:
 
     def ranker(self) -> BaseEstimator:
         """Return the model, with the options that are its parameters."""
-        others = {"output", "force", "model", "weight", "probability", "seed"}
+        others = {"output", "force", "model", "weight", "time", "probability", "seed"}
         parameters = {name: value for name, value in vars(self).items() if name not in others}
         return make_model(self.model, self.seed, **parameters)
 
@@ -99,8 +102,9 @@ def fit(source: FeatureSource, text_format: TextFormat, config: FitConfig) -> No
 
     Text columns are one-hot encoded (99 most frequent values; the rest share one column), missing numbers
     take the mean, and numbers are scaled. All of this is saved with the model, so scoring needs nothing else.
-    Columns of dates, and of numbers with other marks, are rejected: the message says what to type. You are
-    warned about columns that look like identifiers or give the label away: leave them out with --exclude.
+    Columns of numbers with other marks are rejected: the message says what to type. Columns of dates are left
+    out unless --date makes numbers of them. You are warned about columns that look like identifiers or give
+    the label away: leave them out with --exclude.
 
     By default the model is a weighted sum of the columns, and cross-validation chooses how to fit it so that
     most of the --budget rows that you can act on are hits (of the first rows, a quarter as many as there are
@@ -112,7 +116,7 @@ def fit(source: FeatureSource, text_format: TextFormat, config: FitConfig) -> No
     """
     check_output(config.output, MODELS_WRITTEN, [source.data], force=config.force)
     name, ranker = config.model, config.ranker()
-    rows = read_features(source, text_format, weight=config.weight)
+    rows = read_features(source, text_format, weight=config.weight, time=config.time)
     n_rare = min(rows.y.sum(), (~rows.y).sum())
     if "cv" in ranker.get_params() and n_rare < N_INNER_FOLDS:
         raise InputError(
@@ -143,7 +147,7 @@ def fit_calibrator(pipeline: Pipeline, rows: LabelledFeatures) -> Pipeline:
     method = "decision_function" if hasattr(pipeline, "decision_function") else "predict_proba"
     # The fit to all rows has printed the warnings already.
     with record_warnings([]):
-        given = {"method": method, "params": weight_parameter(pipeline, rows.weights)}
+        given = {"method": method, "params": fit_parameters(pipeline, rows)}
         held_out = cross_val_predict(pipeline, rows.features, rows.y, cv=N_CALIBRATION_FOLDS, **given)
     scores = held_out if held_out.ndim == 1 else held_out[:, 1]
     return make_pipeline(StandardScaler(), LogisticRegression()).fit(scores[:, None], rows.y)

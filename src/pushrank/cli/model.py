@@ -30,6 +30,7 @@ from pushrank.cli.features import LabelledFeatures
 from pushrank.cli.read import read_table
 from pushrank.cli.table import DEFAULT_FORMAT, Column, Table, TextFormat
 from pushrank.cli.write import writing
+from pushrank.estimators._scoring import fit_params
 from pushrank.exceptions import ModelFileError
 from pushrank.model_selection._fits import model_scores, record_warnings
 from pushrank.model_selection.compare import POWERS, default_rankers
@@ -134,19 +135,17 @@ def fit_pipeline(pipeline: Pipeline, rows: LabelledFeatures) -> Pipeline:
     """Return a pipeline fitted to labelled rows, and print its warnings in the words of options."""
     warned: list[str] = []
     with refusing(), record_warnings(warned):
-        fitted = pipeline.fit(rows.features, rows.y, **weight_parameter(pipeline, rows.weights))
+        fitted = pipeline.fit(rows.features, rows.y, **fit_parameters(pipeline, rows))
     for line in warned:
         warn(in_option_names(line))
     return fitted
 
 
-def weight_parameter(pipeline: Pipeline, weights: NDArray[np.float64] | None) -> dict[str, Any]:
-    """Return the parameter of a fit that passes weights to the ranker, where there are some."""
-    if weights is None:
-        return {}
-    if not has_fit_parameter(pipeline.named_steps["rank"], "sample_weight"):
+def fit_parameters(pipeline: Pipeline, rows: LabelledFeatures) -> dict[str, Any]:
+    """Return the parameters of a fit that pass weights and times to the ranker, where there are some."""
+    if rows.weights is not None and not has_fit_parameter(pipeline.named_steps["rank"], "sample_weight"):
         raise InputError("--weight is not for this model; choose another --model.")
-    return {"rank__sample_weight": weights}
+    return fit_params(pipeline, rows.weights, rows.times)
 
 
 def fingerprint(features: Any) -> str:

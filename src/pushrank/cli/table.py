@@ -29,6 +29,8 @@ MISSING = ["#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.
 TRUTH_VALUES = {"true": 1.0, "false": 0.0}
 DAY = r"(?:0?[1-9]|[12]\d|3[01])"
 DATE = rf"\s*(?:\d{{4}}([-/.]){DAY}\1{DAY}|{DAY}([-/.]){DAY}\2(?:19|20)\d\d|{DAY}/{DAY}/\d\d)(?:[T ,].*)?\s*"
+DATE_PART = re.compile(r"(.+) \((hour|weekday|days since 1970)\)")
+"""The columns of numbers that dates become, which are not in the file themselves."""
 NEARLY_ALL = 0.9
 """A column is what at least this share of its values are: the others may be mistakes."""
 
@@ -130,6 +132,11 @@ class Column:
         """Return the number of a row in the file, from 1, which leaving out rows does not change."""
         return int(self.cells.index[position]) + 1
 
+    def dates(self) -> pd.Series:
+        """Return texts as dates, in UTC where they name a zone; those that are none are missing."""
+        dates = pd.to_datetime(self.values.astype(object), format="ISO8601", errors="coerce", utc=True)
+        return dates.dt.tz_localize(None)
+
     def first_row(self, is_bad: Any) -> tuple[int, Any]:
         """Return the number in the file of the first row that is bad, and its cell."""
         position = int(np.argmax(is_bad))
@@ -168,6 +175,8 @@ class Table:
         In a file with types a column of texts is no column of numbers, whatever it holds, unless numbers are
         asked for.
         """
+        if name not in self.frame and (part := DATE_PART.fullmatch(name)):
+            return self._date_part(name, *part.groups())
         cells = self.frame[name]
         type_kind = _kind_of_type(cells.dtype.pyarrow_dtype)
         parsed = partial(Column, name, self.path, cells, is_text_file=self.is_text)
@@ -245,9 +254,7 @@ class Table:
         """Return the numbers or dates of the column of --time, which can be put in order."""
         self.check(name, "time")
         column = self.column(name)
-        times = pd.Series(column.values)
-        if column.kind is not Kind.NUMBER:
-            times = pd.to_datetime(times.map(str), format="ISO8601", errors="coerce", utc=True)
+        times = pd.Series(column.values) if column.kind is Kind.NUMBER else column.dates()
         if times.isna().any():
             row, cell = column.first_row(times.isna())
             raise InputError(
@@ -256,6 +263,20 @@ class Table:
             )
         return np.asarray(times)
 
+    def _date_part(self, name: str, of: str, part: str) -> Column:
+        """Return what the dates of a column are in numbers, or raise InputError."""
+        column = self.column(of, Kind.TEXT)
+        dates = column.dates()
+        if (is_bad := dates.isna() & column.values.notna()).any():
+            row, cell = column.first_row(is_bad)
+            raise InputError(f"{column} must hold dates such as 2024-12-31; row {row} holds {cell!r}.")
+        numbers = {
+            "hour": dates.dt.hour + dates.dt.minute / 60.0,
+            "weekday": dates.dt.day_of_week,
+            "days since 1970": (dates.dt.normalize() - pd.Timestamp(0)).dt.days,
+        }[part].to_numpy(np.float64)
+        return Column(name, self.path, column.cells, Kind.NUMBER, numbers, numbers)
+
     def to_show(self, frame: pd.DataFrame, names: Sequence[str] | None) -> pd.DataFrame:
         """Return the columns that --show names, or all, or raise InputError when one is not there."""
         for name in names or ():
@@ -263,13 +284,17 @@ class Table:
         return frame[[name for name in dict.fromkeys(names) if name in frame]] if names else frame
 
     def feature_columns(
-        self, label: str, excluded: Sequence[str], aside: Mapping[str, str | None]
+        self, label: str, excluded: Sequence[str], dates: Sequence[str], aside: Mapping[str, str | None]
     ) -> list[Column]:
-        """Return the columns to rank by: all but the label, excluded ones and those set aside by options."""
+        """Return the columns to rank by: all but the label, excluded ones and those set aside by options.
+
+        In place of a column of ``dates`` come the numbers that are made of them.
+        """
         columns = set(self.frame.columns)
         # A name may hold a comma. Where no column is called so, the commas stand between several names.
         named = [part for name in excluded for part in ([name] if name in columns else name.split(","))]
         out = dict.fromkeys(named, "exclude") | {name: why for why, name in aside.items() if name is not None}
+        out |= dict.fromkeys(dates, "date")
         for name, why in out.items():
             self.check(name, why)
             if name == label:
@@ -277,13 +302,15 @@ class Table:
         if self.is_sparse:
             return []
         names = [name for name in self.frame.columns if name != label and name not in out]
+        names += [f"{name} ({part})" for name in dates for part in ("hour", "weekday", "days since 1970")]
         if not names:
             raise InputError(f"{self.path} has no column but the label; there is nothing to rank by.")
         return [self.column(name) for name in names]
 
     def model_columns(self, numeric: list[str], categorical: list[str]) -> list[Column]:
         """Return the columns that a model was fitted on, parsed as it needs them, or raise InputError."""
-        columns = set(self.frame.columns)
+        columns, parts = set(self.frame.columns), map(DATE_PART.fullmatch, numeric)
+        columns |= {part[0] for part in parts if part and part[1] in columns}
         missing = [name for name in numeric + categorical if name not in columns]
         if missing:
             shown = listed(f"{name!r}{self.describe_similar(name)}" for name in missing)
