@@ -3,8 +3,8 @@ Is the difference more than chance?
 ===================================
 
 A model that finds more on one split may find less on the next.
-:func:`~pushrank.model_selection.compare_rankers` fits every model on the same folds and gives each difference
-an interval, for all of them together.
+:func:`~pushrank.model_selection.compare_rankers` fits every model on the same folds, names those that may be
+the best, and gives each difference an interval, for all of them together.
 """
 
 from lightgbm import LGBMClassifier
@@ -32,7 +32,7 @@ found = compare_rankers(models, X, y, budget=BUDGET, cv=10, random_state=0)
 print(found)
 
 # %%
-# The differences to the baseline, each with its 95 % interval (of all together, by Bonferroni).
+# The differences to the baseline, each with its 95 % interval; those of all pairs of models hold together.
 baseline, *others = models
 figure, ax = pyplot.subplots(figsize=(7.2, 2.4), layout="constrained")
 for row, name in enumerate(reversed(others)):

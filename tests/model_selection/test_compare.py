@@ -120,7 +120,8 @@ def test_the_nested_choice_sees_only_its_training_part():
 
     X, y = np.random.default_rng(0).normal(size=(90, 3)), np.arange(90) % 2
     comparison = compare_rankers({"a": Spy(), "b": Spy(C=0.01)}, X, y, cv=3, nested=True, random_state=0)
-    assert seen == 3 * ([40] * 6 + [60] * 3)
+    # At last both models are fitted to the halves of a training part.
+    assert seen == 3 * ([40] * 6 + [60] * 3) + [30] * 4
     assert comparison.best_ in ("a", "b")
     assert comparison.optimism_.mean == pytest.approx(
         comparison.mean(comparison.best_, CRITERION) - comparison.mean(CHOSEN, CRITERION)
@@ -222,7 +223,8 @@ def test_preprocessing_that_pipelines_share_is_fitted_once_a_fold():
     for scoring in (None, "roc_auc"):
         fits.clear()
         once = compare_rankers(shared, X, y, cv=3, scoring=scoring, random_state=0)
-        assert fits == [80] * 3
+        # The halves are those of the last training part, for the errors.
+        assert fits == [80] * 3 + [40] * 2
         each = compare_rankers(own, X, y, cv=3, scoring=scoring, random_state=0)
         assert once.summary() == each.summary()
 
@@ -253,7 +255,7 @@ def test_test_parts_of_one_training_part_share_a_fit():
     train = np.arange(60)
     folds = [(train, np.arange(60, 90)), (train, np.arange(90, 120))]
     comparison = compare_rankers({"a": Spy()}, X, y, cv=folds)
-    assert fits == [60]
+    assert fits == [60, 30, 30]
     expected = Spy().fit(X[:60], y[:60]).decision_function(X[60:])
     np.testing.assert_array_equal(comparison.scores["a"][60:], expected)
 

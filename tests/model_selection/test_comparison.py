@@ -23,16 +23,18 @@ def compared(n_repeats=1, **hits):
 def test_the_verdict_says_what_few_test_parts_can_show():
     logistic = [0.5, 0.5]
     same = compared(logistic=logistic, push=[0.75, 0.75]).verdict()
-    assert "+0.250 against logistic, the same in each of 2 test parts, too few to know" in same
-    # The mean of two parts is 3 standard errors, and Student's t for two parts is 12.7.
-    few = compared(logistic=logistic, push=[0.7, 0.6]).verdict()
-    assert "95 % interval -0.485 to +0.785, which chance alone may explain" in few
-    assert few.startswith("No clear winner. Highest precision at 1/4: push")
+    assert "+0.250 against logistic, the same in all test parts, which are too few" in same
+    assert same.startswith("No clear winner, by precision at 1/4: logistic or push may be the best")
+    # Student's t for two parts is 12.7, and the error allows for training parts as large as the test parts.
+    few = compared(logistic=logistic, push=[0.7, 0.6])
+    reach = stats.t.ppf(0.975, 1) * np.std([0.2, 0.1], ddof=1) * np.sqrt(1 / 2 + 1)
+    assert f"95 % interval {0.15 - reach:+.3f} to +1.000" in few.verdict()
+    assert few.may_be_best_ == ["logistic", "push"]
     many = compared(logistic=logistic * 3, push=[0.7, 0.6] * 3).verdict()
-    reach = stats.t.ppf(0.975, 5) * np.std([0.7, 0.6] * 3, ddof=1) / np.sqrt(6)
+    reach = stats.t.ppf(0.975, 5) * np.std([0.7, 0.6] * 3, ddof=1) * np.sqrt(1 / 6 + 1 / 5)
     assert f"interval {0.15 - reach:+.3f} to {0.15 + reach:+.3f}: more than chance explains" in many
     always = compared(logistic=logistic * 3, push=[0.75] * 6).verdict()
-    assert "the same in each of 6 test parts: more than chance explains" in always
+    assert "+0.250 against logistic, the same in all test parts: more than chance explains" in always
 
 
 def test_the_verdict_names_no_best_of_equals():
@@ -40,16 +42,13 @@ def test_the_verdict_names_no_best_of_equals():
     assert "No model is better" in equal.verdict()
     assert "each has 0.600" in equal.verdict()
     assert equal.equals_ == ["push", "other"]
-    two = compared(logistic=[0.5, 0.7], push=[0.7, 0.5], other=[0.1, 0.2])
-    two.measures["push"]["average precision"] = np.array([0.9, 0.9])
-    assert "push is no better than logistic" in two.verdict()
     assert "next best" in compared(logistic=[0.9, 0.7], push=[0.7, 0.5]).verdict()
     assert "alone" in compared(push=[0.7, 0.5]).verdict()
 
 
 def test_what_is_more_than_chance():
     for parts, expected in (
-        ([0.75] * 3, None),
+        ([0.75] * 3, False),
         ([0.75] * 6, True),
         ([0.5] * 6, False),
         ([0.7, 0.6] * 3, True),
@@ -67,12 +66,25 @@ def test_repetitions_of_the_same_parts_are_no_more_evidence():
     assert often.difference("push", "logistic") == pytest.approx(once.difference("push", "logistic"))
     assert often.standard_error("push", CRITERION) == pytest.approx(once.standard_error("push", CRITERION))
     same = compared(2, logistic=[0.5] * 10, push=[0.75] * 10)
-    assert "in each of 10 test parts, too few to know" in same.verdict()
+    assert "the same in all test parts, which are too few" in same.verdict()
 
 
-def test_intervals_allow_for_all_models_compared():
-    """Two differences hold together at 95 % if each holds at 97.5 %."""
-    comparison = compared(logistic=[0.5] * 6, push=[0.7, 0.6] * 3, other=[0.5, 0.6] * 3)
-    reach = stats.t.ppf(1.0 - 0.05 / 4, 5) * np.std([0.7, 0.6] * 3, ddof=1) / np.sqrt(6)
-    assert comparison.difference("push", "logistic").high == pytest.approx(0.15 + reach)
-    assert "(of all 2 differences together)" in comparison.verdict()
+def test_candidates_and_equals_are_named_simplest_first():
+    comparison = compared(forest=[0.6, 0.5] * 3, linear=[0.55, 0.54] * 3, bad=[0.1, 0.2] * 3)
+    comparison.simplicity = {"forest": 3, "linear": 0, "bad": 2}
+    assert comparison.best_ == "forest"
+    assert comparison.may_be_best_ == ["linear", "forest"]
+    assert "linear or forest may be the best, and linear is the simplest of them." in comparison.verdict()
+    assert comparison.equal_for_your_purposes_ == ["forest"]
+    comparison.indifference = 0.2
+    assert comparison.equal_for_your_purposes_ == ["linear", "forest"]
+    assert (
+        "Equal for your purposes: linear or forest, of which linear is the simplest." in comparison.verdict()
+    )
+    assert comparison.summary()["may_be_best"] == ["linear", "forest"]
+
+
+def test_no_interval_leaves_the_range_of_its_measure():
+    comparison = compared(a=[0.0, 1.0, 0.0], b=[1.0, 0.0, 0.9], c=[0.1, 0.8, 0.2])
+    for gap in comparison.differences_.values():
+        assert -1.0 <= gap.low <= gap.mean <= gap.high <= 1.0

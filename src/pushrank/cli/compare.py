@@ -57,8 +57,9 @@ def compare(
 
     The last line is the command that fits the best model as it was compared; --save-best does it at once.
 
-    With --json, "differences" holds by how much the best model exceeds every other one by the criterion, with
-    intervals that hold together at 95 %; "more_than_chance" is null where the test parts are too few to tell.
+    With --json, "may_be_best" names the models that may be the best, the simplest first, at 95 %, and
+    "differences" holds by how much the best model exceeds every other one by the criterion, with intervals
+    that hold together at 95 %.
 
     Example: pushrank compare data.csv --label fraud --budget 100
     """

@@ -40,6 +40,9 @@ class ComparisonConfig:
     alpha: float | None = option("The L2 strength of the rankers; by default 0.1 on tables.", min=0.0)
     folds: int = option("Parts of the cross-validation.", default=5, min=2)
     repeats: int = option("Repetitions of the cross-validation.", default=1, min=1)
+    indifference: float = option(
+        "Fewer hits than these make no difference to you; needs --budget.", default=0.0, min=0.0
+    )
     seed: options.Seed = 0
     nested: bool = option("Also choose the model inside every training part.", "--nested", default=False)
     group: str | None = option("A column whose equal values stay in one part, such as the customer.")
@@ -64,6 +67,8 @@ class ComparisonConfig:
                 raise InputError(f"--p must be finite and at least 1, got {power:g}.")
         if self.alpha is not None and not 0.0 <= self.alpha < np.inf:
             raise InputError(f"--alpha must be finite and at least 0, got {self.alpha:g}.")
+        if self.indifference and self.budget is None:
+            raise InputError("--indifference counts hits within --budget; say both.")
         ways = [f"--{way}" for way in ("group", "time", "random", "test") if getattr(self, way)]
         # Groups are kept apart by time, too, and where parts are drawn of them at random.
         if len(ways) > 1 and ways not in (["--group", "--time"], ["--group", "--random"]):
@@ -165,6 +170,7 @@ def run_comparison(source: FeatureSource, text_format: TextFormat, config: Compa
             cv=cv,
             n_repeats=config.repeats,
             nested=config.nested,
+            indifference=config.indifference,
             groups=rows.groups,
             time=rows.times,
             sample_weight=rows.weights,

@@ -18,7 +18,8 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from pushrank.cli.errors import in_option_names, visible, warn
-from pushrank.model_selection.comparison import HITS, POSITIVES_AT_TOP, RankerComparison
+from pushrank.model_selection.comparison import POSITIVES_AT_TOP, RankerComparison
+from pushrank.model_selection.errors import HITS
 
 WIDTH = 140
 """The width of what is printed where neither a terminal nor COLUMNS says how wide it may be."""
@@ -63,16 +64,19 @@ def comparison_grid(comparison: RankerComparison, width: int) -> tuple[Grid, lis
     names = {measure: _in_two_lines(comparison.name_of(measure)) for measure in shown}
     cells = {m: [comparison.mean_and_error(model, m) for model in comparison.measures] for m in shown}
     widths = [max(map(len, [*names[measure].split("\n"), *cells[measure]])) + 3 for measure in shown]
-    room = width - max(map(len, comparison.measures)) - 4
+    may_be_best = comparison.may_be_best_ if len(comparison.measures) > 1 else []
+    models = [model + " *" * (model in may_be_best) for model in comparison.measures]
+    room = width - max(map(len, models)) - 4
     # The deciding measure is shown in full, however narrow the terminal.
     n_shown = max(1, int((np.cumsum(widths) <= room).sum()))
     grid = Grid()
-    grid.add_column("model", no_wrap=True, min_width=max(map(len, comparison.measures)))
+    header = "model" + "\n* may be best" * bool(may_be_best)
+    grid.add_column(header, no_wrap=True, min_width=max(map(len, models)))
     for measure in shown[:n_shown]:
         grid.add_column(names[measure], justify="right", no_wrap=True)
     for row, model in enumerate(comparison.measures):
         style = "bold" if model == comparison.best_ and not comparison.none_is_better_ else None
-        grid.add_row(model, *(cells[measure][row] for measure in shown[:n_shown]), style=style)
+        grid.add_row(models[row], *(cells[measure][row] for measure in shown[:n_shown]), style=style)
     return grid, [comparison.name_of(measure) for measure in shown[n_shown:]]
 
 

@@ -7,12 +7,18 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.pipeline import Pipeline
 
 from pushrank.estimators._scoring import fit_params
 from pushrank.estimators._scoring import model_scores as model_scores
 from pushrank.model_selection._folds import LabelledRows
+
+# Models may refuse fewer rows of a class, and vary in other ways than with all of them.
+MIN_ROWS_OF_CLASS = 10
 
 
 @contextmanager
@@ -67,6 +73,31 @@ class Fits:
         if not (key := self.keys[name]):
             return self.rankers[name]
         return Pipeline([*self.prepared[key][0].steps, ("ranker", self.rankers[name])])
+
+
+def scores_of_halves(
+    models: Mapping[str, Any], training: LabelledRows, X_test: Any, seed: int
+) -> list[list[NDArray[np.float64]]] | None:
+    """Return the scores of test rows by models fitted to disjoint halves of a training part.
+
+    Of few rows of a class, or few groups, there are no halves, and the result is None.
+    """
+    y, groups = training.positive, training.groups
+    n_groups = len(y) if groups is None else len(np.unique(groups))
+    if min(y.sum(), (~y).sum()) < 2 * MIN_ROWS_OF_CLASS or n_groups < 2 * MIN_ROWS_OF_CLASS:
+        return None
+    splitter = (StratifiedKFold if groups is None else StratifiedGroupKFold)(
+        2, shuffle=True, random_state=seed
+    )
+    halves = next(splitter.split(np.zeros(len(y)), y, groups))
+    if min(min(y[half].sum(), (~y[half]).sum()) for half in halves) < MIN_ROWS_OF_CLASS:
+        return None
+    scores = []
+    for half in halves:
+        fits = Fits(models, training.part(half), {})
+        prepared: dict[tuple[int, ...], Any] = {}
+        scores.append([model_scores(*fits.ranker_and_rows(name, X_test, prepared)) for name in models])
+    return scores
 
 
 def _transformer_ids(model: Any) -> tuple[int, ...]:

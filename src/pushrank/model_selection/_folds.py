@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 from sklearn.model_selection import RepeatedStratifiedKFold
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import _num_samples
 
 from pushrank import metrics
-from pushrank._time import splitter_of
+from pushrank._time import check_times, splitter_of
+from pushrank._validation import two_classes
 
 
 class LabelledRows(NamedTuple):
@@ -30,6 +31,34 @@ class LabelledRows(NamedTuple):
         """Return some of the rows."""
         beside = (None if column is None else column[numbers] for column in self[3:])
         return LabelledRows(_safe_indexing(self.X, numbers), self.y[numbers], self.positive[numbers], *beside)
+
+
+def checked_rows(
+    X: Any,
+    y: ArrayLike,
+    pos_label: Any,
+    sample_weight: ArrayLike | None,
+    groups: ArrayLike | None,
+    time: ArrayLike | None,
+) -> LabelledRows:
+    """Return rows whose labels, weights and times are checked."""
+    (X,), y = indexable(X), np.asarray(y)
+    n_rows = _num_samples(X)
+    if y.shape != (n_rows,):
+        raise ValueError(f"y must hold one label for each of the {n_rows} rows, got the shape {y.shape}.")
+    _, positive = two_classes(y, pos_label=pos_label)
+    # Classifiers would take the later of two texts for the positive label.
+    if pos_label is not None or y.dtype.kind not in "biuf":
+        y = positive
+    weights = None
+    if sample_weight is not None:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+        if weights.shape != (n_rows,) or not (np.isfinite(weights) & (weights >= 0.0)).all():
+            raise ValueError(
+                f"sample_weight must hold {n_rows} finite numbers of at least 0, one for each row."
+            )
+    times = None if time is None else check_times(time, n_rows)
+    return LabelledRows(X, y, positive, weights, None if groups is None else np.asarray(groups), times)
 
 
 def check_classes(y: NDArray[np.bool_], n_folds: int, n_splits: int = 1) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,26 +13,34 @@ from sklearn.base import BaseEstimator
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import get_scorer
-from sklearn.utils import check_random_state, indexable
-from sklearn.utils.validation import _num_samples
+from sklearn.model_selection import TimeSeriesSplit
+from sklearn.utils import check_random_state
 
 from pushrank import metrics
-from pushrank._time import TimeSplit, check_times, warn_of_random_folds
-from pushrank._validation import two_classes, warn
+from pushrank._time import TimeSplit, warn_of_random_folds
+from pushrank._validation import check_number, warn
 from pushrank.estimators import IRPush, PNormPush, PushBoost, TopRankerCV, TrimmedPush
 from pushrank.estimators._scoring import check_one_scorer, fit_params, model_scores
 from pushrank.metrics import scorers
-from pushrank.model_selection._fits import Fits
-from pushrank.model_selection._folds import LabelledRows, part_of_budget, share_of_hits, split_rows
-from pushrank.model_selection.comparison import (
+from pushrank.model_selection._fits import Fits, scores_of_halves
+from pushrank.model_selection._folds import (
+    LabelledRows,
+    checked_rows,
+    part_of_budget,
+    share_of_hits,
+    split_rows,
+)
+from pushrank.model_selection.comparison import CHOSEN, CONFIDENCE, POSITIVES_AT_TOP, RankerComparison
+from pushrank.model_selection.errors import (
+    AUC,
     AVERAGE_PRECISION,
-    CHOSEN,
     HITS,
-    POSITIVES_AT_TOP,
     PRECISION,
     WEIGHT,
-    RankerComparison,
+    Part,
+    errors_of_parts,
 )
+from pushrank.model_selection.verdict import quantiles, simplicity
 
 POWERS = (4.0, 16.0, 64.0)
 BASELINE = "logistic regression"
@@ -62,17 +70,19 @@ def compare_rankers(
     time: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
+    indifference: float = 0.0,
     random_state: Any = None,
     callback: Callable[[], None] | None = None,
 ) -> RankerComparison:
     r"""Compare rankers on the same folds, and say which is best at the top and whether that is beyond chance.
 
-    Every model is fitted to the same training parts and measured on the same test parts. A difference of two
-    models is the mean :math:`\bar d` of their paired differences in the :math:`V` folds, with the interval
+    Every model is fitted to the same training parts and measured on the same test parts. The difference of
+    two models is the mean :math:`\bar d` of their differences in the folds, with the interval
 
-    .. math:: \bar d \pm t_{1 - 0.025 / m,\, V - 1} \frac{\hat\sigma}{\sqrt V},
+    .. math:: \bar d \pm q \sqrt{\frac{\sigma^2}{n} + \frac{\min(0.7\, \delta^2, \sigma^2)}{n_{train}}}.
 
-    where :math:`m` is the number of models that the best is compared with.
+    The first term is for the n rows tested, the second for the training rows: see :class:`RankerComparison`.
+    The quantile q is that of the largest of all differences between as many equal models.
 
     Parameters
     ----------
@@ -113,8 +123,11 @@ def compare_rankers(
     pos_label : label, optional
         The positive class, which models are then fitted to as True; by default the larger of two numbers, yes
         of yes and no, and true of true and false. Other texts need a `pos_label`.
+    indifference : float, default=0.0
+        Differences below it, in hits with a budget, make no difference to you: models that differ by less at
+        95 % are called equal for your purposes.
     random_state : int, RandomState or None, default=None
-        The seed of the folds. Models that draw at random have their own seeds.
+        The seed of the folds and of the quantiles. Models that draw at random have their own seeds.
     callback : callable, optional
         Called without arguments whenever a model was fitted and measured.
 
@@ -135,7 +148,9 @@ def compare_rankers(
     Notes
     -----
     Models are fitted ``n_folds * n_repeats`` times each, and with ``nested=True`` about ``n_folds`` times as
-    often again. Rows with equal scores count by the expectation over their orders.
+    often again. For the errors each is fitted to both halves of the last training part, too, unless rows are
+    judged by time or a half has fewer than 10 rows of a class: a fifth more time with five folds. Rows with
+    equal scores count by the expectation over their orders.
 
     Counts of rows are of all rows that are held out, not of one test part: hits in a budget of N rows are the
     share of positives among the rows of a test part acted on, in proportion to its size, times N, and
@@ -146,9 +161,9 @@ def compare_rankers(
 
     References
     ----------
-    Nadeau and Bengio, *Inference for the generalization error*, Machine Learning 52 (2003), on why
-    repetitions are not independent; Cawley and Talbot, *On over-fitting in model selection*, JMLR 11 (2010),
-    on nested choice.
+    Nadeau and Bengio, *Inference for the generalization error*, Machine Learning 52 (2003); Hsu,
+    *Simultaneous confidence intervals for all distances from the "best"*, Annals of Statistics 9 (1981);
+    Cawley and Talbot, *On over-fitting in model selection*, JMLR 11 (2010), on nested choice.
 
     Examples
     --------
@@ -166,55 +181,111 @@ def compare_rankers(
     >>> comparison.measures["push"]["hits in budget"].shape
     (5,)
     """
-    rows = _checked_rows(X, y, pos_label, sample_weight, groups, time)
+    rows = checked_rows(X, y, pos_label, sample_weight, groups, time)
     n_rows = len(rows.y)
     seed = random_state if isinstance(random_state, int) else check_random_state(random_state).randint(2**31)
     if budget is not None and not 1 <= budget <= n_rows:
         raise ValueError(f"budget must be at least 1 and at most the {n_rows} rows, got {budget}.")
+    check_number("indifference", indifference, 0.0)
     models = _checked_models(models, rows, budget)
     if isinstance(cv, int) and time is None and groups is None:
         warn_of_random_folds(X)
     splits = split_rows(rows, cv, n_repeats, 2 if nested else 1, seed)
-    criterion, scorer = _criterion(scoring, budget)
-    comparison = _nothing_measured(rows, splits, criterion, budget, n_repeats, cv)
+    settings = Settings(models, cv, scoring, budget, seed, callback)
+    comparison, parts = _measured(settings, rows, splits, n_repeats, nested=nested)
+    comparison.indifference = indifference
+    _add_errors(comparison, settings, rows, splits, parts)
+    return comparison
+
+
+class Settings(NamedTuple):
+    """Which models are compared, and how, whatever the rows."""
+
+    models: Mapping[str, BaseEstimator]
+    cv: Any
+    scoring: Any
+    budget: int | None
+    seed: int
+    callback: Callable[[], None] | None
+
+
+def _measured(
+    settings: Settings, rows: LabelledRows, splits: Sequence[Any], n_repeats: int, *, nested: bool = False
+) -> tuple[RankerComparison, list[Part]]:
+    """Return the measures of all models on all test parts, and their scores there."""
+    criterion, scorer = _criterion(settings.scoring, settings.budget)
+    comparison = _nothing_measured(rows, splits, criterion, settings.budget, n_repeats, settings.cv)
+    parts: list[Part] = []
     fits: Fits | None = None
-    for part, (train, test) in enumerate(splits):
+    for number, (train, test) in enumerate(splits):
         # Splits that share a training part come one after the other, and share its fits.
-        if fits is None or train is not splits[part - 1][0]:
-            training, candidates = rows.part(train), dict(models)
+        if fits is None or train is not splits[number - 1][0]:
+            training, candidates = rows.part(train), dict(settings.models)
             if nested:
-                n_test, part_budget = int((comparison.folds >= 0).sum()), comparison.budget
-                if part_budget is not None:
-                    part_budget = part_of_budget(part_budget, len(train), n_test)
-                inner = compare_rankers(
-                    models,
-                    training.X,
-                    training.y,
-                    budget=part_budget,
-                    cv=cv,
-                    scoring=scoring,
-                    groups=training.groups,
-                    time=training.times,
-                    sample_weight=training.weights,
-                    random_state=seed,
-                )
-                candidates[CHOSEN] = models[inner.best_]
+                candidates[CHOSEN] = candidates[_best_inside(settings, training, comparison)]
             fits = Fits(candidates, training, comparison.warnings)
         testing = rows.part(test)
+        part = Part(test, testing.positive, testing.weights, [])
         prepared: dict[tuple[int, ...], Any] = {}
         for name in candidates:
             scores = model_scores(*fits.ranker_and_rows(name, testing.X, prepared))
-            if part < len(splits) // n_repeats:
-                comparison.scores.setdefault(name, np.full(n_rows, np.nan))[test] = scores
+            if name != CHOSEN:
+                part.scores.append(scores)
+            if number < len(splits) // n_repeats:
+                comparison.scores.setdefault(name, np.full(len(rows.y), np.nan))[test] = scores
             measures = _measures(testing, scores, comparison)
             if scorer is not None:
                 measures[criterion] = float(scorer(fits.whole(name), testing.X, testing.y))
             by_measure = comparison.measures.setdefault(name, {})
             for measure, value in measures.items():
                 by_measure[measure] = np.append(by_measure.get(measure, np.empty(0)), value)
-            if callback is not None:
-                callback()
-    return comparison
+            if settings.callback is not None:
+                settings.callback()
+        parts.append(part)
+    comparison.simplicity = {name: simplicity(fits.rankers[name]) for name in settings.models} if fits else {}
+    return comparison, parts
+
+
+def _best_inside(settings: Settings, training: LabelledRows, comparison: RankerComparison) -> str:
+    """Return the best model by a comparison within a training part."""
+    budget = comparison.budget
+    if budget is not None:
+        budget = part_of_budget(budget, len(training.y), int((comparison.folds >= 0).sum()))
+    splits = split_rows(training, settings.cv, 1, 1, settings.seed)
+    return _measured(settings._replace(budget=budget, callback=None), training, splits, 1)[0].best_
+
+
+def _add_errors(
+    comparison: RankerComparison,
+    settings: Settings,
+    rows: LabelledRows,
+    splits: Sequence[Any],
+    parts: Sequence[Part],
+) -> None:
+    """Add the errors of all measures, after fits of every model to two halves of the last training part."""
+    train, last = splits[-1][0], parts[-1]
+    # Periods differ by more than their rows do: each is one observation.
+    by_folds = rows.times is not None or isinstance(settings.cv, TimeSplit | TimeSeriesSplit)
+    halves = None
+    if not by_folds:
+        X_test = rows.part(last.rows).X
+        scores = scores_of_halves(settings.models, rows.part(train), X_test, settings.seed)
+        halves = None if scores is None else [last._replace(scores=half) for half in scores]
+    for measure in comparison.measures[comparison.baseline_]:
+        values = np.array([comparison.measures[name][measure] for name in settings.models])
+        comparison.errors[measure] = errors_of_parts(
+            values,
+            measure,
+            parts,
+            halves,
+            budget=comparison.budget,
+            n_repeats=comparison.n_repeats,
+            n_train=float(np.mean([len(train) for train, _ in splits])),
+            groups=rows.groups,
+            by_folds=by_folds,
+        )
+    errors = comparison.errors[comparison.criterion]
+    comparison.quantiles = quantiles(errors, CONFIDENCE, settings.seed)
 
 
 def _nothing_measured(
@@ -243,33 +314,6 @@ def _how_judged(rows: LabelledRows, cv: Any, n_splits: int) -> str:
     if isinstance(cv, int | np.integer):
         return f"Judged by {cv} random folds."
     return f"Judged by {type(cv).__name__}." if hasattr(cv, "split") else ""
-
-
-def _checked_rows(
-    X: Any,
-    y: ArrayLike,
-    pos_label: Any,
-    sample_weight: ArrayLike | None,
-    groups: ArrayLike | None,
-    time: ArrayLike | None,
-) -> LabelledRows:
-    (X,), y = indexable(X), np.asarray(y)
-    n_rows = _num_samples(X)
-    if y.shape != (n_rows,):
-        raise ValueError(f"y must hold one label for each of the {n_rows} rows, got the shape {y.shape}.")
-    _, positive = two_classes(y, pos_label=pos_label)
-    # Classifiers would take the later of two texts for the positive label.
-    if pos_label is not None or y.dtype.kind not in "biuf":
-        y = positive
-    weights = None
-    if sample_weight is not None:
-        weights = np.asarray(sample_weight, dtype=np.float64)
-        if weights.shape != (n_rows,) or not (np.isfinite(weights) & (weights >= 0.0)).all():
-            raise ValueError(
-                f"sample_weight must hold {n_rows} finite numbers of at least 0, one for each row."
-            )
-    times = None if time is None else check_times(time, n_rows)
-    return LabelledRows(X, y, positive, weights, None if groups is None else np.asarray(groups), times)
 
 
 def _checked_models(
@@ -371,7 +415,7 @@ def _measures(
         POSITIVES_AT_TOP: metrics.positives_at_top(y, scores) * comparison.n_positives / int(y.sum()),
         PRECISION: share_of_hits(y, scores, None, n_rows),
         AVERAGE_PRECISION: metrics.average_precision(y, scores),
-        "AUC": metrics.auc(y, scores),
+        AUC: metrics.auc(y, scores),
     }
     if budget is not None:
         measures[HITS] = budget * share_of_hits(y, scores, budget, n_rows)

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.stats import t
+from numpy.typing import NDArray
 
 from pushrank._html import html_sentences, html_table, interval_pictures
 from pushrank._optional import import_optional
 from pushrank.model_selection._folds import on_one_scale
+from pushrank.model_selection.errors import (
+    AUC,
+    AVERAGE_PRECISION,
+    HITS,
+    PRECISION,
+    WEIGHT,
+    Errors,
+    errors_by_folds,
+)
+from pushrank.model_selection.verdict import ROUNDING, may_be_best, quantiles, verdict
 
 if TYPE_CHECKING:
     import pandas as pd
 
 POSITIVES_AT_TOP = "positives at top"
-HITS = "hits in budget"
-PRECISION = "precision at 1/4"
-AVERAGE_PRECISION = "average precision"
-WEIGHT = "weight in budget"
 CHOSEN = "best of the above, chosen inside"
 CONFIDENCE = 0.95
-# Measures are of the order of 1, with rounding errors of about 1e-15.
-ROUNDING = 1e-9
 # Equal differences in all folds have no spread for Student's t, so that a sign test stands in for it: the
 # same sign in six folds has a two-sided probability below 5 %, 2 / 2^6.
 MIN_EQUAL_FOLDS = 6
@@ -40,9 +44,10 @@ class Difference(NamedTuple):
     standard_error : float
         Its standard error.
     low, high : float
-        The ends of its interval, which holds at 95 % together with those of all other models compared.
-    more_than_chance : bool or None
-        Whether the interval leaves out zero; None where there are too few folds for an answer.
+        The ends of its interval, which holds at 95 % together with those of all pairs of models compared, and
+        so whichever model is the best of them.
+    more_than_chance : bool
+        Whether the interval leaves out zero.
 
     Examples
     --------
@@ -54,7 +59,7 @@ class Difference(NamedTuple):
     standard_error: float
     low: float
     high: float
-    more_than_chance: bool | None
+    more_than_chance: bool
 
 
 @dataclass
@@ -81,14 +86,44 @@ class RankerComparison:
         The warnings of the fits of each model.
     judged : str, default=""
         A sentence that says on which rows models are judged, such as later ones than those learnt from.
+    errors : dict of str to Errors
+        The standard errors of the means and their differences by measure. Of a measure that has none here,
+        they come from the folds.
+    quantiles : tuple of float and ndarray, optional
+        By how many standard errors equal models may seem to differ: the most of all pairs, and the most of
+        the others from each model. By default they are found when needed.
+    simplicity : dict of str to int
+        The rank of each model, the simplest first: 0 for linear models, 1 for boosted stumps, 2 for trees and
+        whatever is none of these, 3 for forests, 4 for ensembles. Equals keep the order of ``measures``.
+    indifference : float, default=0.0
+        Differences of the criterion below it make no difference to the user.
 
     Notes
     -----
-    The standard error of a mean over the :math:`V` folds of :math:`R` repetitions is
+    What is estimated is the expected measure of a way to train a model, over training sets of this size and
+    over the rows tested, not that of one fitted model. The variance of a mean, or of the difference of two
+    models, over n rows that are held out is
 
-    .. math:: \\hat\\sigma / \\sqrt V, \\qquad \\hat\\sigma^2 = \\frac 1R \\sum_r s_r^2,
+    .. math:: \\frac{\\sigma^2}{n} + \\frac{\\min(0.7\\, \\delta^2, \\sigma^2)}{n_{train}},
 
-    where :math:`s_r` is the standard deviation over the folds of a repetition.
+    where :math:`\\sigma^2` is the variance of the influence values of the rows, which are averaged over
+    repetitions, so that these narrow the interval as far as they steady the mean. :math:`\\delta^2` is the
+    variance of their change between two fits to disjoint halves of a training part. The first term would do
+    for fits that are given. The second is due to the training rows: fits differ, and each row is tested in
+    one fold and learnt from in the others. Nadeau and Bengio have :math:`\\sigma^2` in its place, as it is
+    here where halves would be too small to fit. The factor 0.7 comes from simulations of models that are
+    equal by construction. Of groups, which are independent while their rows are not, influence values are
+    summed first.
+
+    Measures without influence values, such as positives at top or a scorer of your own, and rows judged by
+    time have the variance :math:`(1 / V + n_{test} / n_{train}) s^2` of Nadeau and Bengio, by the variance
+    :math:`s^2` between the V folds, and Student's distribution of V - 1 degrees of freedom.
+
+    References
+    ----------
+    Nadeau and Bengio, *Inference for the generalization error*, Machine Learning 52 (2003); DeLong, DeLong
+    and Clarke-Pearson, Biometrics 44 (1988), for influence values of the area; Hsu, *Simultaneous confidence
+    intervals for all distances from the "best"*, Annals of Statistics 9 (1981).
 
     Examples
     --------
@@ -97,10 +132,10 @@ class RankerComparison:
     ... )
     >>> comparison
     RankerComparison(2 models, 3 folds)
-    No clear winner. Highest AUC: b, +0.200 against a, 95 % interval -0.048 to +0.448, which chance alone may
-    explain.
-    >>> comparison.summary()["best"]
-    'b'
+    No clear winner, by AUC: a or b may be the best, and a is the simplest of them. Highest: b, +0.200 against
+    a, 95 % interval -0.193 to +0.593, which chance alone may explain.
+    >>> comparison.may_be_best_
+    ['a', 'b']
     """
 
     measures: dict[str, dict[str, NDArray[np.float64]]]
@@ -112,18 +147,28 @@ class RankerComparison:
     folds: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     warnings: dict[str, list[str]] = field(default_factory=dict)
     judged: str = ""
+    errors: dict[str, Errors] = field(default_factory=dict)
+    quantiles: tuple[float, NDArray[np.float64]] | None = None
+    simplicity: dict[str, int] = field(default_factory=dict)
+    indifference: float = 0.0
 
     def __repr__(self) -> str:
         folds = f"{self.n_folds} folds" + f", {self.n_repeats} times" * (self.n_repeats > 1)
-        return f"{type(self).__name__}({self._n_models} models, {folds})\n{self.verdict()}"
+        return f"{type(self).__name__}({len(self._models)} models, {folds})\n{self.verdict()}"
 
     def _repr_html_(self) -> str:
         """Return the verdict, the means of all measures, and the best model's differences as pictures."""
         best, by = self.best_, self.name_of(self.criterion)
         measures = sorted(self.measures[best], key=lambda name: name != self.criterion)
-        shown = [[model, *(self.mean_and_error(model, name) for name in measures)] for model in self.measures]
+        candidates = self.may_be_best_
+        shown = [
+            [model, "yes" * (model in candidates), *(self.mean_and_error(model, name) for name in measures)]
+            for model in self.measures
+        ]
         page = html_sentences(self.verdict()) + html_table(
-            ["model", *map(self.name_of, measures)], shown, "Means over the test parts ± standard errors"
+            ["model", "may be the best", *map(self.name_of, measures)],
+            shown,
+            "Means over the test parts ± standard errors",
         )
         if not self.differences_:
             return page
@@ -138,8 +183,8 @@ class RankerComparison:
         return page + html_table(["against", "", "difference", "low", "high"], rows, caption)
 
     @property
-    def _n_models(self) -> int:
-        return len(self.measures) - (CHOSEN in self.measures)
+    def _models(self) -> list[str]:
+        return [model for model in self.measures if model != CHOSEN]
 
     @property
     def n_folds(self) -> int:
@@ -152,8 +197,7 @@ class RankerComparison:
         judges = [
             name for name in (self.criterion, AVERAGE_PRECISION) if name in self.measures[self.baseline_]
         ]
-        models = (model for model in self.measures if model != CHOSEN)
-        return max(models, key=lambda model: [self.mean(model, measure) for measure in judges])
+        return max(self._models, key=lambda model: [self.mean(model, measure) for measure in judges])
 
     @property
     def baseline_(self) -> str:
@@ -172,6 +216,26 @@ class RankerComparison:
         """By how much the best model exceeds every other one by the criterion."""
         best = self.best_
         return {model: self.difference(best, model) for model in self.measures if model not in (best, CHOSEN)}
+
+    @property
+    def may_be_best_(self) -> list[str]:
+        """The models that no other exceeds by more than chance, the simplest first.
+
+        The model with the highest expected measure is among them in at least 95 % of samples (Hsu 1981).
+        Intervals of differences promise more and are wider: one may hold zero for a model that is left out.
+        """
+        means = np.array([self.mean(model, self.criterion) for model in self._models])
+        which = may_be_best(means, self.errors_of(self.criterion), self._quantiles()[1])
+        return self._simplest_first(model for model, may in zip(self._models, which, strict=True) if may)
+
+    @property
+    def equal_for_your_purposes_(self) -> list[str]:
+        """The best and those that it exceeds by less than ``indifference``, at 95 %, the simplest first."""
+        near = (model for model, gap in self.differences_.items() if gap.high < self.indifference)
+        return self._simplest_first([self.best_, *near])
+
+    def _simplest_first(self, models: Iterable[str]) -> list[str]:
+        return sorted(models, key=lambda model: (self.simplicity.get(model, 0), self._models.index(model)))
 
     @property
     def equals_(self) -> list[str]:
@@ -208,32 +272,51 @@ class RankerComparison:
         return float(np.mean(self.measures[model][measure]))
 
     def standard_error(self, model: str, measure: str) -> float:
-        """Return the standard error of a model's mean over the folds, that of one repetition."""
-        return self._error_of_mean(self.measures[model][measure])
+        """Return the standard error of a model's mean, over rows and training sets."""
+        if model == CHOSEN:
+            return float(errors_by_folds(self.measures[model][measure][None], self.n_repeats).means[0])
+        return float(self.errors_of(measure).means[self._models.index(model)])
 
-    def _error_of_mean(self, values: ArrayLike) -> float:
-        # Repetitions measure the same rows again: they add no independent folds to the error.
-        repetitions = np.reshape(values, (self.n_repeats, -1))
-        variance = np.mean(np.var(repetitions, axis=1, ddof=1))
-        return float(np.sqrt(variance) / np.sqrt(repetitions.shape[1]))
+    def errors_of(self, measure: str) -> Errors:
+        """Return the errors of a measure of all models, from the folds unless those of rows are known.
+
+        The error of a difference that is the same in all of fewer than six folds is infinite.
+        """
+        values = np.array([self.measures[model][measure] for model in self._models])
+        errors = self.errors.get(measure) or errors_by_folds(values, self.n_repeats)
+        gaps = np.abs(np.subtract.outer(values.mean(axis=1), values.mean(axis=1)))
+        if self.n_folds < MIN_EQUAL_FOLDS and ((errors.differences == 0.0) & (gaps > ROUNDING)).any():
+            known = (errors.differences > 0.0) | (gaps <= ROUNDING)
+            return errors._replace(differences=np.where(known, errors.differences, np.inf))
+        return errors
+
+    def _quantiles(self) -> tuple[float, NDArray[np.float64]]:
+        return self.quantiles or quantiles(self.errors_of(self.criterion), CONFIDENCE, seed=0)
 
     def difference(self, model: str, other: str) -> Difference:
         """Return by how much a model exceeds another by the criterion, and whether that is beyond chance.
 
-        The folds decide: their differences vary with the rows measured on and with those trained on, as they
-        do for anybody who trains a model and uses it. A bootstrap of the rows would keep the fits fixed. An
-        interval without zero is more than chance explains, and so is the same difference in at least six
-        folds; with fewer there is no answer (None). Intervals allow for as many comparisons as there are
-        other models.
+        The interval holds at 95 % together with those of all other pairs of models.
         """
-        gains = np.subtract(*(self.measures[name][self.criterion] for name in (model, other)))
-        mean, error = float(np.mean(gains)), self._error_of_mean(gains)
-        level = 1.0 - (1.0 - CONFIDENCE) / max(1, self._n_models - 1)
-        reach = float(t.ppf(0.5 + level / 2.0, self.n_folds - 1)) * error
-        beyond: bool | None = abs(mean) > max(reach, ROUNDING)
-        if beyond and 2.0 * reach <= ROUNDING and self.n_folds < MIN_EQUAL_FOLDS:
-            beyond = None
-        return Difference(mean, error, mean - reach, mean + reach, beyond)
+        both = [self.measures[name][self.criterion] for name in (model, other)]
+        mean = float(np.mean(both[0] - both[1]))
+        if CHOSEN in (model, other):
+            errors = errors_by_folds(np.array(both), self.n_repeats)
+            (joint, _), (row, column) = quantiles(errors, CONFIDENCE, seed=0), (0, 1)
+        else:
+            errors, (joint, _) = self.errors_of(self.criterion), self._quantiles()
+            row, column = self._models.index(model), self._models.index(other)
+        error = float(errors.differences[row, column])
+        reach = joint * error
+        beyond = abs(mean) > max(reach, ROUNDING)
+        # No difference exceeds the largest value of its measure.
+        most = max(abs(mean), self._largest_value())
+        return Difference(mean, error, max(mean - reach, -most), min(mean + reach, most), beyond)
+
+    def _largest_value(self) -> float:
+        if self.criterion == HITS and self.budget is not None:
+            return float(min(self.budget, self.n_positives or self.budget))
+        return 1.0 if self.criterion in (PRECISION, AVERAGE_PRECISION, AUC) else np.inf
 
     def name_of(self, measure: str) -> str:
         """Return a measure's name for readers, with the number of rows that it counts."""
@@ -258,41 +341,14 @@ class RankerComparison:
 
     def verdict(self) -> str:
         """Return which model is best at the top, whether by more than chance, and what to expect of it."""
-        verdict = f"{self._best_and_chance()} {self.judged}".rstrip()
+        sentences = f"{verdict(self)} {self.judged}".rstrip()
         if self.optimism_ is not None:
-            verdict += (
+            sentences += (
                 f" Report {self.mean_and_error(CHOSEN, self.criterion)}, the figure of choosing inside every "
                 "training part; the best line's own differs by "
                 f"{self.optimism_.mean:+.{self.digits(self.criterion)}f}, part of which is the choice."
             )
-        return verdict
-
-    def _best_and_chance(self) -> str:
-        best, other, by = self.best_, self.runner_up_, self.name_of(self.criterion)
-        digits = self.digits(self.criterion)
-        each = f"{self.mean(best, self.criterion):.{digits}f}"
-        if best == other:
-            return f"{best} alone was measured, by {by}: {each}."
-        if self.none_is_better_:
-            return f"No model is better at the top than another, by {by}: each has {each}."
-        if other in self.equals_:
-            return (
-                f"No clear winner by {by}: {best} is no better than {other}; average precision decides "
-                "between equals."
-            )
-        gain, _, low, high, beyond = self.difference(best, other)
-        gap = f"{best}, {gain:+.{digits}f} against {other}" + ", the next best" * (other != self.baseline_)
-        if high - low <= ROUNDING:
-            gap += f", the same in each of {self.n_folds * self.n_repeats} test parts"
-        else:
-            gap += f", 95 % interval {low:+.{digits}f} to {high:+.{digits}f}"
-            gap += f" (of all {self._n_models - 1} differences together)" * (self._n_models > 2)
-        if beyond:
-            return f"Best at the top, by {by}: {gap}: more than chance explains."
-        gap = f"No clear winner. {'Most' if self.criterion == HITS else 'Highest'} {by}: {gap}"
-        if beyond is None:
-            return f"{gap}, too few to know what chance alone would do; take more folds."
-        return f"{gap}, which chance alone may explain."
+        return sentences
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row for every measure of every fold: ``model``, ``measure``, ``part`` and ``value``."""
@@ -309,11 +365,14 @@ class RankerComparison:
     def summary(self) -> dict[str, Any]:
         """Return the means, the differences and the verdict as a dict of plain values, for JSON.
 
-        Its keys are ``best``, ``equally_good``, ``criterion``, ``verdict``, ``differences``, ``models`` and,
-        after a nested choice, ``optimism``.
+        Its keys are ``best``, ``may_be_best`` and ``equal_for_your_purposes`` (the simplest first),
+        ``equally_good``, ``criterion``, ``verdict``, ``differences``, ``models`` and, after a nested choice,
+        ``optimism``.
         """
         summary = {
             "best": self.best_,
+            "may_be_best": self.may_be_best_,
+            "equal_for_your_purposes": self.equal_for_your_purposes_,
             "equally_good": self.equals_,
             "criterion": self.criterion,
             "verdict": self.verdict(),

@@ -17,7 +17,8 @@ from pushrank._numeric import Floats
 from pushrank.metrics import Measurement
 from pushrank.metrics._bootstrap import default_n_resamples
 from pushrank.metrics.measurement import number_text
-from pushrank.model_selection.comparison import HITS, PRECISION, RankerComparison
+from pushrank.model_selection.comparison import RankerComparison
+from pushrank.model_selection.errors import HITS, PRECISION
 from pushrank.report.lists import RankedLists
 from pushrank.report.models import Drivers, find_drivers, model_sentences
 from pushrank.report.page import Page
@@ -126,6 +127,7 @@ class ReportData(Page):
             "n_resamples": default_n_resamples(len(self.y)),
             "none_is_better": comparison.none_is_better_,
             "place": _place_of_best(comparison),
+            "may_be_best": comparison.may_be_best_,
         }
         return of_comparison | _template_context(self, _facts(self))
 
@@ -238,7 +240,7 @@ def _place_of_best(comparison: RankerComparison) -> str:
     best, runner_up = comparison.best_, comparison.runner_up_
     if best == runner_up or runner_up in comparison.equals_:
         return ""
-    if comparison.differences_[runner_up].more_than_chance:
+    if comparison.differences_[runner_up].more_than_chance and comparison.may_be_best_ == [best]:
         return "best at the top"
     return "most hits" if comparison.criterion == HITS else "highest"
 

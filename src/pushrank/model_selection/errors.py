@@ -1,0 +1,284 @@
+"""What chance does to the mean measures of models: influence values of rows, and the errors made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pushrank._numeric import Floats
+from pushrank._validation import resolve_k
+from pushrank.metrics._ranking import Ranking
+from pushrank.metrics.roc import placements
+from pushrank.model_selection._folds import part_of_budget
+
+HITS = "hits in budget"
+WEIGHT = "weight in budget"
+PRECISION = "precision at 1/4"
+AVERAGE_PRECISION = "average precision"
+AUC = "AUC"
+# What names of scorers stand for.
+SCORERS = {
+    "average_precision": AVERAGE_PRECISION,
+    "auc": AUC,
+    "roc_auc": AUC,
+    "precision_at_quarter": PRECISION,
+}
+# With this part of the variance between fits to disjoint halves, 95 % intervals leave out a model that is
+# equal by construction in about 5 % of simulated sets at most, by every measure: see experiments/verdicts.
+HALVES = 0.7
+# A difference below this part of what it is a difference of comes from rounding.
+ROUNDING = 1e-12
+
+
+class Part(NamedTuple):
+    """The rows of a test part: their numbers, labels and weights, and their scores by each model."""
+
+    rows: NDArray[np.intp]
+    positive: NDArray[np.bool_]
+    weights: Floats | None
+    scores: list[Floats]
+
+
+class Errors(NamedTuple):
+    """The errors of the mean measures of models and of all their differences.
+
+    Parameters
+    ----------
+    means : ndarray of shape (n_models,)
+        The standard error of each mean.
+    differences : ndarray of shape (n_models, n_models)
+        The standard error of each difference, zero between models that are measured alike on all rows.
+    covariance : ndarray of shape (n_models, n_models)
+        The covariance of the means up to a factor, for the correlations of their differences.
+    freedom : float
+        The degrees of freedom of the errors, infinite where they come from many rows.
+    """
+
+    means: Floats
+    differences: Floats
+    covariance: Floats
+    freedom: float
+
+
+def variances_of_differences(covariance: Floats) -> Floats:
+    """Return the variance of every difference, shape (n_models, n_models), zero where it is rounding."""
+    total = np.add.outer(np.diag(covariance), np.diag(covariance))
+    variances = total - 2.0 * covariance
+    return np.where(variances > ROUNDING * total, variances, 0.0)
+
+
+def errors_by_folds(values: Floats, n_repeats: int, test_ratio: float | None = None) -> Errors:
+    r"""Return the errors of means over the V folds, from how the folds differ.
+
+    The variance is :math:`(1 / V + n_{test} / n_{train}) s^2` (Nadeau and Bengio 2003), where :math:`s^2` is
+    that between the folds of a repetition. Values have the shape (n_models, V * n_repeats).
+    """
+    repeated = values.reshape(len(values), n_repeats, -1)
+    n_folds = repeated.shape[2]
+    ratio = 1.0 / (n_folds - 1) if test_ratio is None else test_ratio
+    centred = (repeated - repeated.mean(axis=2, keepdims=True)).reshape(values.shape)
+    covariance = (1.0 / n_folds + ratio) / (n_repeats * (n_folds - 1)) * centred @ centred.T
+    means, differences = np.diag(covariance), variances_of_differences(covariance)
+    # So few folds say nothing of correlations; those of independent models give Tukey's quantiles.
+    return Errors(np.sqrt(means), np.sqrt(differences), np.eye(len(values)), n_folds - 1.0)
+
+
+def errors_by_rows(
+    influences: Floats,
+    halves: Floats | None,
+    groups: tuple[NDArray[np.intp], NDArray[np.intp]],
+    n_folds: int,
+    n_train: float,
+) -> Errors:
+    r"""Return the errors of means over the folds, from the influence of the rows tested and trained on.
+
+    The variance of a difference is
+
+    .. math:: \frac{\sigma^2}{n} + \frac{\min(0.7\, \delta^2, \sigma^2)}{n_{train}},
+
+    with the variance :math:`\sigma^2`, over the n rows tested, of the difference of the models' influence
+    values, and the variance :math:`\delta^2`, over the rows of one test part, of its change between fits to
+    disjoint halves of the training part.
+
+    Parameters
+    ----------
+    influences : ndarray of shape (n_models, n)
+        The influence values, by every fold's own measure, on average over the repetitions.
+    halves : ndarray of shape (n_models, n_part), or None
+        Those by models fitted to one half of a training part, less those of the other half. With None the
+        second term is at its largest, as in Nadeau and Bengio's error.
+    groups : tuple of ndarray
+        The groups of the rows of both, which are independent of each other.
+    n_folds : int
+        The number of folds, each of which takes a degree of freedom, since its influence values sum to zero.
+    n_train : float
+        The number of rows of a training part.
+    """
+    n_rows = influences.shape[1]
+    covariance, n_groups = _covariance(influences, groups[0], n_folds)
+    means, differences = np.diag(covariance), variances_of_differences(covariance)
+    of_training = means, differences
+    if halves is not None:
+        change = HALVES * _covariance(halves, groups[1], 1)[0]
+        of_training = (
+            np.minimum(np.diag(change), means),
+            np.minimum(variances_of_differences(change), differences),
+        )
+    return Errors(
+        np.sqrt(means / n_rows + of_training[0] / n_train),
+        np.sqrt(differences / n_rows + of_training[1] / n_train),
+        covariance,
+        np.inf if n_groups == n_rows else max(n_groups - n_folds, 1.0),
+    )
+
+
+def _covariance(influences: Floats, groups: NDArray[np.intp], n_folds: int) -> tuple[Floats, int]:
+    """Return the covariance of models' influence values for a row, and the number of groups of rows."""
+    n_rows = influences.shape[1]
+    n_groups = int(groups.max()) + 1
+    sums = influences
+    if n_groups < n_rows:
+        sums = np.stack([np.bincount(groups, row, n_groups) for row in influences])
+    factor = n_groups / max(n_groups - n_folds, 1) / n_rows
+    return factor * sums @ sums.T, n_groups
+
+
+def errors_of_parts(
+    values: Floats,
+    measure: str,
+    parts: Sequence[Part],
+    halves: Sequence[Part] | None,
+    *,
+    budget: int | None,
+    n_repeats: int,
+    n_train: float,
+    groups: NDArray[Any] | None,
+    by_folds: bool,
+) -> Errors:
+    """Return the errors of a measure: by rows, where these have influence values, else by the folds.
+
+    The two halves are the last part, with scores of models fitted to either half of its training part.
+    """
+    n_folds, which = len(parts) // n_repeats, SCORERS.get(measure, measure)
+    rows = np.sort(np.concatenate([part.rows for part in parts[:n_folds]]))
+    if by_folds or which not in (HITS, WEIGHT, PRECISION, AVERAGE_PRECISION, AUC):
+        return errors_by_folds(values, n_repeats, len(rows) / n_folds / n_train)
+    chances = [0.0] * len(values)
+    if which not in (AVERAGE_PRECISION, AUC):
+        chances = chances_at_threshold(parts, which, budget, len(rows))
+    influences = np.zeros((len(values), len(rows)))
+    for part in parts:
+        of_part = influences_of_part(part, which, budget, len(rows), chances)
+        influences[:, np.searchsorted(rows, part.rows)] += of_part * (len(rows) / len(parts) / len(part.rows))
+    change = None
+    if halves is not None:
+        one, other = (influences_of_part(half, which, budget, len(rows), chances) for half in halves)
+        change = one - other
+    ids = np.arange(rows.max() + 1) if groups is None else groups
+    of_rows, of_last = (np.unique(ids[held], return_inverse=True)[1] for held in (rows, parts[-1].rows))
+    return errors_by_rows(influences, change, (of_rows, of_last), n_folds, n_train)
+
+
+def influences_of_part(
+    part: Part, measure: str, budget: int | None, n_rows: int, chances: Sequence[float]
+) -> Floats:
+    r"""Return the influence values of the rows of a test part, shape (n_models, n_part), which sum to zero.
+
+    With the share :math:`a_i` of a row that is acted on among k of n rows, its gain :math:`g_i` (1 of a
+    positive, or its weight) and the mean gain :math:`\eta` at the threshold (`chances`), which moves:
+
+    - hits in a budget B: :math:`\frac{B n}{k} a_i (g_i - \eta)`;
+    - precision among a quarter as many rows as positives: the same for B = 1, and
+      :math:`\frac{n}{4 k} g_i (\eta - \pi)` for their random number, where :math:`\pi` is the precision;
+    - the area: DeLong's placements, over the share of the class;
+    - average precision, :math:`E[g P(s)] / p` with the share p of positives and the precision :math:`P_i`
+      among the :math:`b_i` rows from the score of row i on:
+      :math:`\frac 1p (g_i P_i + \sum_{s_j \le s_i} g_j (g_i - P_j) / b_j - \mathrm{AP}\, g_i)`;
+
+    all less their means.
+    """
+    y = part.positive.astype(np.float64)
+    values = np.empty((len(part.scores), len(y)))
+    for model, scores in enumerate(part.scores):
+        if measure == AUC:
+            ranking = Ranking(part.positive, scores)
+            for of_class, placed in zip((part.positive, ~part.positive), placements(ranking), strict=True):
+                values[model, of_class] = (placed - placed.mean()) / of_class.mean()
+        elif measure == AVERAGE_PRECISION:
+            values[model] = _influences_on_average_precision(y, scores)
+        else:
+            k, gain = _depth(part, measure, budget, n_rows), _gain(part, measure)
+            acted, chance = acted_on(scores, k), chances[model]
+            influence = acted * (gain - chance)
+            if measure == PRECISION:
+                precision = acted @ y / k
+                influence += 0.25 * (y - y.mean()) * (chance - precision)
+            values[model] = len(y) / k * influence
+            if budget is not None and measure != PRECISION:
+                values[model] *= budget
+    centred: Floats = values - values.mean(axis=1, keepdims=True)
+    return centred
+
+
+def _influences_on_average_precision(y: Floats, scores: Floats) -> Floats:
+    order = np.argsort(-scores, kind="stable")
+    ranked, gain, n = -scores[order], y[order], len(y)
+    # Rows with equal scores share the precision at the last of them.
+    first, last = (np.searchsorted(ranked, ranked, side) for side in ("left", "right"))
+    precision = np.cumsum(gain)[last - 1] / last
+    # Sums over the rows at or below each one.
+    below = [np.cumsum((gain * term / last)[::-1])[::-1][first] for term in (1.0, precision)]
+    average = gain @ precision / gain.sum()
+    influence = np.empty(n)
+    influence[order] = (gain * precision + gain * below[0] - below[1] - average * gain) / gain.mean()
+    return influence
+
+
+def _gain(part: Part, measure: str) -> Floats:
+    weights = 1.0 if measure != WEIGHT or part.weights is None else part.weights
+    return np.where(part.positive, weights, 0.0)
+
+
+def _depth(part: Part, measure: str, budget: int | None, n_rows: int) -> int:
+    """Return how many of the rows of a part are acted on."""
+    if measure == PRECISION or budget is None:
+        return int(resolve_k(0.25, False, float(part.positive.sum())))
+    return part_of_budget(budget, len(part.positive), n_rows)
+
+
+def acted_on(scores: Floats, k: float) -> Floats:
+    """Return the share of each row that is among the first k, over all orders of rows with equal scores.
+
+    Examples
+    --------
+    >>> acted_on(np.array([3.0, 1.0, 1.0, 0.0]), 2).tolist()
+    [1.0, 0.5, 0.5, 0.0]
+    """
+    if k >= len(scores):
+        return np.ones(len(scores))
+    last = int(np.ceil(k)) - 1
+    threshold = -np.partition(-scores, last)[last]
+    above, at = scores > threshold, scores == threshold
+    shares: Floats = above + at * ((k - above.sum()) / at.sum())
+    return shares
+
+
+def chances_at_threshold(parts: Sequence[Part], measure: str, budget: int | None, n_rows: int) -> list[float]:
+    """Return for each model the mean gain of rows about its threshold, over all test parts.
+
+    Of K rows acted on in all parts these are the :math:`K^{4/5}` about the last one, half of them below it:
+    fewer would say little of a steep chance, and more are not about the threshold.
+    """
+    depths = [_depth(part, measure, budget, n_rows) for part in parts]
+    width = 0.5 * sum(depths) ** -0.2
+    sums = np.zeros((len(parts[0].scores), 2))
+    for part, k in zip(parts, depths, strict=True):
+        gain = _gain(part, measure)
+        reach = max(0.5, width * min(k, len(gain) - k))
+        for model, scores in enumerate(part.scores):
+            near = acted_on(scores, k + reach) - acted_on(scores, k - reach)
+            sums[model] += near @ gain, near.sum()
+    return list(sums[:, 0] / sums[:, 1])
