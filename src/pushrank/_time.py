@@ -25,8 +25,8 @@ Indices = NDArray[np.intp]
 class TimeSplit(BaseCrossValidator):  # type: ignore[misc]
     r"""Test parts in the order of time, each after the rows that are learnt from.
 
-    The different times are cut into ``n_splits + 1`` periods of about as many rows each. Every period but the
-    first is a test part. Where it begins at the time :math:`t`, the rows learnt from are those of times in
+    The different times are cut into ``n_splits + 1`` periods of about as many rows each, of which all but the
+    first are tested on. Where a test part begins at the time :math:`t`, rows are learnt from of times in
 
     .. math:: [t - \mathrm{gap} - \mathrm{window},\; t - \mathrm{gap}).
 
@@ -94,7 +94,7 @@ class TimeSplit(BaseCrossValidator):  # type: ignore[misc]
         y : object, optional
             Ignored.
         groups : array-like of shape (n_samples,), optional
-            The groups of rows, which are kept apart.
+            The groups to keep apart.
         time : array-like of shape (n_samples,), optional
             Numbers, dates, or texts such as 2024-12-31; by default the index of a data frame, or its only
             column of times.
@@ -216,8 +216,8 @@ def times_of_frame(X: Any) -> list[tuple[str, Any]]:
     if not hasattr(X, "iloc") or not hasattr(X, "columns"):
         return []
     if X.index.dtype.kind == "M":
-        return [("index", X.index)]
-    return [(f"column {name!r}", X[name]) for name, dtype in X.dtypes.items() if dtype.kind == "M"]
+        return [("X.index", X.index)]
+    return [(f"X[{name!r}]", X[name]) for name, dtype in X.dtypes.items() if dtype.kind == "M"]
 
 
 def in_order(times: NDArray[Any]) -> bool:
@@ -235,10 +235,9 @@ def warn_of_random_folds(X: Any) -> None:
     if len(found) != 1 or found[0][1].isna().any() or not in_order(check_times(found[0][1], len(X))):
         return
     where = found[0][0]
-    how = "X.index" if where == "index" else f"X[{where.removeprefix('column ')}]"
     warn(
-        f"the rows of X follow the times of its {where}, and random folds let models learn from later rows "
-        f"than they are tested on. Pass time={how} to test on what comes later, or a splitter such as "
+        f"the rows of X follow the times of {where}, and random folds let models learn from later rows than "
+        f"they are tested on. Pass time={where} to test on what comes later, or a splitter such as "
         "StratifiedKFold to keep random folds.",
         UserWarning,
     )

@@ -287,14 +287,14 @@ def test_rows_follow_times_up_or_down_but_for_a_few():
 def test_random_folds_of_rows_in_the_order_of_time_are_warned_of_once():
     X, y, time = rows()
     frame = pd.DataFrame(X, index=pd.DatetimeIndex(time))
-    with pytest.warns(UserWarning, match="rows of X follow the times of its index.*time=X.index") as told:
+    with pytest.warns(UserWarning, match="rows of X follow the times of X.index.*time=X.index") as told:
         compare_rankers(MODELS, frame, y, random_state=0)
     assert len(told) == 1
-    with pytest.warns(UserWarning, match="follow the times of its index"):
+    with pytest.warns(UserWarning, match="follow the times of X.index"):
         SEARCHES["families"].fit(frame, y)
     dated = pd.DataFrame(X, columns=list("abc")).assign(seen=time)
     search = RankerSearchCV([("one", make_pipeline(Numbers(), PNormPush()), {})], cv=2)
-    with pytest.warns(UserWarning, match=r"times of its column 'seen'.*time=X\['seen'\]"):
+    with pytest.warns(UserWarning, match=r"times of X\['seen'\].*time=X\['seen'\]"):
         search.fit(dated, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

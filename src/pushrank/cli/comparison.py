@@ -19,7 +19,7 @@ from pushrank.cli.errors import InputError, refusing, warn
 from pushrank.cli.features import FeatureSource, LabelledFeatures, read_features
 from pushrank.cli.model import N_INNER_FOLDS, make_model, make_ranking_pipelines
 from pushrank.cli.options import option
-from pushrank.cli.screen import progress
+from pushrank.cli.screen import progress, share_of_rows
 from pushrank.cli.table import Kind, TextFormat, listed
 from pushrank.model_selection._folds import check_classes
 from pushrank.model_selection.compare import LINEAR_CHOSEN, POWERS, compare_rankers, default_rankers
@@ -130,8 +130,7 @@ class Compared(NamedTuple):
     def title(self) -> str:
         """Return what was compared, in one line."""
         rows, n_test = self.rows, len(self.rows.y) - self.rows.n_learnt
-        budget, n_tested = self.comparison.budget, int((self.comparison.folds >= 0).sum())
-        share = f"; {budget:,} of {n_tested:,} rows ({100 * budget / n_tested:.3g} %)" if budget else ""
+        share = share_of_rows(self.comparison.budget, (self.comparison.folds >= 0).sum())
         counted = f"{rows.n_learnt:,} rows" + f" and {n_test:,} to test on" * bool(n_test)
         positive = f"{int(rows.y.sum()):,} with {rows.label_meaning}{share}"
         return f"{rows.table.path.name}: {counted}, {positive}; {rows.describe_features()}; {self.split}"
@@ -154,12 +153,9 @@ def run_comparison(source: FeatureSource, text_format: TextFormat, config: Compa
         with refusing("--test: " * (config.test is not None)):
             check_classes(tested, config.folds, 3 if config.nested else 1)
     (cv, split), sparse = split_rows(rows, config), rows.table.is_sparse
+    rankers = config.models(rows.y, rows.times, dense=not sparse)
     models = make_ranking_pipelines(
-        config.models(rows.y, rows.times, dense=not sparse),
-        rows.numeric,
-        rows.categorical,
-        sparse=sparse,
-        alpha=config.alpha,
+        rankers, rows.numeric, rows.categorical, sparse=sparse, alpha=config.alpha
     )
     with refusing(), progress(config.folds * config.repeats, len(models) + config.nested) as advance:
         comparison = compare_rankers(
@@ -181,10 +177,7 @@ def run_comparison(source: FeatureSource, text_format: TextFormat, config: Compa
 
 
 def with_times(rows: LabelledFeatures, config: ComparisonConfig) -> LabelledFeatures:
-    """Return rows with the times to judge by: those of --time, or of the one column of dates they follow.
-
-    Where rows have dates in another way, a warning says how to judge by them.
-    """
+    """Return rows with the times of --time or of the one column of dates they follow; warn of other dates."""
     table = rows.table
     if rows.times is not None or config.random or config.test is not None or table.is_sparse:
         return rows

@@ -19,7 +19,7 @@ from pushrank.cli.features import LabelledSource
 from pushrank.cli.labels import LabelledRows, label_rows
 from pushrank.cli.options import option
 from pushrank.cli.read import read_table
-from pushrank.cli.screen import console
+from pushrank.cli.screen import console, share_of_rows
 from pushrank.cli.table import TextFormat
 from pushrank.cli.write import REPORTS_WRITTEN, check_output, versions, write_page
 from pushrank.metrics import Measurement
@@ -157,7 +157,7 @@ def show_measures(
         typer.echo(json.dumps(measured.summary() | {"others": finite}, indent=2))
         return measured
     screen = console()
-    n_positive = f"{int(y.sum()):,} with {rows.label_meaning}"
+    n_positive = f"{int(y.sum()):,} with {rows.label_meaning}{share_of_rows(config.budget, total)}"
     screen.print(f"{', '.join(scores)} on {table.path.name}: {len(y):,} rows, {n_positive}")
     screen.print(measures_grid(measured, others, screen.width))
     for sentence in measured.sentences():

@@ -57,6 +57,11 @@ def console() -> Console:
     return Screen(width=width, markup=False, emoji=False, highlight=False)
 
 
+def share_of_rows(budget: int | None, n_rows: float) -> str:
+    """Return a budget beside the rows that it is of, to follow what else is said of them."""
+    return "" if budget is None else f"; {budget:,} of {n_rows:,.0f} rows ({100 * budget / n_rows:.3g} %)"
+
+
 def comparison_grid(comparison: RankerComparison, width: int) -> tuple[Grid, list[str]]:
     """Return the table, the deciding measure first, and the measures that there is no room for."""
     baseline = comparison.measures[comparison.baseline_]

@@ -286,10 +286,7 @@ class Table:
     def feature_columns(
         self, label: str, excluded: Sequence[str], dates: Sequence[str], aside: Mapping[str, str | None]
     ) -> list[Column]:
-        """Return the columns to rank by: all but the label, excluded ones and those set aside by options.
-
-        In place of a column of ``dates`` come the numbers that are made of them.
-        """
+        """Return the columns to rank by: all but the label and what options name; of dates their numbers."""
         columns = set(self.frame.columns)
         # A name may hold a comma. Where no column is called so, the commas stand between several names.
         named = [part for name in excluded for part in ([name] if name in columns else name.split(","))]
