@@ -27,7 +27,7 @@ def test_fit_score_evaluate(files, frame, data):
     ranked = pd.read_csv(files / "ranked.csv")
     assert ranked["rank"].tolist() == list(range(1, 51))
     assert (np.diff(ranked["score"]) <= 0).all()
-    assert list(ranked.columns) == [*frame.columns, "score", "rank"]
+    assert list(ranked.columns) == ["rank", "score", *frame.columns]
     assert (ranked["class"] == "malignant").all()  # the larger of the two labels
     measures = json.loads(call("evaluate", model, files / data, "--json").stdout)
     assert measures["scores"]["pnorm-push"]["average_precision"]["estimate"] > 0.9

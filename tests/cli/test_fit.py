@@ -64,14 +64,14 @@ def test_probabilities_are_calibrated_on_rows_held_out(files, frame):
     model = fitted(files, "--probability")
     call("score", model, files / "data.csv", "-o", out, "--probability", "--columns", "class")
     ranked = pd.read_csv(out)
-    assert list(ranked) == ["class", "score", "probability", "rank"]
+    assert list(ranked) == ["rank", "score", "probability", "class"]
     assert (np.diff(ranked["probability"]) <= 0).all()
     # 30 features leave little to guess: the mean is the share of positives, as of any logistic curve
     share = (frame["class"] == "malignant").mean()
     assert ranked["probability"].mean() == pytest.approx(share, abs=0.02)
     frame[:0].to_csv(files / "none.csv", index=False)
     call("score", model, files / "none.csv", "-o", out, "--probability")
-    assert list(pd.read_csv(out)) == [*frame, "score", "probability", "rank"]
+    assert list(pd.read_csv(out)) == ["rank", "score", "probability", *frame]
     for said, options in {
         "fit it with --probability": ["--probability"],
         "--columns 'nobody' is not in": ["--columns", "nobody"],

@@ -76,3 +76,32 @@ def test_bad_input_at_score_time(files, frame):
         assert len([line for line in result.stderr.splitlines() if line]) == 1
         assert not out.exists()
     assert call("score", model, files / "data.csv", "-o", out, "--top", 0, code=2)
+
+
+def test_texts_that_a_spreadsheet_would_run_are_told(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"x": rng.normal(size=60), "y": np.arange(60) % 2, "note": "fine", "change": "-1,5 %"}
+    )
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    call(
+        "fit",
+        tmp_path / "a.csv",
+        "--label",
+        "y",
+        "--exclude",
+        "note",
+        "--exclude",
+        "change",
+        "-o",
+        tmp_path / "m.skops",
+    )
+    scored = ["score", tmp_path / "m.skops", tmp_path / "a.csv", "--force", "-o"]
+    assert call(*scored, tmp_path / "r.csv").stderr == ""
+    frame.loc[[3, 8], "note"] = ["=cmd|' /C calc'!A0", "@SUM(1)"]
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    told = call(*scored, tmp_path / "r.csv").stderr
+    assert "column 'note' holds 2 texts such as" in told
+    assert "would run as formulas" in told
+    assert "change" not in told
+    assert call(*scored, tmp_path / "r.xlsx").stderr == ""

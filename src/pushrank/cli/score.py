@@ -32,7 +32,7 @@ def score(
     ] = False,
     force: options.Force = False,
 ) -> None:
-    """Write the rows best first, with their score and rank.
+    """Write the rows best first, after their rank and score.
 
     Every cell is written as it was read, whether the model uses it or not. Only when text becomes
     .parquet or .xlsx are the model's numbers written as numbers. A text file keeps the separator, encoding
@@ -56,17 +56,16 @@ def score(
         if unknown := [name for name in columns if name not in rows.columns]:
             raise InputError(f"--columns {unknown[0]!r} is not in {data}; it has {table.describe_columns()}.")
         rows = rows[list(dict.fromkeys(columns))]
-    results: dict[str, Any] = {"score": scores[order]}
+    results: dict[str, Any] = {"rank": np.arange(1, len(order) + 1), "score": scores[order]}
     if probability:
         results["probability"] = saved.probabilities(scores)[order]
-    results["rank"] = np.arange(1, len(order) + 1)
     for name in list(results):
         values = results.pop(name)
         while name in rows.columns:
             name = f"pushrank_{name}"
         results[name] = values
     # Joined at once: pandas warns of a frame that grows by many single columns.
-    rows = pd.concat([rows, pd.DataFrame(results, index=rows.index)], axis=1)
+    rows = pd.concat([pd.DataFrame(results, index=rows.index), rows], axis=1)
     is_same_kind = file_kind(output) == file_kind(table.path)
     write_table(rows, output, table.text_format if is_same_kind else DEFAULT_FORMAT)
     piped = output == STANDARD_STREAM

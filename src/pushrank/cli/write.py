@@ -31,10 +31,7 @@ REPORTS_WRITTEN = (".html", ".htm")
 TABLES_WRITTEN = (".csv", ".tsv", ".parquet", ".xlsx")
 SIGNATURE = {b"written by": b"pushrank"}
 """Metadata of the Parquet files that commands write; the creator of Excel files is pushrank, too."""
-OUR_COLUMNS = (
-    r"\b(?:pushrank_)?score(.)(?:(?:pushrank_)?probability\1)?(pushrank_)?rank\b"
-    r"|^model(.)measure.part.value\s*$"
-)
+OUR_COLUMNS = r"^((?:pushrank_)*rank)(.)(?:pushrank_)*score\b|^model(.)measure.part.value\s*$"
 """The first line of a table that ``score`` or ``compare`` wrote, by whatever it is separated."""
 
 
@@ -96,8 +93,8 @@ def _is_ours(path: Path, kind: str) -> bool:
         if header is None:
             return False
         # Other programs write columns of these names, too, but seldom with such a first row.
-        rank, start = ("part", 0) if header[3] else (f"{header[2] or ''}rank", 1)
-        first = pd.read_csv(path, sep=header[1] or header[3], nrows=1, encoding="latin-1")
+        rank, start = ("part", 0) if header[3] else (header[1], 1)
+        first = pd.read_csv(path, sep=header[2] or header[3], nrows=1, encoding="latin-1")
         return bool((first[rank] == start).all())
     except (OSError, ValueError, LookupError, zipfile.BadZipFile, pa.ArrowException):
         return False
@@ -122,6 +119,8 @@ def versions() -> str:
 def write_table(frame: pd.DataFrame, path: Path, text_format: TextFormat = DEFAULT_FORMAT) -> None:
     """Write rows to a file by its extension, whole or not at all, and text in a format."""
     separator = text_format.separator or SEPARATORS.get(file_kind(path), ",")
+    if path.suffix.lower() not in (".parquet", *SHEETS):
+        _warn_of_formulas(frame)
     written = {"decimal": text_format.decimal or ".", "encoding": text_format.encoding or "utf-8"}
     if path == STANDARD_STREAM:
         frame.to_csv(sys.stdout, sep=separator, index=False, **written)
@@ -134,6 +133,19 @@ def write_table(frame: pd.DataFrame, path: Path, text_format: TextFormat = DEFAU
             _write_sheet(frame, beside)
         else:
             frame.to_csv(beside, sep=separator, index=False, **written)
+
+
+def _warn_of_formulas(frame: pd.DataFrame) -> None:
+    """Warn of texts that a spreadsheet would run, as it runs what is no number and begins as a formula."""
+    for name in frame.select_dtypes(exclude="number"):
+        texts = frame[name].dropna().astype(str)
+        texts = texts[texts.str[:1].isin(["=", "+", "-", "@"])]
+        texts = texts[~texts.str.fullmatch(r"[+-][\s\d.,'%]*(?:[eE][+-]?\d+)?")]
+        if len(texts):
+            warn(
+                f"column {name!r} holds {len(texts):,} texts such as {texts.iloc[0]!r}, which a spreadsheet "
+                "that opens the file would run as formulas; in .xlsx they are written as texts."
+            )
 
 
 def _write_sheet(frame: pd.DataFrame, path: Path) -> None:
