@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import cProfile
+import pstats
 import shlex
 from decimal import Decimal
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier
 
-from pushrank.cli.model import MAX_CATEGORIES, SavedModel, models_with
+from pushrank import PNormPush
+from pushrank.cli.model import MAX_CATEGORIES, SavedModel, make_ranking_pipelines, models_with
 from pushrank.cli.table import TEXT, Kind, Table, TextFormat
 from tests.cli.runner import FEW, auc, call
 
@@ -249,7 +253,7 @@ def test_numbers_that_may_be_identifiers_are_warned_of(tmp_path, frame):
         assert f"warning: column {name!r} of" in told
         assert "identifiers do" in told
         assert "leave the column out: --exclude" in told
-    for name, values in {"paid": drawn, "id": drawn // 50, "x2": np.sort(frame["x"])}.items():
+    for name, values in {"paid": drawn, "id": drawn % 7, "x2": np.sort(frame["x"])}.items():
         assert fitted(tmp_path, frame.assign(**{name: values})).stderr == ""
 
 
@@ -391,3 +395,67 @@ def test_the_help_names_the_models_that_have_an_option():
     for option in ("p", "k", "C"):
         assert f"for{models_with(option).replace(' ', '')}." in shown
     assert "boosted stumps" in " ".join(call("compare", "--help").stdout.split())
+
+
+def test_identifiers_that_come_again_are_warned_of(tmp_path, frame):
+    customers = 10_000 + 7 * (np.arange(N_ROWS) // 3)
+    told = fitted(tmp_path, frame.assign(customer_id=np.random.default_rng(0).permutation(customers))).stderr
+    assert (
+        f"holds {len(set(customers)):,} different whole numbers in {N_ROWS:,} rows, as identifiers do" in told
+    )
+    assert "--group customer_id), or leave the column out: --exclude customer_id." in told
+
+
+def test_texts_that_differ_in_case_are_told(tmp_path, frame):
+    kinds = np.array(["web", "WEB", "pos", "POS ", "phone"])[np.arange(N_ROWS) % 5]
+    told = fitted(tmp_path, frame.assign(channel=kinds)).stderr
+    assert "'web' and 'WEB', 'pos' and 'POS ' differ in case or blanks only" in told
+    assert "phone" not in told
+
+
+def test_copied_rows_are_told_unless_most_rows_have_their_like(tmp_path, frame):
+    copied = pd.concat([frame, frame.iloc[[4, 9]], frame.iloc[[4]]], ignore_index=True)
+    told = fitted(tmp_path, copied).stderr
+    assert f"3 of the {N_ROWS + 3:,} rows of" in told
+    assert f"such as row {N_ROWS + 1:,}, {N_ROWS + 2:,}, {N_ROWS + 3:,}: they count several times" in told
+    # Rows that differ in a column which is left out are no copies.
+    visits = copied.assign(visit=np.random.default_rng(1).permutation(len(copied)))
+    assert "copies" not in fitted(tmp_path, visits, "--exclude", "visit").stderr
+    assert "copies" not in fitted(tmp_path, frame[["code", "y"]]).stderr
+
+
+def test_a_column_that_gives_the_label_away_is_named_beside_the_verdict(tmp_path, frame):
+    frame.assign(paid=frame["y"] * 2.0 + 0.5).to_csv(tmp_path / "a.csv", index=False)
+    shown = call("compare", tmp_path / "a.csv", "--label", "y", *FEW, "--folds", 2).stdout
+    assert "All this rests on 'paid', which alone tells the classes apart." in shown
+    *_, command = shown.strip().splitlines()
+    assert "--exclude paid" in command
+    assert (
+        "All this rests"
+        not in call("compare", tmp_path / "a.csv", "--label", "y", "--exclude", "paid", *FEW).stdout
+    )
+
+
+def test_names_of_columns_are_not_looked_up_one_by_one():
+    """Each would be searched for among all: the square of 200,000 is minutes."""
+    numbers = pd.DataFrame(np.random.default_rng(0).normal(size=(4, 500))).rename(columns=str)
+    table = numbers.assign(kind=["a", "b", "a", "b"])
+    trees = HistGradientBoostingClassifier()
+    pipelines = make_ranking_pipelines(
+        {"push": PNormPush(), "trees": trees}, list(numbers), ["kind"], sparse=False
+    )
+    for pipeline in pipelines.values():
+        profile = cProfile.Profile()
+        profile.runcall(pipeline[0].fit, table)
+        calls = pstats.Stats(profile).stats.items()
+        assert sum(counts[1] for name, counts in calls if "'index' of 'list'" in name[2]) < 50
+
+
+def test_a_model_takes_columns_in_another_order(tmp_path, frame):
+    kinds = frame.assign(kind=np.array(["a", "b", "c"])[frame["code"] % 3])
+    fitted(tmp_path, kinds)
+    for name, order in (("one", list(kinds)), ("other", list(kinds)[::-1])):
+        kinds[order].to_csv(tmp_path / f"{name}.csv", index=False)
+        call("score", tmp_path / "m.skops", tmp_path / f"{name}.csv", "-o", tmp_path / f"{name}_ranked.csv")
+    one, other = (pd.read_csv(tmp_path / f"{name}_ranked.csv") for name in ("one", "other"))
+    np.testing.assert_array_equal(one["score"], other["score"])

@@ -82,7 +82,7 @@ def test_standard_streams(tmp_path, frame):
     command = ["score", str(tmp_path / "m.skops"), "-", "-o", "-", "--top", "3"]
     shown = CliRunner().invoke(app, command, input=frame.to_csv(index=False, sep=";"))
     assert shown.exit_code == 0, shown.output
-    assert shown.stdout.splitlines()[0] == "size;kind;y;n;score;rank"
+    assert shown.stdout.splitlines()[0] == "rank;score;size;kind;y;n"
     assert len(shown.stdout.splitlines()) == 4
     assert "3 of 40 rows, best first, on standard output." in shown.stderr
 
@@ -266,7 +266,7 @@ def test_a_quiet_day_has_a_header_and_no_rows(tmp_path, frame):
     call("fit", tmp_path / "a.csv", "--label", "y", "-o", tmp_path / "m.skops")
     frame[:0].to_csv(tmp_path / "new.csv", index=False)
     call("score", tmp_path / "m.skops", tmp_path / "new.csv", "-o", tmp_path / "r.csv")
-    assert (tmp_path / "r.csv").read_text() == "size,kind,y,n,score,rank\n"
+    assert (tmp_path / "r.csv").read_text() == "rank,score,size,kind,y,n\n"
 
 
 @pytest.mark.parametrize(
@@ -289,3 +289,11 @@ def test_what_a_terminal_cannot_show_is_replaced(tmp_path, frame):
     shown = CliRunner(charset="ascii").invoke(app, command)
     assert shown.exit_code == 0, shown.exception
     assert "gr??e.csv" in shown.stdout
+
+
+def test_a_file_says_by_its_first_bytes_that_it_is_utf_16(tmp_path, frame):
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    frame.to_csv(tmp_path / "b.csv", index=False, encoding="utf-16")
+    one, other = (rows_of(tmp_path / name) for name in ("a.csv", "b.csv"))
+    pd.testing.assert_frame_equal(one.features, other.features)
+    assert other.table.text_format.encoding == "utf-16"

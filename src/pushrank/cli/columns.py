@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pushrank.cli.errors import InputError, warn
@@ -30,6 +31,15 @@ AMOUNT = (
     r"(?P<number>(?:0|[1-9]\d{0,2})(?:[.,'’\s]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?)"
     rf"\s*(?P<after>{UNIT})?\s*"
 )
+MAX_COPIES = 0.1
+"""Where a larger share of rows have their like, that is the nature of the table."""
+MIN_IDENTIFIERS = 0.1
+"""Codes of fewer kinds, such as shops, come again in new rows."""
+HASHED_AT_ONCE = 1 << 22
+GIVES_AWAY = (
+    "alone tells the two classes apart: is it a copy of the label, or known only afterwards? A model that "
+    "has it learns nothing else; if so,"
+)
 IDENTIFIER = r"(?i:id)|.*[^a-zA-Z](?i:id)|.*[a-z]I[dD]|Unnamed: \d+|\s*"
 """Names of columns of identifiers, and those of columns without a name, as pandas writes row numbers."""
 
@@ -39,8 +49,11 @@ def excluding(names: Iterable[str]) -> str:
     return " ".join(f"--exclude {shlex.quote(str(name))}" for name in names)
 
 
-def usable_columns(columns: list[Column], y: NDArray[np.bool_]) -> list[Column]:
-    """Return the columns that vary; refuse those that cannot be used, and warn of those that are doubtful."""
+def usable_columns(columns: list[Column], y: NDArray[np.bool_]) -> tuple[list[Column], list[str]]:
+    """Return the columns that vary, and the names of those that alone tell the two classes apart.
+
+    Columns that cannot be used are refused, and those that are doubtful are warned of.
+    """
     ignored = {column.name: why for column in columns if (why := _why_ignored(column))}
     dates = [column for column in columns if column.kind is Kind.DATE and column.name not in ignored]
     kept = [column for column in columns if column.name not in ignored and column.kind is not Kind.DATE]
@@ -62,12 +75,64 @@ def usable_columns(columns: list[Column], y: NDArray[np.bool_]) -> list[Column]:
         )
     doubtful = {}
     for column in kept:
+        if column.kind is Kind.TEXT and (alike := _differing_in_case(column)):
+            warn(
+                f"{column}: {alike} differ in case or blanks only, and count as different; write them alike."
+            )
         for doubt in _doubts(column, y):
             warn(f"{column} {doubt} leave the column out: {excluding([column.name])}.")
             doubtful[column.name] = doubt
     if len(doubtful) > 1:
         warn(f"to leave all of these columns out: {excluding(doubtful)}")
-    return kept
+    return kept, [name for name, doubt in doubtful.items() if doubt == GIVES_AWAY]
+
+
+def _differing_in_case(column: Column) -> str:
+    """Return texts of a column that are the same but for case and blanks, the first few of them."""
+    texts = pd.Series(column.counts.index, dtype=object)
+    alike = texts.groupby(texts.str.strip().str.casefold(), sort=False).agg(list)
+    return listed(" and ".join(map(repr, several)) for several in alike if len(several) > 1)
+
+
+def row_hashes(features: Any) -> NDArray[np.uint64]:
+    """Return a hash of each row of a matrix of features."""
+    # A hash of all rows of a sparse matrix would make it dense: a weighted sum stands for each row.
+    if sp.issparse(features):
+        features = pd.DataFrame({"sum": features @ np.arange(1.0, features.shape[1] + 1.0)})
+    is_number = (features.dtypes == np.float64).to_numpy()
+    hashes = np.zeros(len(features), dtype=np.uint64)
+    numbers = features.loc[:, is_number].to_numpy()
+    # pandas takes a fifth of a millisecond for each column: a block of them is hashed at once.
+    width = max(1, HASHED_AT_ONCE // max(len(features), 1))
+    for start in range(0, numbers.shape[1], width):
+        block = np.ascontiguousarray(numbers[:, start : start + width])
+        # Numbered from 1, since the hash of 0 is 0.
+        places = np.arange(1, block.shape[1] + 1, dtype=np.uint64) + np.uint64(start)
+        hashes += pd.util.hash_array(block.ravel()).reshape(block.shape) @ pd.util.hash_array(places)
+    if not is_number.all():
+        hashes += pd.util.hash_pandas_object(features.loc[:, ~is_number], index=False).to_numpy()
+    return hashes
+
+
+def warn_of_copies(table: Table, features: Any, y: NDArray[np.bool_]) -> None:
+    """Warn of some rows that are the same as others in every cell of the file."""
+    if table.is_sparse:
+        return
+    keys = pd.Series(row_hashes(features) + y.astype(np.uint64))
+    candidates = keys.duplicated(keep=False).to_numpy()
+    # In a table of a few categories most rows have their like, which says nothing.
+    if candidates.mean() > MAX_COPIES:
+        return
+    # Cells of lists and the like, in columns that are left out, can only be compared as texts.
+    rows = table.frame[candidates].astype(str)
+    copies = rows[rows.duplicated().to_numpy()]
+    if len(copies):
+        shown = ", ".join(f"{number + 1:,}" for number in copies.index[:3])
+        warn(
+            f"{len(copies):,} of the {len(table):,} rows of {table.path} are copies of others, such as row "
+            f"{shown}: they count several times, and may be learnt from and tested on. Leave copies out, "
+            "unless each is a case of its own."
+        )
 
 
 def feature_matrix(table: Table, columns: list[Column]) -> Any:
@@ -184,10 +249,7 @@ def _doubts(column: Column, y: NDArray[np.bool_]) -> Iterator[str]:
     elif has_many_rows:
         yield from _doubts_of_numbers(column)
     if has_many_rows and min(y.sum(), (~y).sum()) >= MIN_CLASS_TO_WARN and _gives_label_away(column, y):
-        yield (
-            "alone tells the two classes apart: is it a copy of the label, or known only afterwards? A model "
-            "that has it learns nothing else; if so,"
-        )
+        yield GIVES_AWAY
 
 
 def _gives_label_away(column: Column, y: NDArray[np.bool_]) -> bool:
@@ -237,6 +299,12 @@ def _doubts_of_numbers(column: Column) -> Iterator[str]:
         yield (
             f"holds a different whole number in every row ({shown}, ...), as row numbers and identifiers do, "
             "and these say nothing about new rows; if it is one,"
+        )
+    elif re.fullmatch(IDENTIFIER, column.name) and numbers.nunique() > MIN_IDENTIFIERS * len(numbers):
+        yield (
+            f"holds {numbers.nunique():,} different whole numbers in {len(numbers):,} rows, as identifiers "
+            "do, of customers say; if it is one, keep its rows together (--group "
+            f"{shlex.quote(column.name)}), or"
         )
 
 

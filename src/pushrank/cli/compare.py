@@ -10,13 +10,14 @@ from typing import Annotated
 import typer
 
 from pushrank.cli import options
+from pushrank.cli.columns import excluding
 from pushrank.cli.comparison import Compared, ComparisonConfig, run_comparison
 from pushrank.cli.errors import InputError, say
 from pushrank.cli.features import FeatureSource
 from pushrank.cli.model import SavedModel, fit_pipeline
 from pushrank.cli.report import write_comparison_report
 from pushrank.cli.screen import print_comparison
-from pushrank.cli.table import TextFormat
+from pushrank.cli.table import TextFormat, listed
 from pushrank.cli.write import MODELS_WRITTEN, REPORTS_WRITTEN, TABLES_WRITTEN, check_output, write_table
 from pushrank.model_selection.compare import FOREST, LINEAR_CHOSEN
 
@@ -80,6 +81,9 @@ def compare(
         typer.echo(json.dumps(comparison.summary() | {"fit": command}, indent=2))
     else:
         print_comparison(comparison, compared.title())
+        if names := compared.rows.giveaways:
+            which = f"{listed(map(repr, names))}, which alone tell{'s' * (len(names) == 1)} the classes apart"
+            say(f"All this rests on {which}. Unless it is known beforehand: {excluding(names)}.")
         if config.model is None and not compared.rows.table.is_sparse and FOREST not in comparison.measures:
             say(f"A {FOREST} takes minutes on so many rows: --model random-forest compares it alone.")
         say(f"To fit the best on all rows: {command}")
@@ -100,7 +104,7 @@ def fit_command(
         "positive": rows.positive,
         "drop_unlabelled": source.drop_unlabelled or None,
         **{option: value or None for option, value in vars(text_format).items()},
-        "exclude": [name for name in [*(source.exclude or []), config.group] if name],
+        "exclude": [name for name in [*(source.exclude or []), config.group, *rows.giveaways] if name],
         "date": source.date,
         "time": rows.time,
         "weight": config.weight,

@@ -13,7 +13,13 @@ import typer
 from numpy.typing import NDArray
 
 from pushrank.cli import options
-from pushrank.cli.columns import MIN_ROWS_TO_WARN, check_magnitudes, feature_matrix, usable_columns
+from pushrank.cli.columns import (
+    MIN_ROWS_TO_WARN,
+    check_magnitudes,
+    feature_matrix,
+    usable_columns,
+    warn_of_copies,
+)
 from pushrank.cli.errors import InputError, warn
 from pushrank.cli.labels import LabelledRows, label_rows
 from pushrank.cli.options import option
@@ -51,7 +57,8 @@ class FeatureSource(LabelledSource):
 class LabelledFeatures(LabelledRows):
     """Labelled rows with their features, what they count for in fits, and how they belong together.
 
-    The rows of a test file come after the ``n_learnt`` rows to learn from.
+    The rows of a test file come after the ``n_learnt`` rows to learn from. Each of ``giveaways`` is a column
+    that alone tells the two classes apart.
     """
 
     numeric: list[str]
@@ -62,6 +69,7 @@ class LabelledFeatures(LabelledRows):
     time: str | None
     times: NDArray[Any] | None
     n_learnt: int
+    giveaways: list[str]
 
     @property
     def learnt(self) -> LabelledFeatures:
@@ -115,10 +123,11 @@ def read_features(
         weights = np.concatenate([part.table.numbers(weight, "weight", 0.0) for part in parts])
     groups = None if group is None else table.groups(group)
     times = None if time is None else table.times(time)
-    columns = usable_columns(columns, learnt.y)
+    columns, giveaways = usable_columns(columns, learnt.y)
     numeric = [column.name for column in columns if column.kind is Kind.NUMBER]
     categorical = [column.name for column in columns if column.kind is not Kind.NUMBER]
     features = feature_matrix(table, columns)
+    warn_of_copies(table, features, learnt.y)
     for part in tested:
         columns = part.table.model_columns(numeric, categorical)
         check_magnitudes(columns)
@@ -128,7 +137,9 @@ def read_features(
         table = replace(table, frame=frame, features=features if table.is_sparse else None)
     y, n_learnt = np.concatenate([part.y for part in parts]), len(learnt.y)
     label, names = (learnt.label, learnt.positive), (numeric, categorical)
-    return LabelledFeatures(table, *label, y, *names, features, weights, groups, time, times, n_learnt)
+    return LabelledFeatures(
+        table, *label, y, *names, features, weights, groups, time, times, n_learnt, giveaways=giveaways
+    )
 
 
 def _read_labelled(source: FeatureSource, text_format: TextFormat, test: Path | None) -> list[LabelledRows]:

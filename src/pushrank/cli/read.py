@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import codecs
 import csv
 import gzip
 import io
@@ -179,6 +180,8 @@ def _read_text(path: Path, text_format: TextFormat) -> Table:
     with open_file(path) as stream:
         head = stream.read(SAMPLE_BYTES) + stream.readline()
         stream.seek(0)
+        if text_format.encoding is None and head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            text_format = replace(text_format, encoding="utf-16")
         text = head.decode(text_format.encoding or "utf-8-sig", errors="replace")
         lines = re.split(r"\r\n|\r|\n", text)[text_format.skip_rows :]
         # Excel writes and reads a first line such as sep=; that names the separator.
