@@ -31,11 +31,8 @@ AMOUNT = (
     r"(?P<number>(?:0|[1-9]\d{0,2})(?:[.,'’\s]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?)"
     rf"\s*(?P<after>{UNIT})?\s*"
 )
-MAX_COPIES = 0.1
-"""Where a larger share of rows have their like, that is the nature of the table."""
 MIN_IDENTIFIERS = 0.1
 """Codes of fewer kinds, such as shops, come again in new rows."""
-HASHED_AT_ONCE = 1 << 22
 GIVES_AWAY = (
     "alone tells the two classes apart: is it a copy of the label, or known only afterwards? A model that "
     "has it learns nothing else; if so,"
@@ -50,10 +47,7 @@ def excluding(names: Iterable[str]) -> str:
 
 
 def usable_columns(columns: list[Column], y: NDArray[np.bool_]) -> tuple[list[Column], list[str]]:
-    """Return the columns that vary, and the names of those that alone tell the two classes apart.
-
-    Columns that cannot be used are refused, and those that are doubtful are warned of.
-    """
+    """Refuse and warn of columns; return those that vary, and which of them alone tell the classes apart."""
     ignored = {column.name: why for column in columns if (why := _why_ignored(column))}
     dates = [column for column in columns if column.kind is Kind.DATE and column.name not in ignored]
     kept = [column for column in columns if column.name not in ignored and column.kind is not Kind.DATE]
@@ -103,7 +97,7 @@ def row_hashes(features: Any) -> NDArray[np.uint64]:
     hashes = np.zeros(len(features), dtype=np.uint64)
     numbers = features.loc[:, is_number].to_numpy()
     # pandas takes a fifth of a millisecond for each column: a block of them is hashed at once.
-    width = max(1, HASHED_AT_ONCE // max(len(features), 1))
+    width = max(1, (1 << 22) // max(len(features), 1))
     for start in range(0, numbers.shape[1], width):
         block = np.ascontiguousarray(numbers[:, start : start + width])
         # Numbered from 1, since the hash of 0 is 0.
@@ -120,8 +114,8 @@ def warn_of_copies(table: Table, features: Any, y: NDArray[np.bool_]) -> None:
         return
     keys = pd.Series(row_hashes(features) + y.astype(np.uint64))
     candidates = keys.duplicated(keep=False).to_numpy()
-    # In a table of a few categories most rows have their like, which says nothing.
-    if candidates.mean() > MAX_COPIES:
+    # In a table of a few categories many rows have their like, which says nothing.
+    if candidates.mean() > 0.1:
         return
     # Cells of lists and the like, in columns that are left out, can only be compared as texts.
     rows = table.frame[candidates].astype(str)
