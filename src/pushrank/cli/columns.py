@@ -115,7 +115,7 @@ def warn_of_copies(table: Table, features: Any, y: NDArray[np.bool_]) -> None:
     keys = pd.Series(row_hashes(features) + y.astype(np.uint64))
     candidates = keys.duplicated(keep=False).to_numpy()
     # In a table of a few categories many rows have their like, which says nothing.
-    if candidates.mean() > 0.1:
+    if not 0.0 < candidates.mean() <= 0.1:
         return
     # Cells of lists and the like, in columns that are left out, can only be compared as texts.
     rows = table.frame[candidates].astype(str)
@@ -262,10 +262,11 @@ def _gives_label_away(column: Column, y: NDArray[np.bool_]) -> bool:
 
 
 def _doubts_of_numbers(column: Column) -> Iterator[str]:
-    numbers = pd.Series(column.values)
-    low, high = numbers.min(), numbers.max()
-    if high - low <= 1 or (np.floor(numbers) != numbers)[numbers.notna()].any():
+    values = column.values[~np.isnan(column.values)]
+    low, high = values.min(), values.max()
+    if high - low <= 1 or (np.floor(values) != values).any():
         return
+    numbers = pd.Series(column.values)
     shown = ", ".join(map(as_text, numbers[:3]))
     # All codes of a column begin with a zero, or a good part of them: the first rows have some.
     texts = column.cells.iloc[: ROWS_TO_SEARCH if column.is_text_file else 0].astype(TEXT)
