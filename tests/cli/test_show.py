@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from pushrank import PNormPush, save
-from tests.cli.runner import FEW, call
+from tests.cli.runner import FEW, call, fitted
 
 
 @pytest.fixture
@@ -108,3 +108,14 @@ def test_names_are_no_markup_and_no_orders_to_the_terminal(data):
     for name in ("[/]", ":smile:", r"\x1b[31mred", r"\u202ebackwards"):
         assert name in printed[1].output
     assert "[bold]y[/bold] = yes" in printed[3].output
+
+
+def test_what_a_sum_of_stumps_rests_on_is_shown(files):
+    model = fitted(files, "--model", "push-boost")
+    found = json.loads(call("show", model, "--json").stdout)
+    assert found["weights"] == {}
+    assert sum(found["importances"].values()) == pytest.approx(1.0)
+    [first, *_] = found["importances"]
+    shown = call("show", model).stdout
+    assert "importance" in shown
+    assert first in shown

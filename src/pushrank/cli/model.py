@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
@@ -186,7 +186,8 @@ class SavedModel:
 
     def save(self, path: Path) -> None:
         """Write the model, whole or not at all."""
-        fields = {key: value for key, value in asdict(self).items() if key != "pipeline"}
+        # What is made a dict is copied first, and the pipeline may be large.
+        fields = asdict(replace(self, pipeline=Pipeline([])))
         content = {"format": FORMAT, "pushrank": version("pushrank"), **fields, "pipeline": self.pipeline}
         with writing(path):
             persistence.save(content, path)

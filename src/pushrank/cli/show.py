@@ -29,13 +29,14 @@ def show(
 
     What cross-validation chose, such as p and alpha of pnorm-push-cv, is among it. Weights are those of a
     linear model, the largest first, of the columns as it sees them: numbers are scaled, so that weights can
-    be compared, and a text column is a column for each value.
+    be compared, and a text column is a column for each value. Boosted models have importances in their place.
 
     Example: pushrank show model.skops
     """
     saved = SavedModel.load(model)
     ranker = saved.pipeline[-1] if isinstance(saved.pipeline, Pipeline) else saved.pipeline
-    weights = weights_by_column(saved, ranker)
+    weights, is_linear = weights_by_column(saved, ranker), hasattr(ranker, "coef_")
+    kind, sign = ("weight", "+") if is_linear else ("importance", "")
     facts = {
         "model": saved.name,
         "pushrank": written_by(model.read_bytes()),
@@ -48,7 +49,8 @@ def show(
         "categorical": saved.categorical,
         "n_features": saved.n_features,
         "probability": saved.calibrator is not None,
-        "weights": weights,
+        "weights": weights if is_linear else {},
+        "importances": {} if is_linear else weights,
     }
     if as_json:
         typer.echo(
@@ -62,12 +64,12 @@ def show(
     if weights:
         grid = Grid()
         grid.add_column("column", overflow="fold")
-        grid.add_column("weight", justify="right", no_wrap=True)
+        grid.add_column(kind, justify="right", no_wrap=True)
         for name, weight in list(weights.items())[:MAX_SHOWN]:
-            grid.add_row(name, f"{weight:+.4f}")
+            grid.add_row(name, f"{weight:{sign}.4f}")
         screen.print(grid)
     if len(weights) > MAX_SHOWN:
-        screen.print(f"The {MAX_SHOWN} largest of {len(weights):,} weights; --json has all.")
+        screen.print(f"The {MAX_SHOWN} largest of {len(weights):,} {kind}s; --json has all.")
 
 
 def _lines(facts: dict[str, Any], ranker: Any) -> dict[str, str]:
@@ -93,8 +95,8 @@ def _lines(facts: dict[str, Any], ranker: Any) -> dict[str, str]:
 
 
 def weights_by_column(saved: SavedModel, ranker: Any) -> dict[str, float]:
-    """Return the weights of a linear model by the columns that it sees, the largest first; else none."""
-    coef = getattr(ranker, "coef_", None)
+    """Return the weights of a linear model, or what others rest on, by column, the largest first; or none."""
+    coef = getattr(ranker, "coef_", getattr(ranker, "feature_importances_", None))
     if coef is None:
         return {}
     weights = np.ravel(np.asarray(coef, dtype=np.float64))
