@@ -19,7 +19,7 @@ from pushrank.cli.report import write_comparison_report
 from pushrank.cli.screen import print_comparison
 from pushrank.cli.table import TextFormat, listed
 from pushrank.cli.write import MODELS_WRITTEN, REPORTS_WRITTEN, TABLES_WRITTEN, check_output, write_table
-from pushrank.model_selection.compare import FOREST, LINEAR_CHOSEN
+from pushrank.model_selection.compare import FOREST
 
 
 def compare(
@@ -89,7 +89,8 @@ def compare(
         say(f"To fit the best on all rows: {command}")
     if save_best is not None:
         best, learnt = comparison.best_, compared.rows.learnt
-        SavedModel.from_fit(fit_pipeline(compared.models[best], learnt), best, learnt).save(save_best)
+        fitted = fit_pipeline(compared.models[best], learnt)
+        SavedModel.from_fit(fitted, best, learnt, alert=compared.alert()).save(save_best)
         say(f"{best}, fitted to all {len(learnt.y):,} rows, is saved as {save_best}.", err=True)
 
 
@@ -109,7 +110,7 @@ def fit_command(
         "time": rows.time,
         "weight": config.weight,
         "model": best,
-        "budget": config.budget if best == LINEAR_CHOSEN else None,
+        "budget": compared.budget_of_rows_learnt,
         "alpha": config.alpha if has_alpha else None,
     }
     words = ["pushrank", "fit", str(source.data)]

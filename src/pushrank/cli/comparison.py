@@ -15,13 +15,14 @@ from sklearn.pipeline import Pipeline
 
 from pushrank._time import TimeSplit, in_order
 from pushrank.cli import options
+from pushrank.cli.alerts import Alert
 from pushrank.cli.errors import InputError, refusing, warn
 from pushrank.cli.features import FeatureSource, LabelledFeatures, read_features
 from pushrank.cli.model import N_INNER_FOLDS, make_model, make_ranking_pipelines
 from pushrank.cli.options import option
 from pushrank.cli.screen import progress, share_of_rows
 from pushrank.cli.table import Kind, TextFormat, listed
-from pushrank.model_selection._folds import check_classes
+from pushrank.model_selection._folds import check_classes, part_of_budget
 from pushrank.model_selection.compare import LINEAR_CHOSEN, POWERS, compare_rankers, default_rankers
 from pushrank.model_selection.comparison import RankerComparison
 
@@ -126,6 +127,19 @@ class Compared(NamedTuple):
     models: dict[str, Pipeline]
     split: str
     comparison: RankerComparison
+
+    @property
+    def budget_of_rows_learnt(self) -> int | None:
+        """The budget, as it is of as many rows as models are fitted to in the end."""
+        budget, n_held_out = self.comparison.budget, int((self.comparison.folds >= 0).sum())
+        return None if budget is None else part_of_budget(budget, self.rows.n_learnt, n_held_out)
+
+    def alert(self) -> Alert | None:
+        """Return the alert threshold of the best model for the budget, by the scores of held-out rows."""
+        if (budget := self.budget_of_rows_learnt) is None:
+            return None
+        held_out, scores = self.comparison.folds >= 0, self.comparison.scores[self.comparison.best_]
+        return Alert.from_scores(self.rows.y[held_out], scores[held_out], budget, self.rows.n_learnt)
 
     def title(self) -> str:
         """Return what was compared, in one line."""

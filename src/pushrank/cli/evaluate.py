@@ -42,6 +42,6 @@ def evaluate(
     column = table.labels(label or saved.label or None)
     rows = label_rows(table, column, positive or saved.positive, drop_unlabelled=drop_unlabelled)
     features = saved.features(rows.table)
-    show_measures(rows, {saved.name: saved.scores(features)}, config)
+    show_measures(rows, {saved.name: saved.scores(features)}, config, saved.alert)
     if saved.training.get("fingerprint") == fingerprint(features):
         warn(f"{saved.name} was fitted to these very rows: measures of rows that it has seen flatter it.")

@@ -22,14 +22,15 @@ def export(
     """Write a saved model as a Python file that needs numpy alone, for machines without pushrank.
 
     Its decision_function and predict take a data frame, a dict of columns, or an array with the columns of
-    the training data, and do all that the model does to them. Models that are sums of trees cannot be written
-    so.
+    the training data, and do all that the model does to them. Scores of ALERT_THRESHOLD or more are the
+    alerts of the budget that the model was fitted with. Models that are sums of trees cannot be written so.
 
     Example: pushrank export model.skops -o scoring.py
     """
     check_output(output, PROGRAMS_WRITTEN, [model], force=force)
     saved = SavedModel.load(model)
+    alert = saved.alert
     with refusing(f"{model}: "), writing(output):
-        export_numpy(saved.pipeline, output)
+        export_numpy(saved.pipeline, output, alert_threshold=None if alert is None else alert.threshold)
     left = "" if saved.calibrator is None else ", without its probabilities"
     say(f"{saved.name} with {saved.n_features:,} columns{left}, to be imported from {output}.")

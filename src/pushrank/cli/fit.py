@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
@@ -15,12 +16,14 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pushrank.cli import options
+from pushrank.cli.alerts import Alert
 from pushrank.cli.errors import InputError, refusing, say, warn
 from pushrank.cli.features import FeatureSource, LabelledFeatures, read_features
 from pushrank.cli.model import (
     MODELS,
     N_INNER_FOLDS,
     SavedModel,
+    default_model,
     fit_parameters,
     fit_pipeline,
     make_model,
@@ -34,7 +37,8 @@ from pushrank.cli.write import MODELS_WRITTEN, check_output
 from pushrank.model_selection._fits import model_scores, record_warnings
 from pushrank.model_selection._folds import check_classes
 
-N_CALIBRATION_FOLDS = 5
+N_HELD_OUT = 5
+"""Parts of the rows that are scored by fits to the others."""
 
 
 def rows_or_share(text: str) -> float:
@@ -53,11 +57,13 @@ class FitConfig:
 
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to save the model (.skops).")]
     force: options.Force = False
-    model: Annotated[
-        str, typer.Option(help=f"One of: {', '.join(sorted(MODELS))}; or a name that compare prints.")
-    ] = "top-ranker-cv"
+    model: str | None = option(
+        f"One of: {', '.join(sorted(MODELS))}; or a name that compare prints. By default 'boosted stumps, "
+        "p = 16' on tables, 'IR Push' on libsvm files."
+    )
     budget: int | None = option(
-        "How many rows you can act on, of as many rows as the data has: top-ranker-cv is chosen for these.",
+        "How many rows you can act on, of as many rows as the data has: for the alert threshold, and for "
+        "models that are chosen for a budget. The threshold takes five more fits.",
         min=1,
     )
     p: float | None = option_of_models("p", "The strength of the push, at least 1")
@@ -90,11 +96,11 @@ class FitConfig:
     )
     seed: options.Seed = 0
 
-    def ranker(self) -> BaseEstimator:
-        """Return the model, with the options that are its parameters."""
-        others = {"output", "force", "model", "weight", "time", "probability", "seed"}
+    def ranker(self, name: str) -> BaseEstimator:
+        """Return a model by its name, with the options that are its parameters."""
+        others = {"output", "force", "model", "budget", "weight", "time", "probability", "seed"}
         parameters = {name: value for name, value in vars(self).items() if name not in others}
-        return make_model(self.model, self.seed, **parameters)
+        return make_model(name, self.seed, **parameters)
 
 
 def fit(source: FeatureSource, text_format: TextFormat, config: FitConfig) -> None:
@@ -106,31 +112,49 @@ def fit(source: FeatureSource, text_format: TextFormat, config: FitConfig) -> No
     out unless --date makes numbers of them. You are warned about columns that look like identifiers or give
     the label away: leave them out with --exclude.
 
-    By default the model is a weighted sum of the columns, and cross-validation chooses how to fit it so that
-    most of the --budget rows that you can act on are hits (of the first rows, a quarter as many as there are
-    hits, where no budget is given).
-
-    With --probability, scores of rows held out in five parts are calibrated by a logistic curve.
+    The default is a model that compare has in its table, with the same settings; compare says which is best
+    on your rows. With --budget N, the score is saved that N of as many rows as the data has will reach: the
+    alert threshold, by scores of rows that are held out in five parts. With --probability these scores are
+    also calibrated by a logistic curve.
 
     Example: pushrank fit data.csv --label fraud --positive yes --budget 100 -o model.skops
     """
     check_output(config.output, MODELS_WRITTEN, [source.data], force=config.force)
-    name, ranker = config.model, config.ranker()
+    name = config.model or default_model(source.data)
+    ranker = config.ranker(name)
     rows = read_features(source, text_format, weight=config.weight, time=config.time)
     n_rare = min(rows.y.sum(), (~rows.y).sum())
-    if "cv" in ranker.get_params() and n_rare < N_INNER_FOLDS:
+    held_out = config.probability or config.budget is not None
+    # A fifth of seven rows, rounded up, leaves five.
+    needed = N_INNER_FOLDS + 2 * held_out
+    if "cv" in ranker.get_params() and n_rare < needed:
         raise InputError(
-            f"--model {name} chooses by cross-validation and needs {N_INNER_FOLDS} rows of each class, and "
+            f"--model {name} chooses by cross-validation and needs {needed} rows of each class, and "
             f"one has {n_rare}; take another, such as --model pnorm-push."
         )
+    if config.budget is not None and n_rare < 2:
+        raise InputError("a class has 1 row, and --budget scores rows by fits to others; leave --budget out.")
+    if config.budget is not None and config.budget > len(rows.y):
+        raise InputError(f"--budget {config.budget} exceeds the {len(rows.y)} rows of the data.")
+    if config.probability:
+        with refusing("--probability: "):
+            check_classes(rows.y, N_HELD_OUT)
+    # As a share the budget holds for parts of the rows, too.
+    if config.budget is not None and "fraction" in ranker.get_params():
+        ranker.set_params(fraction=config.budget / len(rows.y))
     sparse = rows.table.is_sparse
     pipelines = make_ranking_pipelines(
         {name: ranker}, rows.numeric, rows.categorical, sparse=sparse, alpha=config.alpha
     )
     with fitting(name):
         pipeline = fit_pipeline(pipelines[name], rows)
-        calibrator = fit_calibrator(pipeline, rows) if config.probability else None
-        saved = SavedModel.from_fit(pipeline, name, rows, calibrator)
+        scores = held_out_scores(pipeline, rows) if held_out else np.empty(0)
+        calibrator = alert = None
+        if config.probability:
+            calibrator = make_pipeline(StandardScaler(), LogisticRegression()).fit(scores[:, None], rows.y)
+        if config.budget is not None:
+            alert = Alert.from_scores(rows.y, scores, config.budget, len(rows.y))
+        saved = SavedModel.from_fit(pipeline, name, rows, calibrator=calibrator, alert=alert)
     saved.save(config.output)
     if np.ptp(model_scores(pipeline, rows.features)) == 0.0:
         warn(f"{name} gives every row the same score, so it cannot rank: no column tells rows apart.")
@@ -138,16 +162,16 @@ def fit(source: FeatureSource, text_format: TextFormat, config: FitConfig) -> No
         f"{name} fitted on {len(rows.y):,} rows ({int(rows.y.sum()):,} with {rows.label_meaning}) using "
         f"{rows.describe_features()}; saved as {config.output}."
     )
+    if alert is not None:
+        say(f"Alert threshold: {alert.sentence()}")
 
 
-def fit_calibrator(pipeline: Pipeline, rows: LabelledFeatures) -> Pipeline:
-    """Return what turns scores into probabilities: Platt's logistic curve through held-out scores."""
-    with refusing("--probability: "):
-        check_classes(rows.y, N_CALIBRATION_FOLDS)
+def held_out_scores(pipeline: Pipeline, rows: LabelledFeatures) -> NDArray[np.float64]:
+    """Return the score of each row by a fit to the rows of other parts."""
     method = "decision_function" if hasattr(pipeline, "decision_function") else "predict_proba"
     # The fit to all rows has printed the warnings already.
     with record_warnings([]):
+        n_folds = min(N_HELD_OUT, int(rows.y.sum()), int((~rows.y).sum()))
         given = {"method": method, "params": fit_parameters(pipeline, rows)}
-        held_out = cross_val_predict(pipeline, rows.features, rows.y, cv=N_CALIBRATION_FOLDS, **given)
-    scores = held_out if held_out.ndim == 1 else held_out[:, 1]
-    return make_pipeline(StandardScaler(), LogisticRegression()).fit(scores[:, None], rows.y)
+        held_out = cross_val_predict(pipeline, rows.features, rows.y, cv=n_folds, **given)
+    return np.asarray(held_out if held_out.ndim == 1 else held_out[:, 1], dtype=np.float64)

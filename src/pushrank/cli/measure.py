@@ -14,6 +14,7 @@ from rich.table import Table as Grid
 
 from pushrank import metrics
 from pushrank.cli import options
+from pushrank.cli.alerts import Alert
 from pushrank.cli.errors import InputError, refusing, warn
 from pushrank.cli.features import LabelledSource
 from pushrank.cli.labels import LabelledRows, label_rows
@@ -118,9 +119,15 @@ def measure(
 
 
 def show_measures(
-    rows: LabelledRows, scores: dict[str, NDArray[np.float64]], config: MeasureConfig
+    rows: LabelledRows,
+    scores: dict[str, NDArray[np.float64]],
+    config: MeasureConfig,
+    alert: Alert | None = None,
 ) -> Measurement:
-    """Measure the lists that scores make of labelled rows, print what was measured, and report it."""
+    """Measure the lists that scores make of labelled rows, print what was measured, and report it.
+
+    Of one list, the rows that reach the alert threshold are counted, too.
+    """
     table, y = rows.table, rows.y
     value = None if config.value is None else table.numbers(config.value, "value")
     weight = None if config.weight is None else table.numbers(config.weight, "weight", 0.0)
@@ -154,7 +161,8 @@ def show_measures(
     if config.as_json:
         # JSON has no infinity, which is the logarithm of an error of zero.
         finite = {n: {m: x if np.isfinite(x) else None for m, x in others[n].items()} for n in others}
-        typer.echo(json.dumps(measured.summary() | {"others": finite}, indent=2))
+        alerts = {} if alert is None else {"alert": alert.facts(next(iter(scores.values())), y)}
+        typer.echo(json.dumps(measured.summary() | {"others": finite} | alerts, indent=2))
         return measured
     screen = console()
     n_positive = f"{int(y.sum()):,} with {rows.label_meaning}{share_of_rows(config.budget, total)}"
@@ -165,6 +173,8 @@ def show_measures(
     screen.print(gains_grid(measured))
     if config.intervals:
         screen.print(f"Intervals take the {drawn} to be independent of each other.")
+    if alert is not None:
+        screen.print(alert.count(next(iter(scores.values())), y))
     if config.output is not None:
         screen.print(f"The report is in {config.output}.")
     return measured

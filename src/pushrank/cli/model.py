@@ -22,18 +22,19 @@ from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, OrdinalEncoder, S
 from sklearn.utils.validation import has_fit_parameter
 
 from pushrank import estimators, persistence
+from pushrank.cli.alerts import Alert
 from pushrank.cli.columns import check_magnitudes, feature_matrix, row_hashes
 from pushrank.cli.errors import InputError, in_option_names, refusing, warn
 from pushrank.cli.features import LabelledFeatures
-from pushrank.cli.read import read_table
+from pushrank.cli.read import SPARSE, file_kind, read_table
 from pushrank.cli.table import DEFAULT_FORMAT, Column, Table, TextFormat
 from pushrank.cli.write import writing
 from pushrank.estimators._scoring import fit_params
 from pushrank.exceptions import ModelFileError
 from pushrank.model_selection._fits import model_scores, record_warnings
-from pushrank.model_selection.compare import POWERS, default_rankers
+from pushrank.model_selection.compare import IR_PUSH, POWERS, STUMPS, default_rankers
 
-FORMAT = 3
+FORMAT = 4
 MAX_CATEGORIES = 100
 """One-hot columns of a text column: its rarest values share the last of them."""
 N_INNER_FOLDS = 5
@@ -62,6 +63,11 @@ def models_with(option: str) -> str:
     return ", ".join(sorted(name for name, model in MODELS.items() if option in model().get_params()))
 
 
+def default_model(path: Path) -> str:
+    """Return the model that is fitted by default: one that ``compare`` puts in its table at any size."""
+    return IR_PUSH if file_kind(path) in SPARSE else STUMPS
+
+
 def make_model(name: str, seed: int = 0, **options: Any) -> BaseEstimator:
     """Return a model by its name, or by that which ``compare`` prints, with the options that are not None."""
     power = re.fullmatch(r"P-Norm Push, p = (\d+(?:\.\d+)?)", name)
@@ -82,6 +88,9 @@ def make_model(name: str, seed: int = 0, **options: Any) -> BaseEstimator:
         # The default of scikit-learn, 100, is too few for many tables, and fits then end with a warning.
         model.set_params(max_iter=1000)
     settings = {option: value for option, value in options.items() if value is not None}
+    if "p" in settings and ", p = " in name:
+        family = kebab_case(type(model).__name__)
+        raise InputError(f"--model {name!r} says which p; leave --p out, or take --model {family}.")
     for option in settings:
         if option not in model.get_params():
             shown, having = f"--{option.replace('_', '-')}", models_with(option)
@@ -174,15 +183,16 @@ class SavedModel:
     n_features: int
     training: dict[str, Any] = field(default_factory=dict)
     calibrator: Any = None
+    alert: Alert | None = None
 
     @classmethod
-    def from_fit(cls, pipeline: Any, name: str, rows: LabelledFeatures, calibrator: Any = None) -> SavedModel:
+    def from_fit(cls, pipeline: Any, name: str, rows: LabelledFeatures, **more: Any) -> SavedModel:
         """Return a fitted pipeline with all that it needs to read new rows."""
         training = {"file": rows.table.path.name, "rows": len(rows.y), "positives": int(rows.y.sum())}
         training["fingerprint"] = fingerprint(rows.features)
         label, columns = (rows.label, rows.positive), (rows.numeric, rows.categorical)
         shape = (rows.table.is_sparse, rows.features.shape[1])
-        return cls(pipeline, name, *label, *columns, *shape, training, calibrator)
+        return cls(pipeline, name, *label, *columns, *shape, training, **more)
 
     def save(self, path: Path) -> None:
         """Write the model, whole or not at all."""
@@ -210,7 +220,9 @@ class SavedModel:
         if content["format"] > FORMAT:
             writer = f"pushrank {content['pushrank']}"
             raise InputError(f"{path} was written by {writer}; install that version or later.")
-        return cls(**{key: value for key, value in content.items() if key not in ("format", "pushrank")})
+        fields = {key: value for key, value in content.items() if key not in ("format", "pushrank")}
+        alert = fields.pop("alert")
+        return cls(**fields, alert=None if alert is None else Alert(**alert))
 
     @classmethod
     def from_python(cls, model: Any, path: Path) -> SavedModel:

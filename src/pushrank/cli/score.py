@@ -71,3 +71,5 @@ def score(
     piped = output == STANDARD_STREAM
     where = "on standard output" if piped else f"in {output}"
     say(f"{len(order):,} of {len(table):,} rows, best first, {where}.", err=piped)
+    if saved.alert is not None:
+        say(saved.alert.count(scores), err=piped)

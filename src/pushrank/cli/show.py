@@ -13,6 +13,7 @@ import typer
 from rich.table import Table as Grid
 from sklearn.pipeline import Pipeline
 
+from pushrank.cli.alerts import Alert
 from pushrank.cli.model import SavedModel
 from pushrank.cli.screen import console
 from pushrank.persistence import written_by
@@ -49,6 +50,7 @@ def show(
         "categorical": saved.categorical,
         "n_features": saved.n_features,
         "probability": saved.calibrator is not None,
+        "alert": None if saved.alert is None else vars(saved.alert),
         "weights": weights if is_linear else {},
         "importances": {} if is_linear else weights,
     }
@@ -91,6 +93,7 @@ def _lines(facts: dict[str, Any], ranker: Any) -> dict[str, str]:
         "fitted on": training.format_map(facts["training"]) if facts["training"] else "",
         "columns": "; ".join(columns) or f"{facts['n_features']:,} features without names",
         "probabilities": "calibrated" if facts["probability"] else "",
+        "alert threshold": Alert(**facts["alert"]).sentence() if facts["alert"] else "",
     }
 
 

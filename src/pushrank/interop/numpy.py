@@ -134,7 +134,7 @@ scores = np.exp(-GAMMA * np.maximum(squares, 0.0)) @ WEIGHTS - THRESHOLD""",
 }
 
 
-def export_numpy(model: Any, path: str | Path) -> None:
+def export_numpy(model: Any, path: str | Path, *, alert_threshold: float | None = None) -> None:
     r"""Write a fitted ranker as a Python file that needs numpy alone.
 
     People can read the file. Its ``decision_function`` returns :math:`f(x) - \theta` and its ``predict`` the
@@ -149,6 +149,9 @@ def export_numpy(model: Any, path: str | Path) -> None:
         ``ColumnTransformer``, such as ``pushrank fit`` saves.
     path : str or Path
         The file, such as ``"score.py"``; an existing one is replaced, whole or not at all.
+    alert_threshold : float, optional
+        The score from which a row is acted on, such as that of
+        :func:`~pushrank.metrics.threshold_for`; the file has it as ``ALERT_THRESHOLD``.
 
     Raises
     ------
@@ -178,7 +181,7 @@ def export_numpy(model: Any, path: str | Path) -> None:
     >>> scoring["predict"](X).tolist()
     ['no', 'no', 'yes']
     """
-    text = source(model)
+    text = source(model, alert_threshold)
     with atomic_write(Path(path)) as beside:
         beside.write_text(text, encoding="utf-8")
 
@@ -198,7 +201,7 @@ class Source:
         return name
 
 
-def source(model: Any) -> str:
+def source(model: Any, alert_threshold: float | None = None) -> str:
     """Return the Python file of a model."""
     *steps, ranker = list(_steps(model)) or [model]
     scores, first = fitted_scores(ranker), [*steps, ranker][0]
@@ -217,6 +220,8 @@ def source(model: Any) -> str:
         file.constant("CUTS", cuts)
         predict = PREDICT
     file.constant("THRESHOLD", float(ranker.threshold_))
+    if alert_threshold is not None:
+        file.constant("ALERT_THRESHOLD", float(alert_threshold))
     if steps and isinstance(steps[0], ColumnTransformer):
         _write_columns(steps.pop(0), features, file)
     else:

@@ -497,6 +497,17 @@ def _plain(numbers: Mapping[str, Any]) -> dict[str, float | None]:
     return {name: None if np.isnan(number) else float(f"{number:.12g}") for name, number in numbers.items()}
 
 
+def decimals(error: float, most: int = 4) -> int:
+    """Return how many decimals of a figure mean something: to two significant digits of its error.
+
+    Examples
+    --------
+    >>> decimals(12.3), decimals(4.1), decimals(0.012), decimals(0.0)
+    (0, 1, 3, 4)
+    """
+    return min(most, max(0, 1 - math.floor(math.log10(error)))) if error > 0.0 else most
+
+
 def number_text(value: float) -> str:
     """Return a number with commas and four decimals (one from 1,000 on, none if they are all zero).
 

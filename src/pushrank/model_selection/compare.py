@@ -44,7 +44,9 @@ from pushrank.model_selection.verdict import quantiles, simplicity
 
 POWERS = (4.0, 16.0, 64.0)
 BASELINE = "logistic regression"
+IR_PUSH = "IR Push"
 LINEAR_CHOSEN = "linear, chosen for the top"
+STUMPS = "boosted stumps, p = 16"
 GRADIENT_BOOSTING = "gradient boosting"
 LIGHTGBM = "LightGBM"
 FOREST = "random forest"
@@ -372,7 +374,7 @@ def default_rankers(
     rankers: dict[str, BaseEstimator] = {
         BASELINE: LogisticRegression(max_iter=1000),
         **{f"P-Norm Push, p = {p:g}": PNormPush(p=p) for p in (1.0, *powers)},
-        "IR Push": IRPush(),
+        IR_PUSH: IRPush(),
         "trimmed push": TrimmedPush(),
     }
     is_small = n_rows is None or n_rows <= MAX_SLOW_ROWS
@@ -380,7 +382,7 @@ def default_rankers(
         fraction = None if budget is None or n_rows is None else budget / n_rows
         rankers[LINEAR_CHOSEN] = TopRankerCV(fraction=fraction, random_state=0)
     if dense:
-        rankers["boosted stumps, p = 16"] = PushBoost(p=16.0, n_estimators=100)
+        rankers[STUMPS] = PushBoost(p=16.0, n_estimators=100, random_state=0)
         if n_rows is None or n_rows <= MAX_TREE_ROWS:
             rankers[GRADIENT_BOOSTING] = HistGradientBoostingClassifier(random_state=0)
             if find_spec("lightgbm") and (n_rows is None or n_rows >= MIN_LIGHTGBM_ROWS):

@@ -1,0 +1,161 @@
+"""From a budget to a threshold: what fit stores, and what the other commands say of it."""
+
+from __future__ import annotations
+
+import json
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from pushrank.cli import app
+from pushrank.cli.alerts import Alert
+from pushrank.cli.model import SavedModel, default_model, make_model
+from pushrank.model_selection.compare import default_rankers
+from tests.cli.runner import call
+
+BUDGET = 40
+
+
+def made(n_rows, seed):
+    """Rows with a column of text, of which about one in ten is a hit."""
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame(rng.normal(size=(n_rows, 3)).round(6), columns=["a", "b", "c"])
+    table["shop"] = rng.choice(["web", "store"], n_rows)
+    odds = 2.0 * table["a"] + (table["shop"] == "web") - 3.5
+    return table.assign(fraud=(rng.logistic(size=n_rows) < odds).astype(int))
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    made(800, 0).to_csv(tmp_path / "data.csv", index=False)
+    made(600, 1).to_csv(tmp_path / "new.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def fitted(*more, budget=BUDGET):
+    """What fit prints of a model for a budget."""
+    return call("fit", "data.csv", "--label", "fraud", "--budget", budget, "-o", "model.skops", *more).stdout
+
+
+@pytest.mark.parametrize("dense", [True, False])
+@pytest.mark.parametrize("n_rows", [80, 20_001, 3_000_000])
+def test_the_default_of_fit_is_always_compared_under_its_name_with_its_parameters(dense, n_rows):
+    name = default_model(Path("data.csv" if dense else "data.libsvm"))
+    compared = default_rankers(dense=dense, n_rows=n_rows, budget=10)
+    assert make_model(name).get_params() == compared[name].get_params()
+
+
+@pytest.mark.usefixtures("folder")
+def test_fit_takes_the_default_without_a_model():
+    shown = CliRunner().invoke(app, ["fit", "data.csv", "--label", "fraud", "-o", "model.skops"])
+    assert shown.stdout.startswith("boosted stumps, p = 16 fitted on 800 rows")
+
+
+def test_a_name_that_says_p_takes_no_other():
+    told = call("fit", "data.csv", "--model", "boosted stumps, p = 16", "--p", 8, "-o", "m.skops", code=2)
+    assert "'boosted stumps, p = 16' says which p; leave --p out, or take --model push-boost" in told.stderr
+
+
+@pytest.mark.parametrize("model", ["pnorm-push", "random-forest", "top-ranker-cv", "boosted stumps, p = 16"])
+def test_every_model_keeps_a_budget_and_its_threshold(folder, model):
+    said = fitted("--model", model)
+    alert = SavedModel.load(folder / "model.skops").alert
+    assert (alert.budget, alert.of_rows, alert.n_scored) == (BUDGET, 800, 800)
+    assert alert.low <= alert.threshold <= alert.high
+    low, high = alert.expected(800)
+    assert f"of as many new rows, {low} to {high} will" in said
+    assert "by fits that had not seen them" in said
+    assert f"alert threshold: {alert.text(alert.threshold)}" in call("show", "model.skops").stdout
+    shown = json.loads(call("show", "model.skops", "--json").stdout)["alert"]
+    assert shown["threshold"] == alert.threshold
+    assert shown["budget"] == BUDGET
+
+
+def test_scores_that_a_fit_has_seen_are_no_base_for_a_threshold(folder):
+    """A forest knows its own rows by heart: by their scores a threshold would let hardly any row pass."""
+    fitted("--model", "random-forest")
+    saved = SavedModel.load(folder / "model.skops")
+    scores = saved.scores(saved.read(folder / "new.csv"))
+    low, high = saved.alert.expected(len(scores))
+    assert low <= (scores >= saved.alert.threshold).sum() <= high
+    own = np.sort(saved.scores(saved.read(folder / "data.csv")))[-BUDGET]
+    assert (scores >= own).sum() < low
+
+
+def test_commands_count_the_rows_that_reach_the_threshold(folder):
+    fitted()
+    saved = SavedModel.load(folder / "model.skops")
+    scores = saved.scores(saved.read(folder / "new.csv"))
+    n_alerts, (low, high) = int((scores >= saved.alert.threshold).sum()), saved.alert.expected(600)
+    sentence = f"{n_alerts} of 600 rows reach the alert threshold, "
+    for shown in (
+        call("score", "model.skops", "new.csv", "-o", "ranked.csv").stdout,
+        call("evaluate", "model.skops", "new.csv", "--no-intervals").stdout,
+    ):
+        assert sentence in shown
+        assert f"{low} to {high} were to be expected" in shown
+    found = json.loads(call("evaluate", "model.skops", "new.csv", "--no-intervals", "--json").stdout)["alert"]
+    y = pd.read_csv("new.csv")["fraud"] == 1
+    assert found["rows"] == n_alerts
+    assert found["expected_rows"] == [low, high]
+    assert found["hits"] == (y & (scores >= saved.alert.threshold)).sum()
+
+
+@pytest.mark.usefixtures("folder")
+def test_rows_that_differ_from_those_of_the_fit_are_told():
+    fitted()
+    new = made(600, 1)
+    new["a"] += 1.0
+    new.to_csv("later.csv", index=False)
+    assert (
+        "the rows differ from those that the model was fitted to"
+        in call("score", "model.skops", "later.csv", "-o", "ranked.csv").output
+    )
+    assert "differ" not in call("score", "model.skops", "new.csv", "-o", "ranked.csv").output
+
+
+def test_an_exported_file_holds_the_threshold_on_the_scale_of_its_scores(folder):
+    fitted("--model", "boosted stumps, p = 16")
+    call("export", "model.skops", "-o", "scoring.py")
+    program, saved = runpy.run_path("scoring.py"), SavedModel.load(folder / "model.skops")
+    assert program["ALERT_THRESHOLD"] == saved.alert.threshold
+    table = saved.read(folder / "new.csv")
+    assert (program["decision_function"](saved.features(table)) == saved.scores(table)).all()
+    call("fit", "data.csv", "--label", "fraud", "-o", "model.skops")
+    call("export", "model.skops", "-o", "scoring.py")
+    assert "ALERT_THRESHOLD" not in (folder / "scoring.py").read_text()
+
+
+def test_the_model_that_compare_saves_has_the_threshold_of_its_held_out_rows(folder):
+    arguments = ["compare", "data.csv", "--label", "fraud", "--model", "ir-push", "--folds", 2]
+    found = json.loads(call(*arguments, "--budget", BUDGET, "--save-best", "best.skops", "--json").stdout)
+    assert f"--budget {BUDGET}" in found["fit"]
+    alert = SavedModel.load(folder / "best.skops").alert
+    assert (alert.budget, alert.of_rows, alert.n_scored) == (BUDGET, 800, 800)
+
+
+def test_a_budget_beyond_the_rows_and_a_threshold_that_cannot_be_are_told(folder):
+    told = call("fit", "data.csv", "--label", "fraud", "--budget", 801, "-o", "model.skops", code=2).stderr
+    assert "--budget 801 exceeds the 800 rows of the data" in told
+    table = made(800, 0).assign(a=0.0, b=0.0, c=lambda t: (t.index % 2).astype(float), shop="web")
+    table.to_csv("data.csv", index=False)
+    told = call("fit", "data.csv", "--label", "fraud", "--budget", BUDGET, "-o", "model.skops").stderr
+    assert "no alert threshold" in told
+    assert "tie at the highest score" in told
+    assert SavedModel.load(folder / "model.skops").alert is None
+
+
+@pytest.mark.parametrize(("n_scored", "n_reaching", "n_new"), [(200, 10, 100), (500, 125, 500), (50, 1, 400)])
+def test_the_number_of_alerts_in_new_rows_is_covered(n_scored, n_reaching, n_new):
+    alert = Alert(n_reaching, n_scored, 0.0, 0.0, 0.0, n_scored, n_reaching)
+    low, high = alert.expected(n_new)
+    rng = np.random.default_rng(0)
+    # Of uniform scores the n-th largest, and how many new ones exceed it.
+    thresholds = np.sort(rng.random((4000, n_scored)), axis=1)[:, -n_reaching]
+    n_alerts = rng.binomial(n_new, 1.0 - thresholds)
+    assert 0.94 <= ((low <= n_alerts) & (n_alerts <= high)).mean() <= 0.985
