@@ -214,9 +214,10 @@ class Measurement:
         for name, meaning in self.meanings.items():
             for model, figures in self.measures.items():
                 low, high, estimate, _ = figures[name]
-                interval = "–" if np.isnan(low) else f"{number_text(low)} to {number_text(high)}"
+                texts = [number_text(number, low, high) for number in (estimate, low, high)]
+                interval = "–" if np.isnan(low) else f"{texts[1]} to {texts[2]}"
                 first_cell = name if model == self.first else ""
-                rows.append([first_cell, model, number_text(estimate), interval, meaning])
+                rows.append([first_cell, model, texts[0], interval, meaning])
         header, *rows = (list(compress(row, shown)) for row in [header, *rows])
         return header, rows
 
@@ -508,14 +509,23 @@ def decimals(error: float, most: int = 4) -> int:
     return min(most, max(0, 1 - math.floor(math.log10(error)))) if error > 0.0 else most
 
 
-def number_text(value: float) -> str:
-    """Return a number with commas and four decimals (one from 1,000 on, none if they are all zero).
+def number_text(value: float, low: float = math.nan, high: float = math.nan) -> str:
+    """Return a number with commas, and as many decimals as its interval supports.
+
+    Without an interval these are four (one from 1,000 on, none if they are all zero).
 
     Examples
     --------
     >>> number_text(0.25), number_text(1234.0), number_text(1234.5678), number_text(-0.00001)
     ('0.2500', '1,234', '1,234.6', '0')
+    >>> number_text(141.37, 129.2, 153.5), number_text(0.9, 0.85, 0.93), number_text(52.0, 47.0, 56.0)
+    ('141', '0.900', '52')
     """
+    if high > low:
+        # Sums of shares are whole up to rounding.
+        is_whole = all(round(number, 9) == round(number) for number in (value, low, high))
+        digits = 0 if is_whole else decimals((high - low) / 2.0)
+        return f"{round(value, digits) + 0.0:,.{digits}f}"
     digits = 4 if abs(value) < 1000.0 else 1
     # Adding zero makes minus zero zero.
     return f"{round(value, digits) + 0.0:,.{digits}f}".removesuffix(f".{'0' * digits}")

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pushrank._html import html_sentences, html_table, interval_pictures
 from pushrank._optional import import_optional
+from pushrank.metrics.measurement import decimals
 from pushrank.model_selection._folds import on_one_scale
 from pushrank.model_selection.errors import (
     AUC,
@@ -335,9 +336,10 @@ class RankerComparison:
         return 1 if measure in (POSITIVES_AT_TOP, HITS, WEIGHT) else 3
 
     def mean_and_error(self, model: str, measure: str) -> str:
-        """Return the mean of a measure and its standard error as text, such as ``0.625 ± 0.125``."""
-        digits = self.digits(measure)
-        return f"{self.mean(model, measure):.{digits}f} ± {self.standard_error(model, measure):.{digits}f}"
+        """Return the mean of a measure and its standard error, to two digits of it, such as ``88 ± 12``."""
+        error = self.standard_error(model, measure)
+        digits = decimals(error, self.digits(measure))
+        return f"{self.mean(model, measure):.{digits}f} ± {error:.{digits}f}"
 
     def verdict(self) -> str:
         """Return which model is best at the top, whether by more than chance, and what to expect of it."""
