@@ -64,6 +64,18 @@ def test_report(data, tmp_path):
     assert (tmp_path / "c.html").read_bytes() == (tmp_path / "a.html").read_bytes()
 
 
+def test_a_report_by_time_says_what_drives_the_ranking(tmp_path):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(300, 2)), columns=["decides", "noise"])
+    table["y"] = (table["decides"] + 0.3 * rng.normal(size=300) > 1.0).astype(int)
+    table.assign(day=range(300)).to_csv(tmp_path / "days.csv", index=False)
+    arguments = ["report", tmp_path / "days.csv", "--label", "y", "--time", "day", "--budget", 30, *FEW]
+    call(*arguments, "--folds", 3, "-o", tmp_path / "a.html")
+    page = (tmp_path / "a.html").read_text(encoding="utf-8")
+    drivers = page.partition("Hits lost among the first")[2].partition("</table>")[0]
+    assert '<th scope="row">decides</th>' in drivers
+
+
 def test_report_of_sparse_rows_without_a_budget(tmp_path):
     X, y = load_breast_cancer(return_X_y=True)
     dump_svmlight_file(X[:, :5], 2 * y - 1, str(tmp_path / "data.libsvm"))

@@ -58,9 +58,9 @@ def write_comparison_report(
         settings=_settings(compared, config),
         seed=config.seed,
         models=compared.models,
-        # The columns that drive a ranking come from fits to all other parts. Rows of the past, and those to
-        # learn from beside --test, are in no test part.
-        X=rows.features if is_held_out.all() else None,
+        # The columns that drive a ranking come from fits to other parts; beside --test there are none.
+        X=rows.features[is_held_out] if config.test is None else None,
+        by_time=rows.times is not None,
     )
     write_page(data, path, opened=opened)
     return data

@@ -78,6 +78,8 @@ class ReportData(Page):
     X : DataFrame, optional
         The rows that the models were fitted to. With them and the models the report says which columns drive
         the best ranking, for which the best model is fitted once more in every fold.
+    by_time : bool, default=False
+        Whether folds follow each other in time, so that these fits take the folds before alone.
     """
 
     comparison: RankerComparison
@@ -89,6 +91,7 @@ class ReportData(Page):
     seed: int = 0
     models: Mapping[str, Any] = field(default_factory=dict)
     X: Any = None
+    by_time: bool = False
 
     @cached_property
     def lists(self) -> RankedLists:
@@ -122,7 +125,9 @@ class ReportData(Page):
         of_comparison = {
             "measured": None,
             "models": model_sentences(self.models),
-            "drivers": find_drivers(comparison, lists, self.models.get(lists.best), self.X, self.seed),
+            "drivers": find_drivers(
+                comparison, lists, self.models.get(lists.best), self.X, self.seed, self.by_time
+            ),
             "measures": sorted(comparison.measures[lists.best], key=lambda m: m != comparison.criterion),
             "n_resamples": default_n_resamples(len(self.y)),
             "none_is_better": comparison.none_is_better_,

@@ -74,7 +74,9 @@ def model_sentences(models: Mapping[str, Any]) -> dict[str, str]:
     return {"; ".join(group): sentence for sentence, group in names.items()}
 
 
-def find_drivers(comparison: RankerComparison, lists: RankedLists, model: Any, X: Any, seed: int) -> Drivers:
+def find_drivers(
+    comparison: RankerComparison, lists: RankedLists, model: Any, X: Any, seed: int, by_time: bool
+) -> Drivers:
     """Return the columns that drive the best ranking, or why there are none to show.
 
     That is permutation importance, of hits among the first rows of the parts of the cross-validation.
@@ -83,7 +85,8 @@ def find_drivers(comparison: RankerComparison, lists: RankedLists, model: Any, X
         return Drivers([], "")
     if not hasattr(X, "iloc"):
         return Drivers([], "The columns of these rows have no names.")
-    y, parts = lists.y, np.unique(comparison.folds)
+    # In the order of time nothing among these rows comes before the first part.
+    y, parts = lists.y, np.unique(comparison.folds)[by_time:]
     cells_of_part = len(X) / len(parts) * X.shape[1] ** 2
     n_parts = min(len(parts), int(MAX_CELLS / cells_of_part))
     if n_parts == 0:
@@ -97,7 +100,8 @@ def find_drivers(comparison: RankerComparison, lists: RankedLists, model: Any, X
     # The comparison has recorded the warnings of the same fits already.
     with record_warnings([]):
         for part in parts[:n_parts]:
-            train, test = np.flatnonzero(comparison.folds != part), np.flatnonzero(comparison.folds == part)
+            others = comparison.folds < part if by_time else comparison.folds != part
+            train, test = np.flatnonzero(others), np.flatnonzero(comparison.folds == part)
             fitted = clone(model).fit(_safe_indexing(X, train), y[train])
             rows = _safe_indexing(X, test)
             once = {"n_repeats": 1, "random_state": seed}
