@@ -139,6 +139,24 @@ def test_models_that_choose_know_the_budget_and_how_many_rows_a_choice_needs():
     assert "linear, chosen for the top" not in defaults.models(y, dense=False)
 
 
+@pytest.mark.parametrize(
+    ("n_rows", "left_out", "why"),
+    [
+        (150, ["LightGBM", "LightGBM, P-Norm Push, p = 4"], "there are too few rows for them"),
+        (327_346, ["linear, chosen for the top", "random forest"], "they take minutes on so many rows"),
+    ],
+)
+def test_every_model_that_is_left_out_is_named(n_rows, left_out, why, capsys):
+    y = np.arange(n_rows) % 10 == 0
+    models = comparison.ComparisonConfig().models(y, dense=True)
+    told = capsys.readouterr().err
+    assert f"not compared, because {why}: {', '.join(left_out)}." in told
+    assert not set(left_out) & set(models)
+    for name in left_out:
+        assert f"--model {shlex.quote(name)}" in told
+        assert list(comparison.ComparisonConfig(model=[name]).models(y, dense=True)) == [name]
+
+
 def test_a_group_stays_in_one_part(visits, monkeypatch):
     seen = []
     compared = comparison.compare_rankers

@@ -290,5 +290,6 @@ def test_trees_are_among_the_defaults_where_they_do_not_take_minutes():
     assert {"gradient boosting", "random forest", "LightGBM"} <= set(default_rankers())
     assert "LightGBM" not in default_rankers(n_rows=199)
     assert not {"random forest", "linear, chosen for the top"} & set(default_rankers(n_rows=20_001))
-    assert "gradient boosting" not in default_rankers(n_rows=100_001)
+    assert {"gradient boosting", "LightGBM"} <= set(default_rankers(n_rows=3_000_000))
+    assert "gradient boosting" not in default_rankers(n_rows=3_000_001)
     assert "gradient boosting" not in default_rankers(dense=False)

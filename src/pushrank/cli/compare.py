@@ -19,7 +19,6 @@ from pushrank.cli.report import write_comparison_report
 from pushrank.cli.screen import print_comparison
 from pushrank.cli.table import TextFormat, listed
 from pushrank.cli.write import MODELS_WRITTEN, REPORTS_WRITTEN, TABLES_WRITTEN, check_output, write_table
-from pushrank.model_selection.compare import FOREST
 
 
 def compare(
@@ -84,8 +83,6 @@ def compare(
         if names := compared.rows.giveaways:
             which = f"{listed(map(repr, names))}, which alone tell{'s' * (len(names) == 1)} the classes apart"
             say(f"All this rests on {which}. Unless it is known beforehand: {excluding(names)}.")
-        if config.model is None and not compared.rows.table.is_sparse and FOREST not in comparison.measures:
-            say(f"A {FOREST} takes minutes on so many rows: --model random-forest compares it alone.")
         say(f"To fit the best on all rows: {command}")
     if save_best is not None:
         best, learnt = comparison.best_, compared.rows.learnt

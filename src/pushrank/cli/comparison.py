@@ -23,7 +23,13 @@ from pushrank.cli.options import option
 from pushrank.cli.screen import progress, share_of_rows
 from pushrank.cli.table import Kind, TextFormat, listed
 from pushrank.model_selection._folds import check_classes, part_of_budget
-from pushrank.model_selection.compare import LINEAR_CHOSEN, POWERS, compare_rankers, default_rankers
+from pushrank.model_selection.compare import (
+    LINEAR_CHOSEN,
+    MAX_SLOW_ROWS,
+    POWERS,
+    compare_rankers,
+    default_rankers,
+)
 from pushrank.model_selection.comparison import RankerComparison
 
 
@@ -34,7 +40,7 @@ class ComparisonConfig:
     budget: options.Budget = None
     model: list[str] | None = option(
         "A model to compare, by its name in fit or in the table, or lightgbm; may be repeated. By default "
-        "linear ones, boosted stumps, gradient boosting and LightGBM (up to 100,000 rows) and, up to 20,000 "
+        "linear ones, boosted stumps, gradient boosting, LightGBM where it is installed and, up to 20,000 "
         "rows, a choice among linear ones and a random forest."
     )
     p: list[float] | None = option("A strength of the push; may be repeated.")
@@ -92,8 +98,14 @@ class ComparisonConfig:
             can_choose = n_rare >= N_INNER_FOLDS
             if times is not None:
                 can_choose = can_split(y, times, [*splits, N_INNER_FOLDS])
-            if not can_choose and models.pop(LINEAR_CHOSEN, None):
-                warn(f"{LINEAR_CHOSEN!r} is left out: too few rows of a class to split training parts again.")
+            if not can_choose:
+                models.pop(LINEAR_CHOSEN, None)
+            left_out = [name for name in default_rankers(self.powers, dense=dense) if name not in models]
+            if left_out:
+                many = len(y) > MAX_SLOW_ROWS
+                why = "they take minutes on so many rows" if many else "there are too few rows for them"
+                names = " or ".join(f"--model {shlex.quote(name)}" for name in left_out)
+                warn(f"not compared, because {why}: {', '.join(left_out)}. To compare one: {names}.")
             return models
         rankers = default_rankers(self.powers, dense=dense)
         rankers[LINEAR_CHOSEN].set_params(fraction=None if self.budget is None else self.budget / len(y))
