@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
@@ -33,7 +34,9 @@ def exit_on_input_error(command: Callable[..., None]) -> Callable[..., None]:
             if isinstance(stream, TextIOWrapper):
                 stream.reconfigure(errors="replace")
         try:
-            command(*args, **kwargs)
+            with warnings.catch_warnings():
+                warnings.showwarning = lambda message, *_: warn(str(message))
+                command(*args, **kwargs)
         except BrokenPipeError:
             # A reader such as head has seen enough: Typer ends the program in silence.
             raise
