@@ -11,9 +11,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-# Far longer than a file is written.
-ABANDONED_SECONDS = 3600.0
-
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
@@ -34,8 +31,8 @@ def atomic_write(path: Path) -> Iterator[Path]:
     path = path.resolve() if path.is_symlink() else path
     prefix, suffix = f".{path.name}.", f".partial{path.suffix}"
     for left in path.parent.glob(f"{glob.escape(prefix)}*{glob.escape(suffix)}"):
-        # Another process may be writing a younger one.
-        if time.time() - left.stat().st_mtime > ABANDONED_SECONDS:
+        # Another process may be writing one that is younger than an hour.
+        if time.time() - left.stat().st_mtime > 3600.0:
             left.unlink(missing_ok=True)
     handle, name = tempfile.mkstemp(prefix=prefix, suffix=suffix, dir=path.parent)
     os.close(handle)

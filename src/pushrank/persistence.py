@@ -39,9 +39,6 @@ FOREIGN_TYPES = {
 """Types of other packages that a file may hold, beside those of scikit-learn and numpy that skops trusts."""
 VERSION_FILE = "pushrank.txt"
 """The file in the archive, beside those of skops: the version which wrote it, and a digest of all others."""
-# pushrank compresses nothing, and skops makes files of JSON and numbers at most some ten times smaller.
-MAX_INFLATION = 20
-INFLATION_FREE = 1 << 24
 
 
 def save(model: Any, path: str | Path) -> None:
@@ -206,9 +203,10 @@ def _digest(archive: zipfile.ZipFile) -> str:
 def _check_members(data: bytes) -> None:
     """Raise where members would inflate without measure, or are not those that were saved together."""
     with zipfile.ZipFile(BytesIO(data)) as archive:
-        # Reading a member ends at the size that the archive states, and compares its checksum.
+        # Reading a member ends at the size that the archive states, and compares its checksum. pushrank
+        # compresses nothing, and skops makes files of JSON and numbers at most some ten times smaller.
         inflated = sum(member.file_size for member in archive.infolist())
-        if inflated > MAX_INFLATION * len(data) + INFLATION_FREE:
+        if inflated > 20 * len(data) + (1 << 24):
             raise ValueError(f"{len(data):,} bytes that would become {inflated:,}")
         if _version_lines(archive)[1:] not in ([], [_digest(archive)]):
             raise ValueError("its parts are not those that were saved together")

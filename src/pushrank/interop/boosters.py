@@ -41,10 +41,6 @@ DEFAULT_P = 4.0
 ACCURACY = 1e-6
 
 
-# By the name of a set, "valid_0" and so on, and then of a measure: its values after every round.
-Paths = dict[str, dict[str, list[float]]]
-
-
 class TrainingSet(NamedTuple):
     """Rows for a booster, and what it minimises.
 
@@ -86,8 +82,8 @@ class Engine(Protocol):
 
     def train(
         self, params: dict[str, Any], rows: TrainingSet, n_rounds: int, validation: Validation
-    ) -> tuple[Any, Paths]:
-        """Return a booster, cut at its best round, and the scores of the sets after every round."""
+    ) -> tuple[Any, dict[str, Any]]:
+        """Return a booster, cut at its best round, and ``evals_result_``."""
 
     def staged_scores(self, booster: Any, X: Any) -> Iterator[Floats]:
         """Yield the scores of rows after each round."""

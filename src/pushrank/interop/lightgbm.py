@@ -15,7 +15,6 @@ from pushrank._optional import import_optional
 from pushrank.interop._derivatives import CustomMetric, CustomObjective, labels_of_sizes
 from pushrank.interop.boosters import (
     BoosterRanker,
-    Paths,
     TrainingSet,
     Validation,
     documented_booster,
@@ -175,7 +174,7 @@ class _LightGBM:
 
     def train(
         self, params: dict[str, Any], rows: TrainingSet, n_rounds: int, validation: Validation
-    ) -> tuple[Any, Paths]:
+    ) -> tuple[Any, dict[str, Any]]:
         at_scores, weights = rows.derivatives, None
         if at_scores is None:
             params, weights = params | {"objective": "binary"}, rows.weights
@@ -199,13 +198,12 @@ class _LightGBM:
         if validation.patience is not None:
             callbacks.append(lightgbm.early_stopping(validation.patience, verbose=False))
         tables = [data.create_valid(_table(part.X), part.labels) for part in validation.sets]
-        score_of = {id(table): part.score for table, part in zip(tables, validation.sets, strict=True)}
         booster = lightgbm.train(
             params,
             data,
             n_rounds,
             valid_sets=tables,
-            feval=lambda scores, table: ("score", score_of[id(table)](scores), True),
+            feval=lambda scores, table: ("score", validation.sets[tables.index(table)].score(scores), True),
             callbacks=callbacks,
         )
         return booster, {name: dict(path) for name, path in paths.items()}

@@ -12,7 +12,7 @@ from pushrank._io import trust_in_files
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
 from pushrank.interop._derivatives import CustomMetric, CustomObjective, labels_of_sizes
-from pushrank.interop.boosters import BoosterRanker, Paths, TrainingSet, Validation, documented_booster
+from pushrank.interop.boosters import BoosterRanker, TrainingSet, Validation, documented_booster
 
 xgboost = import_optional("xgboost", "xgboost")
 
@@ -149,7 +149,7 @@ class _XGBoost:
 
     def train(
         self, params: dict[str, Any], rows: TrainingSet, n_rounds: int, validation: Validation
-    ) -> tuple[Any, Paths]:
+    ) -> tuple[Any, dict[str, Any]]:
         _check_one_process("push")
         at_scores = rows.derivatives
         options: dict[str, Any] = {}
@@ -170,13 +170,12 @@ class _XGBoost:
                 # XGBoost takes a measure whose name it does not know for an error.
                 stop.maximize = True
         tables = [_matrix(part.X, part.labels, None, params) for part in validation.sets]
-        score_of = {id(table): part.score for table, part in zip(tables, validation.sets, strict=True)}
         booster = xgboost.train(
             params,
             data,
             n_rounds,
             evals=[(table, f"valid_{number}") for number, table in enumerate(tables)],
-            custom_metric=lambda scores, table: ("score", score_of[id(table)](scores)),
+            custom_metric=lambda scores, table: ("score", validation.sets[tables.index(table)].score(scores)),
             callbacks=callbacks,
             evals_result=paths,
             verbose_eval=False,
