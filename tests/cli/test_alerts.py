@@ -76,6 +76,18 @@ def test_every_model_keeps_a_budget_and_its_threshold(folder, model):
     assert shown["budget"] == BUDGET
 
 
+def test_by_time_the_threshold_rests_on_rows_later_than_those_of_their_fits(folder):
+    """Scores that fall from day to day: by fits to other days at random a threshold would be too high."""
+    table = made(1200, 0).assign(day=np.arange(1200))
+    table["a"] -= table["day"] / 400.0
+    table.to_csv("data.csv", index=False)
+    fitted("--time", "day", "--model", "ir-push")
+    alert = SavedModel.load(folder / "model.skops").alert
+    assert alert.n_scored == 1000  # five of six periods
+    fitted("--exclude", "day", "--model", "ir-push")
+    assert SavedModel.load(folder / "model.skops").alert.n_scored == 1200
+
+
 def test_scores_that_a_fit_has_seen_are_no_base_for_a_threshold(folder):
     """A forest knows its own rows by heart: by their scores a threshold would let hardly any row pass."""
     fitted("--model", "random-forest")

@@ -13,9 +13,6 @@ from pushrank.cli.errors import warn
 from pushrank.metrics.measurement import decimals
 from pushrank.metrics.thresholds import threshold_for
 
-TAIL = 0.025
-"""The share of new files of rows that have fewer alerts than the interval, and the share that have more."""
-
 
 @dataclass(frozen=True)
 class Alert:
@@ -51,14 +48,12 @@ class Alert:
         return f"{score:.{decimals(width / 2.0, most=15)}f}" if width > 0.0 else f"{score:.6g}"
 
     def expected(self, n_rows: int) -> tuple[int, int]:
-        """Return how many of so many new rows will reach the threshold, an interval of 95 %.
-
-        The share of a continuous distribution above the k-th largest of n scores follows the beta
-        distribution with parameters k and n - k + 1, whatever the distribution is; new rows are drawn by it.
-        """
+        """Return how many of so many new rows will reach the threshold, an interval of 95 %."""
+        # The share of any continuous distribution above the k-th largest of n scores follows the beta
+        # distribution with parameters k and n - k + 1; new rows are drawn by it.
         chances = betabinom(n_rows, self.n_reaching, self.n_scored - self.n_reaching + 1)
         up_to = np.cumsum(chances.pmf(np.arange(n_rows + 1)))
-        low, high = np.searchsorted(up_to, [TAIL, 1.0 - TAIL])
+        low, high = np.searchsorted(up_to, [0.025, 0.975])
         return int(low), int(min(high, n_rows))
 
     def sentence(self) -> str:
@@ -67,9 +62,8 @@ class Alert:
         low, high = self.expected(self.n_scored)
         return (
             f"{threshold} for a budget of {self.budget:,} of {self.of_rows:,} rows, 95 % interval "
-            f"{' to '.join(ends)}. Scored by fits that had not seen them, "
-            f"{self.n_reaching:,} of {self.n_scored:,} rows reach it; of as many new rows, {low:,} to "
-            f"{high:,} will (95 %)."
+            f"{' to '.join(ends)}. Scored by fits that had not seen them, {self.n_reaching:,} of "
+            f"{self.n_scored:,} rows reach it; of as many new rows, {low:,} to {high:,} will (95 %)."
         )
 
     def facts(self, scores: NDArray[np.float64], y: NDArray[np.bool_] | None = None) -> dict[str, Any]:
@@ -82,10 +76,9 @@ class Alert:
         """Return how many rows with these scores reach the threshold, and whether so many were expected."""
         found = self.facts(scores, y)
         n_alerts, (low, high) = found["rows"], found["expected_rows"]
-        differ = ""
-        if not low <= n_alerts <= high:
-            differ = ": the rows differ from those that the model was fitted to; evaluate it, or fit it again"
-        hits = f", {found['hits']:,} of them hits" if "hits" in found else ""
+        differ = ": the rows differ from those that the model was fitted to; evaluate it, or fit it again"
+        differ *= not low <= n_alerts <= high
+        hits = "" if y is None else f", {found['hits']:,} of them hits"
         return (
             f"{n_alerts:,} of {len(scores):,} rows reach the alert threshold, "
             f"{self.text(self.threshold)}{hits}; {low:,} to {high:,} were to be expected{differ}."

@@ -29,8 +29,8 @@ def export(
     """
     check_output(output, PROGRAMS_WRITTEN, [model], force=force)
     saved = SavedModel.load(model)
-    alert = saved.alert
+    alert_threshold = None if saved.alert is None else saved.alert.threshold
     with refusing(f"{model}: "), writing(output):
-        export_numpy(saved.pipeline, output, alert_threshold=None if alert is None else alert.threshold)
+        export_numpy(saved.pipeline, output, alert_threshold=alert_threshold)
     left = "" if saved.calibrator is None else ", without its probabilities"
     say(f"{saved.name} with {saved.n_features:,} columns{left}, to be imported from {output}.")

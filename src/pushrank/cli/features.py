@@ -11,6 +11,7 @@ import pandas as pd
 import scipy.sparse as sp
 import typer
 from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing
 
 from pushrank.cli import options
 from pushrank.cli.columns import (
@@ -74,9 +75,13 @@ class LabelledFeatures(LabelledRows):
     @property
     def learnt(self) -> LabelledFeatures:
         """The rows to learn from."""
-        part = slice(self.n_learnt)
-        weights = None if self.weights is None else self.weights[part]
-        return replace(self, y=self.y[part], features=self.features[part], weights=weights)
+        return self.part(np.arange(self.n_learnt))
+
+    def part(self, numbers: NDArray[np.intp]) -> LabelledFeatures:
+        """Return some of the rows, with what models learn from."""
+        weights, times = (None if all_ is None else all_[numbers] for all_ in (self.weights, self.times))
+        features = _safe_indexing(self.features, numbers)
+        return replace(self, y=self.y[numbers], features=features, weights=weights, times=times)
 
     def describe_features(self) -> str:
         """Return how the columns were read."""

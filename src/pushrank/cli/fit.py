@@ -9,12 +9,13 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import cross_val_predict
+from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from pushrank._time import TimeSplit
 from pushrank.cli import options
 from pushrank.cli.alerts import Alert
 from pushrank.cli.errors import InputError, refusing, say, warn
@@ -89,7 +90,7 @@ class FitConfig:
     tol: float | None = option("How close to the optimum iterations end.")
     weight: options.Weight = None
     time: str | None = option(
-        "A column of numbers or ISO dates: a model that chooses by cross-validation tests on what comes next."
+        "A column of numbers or ISO dates: rows held out, for a choice or for the threshold, are later ones."
     )
     probability: bool = option(
         "Calibrate probabilities, too, by five more fits: for score.", "--probability", default=False
@@ -125,35 +126,36 @@ def fit(source: FeatureSource, text_format: TextFormat, config: FitConfig) -> No
     rows = read_features(source, text_format, weight=config.weight, time=config.time)
     n_rare = min(rows.y.sum(), (~rows.y).sum())
     held_out = config.probability or config.budget is not None
-    # A fifth of seven rows, rounded up, leaves five.
-    needed = N_INNER_FOLDS + 2 * held_out
+    needed = N_INNER_FOLDS + 2 * held_out  # a fifth of seven rows, rounded up, leaves five
     if "cv" in ranker.get_params() and n_rare < needed:
         raise InputError(
             f"--model {name} chooses by cross-validation and needs {needed} rows of each class, and "
             f"one has {n_rare}; take another, such as --model pnorm-push."
         )
-    if config.budget is not None and n_rare < 2:
-        raise InputError("a class has 1 row, and --budget scores rows by fits to others; leave --budget out.")
-    if config.budget is not None and config.budget > len(rows.y):
-        raise InputError(f"--budget {config.budget} exceeds the {len(rows.y)} rows of the data.")
+    if config.budget is not None:
+        if n_rare < 2:
+            raise InputError("a class has 1 row, and --budget scores rows by fits to others; leave it out.")
+        if config.budget > len(rows.y):
+            raise InputError(f"--budget {config.budget} exceeds the {len(rows.y)} rows of the data.")
+        # As a share the budget holds for parts of the rows, too.
+        if "fraction" in ranker.get_params():
+            ranker.set_params(fraction=config.budget / len(rows.y))
     if config.probability:
         with refusing("--probability: "):
             check_classes(rows.y, N_HELD_OUT)
-    # As a share the budget holds for parts of the rows, too.
-    if config.budget is not None and "fraction" in ranker.get_params():
-        ranker.set_params(fraction=config.budget / len(rows.y))
     sparse = rows.table.is_sparse
     pipelines = make_ranking_pipelines(
         {name: ranker}, rows.numeric, rows.categorical, sparse=sparse, alpha=config.alpha
     )
     with fitting(name):
         pipeline = fit_pipeline(pipelines[name], rows)
-        scores = held_out_scores(pipeline, rows) if held_out else np.empty(0)
+        scores = held_out_scores(pipeline, rows) if held_out else np.full(len(rows.y), np.nan)
+        scores, y = scores[~np.isnan(scores)], rows.y[~np.isnan(scores)]
         calibrator = alert = None
         if config.probability:
-            calibrator = make_pipeline(StandardScaler(), LogisticRegression()).fit(scores[:, None], rows.y)
+            calibrator = make_pipeline(StandardScaler(), LogisticRegression()).fit(scores[:, None], y)
         if config.budget is not None:
-            alert = Alert.from_scores(rows.y, scores, config.budget, len(rows.y))
+            alert = Alert.from_scores(y, scores, config.budget, len(rows.y))
         saved = SavedModel.from_fit(pipeline, name, rows, calibrator=calibrator, alert=alert)
     saved.save(config.output)
     if np.ptp(model_scores(pipeline, rows.features)) == 0.0:
@@ -167,11 +169,15 @@ def fit(source: FeatureSource, text_format: TextFormat, config: FitConfig) -> No
 
 
 def held_out_scores(pipeline: Pipeline, rows: LabelledFeatures) -> NDArray[np.float64]:
-    """Return the score of each row by a fit to the rows of other parts."""
-    method = "decision_function" if hasattr(pipeline, "decision_function") else "predict_proba"
+    """Return the score of each row by a fit to others, by time to earlier ones: NaN where there are none."""
+    n_folds = min(N_HELD_OUT, int(rows.y.sum()), int((~rows.y).sum()))
+    cv = StratifiedKFold(n_folds) if rows.times is None else TimeSplit(N_HELD_OUT)
+    by_time = {} if rows.times is None else {"time": rows.times}
+    scores = np.full(len(rows.y), np.nan)
     # The fit to all rows has printed the warnings already.
-    with record_warnings([]):
-        n_folds = min(N_HELD_OUT, int(rows.y.sum()), int((~rows.y).sum()))
-        given = {"method": method, "params": fit_parameters(pipeline, rows)}
-        held_out = cross_val_predict(pipeline, rows.features, rows.y, cv=n_folds, **given)
-    return np.asarray(held_out if held_out.ndim == 1 else held_out[:, 1], dtype=np.float64)
+    with record_warnings([]), refusing("--time: " * (rows.times is not None)):
+        for train, test in cv.split(rows.features, rows.y, **by_time):
+            part = rows.part(train)
+            fitted = clone(pipeline).fit(part.features, part.y, **fit_parameters(pipeline, part))
+            scores[test] = model_scores(fitted, rows.part(test).features)
+    return scores

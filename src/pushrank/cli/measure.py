@@ -124,10 +124,7 @@ def show_measures(
     config: MeasureConfig,
     alert: Alert | None = None,
 ) -> Measurement:
-    """Measure the lists that scores make of labelled rows, print what was measured, and report it.
-
-    Of one list, the rows that reach the alert threshold are counted, too.
-    """
+    """Measure the lists that scores make of labelled rows, print what was measured, and report it."""
     table, y = rows.table, rows.y
     value = None if config.value is None else table.numbers(config.value, "value")
     weight = None if config.weight is None else table.numbers(config.weight, "weight", 0.0)

@@ -223,8 +223,7 @@ class SavedModel:
             writer = f"pushrank {content['pushrank']}"
             raise InputError(f"{path} was written by {writer}; install that version or later.")
         fields = {key: value for key, value in content.items() if key not in ("format", "pushrank")}
-        alert = fields.pop("alert")
-        return cls(**fields, alert=None if alert is None else Alert(**alert))
+        return cls(**fields | {"alert": fields["alert"] and Alert(**fields["alert"])})
 
     @classmethod
     def from_python(cls, model: Any, path: Path) -> SavedModel:
