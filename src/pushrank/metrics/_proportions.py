@@ -50,3 +50,41 @@ def clopper_pearson_interval(hits: Any, rows: Any, tail: float) -> tuple[Any, An
     low = np.where(hits > 0, beta.ppf(tail, np.where(hits > 0, hits, 1.0), misses + 1.0), 0.0)
     high = np.where(misses > 0, beta.ppf(1.0 - tail, hits + 1.0, np.where(misses > 0, misses, 1.0)), 1.0)
     return low, high
+
+
+def difference_of_hits_interval(
+    hits: tuple[float, float], rows: tuple[float, float], miss: float
+) -> tuple[float, float]:
+    r"""Return an interval for the expected difference of two lists' hits, from the rows on one of them alone.
+
+    Of the :math:`m_a, m_b` rows that are on one list only, :math:`a` and :math:`b` are hits. With Clopper and
+    Pearson's limits :math:`l, u` of both numbers, the limits are
+
+    .. math:: a - b - \sqrt{(a - l_a)^2 + (u_b - b)^2}, \quad a - b + \sqrt{(u_a - a)^2 + (b - l_b)^2}.
+
+    Where no hit is seen, they are plus and minus :math:`m (1 - \mathrm{miss}^{1 / m})`, the upper bound of 0
+    in :math:`m = m_a + m_b` rows. No limit leaves :math:`[-m_b, m_a]`.
+
+    References
+    ----------
+    Zou and Donner, *Construction of confidence limits about effect measures*, Statistics in Medicine 27
+    (2008).
+
+    Examples
+    --------
+    >>> difference_of_hits_interval((0.0, 0.0), (1.0, 1.0), 0.05)
+    (-1.0, 1.0)
+    >>> low, high = difference_of_hits_interval((4.0, 0.0), (20.0, 20.0), 0.05)
+    >>> round(low, 2), round(high, 2)
+    (-0.41, 8.73)
+    """
+    (a, b), (rows_a, rows_b) = hits, rows
+    if a + b == 0.0:
+        bound = (rows_a + rows_b) * (1.0 - miss ** (1.0 / (rows_a + rows_b)))
+        return -min(bound, rows_b), min(bound, rows_a)
+    (low_a, high_a), (low_b, high_b) = (
+        np.multiply(n, clopper_pearson_interval(h, n, 0.5 * miss)) for h, n in zip(hits, rows, strict=True)
+    )
+    low = a - b - np.hypot(a - low_a, high_b - b)
+    high = a - b + np.hypot(high_a - a, b - low_b)
+    return max(float(low), -rows_b), min(float(high), rows_a)

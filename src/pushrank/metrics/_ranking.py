@@ -292,6 +292,18 @@ class Ranking(RankCounts):
         last = len(self.scores) - max(1, math.ceil(k))
         return self._around(np.partition(self.scores, last)[last])
 
+    def shares_in_top(self, k: float) -> Floats:
+        """Return the weight with which each row is among the first rows of weight k; ties share alike."""
+        weights = np.ones(len(self.scores)) if self.weights is None else self.weights
+        order = np.argsort(-self.scores, kind="stable")
+        last = min(int(np.searchsorted(np.cumsum(weights[order]), k)), len(order) - 1)
+        threshold = self.scores[order[last]]
+        tied = self.scores == threshold
+        room = k - weights[self.scores > threshold].sum()
+        share = np.where(tied, min(room / weights[tied].sum(), 1.0), self.scores > threshold)
+        shares: Floats = weights * share
+        return shares
+
     def _around(self, score: float) -> CutCounts:
         classes = (
             (self.positive_scores, self.positive_weights),

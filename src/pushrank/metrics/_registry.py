@@ -52,12 +52,14 @@ class SamplingError:
     ``influence_values(ranking, **parameters)`` returns the influence of each positive and of each negative,
     up to a constant, whose covariance gives a normal interval: DeLong's for the AUC.
     ``trials(ranking, **parameters)`` returns what a proportion is a proportion of, for Clopper and Pearson's
-    interval where resamples say nothing.
+    interval where resamples say nothing. ``hits(ranking, **parameters)`` returns, of a metric that adds up
+    hits, the weight of each row that is among the first rows, and what a hit is worth.
     """
 
     resampled: bool = True
     influence_values: Callable[..., tuple[Floats, Floats]] | None = None
     trials: Callable[..., Sequence[Trials]] = lambda _ranking, **_parameters: ()
+    hits: Callable[..., tuple[Floats, float]] | None = None
 
 
 @dataclass(frozen=True, eq=False)

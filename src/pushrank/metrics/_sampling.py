@@ -210,9 +210,9 @@ def _normal_interval(
     # Rounding may leave the variance of equal rankings below zero.
     variance = max(signs @ influence_covariance(rankings, metric) @ signs, 0.0)
     trials = metric.spec.error.trials(rankings[0], **metric.parameters)
-    is_bounded = len(rankings) == 1 and trials
-    bounds = (0.0, min(unit for _, unit in trials)) if is_bounded else (-np.inf, np.inf)
-    return NormalInterval(value, float(np.sqrt(variance)), bounds)
+    most = min((unit for _, unit in trials), default=np.inf)
+    least = -most if len(rankings) > 1 else 0.0 if trials else -np.inf
+    return NormalInterval(value, float(np.sqrt(variance)), (least, most))
 
 
 def influence_covariance(rankings: Sequence[Ranking], metric: BoundMetric) -> Floats:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from pushrank._validation import warn
 from pushrank.metrics._docstrings import shared_docs
-from pushrank.metrics._proportions import clopper_pearson_interval
+from pushrank.metrics._proportions import clopper_pearson_interval, difference_of_hits_interval
 from pushrank.metrics._ranking import Ranking, checked_rankings
 from pushrank.metrics._registry import BoundMetric, bind_metric
 from pushrank.metrics._sampling import METHODS, Method, Sampling, check_resampling, contrast_intervals
@@ -19,6 +19,8 @@ from pushrank.metrics._sampling import METHODS, Method, Sampling, check_resampli
 MAX_P_VALUE_STEPS = 40
 # Sums of weights miss the bounds of a proportion by rounding.
 PROPORTION_ROUNDING = 1e-12
+# Two lists that share all hits but so many differ by few rows: resamples then know a few values at most.
+MIN_DISCORDANT_HITS = 10
 
 
 class ConfidenceInterval(NamedTuple):
@@ -311,6 +313,12 @@ def compare(
     ranking minus the high end of the second to the reverse, each at half the error rate (Bonferroni): it
     covers for any dependence between the two.
 
+    A difference in hits among the first rows, or in what is proportional to them, rests on the rows that are
+    on one of the two lists only. If fewer than ten hits are among these, the interval comes from Clopper and
+    Pearson's limits of either list's own hits (joined as by Zou and Donner 2008): the more alike two lists
+    are, the narrower it is. If none is, it is plus and minus the upper bound of 0 in so many rows. Lists of
+    the same rows in another order count as if one row were on each alone.
+
     The comparison is of two rankings of one set of rows; it does not show how much a model changes with its
     training data. The cost is that of two calls of :func:`confidence_interval`, whose remark on extremes
     holds here too.
@@ -347,11 +355,64 @@ def ranking_differences(
         limits = interval.limits(level)
         p_value = np.nan if np.isnan(limits[0]) else interval.p_value()
         comparison = Comparison(*limits, difference, p_value)
+        discordant = _discordant_hits(metric, rankings)
+        if discordant is not None:
+            comparison = _comparison_of_hits(discordant, difference, level)
         # Three hits of three against none of three: nearly all resamples agree, and the limits are equal.
-        if interval.is_constant or comparison.low == comparison.high:
+        elif interval.is_constant or comparison.low == comparison.high:
             comparison = _safe_comparison(comparison, both.tolist(), metric, rankings, level)
-        comparisons.append(comparison)
+        # No difference exceeds the largest value of its metric; the one found may by rounding.
+        units = [unit for _, unit in metric.spec.error.trials(rankings[0], **metric.parameters)]
+        most = max(abs(difference), min(units, default=np.inf))
+        low, high = max(comparison.low, -most), min(comparison.high, most)
+        comparisons.append(comparison._replace(low=low, high=high))
     return comparisons
+
+
+class DiscordantHits(NamedTuple):
+    """Hits among the rows that are on one of two lists only, these rows, and what a hit is worth."""
+
+    hits: tuple[float, float]
+    rows: tuple[float, float]
+    worth: float
+
+
+def _discordant_hits(metric: BoundMetric, rankings: Sequence[Ranking]) -> DiscordantHits | None:
+    """Return the hits that two lists do not share, if there are too few of them for resamples; else None.
+
+    They are divided by the effective weight of a row, or of a group (Kish). Of lists that share all their
+    rows, but in another order, one row is taken to be on each alone.
+    """
+    error = metric.spec.error
+    if error.hits is None or metric.parameters.get("ties", "half") != "half" or _same_order(*rankings):
+        return None
+    (first, worth), (second, _) = (error.hits(ranking, **metric.parameters) for ranking in rankings)
+    more, is_positive, groups = first - second, rankings[0].is_positive, rankings[0].groups
+    sums = np.abs(more) if groups is None else np.bincount(groups, np.abs(more))
+    unit = float(sums @ sums) / float(sums.sum()) if sums.any() else 1.0
+    # Ties leave small parts of many rows to one list.
+    unit = max(unit, 1.0) if rankings[0].weights is None else unit
+    hits, rows = (
+        tuple(float(np.maximum(sign * part, 0.0).sum()) / unit for sign in (1.0, -1.0))
+        for part in (more[is_positive], more)
+    )
+    if sum(hits) >= MIN_DISCORDANT_HITS:
+        return None
+    return DiscordantHits((hits[0], hits[1]), (max(rows[0], 1.0), max(rows[1], 1.0)), unit * worth)
+
+
+def _comparison_of_hits(discordant: DiscordantHits, difference: float, level: float) -> Comparison:
+    """Return the comparison of two lists that share nearly all of their hits."""
+    hits, rows, worth = discordant
+
+    def limits(miss: float) -> tuple[float, float]:
+        low, high = difference_of_hits_interval(hits, rows, miss)
+        return low * worth, high * worth
+
+    low, high = limits(1.0 - level)
+    # The difference may miss a limit at its bound by rounding.
+    low, high = min(low, difference), max(high, difference)
+    return Comparison(low, high, difference, _p_value_by_limits(limits))
 
 
 def _safe_comparison(

@@ -50,7 +50,13 @@ def hit_error(value_of_all: Callable[[Ranking, float], float]) -> SamplingError:
         n_positives = ranking.effective_number(ranking.is_positive)
         return [Trials(n_rows, value), Trials(n_positives, value * ranking.total_positive / depth)]
 
-    return SamplingError(trials=trials)
+    def hits(
+        ranking: Ranking, k: Any = None, fraction: Any = None, fraction_of_positives: Any = None, **_: Any
+    ) -> tuple[Floats, float]:
+        depth = depth_in_rows(ranking, k, fraction, fraction_of_positives)
+        return ranking.shares_in_top(depth), value_of_all(ranking, depth) / depth
+
+    return SamplingError(trials=trials, hits=hits)
 
 
 @register_metric(

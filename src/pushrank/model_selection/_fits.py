@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -76,9 +76,9 @@ class Fits:
 
 
 def scores_of_halves(
-    models: Mapping[str, Any], training: LabelledRows, X_test: Any, seed: int
-) -> list[list[NDArray[np.float64]]] | None:
-    """Return the scores of test rows by models fitted to disjoint halves of a training part.
+    models: Mapping[str, Any], training: LabelledRows, X_test: Sequence[Any], seed: int
+) -> list[list[list[NDArray[np.float64]]]] | None:
+    """Return the scores of the rows of test parts by models fitted to either half of some rows.
 
     Of few rows of a class, or few groups, there are no halves, and the result is None.
     """
@@ -95,8 +95,11 @@ def scores_of_halves(
     scores = []
     for half in halves:
         fits = Fits(models, training.part(half), {})
-        prepared: dict[tuple[int, ...], Any] = {}
-        scores.append([model_scores(*fits.ranker_and_rows(name, X_test, prepared)) for name in models])
+        of_half = []
+        for X in X_test:
+            prepared: dict[tuple[int, ...], Any] = {}
+            of_half.append([model_scores(*fits.ranker_and_rows(name, X, prepared)) for name in models])
+        scores.append(of_half)
     return scores
 
 

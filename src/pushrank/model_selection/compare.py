@@ -56,6 +56,8 @@ MIN_LIGHTGBM_ROWS = 200
 MAX_TREE_ROWS = 3_000_000
 # A forest grown to purity, and a choice inside each fold, take minutes with more rows.
 MAX_SLOW_ROWS = 20_000
+# Fits to halves of the training rows are compared on so many of the rows at least.
+LEAST_TESTED = 0.2
 
 
 def compare_rankers(
@@ -150,7 +152,7 @@ def compare_rankers(
     Notes
     -----
     Models are fitted ``n_folds * n_repeats`` times each, and with ``nested=True`` about ``n_folds`` times as
-    often again. For the errors each is fitted to both halves of the last training part, too, unless rows are
+    often again. For the errors each is fitted to both halves of a training part, too, unless rows are
     judged by time or a half has fewer than 10 rows of a class: a fifth more time with five folds. Rows with
     equal scores count by the expectation over their orders.
 
@@ -264,15 +266,20 @@ def _add_errors(
     splits: Sequence[Any],
     parts: Sequence[Part],
 ) -> None:
-    """Add the errors of all measures, after fits of every model to two halves of the last training part."""
-    train, last = splits[-1][0], parts[-1]
+    """Add the errors of all measures, after fits of every model to both halves of training rows."""
     # Periods differ by more than their rows do: each is one observation.
     by_folds = rows.times is not None or isinstance(settings.cv, TimeSplit | TimeSeriesSplit)
+    n_tested, n_train = 0, float(np.mean([len(train) for train, _ in splits]))
+    n_last, train = 0, splits[-1][0]
+    # The last parts are tested on, as many as hold a fifth of the rows; what all learn from is halved.
+    while n_tested < LEAST_TESTED * (comparison.folds >= 0).sum():
+        n_last += 1
+        n_tested += len(splits[-n_last][1])
+        train = np.intersect1d(train, splits[-n_last][0])
     halves = None
     if not by_folds:
-        X_test = rows.part(last.rows).X
-        scores = scores_of_halves(settings.models, rows.part(train), X_test, settings.seed)
-        halves = None if scores is None else [last._replace(scores=half) for half in scores]
+        X_test = [rows.part(part.rows).X for part in parts[-n_last:]]
+        halves = scores_of_halves(settings.models, rows.part(train), X_test, settings.seed)
     for measure in comparison.measures[comparison.baseline_]:
         values = np.array([comparison.measures[name][measure] for name in settings.models])
         comparison.errors[measure] = errors_of_parts(
@@ -282,7 +289,8 @@ def _add_errors(
             halves,
             budget=comparison.budget,
             n_repeats=comparison.n_repeats,
-            n_train=float(np.mean([len(train) for train, _ in splits])),
+            n_train=n_train,
+            n_halved=len(train),
             groups=rows.groups,
             by_folds=by_folds,
         )

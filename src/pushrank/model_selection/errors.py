@@ -90,7 +90,6 @@ def errors_by_rows(
     influences: Floats,
     halves: Floats | None,
     groups: tuple[NDArray[np.intp], NDArray[np.intp]],
-    n_folds: int,
     n_train: float,
 ) -> Errors:
     r"""Return the errors of means over the folds, from the influence of the rows tested and trained on.
@@ -100,29 +99,27 @@ def errors_by_rows(
     .. math:: \frac{\sigma^2}{n} + \frac{\min(0.7\, \delta^2, \sigma^2)}{n_{train}},
 
     with the variance :math:`\sigma^2`, over the n rows tested, of the difference of the models' influence
-    values, and the variance :math:`\delta^2`, over the rows of one test part, of its change between fits to
-    disjoint halves of the training part.
+    values, and the variance :math:`\delta^2`, over the rows of test parts, of its change between fits to
+    disjoint halves of a training part.
 
     Parameters
     ----------
     influences : ndarray of shape (n_models, n)
-        The influence values, by every fold's own measure, on average over the repetitions.
+        The influence values, on average over the repetitions.
     halves : ndarray of shape (n_models, n_part), or None
         Those by models fitted to one half of a training part, less those of the other half. With None the
         second term is at its largest, as in Nadeau and Bengio's error.
     groups : tuple of ndarray
         The groups of the rows of both, which are independent of each other.
-    n_folds : int
-        The number of folds, each of which takes a degree of freedom, since its influence values sum to zero.
     n_train : float
         The number of rows of a training part.
     """
     n_rows = influences.shape[1]
-    covariance, n_groups = _covariance(influences, groups[0], n_folds)
+    covariance, n_groups = _covariance(influences, groups[0])
     means, differences = np.diag(covariance), variances_of_differences(covariance)
     of_training = means, differences
     if halves is not None:
-        change = HALVES * _covariance(halves, groups[1], 1)[0]
+        change = HALVES * _covariance(halves, groups[1])[0]
         of_training = (
             np.minimum(np.diag(change), means),
             np.minimum(variances_of_differences(change), differences),
@@ -131,18 +128,18 @@ def errors_by_rows(
         np.sqrt(means / n_rows + of_training[0] / n_train),
         np.sqrt(differences / n_rows + of_training[1] / n_train),
         covariance,
-        np.inf if n_groups == n_rows else max(n_groups - n_folds, 1.0),
+        np.inf if n_groups == n_rows else max(n_groups - 1.0, 1.0),
     )
 
 
-def _covariance(influences: Floats, groups: NDArray[np.intp], n_folds: int) -> tuple[Floats, int]:
+def _covariance(influences: Floats, groups: NDArray[np.intp]) -> tuple[Floats, int]:
     """Return the covariance of models' influence values for a row, and the number of groups of rows."""
     n_rows = influences.shape[1]
     n_groups = int(groups.max()) + 1
     sums = influences
     if n_groups < n_rows:
         sums = np.stack([np.bincount(groups, row, n_groups) for row in influences])
-    factor = n_groups / max(n_groups - n_folds, 1) / n_rows
+    factor = n_groups / max(n_groups - 1, 1) / n_rows
     return factor * sums @ sums.T, n_groups
 
 
@@ -150,17 +147,19 @@ def errors_of_parts(
     values: Floats,
     measure: str,
     parts: Sequence[Part],
-    halves: Sequence[Part] | None,
+    halves: Sequence[Sequence[list[Floats]]] | None,
     *,
     budget: int | None,
     n_repeats: int,
     n_train: float,
+    n_halved: int,
     groups: NDArray[Any] | None,
     by_folds: bool,
 ) -> Errors:
     """Return the errors of a measure: by rows, where these have influence values, else by the folds.
 
-    The two halves are the last part, with scores of models fitted to either half of its training part.
+    The halves are the scores, by part and model, of the rows of the last parts by models fitted to either
+    half of ``n_halved`` training rows.
     """
     n_folds, which = len(parts) // n_repeats, SCORERS.get(measure, measure)
     rows = np.sort(np.concatenate([part.rows for part in parts[:n_folds]]))
@@ -171,21 +170,42 @@ def errors_of_parts(
         chances = chances_at_threshold(parts, which, budget, len(rows))
     influences = np.zeros((len(values), len(rows)))
     for part in parts:
-        of_part = influences_of_part(part, which, budget, len(rows), chances)
+        of_part = influences_of_part(part, which, budget, len(rows), chances, values.mean(axis=1))
         influences[:, np.searchsorted(rows, part.rows)] += of_part * (len(rows) / len(parts) / len(part.rows))
-    change = None
+    influences -= influences.mean(axis=1, keepdims=True)
+    change, tested = None, rows
     if halves is not None:
-        one, other = (influences_of_part(half, which, budget, len(rows), chances) for half in halves)
-        change = one - other
+        last = parts[len(parts) - len(halves[0]) :]
+        one, other = (
+            np.concatenate(
+                [
+                    influences_of_part(part._replace(scores=scores), which, budget, len(rows), chances)
+                    for part, scores in zip(last, half, strict=True)
+                ],
+                axis=1,
+            )
+            for half in halves
+        )
+        # What fits say differs less, the more rows they learn from.
+        change = (one - other) * np.sqrt(n_halved / n_train)
+        tested = np.concatenate([part.rows for part in last])
     ids = np.arange(rows.max() + 1) if groups is None else groups
-    of_rows, of_last = (np.unique(ids[held], return_inverse=True)[1] for held in (rows, parts[-1].rows))
-    return errors_by_rows(influences, change, (of_rows, of_last), n_folds, n_train)
+    of_rows, of_tested = (np.unique(ids[held], return_inverse=True)[1] for held in (rows, tested))
+    return errors_by_rows(influences, change, (of_rows, of_tested), n_train)
 
 
 def influences_of_part(
-    part: Part, measure: str, budget: int | None, n_rows: int, chances: Sequence[float]
+    part: Part,
+    measure: str,
+    budget: int | None,
+    n_rows: int,
+    chances: Sequence[float],
+    averages: Floats | None = None,
 ) -> Floats:
-    r"""Return the influence values of the rows of a test part, shape (n_models, n_part), which sum to zero.
+    r"""Return the influence values of the rows of a test part, shape (n_models, n_part).
+
+    They are about the models' ``averages`` of the measure over all parts, for a part's own measure fits its
+    few positives; without averages they are about the part's own, and sum to zero.
 
     With the share :math:`a_i` of a row that is acted on among k of n rows, its gain :math:`g_i` (1 of a
     positive, or its weight) and the mean gain :math:`\eta` at the threshold (`chances`), which moves:
@@ -193,37 +213,36 @@ def influences_of_part(
     - hits in a budget B: :math:`\frac{B n}{k} a_i (g_i - \eta)`;
     - precision among a quarter as many rows as positives: the same for B = 1, and
       :math:`\frac{n}{4 k} g_i (\eta - \pi)` for their random number, where :math:`\pi` is the precision;
-    - the area: DeLong's placements, over the share of the class;
+    - the area: DeLong's placements less the area, over the share of the class;
     - average precision, :math:`E[g P(s)] / p` with the share p of positives and the precision :math:`P_i`
       among the :math:`b_i` rows from the score of row i on:
-      :math:`\frac 1p (g_i P_i + \sum_{s_j \le s_i} g_j (g_i - P_j) / b_j - \mathrm{AP}\, g_i)`;
-
-    all less their means.
+      :math:`\frac 1p (g_i P_i + \sum_{s_j \le s_i} g_j (g_i - P_j) / b_j - \mathrm{AP}\, g_i)`.
     """
     y = part.positive.astype(np.float64)
     values = np.empty((len(part.scores), len(y)))
     for model, scores in enumerate(part.scores):
+        average = None if averages is None else averages[model]
         if measure == AUC:
             ranking = Ranking(part.positive, scores)
             for of_class, placed in zip((part.positive, ~part.positive), placements(ranking), strict=True):
-                values[model, of_class] = (placed - placed.mean()) / of_class.mean()
+                area = placed.mean() if average is None else average
+                values[model, of_class] = (placed - area) / of_class.mean()
         elif measure == AVERAGE_PRECISION:
-            values[model] = _influences_on_average_precision(y, scores)
+            values[model] = _influences_on_average_precision(y, scores, average)
         else:
             k, gain = _depth(part, measure, budget, n_rows), _gain(part, measure)
             acted, chance = acted_on(scores, k), chances[model]
             influence = acted * (gain - chance)
             if measure == PRECISION:
-                precision = acted @ y / k
+                precision = acted @ y / k if average is None else average
                 influence += 0.25 * (y - y.mean()) * (chance - precision)
             values[model] = len(y) / k * influence
             if budget is not None and measure != PRECISION:
                 values[model] *= budget
-    centred: Floats = values - values.mean(axis=1, keepdims=True)
-    return centred
+    return values if averages is not None else values - values.mean(axis=1, keepdims=True)
 
 
-def _influences_on_average_precision(y: Floats, scores: Floats) -> Floats:
+def _influences_on_average_precision(y: Floats, scores: Floats, average: float | None) -> Floats:
     order = np.argsort(-scores, kind="stable")
     ranked, gain, n = -scores[order], y[order], len(y)
     # Rows with equal scores share the precision at the last of them.
@@ -231,7 +250,7 @@ def _influences_on_average_precision(y: Floats, scores: Floats) -> Floats:
     precision = np.cumsum(gain)[last - 1] / last
     # Sums over the rows at or below each one.
     below = [np.cumsum((gain * term / last)[::-1])[::-1][first] for term in (1.0, precision)]
-    average = gain @ precision / gain.sum()
+    average = gain @ precision / gain.sum() if average is None else average
     influence = np.empty(n)
     influence[order] = (gain * precision + gain * below[0] - below[1] - average * gain) / gain.mean()
     return influence
