@@ -133,7 +133,7 @@ def test_a_report_holds_the_same_figures(scored, monkeypatch):
     said = re.search(r"tied against good: [^.]*\.\d[^.]*\.\d[^.]*\.\d[^.]*\.", shown)[0]
     assert f"<p>{with_minus_signs(said)}</p>" in page
     auc = metrics.confidence_interval(y, frame["good"], "auc", random_state=0)
-    assert f'{auc.estimate:.4f}<br><span class="quiet">{auc.low:.4f} to {auc.high:.4f}<' in page
+    assert f'{auc.estimate:.3f}<br><span class="quiet">{auc.low:.3f} to {auc.high:.3f}<' in page
     assert "rank by tied" in page
     assert "amount</th>" in page
     assert "double</th>" not in page

@@ -234,7 +234,7 @@ def _template_context(data: ReportData | MeasurementData, facts: dict[str, str])
         "row_cells": partial(_row_cells, data),
         "signed": lambda value, digits: with_minus_signs(f"{value:+.{digits}f}"),
         "number": _number,
-        "change": lambda measure, value: "+" * (value > 0.0) + _number(measure, value),
+        "change": lambda measure, value, *ends: "+" * (value > 0.0) + _number(measure, value, *ends),
         "p_value": lambda p: f"< {MIN_P_VALUE:g}" if p < MIN_P_VALUE else f"{p:.3f}",
         "row_count": row_count,
     }
@@ -250,9 +250,9 @@ def _place_of_best(comparison: RankerComparison) -> str:
     return "most hits" if comparison.criterion == HITS else "highest"
 
 
-def _number(measure: str, value: float) -> str:
-    """Return a measure as it is shown."""
-    return with_minus_signs(row_count(value) if measure == "hits" else number_text(value))
+def _number(measure: str, value: float, *interval: float) -> str:
+    """Return a measure as it is shown, with the digits that its interval supports."""
+    return with_minus_signs(row_count(value) if measure == "hits" else number_text(value, *interval))
 
 
 def row_count(rows: float) -> str:
