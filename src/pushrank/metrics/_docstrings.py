@@ -32,6 +32,19 @@ left out.""",
     "pos_label": """The positive class; by default the larger of two numbers, yes of yes and no, true of
 true and false. Of other texts it must be given.""",
     "norm": """The positive norm :math:`\\|\\lambda\\|_1` of the weights that made the scores.""",
+    "labels_and_scores": """Parameters
+----------
+y_true : array-like of shape (n,)
+scores : array-like of shape (n,)""",
+    "labels_and_rankings": """Parameters
+----------
+y_true : array-like of shape (n,)
+scores : array-like of shape (n,) or (n_rankings, n)""",
+    "depth_parameters": """k : int, optional
+fraction : float, optional
+fraction_of_positives : float, optional""",
+    "weight_parameters": """sample_weight : array-like of shape (n,), optional
+pos_label : label, optional""",
     "number_or_array": """Returns
 -------
 float, or ndarray of shape (n_rankings,)""",
@@ -66,6 +79,19 @@ clusters, not rows.""",
     "random_state": """The seed of the resamples; the same seed gives the same interval with any number of
 threads.""",
     "parameters": "Parameters of the metric, such as ``k=100``.",
+    "resampling_parameters": """metric : str or callable
+method : {"bootstrap", "bca", "delong"}
+confidence_level : float
+n_resamples : int, optional
+value : array-like of shape (n,), optional
+    %(value_resampled)s
+groups : array-like of shape (n,), optional
+sample_weight : array-like of shape (n,), optional
+    %(weight_drawn)s
+pos_label : label, optional
+random_state : int, RandomState or None
+**parameters
+    %(parameters)s""",
     "resampling_errors": """Raises
 ------
 TypeError

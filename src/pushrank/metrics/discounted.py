@@ -181,10 +181,7 @@ def discounted_cumulative_gain(
 
     .. math:: \mathrm{DCG} = \sum_i \frac{1}{\log_b(1 + \mathrm{rank}(i))}
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-    scores : array-like of shape (n,) or (n_rankings, n)
+    %(labels_and_rankings)s
     log_base : float, default=2.0
         The base b, above 1: 2 as in Agarwal and scikit-learn, ``math.e`` as in Rudin.
     ties : {"pessimistic", "half", "optimistic", "min", "max"}
@@ -341,10 +338,7 @@ def mean_reciprocal_rank(
 
     .. math:: \mathrm{MRR} = \frac{1}{|Q|} \sum_q \frac{1}{\min_{i \in q} \mathrm{rank}(i)}
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-    scores : array-like of shape (n,) or (n_rankings, n)
+    %(labels_and_rankings)s
     qid : array-like of shape (n,), optional
     ties : {"pessimistic", "half", "optimistic"}
         %(ties_in_list)s
@@ -400,10 +394,7 @@ def average_reciprocal_rank(
 
     .. math:: \mathrm{AveR} = \sum_i \frac{1}{\mathrm{rank}(i)}
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-    scores : array-like of shape (n,) or (n_rankings, n)
+    %(labels_and_rankings)s
     ties : {"pessimistic", "half", "optimistic", "min", "max"}
     sample_weight : array-like of shape (n,), optional
         %(whole_weight)s

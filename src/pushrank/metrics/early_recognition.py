@@ -86,17 +86,13 @@ def robust_initial_enhancement(
     .. math:: \mathrm{RIE} = \frac{\frac{1}{P} \sum_i e^{-\alpha\, \mathrm{rank}(i) / n}}
         {\frac{1}{n} \frac{1 - e^{-\alpha}}{e^{\alpha / n} - 1}}
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-    scores : array-like of shape (n,) or (n_rankings, n)
+    %(labels_and_rankings)s
     alpha : float, default=20.0
         The positive rate of the discount: the first share z of the list has the share
         :math:`1 - e^{-\alpha z}` of the weight, so with 20 the first 8 % have about 80 % of it.
     ties : {"pessimistic", "half", "optimistic"}
         %(ties_in_list)s
-    sample_weight : array-like of shape (n,), optional
-    pos_label : label, optional
+    %(weight_parameters)s
 
     %(number_or_array)s
         At least 0, and 1 in the mean over random orders; the higher the better.
@@ -150,16 +146,12 @@ def bedroc(
 
     where R is the share of positives.
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-    scores : array-like of shape (n,) or (n_rankings, n)
+    %(labels_and_rankings)s
     alpha : float, default=20.0
         The positive rate of the discount, as for :func:`robust_initial_enhancement`.
     ties : {"pessimistic", "half", "optimistic"}
         %(ties_in_list)s
-    sample_weight : array-like of shape (n,), optional
-    pos_label : label, optional
+    %(weight_parameters)s
 
     %(number_or_array)s
         Between 0 and 1; the higher the better. The value of a random order depends on R and `alpha`. As

@@ -69,15 +69,11 @@ def gains_table(
 
     .. math:: G_j = \frac{1}{W_+} \sum_i w_i\, 1[\mathrm{rank}(i) \le \lceil j n / 10 \rceil]
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-    scores : array-like of shape (n,)
+    %(labels_and_scores)s
     n_parts : int, default=10
         The number of parts of equal size, at least 1, which end after whole rows, as ``fraction`` does in
         :func:`recall_at_k`. With fewer rows than parts, each row is a part.
-    sample_weight : array-like of shape (n,), optional
-    pos_label : label, optional
+    %(weight_parameters)s
 
     Returns
     -------

@@ -62,23 +62,8 @@ def confidence_interval(
 
     .. math:: P(\mathrm{low} \le \theta \le \mathrm{high}) \approx \text{confidence level}
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-    scores : array-like of shape (n,)
-    metric : str or callable
-    method : {"bootstrap", "bca", "delong"}
-    confidence_level : float
-    n_resamples : int, optional
-    value : array-like of shape (n,), optional
-        %(value_resampled)s
-    groups : array-like of shape (n,), optional
-    sample_weight : array-like of shape (n,), optional
-        %(weight_drawn)s
-    pos_label : label, optional
-    random_state : int, RandomState or None
-    **parameters
-        %(parameters)s
+    %(labels_and_scores)s
+    %(resampling_parameters)s
 
     Returns
     -------
@@ -278,19 +263,7 @@ def compare(
     y_true : array-like of shape (n,)
     scores_a, scores_b : array-like of shape (n,)
         Finite scores of the same rows, the higher the better.
-    metric : str or callable
-    method : {"bootstrap", "bca", "delong"}
-    confidence_level : float
-    n_resamples : int, optional
-    value : array-like of shape (n,), optional
-        %(value_resampled)s
-    groups : array-like of shape (n,), optional
-    sample_weight : array-like of shape (n,), optional
-        %(weight_drawn)s
-    pos_label : label, optional
-    random_state : int, RandomState or None
-    **parameters
-        %(parameters)s
+    %(resampling_parameters)s
 
     Returns
     -------

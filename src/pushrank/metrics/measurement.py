@@ -80,10 +80,7 @@ def top_of_list(
 
     .. math:: \{\mathrm{AUC}, \mathrm{AP}, \mathrm{prec@}\kappa, R_{\max}, \dots\}
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-    scores : array-like of shape (n,)
+    %(labels_and_scores)s
     sample_weight : array-like of shape (n,), optional
         %(whole_weight)s
     pos_label : label, optional

@@ -32,13 +32,9 @@ def height(
 
     .. math:: \mathrm{Height}(k) = \sum_i w_i\, 1[s_i \le t_k]
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-    scores : array-like of shape (n,)
+    %(labels_and_scores)s
     ties : {"pessimistic", "half", "optimistic"}
-    sample_weight : array-like of shape (n,), optional
-    pos_label : label, optional
+    %(weight_parameters)s
 
     Returns
     -------
@@ -77,13 +73,9 @@ def reverse_height(
 
     .. math:: \mathrm{rHeight}(i) = \sum_k w_k\, 1[s_i \le t_k]
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-    scores : array-like of shape (n,)
+    %(labels_and_scores)s
     ties : {"pessimistic", "half", "optimistic"}
-    sample_weight : array-like of shape (n,), optional
-    pos_label : label, optional
+    %(weight_parameters)s
 
     Returns
     -------
@@ -132,13 +124,9 @@ def r_max(
 
     .. math:: R_{\max} = \max_k \mathrm{Height}(k) = \lim_{p \to \infty} R_{p,1}^{1/p}
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-    scores : array-like of shape (n,) or (n_rankings, n)
+    %(labels_and_rankings)s
     ties : {"pessimistic", "half", "optimistic"}
-    sample_weight : array-like of shape (n,), optional
-    pos_label : label, optional
+    %(weight_parameters)s
 
     %(number_or_array)s
         Between 0 and the weight of the positives; the lower the better.
@@ -184,10 +172,7 @@ def rp_error(
 
     .. math:: R_{p,1} = \sum_k w_k\, \mathrm{Height}(k)^p
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-    scores : array-like of shape (n,) or (n_rankings, n)
+    %(labels_and_rankings)s
     p : float, default=1.0
         The power, at least 1; the larger, the more a negative near the top costs.
     scale : {"raw", "log", "mean"}, default="raw"
@@ -195,8 +180,7 @@ def rp_error(
         ``-inf`` for a ranking without errors; or the power mean of the heights as shares of the positives,
         ``(R / K)^(1/p) / I`` with I positives and K negatives, from 0 to 1 for every p.
     ties : {"pessimistic", "half", "optimistic"}
-    sample_weight : array-like of shape (n,), optional
-    pos_label : label, optional
+    %(weight_parameters)s
 
     %(number_or_array)s
         At least 0, except on the log scale; the lower the better.
@@ -256,10 +240,7 @@ def rg_error(
 
     .. math:: R_{g,1} = \sum_k w_k\, g(\mathrm{Height}(k))
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-    scores : array-like of shape (n,) or (n_rankings, n)
+    %(labels_and_rankings)s
     price : callable, default=numpy.square
         The increasing function g from an array of heights to an array of the same shape: a NumPy function, a
         function of your own, or the ``value`` of a price of :mod:`pushrank.prices`, such as
@@ -269,8 +250,7 @@ def rg_error(
         :math:`g^{-1}(R / K) / I` with I positives and K negatives, from 0 to 1 for every g. For
         :math:`g = h^p` it is the power mean of :func:`rp_error`.
     ties : {"pessimistic", "half", "optimistic"}
-    sample_weight : array-like of shape (n,), optional
-    pos_label : label, optional
+    %(weight_parameters)s
 
     %(number_or_array)s
         The lower the better.
@@ -345,10 +325,7 @@ def margin_error(
     which for p = 1 is :math:`P_S\{\mathrm{margin} \le \theta\}`, the share of pairs whose margin is at most
     theta.
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-    scores : array-like of shape (n,) or (n_rankings, n)
+    %(labels_and_rankings)s
     theta : float, default=0.0
         The margin, at least 0, in units of the scores.
     p : float, default=1.0
@@ -356,8 +333,7 @@ def margin_error(
     ties : {"pessimistic", "half", "optimistic"}
         %(ties)s
         A pair whose margin is theta counts as tied.
-    sample_weight : array-like of shape (n,), optional
-    pos_label : label, optional
+    %(weight_parameters)s
 
     %(number_or_array)s
         Between 0 and 1; the lower the better.
@@ -403,10 +379,7 @@ def margin(
 
     .. math:: \mu = \frac{1}{\|\lambda\|_1} \bigl(\min_i s_i - \max_k t_k\bigr)
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-    scores : array-like of shape (n,) or (n_rankings, n)
+    %(labels_and_rankings)s
     norm : float
     sample_weight : array-like of shape (n,), optional
         Non-negative weights; rows of weight zero do not count.
@@ -453,13 +426,9 @@ def smooth_margin(
 
     .. math:: G = -\frac{1}{\|\lambda\|_1} \ln \sum_i \sum_k w_i w_k\, e^{-(s_i - t_k)}
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-    scores : array-like of shape (n,) or (n_rankings, n)
+    %(labels_and_rankings)s
     norm : float
-    sample_weight : array-like of shape (n,), optional
-    pos_label : label, optional
+    %(weight_parameters)s
 
     %(number_or_array)s
         In units of the scores. With weights of one it is at most :func:`margin`, and below it by at most the

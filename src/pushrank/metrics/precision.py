@@ -85,17 +85,10 @@ def precision_at_k(
 
     .. math:: \mathrm{prec@}k = \frac{1}{k} \sum_{i} 1[\mathrm{rank}(i) \le k]
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-    scores : array-like of shape (n,) or (n_rankings, n)
-    k : int, optional
-    fraction : float, optional
-    fraction_of_positives : float, optional
+    %(labels_and_rankings depth_parameters)s
     ties : {"pessimistic", "half", "optimistic"}
         %(ties_at_end)s
-    sample_weight : array-like of shape (n,), optional
-    pos_label : label, optional
+    %(weight_parameters)s
 
     %(unit_interval)s
 
@@ -142,17 +135,10 @@ def recall_at_k(
 
     .. math:: \mathrm{recall@}k = \frac{1}{W_+} \sum_{i} w_i\, 1[\mathrm{rank}(i) \le k]
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-    scores : array-like of shape (n,) or (n_rankings, n)
-    k : int, optional
-    fraction : float, optional
-    fraction_of_positives : float, optional
+    %(labels_and_rankings depth_parameters)s
     ties : {"pessimistic", "half", "optimistic"}
         %(ties_at_end)s
-    sample_weight : array-like of shape (n,), optional
-    pos_label : label, optional
+    %(weight_parameters)s
 
     %(unit_interval)s
 
@@ -201,17 +187,10 @@ def lift(
 
     .. math:: \mathrm{lift@}k = \frac{\mathrm{prec@}k}{W_+ / W}
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-    scores : array-like of shape (n,) or (n_rankings, n)
-    k : int, optional
-    fraction : float, optional
-    fraction_of_positives : float, optional
+    %(labels_and_rankings depth_parameters)s
     ties : {"pessimistic", "half", "optimistic"}
         %(ties_at_end)s
-    sample_weight : array-like of shape (n,), optional
-    pos_label : label, optional
+    %(weight_parameters)s
 
     %(number_or_array)s
         At least 0, and 1 for a random order; the higher the better.
@@ -268,10 +247,7 @@ def value_at_k(
 
     .. math:: \mathrm{value@}k = \sum_{i} w_i v_i\, 1[\mathrm{rank}(i) \le k]
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-    scores : array-like of shape (n,) or (n_rankings, n)
+    %(labels_and_rankings)s
     k : int, optional
     value : array-like of shape (n,), optional
         The value of each row if it is positive, such as an amount of money; negatives count nothing.
@@ -282,8 +258,7 @@ def value_at_k(
     ties : {"pessimistic", "half", "optimistic"}
         %(ties_at_end)s
         Positives of a tie count their mean value.
-    sample_weight : array-like of shape (n,), optional
-    pos_label : label, optional
+    %(weight_parameters)s
 
     %(number_or_array)s
         The value, or its share; the higher the better.
@@ -355,15 +330,11 @@ def positives_at_top(
 
     .. math:: \sum_i w_i\, 1[s_i > \max_k t_k]
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-    scores : array-like of shape (n,) or (n_rankings, n)
+    %(labels_and_rankings)s
     normalize : bool, default=False
         Return the share of the positives in place of their number.
     ties : {"pessimistic", "half", "optimistic"}
-    sample_weight : array-like of shape (n,), optional
-    pos_label : label, optional
+    %(weight_parameters)s
 
     %(number_or_array)s
         Between 0 and the weight of the positives, or 1 when normalised; the higher the better.
@@ -407,15 +378,11 @@ def average_precision(
 
     .. math:: \mathrm{AP} = \frac{1}{W_+} \sum_i w_i\, \mathrm{prec@rank}(i)
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-    scores : array-like of shape (n,) or (n_rankings, n)
+    %(labels_and_rankings)s
     ties : {"pessimistic", "half", "optimistic"}, default="half"
         Where rows tie: negatives come first; all rows of the tie enter together, as in scikit-learn; or
         positives come first.
-    sample_weight : array-like of shape (n,), optional
-    pos_label : label, optional
+    %(weight_parameters)s
 
     %(unit_interval)s
 
@@ -486,10 +453,7 @@ def precision_at_recall(
 
     where positive i is the one at which the weight h of the positives so far reaches the recall r.
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-    scores : array-like of shape (n,) or (n_rankings, n)
+    %(labels_and_rankings)s
     recall : float, default=0.5
         The least share of the positives that the list holds, in (0, 1].
     ties : {"pessimistic", "half", "optimistic"}, default="half"
@@ -497,8 +461,7 @@ def precision_at_recall(
         point of scikit-learn's ``precision_recall_curve``; or positives come first. With the first rule and
         the last the list ends at the row that reaches the recall, or with weights that are not whole numbers
         within it.
-    sample_weight : array-like of shape (n,), optional
-    pos_label : label, optional
+    %(weight_parameters)s
 
     %(unit_interval)s
 
@@ -549,17 +512,13 @@ def recall_at_precision(
 
     .. math:: \mathrm{recall@prec}(q) = \max \{\mathrm{recall@}k : \mathrm{prec@}k \ge q\}
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-    scores : array-like of shape (n,) or (n_rankings, n)
+    %(labels_and_rankings)s
     precision : float, default=0.5
         The least share of positives in the list, in (0, 1].
     ties : {"pessimistic", "half", "optimistic"}, default="half"
         A list ends with a tie, and holds all its rows, a point of scikit-learn's ``precision_recall_curve``;
         with ``"optimistic"`` the positives of a tie come first, and the list ends with the last of them.
-    sample_weight : array-like of shape (n,), optional
-    pos_label : label, optional
+    %(weight_parameters)s
 
     %(number_or_array)s
         Between 0 and 1, and 0 if no list has the precision; the higher the better.
@@ -618,15 +577,11 @@ def partial_average_precision(
 
     where :math:`a` is the least recall and :math:`b` the largest: the area as a share of its maximum.
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-    scores : array-like of shape (n,) or (n_rankings, n)
+    %(labels_and_rankings)s
     min_recall, max_recall : float
         The recalls between which the curve counts, 0 <= min_recall < max_recall <= 1. All of it, by default,
         is :func:`average_precision`.
-    sample_weight : array-like of shape (n,), optional
-    pos_label : label, optional
+    %(weight_parameters)s
 
     %(unit_interval)s
 

@@ -119,13 +119,9 @@ def auc(
 
     .. math:: \mathrm{AUC} = 1 - \frac{1}{W_+ W_-} \sum_k w_k\, \mathrm{Height}(k)
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-    scores : array-like of shape (n,) or (n_rankings, n)
+    %(labels_and_rankings)s
     ties : {"pessimistic", "half", "optimistic"}
-    sample_weight : array-like of shape (n,), optional
-    pos_label : label, optional
+    %(weight_parameters)s
 
     %(unit_interval)s
 
@@ -180,10 +176,7 @@ def partial_auc(
 
     where :math:`A_0` is the area of a random order: 1 is perfect, and 1/2 is chance.
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-    scores : array-like of shape (n,) or (n_rankings, n)
+    %(labels_and_rankings)s
     max_fpr : float, default=0.1
         The largest false-positive rate, in (0, 1].
     min_tpr : float, default=0.0
@@ -192,8 +185,7 @@ def partial_auc(
         Return McClish's standardised area in place of the area itself.
     ties : {"pessimistic", "half", "optimistic"}, default="half"
         Where classes tie, the curve goes right first, straight across, or up first.
-    sample_weight : array-like of shape (n,), optional
-    pos_label : label, optional
+    %(weight_parameters)s
 
     %(number_or_array)s
         At most 1; the higher the better.
@@ -275,10 +267,7 @@ def roc_band(
 
     for the scores S of positives and T of negatives.
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-    scores : array-like of shape (n,)
+    %(labels_and_scores)s
     max_fpr : float, default=0.1
         The largest false-positive rate of the 51 that are read by default, from 0 on, in (0, 1].
     false_positive_rates : array-like of shape (n_points,), optional

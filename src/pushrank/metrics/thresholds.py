@@ -67,10 +67,7 @@ def threshold_for(
     .. math:: \min \{t : \#\{i : s_i \ge t\} \le k\}, \quad \min \{t : \mathrm{precision}(t) \ge q\}, \quad
         \max \{t : \mathrm{recall}(t) \ge r\}
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-    scores : array-like of shape (n,)
+    %(labels_and_scores)s
     k : int, optional
         The budget: the list holds at most so many rows, from 1 to n; with weights, what they weigh.
     fraction : float, optional
