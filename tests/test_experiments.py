@@ -25,7 +25,16 @@ METHODS = [
 ]
 
 FOLDERS = sorted(path.parent for path in Path(__file__).parents[1].glob("experiments/*/__main__.py"))
-QUICK = {"agarwal_2011", "auc_meets_dro_2022", "boosters", "bounds", "kar_2015", "rudin_2005", "rudin_2009"}
+QUICK = {
+    "agarwal_2011",
+    "auc_meets_dro_2022",
+    "boosters",
+    "bounds",
+    "kar_2015",
+    "rudin_2005",
+    "rudin_2009",
+    "verdicts",
+}
 
 
 def rows(criteria=("AP", "AUC"), n_splits=2):
