@@ -328,9 +328,9 @@ def ranking_differences(
         limits = interval.limits(level)
         p_value = np.nan if np.isnan(limits[0]) else interval.p_value()
         comparison = Comparison(*limits, difference, p_value)
-        discordant = _discordant_hits(metric, rankings)
-        if discordant is not None:
-            comparison = _comparison_of_hits(discordant, difference, level)
+        of_hits = _comparison_of_hits(metric, rankings, difference, level)
+        if of_hits is not None:
+            comparison = of_hits
         # Three hits of three against none of three: nearly all resamples agree, and the limits are equal.
         elif interval.is_constant or comparison.low == comparison.high:
             comparison = _safe_comparison(comparison, both.tolist(), metric, rankings, level)
@@ -342,19 +342,13 @@ def ranking_differences(
     return comparisons
 
 
-class DiscordantHits(NamedTuple):
-    """Hits among the rows that are on one of two lists only, these rows, and what a hit is worth."""
+def _comparison_of_hits(
+    metric: BoundMetric, rankings: Sequence[Ranking], difference: float, level: float
+) -> Comparison | None:
+    """Return the comparison of two lists by the hits they do not share, if too few for resamples; else None.
 
-    hits: tuple[float, float]
-    rows: tuple[float, float]
-    worth: float
-
-
-def _discordant_hits(metric: BoundMetric, rankings: Sequence[Ranking]) -> DiscordantHits | None:
-    """Return the hits that two lists do not share, if there are too few of them for resamples; else None.
-
-    They are divided by the effective weight of a row, or of a group (Kish). Of lists that share all their
-    rows, but in another order, one row is taken to be on each alone.
+    Hits and the rows on one list only are divided by the effective weight of a row, or of a group (Kish). Of
+    lists that share all their rows, but in another order, one row is taken to be on each alone.
     """
     error = metric.spec.error
     if error.hits is None or metric.parameters.get("ties", "half") != "half" or _same_order(*rankings):
@@ -371,15 +365,10 @@ def _discordant_hits(metric: BoundMetric, rankings: Sequence[Ranking]) -> Discor
     )
     if sum(hits) >= MIN_DISCORDANT_HITS:
         return None
-    return DiscordantHits((hits[0], hits[1]), (max(rows[0], 1.0), max(rows[1], 1.0)), unit * worth)
-
-
-def _comparison_of_hits(discordant: DiscordantHits, difference: float, level: float) -> Comparison:
-    """Return the comparison of two lists that share nearly all of their hits."""
-    hits, rows, worth = discordant
+    on_each, worth = (max(rows[0], 1.0), max(rows[1], 1.0)), unit * worth
 
     def limits(miss: float) -> tuple[float, float]:
-        low, high = difference_of_hits_interval(hits, rows, miss)
+        low, high = difference_of_hits_interval((hits[0], hits[1]), on_each, miss)
         return low * worth, high * worth
 
     low, high = limits(1.0 - level)
