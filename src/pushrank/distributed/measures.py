@@ -33,6 +33,12 @@ __all__ = ["auc", "average_precision", "positives_at_top", "precision_at_k"]
 DASK_PARAGRAPHS = {
     "scores": """Finite scores, the higher the better, in as many partitions as the labels or of
 known lengths.""",
+    "dask_labels_and_scores": """Parameters
+----------
+y_true : dask.array.Array or dask.dataframe.Series of shape (n,)
+scores : dask.array.Array or dask.dataframe.Series of shape (n,)""",
+    "dask_weights": """sample_weight : dask.array.Array or dask.dataframe.Series of shape (n,), optional
+pos_label : label, optional""",
     "dask_unit_interval": """Returns
 -------
 float
@@ -256,13 +262,9 @@ def auc(
 
     .. math:: \mathrm{AUC} = 1 - \frac{1}{W_+ W_-} \sum_k w_k\, \mathrm{Height}(k)
 
-    Parameters
-    ----------
-    y_true : dask.array.Array or dask.dataframe.Series of shape (n,)
-    scores : dask.array.Array or dask.dataframe.Series of shape (n,)
+    %(dask_labels_and_scores)s
     ties : {"pessimistic", "half", "optimistic"}
-    sample_weight : dask.array.Array or dask.dataframe.Series of shape (n,), optional
-    pos_label : label, optional
+    %(dask_weights)s
 
     %(dask_unit_interval)s
 
@@ -296,15 +298,11 @@ def average_precision(
 
     .. math:: \mathrm{AP} = \frac{1}{W_+} \sum_i w_i\, \mathrm{prec@rank}(i)
 
-    Parameters
-    ----------
-    y_true : dask.array.Array or dask.dataframe.Series of shape (n,)
-    scores : dask.array.Array or dask.dataframe.Series of shape (n,)
+    %(dask_labels_and_scores)s
     ties : {"pessimistic", "half", "optimistic"}, default="half"
         Where rows tie: negatives come first; all rows of the tie enter together, as in scikit-learn; or
         positives come first.
-    sample_weight : dask.array.Array or dask.dataframe.Series of shape (n,), optional
-    pos_label : label, optional
+    %(dask_weights)s
 
     %(dask_unit_interval)s
 
@@ -346,17 +344,13 @@ def precision_at_k(
 
     .. math:: \mathrm{prec@}k = \frac{1}{k} \sum_{i} 1[\mathrm{rank}(i) \le k]
 
-    Parameters
-    ----------
-    y_true : dask.array.Array or dask.dataframe.Series of shape (n,)
-    scores : dask.array.Array or dask.dataframe.Series of shape (n,)
+    %(dask_labels_and_scores)s
     k : int, optional
     fraction : float, optional
     fraction_of_positives : float, optional
     ties : {"pessimistic", "half", "optimistic"}
         %(ties_at_end)s
-    sample_weight : dask.array.Array or dask.dataframe.Series of shape (n,), optional
-    pos_label : label, optional
+    %(dask_weights)s
 
     %(dask_unit_interval)s
 
@@ -399,15 +393,11 @@ def positives_at_top(
 
     .. math:: \sum_i w_i\, 1[s_i > \max_k t_k]
 
-    Parameters
-    ----------
-    y_true : dask.array.Array or dask.dataframe.Series of shape (n,)
-    scores : dask.array.Array or dask.dataframe.Series of shape (n,)
+    %(dask_labels_and_scores)s
     normalize : bool, default=False
         Return the share of the positives in place of their number.
     ties : {"pessimistic", "half", "optimistic"}
-    sample_weight : dask.array.Array or dask.dataframe.Series of shape (n,), optional
-    pos_label : label, optional
+    %(dask_weights)s
 
     Returns
     -------

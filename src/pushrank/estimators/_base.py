@@ -54,11 +54,7 @@ class RankerMixin(ClassifierMixin):
     def decision_function(self, X: Any) -> NDArray[np.floating]:
         """Return a score for each row, the higher the better, positive where ``predict`` says positive.
 
-        %(rows_of_fit)s
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
+        %(array_of_rows)s
             ``X @ coef_ + intercept_``.
         """
         check_is_fitted(self, "coef_")
@@ -90,11 +86,7 @@ class RankerMixin(ClassifierMixin):
         With grades of relevance it is the grade: each threshold has as many training rows above it as are
         better.
 
-        %(rows_of_fit)s
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
+        %(array_of_rows)s
             Members of ``classes_``.
 
         Raises
@@ -132,11 +124,7 @@ class RankerMixin(ClassifierMixin):
     def rank(self, X: Any) -> NDArray[np.intp]:
         """Return the row numbers best first; tied rows keep their order.
 
-        %(rows_of_fit)s
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
+        %(array_of_rows)s
             ``X[ranker.rank(X)[:100]]`` are the hundred rows to look at first.
         """
         scores = self.decision_function(X)

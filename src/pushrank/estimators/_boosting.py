@@ -138,11 +138,7 @@ class BoostedRankerMixin(RankerMixin):
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             %(X_boosted)s
-        y : array-like of shape (n_samples,), optional
-            %(y_grades)s
-        sample_weight : array-like of shape (n_samples,), optional
-        qid : array-like of shape (n_samples,), optional
-        pairs : (better, worse) or (better, worse, weight), optional
+        %(graded_labels weights_and_pairs)s
         time : array-like of shape (n_samples,), optional
             %(time_stopping)s
 
@@ -169,11 +165,7 @@ class BoostedRankerMixin(RankerMixin):
     def decision_function(self, X: Any) -> NDArray[np.floating]:
         """Return a score for each row, the higher the better, positive where ``predict`` says positive.
 
-        %(rows_of_fit)s
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
+        %(array_of_rows)s
             The weighted sum of the weak rankers less ``threshold_``; for columns ``X @ coef_ - threshold_``,
             in the dtype of the training data.
         """

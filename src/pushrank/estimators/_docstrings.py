@@ -9,6 +9,7 @@ PARAGRAPHS = {
     "X": "Finite features. float32 and float64 arrays, dense, CSR or CSC, are used without a copy.",
     "X_of_fit": """X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
     Rows with the features of ``fit``.""",
+    "row_results": "ndarray of shape (n_samples,)",
     "X_array_api": """Finite features. float32 and float64 arrays, dense, CSR or CSC, are used without a copy.
 Under ``sklearn.set_config(array_api_dispatch=True)`` arrays of another library that keeps the array API
 standard, such as torch tensors on any device, are taken by the solvers ``"lbfgs"`` and ``"newton-cg"``;
@@ -31,6 +32,11 @@ rest. None with ``pairs``.""",
 Sizes of consecutive groups become labels by ``np.repeat(np.arange(len(sizes)), sizes)``.""",
     "pairs": """Explicit crucial pairs: row ``better[m]`` of ``X`` should stand above row ``worse[m]``. An
 array with two or three columns is taken too. Pairs may contradict each other.""",
+    "graded_labels": """y : array-like of shape (n_samples,), optional
+    %(y_grades)s""",
+    "weights_and_pairs": """sample_weight : array-like of shape (n_samples,), optional
+qid : array-like of shape (n_samples,), optional
+pairs : (better, worse) or (better, worse, weight), optional""",
     "self": """self
     The fitted ranker.""",
     "fit_value_error": """ValueError
@@ -325,6 +331,7 @@ def _sections(**names: str) -> str:
 
 
 PARAGRAPHS["rows_of_fit"] = _sections(Parameters="X_of_fit")
+PARAGRAPHS["array_of_rows"] = _sections(Parameters="X_of_fit", Returns="row_results")
 
 # The sections that follow the parameters of a method that fits.
 TYPE_ERROR, WARNING = "fit_type_error", "convergence_warning"

@@ -172,11 +172,7 @@ class CascadeRanker(RankerMixin, BaseEstimator):
     def decision_function(self, X: Any) -> NDArray[np.floating]:
         """Return a score for each row, the higher the better, positive where ``predict`` says positive.
 
-        %(rows_of_fit)s
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
+        %(array_of_rows)s
             The number of cuts that the row survives, plus or minus less than a third by the score of its
             last stage, less ``threshold_``. It depends on no other row.
         """

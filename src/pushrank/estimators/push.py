@@ -67,11 +67,7 @@ class LinearPushMixin(RankerMixin):
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             %(X_array_api)s
-        y : array-like of shape (n_samples,), optional
-            %(y_grades)s
-        sample_weight : array-like of shape (n_samples,), optional
-        qid : array-like of shape (n_samples,), optional
-        pairs : (better, worse) or (better, worse, weight), optional
+        %(graded_labels weights_and_pairs)s
 
         %(fitted)s
         """

@@ -270,11 +270,7 @@ class RankSVM(CertifiedMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,), optional
-            %(y_grades)s
-        sample_weight : array-like of shape (n_samples,), optional
-        qid : array-like of shape (n_samples,), optional
-        pairs : (better, worse) or (better, worse, weight), optional
+        %(graded_labels weights_and_pairs)s
 
         %(fitted)s
         """
@@ -298,9 +294,7 @@ class RankSVM(CertifiedMixin, BaseEstimator):
         y : array-like of shape (n_samples,), optional
             %(y_grades)s
         Cs : iterable of float
-        sample_weight : array-like of shape (n_samples,), optional
-        qid : array-like of shape (n_samples,), optional
-        pairs : (better, worse) or (better, worse, weight), optional
+        %(weights_and_pairs)s
 
         %(fitted_path)s
         """

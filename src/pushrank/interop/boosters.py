@@ -287,11 +287,7 @@ class BoosterRanker(RankerMixin, BaseEstimator):
     def decision_function(self, X: Any) -> NDArray[np.floating]:
         """Return a score for each row, the higher the better, positive where ``predict`` says positive.
 
-        %(rows_of_fit)s
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
+        %(array_of_rows)s
             The booster's scores before any transformation, less ``threshold_``.
         """
         check_is_fitted(self, "booster_")

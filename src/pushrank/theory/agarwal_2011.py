@@ -76,14 +76,7 @@ def infinite_push_bound(
 
     where :math:`L = \ln N + \ln(2 / \delta)` and :math:`N = N(F, \theta / 4)`.
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-    scores : array-like of shape (n,)
-    theta : float
-    log_covering_number : callable or float
-    delta : float
-    pos_label : label, optional
+    %(labels_and_scores covering_parameters)s
 
     Returns
     -------
@@ -155,10 +148,7 @@ def theorem_5_1(
         \delta_D(f, \theta, e) = P_{\tilde x}\bigl[h(\tilde x) < \sup h - e\bigr] , \quad
         h(\tilde x) = P_x(f(x) - f(\tilde x) < \theta) .
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-    scores : array-like of shape (n,)
+    %(labels_and_scores)s
     theta : float
     log_covering_number : callable or float
     light_top : callable

@@ -34,6 +34,14 @@ bounded.""",
     "delta": "The chance that the bound fails, in (0, 1).",
     "pos_label": """The positive class; by default the larger of two numbers, yes of yes and no, true of
 true and false. For other texts it is needed.""",
+    "labels_and_scores": """Parameters
+----------
+y_true : array-like of shape (n,)
+scores : array-like of shape (n,)""",
+    "covering_parameters": """theta : float
+log_covering_number : callable or float
+delta : float
+pos_label : label, optional""",
     "number_errors": """Raises
 ------
 TypeError

@@ -93,16 +93,10 @@ def precision_at_k_bound(
 
     the precision on the training rows being taken with the scores of the positives lowered by the margin.
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-    scores : array-like of shape (n,)
+    %(labels_and_scores)s
     k : int
         The length of the list, from 1 to n.
-    theta : float
-    log_covering_number : callable or float
-    delta : float
-    pos_label : label, optional
+    %(covering_parameters)s
 
     Returns
     -------

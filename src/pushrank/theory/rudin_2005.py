@@ -54,14 +54,7 @@ def margin_ranking_bound(
         P(f(x) \le f(\tilde x)) \le \frac{1}{IK} \sum_{i,k} 1[f(x_i) - f(\tilde x_k) \le \theta]
         + \sqrt{\frac{\ln N(F, \theta / 4) + \ln(1 / \delta)}{2 \min(I, K)}} .
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-    scores : array-like of shape (n,)
-    theta : float
-    log_covering_number : callable or float
-    delta : float
-    pos_label : label, optional
+    %(labels_and_scores covering_parameters)s
 
     Returns
     -------

@@ -69,15 +69,9 @@ def p_norm_push_bound(
     :math:`\varepsilon_+ = \sqrt{L / (2 I)}`, :math:`\varepsilon_- = \sqrt{L / (2 K)}` and
     :math:`L = \ln N(F, \theta / 4) + \ln(2 / \delta)`.
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-    scores : array-like of shape (n,)
+    %(labels_and_scores)s
     p : float
-    theta : float
-    log_covering_number : callable or float
-    delta : float
-    pos_label : label, optional
+    %(covering_parameters)s
 
     Returns
     -------
@@ -332,10 +326,7 @@ def theorems_2_and_3(
     case of :math:`R_{p,\min} = 0`. The excess is the least :math:`\varepsilon` at which the chance is
     :math:`\delta`.
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-    scores : array-like of shape (n,)
+    %(labels_and_scores)s
     p : float
     theta : float
     log_covering_number : callable or float
