@@ -22,7 +22,7 @@ from pushrank.model_selection.errors import (
     Errors,
     errors_by_folds,
 )
-from pushrank.model_selection.verdict import ROUNDING, may_be_best, quantiles, verdict
+from pushrank.model_selection.verdict import ROUNDING, may_be_best, quantiles
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,6 +33,8 @@ CONFIDENCE = 0.95
 # Equal differences in all folds have no spread for Student's t, so that a sign test stands in for it: the
 # same sign in six folds has a two-sided probability below 5 %, 2 / 2^6.
 MIN_EQUAL_FOLDS = 6
+# A sentence names so many models; the table marks all of them.
+MAX_NAMED = 4
 
 
 class Difference(NamedTuple):
@@ -343,7 +345,7 @@ class RankerComparison:
 
     def verdict(self) -> str:
         """Return which model is best at the top, whether by more than chance, and what to expect of it."""
-        sentences = f"{verdict(self)} {self.judged}".rstrip()
+        sentences = f"{_sentences(self)} {self.judged}".rstrip()
         if self.optimism_ is not None:
             sentences += (
                 f" Report {self.mean_and_error(CHOSEN, self.criterion)}, the figure of choosing inside every "
@@ -393,3 +395,49 @@ class RankerComparison:
             return summary
         mean, error, *_ = self.optimism_
         return {**summary, "optimism": {"mean": mean, "standard_error": error}}
+
+
+def _sentences(comparison: RankerComparison) -> str:
+    """Return in sentences which models may be the best, and by how much the observed best exceeds others."""
+    best, other = comparison.best_, comparison.runner_up_
+    by, digits = comparison.name_of(comparison.criterion), comparison.digits(comparison.criterion)
+    each = f"{comparison.mean(best, comparison.criterion):.{digits}f}"
+    if best == other:
+        return f"{best} alone was measured, by {by}: {each}."
+    if comparison.none_is_better_:
+        return f"No model is better at the top than another, by {by}: each has {each}."
+    gap = comparison.difference(best, other)
+    most = "Most" if comparison.criterion == HITS else "Highest"
+    against = f"{best}, {gap.mean:+.{digits}f} against {other}" + ", the next best" * (
+        other != comparison.baseline_
+    )
+    if gap.high - gap.low <= ROUNDING or np.isinf(gap.standard_error):
+        against += ", the same in all test parts" + ", which are too few to tell" * bool(gap.standard_error)
+    else:
+        n_others = len(comparison.differences_)
+        against += f", 95 % interval {gap.low:+.{digits}f} to {gap.high:+.{digits}f}"
+        against += f" (of all {n_others} differences together)" * (n_others > 1)
+    against += ": more than chance explains." if gap.more_than_chance else ", which chance alone may explain."
+    candidates, equal = comparison.may_be_best_, comparison.equal_for_your_purposes_
+    if len(candidates) > 1:
+        lead = f"No clear winner, by {by}: {_named(candidates)} may be the best, and {candidates[0]} is the "
+        lead += f"simplest of them. {most}: {against}"
+    elif all(other_gap.more_than_chance for other_gap in comparison.differences_.values()):
+        lead = f"Best at the top, by {by}: {against}"
+    else:
+        lead = f"Likely the best at the top, by {by}: {against} No other may be the best, at 95 %."
+    if len(equal) > 1:
+        reach = max(comparison.differences_[model].high for model in equal if model != best)
+        lead += (
+            f" Equal for your purposes: {_named(equal)}, of which {equal[0]} is the simplest. The best has "
+            f"at most {max(reach, 0.0):.{digits}f} more, which is less than your {comparison.indifference:g}."
+        )
+    return lead
+
+
+def _named(models: list[str]) -> str:
+    """Return names joined by "or"; of many the first and how many there are."""
+    comma = "; " if any("," in model for model in models) else ", "
+    if len(models) <= MAX_NAMED:
+        return f"{comma.join(models[:-1])} or {models[-1]}"
+    return f"any of {len(models)} models ({comma.join(models[: MAX_NAMED - 1])}{comma}...)"

@@ -1,8 +1,8 @@
-"""Which of several models may be the best: quantiles of several differences at once, and the sentence."""
+"""Which of several models may be the best: quantiles of several differences at once, and a simplicity."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,16 +17,11 @@ from sklearn.pipeline import Pipeline
 
 from pushrank._numeric import Floats
 from pushrank.estimators import PushBoost
-from pushrank.model_selection.errors import HITS, Errors, variances_of_differences
-
-if TYPE_CHECKING:
-    from pushrank.model_selection.comparison import RankerComparison
+from pushrank.model_selection.errors import Errors, variances_of_differences
 
 N_DRAWS = 20_000
 # Measures are of the order of 1, with rounding errors of about 1e-15.
 ROUNDING = 1e-9
-# A sentence names so many models; the table marks all of them.
-MAX_NAMED = 4
 
 
 def quantiles(errors: Errors, level: float, seed: int) -> tuple[float, Floats]:
@@ -78,49 +73,3 @@ def simplicity(model: Any) -> int:
     return (
         0 if hasattr(model, "coef_") else next((r for of, r in families.items() if isinstance(model, of)), 2)
     )
-
-
-def verdict(comparison: RankerComparison) -> str:
-    """Return in sentences which models may be the best, and by how much the observed best exceeds others."""
-    best, other = comparison.best_, comparison.runner_up_
-    by, digits = comparison.name_of(comparison.criterion), comparison.digits(comparison.criterion)
-    each = f"{comparison.mean(best, comparison.criterion):.{digits}f}"
-    if best == other:
-        return f"{best} alone was measured, by {by}: {each}."
-    if comparison.none_is_better_:
-        return f"No model is better at the top than another, by {by}: each has {each}."
-    gap = comparison.difference(best, other)
-    most = "Most" if comparison.criterion == HITS else "Highest"
-    against = f"{best}, {gap.mean:+.{digits}f} against {other}" + ", the next best" * (
-        other != comparison.baseline_
-    )
-    if gap.high - gap.low <= ROUNDING or np.isinf(gap.standard_error):
-        against += ", the same in all test parts" + ", which are too few to tell" * bool(gap.standard_error)
-    else:
-        n_others = len(comparison.differences_)
-        against += f", 95 % interval {gap.low:+.{digits}f} to {gap.high:+.{digits}f}"
-        against += f" (of all {n_others} differences together)" * (n_others > 1)
-    against += ": more than chance explains." if gap.more_than_chance else ", which chance alone may explain."
-    candidates, equal = comparison.may_be_best_, comparison.equal_for_your_purposes_
-    if len(candidates) > 1:
-        lead = f"No clear winner, by {by}: {_named(candidates)} may be the best, and {candidates[0]} is the "
-        lead += f"simplest of them. {most}: {against}"
-    elif all(other_gap.more_than_chance for other_gap in comparison.differences_.values()):
-        lead = f"Best at the top, by {by}: {against}"
-    else:
-        lead = f"Likely the best at the top, by {by}: {against} No other may be the best, at 95 %."
-    if len(equal) > 1:
-        reach = max(comparison.differences_[model].high for model in equal if model != best)
-        lead += (
-            f" Equal for your purposes: {_named(equal)}, of which {equal[0]} is the simplest. The best has "
-            f"at most {max(reach, 0.0):.{digits}f} more, which is less than your {comparison.indifference:g}."
-        )
-    return lead
-
-
-def _named(models: list[str]) -> str:
-    """Return names joined by "or"; of many the first and how many there are."""
-    comma = "; " if any("," in model for model in models) else ", "
-    if len(models) <= MAX_NAMED:
-        return f"{comma.join(models[:-1])} or {models[-1]}"
-    return f"any of {len(models)} models ({comma.join(models[: MAX_NAMED - 1])}{comma}...)"
