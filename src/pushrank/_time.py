@@ -205,12 +205,6 @@ def splitter_of(cv: Any, time: Any) -> tuple[Any, dict[str, Any]]:
     return cv, {"time": time}
 
 
-def latest(times: NDArray[Any], share: float) -> NDArray[np.bool_]:
-    """Return which rows are the last by time: a share of them, and those as late as the first of these."""
-    first = min(len(times) - 1, int(np.ceil((1.0 - share) * len(times))))
-    return np.asarray(times >= np.sort(times)[first])
-
-
 def times_of_frame(X: Any) -> list[tuple[str, Any]]:
     """Return the times that a data frame of pandas has, by what holds them: its index, or else columns."""
     if not hasattr(X, "iloc") or not hasattr(X, "columns"):

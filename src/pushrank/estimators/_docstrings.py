@@ -39,6 +39,7 @@ qid : array-like of shape (n_samples,), optional
 pairs : (better, worse) or (better, worse, weight), optional""",
     "self": """self
     The fitted ranker.""",
+    "value_error": "ValueError",
     "fit_value_error": """ValueError
     When a parameter is out of range, the data are not finite, or there is nothing to rank.""",
     "fit_type_error": """TypeError
@@ -335,6 +336,7 @@ PARAGRAPHS["array_of_rows"] = _sections(Parameters="X_of_fit", Returns="row_resu
 
 # The sections that follow the parameters of a method that fits.
 TYPE_ERROR, WARNING = "fit_type_error", "convergence_warning"
+PARAGRAPHS["fitted_or_value_error"] = _sections(Returns="self", Raises="value_error")
 PARAGRAPHS["fitted_or_raises"] = _sections(Returns="self", Raises=f"fit_value_error {TYPE_ERROR}")
 PARAGRAPHS["fitted"] = "\n\n".join([PARAGRAPHS["fitted_or_raises"], _sections(Warns=WARNING)])
 PARAGRAPHS["fitted_path"] = _sections(

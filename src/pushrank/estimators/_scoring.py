@@ -19,7 +19,6 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
 from pushrank._numeric import Floats
-from pushrank._time import latest
 from pushrank.estimators._base import RankerMixin
 from pushrank.estimators._target import Target
 from pushrank.metrics import scorers
@@ -185,7 +184,9 @@ def parts(
         if isinstance(sample, CrucialSample):
             drawn = random_state.random_sample(len(sample.better)) < share
         elif target.times is not None:
-            drawn = latest(target.times, share)
+            # Rows as late as the first of the last share are with it.
+            first = min(len(target.times) - 1, math.ceil((1.0 - share) * len(target.times)))
+            drawn = target.times >= np.sort(target.times)[first]
         elif target.groups is not None:
             drawn = (random_state.random_sample(int(target.groups.max()) + 1) < share)[target.groups]
         else:

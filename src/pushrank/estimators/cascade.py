@@ -104,13 +104,7 @@ class CascadeRanker(RankerMixin, BaseEstimator):
             Non-negative weights, passed to every stage (of a pipeline, to its last step). Rows of weight zero
             belong to neither class.
 
-        Returns
-        -------
-        %(self)s
-
-        Raises
-        ------
-        ValueError
+        %(fitted_or_value_error)s
             When ``stages`` is empty, ``keep`` does not fit it or is out of range, ``y`` has not two classes,
             or a stage refuses the data.
         TypeError

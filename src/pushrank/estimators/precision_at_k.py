@@ -95,13 +95,7 @@ class StreamRankerMixin(RankerMixin):
         time : array-like of shape (n_samples,), optional
             %(time_stopping)s
 
-        Returns
-        -------
-        %(self)s
-
-        Raises
-        ------
-        ValueError
+        %(fitted_or_value_error)s
             When a parameter is out of range, the data are not finite, or ``y`` has not two classes, or has
             them in no query.
         %(fit_type_error)s
@@ -210,13 +204,7 @@ class StreamRankerMixin(RankerMixin):
         classes : array-like of shape (2,), optional
             The two classes; needed unless the stream has them as its ``classes``.
 
-        Returns
-        -------
-        %(self)s
-
-        Raises
-        ------
-        ValueError
+        %(fitted_or_value_error)s
             As for ``partial_fit``, and when the stream is empty or cannot be validated on. The ranker is then
             unchanged, also if the stream itself fails.
         TypeError

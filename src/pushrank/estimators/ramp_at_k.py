@@ -156,13 +156,7 @@ class RampAtK(RankerMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
 
-        Returns
-        -------
-        %(self)s
-
-        Raises
-        ------
-        ValueError
+        %(fitted_or_value_error)s
             When a parameter is out of range, the data are not finite, or ``y`` has not two classes.
         %(fit_type_error)s
 

@@ -234,13 +234,7 @@ class BoosterRanker(RankerMixin, BaseEstimator):
         callbacks : list, optional
             Callbacks of the library, such as ``lightgbm.early_stopping(20)``.
 
-        Returns
-        -------
-        %(self)s
-
-        Raises
-        ------
-        ValueError
+        %(fitted_or_value_error)s
             When a parameter is out of range or not the library's, the data hold nothing to rank, a set of
             ``eval_set`` has other features or classes, the loss or the price has kinks, or no split meets the
             limits of a leaf, so that all rows would score alike.
