@@ -86,6 +86,17 @@ n / (2 n_c) for n_c rows of a class. For two classes the weights are a factor of
 n_c) for n_c rows of a class. The weights also move ``threshold_``.""",
     "max_iter_planes": "The largest number of cutting planes.",
     "Cs": "The values of C, in the order of the fits; rising values are fastest.",
+    "cutting_plane_parameters": """C : float
+class_weight : dict, "balanced" or None
+    %(class_weight_C)s
+tol : float
+max_iter : int
+    %(max_iter_planes)s
+verbose : bool""",
+    "one_standard_error_reference": """References
+----------
+Breiman, Friedman, Olshen and Stone, *Classification and regression trees* (1984), section 3.4.3: the rule
+of one standard error.""",
     "rankers": """list
     Fitted rankers in the order of the values, with the other parameters of this ranker, which is not
     changed.""",

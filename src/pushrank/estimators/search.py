@@ -133,10 +133,7 @@ class RankerSearchCV(SearchMixin, RankerMixin, BaseEstimator):
 
     Rows reach the estimators as they come, a fold's as a copy.
 
-    References
-    ----------
-    Breiman, Friedman, Olshen and Stone, *Classification and regression trees* (1984), section 3.4.3: the rule
-    of one standard error.
+    %(one_standard_error_reference)s
 
     Examples
     --------
@@ -235,10 +232,7 @@ class PushBoostCV(SearchMixin, RankerMixin, BaseEstimator):
 
     %(equals_of_a_candidate)s
 
-    References
-    ----------
-    Breiman, Friedman, Olshen and Stone, *Classification and regression trees* (1984), section 3.4.3: the rule
-    of one standard error.
+    %(one_standard_error_reference)s
 
     Examples
     --------

@@ -394,13 +394,7 @@ class SVMMAP(CertifiedMixin, BaseEstimator):
 
     Parameters
     ----------
-    C : float
-    class_weight : dict, "balanced" or None
-        %(class_weight_C)s
-    tol : float
-    max_iter : int
-        %(max_iter_planes)s
-    verbose : bool
+    %(cutting_plane_parameters)s
 
     Attributes
     ----------
@@ -449,13 +443,7 @@ class StructSVM(CertifiedMixin, BaseEstimator):
 
     Parameters
     ----------
-    C : float
-    class_weight : dict, "balanced" or None
-        %(class_weight_C)s
-    tol : float
-    max_iter : int
-        %(max_iter_planes)s
-    verbose : bool
+    %(cutting_plane_parameters)s
     measure : {"precision", "prbep"}, default="precision"
         Precision at k, or the precision-recall break-even point, which is precision at the number of
         positives.

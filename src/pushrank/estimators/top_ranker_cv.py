@@ -272,10 +272,7 @@ class TopRankerCV(SearchMixin, RankerMixin, BaseEstimator):
     A gain at the budget often costs something further down the list: ``candidates_`` shows the average
     precision beside the precision.
 
-    References
-    ----------
-    Breiman, Friedman, Olshen and Stone, *Classification and regression trees* (1984), section 3.4.3: the rule
-    of one standard error.
+    %(one_standard_error_reference)s
 
     Examples
     --------
