@@ -162,8 +162,10 @@ class PushProgram:
         pairs = [[self.loss(name, s - t) for s in self.positives] for t in self.negatives]
         return [np.tensordot(weights, losses, 1) for losses in pairs]
 
-    def minimise(self, objective, alpha):
-        """Return the least objective plus penalty, and its w."""
+    def minimise(self, objective, alpha, *, positive=False):
+        """Return the least objective plus penalty, and its w, of at least zero if ``positive``."""
+        for j in range(self.n_features if positive else 0):
+            self.at_least(np.eye(self.size + 1)[j], 0.0)
         rows = np.array(self.rows)
         P = np.diag(np.r_[np.full(self.n_features, alpha), np.zeros(self.n - self.n_features)])
         value, x = minimise(P, objective[: self.n], -rows[:, : self.n], rows[:, -1], self.cones)

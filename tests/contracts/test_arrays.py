@@ -38,6 +38,8 @@ rankers = [
     PNormPush(2.0, solver="newton-cg"),
     IRPush(),
     PNormPush(2.0, side="pull"),
+    PNormPush(2.0, positive=True),
+    IRPush(positive=True),
 ]
 sklearn.set_config(array_api_dispatch=True)
 for ranker in rankers:

@@ -57,6 +57,8 @@ CONFIGURED = [
     PNormPush(alpha=0.1, solver="coordinate"),
     PNormPush(side="both"),
     IRPush(),
+    PNormPush(positive=True),
+    IRPush(positive=True),
     PushRanker("logistic", "power"),
     PushRanker("squared_hinge"),
     PNormPushCV((1.0, 4.0), (0.1,), scoring="average_precision", cv=2),
@@ -78,6 +80,7 @@ CONFIGURED = [
     SGDAtK(radius=10.0),
     RampAtK(init="logistic", tol=1e-13),
     TrimmedPush(0.5, alpha=0.1, tol=1e-8),
+    TrimmedPush(0.5, alpha=0.1, tol=1e-8, positive=True),
     TopRankerCV(candidates=["logistic-regression"], cv=2),
     PushBoostCV(ps=[4.0], learning_rates=[1.0], n_estimators=[2, 5], cv=2),
     RankerSearchCV([("push", PNormPush(), {"p": [1.0, 4.0]})], cv=2),
@@ -147,6 +150,7 @@ def exceptions(estimator):
 @pytest.mark.parametrize(
     "estimator", [*CONFIGURED, *(pytest.param(one, marks=pytest.mark.nightly) for one in NIGHTLY)], ids=repr
 )
+@pytest.mark.filterwarnings("ignore:.*no feature ranks better with a positive coefficient:UserWarning")
 def test_contract(estimator):
     check_contract(estimator, *exceptions(estimator))
 

@@ -59,6 +59,7 @@ def assert_equal_fits(found, expected):
     [
         (PNormPush(p=4.0, side="both", max_iter=2), True),
         (IRPush(max_iter=2), False),
+        (PNormPush(p=8.0, positive=True), True),
         pytest.param(PNormPush(p=8.0), False, marks=pytest.mark.nightly),
         pytest.param(IRPush(), True, marks=pytest.mark.nightly),
         pytest.param(PushRanker(price="log_one_plus", side="pull"), False, marks=pytest.mark.nightly),

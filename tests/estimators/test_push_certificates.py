@@ -12,7 +12,9 @@ from pushrank import IRPush, PNormPush, PNormPushCV, PushRanker
 from pushrank.prices import Power
 from quadratic_programs import PushProgram
 
-quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+quiet = pytest.mark.filterwarnings(
+    "ignore::sklearn.exceptions.ConvergenceWarning", "ignore:.*no feature ranks"
+)
 
 POWER = 3.0
 
@@ -99,14 +101,17 @@ def random_problem(seed):
 @quiet
 @pytest.mark.parametrize("seeds", [range(1), pytest.param(range(1, 30), marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_the_optimum_of_a_cone_solver_is_within_the_gap(name, seeds):
+@pytest.mark.parametrize("positive", [False, True])
+def test_the_optimum_of_a_cone_solver_is_within_the_gap(name, seeds, positive):
     ranker, objective = PROBLEMS[name]
     for seed in seeds:
         X, y, weights, alpha = random_problem(seed)
+        X[:, 0] *= -1.0 if positive else 1.0  # its coefficient would be negative
         program = PushProgram(X, y, weights)
-        best, _ = program.minimise(objective(program), alpha)
+        best, _ = program.minimise(objective(program), alpha, positive=positive)
         for max_iter in (2, 1000):
-            ranker.set_params(alpha=alpha, max_iter=max_iter).fit(X, y, weights)
+            ranker = clone(ranker).set_params(alpha=alpha, max_iter=max_iter, positive=positive)
+            ranker.fit(X, y, weights)
             # the cone solver is right to 1e-8
             assert ranker.dual_objective_ <= best + 1e-7 * max(1.0, abs(best)), (seed, max_iter)
             assert ranker.primal_objective_ >= best - 1e-7 * max(1.0, abs(best)), (seed, max_iter)
@@ -134,6 +139,7 @@ def kinds_of_data():
 
 
 SOLVED = [PNormPush(solver="coordinate"), IRPush(), PushRanker("logistic", solver="newton-cg")]
+SOLVED += [clone(ranker).set_params(solver="lbfgs", positive=True) for ranker in SOLVED]
 
 
 @quiet

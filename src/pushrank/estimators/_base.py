@@ -160,6 +160,8 @@ class RankerMixin(ClassifierMixin):
         """Return scikit-learn's tags: a binary classifier that takes sparse data."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
+        # Features that fall towards the positives then count for nothing, and classes may stay mixed.
+        tags.classifier_tags.poor_score = bool(getattr(self, "positive", False))
         tags.input_tags.sparse = True
         return tags
 
@@ -197,6 +199,16 @@ def tags_of_all(tags: Any, estimators: Iterable[Any]) -> Any:
     tags.input_tags.sparse = all(input_tags.sparse for input_tags in inputs)
     tags.input_tags.allow_nan = all(input_tags.allow_nan for input_tags in inputs)
     return tags
+
+
+def warn_of_zeros(ranker: Any) -> None:
+    """Warn that no coefficients of at least zero are better than zeros."""
+    warn(
+        f"{type(ranker).__name__}: no feature ranks better with a positive coefficient than without it, so "
+        "all coefficients are 0 and all scores equal; negate features that fall towards the positives, or "
+        "set positive=False.",
+        UserWarning,
+    )
 
 
 @contextmanager

@@ -66,7 +66,13 @@ tol : float
     n_features ** 2 of at most 2 ** 26) L-BFGS continues until the objective stops decreasing.
 max_iter : int
 warm_start : bool
-verbose : bool""",
+verbose : bool
+positive : bool
+    %(positive_coef)s""",
+    "positive_coef": """Whether all coefficients are at least 0, so that scores fall with no feature: for
+features that are scores themselves, such as those of other models. Where no feature ranks better with a
+positive coefficient all are 0, which is warned of. The bound of the optimum is that over such coefficients,
+and ``solver="lbfgs"`` stands for Newton's method where the objective has one, and else for L-BFGS-B.""",
     "tol": "Stop when the relative duality gap is at most this.",
     "max_iter": "The largest number of iterations.",
     "C": "The weight of the loss against the norm, positive and at most 1e30.",

@@ -65,12 +65,14 @@ def ranking_rows(
     return _memory_rows(X, target, sample, reduced=reduced)
 
 
-def two_class_rows(ranker: Any, X: Any, y: Any, sample_weight: ArrayLike | None) -> TrainingRows:
-    """Return checked rows of two classes."""
+def two_class_rows(
+    ranker: Any, X: Any, y: Any, sample_weight: ArrayLike | None, *, reduced: bool = True
+) -> TrainingRows:
+    """Return checked rows of two classes; ``reduced`` as above."""
     if isinstance(X, DiskRows | OuterRows):
         return _outer_rows(ranker, X, y=y, sample_weight=sample_weight)
     X, target = validate_two_classes(ranker, X, y, sample_weight)
-    return _memory_rows(X, target, target.sample, reduced=True)
+    return _memory_rows(X, target, target.sample, reduced=reduced)
 
 
 def _memory_rows(X: Any, target: Target, sample: Sample, *, reduced: bool) -> TrainingRows:

@@ -19,7 +19,7 @@ from pushrank import losses, prices
 from pushrank._array import Floats, like, to_host
 from pushrank._parallel import one_blas_thread
 from pushrank._validation import check_number
-from pushrank.estimators._base import RankerMixin, progress_bar, warn
+from pushrank.estimators._base import RankerMixin, progress_bar, warn, warn_of_zeros
 from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._rows import ranking_rows
 from pushrank.estimators._target import check_alpha, check_solver
@@ -30,6 +30,7 @@ from pushrank.pairs import ACCURACY, RankSample, Sample
 from pushrank.prices import Power, Price
 from pushrank.rows import OuterRows, RowSource
 from pushrank.solvers import SOLVERS, Problem, Result, linear_problem
+from pushrank.solvers.newton import nonnegative
 from pushrank.solvers.result import Certificate
 from pushrank.solvers.smoothing import SmoothedObjective, minimise_kinked
 
@@ -49,6 +50,7 @@ class LinearPushMixin(RankerMixin):
     max_iter: int = 1000
     warm_start: bool = False
     verbose: bool = False
+    positive: bool = False
 
     _pair_objective: ClassVar[Callable[..., PushObjective]]
 
@@ -73,17 +75,20 @@ class LinearPushMixin(RankerMixin):
         """
         objective, solver = self._pair_objective(), self.solver
         check_solvable(self, objective)
-        # Coordinate descent moves the coefficients of the features, and not those of the row space.
-        reduced = solver != "coordinate"
+        # Coordinate descent and bounds are for the coefficients of the features, not those of the row space.
+        reduced = solver != "coordinate" and not self.positive
         rows = ranking_rows(
             self, X, y, sample_weight, qid=qid, pairs=pairs, compare=self._compared, reduced=reduced
         )
         source = rows.source
         check_source(self, objective, source)
-        problem = linear_problem(objective, source, float(self.alpha))
+        problem = linear_problem(objective, source, float(self.alpha), positive=bool(self.positive))
         continues = self.warm_start and hasattr(self, "coef_")
         start = to_host(self.coef_).astype(np.float64) if continues else np.zeros(self.n_features_in_)
-        solve = SOLVERS[solver] if objective.differentiable else minimise_kinked
+        if problem.positive:
+            start = np.maximum(start, 0.0)
+        smooth_solve = nonnegative if problem.positive else SOLVERS[solver]
+        solve = smooth_solve if objective.differentiable else minimise_kinked
         with one_blas_thread(), progress_bar(self, self.max_iter) as callback:
             start = source.project(start)
             result: Result = solve(problem, start, float(self.tol), int(self.max_iter), callback)
@@ -93,7 +98,9 @@ class LinearPushMixin(RankerMixin):
             # Nothing is set before all is known: an interrupted fit leaves the last one as it was.
             self.coef_: Any = coef
             self.classes_, self.thresholds_, self.threshold_ = rows.classes, thresholds, float(thresholds[0])
-            in_features = linear_problem(objective, source.in_features(), problem.alpha)
+            in_features = linear_problem(
+                objective, source.in_features(), problem.alpha, positive=problem.positive
+            )
             set_certificate(self, in_features, exact_coef, result.certificate)
         self.n_iter_, self.objective_path_ = result.n_iter, result.objective_path
         self.converged_ = result.converged
@@ -298,6 +305,8 @@ class PushRanker(LinearPushMixin, BaseEstimator):
     max_iter : int
     warm_start : bool
     verbose : bool
+    positive : bool
+        %(positive_coef)s
     side : {"push", "pull", "both"}
     bottom_weight : float
     accuracy : float
@@ -387,6 +396,8 @@ def warn_of_result(ranker: Any, objective: PushObjective, result: Result) -> Non
             "a minimum; shift the price, or set coef_ and warm_start=True to start elsewhere.",
             ConvergenceWarning,
         )
+    elif ranker.positive and not result.coef.any():
+        warn_of_zeros(ranker)
     if not result.converged:
         warn(f"{name} did not converge: {result.message}", ConvergenceWarning)
 
@@ -396,7 +407,7 @@ def set_certificate(
 ) -> None:
     """Set the objective at the ranker's coefficients, and the bound that those before rounding prove."""
     if certificate is None:
-        certificate = problem.certificate(*problem.value_and_gradient(exact_coef))
+        certificate = problem.certificate(exact_coef, *problem.value_and_gradient(exact_coef))
     rounded = to_host(ranker.coef_).astype(np.float64)
     if not np.array_equal(rounded, exact_coef):
         certificate = replace(certificate, primal=problem.value(rounded))
@@ -415,6 +426,10 @@ def check_solvable(ranker: Any, objective: PushObjective) -> None:
         raise ValueError(
             f"solver='newton-cg' needs second derivatives, which {described} does not have; use "
             "solver='lbfgs'."
+        )
+    if ranker.positive and ranker.solver != "lbfgs":
+        raise ValueError(
+            f"positive=True is for solver='lbfgs', got solver={ranker.solver!r}; change one of them."
         )
     if ranker.solver == "coordinate":
         prices.check_monotonic(prices.resolve(objective.price))

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from pushrank._parallel import one_blas_thread
 from pushrank._validation import check_number
-from pushrank.estimators._base import RankerMixin, progress_bar, set_features, warn
+from pushrank.estimators._base import RankerMixin, progress_bar, set_features, warn, warn_of_zeros
 from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._rows import two_class_rows
 from pushrank.estimators._target import check_alpha
@@ -54,6 +54,9 @@ class TrimmedPush(RankerMixin, BaseEstimator):
     max_iter : int, default=100
         How often positives are chosen at most, at least 1.
     verbose : bool
+    positive : bool
+        Whether all coefficients are at least 0, so that scores fall with no feature. Where no feature ranks
+        better with a positive coefficient all are 0, which is warned of.
 
     Attributes
     ----------
@@ -107,6 +110,7 @@ class TrimmedPush(RankerMixin, BaseEstimator):
     tol: float = 1e-4
     max_iter: int = 100
     verbose: bool = False
+    positive: bool = False
 
     def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn a ranking from examples of two classes.
@@ -158,13 +162,13 @@ def fit_trimmed(
     check_alpha("alpha", first.alpha)
     check_number("tol", first.tol, above=0.0)
     check_number("max_iter", first.max_iter, 1, integer=True)
-    rows = two_class_rows(first, X, y, sample_weight)
+    rows = two_class_rows(first, X, y, sample_weight, reduced=not first.positive)
     totals = [surrogate.count(rows.source.class_weights[0]) for surrogate in surrogates]
     downwards = sorted(range(len(rankers)), key=lambda r: -totals[r])
     ordered = [totals[r] for r in downwards]
     objective = PushObjective(price=Power(float(first.p)), scale="log")
     with one_blas_thread(), progress_bar(first, first.max_iter) as callback:
-        problem = SumsProblem(objective, rows.source, float(first.alpha))
+        problem = SumsProblem(objective, rows.source, float(first.alpha), positive=bool(first.positive))
         solutions = trimmed_path(problem, ordered, float(first.tol), int(first.max_iter), callback)
         for r, solution in zip(downwards, solutions, strict=True):
             ranker, coef = rankers[r], rows.source.lift(solution.coef)
@@ -174,6 +178,8 @@ def fit_trimmed(
             ranker.trimmed_ = solution.rows.trimmed_positives()
             ranker.objective_path_ = np.array(solution.objective_path)
             ranker.n_iter_, ranker.converged_ = len(solution.objective_path) - 1, solution.converged
+            if ranker.positive and not coef.any():
+                warn_of_zeros(ranker)
             if not solution.converged:
                 warn(
                     f"{type(ranker).__name__} did not converge with k={ranker.k}; raise max_iter or alpha, "

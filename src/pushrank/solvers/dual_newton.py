@@ -198,7 +198,7 @@ def dual_newton(
         objective, gradient = problem.value_and_gradient(coef)
         path.append(objective)
         size = float(np.max(np.abs(gradient) / scales))
-        finished = size <= tol and problem.certificate(objective, gradient).gap <= tol
+        finished = size <= tol and problem.certificate(coef, objective, gradient).gap <= tol
         lowest = min(lowest, (objective, size, coef), key=lambda point: point[0])
         if callback is not None:
             callback(len(path) - 1, objective=objective, gradient=size)

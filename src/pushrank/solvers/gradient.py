@@ -15,7 +15,7 @@ from dataclasses import InitVar, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import Bounds, minimize
 
 from pushrank._numeric import Floats
 from pushrank.models.linear import ClassMoments
@@ -94,7 +94,8 @@ def choose_strategy(problem: Problem, start: Floats, proven: Proof | None) -> St
     few_rows = n_rows <= tolerances.MAX_ROWS_A_COLUMN * n_features
     # With nearly as many columns as rows no small set of directions dominates, so a diagonal scaling does not
     # help.
-    whitened = cheap or (not wide and few_rows)
+    # Bounds of single coefficients are bounds of single variables in a diagonal scaling alone.
+    whitened = (cheap or (not wide and few_rows)) and not problem.positive
     # The dual has one variable per row, so it is available only when the rows are in memory.
     has_dual = problem.has_dual and (wide or problem.in_row_space)
     dual_first = has_dual and problem.in_row_space and not start.any()
@@ -103,7 +104,7 @@ def choose_strategy(problem: Problem, start: Floats, proven: Proof | None) -> St
     return Strategy(
         whitened=whitened,
         first_run=tolerances.LATER_RUNS if whitened else tolerances.FIRST_RUN,
-        later_runs=tolerances.LATER_RUNS_WIDE if wide else tolerances.LATER_RUNS,
+        later_runs=tolerances.LATER_RUNS_WIDE if wide or problem.positive else tolerances.LATER_RUNS,
         # A caller with a proof decides itself what is enough: the gradient need not be refined below tol.
         refinement=tolerances.REFINEMENT if cheap and proven is None else 1.0,
         dual_first=dual_first,
@@ -171,7 +172,7 @@ def minimise(
         )
         # Scores that have not settled by now have far to go, which the dual goes in fewer steps.
         solve_dual = dual_after is not None and len(iterates.path) - 1 >= dual_after
-        whitened, length = can_whiten(problem), strategy.later_runs
+        whitened, length = can_whiten(problem) and not problem.positive, strategy.later_runs
     coef = iterates.coef
     if message == UNBOUNDED:
         coef = coef / problem.margin(coef)
@@ -191,6 +192,11 @@ def _run(
 ) -> None:
     """Run scipy's method from the last iterate on, in preconditioned variables."""
     origin, preconditioner = iterates.coef, iterates.preconditioner
+    start, bounds = np.zeros_like(origin), None
+    if problem.positive:
+        # The variables of zero coefficients are zero, so that those at their bounds are exactly zero.
+        start = origin / preconditioner.coef_change(np.ones_like(origin))
+        origin, bounds = np.zeros_like(origin), Bounds(0.0, np.inf)
 
     def value_and_gradient(v: Floats) -> tuple[float, Floats]:
         value, gradient = iterates.evaluate(origin + preconditioner.coef_change(v))
@@ -210,10 +216,11 @@ def _run(
     with suppress(StopIteration):
         minimize(
             value_and_gradient,
-            np.zeros_like(iterates.coef),
+            start,
             jac=True,
             hessp=hessian_product if method == "trust-ncg" else None,
             method=method,
+            bounds=bounds,
             callback=after_iteration,
             options=options,
         )
@@ -267,7 +274,7 @@ class _Iterates:
     @property
     def descent_left(self) -> float:
         """By how much a Newton step, as the preconditioner sees it, would lower the value."""
-        slope = self.preconditioner.gradient(self._seen[2])
+        slope = self.preconditioner.gradient(self.problem.free_gradient(self.coef, self._seen[2]))
         return 0.5 * float(slope @ slope)
 
     def evaluate(self, coef: Floats) -> tuple[float, Floats]:
@@ -290,8 +297,8 @@ class _Iterates:
         """Take an iteration's point."""
         value, gradient = self.evaluate(coef)
         self.coef, self._trials = coef, 0
-        self.size = float(np.max(np.abs(gradient) / self.scales))
-        self.certificate = self.problem.certificate(value, gradient)
+        self.size = float(np.max(np.abs(self.problem.free_gradient(coef, gradient)) / self.scales))
+        self.certificate = self.problem.certificate(coef, value, gradient)
         self.path.append(value)
         if self.is_small and self.proven is not None and not self.proven(coef):
             self.tol = tolerances.TIGHTER * self.size

@@ -25,6 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
+from scipy.optimize import nnls
 
 from pushrank._numeric import Floats
 from pushrank.models import KernelModel, LinearModel
@@ -33,9 +34,9 @@ from pushrank.pairs import Sample
 from pushrank.rows import MemoryRows
 from pushrank.solvers.gradient import lbfgs
 from pushrank.solvers.line_search import armijo_step
-from pushrank.solvers.preconditioning import can_whiten, newton_direction
+from pushrank.solvers.preconditioning import can_whiten, newton_direction, units_at_zero
 from pushrank.solvers.problem import Point, Problem, linear_problem
-from pushrank.solvers.result import Callback, Certificate, Result
+from pushrank.solvers.result import Callback, Certificate, Result, offset_callback
 from pushrank.solvers.tolerances import (
     EXACT,
     FORCING,
@@ -58,6 +59,7 @@ def newton(
     tol: float,
     max_iter: int,
     resample: Callable[[Point], Problem] | None = None,
+    callback: Callback | None = None,
 ) -> Result:
     r"""Minimise a logarithm of sums of exponentials, whose Hessian is a covariance, from a point.
 
@@ -82,18 +84,21 @@ def newton(
     reuse = REUSE_FACTOR if resample is None else REUSE_RESAMPLED
     while True:
         gradient = point.gradient
-        before, size = size, float(np.max(np.abs(gradient) / scales))
+        before, size = size, _gradient_size(point, scales)
         if size <= tol or len(path) > max_iter:
             message = "" if size <= tol else "steps ran out."
             return Result(point.coef, np.array(path), size <= tol, size, message)
         # A factor costs far more than a gradient: the last one serves as long as it still cuts the gradient.
-        if factor is None or step < 1.0 or size > reuse * before:
-            try:
+        try:
+            if factor is None or step < 1.0 or size > reuse * before:
                 factor = scipy.linalg.cho_factor(point.hessian(), check_finite=False)
-            except scipy.linalg.LinAlgError:
-                message = "the Hessian is singular in floating point."
-                return Result(point.coef, np.array(path), False, size, message)
-        direction = -scipy.linalg.cho_solve(factor, gradient, check_finite=False)
+            if point.problem.positive:
+                direction = _bounded_direction(factor[0], point.coef, gradient, scales)
+            else:
+                direction = -scipy.linalg.cho_solve(factor, gradient, check_finite=False)
+        except scipy.linalg.LinAlgError:
+            message = "the Hessian is singular in floating point."
+            return Result(point.coef, np.array(path), False, size, message)
         # At the minimum the descent of a good step is hidden by the rounding of the value.
         slope, rounding = float(gradient @ direction), VALUE_ROUNDING * abs(point.value)
         line: Callable[[float], Point] = point.line(direction)
@@ -102,8 +107,33 @@ def newton(
             return Result(point.coef, np.array(path), False, size, "no step brought a descent.")
         step, point = accepted
         path.append(point.value)
+        if callback is not None:
+            callback(len(path) - 1, objective=point.value, gradient=size)
         if resample is not None:
             point = resample(point).point(point.coef, point.scores)
+
+
+def _gradient_size(point: Point, scales: Floats) -> float:
+    """Return the largest entry of the gradient; over coefficients of at least zero no less than the gap."""
+    problem, gradient = point.problem, point.gradient
+    size = float(np.max(np.abs(problem.free_gradient(point.coef, gradient)) / scales))
+    if problem.positive:
+        size = max(size, problem.certificate(point.coef, point.value, gradient).gap)
+    return size
+
+
+def _bounded_direction(factor: Floats, coef: Floats, gradient: Floats, scales: Floats) -> Floats:
+    r"""Return the way to the minimum of the quadratic model over coefficients of at least zero.
+
+    With the Hessian :math:`R^T R` that minimises :math:`\|R (w - c) + R^{-T} g\|`: all points of the way
+    are of at least zero, so that a line search need not bend it.
+    """
+    target = np.triu(factor) @ coef - scipy.linalg.solve_triangular(factor, gradient, trans=1)
+    try:
+        minimum: Floats = nnls(np.triu(factor) / scales, target)[0] / scales
+    except RuntimeError as error:  # it runs out of steps where rounding hides the solution
+        raise scipy.linalg.LinAlgError(str(error)) from error
+    return minimum - coef
 
 
 def has_newton(problem: Problem) -> bool:
@@ -111,7 +141,27 @@ def has_newton(problem: Problem) -> bool:
     return problem.objective.powers is not None and problem.alpha > 0.0 and can_whiten(problem)
 
 
-def newton_or_lbfgs(problem: Problem, point: Point, scales: Floats, tol: float, max_iter: int) -> Result:
+def nonnegative(
+    problem: Problem, start: Floats, tol: float, max_iter: int, callback: Callback | None = None
+) -> Result:
+    """Minimise a smooth problem over coefficients of at least zero: by Newton's method where there is one.
+
+    Otherwise by L-BFGS-B, to the tolerance of :func:`pushrank.solvers.gradient.minimise`.
+    """
+    if not has_newton(problem):
+        return lbfgs(problem, start, tol, max_iter, callback)
+    problem.rows.check_range()
+    return newton_or_lbfgs(problem, problem.point(start), units_at_zero(problem), tol, max_iter, callback)
+
+
+def newton_or_lbfgs(
+    problem: Problem,
+    point: Point,
+    scales: Floats,
+    tol: float,
+    max_iter: int,
+    callback: Callback | None = None,
+) -> Result:
     """Minimise the two-sum objective with a penalty by Newton's method, from a point near the minimum.
 
     Where Newton's method stops early, a path of penalties or L-BFGS finishes; ``max_iter`` counts the steps
@@ -119,7 +169,7 @@ def newton_or_lbfgs(problem: Problem, point: Point, scales: Floats, tol: float, 
     """
     n_steps = min(NEWTON_STEPS, max_iter)
     # The last Newton step squares the error: it nearly always reaches a hundredth of the tolerance.
-    result = newton(point, scales, NEWTON_REFINEMENT * tol, n_steps)
+    result = newton(point, scales, NEWTON_REFINEMENT * tol, n_steps, callback=callback)
     too_far = result.gradient_size > tol and max_iter > NEWTON_STEPS
     if too_far and problem.margin(result.coef) > 0.0:
         result = _along_penalties(problem, result, scales, tol, max_iter)
@@ -129,7 +179,8 @@ def newton_or_lbfgs(problem: Problem, point: Point, scales: Floats, tol: float, 
     if result.n_iter >= max_iter:
         return result
     before = result.objective_path[:-1]
-    result = lbfgs(problem, result.coef, tol, max_iter - len(before))
+    later = offset_callback(callback, len(before))
+    result = lbfgs(problem, result.coef, tol, max_iter - len(before), later)
     return replace(result, objective_path=np.append(before, result.objective_path))
 
 

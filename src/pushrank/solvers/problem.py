@@ -50,11 +50,14 @@ class ScoreObjective(Protocol):
 class Problem(ABC):
     r"""Minimise :math:`F(X w) + \frac{\alpha}{2} \|w\|^2` over w: F is the objective, alpha at least zero.
 
-    Each method takes coefficients, shape (n_features,), and returns sums over all rows.
+    With ``positive`` the minimum is over coefficients of at least zero, as a solver's start has to be. Each
+    method takes coefficients, shape (n_features,), and returns sums over all rows.
     """
 
-    def __init__(self, objective: ScoreObjective, rows: RowSource, alpha: float) -> None:
-        self.objective, self.rows, self.alpha = objective, rows, alpha
+    def __init__(
+        self, objective: ScoreObjective, rows: RowSource, alpha: float, *, positive: bool = False
+    ) -> None:
+        self.objective, self.rows, self.alpha, self.positive = objective, rows, alpha, positive
         self.n_rows, self.n_features = rows.n_rows, rows.n_features
         self.in_row_space = rows.in_row_space
         self._last_point: ScoredPoint | None = None
@@ -107,7 +110,7 @@ class Problem(ABC):
     @property
     def has_dual(self) -> bool:
         """Whether there is a dual over the weights of the rows: of a two-sum objective in memory."""
-        in_memory = isinstance(self.rows, MemoryRows) and self.rows.gives_sums
+        in_memory = isinstance(self.rows, MemoryRows) and self.rows.gives_sums and not self.positive
         return in_memory and self.objective.powers is not None and self.alpha > 0.0
 
     def is_separated(self, coef: Floats) -> bool:
@@ -119,7 +122,17 @@ class Problem(ABC):
         """Whether a gradient bounds the optimum: of a push objective that is convex, with a penalty."""
         return self.alpha > 0.0 and isinstance(self.objective, PushObjective) and self.objective.convex
 
-    def certificate(self, value: float, gradient: Floats) -> Certificate:
+    def free_gradient(self, coef: Floats, gradient: Floats) -> Floats:
+        """Return the gradient along the coefficients that may follow it down: zero at the minimum."""
+        if not self.positive:
+            return gradient
+        return np.where((coef <= 0.0) & (gradient > 0.0), 0.0, gradient)
+
+    def dual_penalty(self, v: Floats) -> float:
+        r"""Return the conjugate of the penalty, :math:`\frac{1}{2 \alpha} \|v\|^2`, over the coefficients."""
+        return 0.5 / self.alpha * float(np.sum((np.maximum(v, 0.0) if self.positive else v) ** 2))
+
+    def certificate(self, coef: Floats, value: float, gradient: Floats) -> Certificate:
         r"""Return the bounds of the optimum that the penalised objective and its gradient at a point give.
 
         With g the gradient of F at the scores s = X w, and :math:`F^*(g) = g \cdot s - F(s)`, the dual
@@ -134,13 +147,23 @@ class Problem(ABC):
         Push g is made of the softmax weights of both classes, and -F* of their entropies. On the log scale,
         where zero is nothing special, the gap is relative to one at least.
 
+        Over :math:`w \ge 0` the last norm is that of the positive parts of :math:`v = -X^T g`, since the
+        minimum of :math:`\frac{\alpha}{2} w_j^2 - v_j w_j` is at :math:`(v_j)_+ / \alpha`. With
+        :math:`-F^*(g) = F(Xw) + v \cdot w` the gap is the sum of these terms at w, less their minima:
+        :math:`(\alpha w_j - v_j)^2 / 2 \alpha` where :math:`v_j > 0`, and
+        :math:`\frac{\alpha}{2} w_j^2 + w_j |v_j|` elsewhere.
+
         Without a bound it is minus infinity. O(n_features).
         """
         if not self.has_bound:
             return Certificate(value, -np.inf)
         # A logarithm may cross zero on the way to the optimum, where a relative gap means nothing.
         floor = 1.0 if self.push_objective.scale == "log" else TINY
-        return Certificate(value, value - 0.5 / self.alpha * float(gradient @ gradient), floor)
+        if not self.positive:
+            return Certificate(value, value - 0.5 / self.alpha * float(gradient @ gradient), floor)
+        v = self.alpha * coef - gradient
+        gaps = np.where(v > 0.0, 0.5 / self.alpha * gradient**2, coef * (0.5 * self.alpha * coef - v))
+        return Certificate(value, value - float(gaps.sum()), floor)
 
     def _scored(self, coef: Floats) -> ScoredPoint:
         # Newton-CG asks for the gradient and for many Hessian products at the same coefficients.
@@ -183,8 +206,10 @@ class SumsProblem(Problem):
     sums; for others a ValueError is raised.
     """
 
-    def __init__(self, objective: ScoreObjective, rows: RowSource, alpha: float) -> None:
-        super().__init__(objective, rows, alpha)
+    def __init__(
+        self, objective: ScoreObjective, rows: RowSource, alpha: float, *, positive: bool = False
+    ) -> None:
+        super().__init__(objective, rows, alpha, positive=positive)
         if not is_sum(self.push_objective):
             raise ValueError(
                 f"loss={self.push_objective.loss} with price={self.push_objective.price} needs the scores of "
@@ -225,7 +250,7 @@ class ScoredPoint:
     """A penalised objective at coefficients whose scores of all rows are held."""
 
     def __init__(self, problem: Problem, coef: Floats, scores: Floats) -> None:
-        self._problem, self._rows = problem, problem.memory_rows
+        self.problem, self._rows = problem, problem.memory_rows
         self.coef, self.scores = coef, scores
         self._evaluation = problem.objective.evaluation(self._rows.sample, scores)
         self.value = self._evaluation.value + problem.penalty(coef)
@@ -235,14 +260,14 @@ class ScoredPoint:
     def gradient(self) -> Floats:
         """The gradient, shape (n_features,)."""
         slopes = self._rows.sample.scatter(*self._evaluation.gradient())
-        gradient: Floats = self._rows.model.rmatvec(slopes) + self._problem.alpha * self.coef
+        gradient: Floats = self._rows.model.rmatvec(slopes) + self.problem.alpha * self.coef
         return gradient
 
     def hessian_product(self, direction: Floats) -> Floats:
         """Return the Hessian times a direction."""
         model, sample = self._rows.model, self._rows.sample
         product = self._evaluation.hessian_product(sample.gather(model.scores(direction)))
-        whole: Floats = model.rmatvec(sample.scatter(*product)) + self._problem.alpha * direction
+        whole: Floats = model.rmatvec(sample.scatter(*product)) + self.problem.alpha * direction
         return whole
 
     def moments(self, *, columns: bool, whole: bool) -> ClassMoments:
@@ -254,13 +279,13 @@ class ScoredPoint:
 
     def hessian(self) -> Floats:
         """Return the Hessian of a logarithm of sums of exponentials, which is a covariance."""
-        return _with_penalty(self.moments(columns=False, whole=True), self._problem.alpha)
+        return _with_penalty(self.moments(columns=False, whole=True), self.problem.alpha)
 
     def line(self, direction: Floats) -> Callable[[float], ScoredPoint]:
         """Return the function from a step along a direction to the point there."""
         change = self._rows.scores(direction)
         return lambda step: ScoredPoint(
-            self._problem, self.coef + step * direction, self.scores + step * change
+            self.problem, self.coef + step * direction, self.scores + step * change
         )
 
 
@@ -274,17 +299,17 @@ class SummedPoint:
     scores: Floats | None = None
 
     def __init__(self, problem: SumsProblem, coef: Floats) -> None:
-        self._problem, self.coef = problem, coef
+        self.problem, self.coef = problem, coef
         self.value, self.gradient = problem.value_and_gradient(coef)
 
     def hessian(self) -> Floats:
         """Return the Hessian of a logarithm of sums of exponentials, which is a covariance."""
-        moments = self._problem.moments(self.coef, columns=False, whole=True)
-        return _with_penalty(moments, self._problem.alpha)
+        moments = self.problem.moments(self.coef, columns=False, whole=True)
+        return _with_penalty(moments, self.problem.alpha)
 
     def line(self, direction: Floats) -> Callable[[float], SummedPoint]:
         """Return the function from a step along a direction to the point there."""
-        return lambda step: SummedPoint(self._problem, self.coef + step * direction)
+        return lambda step: SummedPoint(self.problem, self.coef + step * direction)
 
 
 Point = ScoredPoint | SummedPoint
@@ -296,7 +321,9 @@ def _with_penalty(moments: ClassMoments, alpha: float) -> Floats:
     return hessian
 
 
-def linear_problem(objective: ScoreObjective, rows: RowSource, alpha: float) -> Problem:
+def linear_problem(
+    objective: ScoreObjective, rows: RowSource, alpha: float, *, positive: bool = False
+) -> Problem:
     """Return the problem of an objective: of sums where it is one of them, otherwise of scores.
 
     In memory that is the two-sum objective alone. Any other price of the exponential loss takes two passes
@@ -305,5 +332,5 @@ def linear_problem(objective: ScoreObjective, rows: RowSource, alpha: float) -> 
     """
     # Rows of other libraries and samples other than two classes in one list have no sums over blocks.
     if not isinstance(rows, MemoryRows) or (rows.gives_sums and objective.powers is not None):
-        return SumsProblem(objective, rows, alpha)
-    return ScoresProblem(objective, rows, alpha)
+        return SumsProblem(objective, rows, alpha, positive=positive)
+    return ScoresProblem(objective, rows, alpha, positive=positive)

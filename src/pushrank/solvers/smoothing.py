@@ -100,7 +100,7 @@ def minimise_kinked(
 ) -> Result:
     """Minimise an objective with kinks: the Infinite Push by its solvers, any other by smoothing."""
     objective, rows = problem.push_objective, problem.memory_rows
-    if is_infinite_push(objective, rows.sample):
+    if is_infinite_push(objective, rows.sample) and not problem.positive:
         model = rows.host_model
         return infinite_push(objective, model, rows.sample, problem.alpha, tol, max_iter, callback)
     return smoothing(problem, start, tol, max_iter, callback)
@@ -131,7 +131,7 @@ def smoothing(
     width, gap, size = FIRST_WIDTH, np.inf, np.inf
     while len(path) < max_iter and width > MIN_WIDTH and gap > tol:
         smooth = SmoothedObjective(kinked, sample, width, width * abs(best))
-        stage_problem = ScoresProblem(smooth, rows, problem.alpha)
+        stage_problem = ScoresProblem(smooth, rows, problem.alpha, positive=problem.positive)
         proof = _Proof(problem, stage_problem, smooth, tol)
         # Where a proof decides the gradient is only a reason to ask for one.
         stage_tol = max(tol, FIRST_STEEPNESS * width) if smooth.bounded else tol
@@ -186,4 +186,4 @@ class _Proof:
             return -np.inf
         rows = self._exact.memory_rows
         d, slopes = self._smooth.lower_line(rows.sample, rows.scores(coef))
-        return d - 0.5 / self._exact.alpha * float(np.sum(rows.model.rmatvec(slopes) ** 2))
+        return d - self._exact.dual_penalty(-rows.model.rmatvec(slopes))

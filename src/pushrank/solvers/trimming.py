@@ -119,7 +119,8 @@ class TrimmedDescent:
         return self._rows if total >= self.total else self._rows.highest_positives(coef, total, scores)
 
     def _trimmed(self, rows: RowSource) -> Problem:
-        return SumsProblem(self._problem.objective, rows, self._problem.alpha)
+        before = self._problem
+        return SumsProblem(before.objective, rows, before.alpha, positive=before.positive)
 
 
 def trimmed_path(

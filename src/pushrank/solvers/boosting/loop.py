@@ -399,7 +399,7 @@ def coordinate_descent(
     for _ in range(MAX_PROOFS):
         gradient_size, converged = boost(boosting, state, max_iter, slope_tol, callback=callback)
         coef = np.where(units > 0.0, state.weights * units, coef)
-        certificate = problem.certificate(*problem.value_and_gradient(coef))
+        certificate = problem.certificate(coef, *problem.value_and_gradient(coef))
         if not (converged and problem.has_bound) or certificate.gap <= tol:
             break
         slope_tol *= TIGHTER
