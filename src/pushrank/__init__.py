@@ -34,6 +34,7 @@ __all__ = [
     "RankerSearchCV",
     "SGDAtK",
     "SmoothMarginRanking",
+    "StackingRanker",
     "StructSVM",
     "TopRankerCV",
     "TrimmedPush",

@@ -43,7 +43,7 @@ BY_NAME = {
 DEFAULTS = [
     getattr(estimators, name)(**BY_NAME.get(name, {}))
     for name in estimators.__all__
-    if name not in ("PushBoostCV", "RankerSearchCV", "SmoothMarginRanking")
+    if name not in ("PushBoostCV", "RankerSearchCV", "SmoothMarginRanking", "StackingRanker")
 ]
 
 

@@ -38,13 +38,14 @@ from pushrank import (
     RankSVM,
     SGDAtK,
     SmoothMarginRanking,
+    StackingRanker,
     StructSVM,
     TopRankerCV,
     TrimmedPush,
     estimators,
     metrics,
 )
-from pushrank.estimators._search import SearchMixin
+from pushrank.estimators._search import SELECTIONS, SearchMixin
 from pushrank.solvers import SOLVERS
 
 RANKERS = [getattr(estimators, name) for name in estimators.__all__]
@@ -84,6 +85,7 @@ CONFIGURED = [
     TopRankerCV(candidates=["logistic-regression"], cv=2),
     PushBoostCV(ps=[4.0], learning_rates=[1.0], n_estimators=[2, 5], cv=2),
     RankerSearchCV([("push", PNormPush(), {"p": [1.0, 4.0]})], cv=2),
+    StackingRanker([("push", PNormPush()), ("stumps", PushBoost(n_estimators=10))], cv=2),
 ]
 NIGHTLY = [
     *(ranker(solver=solver) for ranker in (IRPush, PushRanker) for solver in SOLVERS),
@@ -180,7 +182,8 @@ def test_in_a_pipeline_and_a_grid(ranker, data):
     assert scores["test_top"].min() >= 0
     grid_of = {"keep": [[0.5], [0.8]]} if ranker is CascadeRanker else {"C": [1.0, 10.0]}
     if issubclass(ranker, SearchMixin):
-        grid_of = {"selection": ["best", "one_standard_error"]}
+        is_stack = ranker is StackingRanker
+        grid_of = {"final_estimator": ["mean", "best"]} if is_stack else {"selection": list(SELECTIONS)}
     elif "learning_rate" in ranker().get_params() and ranker not in AT_K:
         grid_of = {"learning_rate": [0.3, 1.0]}
     elif "alpha" in ranker().get_params():

@@ -47,7 +47,8 @@ WARNING = [
     CascadeRanker([PNormPush(max_iter=1)]),
 ]
 # rounds are all that was asked of them, and solutions of a search have no limit to set
-SILENT = {"RankBoost", "PushBoost", "AdaBoostRanker", "PushBoostCV", "RankerSearchCV", "TopRankerCV"}
+SILENT = {"RankBoost", "PushBoost", "AdaBoostRanker", "PushBoostCV", "RankerSearchCV", "StackingRanker"}
+SILENT |= {"TopRankerCV"}
 
 
 MESSAGE = "did not converge|collapsed|smooth margin is not|learned nothing|ends after"

@@ -8,6 +8,7 @@ from pushrank.estimators.push import IRPush, PNormPush, PushRanker
 from pushrank.estimators.push_cv import PNormPushCV, PushRankerCV
 from pushrank.estimators.ramp_at_k import RampAtK
 from pushrank.estimators.search import PushBoostCV, RankerSearchCV
+from pushrank.estimators.stacking import StackingRanker
 from pushrank.estimators.svm import SVMMAP, InfinitePush, RankSVM, StructSVM
 from pushrank.estimators.top_ranker_cv import TopRankerCV
 from pushrank.estimators.trimmed_push import TrimmedPush
@@ -31,6 +32,7 @@ __all__ = [
     "RankerSearchCV",
     "SGDAtK",
     "SmoothMarginRanking",
+    "StackingRanker",
     "StructSVM",
     "TopRankerCV",
     "TrimmedPush",

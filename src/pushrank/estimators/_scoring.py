@@ -232,10 +232,13 @@ def model_scores(model: Any, X: Any) -> NDArray[np.float64]:
     )
 
 
-def fit_params(model: Any, weights: Floats | None, times: NDArray[Any] | None = None) -> dict[str, Any]:
-    """Return the keywords by which a model's ``fit`` takes weights and times; of a pipeline, its last step.
+def fit_params(
+    model: Any, weights: Floats | None, times: NDArray[Any] | None = None, groups: NDArray[Any] | None = None
+) -> dict[str, Any]:
+    """Return the keywords by which a model's ``fit`` takes what is beside rows; of a pipeline, its last step.
 
-    Times go to our rankers alone, where they choose or stop by rows that they hold out.
+    Times go to our rankers alone, where they choose or stop by rows that they hold out, and groups to those
+    whose splitter may keep them apart.
     """
     last = model.steps[-1][1] if isinstance(model, Pipeline) else model
     given: dict[str, Any] = {}
@@ -246,6 +249,9 @@ def fit_params(model: Any, weights: Floats | None, times: NDArray[Any] | None = 
     holds_rows_out = isinstance(last, RankerMixin) and getattr(last, "early_stopping", True)
     if times is not None and holds_rows_out and has_fit_parameter(last, "time"):
         given["time"] = times
+    splits = isinstance(last, RankerMixin) and not isinstance(getattr(last, "cv", None), int | None)
+    if groups is not None and splits and has_fit_parameter(last, "groups"):
+        given["groups"] = groups
     # Under metadata routing a pipeline takes no keyword of a step, and its last step has to ask for them.
     routed = get_config()["enable_metadata_routing"]
     prefix = f"{model.steps[-1][0]}__" if isinstance(model, Pipeline) and not routed else ""

@@ -118,7 +118,7 @@ Measure = Callable[[Fold, Member], tuple[float, float]]
 class Results(NamedTuple):
     """Members x folds.
 
-    ``values`` has the measure of each member on each fold, and ``overall`` the means of the second measure.
+    ``values`` has the measure of each member on each fold, and ``overall`` the second measure.
     ``solutions`` are by fold and member; ``held_out`` has the scores of every row while it was held out, by
     member, and is None unless asked for.
     """
@@ -138,19 +138,26 @@ class Results(NamedTuple):
 
 
 class Search:
-    """The folds of a ranker with ``cv``, ``selection``, ``n_jobs`` and ``verbose``, and members on them."""
+    """Folds for a ranker with ``selection``, ``n_jobs`` and ``verbose``, and members on them."""
 
     def __init__(
-        self, ranker: Any, X: Any, target: Target, groups: ArrayLike | None, time: ArrayLike | None
+        self, ranker: Any, target: Target, folds: list[Fold], times: NDArray[Any] | None = None
     ) -> None:
+        self.ranker, self.target, self.folds, self.times = ranker, target, folds, times
+
+    @classmethod
+    def of_rows(
+        cls, ranker: Any, X: Any, target: Target, groups: ArrayLike | None, time: ArrayLike | None
+    ) -> Search:
+        """Return the search on the folds of the ranker's ``cv``."""
         if ranker.selection not in SELECTIONS:
             raise ValueError(f"selection must be one of {list(SELECTIONS)}, got {ranker.selection!r}.")
-        self.ranker, self.target = ranker, target
-        self.times = None if time is None else check_times(time, target.sample.n_rows)
+        times = None if time is None else check_times(time, target.sample.n_rows)
         if time is None and groups is None and isinstance(ranker.cv, int | None):
             warn_of_random_folds(X)
-        cv, by_time = splitter_of(ranker.cv, self.times)
-        self.folds = stratified_folds(cv, X, target, split_params(ranker, groups=groups) | by_time)
+        cv, by_time = splitter_of(ranker.cv, times)
+        folds = stratified_folds(cv, X, target, split_params(ranker, groups=groups) | by_time)
+        return cls(ranker, target, folds, times)
 
     def run(
         self,
@@ -184,22 +191,38 @@ class Search:
         )
         params = [params for params, _, _ in by_fold[0]]
         solutions = [[solution for _, _, solution in fold] for fold in by_fold]
-        return Results(params, values, overall.mean(axis=1), solutions, held_out)
+        return Results(params, values, overall, solutions, held_out)
 
 
 def choose_for_budget(
-    ranker: Any, results: Results, families: Sequence[str], complexity: Mapping[str, float], hit: float
+    ranker: Any,
+    results: Results,
+    families: Sequence[str],
+    complexity: Mapping[str, float],
+    hit: float,
+    *,
+    overall_decides: bool = False,
 ) -> int:
     """Choose among the best members of all families, and set the attributes of a search for a budget.
 
     ``families`` has the family of each member, and members of a family count as equals whose means differ by
-    no more than ``hit``.
+    no more than ``hit``. With ``overall_decides`` the average precision chooses among families between which
+    the precision cannot.
     """
-    members = best_of_families(results.values, results.overall, families, hit)
-    names, values, overall = [families[m] for m in members], results.values[members], results.overall[members]
-    chosen = choose(values, overall, [complexity[name] for name in names], ranker.selection)
+    means_overall = results.overall.mean(axis=1)
+    members = best_of_families(results.values, means_overall, families, hit)
+    names, values, overall = [families[m] for m in members], results.values[members], means_overall[members]
+    ranks = [complexity[name] for name in names]
+    if overall_decides:
+        level = within_one_error(values, overall, ranker.selection)
+        by_fold = results.overall[members][level]
+        chosen = level[
+            choose(by_fold, values[level].mean(axis=1), [ranks[m] for m in level], ranker.selection)
+        ]
+    else:
+        chosen = choose(values, overall, ranks, ranker.selection)
     results.set_fitted(ranker, members[chosen])
-    ranker.cv_results_["mean_average_precision"] = results.overall
+    ranker.cv_results_["mean_average_precision"] = means_overall
     columns = {
         "candidate": names,
         "params": [results.params[member] for member in members],
@@ -225,10 +248,17 @@ def choose(values: Floats, overall: Floats, complexity: Sequence[float], selecti
     ----------
     Breiman, Friedman, Olshen and Stone, *Classification and regression trees* (1984), section 3.4.3.
     """
-    means = values.mean(axis=1)
-    gaps, errors = below_best(values, overall)
-    eligible = np.flatnonzero(gaps <= (errors if selection == "one_standard_error" else 0.0)).tolist()
+    means, eligible = values.mean(axis=1), within_one_error(values, overall, selection)
     return min(eligible, key=lambda member: (complexity[member], -means[member], -overall[member]))
+
+
+def within_one_error(values: Floats, overall: Floats, selection: str) -> list[int]:
+    """Return the members within one standard error of the best, or the best and its equals."""
+    gaps, errors = below_best(values, overall)
+    eligible: list[int] = np.flatnonzero(
+        gaps <= (errors if selection == "one_standard_error" else 0.0)
+    ).tolist()
+    return eligible
 
 
 def below_best(values: Floats, overall: Floats) -> tuple[Floats, Floats]:

@@ -250,7 +250,7 @@ def fit_path(
     check_one_scorer(ranker.scoring)
     alphas = [float(alpha) for alpha in ranker.alphas]
     frame, (X, target) = X, validate_two_classes(ranker, X, y, sample_weight)
-    search = Search(ranker, frame, target, groups, time)
+    search = Search.of_rows(ranker, frame, target, groups, time)
     # The order is that of scikit-learn's ParameterGrid, so that the first of equals is the same.
     grid = list(product(range(len(alphas)), range(len(pushes))))
 
@@ -276,7 +276,7 @@ def fit_path(
     if ranker.selection == "one_standard_error":
         order.sort(key=lambda member: (-alphas[member[0]], member[1]))
     complexity = [order.index(member) for member in grid]
-    best = choose(results.values, results.overall, complexity, ranker.selection)
+    best = choose(results.values, results.overall.mean(axis=1), complexity, ranker.selection)
     results.set_fitted(ranker, best)
     n_iter = np.array([[result.n_iter for result in solutions] for solutions in results.solutions])
     ranker.cv_results_["mean_n_iter"] = n_iter.mean(axis=0)

@@ -297,7 +297,10 @@ def fit_candidates(
     (X,), labels = indexable(X), column_or_1d(y, warn=True)
     check_consistent_length(X, labels)
     target = two_class_target(search_ranker, labels, sample_weight)
-    measure, search = PrecisionAtBudget(search_ranker, target), Search(search_ranker, X, target, groups, time)
+    measure, search = (
+        PrecisionAtBudget(search_ranker, target),
+        Search.of_rows(search_ranker, X, target, groups, time),
+    )
 
     def solve(fold: Fold) -> Iterator[Member]:
         train, test = _safe_indexing(X, fold.train), _safe_indexing(X, fold.test)

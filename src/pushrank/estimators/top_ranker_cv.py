@@ -305,7 +305,7 @@ class TopRankerCV(SearchMixin, RankerMixin, BaseEstimator):
         names = check_families(self.candidates)
         frame, (X, target) = X, validate_two_classes(self, X, y, sample_weight)
         measure = PrecisionAtBudget(self, target)
-        search = Search(self, frame, target, groups, time)
+        search = Search.of_rows(self, frame, target, groups, time)
         seed = draw_seed(self.random_state)
         grids = {name: FAMILIES[name].grid(measure.kept) for name in names}
 

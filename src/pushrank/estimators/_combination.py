@@ -1,0 +1,298 @@
+"""Scores of several models on one scale, and the weights with which they are added up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logit
+from sklearn.base import clone
+
+from pushrank._io import trust_in_files
+from pushrank._numeric import Floats
+from pushrank._parallel import one_blas_thread
+from pushrank.estimators._base import RankerMixin
+from pushrank.estimators._scoring import fit_params, model_scores
+from pushrank.estimators._search import Fold, Member, PrecisionAtBudget, Search, choose_for_budget
+from pushrank.estimators._target import Target
+from pushrank.estimators.push import IRPush, PNormPush
+from pushrank.estimators.trimmed_push import TrimmedPush
+
+# A forest gives probabilities of exactly 0 and 1, whose log-odds are infinite; this keeps their order.
+PROBABILITY_ROUNDING = 1e-4
+# With fewer positives a rank is safer than a score, of which single rows may be far from all others.
+MIN_POSITIVES_FOR_LOG_ODDS = 500
+# So many points describe the ranks of a column in a saved model.
+MAX_KNOTS = 1000
+# As in Caruana's paper; later rounds change the weights by little.
+GREEDY_ROUNDS = 25
+
+
+def raw_scores(model: Any, X: Any) -> Floats:
+    """Return a model's decision function, or the log-odds of its probabilities."""
+    scores = model_scores(model, X)
+    if not hasattr(model, "decision_function"):
+        scores = logit((scores + PROBABILITY_ROUNDING) / (1.0 + 2.0 * PROBABILITY_ROUNDING))
+    if not np.isfinite(scores).all():
+        raise ValueError(f"{type(model).__name__} scores a row {scores[~np.isfinite(scores)][0]}.")
+    return scores
+
+
+@dataclass
+class Column:
+    """An increasing function from a model's scores to a scale on which models are added up.
+
+    It is linear from knot to knot. Beyond the last knots of ranks it rises by a logarithm, so that rows above
+    all others keep their order.
+    """
+
+    knots: Floats
+    values: Floats
+    spread: float
+    is_ranked: bool
+
+    @classmethod
+    def of(cls, scores: Floats, weights: Floats, *, ranked: bool) -> Column:
+        """Return the function to standard deviations from the mean of some scores.
+
+        If ``ranked`` it is the one to the log-odds of the share of their weight that is lower; ties count
+        half.
+        """
+        mean = float(np.average(scores, weights=weights))
+        spread = float(np.sqrt(np.average((scores - mean) ** 2, weights=weights)))
+        spread = spread if np.ptp(scores) > 0.0 else np.inf
+        if not ranked:
+            return cls(np.array([mean]), np.zeros(1), spread, False)
+        knots, codes = np.unique(scores[weights > 0.0], return_inverse=True)
+        heights = np.bincount(codes, weights[weights > 0.0])
+        values = logit((np.cumsum(heights) - 0.5 * heights) / heights.sum())
+        if len(knots) > MAX_KNOTS:
+            kept = np.unique(np.searchsorted(values, np.linspace(values[0], values[-1], MAX_KNOTS)))
+            knots, values = knots[kept], values[kept]
+        return cls(knots, values, spread, True)
+
+    def __call__(self, scores: Floats) -> Floats:
+        """Return scores on the scale."""
+        low, high = self.knots[0], self.knots[-1]
+        if not self.is_ranked:
+            return np.asarray((scores - low) / self.spread)
+        beyond = np.log1p(np.maximum(scores - high, 0.0) / self.spread)
+        below = np.log1p(np.maximum(low - scores, 0.0) / self.spread)
+        return np.asarray(np.interp(scores, self.knots, self.values) + beyond - below)
+
+
+@dataclass
+class Combination:
+    """Weights of models, and the scales on which their scores are added up."""
+
+    columns: list[Column]
+    weights: Floats
+    final: str
+
+    def __call__(self, scores: Sequence[Floats] | Floats) -> Floats:
+        """Return the combined scores of rows, of the scores by model."""
+        return self.total([column(s) for column, s in zip(self.columns, scores, strict=True)])
+
+    def total(self, columns: Sequence[Floats]) -> Floats:
+        """Return the weighted sum of columns; one by one, a row's sum does not depend on the other rows."""
+        pairs = zip(self.weights.tolist(), columns, strict=False)
+        total: Floats = np.zeros(len(columns[0]))
+        for weight, column in pairs:
+            total += weight * column
+        return total
+
+    def without_zeros(self) -> Combination:
+        """Return the combination of the models of other weights than zero."""
+        kept = np.flatnonzero(self.weights)
+        return Combination([self.columns[number] for number in kept], self.weights[kept], self.final)
+
+
+trust_in_files(Column, Combination)
+
+
+class OutOfFold(NamedTuple):
+    """Scores of rows by models that had not seen them, shape (n_models, n_samples), NaN where there are none.
+
+    ``parts`` has the numbers of the rows of each part that was held out, in the order of time if ``by_time``.
+    """
+
+    scores: Floats
+    parts: list[NDArray[np.intp]]
+    by_time: bool
+
+    @property
+    def rows(self) -> NDArray[np.intp]:
+        """The rows that were held out, part by part."""
+        return np.concatenate(self.parts)
+
+    @property
+    def folds(self) -> list[Fold]:
+        """The parts to choose by: each is tested on after the others, or after those before it in time."""
+        parts = self.parts
+        if self.by_time:
+            train = [parts[:number] for number in range(1, len(parts))]
+        else:
+            train = [parts[:n] + parts[n + 1 :] for n in range(len(parts) if len(parts) > 1 else 0)]
+        tests = parts[len(parts) - len(train) :]
+        return [
+            Fold(n, np.concatenate(of), test) for n, (of, test) in enumerate(zip(train, tests, strict=True))
+        ]
+
+    def scaled(self, measure: PrecisionAtBudget) -> tuple[Floats, list[Column]]:
+        """Return the columns, shape (n_samples, n_models), and the scales for rows to come.
+
+        Where time passes ranks are those within a part, and the scale is that of the last one.
+        """
+        rows, weights = self.rows, measure.weights
+        n_positive = weights[rows][measure.is_positive[rows]].sum()
+        ranked = self.by_time or n_positive < MIN_POSITIVES_FOR_LOG_ODDS
+        columns, scales = np.full(self.scores.shape[::-1], np.nan), []
+        for number, scores in enumerate(self.scores):
+            for part in self.parts if self.by_time else [rows]:
+                scale = Column.of(scores[part], weights[part], ranked=ranked)
+                columns[part, number] = scale(scores[part])
+            scales.append(scale)
+        return columns, scales
+
+
+class Columns(NamedTuple):
+    """Columns of models and what is known of their rows, to find weights by."""
+
+    values: Floats
+    measure: PrecisionAtBudget
+    weights: Floats | None
+
+    def part(self, rows: NDArray[np.intp]) -> ColumnsPart:
+        """Return the columns of some rows."""
+        return ColumnsPart(self, rows, self.values[rows])
+
+
+class ColumnsPart(NamedTuple):
+    """Columns of some rows, by whose numbers a measure knows them."""
+
+    whole: Columns
+    rows: NDArray[np.intp]
+    values: Floats
+
+    def measures(self, scores: Floats) -> tuple[float, float]:
+        """Return the precision at the budget and the average precision of scores of the rows."""
+        return self.whole.measure(Fold(0, self.rows, self.rows), Member({}, scores))
+
+
+def best_member(part: ColumnsPart) -> Floats:
+    """Return all weight on the model with the best precision at the budget."""
+    best = max(range(part.values.shape[1]), key=lambda number: part.measures(part.values[:, number]))
+    weights: Floats = np.zeros(part.values.shape[1])
+    weights[best] = 1.0
+    return weights
+
+
+def mean_of_members(part: ColumnsPart) -> Floats:
+    """Return equal weights."""
+    return np.full(part.values.shape[1], 1.0 / part.values.shape[1])
+
+
+def greedy(part: ColumnsPart) -> Floats:
+    """Return how often each model is chosen, where one is added in each round to reach the best precision.
+
+    References
+    ----------
+    Caruana, Niculescu-Mizil, Crew and Ksikes, *Ensemble selection from libraries of models*, ICML 2004.
+    """
+    values = part.values
+    counts, total, best = np.zeros(values.shape[1]), np.zeros(len(values)), (-np.inf, -np.inf)
+    best_counts = counts
+    for _ in range(GREEDY_ROUNDS):
+        tried = [part.measures(total + column) for column in values.T]
+        added = max(range(len(tried)), key=tried.__getitem__)
+        counts, total = counts + (np.arange(len(counts)) == added), total + values[:, added]
+        if tried[added] > best:
+            best, best_counts = tried[added], counts
+    return np.asarray(best_counts / best_counts.sum())
+
+
+class Final(NamedTuple):
+    """A way to find weights: a function of columns, or a linear ranker; and its place among its rivals."""
+
+    family: str
+    params: dict[str, Any]
+    weigh: Any
+
+    def weights(self, part: ColumnsPart) -> Floats:
+        """Return the weight of each model."""
+        if callable(self.weigh):
+            return np.asarray(self.weigh(part))
+        whole = part.whole
+        weights = None if whole.weights is None else whole.weights[part.rows]
+        ranker = clone(self.weigh)
+        ranker.fit(part.values, whole.measure.is_positive[part.rows], **fit_params(ranker, weights))
+        if not hasattr(ranker, "coef_"):
+            raise TypeError(f"final_estimator must have linear scores, and {ranker!r} has no coef_.")
+        return np.asarray(ranker.coef_, dtype=np.float64)
+
+
+BEST = "best"
+NAMED = {BEST: best_member, "mean": mean_of_members, "greedy": greedy}
+ALPHA = 1e-2
+RIVALS = (
+    *(Final(name, {"final": name}, weigh) for name, weigh in NAMED.items()),
+    Final("IR Push", {"final": "IR Push"}, IRPush(alpha=ALPHA, positive=True)),
+    *(
+        Final("P-Norm Push", {"final": "P-Norm Push", "p": p}, PNormPush(p, alpha=ALPHA, positive=True))
+        for p in (1.0, 4.0, 16.0)
+    ),
+    Final("trimmed push", {"final": "trimmed push"}, TrimmedPush(0.5, alpha=ALPHA, positive=True)),
+)
+"""The ways to choose from: the best single model is the simplest."""
+
+
+def check_final(final: Any) -> Final | None:
+    """Return the way that a user names, or None to choose one."""
+    if final is None:
+        return None
+    if isinstance(final, str) and final in NAMED:
+        return Final(final, {"final": final}, NAMED[final])
+    if isinstance(final, RankerMixin) and not isinstance(final, type):
+        return Final(type(final).__name__, {"final": type(final).__name__}, final)
+    raise ValueError(
+        f"final_estimator must be None, one of {list(NAMED)} or a linear ranker of pushrank, such as "
+        f"PNormPush(4, positive=True); got {final!r}."
+    )
+
+
+def combine(ranker: Any, out_of_fold: OutOfFold, target: Target, final: Final | None) -> Combination:
+    """Return the combination of models by a final, or by the one that the folds choose for the budget.
+
+    The choice sets the attributes of a search on ``ranker``.
+    """
+    measure = PrecisionAtBudget(ranker, target)
+    values, scales = out_of_fold.scaled(measure)
+    columns = Columns(values, measure, target.weights)
+    with one_blas_thread():
+        if final is None:
+            final = _chosen(ranker, columns, target, out_of_fold.folds)
+        weights = final.weights(columns.part(out_of_fold.rows))
+    total = np.abs(weights).sum()
+    return Combination(scales, weights / (total or 1.0), final.family)
+
+
+def _chosen(ranker: Any, columns: Columns, target: Target, folds: list[Fold]) -> Final:
+    if not folds:
+        raise ValueError(
+            "a single part is held out by cv, which leaves none to choose how models are combined; take more "
+            "parts, or say how: final_estimator='mean'."
+        )
+
+    def solve(fold: Fold) -> Iterator[Member]:
+        train, test = columns.part(fold.train), columns.values[fold.test]
+        for rival in RIVALS:
+            yield Member(rival.params, test @ rival.weights(train))
+
+    results = Search(ranker, target, folds).run(solve, columns.measure, len(RIVALS))
+    families = [rival.family for rival in RIVALS]
+    complexity = {family: float(family != BEST) for family in families}
+    hit = columns.measure.one_hit(folds)
+    return RIVALS[choose_for_budget(ranker, results, families, complexity, hit, overall_decides=True)]

@@ -1,0 +1,415 @@
+"""The best list from several models: a push over the scores that they give to rows held out from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import joblib
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
+from sklearn.base import TransformerMixin, clone
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils import (
+    Bunch,
+    _safe_indexing,
+    check_consistent_length,
+    check_random_state,
+    column_or_1d,
+    indexable,
+)
+from sklearn.utils.metaestimators import _BaseComposition
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+
+from pushrank._io import atomic_write
+from pushrank._numeric import Floats
+from pushrank._parallel import one_blas_thread
+from pushrank.estimators._base import RankerMixin, progress_bar, set_classes, tags_of_all, warn
+from pushrank.estimators._combination import OutOfFold, check_final, combine, raw_scores
+from pushrank.estimators._docstrings import search_docs
+from pushrank.estimators._scoring import fit_params
+from pushrank.estimators._search import Search, SearchMixin, draw_seed
+from pushrank.estimators._target import two_class_target
+from pushrank.estimators.boosting import PushBoost
+from pushrank.estimators.push import PNormPush
+
+CALIBRATIONS = (None, "sigmoid", "isotonic")
+
+
+class Rows(NamedTuple):
+    """Rows to fit members to, whose labels are 0 and 1."""
+
+    X: Any
+    y: NDArray[np.intp]
+    weights: Floats | None
+    times: NDArray[Any] | None
+    groups: NDArray[Any] | None
+
+    def part(self, numbers: NDArray[np.intp]) -> Rows:
+        """Return some of the rows."""
+        beside = (None if column is None else column[numbers] for column in self[2:])
+        return Rows(_safe_indexing(self.X, numbers), self.y[numbers], *beside)
+
+
+@search_docs
+@dataclass(eq=False, repr=False)
+class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseComposition):
+    r"""One list from several models: their scores are added up with the weights that put most hits on top.
+
+    The score of a row is
+
+    .. math:: f(x) = \sum_j w_j \, c_j(x), \qquad w_j \ge 0,
+
+    where the column :math:`c_j` is the score of member j on a scale that all members share. The weights are
+    found from out-of-fold columns: a row's are scores by models that were fitted to the other folds.
+
+    Parameters
+    ----------
+    estimators : list of (str, estimator), default=None
+        The members: classifiers, rankers and pipelines with ``decision_function`` or ``predict_proba``, by
+        names. A member set to ``"drop"`` by ``set_params`` is left out. None stands for logistic regression,
+        the P-Norm Push and boosted stumps.
+    final_estimator : {"best", "mean", "greedy"}, linear ranker or None, default=None
+        How the weights are found: the member that is best at the budget alone; equal weights; greedy
+        selection with replacement by the precision at the budget; or a linear ranker of this library, such
+        as ``PNormPush(4, positive=True)``, that learns from the columns. None chooses at the budget, by the
+        same folds, among these three, the IR Push, the P-Norm Push with p in 1, 4, 16, and the trimmed push,
+        and keeps the best member unless another way exceeds it by more than one standard error.
+    budget : int, default=None
+    fraction : float, default=None
+    fraction_of_positives : float, default=None
+    cv : int, splitter or iterable
+        No row may be held out twice.
+    refit : bool, default=False
+        How rows to come are scored: by members fitted to all rows, or by the mean over the models of the
+        folds, which is often better and costs no fit. With `time` members are always fitted again.
+    calibration : {"sigmoid", "isotonic"}, default=None
+        Whether ``predict_proba`` gives probabilities, by this function of the combined scores.
+    cache_dir : str or Path, default=None
+        A folder in which every model is kept as soon as it is fitted. A fit that was killed goes on from
+        there where the data, the members and `random_state` are the same. Its files are pickles: they have
+        to be your own.
+    n_jobs : int or None, default=None
+        The number of fits at a time, over members and folds, as in joblib. It changes no result.
+    random_state : int, RandomState or None, default=None
+        The seed of all members that have none of their own; None leaves them as they are.
+    verbose : bool
+
+    Attributes
+    ----------
+    weights_ : dict of str to float
+        The weight of each member; their sizes add up to one.
+    final_ : str
+        How the weights were found.
+    named_estimators_ : Bunch
+        The fitted models of each member, whose columns are averaged. Members of weight zero are not kept.
+    best_params_ : dict
+        The chosen way as ``"final"``, with its p; this and what follows only with ``final_estimator=None``.
+    %(budget_search_)s
+    %(classes_ threshold_ features_)s
+
+    Warns
+    -----
+    UserWarning
+        When a member scores all rows alike.
+
+    Notes
+    -----
+    The scale of the columns depends on what is known. With 500 positives or more, columns are decision
+    functions or log-odds, less their mean and over their standard deviation. With fewer, or where time
+    passes, they are the log-odds of the share of out-of-fold scores that are lower; by time among the rows of
+    the same part, so that scores whose level drifts can be added up. Rows to come are compared with the last
+    part.
+
+    Every member is fitted once a fold, and once more where it is fitted again. What comes on top takes
+    seconds. A saved ranker holds a model for each member of positive weight and fold.
+
+    %(equals_of_a_candidate)s
+
+    References
+    ----------
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), whose weak rankers the members are; Wolpert, *Stacked
+    generalization*, Neural Networks 5 (1992); Caruana, Niculescu-Mizil, Crew and Ksikes, *Ensemble selection
+    from libraries of models*, ICML 2004.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.ensemble import ExtraTreesClassifier
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from pushrank import PNormPush
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> members = [
+    ...     ("push", make_pipeline(StandardScaler(), PNormPush(16))),
+    ...     ("trees", ExtraTreesClassifier(30)),
+    ... ]
+    >>> ranker = StackingRanker(members, final_estimator="mean", random_state=0).fit(X, y)
+    >>> ranker.weights_, int(y[ranker.rank(X)[:100]].sum())
+    ({'push': 0.5, 'trees': 0.5}, 100)
+    """
+
+    estimators: Sequence[tuple[str, Any]] | None = None
+    _: KW_ONLY
+    final_estimator: Any = None
+    budget: int | None = None
+    fraction: float | None = None
+    fraction_of_positives: float | None = None
+    cv: Any = 5
+    refit: bool = False
+    calibration: str | None = None
+    cache_dir: Any = None
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: bool = False
+
+    selection: ClassVar = "one_standard_error"
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name, and with ``deep`` those of the members too."""
+        params: dict[str, Any] = self._get_params("estimators", deep=deep)
+        return params
+
+    def set_params(self, **params: Any) -> StackingRanker:
+        """Set parameters, members by name, or parameters of members as ``name__parameter``."""
+        self._set_params("estimators", **params)
+        return self
+
+    def _choose(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        groups: ArrayLike | None,
+        time: ArrayLike | None,
+    ) -> None:
+        members, final = self._members(), check_final(self.final_estimator)
+        if self.calibration not in CALIBRATIONS:
+            raise ValueError(f"calibration must be one of {list(CALIBRATIONS)}, got {self.calibration!r}.")
+        validate_data(self, X, skip_check_array=True)
+        (X,), labels = indexable(X), column_or_1d(y, warn=True)
+        check_consistent_length(X, labels)
+        target = two_class_target(self, labels, sample_weight)
+        search = Search.of_rows(self, X, target, groups, time)
+        held_out = np.bincount(np.concatenate([fold.test for fold in search.folds]), minlength=len(labels))
+        if held_out.max() > 1:
+            raise ValueError(
+                f"cv={self.cv!r} holds a row out {held_out.max()} times, which gives it so many scores; take "
+                "one without repetitions, such as StratifiedKFold."
+            )
+        codes, weights = np.asarray(target.codes).astype(np.intp), target.weights
+        rows = Rows(X, codes, weights, search.times, None if groups is None else np.asarray(groups))
+        for name, member in members.items():
+            with naming(name, "cannot be fitted to these rows"):
+                fit_params(member, weights)
+        tests = [fold.test for fold in search.folds]
+        scores = np.full((len(members), len(labels)), np.nan)
+        models: dict[str, list[Any]] = {name: [] for name in members}
+        fits = self._fits(members, rows, [(fold.train, fold.test) for fold in search.folds])
+        for number, (name, model, of_test) in enumerate(fits):
+            models[name].append(model)
+            scores[number // len(tests), tests[number % len(tests)]] = of_test
+        out_of_fold = OutOfFold(scores, tests, time is not None)
+        seen = out_of_fold.rows
+        for name, of_member in zip(members, scores, strict=True):
+            if np.ptp(of_member[seen]) == 0.0:
+                warn(f"{name} scores all rows alike, and adds nothing to the list.", UserWarning)
+        combination = combine(self, out_of_fold, target, final)
+        self.weights_ = dict(zip(members, combination.weights.tolist(), strict=True))
+        self.final_ = combination.final
+        kept = {name: models[name] for name, weight in self.weights_.items() if weight != 0.0}
+        if not kept:
+            warn(f"{self.final_} gives no member any weight, so all rows score alike.", UserWarning)
+        if self.refit or time is not None:
+            whole = self._fits({name: members[name] for name in kept}, rows, [(None, None)])
+            kept = {name: [model] for name, model, _ in whole}
+        self._models, self._combination = kept, combination.without_zeros()
+        combined = combination(scores[:, seen])
+        labels_seen = two_class_target(self, codes[seen], None if weights is None else weights[seen])
+        set_classes(self, replace(labels_seen, classes=target.classes), combined)
+        if self.calibration is not None:
+            self._calibration = _calibration(
+                self.calibration, combined - self.threshold_, codes[seen], labels_seen.weights
+            )
+
+    def _fits(
+        self, members: dict[str, Any], rows: Rows, parts: Sequence[tuple[Any, Any]]
+    ) -> Iterator[tuple[str, Any, Any]]:
+        """Yield each member's name, its model of each part, and the scores of the rows held out."""
+        folder, key = None if self.cache_dir is None else Path(self.cache_dir), ""
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+            key = joblib.hash((tuple(rows), version("pushrank"), version("scikit-learn")))
+        work = (
+            delayed(_fitted)(name, member, rows, number, train, test, folder, key)
+            for name, member in members.items()
+            for number, (train, test) in enumerate(parts)
+        )
+        with progress_bar(self, len(members) * len(parts)) as callback:
+            results = Parallel(n_jobs=self.n_jobs, return_as="generator")(work)
+            for number, result in enumerate(results):
+                if callback is not None:
+                    callback(number + 1)
+                yield result
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return the combined scores less ``threshold_``, positive where ``predict`` says positive.
+
+        %(array_of_rows)s
+            The higher the better.
+        """
+        columns = self._columns(X)
+        scores: Floats = self._combination.total(columns) - self.threshold_
+        return scores
+
+    def transform(self, X: Any) -> Floats:
+        """Return the columns of the members of positive weight, whose weighted sum is the score.
+
+        Parameters
+        ----------
+        %(X_of_fit)s
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_kept)
+            In the order of ``get_feature_names_out``.
+        """
+        return np.array(self._columns(X)).T
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
+        """Return the names of the columns of ``transform``: the members that have a weight."""
+        check_is_fitted(self, "weights_")
+        return np.array(list(self._models), dtype=object)
+
+    @property
+    def predict_proba(self) -> Callable[[Any], Floats]:
+        """A function of rows to the probabilities of both classes, shape (n_samples, 2), by ``calibration``.
+
+        Raises
+        ------
+        AttributeError
+            When ``calibration`` is None.
+        """
+        if self.calibration is None:
+            raise AttributeError(
+                "StackingRanker has probabilities with calibration='sigmoid' or 'isotonic', and got None."
+            )
+        return self._probabilities
+
+    def _probabilities(self, X: Any) -> Floats:
+        scores, (first, second) = self.decision_function(X), self._calibration
+        if self.calibration == "sigmoid":
+            positive = expit(first * scores + second)
+        else:
+            positive = np.interp(scores, first, second)
+        return np.column_stack([1.0 - positive, positive])
+
+    def _columns(self, X: Any) -> list[Floats]:
+        check_is_fitted(self, "weights_")
+        # Rows without a member of positive weight all score zero.
+        columns = [np.zeros(_num_samples(X))] if not self._models else []
+        for models, column in zip(self._models.values(), self._combination.columns, strict=True):
+            columns.append(np.mean([column(raw_scores(model, X)) for model in models], axis=0))
+        return columns
+
+    @property
+    def named_estimators_(self) -> Bunch:
+        """The fitted models of each member of other weight than zero, by name.
+
+        Raises
+        ------
+        AttributeError
+            When the ranker is not fitted.
+        """
+        return Bunch(**self._models)
+
+    def _members(self) -> dict[str, Any]:
+        """Return the members by name, with seeds where they have none of their own."""
+        named = _named(self.estimators)
+        self._validate_names([name for name, _ in named])
+        members = {name: clone(member) for name, member in named if member != "drop"}
+        if not members:
+            raise ValueError("estimators must hold at least one member that is not 'drop'.")
+        rng = None if self.random_state is None else check_random_state(self.random_state)
+        for name, member in members.items():
+            if not hasattr(member, "fit") or not (
+                hasattr(member, "decision_function") or hasattr(member, "predict_proba")
+            ):
+                raise TypeError(
+                    f"the member {name!r}, {type(member).__name__}, needs fit, and decision_function or "
+                    "predict_proba, to give scores to rank by."
+                )
+            for parameter, value in sorted(member.get_params().items()) if rng is not None else ():
+                if value is None and parameter.rpartition("__")[2] == "random_state":
+                    member.set_params(**{parameter: draw_seed(rng)})
+        return members
+
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's tags: sparse rows and missing values are taken where all members do."""
+        members = (member for _, member in _named(self.estimators) if member != "drop")
+        return tags_of_all(super().__sklearn_tags__(), members)
+
+
+def _named(estimators: Any) -> list[tuple[str, Any]]:
+    """Return the names and members that a user gives, or those by default."""
+    if estimators is None:
+        return [
+            ("logistic regression", LogisticRegression(max_iter=1000)),
+            ("P-Norm Push", PNormPush(16.0)),
+            ("boosted stumps", PushBoost(16.0)),
+        ]
+    if not isinstance(estimators, list | tuple) or not all(
+        isinstance(pair, list | tuple) and len(pair) == 2 and isinstance(pair[0], str) for pair in estimators
+    ):
+        raise ValueError(
+            f"estimators must be a list of pairs of a name and an estimator, got {estimators!r}."
+        )
+    return [(name, member) for name, member in estimators]
+
+
+@contextmanager
+def naming(name: str, what: str) -> Iterator[None]:
+    """Put a member's name before the message of an error, which stays a TypeError or is a ValueError."""
+    try:
+        yield
+    except Exception as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"the member {name!r} {what}: {error}") from error
+
+
+def _fitted(
+    name: str, member: Any, rows: Rows, number: int, train: Any, test: Any, folder: Path | None, key: str
+) -> tuple[str, Any, Any]:
+    """Return a member's name, its model of the training part, and the scores of the part held out."""
+    if folder is None:
+        return name, *_fit(name, member, rows, number, train, test)
+    path = folder / f"{joblib.hash((key, member, train, test))}.joblib"
+    if not path.exists():
+        with atomic_write(path) as beside:
+            joblib.dump(_fit(name, member, rows, number, train, test), beside)
+    return name, *joblib.load(path)
+
+
+def _fit(name: str, member: Any, rows: Rows, number: int, train: Any, test: Any) -> tuple[Any, Any]:
+    part, where = (rows, "") if train is None else (rows.part(train), f" in fold {number}")
+    # On one thread of BLAS sums have one order, so that the number of jobs changes nothing.
+    with naming(name, f"failed{where}"), one_blas_thread():
+        model = clone(member).fit(part.X, part.y, **fit_params(member, part.weights, part.times, part.groups))
+        return model, None if test is None else raw_scores(model, _safe_indexing(rows.X, test))
+
+
+def _calibration(method: str, scores: Floats, y: NDArray[np.intp], weights: Floats | None) -> tuple[Any, Any]:
+    """Return slope and intercept of a sigmoid, or the knots and values of an isotonic function."""
+    if method == "sigmoid":
+        # A weak penalty keeps the slope finite where the classes are separated.
+        sigmoid = LogisticRegression(C=1e4).fit(scores[:, np.newaxis], y, weights)
+        return float(sigmoid.coef_[0, 0]), float(sigmoid.intercept_[0])
+    isotonic = IsotonicRegression().fit(scores, y, weights)
+    return isotonic.X_thresholds_, isotonic.y_thresholds_

@@ -1,0 +1,419 @@
+"""One list from several models."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, GroupKFold, RepeatedStratifiedKFold, StratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from pushrank import PNormPush, PushBoost, RankSVM, StackingRanker, load, metrics, save
+from pushrank.estimators._combination import (
+    MAX_KNOTS,
+    MIN_POSITIVES_FOR_LOG_ODDS,
+    RIVALS,
+    Column,
+    OutOfFold,
+    raw_scores,
+)
+from pushrank.model_selection import TimeSplit
+
+
+def two_classes(n_rows=400, n_columns=6, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, n_columns))
+    y = X[:, 0] + np.abs(X[:, 1]) + rng.normal(size=n_rows) > 1.8
+    return X, y.astype(int)
+
+
+X, Y = two_classes()
+MEMBERS = [
+    ("linear", make_pipeline(StandardScaler(), LogisticRegression())),
+    ("stumps", PushBoost(n_estimators=15)),
+    ("trees", ExtraTreesClassifier(15, min_samples_leaf=3)),
+]
+
+
+class Fixed(ClassifierMixin, BaseEstimator):
+    """A member whose scores are a column of X, or what a test asks for."""
+
+    def __init__(self, column=0, fault=None):
+        self.column, self.fault = column, fault
+
+    def fit(self, _, y):
+        if self.fault == "raises":
+            raise RuntimeError("out of luck")
+        self.classes_ = np.unique(y)
+        return self
+
+    def decision_function(self, X):
+        scores = np.array(X[:, self.column], dtype=float)
+        return {"nan": scores * np.nan, "alike": 0.0 * scores}.get(self.fault, scores)
+
+
+def columns_of(*columns):
+    return [(f"column {column}", Fixed(column)) for column in columns]
+
+
+def test_scores_are_the_weighted_sum_of_the_columns():
+    ranker = StackingRanker(MEMBERS, final_estimator=PNormPush(4, positive=True), cv=3, random_state=0)
+    ranker.fit(X, Y)
+    kept = ranker.get_feature_names_out().tolist()
+    assert kept == [name for name, weight in ranker.weights_.items() if weight > 0.0]
+    assert list(ranker.named_estimators_) == kept
+    assert all(len(models) == 3 for models in ranker.named_estimators_.values())
+    weights = np.array([ranker.weights_[name] for name in kept])
+    assert weights.sum() == pytest.approx(1.0)
+    columns = ranker.transform(X)
+    np.testing.assert_allclose(columns @ weights - ranker.threshold_, ranker.decision_function(X), rtol=1e-12)
+
+
+def test_out_of_fold_scores_are_of_models_that_had_not_seen_the_row():
+    """Neighbours know the label of every row that they were fitted to, and nothing of noise otherwise."""
+    rng = np.random.default_rng(0)
+    noise, y = rng.normal(size=(300, 3)), np.arange(300) % 3 == 0
+    members = [("near", KNeighborsClassifier(1)), ("linear", LogisticRegression())]
+    ranker = StackingRanker(members, final_estimator="best", cv=5).fit(noise, y)
+    assert metrics.auc(y, KNeighborsClassifier(1).fit(noise, y).predict_proba(noise)[:, 1]) == 1.0
+    # The threshold leaves as many held-out rows above it as are positive, which training scores would not.
+    assert ranker.final_ == "best"
+    assert set(ranker.weights_.values()) == {0.0, 1.0}
+
+
+def test_the_threshold_is_the_break_even_point_of_held_out_rows():
+    folds = list(StratifiedKFold(4).split(X, Y))
+    ranker = StackingRanker(MEMBERS[:2], final_estimator="mean", cv=folds).fit(X, Y)
+    scores = np.full((2, len(Y)), np.nan)
+    for train, test in folds:
+        for number, (_, member) in enumerate(MEMBERS[:2]):
+            scores[number, test] = raw_scores(clone(member).fit(X[train], Y[train]), X[test])
+    combined = np.mean([Column.of(of, np.ones(len(Y)), ranked=True)(of) for of in scores], axis=0)
+    assert (combined > ranker.threshold_).sum() == Y.sum()
+
+
+def test_columns_are_ranks_of_few_positives_and_log_odds_of_many():
+    weights, parts = np.ones(4000), [np.arange(2000), np.arange(2000, 4000)]
+    scores = np.random.default_rng(0).normal(3.0, 2.0, size=(1, 4000))
+    for n_positive in (MIN_POSITIVES_FOR_LOG_ODDS - 1, MIN_POSITIVES_FOR_LOG_ODDS):
+
+        class Measure:
+            is_positive = np.arange(4000) < n_positive
+            weights = np.ones(4000)
+
+        columns, (scale,) = OutOfFold(scores, parts, by_time=False).scaled(Measure)
+        assert scale.is_ranked == (n_positive < MIN_POSITIVES_FOR_LOG_ODDS)
+        np.testing.assert_array_equal(np.argsort(columns[:, 0]), np.argsort(scores[0]))
+        if not scale.is_ranked:
+            np.testing.assert_allclose(columns[:, 0], (scores[0] - scores.mean()) / scores.std())
+        else:
+            assert len(scale.knots) <= MAX_KNOTS
+            shares = 1.0 / (1.0 + np.exp(-columns[:, 0]))
+            exact = (np.argsort(np.argsort(scores[0])) + 0.5) / 4000
+            assert np.abs(shares - exact).max() < 5e-3
+    assert weights.sum() == 4000
+
+
+def test_rows_above_all_others_keep_their_order():
+    rng = np.random.default_rng(0)
+    scale = Column.of(rng.normal(size=50), np.ones(50), ranked=True)
+    grid = np.linspace(-1e3, 1e3, 5001)
+    assert (np.diff(scale(grid)) > 0.0).all()
+    constant = Column.of(np.ones(5), np.ones(5), ranked=True)
+    assert np.ptp(constant(np.array([0.0, 1.0, 5.0]))) == 0.0
+
+
+def test_weights_count_as_copies_in_a_column():
+    scores, weights = np.array([1.0, 2.0, 2.0, 5.0, 7.0]), np.array([1.0, 2.0, 0.0, 3.0, 1.0])
+    copies = np.repeat(scores, weights.astype(int))
+    for ranked in (False, True):
+        weighted = Column.of(scores, weights, ranked=ranked)
+        copied = Column.of(copies, np.ones(len(copies)), ranked=ranked)
+        np.testing.assert_allclose(weighted(scores), copied(scores))
+
+
+def test_probabilities_of_zero_and_one_keep_their_order():
+    class Certain(Fixed):
+        decision_function = property()
+
+        def predict_proba(self, X):
+            return np.column_stack([1.0 - X[:, 0], X[:, 0]])
+
+    shares = np.array([[0.0], [1e-9], [0.5], [1.0 - 1e-9], [1.0]])
+    scores = raw_scores(Certain(), shares)
+    assert np.isfinite(scores).all()
+    assert (np.diff(scores) > 0.0).all()
+
+
+def test_members_of_noise_get_no_weight_and_copies_share_one():
+    totals = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        y = rng.random(2000) < 0.3
+        rows = rng.normal(size=(2000, 4))
+        rows[:, 0] += 2.0 * y
+        final = PNormPush(4, alpha=1e-2, positive=True)
+        ranker = StackingRanker(columns_of(0, 1, 2, 3), final_estimator=final, cv=3).fit(rows, y)
+        weights = np.array(list(ranker.weights_.values()))
+        assert (weights >= 0.0).all()
+        totals.append(weights[1:].sum())
+    assert np.mean(totals) < 0.05
+    rows = np.column_stack([rows[:, 0], rows[:, 0], rows[:, 0] + rng.normal(size=2000)])
+    alone = StackingRanker(columns_of(0, 2), final_estimator=final, cv=3).fit(rows, y).weights_
+    both = StackingRanker(columns_of(0, 1, 2), final_estimator=final, cv=3).fit(rows, y).weights_
+    assert both["column 0"] + both["column 1"] == pytest.approx(alone["column 0"], rel=0.05)
+
+
+def test_a_way_is_chosen_for_the_budget():
+    ranker = StackingRanker(MEMBERS, budget=40, cv=3, random_state=0).fit(X, Y)
+    assert {row["candidate"] for row in ranker.candidates_} == {rival.family for rival in RIVALS}
+    assert ranker.best_params_["final"] == ranker.final_
+    assert 0.0 < ranker.best_score_ <= 1.0
+    for name in ("best", "mean", "greedy"):
+        other = StackingRanker(MEMBERS, final_estimator=name, cv=3, random_state=0).fit(X, Y)
+        assert other.final_ == name
+        assert not hasattr(other, "candidates_")
+        assert sum(other.weights_.values()) == pytest.approx(1.0)
+
+
+def test_what_says_more_together_is_put_together():
+    """Each column sees another half of the positives; the sum sees all."""
+    rng = np.random.default_rng(0)
+    y = rng.random(6000) < 0.3
+    rows = rng.normal(size=(6000, 2))
+    rows += 1.2 * y[:, None]
+    ranker = StackingRanker(columns_of(0, 1), fraction_of_positives=0.5).fit(rows, y)
+    assert ranker.final_ != "best"
+    assert min(ranker.weights_.values()) > 0.3
+    kept = StackingRanker(columns_of(0), fraction_of_positives=0.5).fit(rows, y)
+    assert kept.final_ == "best"
+
+
+def test_frames_with_text_and_gaps_reach_the_members():
+    frame = pd.DataFrame(X, columns=[f"x{column}" for column in range(X.shape[1])])
+    frame.loc[::7, "x3"] = np.nan
+    frame["word"] = np.where(X[:, 4] > 0, "blue", "red")
+    columns = make_column_transformer(
+        (OneHotEncoder(handle_unknown="ignore"), ["word"]), remainder=SimpleImputer()
+    )
+    members = [
+        ("linear", make_pipeline(columns, LogisticRegression())),
+        ("forest", make_pipeline(columns, RandomForestClassifier(10))),
+    ]
+    ranker = StackingRanker(members, final_estimator="mean", cv=3, random_state=0).fit(frame, Y)
+    assert metrics.auc(Y, ranker.decision_function(frame)) > 0.85
+    assert ranker.feature_names_in_.tolist() == list(frame)
+
+
+def test_parameters_of_members_are_searched():
+    ranker = StackingRanker(MEMBERS, cv=2, random_state=0)
+    ranker.set_params(trees__n_estimators=5, linear="drop")
+    assert ranker.get_params()["trees"].n_estimators == 5
+    assert list(ranker.fit(X, Y).weights_) == ["stumps", "trees"]
+    grid = {"final_estimator": [PNormPush(4, positive=True), "mean"], "stumps__n_estimators": [3, 15]}
+    search = GridSearchCV(StackingRanker(MEMBERS[:2], cv=2), grid, cv=2, scoring="average_precision")
+    assert search.fit(X, Y).best_score_ > 0.6
+
+
+def test_seeds_make_fits_alike_whatever_the_number_of_jobs():
+    first, second = (
+        StackingRanker(MEMBERS, final_estimator="mean", cv=2, n_jobs=jobs, random_state=3).fit(X, Y)
+        for jobs in (None, 2)
+    )
+    np.testing.assert_array_equal(first.decision_function(X), second.decision_function(X))
+    other = StackingRanker(MEMBERS, final_estimator="mean", cv=2, random_state=4).fit(X, Y)
+    assert (first.decision_function(X) != other.decision_function(X)).any()
+
+
+def test_refitted_members_score_rows_to_come():
+    ranker = StackingRanker(MEMBERS[:2], final_estimator="mean", cv=3, refit=True).fit(X, Y)
+    assert [len(models) for models in ranker.named_estimators_.values()] == [1, 1]
+    whole = clone(MEMBERS[0][1]).fit(X, Y)
+    np.testing.assert_allclose(
+        ranker.named_estimators_["linear"][0].decision_function(X), whole.decision_function(X)
+    )
+
+
+def test_by_time_columns_come_from_the_past_alone():
+    time = np.arange(len(Y))
+    members = [*columns_of(0, 1), ("stumps", PushBoost(n_estimators=5))]
+    ranker = StackingRanker(members, final_estimator="mean", cv=3).fit(X, Y, time=time)
+    assert all(len(models) == 1 for models in ranker.named_estimators_.values())
+    # Ranks are those within the last part: a shift of all scores there moves rows to come.
+    parts = [test for _, test in TimeSplit(3).split(X, time=time)]
+    expected = Column.of(X[parts[-1], 0], np.ones(len(parts[-1])), ranked=True)(X[:, 0])
+    np.testing.assert_allclose(ranker.transform(X)[:, 0], expected)
+    drifting = X + 5.0 * (time // 100)[:, None]
+    moved = StackingRanker(columns_of(0, 1), final_estimator=PNormPush(4, positive=True), cv=3)
+    same = clone(moved).fit(X, Y, time=time).weights_
+    drifted = moved.fit(drifting, Y, time=time).weights_
+    assert drifted["column 0"] == pytest.approx(same["column 0"], abs=0.2)
+
+
+def test_a_single_part_in_time_leaves_nothing_to_choose_by():
+    with pytest.raises(ValueError, match="final_estimator='mean'"):
+        StackingRanker(MEMBERS[:2], cv=1).fit(X, Y, time=np.arange(len(Y)))
+    ranker = StackingRanker(MEMBERS[:2], cv=1, final_estimator="mean").fit(X, Y, time=np.arange(len(Y)))
+    assert ranker.final_ == "mean"
+
+
+def test_groups_stay_together():
+    groups = np.repeat(np.arange(40), 10)
+
+    class Watching(Fixed):
+        def fit(self, X, y):
+            seen.append(set(groups[X[:, -1].astype(int)]))
+            return super().fit(X, y)
+
+    seen = []
+    rows = np.column_stack([X, np.arange(len(Y))])
+    StackingRanker([("one", Watching())], final_estimator="best", cv=GroupKFold(4)).fit(
+        rows, Y, groups=groups
+    )
+    assert [len(of_fit) for of_fit in seen] == [30] * 4
+
+
+def test_weights_reach_the_members_under_metadata_routing_too():
+    weights = np.random.default_rng(0).integers(1, 4, len(Y)).astype(float)
+    members = [("linear", LogisticRegression()), ("stumps", PushBoost(n_estimators=5))]
+    plain = StackingRanker(members, final_estimator="mean", cv=2).fit(X, Y, weights)
+    with sklearn.config_context(enable_metadata_routing=True):
+        asking = [(name, clone(member).set_fit_request(sample_weight=True)) for name, member in members]
+        routed = StackingRanker(asking, final_estimator="mean", cv=2).fit(X, Y, weights)
+    np.testing.assert_array_equal(plain.decision_function(X), routed.decision_function(X))
+
+
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
+def test_probabilities_are_asked_for_by_name(method):
+    ranker = StackingRanker(MEMBERS[:2], final_estimator="mean", cv=3, calibration=method).fit(X, Y)
+    shares = ranker.predict_proba(X)
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    assert abs(shares[:, 1].mean() - Y.mean()) < 0.05
+    order = np.argsort(ranker.decision_function(X))
+    assert (np.diff(shares[order, 1]) >= 0.0).all()
+    with pytest.raises(AttributeError, match="calibration='sigmoid'"):
+        StackingRanker(MEMBERS[:2]).predict_proba  # noqa: B018
+
+
+def test_a_saved_ranker_scores_to_the_last_bit(tmp_path):
+    members = [*MEMBERS, ("forest", RandomForestClassifier(5))]
+    if _boosters():
+        members += _boosters()
+    ranker = StackingRanker(members, final_estimator="mean", cv=2, random_state=0, calibration="isotonic")
+    ranker.fit(X, Y)
+    save(ranker, tmp_path / "model.skops")
+    loaded = load(tmp_path / "model.skops")
+    np.testing.assert_array_equal(loaded.decision_function(X), ranker.decision_function(X))
+    np.testing.assert_array_equal(loaded.predict_proba(X), ranker.predict_proba(X))
+    assert loaded.weights_ == ranker.weights_
+
+
+def _boosters():
+    try:
+        from pushrank.interop.lightgbm import PushLGBMRanker
+        from pushrank.interop.xgboost import PushXGBRanker
+    except ImportError:
+        return []
+    return [
+        ("lightgbm", PushLGBMRanker("binary", n_estimators=5, n_jobs=1)),
+        ("xgboost", PushXGBRanker(4.0, n_estimators=5, n_jobs=1)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("member", "message"),
+    [
+        (Fixed(fault="raises"), "'odd' failed in fold 0: out of luck"),
+        (Fixed(fault="nan"), "'odd' failed in fold 0: Fixed scores a row nan"),
+        (StandardScaler(), "'odd', StandardScaler, needs fit, and decision_function or predict_proba"),
+    ],
+)
+def test_a_member_that_fails_is_named(member, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        StackingRanker([*MEMBERS[:1], ("odd", member)], final_estimator="mean").fit(X, Y)
+
+
+def test_members_that_ignore_weights_or_score_rows_alike_are_named():
+    with pytest.raises(
+        TypeError, match=r"'near' cannot be fitted .*: KNeighborsClassifier takes no sample_w"
+    ):
+        StackingRanker([("near", KNeighborsClassifier())]).fit(X, Y, np.ones(len(Y)))
+    with pytest.warns(UserWarning, match="odd scores all rows alike"):
+        ranker = StackingRanker(
+            [*MEMBERS[:1], ("odd", Fixed(fault="alike"))], final_estimator=PNormPush(4, positive=True)
+        ).fit(X, Y)
+    assert ranker.weights_["odd"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"estimators": "linear"}, "list of pairs"),
+        ({"estimators": []}, "at least one member"),
+        ({"estimators": [*MEMBERS[:1], *MEMBERS[:1]]}, "not unique"),
+        ({"estimators": [("cv", LogisticRegression())]}, "conflict with constructor arguments"),
+        ({"final_estimator": "median"}, "final_estimator must be None, one of"),
+        ({"final_estimator": LogisticRegression()}, "linear ranker of pushrank"),
+        ({"final_estimator": RankSVM(kernel="rbf")}, "has no coef_"),
+        ({"calibration": "platt"}, "calibration must be one of"),
+        ({"budget": 10, "fraction": 0.1}, "give one of budget, fraction"),
+        ({"budget": 4000}, "more than the 400 rows"),
+        ({"cv": RepeatedStratifiedKFold(n_splits=2, n_repeats=2)}, "holds a row out 2 times"),
+    ],
+)
+def test_parameters_out_of_range(params, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        StackingRanker(**{"estimators": MEMBERS[:1], "cv": 2} | params).fit(X, Y)
+
+
+@pytest.mark.filterwarnings("ignore:The least populated class")
+def test_one_class_in_a_fold():
+    rare = np.zeros(len(Y), dtype=int)
+    rare[:3] = 1
+    with pytest.raises(ValueError, match="one class alone"):
+        StackingRanker(MEMBERS[:1], cv=StratifiedKFold(5)).fit(X, rare)
+
+
+RESUMED = """
+import sys
+import numpy as np
+sys.path.insert(0, {tests!r})
+from estimators.test_stacking import MEMBERS, X, Y
+from pushrank import StackingRanker
+ranker = StackingRanker(MEMBERS, final_estimator="mean", cv=4, random_state=0, cache_dir={folder!r})
+print("ready", flush=True)
+np.save({out!r}, ranker.fit(X, Y).decision_function(X))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals differ")
+def test_a_killed_fit_goes_on_from_what_is_on_disk(tmp_path):
+    unbroken = StackingRanker(MEMBERS, final_estimator="mean", cv=4, random_state=0).fit(X, Y)
+    folder, out = tmp_path / "fits", tmp_path / "scores.npy"
+    script = RESUMED.format(tests=str(Path(__file__).parents[1]), folder=str(folder), out=str(out))
+    command = [sys.executable, "-c", script]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "ready\n"
+        while process.poll() is None and len(list(folder.glob("[!.]*.joblib"))) < 3:
+            pass
+        os.kill(process.pid, signal.SIGKILL)
+    kept = {path: path.stat().st_mtime_ns for path in folder.glob("[!.]*.joblib")}
+    assert 3 <= len(kept) <= 12
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    np.testing.assert_array_equal(np.load(out), unbroken.decision_function(X))
+    assert all(path.stat().st_mtime_ns == written for path, written in kept.items())
+    assert len(list(folder.glob("[!.]*.joblib"))) == 12
