@@ -43,11 +43,13 @@ from pushrank.metrics.precision import (
     recall_at_precision,
     value_at_k,
 )
+from pushrank.metrics.promises import Guarantee, guarantee, guarantee_days, sample_size_for, select
 from pushrank.metrics.roc import auc, partial_auc, roc_band
 from pushrank.metrics.scorers import make_top_scorer
 from pushrank.metrics.thresholds import threshold_for
 
 __all__ = [
+    "Guarantee",
     "Measurement",
     "auc",
     "average_precision",
@@ -58,6 +60,8 @@ __all__ = [
     "discounted_cumulative_gain",
     "enrichment_factor",
     "gains_table",
+    "guarantee",
+    "guarantee_days",
     "height",
     "lift",
     "make_top_scorer",
@@ -79,6 +83,8 @@ __all__ = [
     "robust_initial_enhancement",
     "roc_band",
     "rp_error",
+    "sample_size_for",
+    "select",
     "smooth_margin",
     "threshold_for",
     "top_of_list",

@@ -64,6 +64,7 @@ TypeError
 ValueError
     When there are not two classes, a score is not finite, lengths differ, none or several of `k`, `fraction`
     and `fraction_of_positives` are given, or one of them or `ties` is out of range.""",
+    "promise_level": "The least chance that what is promised holds, from .5 to .9999.",
     "metric": """A metric of this module that returns one number, or its name, such as
 ``"precision_at_k"``, or any ``metric(y_true, scores)`` that takes a boolean array and scores and returns
 a number.""",

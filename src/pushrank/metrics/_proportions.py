@@ -33,7 +33,7 @@ def wilson_interval(hits: Floats, rows: Floats, confidence_level: float) -> tupl
     return np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)
 
 
-def clopper_pearson_interval(hits: Any, rows: Any, tail: float) -> tuple[Any, Any]:
+def clopper_pearson_interval(hits: Any, rows: Any, tail: Any) -> tuple[Any, Any]:
     """Return Clopper and Pearson's interval, which misses the chance on each side with probability ``tail``.
 
     References

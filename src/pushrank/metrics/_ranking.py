@@ -367,6 +367,15 @@ def checked_scores(scores: NDArray[Any]) -> Floats:
     return floats
 
 
+def comparable_scores(scores: ArrayLike) -> Floats:
+    """Return finite scores as float64, which other scores can be compared with."""
+    numbers = column(scores, "scores")
+    # Ranks would do for a metric, but a threshold must be comparable with the caller's scores.
+    if not np.array_equal(checked := checked_scores(numbers), as_numbers(numbers, "scores")):
+        raise ValueError(f"scores hold more digits than float64 ({numbers.dtype}), pass them as float64.")
+    return checked
+
+
 def summable_weights(sample_weight: ArrayLike, n_rows: int) -> Floats:
     """Return the checked weights of all rows; their sum is within the range of floats."""
     weights = checked_weights(sample_weight, n_rows)

@@ -8,18 +8,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pushrank._numeric import Floats
-from pushrank._validation import as_numbers, check_number, column
+from pushrank._validation import check_number
 from pushrank.metrics._bootstrap import RowCounts, StratifiedBootstrap
 from pushrank.metrics._docstrings import shared_docs
 from pushrank.metrics._ranking import (
     K_ROUNDING,
     Ranking,
     checked_rankings,
-    checked_scores,
+    comparable_scores,
     depth_in_rows,
 )
 from pushrank.metrics._registry import bind_metric
 from pushrank.metrics._sampling import Sampling, bootstrap_intervals, check_resampling
+from pushrank.metrics.promises import guaranteed_threshold
 
 
 class Threshold(NamedTuple):
@@ -55,6 +56,8 @@ def threshold_for(
     fraction_of_positives: float | None = None,
     precision: float | None = None,
     recall: float | None = None,
+    false_positive_rate: float | None = None,
+    guarantee: float | None = None,
     confidence_level: float | None = 0.95,
     n_resamples: int | None = None,
     groups: ArrayLike | None = None,
@@ -78,6 +81,12 @@ def threshold_for(
         In place of a budget: the longest list with at least this share of positives, in (0, 1].
     recall : float, optional
         In place of a budget: the shortest list that holds at least this share of the positives, in (0, 1].
+    false_positive_rate : float, optional
+        With a guarantee: the longest list that holds at most this share of all negatives, in (0, 1].
+    guarantee : float, optional
+        The least chance, from .5 to .9999, with which the list keeps to all of precision, recall and
+        false-positive rate that are given, in the population: of lists that do, the longest, or the shortest
+        if no precision is asked, but a recall.
     confidence_level : float or None, default=0.95
         The nominal coverage of the interval, strictly between 0 and 1; with None there is no interval.
     n_resamples : int, optional
@@ -139,23 +148,33 @@ def threshold_for(
     np.True_
     """
     depth = {"k": k, "fraction": fraction, "fraction_of_positives": fraction_of_positives}
-    shares = {"precision": precision, "recall": recall}
-    aims = {name: value for name, value in {**depth, **shares}.items() if value is not None}
-    if len(aims) != 1:
+    shares = {"precision": precision, "recall": recall, "false_positive_rate": false_positive_rate}
+    aims: dict[str, Any] = {name: value for name, value in {**depth, **shares}.items() if value is not None}
+    if guarantee is not None:
+        check_number("guarantee", guarantee, 0.5, 0.9999)
+        if not aims or not aims.keys() <= shares.keys() or not (sample_weight is groups is None):
+            raise ValueError(
+                "a guarantee is of precision, recall or false_positive_rate, or several of them, for rows "
+                f"without weights and groups; it was asked of {', '.join(aims) or 'none of them'}."
+            )
+    elif len(aims) != 1 or false_positive_rate is not None:
         found = ", ".join(f"{name}={value!r}" for name, value in aims.items()) or "none of them"
         raise ValueError(
             "say what the threshold is for by one of k, fraction, fraction_of_positives (a budget), "
-            f"precision and recall, got {found}."
+            f"precision and recall, got {found}; false_positive_rate and several need a guarantee."
         )
     for name, share in shares.items():
         if share is not None:
             check_number(name, share, above=0.0, most=1.0)
     check_resampling(confidence_level, n_resamples)
-    # Ranks would do for a metric, but a threshold must be comparable with the caller's scores.
-    numbers = column(scores, "scores")
-    if not np.array_equal(checked_scores(numbers), as_numbers(numbers, "scores")):
-        raise ValueError(f"scores hold more digits than float64 ({numbers.dtype}), pass them as float64.")
-    [ranking] = checked_rankings(y_true, [scores], sample_weight, pos_label, groups=groups)
+    numbers = comparable_scores(scores)
+    [ranking] = checked_rankings(y_true, [numbers], sample_weight, pos_label, groups=groups)
+    if guarantee is not None:
+        threshold = guaranteed_threshold(ranking.scores, ranking.is_positive, 1.0 - guarantee, **aims)
+        in_list = ranking.is_positive[ranking.scores >= threshold]
+        n_hits, n_rows = float(np.count_nonzero(in_list)), float(len(in_list))
+        of_rows, of_hits = n_hits / max(n_rows, 1.0), n_hits / ranking.total_positive
+        return Threshold(threshold, np.nan, np.nan, n_rows, of_rows, of_hits)
     budget = None
     if precision is None and recall is None:
         # The budget is a share of the weight, because resamples of weighted rows weigh more or less.

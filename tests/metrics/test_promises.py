@@ -1,0 +1,267 @@
+"""Promises of coming lists: on every arrangement of few rows, against plain sums, and what is refused."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import beta, betabinom
+
+from pushrank import metrics
+from pushrank.metrics.promises import (
+    beta_binomial_cdf,
+    beta_binomial_chances,
+    edge_cells,
+    hits_bound,
+    order_statistic_floors,
+)
+
+
+def rows(n=400, share=0.1, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < share
+    return y, rng.normal(size=n) + 2.0 * y
+
+
+@given(st.integers(1, 60), st.floats(0.5, 80.0), st.floats(0.5, 80.0), st.data())
+def test_chances_are_those_of_the_beta_binomial(n, a, b, data):
+    low = data.draw(st.integers(0, n))
+    high = data.draw(st.integers(low, n))
+    expected = betabinom.cdf(np.arange(low, high + 1), n, a, b)
+    found = [beta_binomial_cdf(x, n, a, b) for x in range(low, high + 1)]
+    np.testing.assert_allclose(found, expected, atol=1e-10)
+    chances = beta_binomial_chances(low, high, n, a, b)
+    np.testing.assert_allclose(chances, betabinom.pmf(np.arange(low, high + 1), n, a, b), atol=1e-10)
+
+
+@given(st.integers(1, 300), st.integers(1, 300), st.floats(1e-4, 0.5), st.data())
+def test_the_levels_over_the_edge_add_up_to_the_chance_of_failure(n, n_new, miss, data):
+    k = data.draw(st.integers(1, n_new))
+    first, last, levels = edge_cells(n, n_new, k, miss)
+    if k == n_new:
+        assert (first[0], last[0], levels[0]) == (n, n, miss)
+        return
+    if levels[0] == 0.0:
+        # Nothing can be promised, and a cell without hits says so.
+        assert hits_bound(np.arange(n + 1), n, n_new, k, miss) == 0
+        return
+    assert (first[1:] == last[:-1] + 1).all()
+    inside = betabinom.pmf(np.arange(first[0], last[-1] + 1), n, k + 1, n_new - k)
+    failure = inside @ np.repeat(levels, last - first + 1) + 1.0 - inside.sum()
+    assert failure <= miss + 1e-9
+
+
+# Every sequence of labels of all rows, and every choice of those that are labelled: nothing is drawn.
+@pytest.mark.parametrize(("n", "n_new", "miss"), [(5, 4, 0.3), (6, 3, 0.2), (3, 6, 0.4)])
+def test_no_sequence_of_labels_breaks_the_promise_more_often_than_it_may(n, n_new, miss):
+    chosen = np.array([np.isin(np.arange(n + n_new), c) for c in combinations(range(n + n_new), n)])
+    worst_alone, worst_together = 0.0, 0.0
+    bounds = {}
+    for labels in product([0, 1], repeat=n + n_new):
+        labels = np.array(labels)
+        fails = np.zeros((len(chosen), n_new + 1), dtype=bool)
+        for number, is_labelled in enumerate(chosen):
+            path = tuple(np.append(0, np.cumsum(labels[is_labelled])))
+            if path not in bounds:
+                bounds[path] = [
+                    [hits_bound(np.array(path), n, n_new, k, of) for k in range(1, n_new + 1)]
+                    for of in (miss, miss / n_new)
+                ]
+            hits = np.cumsum(labels[~is_labelled])
+            fails[number, :-1] = hits < bounds[path][0]
+            fails[number, -1] = (hits < bounds[path][1]).any()
+        *alone, together = fails.mean(axis=0)
+        worst_alone, worst_together = max(worst_alone, *alone), max(worst_together, together)
+    assert worst_alone <= miss
+    assert worst_together <= miss
+    assert any(any(found[0]) for found in bounds.values())
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7])
+def test_floors_of_order_statistics_hold_together_as_often_as_they_must(n):
+    floors = order_statistic_floors(n, 0.2)[1:]
+    # P(U_(i) >= l_i for all i) by the volumes of boxes: counts of points below each floor.
+    edges = np.concatenate([[0.0], floors, [1.0]])
+    chances = {0: 1.0}
+    for i, width in enumerate(np.diff(edges)):
+        remaining = 1.0 - edges[i]
+        step = {}
+        for below, chance in chances.items():
+            for more in range(n - below + 1):
+                # Before floor i + 1 at most i points may lie.
+                if i < n and below + more > i:
+                    continue
+                q = width / remaining
+                binomial = np.prod([(n - below - j) / (j + 1) for j in range(more)])
+                added = chance * binomial * q**more * (1.0 - q) ** (n - below - more)
+                step[below + more] = step.get(below + more, 0.0) + added
+        chances = step
+    assert chances[n] == pytest.approx(0.8, abs=1e-4)
+    assert chances[n] >= 0.8
+
+
+def test_floors_of_many_order_statistics_take_the_sum_of_the_chances():
+    floors = order_statistic_floors(3000, 0.05)
+    assert (np.diff(floors) >= 0.0).all()
+    assert 0.0 < beta.cdf(floors[1], 1, 3000) < 0.05
+
+
+def test_the_promise_of_one_depth_is_larger_and_that_of_others_follows():
+    y, scores = rows(2000)
+    alone = metrics.guarantee(y, scores, k=100, n_new=1000, together=False)
+    both = metrics.guarantee(y, scores, k=100, n_new=1000)
+    alike = metrics.guarantee(y, scores, n_new=1000)
+    at = [int(found.hits_at(100)) for found in (alone, both, alike)]
+    assert at[0] >= at[1] > at[2] > 0
+    assert at[1] >= 0.9 * at[0]
+    assert alone.depth.tolist() == [100]
+    assert alone.hits_at([0, 90, 100, 500]).tolist() == [0, max(at[0] - 10, 0), at[0], at[0]]
+    for found in (both, alike):
+        path = found.hits_at(np.arange(1001))
+        assert (np.diff(path) >= 0).all()
+        assert (np.diff(path) <= 1).all()
+        assert (found.hits_at(found.depth) >= found.hits).all()
+        assert (found.hits <= found.expected_hits).all()
+
+
+@given(st.integers(20, 300), st.integers(1, 300), st.integers(0, 5), st.data())
+def test_promises_keep_within_what_is_possible(n, n_new, digits, data):
+    rng = np.random.default_rng(n)
+    y = rng.random(n) < 0.3
+    y[:2] = [True, False]
+    scores = np.round(rng.normal(size=n) + y, digits)
+    k = data.draw(st.integers(1, n_new))
+    found = metrics.guarantee(y, scores, k=k, n_new=n_new, random_state=0)
+    assert (found.hits_at(np.arange(n_new + 1)) <= np.arange(n_new + 1)).all()
+    for share, observed in (
+        (found.precision, [y[scores >= t].mean() for t in found.threshold if (scores >= t).any()]),
+        (found.recall, [y[scores >= t].sum() / y.sum() for t in found.threshold]),
+    ):
+        assert (share[-len(observed) :] <= np.array(observed) + 1e-12).all()
+    rates = [(~y)[scores >= t].sum() / (~y).sum() for t in found.threshold]
+    assert (found.false_positive_rate >= np.array(rates) - 1e-12).all()
+
+
+def test_ties_are_broken_at_random_or_negatives_first():
+    y = np.arange(1000) % 2 == 0
+    random = metrics.guarantee(y, np.zeros(1000), k=100, n_new=500)
+    assert random.hits_at(100) > 20
+    assert metrics.guarantee(y, np.zeros(1000), k=100, n_new=500, ties="pessimistic").hits_at(100) == 0
+    # The order of the rows says nothing.
+    backwards = metrics.guarantee(np.sort(y)[::-1], np.zeros(1000), k=100, n_new=500)
+    assert backwards.hits_at(100) < 50
+
+
+def test_the_edge_of_what_can_be_labelled():
+    assert metrics.guarantee([1, 0, 0, 0, 0], [5, 4, 3, 2, 1]).hits.tolist() == [0] * 5
+    one_negative = metrics.guarantee(np.arange(500) < 499, -np.arange(500.0), n_new=100)
+    assert one_negative.hits_at(100) > 90
+    for y in (np.zeros(5), np.ones(5)):
+        with pytest.raises(ValueError, match="2 classes"):
+            metrics.guarantee(y, np.arange(5))
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"sample_weight": np.ones(400)}, "weighted rows"),
+        ({"groups": np.arange(400)}, "guarantee_days"),
+        ({"training_scores": rows()[1]}, "training rows"),
+        ({"scores_new": rows()[1]}, "rows to come"),
+        ({"scores_new": np.arange(3.0), "n_new": 4}, "leave n_new out"),
+        ({"k": 500}, "k must be"),
+        ({"k": [3, 500]}, "k must be"),
+        ({"together": False}, "give k"),
+        ({"ties": "half"}, "ties must be"),
+        ({"confidence_level": 1.0}, "confidence_level"),
+        ({"n_new": 0}, "n_new must be"),
+        ({"scores_new": [np.nan]}, "finite"),
+    ],
+)
+def test_what_promises_nothing_is_refused(changed, message):
+    with pytest.raises(ValueError, match=message):
+        metrics.guarantee(*rows(), **changed)
+    with pytest.raises(ValueError, match="finite"):
+        metrics.guarantee([0, 1], [np.nan, 1.0])
+    with pytest.raises(ValueError, match="depth must be"):
+        metrics.guarantee(*rows(), k=3).hits_at(401)
+
+
+def test_other_scores_are_warned_of():
+    y, scores = rows()
+    with pytest.warns(UserWarning, match="beyond chance"):
+        found = metrics.guarantee(y, scores, scores_new=scores[:300] + 1.0, k=10)
+    assert found.n_new == 300
+    metrics.guarantee(y, scores, scores_new=rows(300, seed=1)[1], training_scores=rows(seed=2)[1])
+
+
+def test_days_are_promised_by_their_order_statistics():
+    days = np.repeat(np.arange(39), 10)
+    hits = np.random.default_rng(0).permutation(39) % 10
+    y = np.concatenate([np.arange(10) < h for h in hits])
+    scores = -np.tile(np.arange(10.0), 39)
+    # With 39 days the second smallest holds on the next at 1 - 2 / 40.
+    assert metrics.guarantee_days(y, scores, days, k=9) == np.sort(hits)[1]
+    assert metrics.guarantee_days(y, scores, days, k=9, confidence_level=0.5) == np.sort(hits)[19]
+    most = max(r for r in range(1, 40) if betabinom.cdf(1, 5, r, 40 - r) >= 0.95)
+    assert metrics.guarantee_days(y, scores, days, k=9, n_coming=5, n_kept=4) == np.sort(hits)[most - 1]
+    with pytest.raises(ValueError, match=r"10 days promise nothing at 95 %, 19 days would"):
+        metrics.guarantee_days(y[:100], scores[:100], days[:100], k=9)
+
+
+def test_selection_is_benjamini_and_hochbergs_rule():
+    y, scores = rows(300, 0.3)
+    new = np.round(rows(200, 0.3, seed=1)[1], 1)
+    chosen = metrics.select(y, scores, new, fdr=0.3)
+    p = np.array([(1 + np.sum(~y & (scores >= s))) / 301 for s in new])
+    largest = max(r for r in range(201) if np.sum(p <= 0.3 * r / 200) >= r)
+    np.testing.assert_array_equal(chosen, p <= 0.3 * largest / 200)
+    assert 0 < chosen.sum() < 200
+    assert not metrics.select(y, np.zeros(300), np.zeros(200), fdr=0.01).any()
+
+
+def test_a_guaranteed_threshold_keeps_each_aim_by_its_own_law():
+    y, scores = rows(3000, 0.2)
+    found = metrics.threshold_for(y, scores, recall=0.5, guarantee=0.95)
+    ascending, m = np.sort(scores[y])[::-1], y.sum()
+    i = next(i for i in range(1, m + 1) if beta.cdf(0.5, i, m + 1 - i) <= 0.05)
+    assert found.threshold == ascending[i - 1]
+    negatives = np.sort(scores[~y])[::-1]
+    found = metrics.threshold_for(y, scores, false_positive_rate=0.1, guarantee=0.95)
+    i = max(i for i in range(1, len(negatives)) if beta.sf(0.1, i, len(negatives) + 1 - i) <= 0.05)
+    assert found.threshold == np.nextafter(negatives[i - 1], np.inf)
+    precise = metrics.threshold_for(y, scores, precision=0.7, guarantee=0.95)
+    assert 0.7 < precise.precision < 0.85
+    both = metrics.threshold_for(y, scores, precision=0.7, recall=0.3, guarantee=0.95)
+    assert precise.n_rows >= both.n_rows > 0
+    with pytest.raises(ValueError, match=r"guarantee no such list; about .* times as many"):
+        metrics.threshold_for(y[:200], scores[:200], precision=0.7, recall=0.4, guarantee=0.95)
+    with pytest.raises(ValueError, match="nor would many more"):
+        metrics.threshold_for(y, scores, precision=0.99, recall=0.9, guarantee=0.95)
+    for wrong in ({"k": 3}, {"recall": 0.5, "groups": np.arange(3000)}, {}):
+        with pytest.raises(ValueError, match="a guarantee is of"):
+            metrics.threshold_for(y, scores, guarantee=0.95, **wrong)
+    with pytest.raises(ValueError, match="need a guarantee"):
+        metrics.threshold_for(y, scores, false_positive_rate=0.5)
+
+
+def test_the_number_of_labels_that_a_promise_takes():
+    y, scores = rows(1000, 0.1)
+    now = int(metrics.guarantee(y, scores, k=50, n_new=1000, together=False).hits_at(50))
+    needed = metrics.sample_size_for(y, scores, k=50, n_new=1000, hits=now)
+    # The bound is a whole number and not quite monotone in the number of rows.
+    assert needed <= 1100
+    assert metrics.sample_size_for(y, scores, k=50, n_new=1000, hits=now + 3) > 1000
+    with pytest.raises(ValueError, match="ask for less"):
+        metrics.sample_size_for(y, scores, k=50, n_new=1000, hits=50)
+    other = scores + np.random.default_rng(1).normal(size=1000)
+    for_ten, for_five = (
+        metrics.sample_size_for(y, scores, k=50, n_new=1000, difference=d, other_scores=other)
+        for d in (10.0, 5.0)
+    )
+    assert 2 * for_ten < for_five
+    with pytest.raises(ValueError, match="ask for hits"):
+        metrics.sample_size_for(y, scores, k=50, n_new=1000)
