@@ -271,7 +271,8 @@ def _check_trees(loaded: Any) -> None:
             children = np.stack([item.children_left[is_inner], item.children_right[is_inner]])
             _check_nodes(is_inner, children, item.feature[is_inner], item.n_features)
         elif isinstance(item, HistGradientBoostingClassifier | HistGradientBoostingRegressor):
-            for predictor in chain.from_iterable(item._predictors):
+            # Members of an ensemble are held before the fit, too.
+            for predictor in chain.from_iterable(getattr(item, "_predictors", ())):
                 is_inner = predictor.nodes["is_leaf"] == 0
                 inner = predictor.nodes[is_inner]
                 # Splits by category point into bit sets beside the tree, which these checks do not cover.

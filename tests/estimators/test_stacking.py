@@ -14,7 +14,11 @@ import pytest
 import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, GroupKFold, RepeatedStratifiedKFold, StratifiedKFold
@@ -104,6 +108,7 @@ def test_the_threshold_is_the_break_even_point_of_held_out_rows():
             scores[number, test] = raw_scores(clone(member).fit(X[train], Y[train]), X[test])
     combined = np.mean([Column.of(of, np.ones(len(Y)), ranked=True)(of) for of in scores], axis=0)
     assert (combined > ranker.threshold_).sum() == Y.sum()
+    np.testing.assert_array_equal(ranker.held_out_scores_, combined - ranker.threshold_)
 
 
 def test_columns_are_ranks_of_few_positives_and_log_odds_of_many():
@@ -307,6 +312,16 @@ def test_probabilities_are_asked_for_by_name(method):
     assert (np.diff(shares[order, 1]) >= 0.0).all()
     with pytest.raises(AttributeError, match="calibration='sigmoid'"):
         StackingRanker(MEMBERS[:2]).predict_proba  # noqa: B018
+
+
+def test_a_saved_ranker_with_boosting_of_scikit_learn_is_loaded(tmp_path):
+    ranker = StackingRanker(
+        [("boosting", HistGradientBoostingClassifier(max_iter=3))], final_estimator="mean", cv=2
+    )
+    save(ranker.fit(X, Y), tmp_path / "model.skops")
+    np.testing.assert_array_equal(
+        load(tmp_path / "model.skops").decision_function(X), ranker.decision_function(X)
+    )
 
 
 def test_a_saved_ranker_scores_to_the_last_bit(tmp_path):

@@ -110,6 +110,9 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
         How the weights were found.
     named_estimators_ : Bunch
         The fitted models of each member, whose columns are averaged. Members of weight zero are not kept.
+    held_out_scores_ : ndarray of shape (n_samples,)
+        The combined scores, less ``threshold_``, of the training rows by models that had not seen them, NaN
+        where no fold held the row out. The weights alone were found with these rows.
     best_params_ : dict
         The chosen way as ``"final"``, with its p; this and what follows only with ``final_estimator=None``.
     %(budget_search_)s
@@ -234,6 +237,8 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
         combined = combination(scores[:, seen])
         labels_seen = two_class_target(self, codes[seen], None if weights is None else weights[seen])
         set_classes(self, replace(labels_seen, classes=target.classes), combined)
+        self.held_out_scores_ = np.full(len(labels), np.nan)
+        self.held_out_scores_[seen] = combined - self.threshold_
         if self.calibration is not None:
             self._calibration = _calibration(
                 self.calibration, combined - self.threshold_, codes[seen], labels_seen.weights
