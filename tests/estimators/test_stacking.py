@@ -225,7 +225,8 @@ def test_frames_with_text_and_gaps_reach_the_members():
 
 
 def test_parameters_of_members_are_searched():
-    ranker = StackingRanker(MEMBERS, cv=2, random_state=0)
+    # A copy, for the parameters are set on the members themselves.
+    ranker = clone(StackingRanker(MEMBERS, cv=2, random_state=0))
     ranker.set_params(trees__n_estimators=5, linear="drop")
     assert ranker.get_params()["trees"].n_estimators == 5
     assert list(ranker.fit(X, Y).weights_) == ["stumps", "trees"]
