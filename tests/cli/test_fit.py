@@ -20,7 +20,7 @@ def test_large_numbers_up_to_the_bound_are_learnt_from(files, frame):
     assert auc(model, files / "large.csv") > 0.9
 
 
-SEARCHES = {"push-boost-cv", "top-ranker-cv"}  # take seconds
+SEARCHES = {"ensemble", "push-boost-cv", "top-ranker-cv"}  # take seconds
 
 
 @pytest.mark.parametrize(

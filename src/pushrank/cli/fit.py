@@ -15,12 +15,14 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from pushrank import StackingRanker
 from pushrank._time import TimeSplit
 from pushrank.cli import options
 from pushrank.cli.alerts import Alert
 from pushrank.cli.errors import InputError, refusing, say, warn
 from pushrank.cli.features import FeatureSource, LabelledFeatures, read_features
 from pushrank.cli.model import (
+    ENSEMBLE,
     MODELS,
     N_INNER_FOLDS,
     SavedModel,
@@ -126,7 +128,8 @@ def fit(source: FeatureSource, text_format: TextFormat, config: FitConfig) -> No
     rows = read_features(source, text_format, weight=config.weight, time=config.time)
     n_rare = min(rows.y.sum(), (~rows.y).sum())
     held_out = config.probability or config.budget is not None
-    needed = N_INNER_FOLDS + 2 * held_out  # a fifth of seven rows, rounded up, leaves five
+    # A fifth of seven rows, rounded up, leaves five; an ensemble is fitted to others than it scores as it is.
+    needed = N_INNER_FOLDS + 2 * (held_out and name != ENSEMBLE)
     if "cv" in ranker.get_params() and n_rare < needed:
         raise InputError(
             f"--model {name} chooses by cross-validation and needs {needed} rows of each class, and "
@@ -145,7 +148,12 @@ def fit(source: FeatureSource, text_format: TextFormat, config: FitConfig) -> No
             check_classes(rows.y, N_HELD_OUT)
     sparse = rows.table.is_sparse
     pipelines = make_ranking_pipelines(
-        {name: ranker}, rows.numeric, rows.categorical, sparse=sparse, alpha=config.alpha
+        {name: ranker},
+        rows.numeric,
+        rows.categorical,
+        sparse=sparse,
+        alpha=config.alpha,
+        n_rows=len(rows.y),
     )
     with fitting(name):
         pipeline = fit_pipeline(pipelines[name], rows)
@@ -162,14 +170,23 @@ def fit(source: FeatureSource, text_format: TextFormat, config: FitConfig) -> No
         warn(f"{name} gives every row the same score, so it cannot rank: no column tells rows apart.")
     say(
         f"{name} fitted on {len(rows.y):,} rows ({int(rows.y.sum()):,} with {rows.label_meaning}) using "
-        f"{rows.describe_features()}; saved as {config.output}."
+        f"{rows.describe_features()}; saved as {config.output}{size_of_large(config.output)}."
     )
     if alert is not None:
         say(f"Alert threshold: {alert.sentence()}")
 
 
+def size_of_large(path: Path) -> str:
+    """Return the size of a file of a megabyte or more, to follow its name."""
+    size = path.stat().st_size / 1e6
+    return f" ({size:,.0f} MB)" if size >= 1.0 else ""
+
+
 def held_out_scores(pipeline: Pipeline, rows: LabelledFeatures) -> NDArray[np.float64]:
     """Return the score of each row by a fit to others, by time to earlier ones: NaN where there are none."""
+    # An ensemble has made such scores to find its weights.
+    if isinstance(pipeline[-1], StackingRanker):
+        return np.asarray(pipeline[-1].held_out_scores_)
     n_folds = min(N_HELD_OUT, int(rows.y.sum()), int((~rows.y).sum()))
     cv = StratifiedKFold(n_folds) if rows.times is None else TimeSplit(N_HELD_OUT)
     by_time = {} if rows.times is None else {"time": rows.times}

@@ -21,7 +21,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.utils.validation import has_fit_parameter
 
-from pushrank import estimators, persistence
+from pushrank import StackingRanker, estimators, persistence
 from pushrank.cli.alerts import Alert
 from pushrank.cli.columns import check_magnitudes, feature_matrix, row_hashes
 from pushrank.cli.errors import InputError, in_option_names, refusing, warn
@@ -32,7 +32,16 @@ from pushrank.cli.write import writing
 from pushrank.estimators._scoring import fit_params
 from pushrank.exceptions import ModelFileError
 from pushrank.model_selection._fits import model_scores, record_warnings
-from pushrank.model_selection.compare import IR_PUSH, POWERS, STUMPS, default_rankers
+from pushrank.model_selection.compare import (
+    BASELINE,
+    FOREST,
+    GRADIENT_BOOSTING,
+    IR_PUSH,
+    LIGHTGBM,
+    POWERS,
+    STUMPS,
+    default_rankers,
+)
 
 FORMAT = 4
 MAX_CATEGORIES = 100
@@ -46,14 +55,35 @@ def kebab_case(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z]{2})(?=[A-Z][a-z])", "-", name).lower()
 
 
+ENSEMBLE = "ensemble"
 MODELS: dict[str, type[BaseEstimator]] = {
-    **{kebab_case(name): getattr(estimators, name) for name in estimators.__all__},
+    **{
+        ENSEMBLE if name == StackingRanker.__name__ else kebab_case(name): getattr(estimators, name)
+        for name in estimators.__all__
+    },
     "logistic-regression": LogisticRegression,
     "gradient-boosting": HistGradientBoostingClassifier,
     "random-forest": RandomForestClassifier,
 }
-TAKE_RAW_COLUMNS = {"HistGradientBoostingClassifier", "LGBMClassifier", "PushLGBMRanker"}
-"""Trees that handle gaps and categories: a matrix of scaled numbers and a column a word slows them down."""
+TAKE_RAW_COLUMNS = {"HistGradientBoostingClassifier", "LGBMClassifier", "PushLGBMRanker", "StackingRanker"}
+"""Trees that handle gaps and categories: a matrix of scaled numbers and a column a word slows them down.
+
+The members of an ensemble have preprocessing of their own.
+"""
+MEMBERS = (
+    BASELINE,
+    "P-Norm Push, p = 16",
+    STUMPS,
+    LIGHTGBM,
+    f"{LIGHTGBM}, P-Norm Push, p = 4",
+    GRADIENT_BOOSTING,
+    FOREST,
+    "extra trees",
+    "XGBoost",
+    IR_PUSH,
+)
+"""The models of ``compare`` that an ensemble is made of: no near-copies, and none that chooses by itself."""
+MAX_MEMBERS = 8
 STANDARD_ALPHA = 0.1
 """The penalty on tables: their columns are standardised, so that one strength suits them all."""
 
@@ -102,6 +132,18 @@ def make_model(name: str, seed: int = 0, **options: Any) -> BaseEstimator:
     return model.set_params(**settings)
 
 
+def ensemble_members(n_rows: int | None, *, dense: bool) -> dict[str, BaseEstimator]:
+    """Return at most eight models of those that ``compare`` has for so many rows, without seeds."""
+    with record_warnings([]):
+        compared = default_rankers((16.0,), dense=dense, n_rows=n_rows)
+    members = {name: compared[name] for name in [name for name in MEMBERS if name in compared][:MAX_MEMBERS]}
+    for model in members.values():
+        # The ensemble's own seed then draws theirs.
+        if "random_state" in model.get_params():
+            model.set_params(random_state=None)
+    return members
+
+
 def by_kind(numbers: Any, words: Any, numeric: list[str], categorical: list[str]) -> ColumnTransformer:
     """Return a transformer of the columns of numbers, which come first, and of those of texts."""
     # scikit-learn looks each of several names up among all, which takes minutes for 200,000 columns.
@@ -131,8 +173,12 @@ def make_ranking_pipelines(
     *,
     sparse: bool,
     alpha: float | None = None,
+    n_rows: int | None = None,
 ) -> dict[str, Pipeline]:
-    """Return pipelines from raw columns to scores, those of a kind with the same preprocessing."""
+    """Return pipelines from raw columns to scores, those of a kind with the same preprocessing.
+
+    An ensemble that has no members yet is given those that suit the number of rows.
+    """
     matrix = trees = make_preprocessor(numeric, categorical, sparse=sparse)
     if not sparse:
         # Trees that handle gaps take texts as numbers, and numbers as they are.
@@ -142,6 +188,12 @@ def make_ranking_pipelines(
         alpha = STANDARD_ALPHA if alpha is None else alpha
     pipelines = {}
     for name, model in models.items():
+        if isinstance(model, StackingRanker) and model.estimators is None:
+            members = ensemble_members(n_rows, dense=not sparse)
+            of_members = make_ranking_pipelines(members, numeric, categorical, sparse=sparse, alpha=alpha)
+            # One model a member makes a file a fifth as large as those of all folds, with lists as good, and
+            # scores that are as far from each other as those of single models by which alerts are set.
+            model = clone(model).set_params(estimators=list(of_members.items()), refit=True)
         has_alpha = model.get_params().get("alpha") is not None
         ranker = clone(model).set_params(alpha=alpha) if has_alpha and alpha is not None else model
         columns = trees if type(model).__name__ in TAKE_RAW_COLUMNS else matrix
@@ -271,6 +323,18 @@ class SavedModel:
         """Return the score of every row of a table, or of the features of one, the higher the better."""
         features = self.features(rows) if isinstance(rows, Table) else rows
         return model_scores(self.pipeline, features) if features.shape[0] else np.empty(0)
+
+    def member_scores(self, features: Any) -> dict[str, NDArray[np.float64]]:
+        """Return the columns of the members of an ensemble that have a weight; of other models none."""
+        if not isinstance(self.ranker, StackingRanker):
+            return {}
+        columns = self.pipeline.transform(features)
+        return dict(zip(self.ranker.get_feature_names_out(), columns.T, strict=True))
+
+    @property
+    def ranker(self) -> Any:
+        """The ranker at the end of the pipeline."""
+        return self.pipeline[-1] if isinstance(self.pipeline, Pipeline) else self.pipeline
 
     def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the probabilities to be positive that were calibrated to scores at fit time."""

@@ -11,8 +11,10 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 from rich.table import Table as Grid
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
+from pushrank import StackingRanker
 from pushrank.cli.alerts import Alert
 from pushrank.cli.model import SavedModel
 from pushrank.cli.screen import console
@@ -30,19 +32,21 @@ def show(
 
     What cross-validation chose, such as p and alpha of pnorm-push-cv, is among it. Weights are those of a
     linear model, the largest first, of the columns as it sees them: numbers are scaled, so that weights can
-    be compared, and a text column is a column for each value. Boosted models have importances in their place.
+    be compared, and a text column is a column for each value. Boosted models have importances in their place,
+    an ensemble the weights of its members.
 
     Example: pushrank show model.skops
     """
     saved = SavedModel.load(model)
-    ranker = saved.pipeline[-1] if isinstance(saved.pipeline, Pipeline) else saved.pipeline
-    weights, is_linear = weights_by_column(saved, ranker), hasattr(ranker, "coef_")
+    ranker, is_ensemble = saved.ranker, isinstance(saved.ranker, StackingRanker)
+    weights, is_linear = weights_by_column(saved, ranker), hasattr(ranker, "coef_") or is_ensemble
     kind, sign = ("weight", "+") if is_linear else ("importance", "")
     facts = {
         "model": saved.name,
         "pushrank": written_by(model.read_bytes()),
         "parameters": ranker.get_params(deep=False),
-        "chosen": getattr(ranker, "best_params_", {}),
+        "chosen": getattr(ranker, "best_params_", {"final": ranker.final_} if is_ensemble else {}),
+        "candidates": getattr(ranker, "candidates_", []),
         "label": saved.label,
         "positive": saved.positive,
         "training": saved.training,
@@ -63,9 +67,11 @@ def show(
     for name, text in _lines(facts, ranker).items():
         if text:
             screen.print(f"{name}: {text}")
+    if facts["candidates"]:
+        screen.print(_candidates_grid(facts["candidates"]))
     if weights:
         grid = Grid()
-        grid.add_column("column", overflow="fold")
+        grid.add_column("member" if is_ensemble else "column", overflow="fold")
         grid.add_column(kind, justify="right", no_wrap=True)
         for name, weight in list(weights.items())[:MAX_SHOWN]:
             grid.add_row(name, f"{weight:{sign}.4f}")
@@ -79,6 +85,9 @@ def _lines(facts: dict[str, Any], ranker: Any) -> dict[str, str]:
     chosen = {
         name: f"{value:g}" if isinstance(value, float) else value for name, value in facts["chosen"].items()
     }
+    if isinstance(ranker, StackingRanker):
+        # Its members are named below, and each would fill the screen.
+        ranker = clone(ranker).set_params(estimators=None)
     columns = [
         f"{len(names):,} {kind} ({', '.join(names[:MAX_SHOWN])}{', ...' * (len(names) > MAX_SHOWN)})"
         for names, kind in ((facts["numeric"], "numeric"), (facts["categorical"], "of text"))
@@ -97,8 +106,24 @@ def _lines(facts: dict[str, Any], ranker: Any) -> dict[str, str]:
     }
 
 
+def _candidates_grid(candidates: list[dict[str, Any]]) -> Grid:
+    """Return the table of what a search has chosen among, by rows that it held out."""
+    grid = Grid()
+    grid.add_column("candidate", overflow="fold")
+    for column in ("precision at the budget", "below the best", "average precision"):
+        grid.add_column(column, justify="right")
+    for found in candidates:
+        precision, error = found["precision"], found["standard_error"]
+        gap, gap_error = found["below_best"], found["below_best_standard_error"]
+        figures = f"{precision:.4f} ± {error:.4f}", f"{gap:.4f} ± {gap_error:.4f}"
+        grid.add_row(found["candidate"], *figures, f"{found['average_precision']:.4f}")
+    return grid
+
+
 def weights_by_column(saved: SavedModel, ranker: Any) -> dict[str, float]:
     """Return the weights of a linear model, or what others rest on, by column, the largest first; or none."""
+    if isinstance(ranker, StackingRanker):
+        return dict(sorted(ranker.weights_.items(), key=lambda pair: -abs(pair[1])))
     coef = getattr(ranker, "coef_", getattr(ranker, "feature_importances_", None))
     if coef is None:
         return {}

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from pushrank._array import to_host
 from pushrank._numeric import Floats
 from pushrank.estimators._base import RankerMixin
+from pushrank.estimators.stacking import StackingRanker
 from pushrank.models import Kernel
 from pushrank.weak_rankers import Stumps
 from pushrank.weak_rankers.stumps import StepFunction
@@ -84,6 +85,12 @@ def fitted_scores(ranker: Any) -> Scores:
             f"{name} scores by trees of another library, whose model is ranker.booster_: export that, by its "
             "own save_model or, of XGBoost, by onnxmltools.convert_xgboost, and take ranker.threshold_ from "
             "its scores."
+        )
+    if isinstance(ranker, StackingRanker):
+        raise TypeError(
+            f"{name} cannot be exported, for it adds up the ranks or scores of its members "
+            f"({', '.join(ranker.named_estimators_)}) on a scale of its own: score by its saved file, or fit "
+            "and export the member that suits you best."
         )
     raise TypeError(f"{name} cannot be exported: linear scores, sums of stumps and kernels can.")
 
