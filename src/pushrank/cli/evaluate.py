@@ -32,7 +32,8 @@ def evaluate(
 
     What is measured and printed is that of pushrank measure, whose help tells what the intervals assume:
     hits in the first N rows of --budget N, by default a quarter as many as there are positives, average
-    precision, areas, and what each tenth of the list holds.
+    precision, areas, and what each tenth of the list holds. Of an ensemble a table says which member finds
+    how many hits that no other does.
 
     Example: pushrank evaluate model.skops test.csv --budget 100
     """
@@ -42,6 +43,9 @@ def evaluate(
     column = table.labels(label or saved.label or None)
     rows = label_rows(table, column, positive or saved.positive, drop_unlabelled=drop_unlabelled)
     features = saved.features(rows.table)
-    show_measures(rows, {saved.name: saved.scores(features)}, config, saved.alert)
+    members = saved.member_scores(features)
+    weights = saved.ranker.weights_ if members else {}
+    of_members = {name: (weights[name], scores) for name, scores in members.items()}
+    show_measures(rows, {saved.name: saved.scores(features)}, config, saved.alert, of_members)
     if saved.training.get("fingerprint") == fingerprint(features):
         warn(f"{saved.name} was fitted to these very rows: measures of rows that it has seen flatter it.")

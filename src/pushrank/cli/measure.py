@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -26,6 +27,8 @@ from pushrank.cli.write import REPORTS_WRITTEN, check_output, versions, write_pa
 from pushrank.metrics import Measurement
 from pushrank.metrics.measurement import number_text
 from pushrank.report import MeasurementData
+from pushrank.report.context import row_count
+from pushrank.report.lists import MemberHits, hits_of_members
 
 CONFIDENCE_LEVEL = 0.95
 MIN_WIDTH_OF_MEANINGS = 120
@@ -123,8 +126,12 @@ def show_measures(
     scores: dict[str, NDArray[np.float64]],
     config: MeasureConfig,
     alert: Alert | None = None,
+    members: Mapping[str, tuple[float, NDArray[np.float64]]] | None = None,
 ) -> Measurement:
-    """Measure the lists that scores make of labelled rows, print what was measured, and report it."""
+    """Measure the lists that scores make of labelled rows, print what was measured, and report it.
+
+    ``members`` has the weights and scores of the models whose sum the only list is.
+    """
     table, y = rows.table, rows.y
     value = None if config.value is None else table.numbers(config.value, "value")
     weight = None if config.weight is None else table.numbers(config.weight, "weight", 0.0)
@@ -146,6 +153,8 @@ def show_measures(
         for name, values in scores.items() if config.every else ():
             figures = metrics.top_of_list(y, values, sample_weight=weight)
             others[name] = {measure: figures[measure] for measure in figures if measure in OTHER_MEANINGS}
+    # Rows that count as several fill a budget that the members' tables do not know.
+    found = hits_of_members(y, round(measured.depth), members) if members and weight is None else []
     n_groups = measured.n_groups
     drawn = "rows" if n_groups is None else f"{n_groups:,} groups by {config.group}"
     if config.output is not None:
@@ -153,13 +162,14 @@ def show_measures(
         intervals = f"resamples of {drawn}" if config.intervals else "none"
         settings = {"File": title, "Intervals": intervals, "Seed": str(config.seed), "Versions": versions()}
         shown = table.to_show(table.frame.drop(columns=rows.label), config.show)
-        page = MeasurementData(measured, y, scores, shown, title, rows.label_meaning, settings)
+        page = MeasurementData(measured, y, scores, shown, title, rows.label_meaning, settings, found)
         write_page(page, config.output, opened=config.opened)
     if config.as_json:
         # JSON has no infinity, which is the logarithm of an error of zero.
         finite = {n: {m: x if np.isfinite(x) else None for m, x in others[n].items()} for n in others}
         alerts = {} if alert is None else {"alert": alert.facts(next(iter(scores.values())), y)}
-        typer.echo(json.dumps(measured.summary() | {"others": finite} | alerts, indent=2))
+        of_members = {"members": [member._asdict() for member in found]} if found else {}
+        typer.echo(json.dumps(measured.summary() | {"others": finite} | alerts | of_members, indent=2))
         return measured
     screen = console()
     n_positive = f"{int(y.sum()):,} with {rows.label_meaning}{share_of_rows(config.budget, total)}"
@@ -168,6 +178,8 @@ def show_measures(
     for sentence in measured.sentences():
         screen.print(sentence)
     screen.print(gains_grid(measured))
+    if found:
+        screen.print(members_grid(found, round(measured.depth)))
     if config.intervals:
         screen.print(f"Intervals take the {drawn} to be independent of each other.")
     if alert is not None:
@@ -199,6 +211,17 @@ def measures_grid(measured: Measurement, others: dict[str, dict[str, float]], wi
         if row[0] and several:
             grid.add_section()
         grid.add_row(*row)
+    return grid
+
+
+def members_grid(found: list[MemberHits], depth: int) -> Grid:
+    """Return what each member of an ensemble finds among its own first rows."""
+    grid = Grid()
+    grid.add_column("member", overflow="fold")
+    for column in ("weight", f"hits in its first {depth:,} rows", "of them in no other member's"):
+        grid.add_column(column, justify="right")
+    for name, weight, hits, alone in found:
+        grid.add_row(name, f"{weight:.3f}", row_count(hits), row_count(alone))
     return grid
 
 

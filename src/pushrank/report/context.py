@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import permutations
@@ -19,7 +19,7 @@ from pushrank.metrics._bootstrap import default_n_resamples
 from pushrank.metrics.measurement import number_text
 from pushrank.model_selection.comparison import RankerComparison
 from pushrank.model_selection.errors import HITS, PRECISION
-from pushrank.report.lists import RankedLists
+from pushrank.report.lists import MemberHits, RankedLists
 from pushrank.report.models import Drivers, find_drivers, model_sentences
 from pushrank.report.page import Page
 
@@ -149,6 +149,8 @@ class MeasurementData(Page):
         The scores that were measured, by the names of the models.
     y, rows, title, meaning, settings
         As those of :class:`ReportData`.
+    members : list of MemberHits, optional
+        What each member of an ensemble finds, whose list is the one that was measured.
     """
 
     measurement: Measurement
@@ -158,6 +160,7 @@ class MeasurementData(Page):
     title: str
     meaning: str
     settings: Mapping[str, str] = field(default_factory=dict)
+    members: Sequence[MemberHits] = ()
 
     @cached_property
     def lists(self) -> RankedLists:

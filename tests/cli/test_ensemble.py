@@ -1,0 +1,184 @@
+"""pushrank fit --model ensemble: one list of several models, saved, measured, shown and explained."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pushrank import StackingRanker, load
+from pushrank.cli import model as cli_model
+from pushrank.cli.model import (
+    MAX_MEMBERS,
+    MEMBERS,
+    SavedModel,
+    ensemble_members,
+    make_model,
+    make_ranking_pipelines,
+)
+from pushrank.model_selection.compare import BASELINE, FOREST, IR_PUSH, LIGHTGBM, STUMPS
+from tests.cli.runner import LABEL, call, fitted
+
+QUICK = (BASELINE, "P-Norm Push, p = 16", LIGHTGBM)
+
+
+@pytest.fixture(autouse=True)
+def quick_members(monkeypatch):
+    monkeypatch.setattr(cli_model, "MEMBERS", QUICK)
+
+
+@pytest.fixture(scope="module")
+def saved(written):
+    """Return a folder with an ensemble of rows with texts and gaps, and what its fit said."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cli_model, "MEMBERS", QUICK)
+        said = call(
+            "fit",
+            written / "data.csv",
+            *LABEL,
+            "--model",
+            "ensemble",
+            "--budget",
+            100,
+            "--probability",
+            "-o",
+            written / "m.skops",
+        )
+    return written, said.stdout
+
+
+def test_an_ensemble_scores_and_says_its_size_and_threshold(saved):
+    folder, said = saved
+    assert "ensemble fitted on 569 rows" in said
+    assert f"m.skops ({(folder / 'm.skops').stat().st_size / 1e6:,.0f} MB)." in said
+    assert "Scored by fits that had not seen them, 100 of 569 rows reach it" in said
+    call(
+        "score",
+        folder / "m.skops",
+        folder / "data.csv",
+        "-o",
+        folder / "ranked.csv",
+        "--probability",
+        "--columns",
+        "class",
+        "--force",
+    )
+    ranked = pd.read_csv(folder / "ranked.csv")
+    assert (np.diff(ranked["probability"]) <= 0).all()
+    assert (ranked["class"][:100] == "malignant").mean() > 0.95
+    model = SavedModel.load(folder / "m.skops")
+    # By scores that the fit has made already, and at its share of the rows.
+    held_out = model.ranker.held_out_scores_
+    assert model.ranker.fraction == 100 / 569
+    assert model.alert.threshold == np.sort(held_out)[-100]
+    assert set(dict(model.ranker.estimators)) == set(QUICK)
+
+
+def test_the_seed_is_that_of_all_members():
+    [(_, pipeline)] = make_ranking_pipelines(
+        {"ensemble": make_model("ensemble", 3)}, ["x"], [], sparse=False
+    ).items()
+    assert pipeline[-1].random_state == 3
+    members = [member[-1] for _, member in pipeline[-1].estimators]
+    assert {member.get_params().get("random_state") for member in members} == {None}
+
+
+def test_show_prints_weights_candidates_and_the_choice(saved):
+    model = saved[0] / "m.skops"
+    found = json.loads(call("show", model, "--json").stdout)
+    assert set(found["weights"]) == set(QUICK)
+    assert sum(found["weights"].values()) == pytest.approx(1.0)
+    assert found["chosen"]["final"] in {row["candidate"] for row in found["candidates"]}
+    text = call("show", model).stdout
+    for part in (
+        "StackingRanker(fraction=",
+        "refit=True",
+        f"chosen: final = {found['chosen']['final']}",
+        "┃ member",
+        "precision at the budget",
+        "│ greedy",
+    ):
+        assert part in text, part
+    assert "estimators=" not in text
+
+
+def test_evaluate_says_which_member_finds_what_no_other_does(saved):
+    folder, model = saved[0], SavedModel.load(saved[0] / "m.skops")
+    report = folder / "report.html"
+    arguments = ("evaluate", folder / "m.skops", folder / "data.csv", "--budget", 100, "--no-intervals")
+    found = json.loads(call(*arguments, "--json").stdout)["members"]
+    assert {row["name"]: row["weight"] for row in found} == {
+        name: weight for name, weight in model.ranker.weights_.items() if weight > 0.0
+    }
+    y = pd.read_csv(folder / "data.csv")["class"].to_numpy() == "malignant"
+    columns = model.member_scores(model.features(model.read(folder / "data.csv")))
+    first = {name: set(np.argsort(-scores, kind="stable")[:100]) for name, scores in columns.items()}
+    for row in found:
+        assert row["hits"] == pytest.approx(sum(y[list(first[row["name"]])]), abs=1.0)
+        assert 0.0 <= row["alone"] <= row["hits"]
+    text = call(*arguments, "-o", report, "--force").stdout
+    assert "of them in no other member's" in text
+    page = report.read_text()
+    assert "Which member finds what" in page
+    assert all(row["name"] in page for row in found)
+    # Of weighted rows, and of other models, there is no such table.
+    assert "other member" not in call(*arguments, "--weight", "radius", code=2).stdout
+
+
+@pytest.mark.nightly
+def test_a_report_says_which_columns_drive_an_ensemble(files, monkeypatch):
+    monkeypatch.setattr(cli_model, "MEMBERS", QUICK[:2])
+    call(
+        "report",
+        files / "data.csv",
+        *LABEL,
+        "--model",
+        "ensemble",
+        "--model",
+        "logistic-regression",
+        "--folds",
+        2,
+        "--budget",
+        50,
+        "-o",
+        files / "report.html",
+    )
+    page = (files / "report.html").read_text()
+    assert "The sum of the scores of other models" in page
+    assert "What drives the ranking" in page
+
+
+@pytest.mark.parametrize("by", [["--time", "when"], ["--weight", "when"]])
+def test_times_and_weights_reach_the_members(files, frame, by):
+    frame.assign(when=np.arange(1, len(frame) + 1)).to_csv(files / "data.csv", index=False)
+    ranker = load(fitted(files, "--model", "ensemble", "--budget", 60, *by))[-1]
+    assert isinstance(ranker, StackingRanker)
+    assert np.isnan(ranker.held_out_scores_).any() == (by[0] == "--time")
+
+
+def test_libsvm_files_have_linear_members(files):
+    ranker = load(fitted(files, "--model", "ensemble", data="data.libsvm"))[-1]
+    assert set(ranker.weights_) == set(QUICK[:2])
+
+
+def test_an_ensemble_is_not_exported_and_the_message_names_its_members(saved):
+    folder = saved[0]
+    message = " ".join(call("export", folder / "m.skops", "-o", folder / "m.py", code=2).stderr.split())
+    assert "StackingRanker cannot be exported" in message
+    assert any(name in message for name in QUICK)
+
+
+def test_members_are_at_most_eight_that_suit_the_rows(monkeypatch):
+    monkeypatch.setattr(cli_model, "MEMBERS", MEMBERS)
+    few, many, sparse = (
+        list(ensemble_members(n_rows, dense=dense))
+        for n_rows, dense in ((1000, True), (1_000_000, True), (1000, False))
+    )
+    assert len(few) <= MAX_MEMBERS
+    assert few == [name for name in MEMBERS if name in few]
+    assert FOREST in few
+    assert FOREST not in many
+    assert STUMPS in many
+    assert sparse == [BASELINE, "P-Norm Push, p = 16", FOREST, IR_PUSH]
