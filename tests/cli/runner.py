@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from pushrank.cli import app
 
-FEW = ["--model", "logistic-regression", "--model", "pnorm-push", "--p", 4]
+FEW = ["--model", "logistic-regression", "--model", "pnorm-push", "--p", 4, "--no-together"]
 """Compare three models, which are fitted at once: with all defaults a comparison takes seconds."""
 
 

@@ -17,7 +17,7 @@ from pushrank.cli.table import Kind
 from tests.cli.runner import call
 
 DATA = os.environ.get("PUSHRANK_DATA")
-TWO = ["--model", "logistic-regression", "--model", "IR Push"]
+TWO = ["--model", "logistic-regression", "--model", "IR Push", "--no-together"]
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.pipeline import Pipeline
 
+from pushrank import StackingRanker
 from pushrank._time import TimeSplit, in_order
 from pushrank.cli import options
 from pushrank.cli.alerts import Alert
@@ -29,8 +30,9 @@ from pushrank.model_selection.compare import (
     POWERS,
     compare_rankers,
     default_rankers,
+    is_nested,
 )
-from pushrank.model_selection.comparison import RankerComparison
+from pushrank.model_selection.comparison import TOGETHER, RankerComparison
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ class ComparisonConfig:
     )
     seed: options.Seed = 0
     nested: bool = option("Also choose the model inside every training part.", "--nested", default=False)
+    together: bool = option("Also measure all models together.", "--together/--no-together", default=True)
     group: str | None = option("A column whose equal values stay in one part, such as the customer.")
     time: str | None = option(
         "A column of numbers or ISO dates: learn from the past, test on what comes next. By default the only "
@@ -85,20 +88,24 @@ class ComparisonConfig:
         if self.nested and self.test is not None:
             raise InputError("--nested splits at random, not as --test does; leave it out.")
 
+    def can_split_again(self, y: NDArray[np.bool_], times: NDArray[Any] | None, n_choices: int = 0) -> bool:
+        """Return whether training parts, of parts for so many choices, can be split to choose again."""
+        splits = [self.folds] * (1 + n_choices)
+        if times is not None:
+            return can_split(y, times, [*splits, N_INNER_FOLDS])
+        n_rare = int(min(y.sum(), (~y).sum()))
+        # A training part has all rows of a class but those of the largest test part.
+        for folds in splits:
+            n_rare -= -(-n_rare // folds)
+        return n_rare >= N_INNER_FOLDS
+
     def models(
         self, y: NDArray[np.bool_], times: NDArray[Any] | None = None, *, dense: bool
     ) -> dict[str, BaseEstimator]:
         """Return the models by name, without preprocessing."""
         if not self.model:
             models = default_rankers(self.powers, dense=dense, n_rows=len(y), budget=self.budget)
-            n_rare, splits = min(y.sum(), (~y).sum()), [self.folds] * (1 + self.nested)
-            # A training part has all rows of a class but those of the largest test part.
-            for folds in splits:
-                n_rare -= -(-n_rare // folds)
-            can_choose = n_rare >= N_INNER_FOLDS
-            if times is not None:
-                can_choose = can_split(y, times, [*splits, N_INNER_FOLDS])
-            if not can_choose:
+            if not self.can_split_again(y, times, self.nested):
                 models.pop(LINEAR_CHOSEN, None)
             left_out = [name for name in default_rankers(self.powers, dense=dense) if name not in models]
             if left_out:
@@ -183,7 +190,12 @@ def run_comparison(source: FeatureSource, text_format: TextFormat, config: Compa
     models = make_ranking_pipelines(
         rankers, rows.numeric, rows.categorical, sparse=sparse, alpha=config.alpha
     )
-    with refusing(), progress(config.folds * config.repeats, len(models) + config.nested) as advance:
+    together = config.together and len(models) > 1
+    nested = together and is_nested(rows.y, cv)
+    if nested and not config.can_split_again(rows.y, rows.times):
+        together = nested = False
+        warn(f"{TOGETHER} are not measured: a class has too few rows to choose how they are added up.")
+    with refusing(), progress(config.folds * config.repeats, len(models) + config.nested + nested) as advance:
         comparison = compare_rankers(
             models,
             rows.features,
@@ -193,12 +205,19 @@ def run_comparison(source: FeatureSource, text_format: TextFormat, config: Compa
             n_repeats=config.repeats,
             nested=config.nested,
             indifference=config.indifference,
+            together=together,
             groups=rows.groups,
             time=rows.times,
             sample_weight=rows.weights,
             random_state=config.seed,
             callback=advance,
         )
+    if together:
+        name = next(name for name in comparison.measures if name.startswith(TOGETHER))
+        # The weights come from the rows that are held out, at a fit to all of them.
+        share = None if config.budget is None else config.budget / int((comparison.folds >= 0).sum())
+        stack = StackingRanker(list(models.items()), fraction=share, random_state=config.seed)
+        models |= make_ranking_pipelines({name: stack}, rows.numeric, rows.categorical, sparse=sparse)
     return Compared(rows, models, split, comparison)
 
 

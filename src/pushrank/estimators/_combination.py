@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -33,12 +34,17 @@ GREEDY_ROUNDS = 25
 
 def raw_scores(model: Any, X: Any) -> Floats:
     """Return a model's decision function, or the log-odds of its probabilities."""
-    scores = model_scores(model, X)
-    if not hasattr(model, "decision_function"):
-        scores = logit((scores + PROBABILITY_ROUNDING) / (1.0 + 2.0 * PROBABILITY_ROUNDING))
+    scores = unlinked(model, model_scores(model, X))
     if not np.isfinite(scores).all():
         raise ValueError(f"{type(model).__name__} scores a row {scores[~np.isfinite(scores)][0]}.")
     return scores
+
+
+def unlinked(model: Any, scores: Floats) -> Floats:
+    """Return the scores of a model as they are, or the log-odds of its probabilities."""
+    if hasattr(model, "decision_function"):
+        return scores
+    return np.asarray(logit((scores + PROBABILITY_ROUNDING) / (1.0 + 2.0 * PROBABILITY_ROUNDING)))
 
 
 @dataclass
@@ -221,6 +227,11 @@ class Final(NamedTuple):
     params: dict[str, Any]
     weigh: Any
 
+    @property
+    def name(self) -> str:
+        """The name of the way, with its p where it has one."""
+        return self.family + (f", p = {self.params['p']:g}" if "p" in self.params else "")
+
     def weights(self, part: ColumnsPart) -> Floats:
         """Return the weight of each model."""
         if callable(self.weigh):
@@ -228,7 +239,10 @@ class Final(NamedTuple):
         whole = part.whole
         weights = None if whole.weights is None else whole.weights[part.rows]
         ranker = clone(self.weigh)
-        ranker.fit(part.values, whole.measure.is_positive[part.rows], **fit_params(ranker, weights))
+        with warnings.catch_warnings():
+            # Columns of noise have no weights, which is said where it is the end.
+            warnings.filterwarnings("ignore", ".*all coefficients are 0")
+            ranker.fit(part.values, whole.measure.is_positive[part.rows], **fit_params(ranker, weights))
         if not hasattr(ranker, "coef_"):
             raise TypeError(f"final_estimator must have linear scores, and {ranker!r} has no coef_.")
         return np.asarray(ranker.coef_, dtype=np.float64)
@@ -276,7 +290,30 @@ def combine(ranker: Any, out_of_fold: OutOfFold, target: Target, final: Final | 
             final = _chosen(ranker, columns, target, out_of_fold.folds)
         weights = final.weights(columns.part(out_of_fold.rows))
     total = np.abs(weights).sum()
-    return Combination(scales, weights / (total or 1.0), final.family)
+    return Combination(scales, weights / (total or 1.0), final.name)
+
+
+def combine_apart(ranker: Any, out_of_fold: OutOfFold, target: Target) -> list[Combination]:
+    """Return for each part the combination whose weights come from the other parts, or those before it.
+
+    The way to find them is chosen by all parts. Nothing comes before the first part in time, where all
+    weights are equal. By time a part is on the scale of the one before it, as rows to come would be.
+    """
+    measure = PrecisionAtBudget(ranker, target)
+    values, scales = out_of_fold.scaled(measure)
+    columns, parts = Columns(values, measure, target.weights), out_of_fold.parts
+    combinations = []
+    with one_blas_thread():
+        final = _chosen(ranker, columns, target, out_of_fold.folds)
+        weights = [final.weights(columns.part(fold.train)) for fold in out_of_fold.folds]
+    if out_of_fold.by_time:
+        weights.insert(0, mean_of_members(columns.part(parts[0])))
+    for number, of_part in enumerate(weights):
+        if out_of_fold.by_time:
+            before = out_of_fold._replace(parts=[parts[max(number - 1, 0)]])
+            scales = before.scaled(measure)[1]
+        combinations.append(Combination(scales, of_part, final.name))
+    return combinations
 
 
 def _chosen(ranker: Any, columns: Columns, target: Target, folds: list[Fold]) -> Final:

@@ -62,7 +62,7 @@ class Fits:
                 _, X_train = self.prepared[key]
                 ranker = ranker.steps[-1][1]
             with record_warnings(self.warned.setdefault(name, [])):
-                params = fit_params(ranker, self.rows.weights, self.rows.times)
+                params = fit_params(ranker, self.rows.weights, self.rows.times, self.rows.groups)
                 self.rankers[name] = ranker.fit(X_train, self.rows.y, **params)
         if key and key not in prepared:
             prepared[key] = self.prepared[key][0].transform(X_test)

@@ -10,17 +10,23 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import get_scorer
-from sklearn.model_selection import TimeSeriesSplit
+from sklearn.model_selection import StratifiedGroupKFold, TimeSeriesSplit
 from sklearn.utils import check_random_state
 
 from pushrank import metrics
 from pushrank._time import TimeSplit, warn_of_random_folds
 from pushrank._validation import check_number, warn
-from pushrank.estimators import IRPush, PNormPush, PushBoost, TopRankerCV, TrimmedPush
-from pushrank.estimators._scoring import check_one_scorer, fit_params, model_scores
+from pushrank.estimators import IRPush, PNormPush, PushBoost, StackingRanker, TopRankerCV, TrimmedPush
+from pushrank.estimators._combination import Combination, OutOfFold, combine_apart, unlinked
+from pushrank.estimators._scoring import FrozenRanker, check_one_scorer, fit_params, model_scores
+from pushrank.estimators._target import two_class_target
 from pushrank.metrics import scorers
 from pushrank.model_selection._fits import Fits, scores_of_halves
 from pushrank.model_selection._folds import (
@@ -30,7 +36,14 @@ from pushrank.model_selection._folds import (
     share_of_hits,
     split_rows,
 )
-from pushrank.model_selection.comparison import CHOSEN, CONFIDENCE, POSITIVES_AT_TOP, RankerComparison
+from pushrank.model_selection.comparison import (
+    CHOSEN,
+    CONFIDENCE,
+    POSITIVES_AT_TOP,
+    TOGETHER,
+    TOGETHER_NOT_NESTED,
+    RankerComparison,
+)
 from pushrank.model_selection.errors import (
     AUC,
     AVERAGE_PRECISION,
@@ -49,13 +62,18 @@ LINEAR_CHOSEN = "linear, chosen for the top"
 STUMPS = "boosted stumps, p = 16"
 GRADIENT_BOOSTING = "gradient boosting"
 LIGHTGBM = "LightGBM"
+XGBOOST = "XGBoost"
 FOREST = "random forest"
+EXTRA_TREES = "extra trees"
 # LightGBM's default of at least 20 rows in each leaf leaves little to split with fewer rows.
 MIN_LIGHTGBM_ROWS = 200
 # Gradient boosting takes a processor minute on 250,000 rows of 23 columns, LightGBM five seconds.
 MAX_TREE_ROWS = 3_000_000
 # A forest grown to purity, and a choice inside each fold, take minutes with more rows.
 MAX_SLOW_ROWS = 20_000
+# With fewer the row of all models together may be too good unless it is nested.
+MIN_ROWS_TOGETHER = 2000
+MIN_POSITIVES_TOGETHER = 100
 # Fits to halves of the training rows are compared on so many of the rows at least.
 LEAST_TESTED = 0.2
 
@@ -75,6 +93,7 @@ def compare_rankers(
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
     indifference: float = 0.0,
+    together: bool = False,
     random_state: Any = None,
     callback: Callable[[], None] | None = None,
 ) -> RankerComparison:
@@ -130,6 +149,12 @@ def compare_rankers(
     indifference : float, default=0.0
         Differences below it, in hits with a budget, make no difference to you: models that differ by less at
         95 % are called equal for your purposes.
+    together : bool, default=False
+        Also measure all models together, as :class:`~pushrank.StackingRanker` adds them up: by their scores
+        of the rows that were held out, at no further fit, with weights that come from the other test parts.
+        The models there have seen the rows of this one, so that the row says "not nested". With fewer than
+        2,000 rows or 100 positives, or a list of parts as `cv`, where that may be too good a figure, the
+        whole is fitted to every training part.
     random_state : int, RandomState or None, default=None
         The seed of the folds and of the quantiles. Models that draw at random have their own seeds.
     callback : callable, optional
@@ -192,13 +217,18 @@ def compare_rankers(
         raise ValueError(f"budget must be at least 1 and at most the {n_rows} rows, got {budget}.")
     check_number("indifference", indifference, 0.0)
     models = _checked_models(models, rows, budget)
+    if together and is_nested(rows.positive, cv):
+        models = {**models, TOGETHER: _stack(models, rows, budget, seed)}
     if isinstance(cv, int) and time is None and groups is None:
         warn_of_random_folds(X)
     splits = split_rows(rows, cv, n_repeats, 2 if nested else 1, seed)
     settings = Settings(models, cv, scoring, budget, seed, callback)
     comparison, parts = _measured(settings, rows, splits, n_repeats, nested=nested)
     comparison.indifference = indifference
-    _add_errors(comparison, settings, rows, splits, parts)
+    combinations: list[Combination] = []
+    if together and TOGETHER not in models:
+        combinations = _add_together(comparison, settings, rows, parts)
+    _add_errors(comparison, settings, rows, splits, parts, combinations)
     return comparison
 
 
@@ -240,14 +270,71 @@ def _measured(
             measures = _measures(testing, scores, comparison)
             if scorer is not None:
                 measures[criterion] = float(scorer(fits.whole(name), testing.X, testing.y))
-            by_measure = comparison.measures.setdefault(name, {})
-            for measure, value in measures.items():
-                by_measure[measure] = np.append(by_measure.get(measure, np.empty(0)), value)
+            _append(comparison.measures.setdefault(name, {}), measures)
             if settings.callback is not None:
                 settings.callback()
         parts.append(part)
     comparison.simplicity = {name: simplicity(fits.rankers[name]) for name in settings.models} if fits else {}
     return comparison, parts
+
+
+def is_nested(positive: NDArray[np.bool_], cv: Any) -> bool:
+    """Return whether all models together are fitted to every training part."""
+    few = len(positive) < MIN_ROWS_TOGETHER or positive.sum() < MIN_POSITIVES_TOGETHER
+    return bool(few) or not (isinstance(cv, int | np.integer) or hasattr(cv, "split"))
+
+
+def _stack(models: Mapping[str, Any], rows: LabelledRows, budget: int | None, seed: int) -> StackingRanker:
+    """Return all models together, unfitted, for the budget's share of the rows."""
+    fraction = None if budget is None else budget / len(rows.y)
+    cv = 5 if rows.groups is None or rows.times is not None else StratifiedGroupKFold(5)
+    return StackingRanker(list(models.items()), fraction=fraction, cv=cv, random_state=seed)
+
+
+def _add_together(
+    comparison: RankerComparison, settings: Settings, rows: LabelledRows, parts: Sequence[Part]
+) -> list[Combination]:
+    """Add the measures of all models together, and return how they are added up for each test part."""
+    models, (criterion, scorer) = settings.models, _criterion(settings.scoring, settings.budget)
+    n_parts, combinations = len(parts) // comparison.n_repeats, []
+    by_time = _by_time(rows, settings.cv)
+    for first in range(0, len(parts), n_parts):
+        of_repeat = parts[first : first + n_parts]
+        scores = np.full((len(models), len(rows.y)), np.nan)
+        for part in of_repeat:
+            scores[:, part.rows] = _unlinked(models, part.scores)
+        stack = _stack(models, rows, comparison.budget, settings.seed)
+        target = two_class_target(stack, rows.positive, rows.weights)
+        out_of_fold = OutOfFold(scores, [part.rows for part in of_repeat], by_time)
+        combinations += combine_apart(stack, out_of_fold, target)
+    comparison.measures[TOGETHER_NOT_NESTED] = {}
+    for number, (part, combination) in enumerate(zip(parts, combinations, strict=True)):
+        testing, scores = rows.part(part.rows), combination(_unlinked(models, part.scores))
+        part.scores.append(scores)
+        if number < n_parts:
+            held_out = comparison.scores.setdefault(TOGETHER_NOT_NESTED, np.full(len(rows.y), np.nan))
+            held_out[part.rows] = scores
+        measures = _measures(testing, scores, comparison)
+        if scorer is not None:
+            frozen = FrozenRanker(np.unique(rows.y))
+            frozen.set_scores(scores, np.zeros(1))
+            measures[criterion] = float(scorer(frozen, testing.X, testing.y))
+        _append(comparison.measures[TOGETHER_NOT_NESTED], measures)
+    comparison.simplicity[TOGETHER_NOT_NESTED] = simplicity(stack)
+    return combinations
+
+
+def _unlinked(models: Mapping[str, Any], scores: Sequence[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
+    return [unlinked(model, of_model) for model, of_model in zip(models.values(), scores, strict=True)]
+
+
+def _by_time(rows: LabelledRows, cv: Any) -> bool:
+    return rows.times is not None or isinstance(cv, TimeSplit | TimeSeriesSplit)
+
+
+def _append(by_measure: dict[str, NDArray[np.float64]], measures: Mapping[str, float]) -> None:
+    for measure, value in measures.items():
+        by_measure[measure] = np.append(by_measure.get(measure, np.empty(0)), value)
 
 
 def _best_inside(settings: Settings, training: LabelledRows, comparison: RankerComparison) -> str:
@@ -256,7 +343,9 @@ def _best_inside(settings: Settings, training: LabelledRows, comparison: RankerC
     if budget is not None:
         budget = part_of_budget(budget, len(training.y), int((comparison.folds >= 0).sum()))
     splits = split_rows(training, settings.cv, 1, 1, settings.seed)
-    return _measured(settings._replace(budget=budget, callback=None), training, splits, 1)[0].best_
+    models = {name: model for name, model in settings.models.items() if name != TOGETHER}
+    settings = settings._replace(models=models, budget=budget, callback=None)
+    return _measured(settings, training, splits, 1)[0].best_
 
 
 def _add_errors(
@@ -265,10 +354,11 @@ def _add_errors(
     rows: LabelledRows,
     splits: Sequence[Any],
     parts: Sequence[Part],
+    combinations: Sequence[Combination],
 ) -> None:
     """Add the errors of all measures, after fits of every model to both halves of training rows."""
     # Periods differ by more than their rows do: each is one observation.
-    by_folds = rows.times is not None or isinstance(settings.cv, TimeSplit | TimeSeriesSplit)
+    by_folds = _by_time(rows, settings.cv)
     n_tested, n_train = 0, float(np.mean([len(train) for train, _ in splits]))
     n_last, train = 0, splits[-1][0]
     # The last parts are tested on, as many as hold a fifth of the rows; what all learn from is halved.
@@ -280,8 +370,13 @@ def _add_errors(
     if not by_folds:
         X_test = [rows.part(part.rows).X for part in parts[-n_last:]]
         halves = scores_of_halves(settings.models, rows.part(train), X_test, settings.seed)
+    # The weights hardly hang on the half, which would have to be split again for its own.
+    for of_half in halves if halves is not None and combinations else ():
+        for of_part, combination in zip(of_half, combinations[-n_last:], strict=True):
+            of_part.append(combination(_unlinked(settings.models, of_part)))
     for measure in comparison.measures[comparison.baseline_]:
-        values = np.array([comparison.measures[name][measure] for name in settings.models])
+        named = [name for name in comparison.measures if name != CHOSEN]
+        values = np.array([comparison.measures[name][measure] for name in named])
         comparison.errors[measure] = errors_of_parts(
             values,
             measure,
@@ -356,8 +451,8 @@ def default_rankers(
     dense : bool, default=True
         Whether to take those that need dense rows, too: boosted stumps and trees.
     n_rows : int, optional
-        The number of rows, beyond 20,000 of which a random forest, and a choice of the objective inside
-        every fold, take too long to be a default, and beyond 3,000,000 all trees. With fewer than 200,
+        The number of rows, beyond 20,000 of which forests, and a choice of the objective inside every
+        fold, take too long to be a default, and beyond 3,000,000 all trees. With fewer than 200,
         LightGBM's defaults split little.
     budget : int, optional
         How many of these rows can be acted on, which a ranker is chosen for.
@@ -367,9 +462,9 @@ def default_rankers(
     dict of str to estimator
         Logistic regression, the P-Norm Push at p = 1, which is RankBoost's objective over linear scores, and
         at every strength, the IR Push, the trimmed push, the linear ranker that
-        :class:`~pushrank.TopRankerCV` chooses, boosted stumps, and what people take for tables otherwise: the
-        gradient boosting and the random forest of scikit-learn and, where it is installed, LightGBM, with
-        their defaults (31 leaves a tree), and LightGBM's trees under the P-Norm Push.
+        :class:`~pushrank.TopRankerCV` chooses, boosted stumps, and, with their defaults, what people take for
+        tables otherwise: the gradient boosting of scikit-learn, its random forest, with balanced classes too,
+        and extra trees; where they are installed LightGBM, also under the P-Norm Push, and XGBoost.
 
     Notes
     -----
@@ -401,8 +496,14 @@ def default_rankers(
                     rankers[f"{LIGHTGBM}, P-Norm Push, p = 4"] = trees(4.0, n_jobs=1, random_state=0)
                 except ImportError as error:
                     warn(f"{error} It is not among the rankers.", UserWarning)
+            if find_spec("xgboost"):
+                trees = import_module("pushrank.interop.xgboost").PushXGBRanker
+                rankers[XGBOOST] = trees("binary", n_jobs=1, random_state=0)
     if is_small:
         rankers[FOREST] = RandomForestClassifier(random_state=0)
+        rankers[EXTRA_TREES] = ExtraTreesClassifier(random_state=0)
+        balanced = RandomForestClassifier(class_weight="balanced_subsample", random_state=0)
+        rankers[f"{FOREST}, balanced"] = balanced
     return rankers
 
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 POSITIVES_AT_TOP = "positives at top"
 CHOSEN = "best of the above, chosen inside"
+TOGETHER = "all of them together"
+TOGETHER_NOT_NESTED = f"{TOGETHER} (not nested)"
 CONFIDENCE = 0.95
 # Equal differences in all folds have no spread for Student's t, so that a sign test stands in for it: the
 # same sign in six folds has a two-sided probability below 5 %, 2 / 2^6.

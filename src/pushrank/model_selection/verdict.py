@@ -16,7 +16,7 @@ from sklearn.ensemble import (
 from sklearn.pipeline import Pipeline
 
 from pushrank._numeric import Floats
-from pushrank.estimators import PushBoost
+from pushrank.estimators import PushBoost, StackingRanker
 from pushrank.model_selection.errors import Errors, variances_of_differences
 
 N_DRAWS = 20_000
@@ -69,6 +69,7 @@ def simplicity(model: Any) -> int:
         ExtraTreesClassifier: 3,
         VotingClassifier: 4,
         StackingClassifier: 4,
+        StackingRanker: 4,
     }
     return (
         0 if hasattr(model, "coef_") else next((r for of, r in families.items() if isinstance(model, of)), 2)
