@@ -31,6 +31,7 @@ from pushrank import (
     PushBoostCV,
     RankBoost,
     RankSVM,
+    StackingRanker,
     export_numpy,
 )
 from pushrank.interop import onnx
@@ -45,6 +46,9 @@ TEXT, GRADES = np.where(Y, "yes", "no"), Y.astype(int) + (X[:, 0] > 0.9)
 GAPS = np.where(RNG.random(X.shape) < 0.2, np.nan, X)
 CODES = np.column_stack([X[:, :2], np.where(X[:, 2] > 1.5, np.nan, np.abs(np.round(X[:, 2] * 2)))])
 BY_CODE = Stumps(categorical_features=[2], max_bins=4)
+STACK = StackingRanker(
+    [("line", PNormPush()), ("stumps", PushBoost(n_estimators=2))], final_estimator="mean", cv=2
+)
 CASES = {
     "linear": (make_pipeline(StandardScaler(), PNormPush()), X, TEXT),
     "grades": (make_pipeline(RobustScaler(), PNormPush()), X, GRADES),
@@ -187,6 +191,7 @@ def test_models_that_cannot_be_exported_are_refused(tmp_path):
         (PushBoost(n_estimators=2), frame, "columns of text"),
         (InfinitePush(kernel=lambda a, b: a @ b.T), X, "kernel that is a function"),
         (LogisticRegression(), X, "no ranker of pushrank"),
+        (STACK, X, r"StackingRanker cannot be exported, .* \(line; stumps\)"),
         (make_pipeline(MinMaxScaler(clip=True), PNormPush()), X, r"MinMaxScaler\(clip=True\) before"),
         (make_pipeline(make_column_transformer((OneHotEncoder(drop="first"), [2])), PNormPush()), X, "drop"),
     ):
@@ -277,6 +282,7 @@ def test_models_that_cannot_be_a_graph_are_refused():
 
     for model, said in (
         (CascadeRanker(), "CascadeRanker cannot be exported"),
+        (STACK, "StackingRanker cannot be exported"),
         (PushLGBMRanker(n_estimators=2, n_jobs=1, min_child_samples=2), "booster_"),
     ):
         with pytest.raises(TypeError, match=said):

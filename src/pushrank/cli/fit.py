@@ -118,7 +118,8 @@ def fit(source: FeatureSource, text_format: TextFormat, config: FitConfig) -> No
     The default is a model that compare has in its table, with the same settings; compare says which is best
     on your rows. With --budget N, the score is saved that N of as many rows as the data has will reach: the
     alert threshold, by scores of rows that are held out in five parts. With --probability these scores are
-    also calibrated by a logistic curve.
+    also calibrated by a logistic curve. --model ensemble makes one list of up to eight models that compare
+    has in its table, at the price of five fits of each; its threshold takes no more.
 
     Example: pushrank fit data.csv --label fraud --positive yes --budget 100 -o model.skops
     """
