@@ -30,10 +30,11 @@ MAX_CELLS = 512
 MAX_JOINT = 1000
 # What the depths that are named take of the chance of failure; all others share the rest.
 NAMED_SHARE = 0.8
-DEPTH_RATIO = 1.25
+DEPTH_RATIO, PRECISION_RATIO = 1.25, 1.1
 # The two-sample test at this level warns of new scores that differ from the labelled ones.
 SHIFT_LEVEL = 0.001
-MOST_ROWS = 10**7
+# Plans go no further than so many labelled rows.
+MOST_PLANNED = 10**7
 
 
 @compiled()
@@ -87,6 +88,7 @@ def least_promise(hits, rows, levels, k):
     return promised
 
 
+@lru_cache(maxsize=512)
 def edge_cells(n_rows: int, n_new: int, k: int, miss: float) -> tuple[Counts, Counts, Floats]:
     """Return cells of the numbers M of labelled rows above the edge of the first k new rows, with levels.
 
@@ -169,6 +171,15 @@ def order_statistic_floors(n: int, miss: float) -> Floats:
         level = math.exp(brentq(excess, math.log(level), math.log(miss))) * (1.0 - 1e-6)
     floors = np.concatenate([[0.0], betaincinv(grid, n + 1.0 - grid, level)])
     return np.repeat(floors, np.diff(grid, prepend=0, append=n + 1))
+
+
+def divided(named: NDArray[Any], n_new: int, together: bool) -> tuple[Counts, Floats]:
+    """Return depths, and what each takes of the chance of failure."""
+    others = np.setdiff1d(spread(n_new), named) if together else np.array([])
+    depths = np.union1d(named, others).astype(np.int64)
+    share = (NAMED_SHARE if len(others) else 1.0) if len(named) else 0.0
+    shares = share / max(len(named), 1), (1.0 - share) / max(len(others), 1)
+    return depths, np.where(np.isin(depths, named), *shares)
 
 
 class Guarantee(NamedTuple):
@@ -336,12 +347,7 @@ def guarantee(
         check_number("k", depth, 1, n_new, integer=True)
     if not len(named) and not together:
         raise ValueError("together=False needs the depths that are promised: give k.")
-    others = np.setdiff1d(spread(n_new), named) if together else np.array([])
-    depths = np.union1d(named, others).astype(np.int64)
-    share = (NAMED_SHARE if len(others) else 1.0) if len(named) else 0.0
-    is_named = np.isin(depths, named)
-    shares = np.where(is_named, share / max(len(named), 1), (1.0 - share) / max(len(others), 1))
-
+    depths, shares = divided(named, n_new, together)
     order = tied_order(ranking, ties, random_state)
     hits_above = np.append(0, np.cumsum(ranking.is_positive[order]))
     of_depths = zip(depths.tolist(), (miss * shares).tolist(), strict=True)
@@ -460,21 +466,22 @@ def guarantee_days(
 
     n_days = len(hits)
     if not holds(1, n_days):
-        needed = _least(lambda n: holds(1, n), n_days)
+        needed = _least(lambda n: holds(1, n), n_days, MOST_PLANNED, "days")
         raise ValueError(
             f"{n_days} days promise nothing at {100 * confidence_level:g} %, {needed} days would: take more, "
             "or promise less by n_kept or confidence_level."
         )
-    return int(hits[_least(lambda rank: rank == n_days or not holds(rank + 1, n_days), 1) - 1])
+    rank = _least(lambda rank: rank == n_days or not holds(rank + 1, n_days), 1, n_days, "days")
+    return int(hits[rank - 1])
 
 
-def _least(is_enough: Callable[[int], bool], start: int) -> int:
+def _least(is_enough: Callable[[int], bool], start: int, largest: int, what: str) -> int:
     """Return the smallest number from a start on that is enough, where all larger ones are too."""
     least, most = start - 1, start
     while not is_enough(most):
-        if most > MOST_ROWS:
-            raise ValueError(f"not even {most:,} rows like these are enough: ask for less.")
-        least, most = most, 2 * most
+        if most >= largest:
+            raise ValueError(f"not even {most:,} {what} like these are enough: ask for less.")
+        least, most = most, min(2 * most, largest)
     while most - least > 1:
         middle = (least + most) // 2
         least, most = (least, middle) if is_enough(middle) else (middle, most)
@@ -589,11 +596,11 @@ def sample_size_for(
     check_number("n_new", n_new, 1, integer=True)
     check_number("k", k, 1, n_new, integer=True)
     ranking, miss = Ranking(y_true, comparable_scores(scores), None, pos_label), 1.0 - confidence_level
-    n = ranking.n_rows
+    n, plan = ranking.n_rows, (1, MOST_PLANNED, "rows")
     if hits is not None and difference is None:
         check_number("hits", hits, 1, k, integer=True)
         hits_above = np.append(0, np.cumsum(ranking.is_positive[tied_order(ranking, "random", 0)]))
-        return _least(lambda rows: hits_bound(hits_above, rows, n_new, k, miss) >= hits, 1)
+        return _least(lambda rows: hits_bound(hits_above, rows, n_new, k, miss) >= hits, *plan)
     if hits is not None or difference is None or other_scores is None:
         raise ValueError("ask for hits, or for a difference and other_scores.")
     check_number("difference", difference, above=0.0, most=k)
@@ -608,7 +615,7 @@ def sample_size_for(
         of_each = rows * max(apart, float(shares[0]))
         return difference_of_hits_interval(tuple(rows * shares), (of_each, of_each), miss)[0] > 0.0
 
-    return _least(is_beyond_chance, 1)
+    return _least(is_beyond_chance, *plan)
 
 
 def guaranteed_threshold(
@@ -644,24 +651,23 @@ def guaranteed_threshold(
         if precision is None:
             fits = np.array([lowest if recall is None else highest])
         else:
-            next_row = spread(len(scores))
+            next_row = spread(len(scores), PRECISION_RATIO)
+            # Of fewer rows not even hits alone would be enough.
+            next_row = next_row[(miss / len(next_row)) ** (1.0 / (times * next_row)) >= precision]
             ends = np.append(descending, np.inf)[next_row]
             above = np.searchsorted(descending, ends)
-            shares = clopper_pearson_interval(times * hits_above[above], times * above, miss / len(next_row))
+            shares = clopper_pearson_interval(
+                times * hits_above[above], times * above, miss / max(len(next_row), 1)
+            )
             fits = np.nextafter(ends[shares[0] >= precision], -np.inf)
         fits = fits[(fits <= lowest) & (fits >= highest)]
         return -float(fits[-1]) if len(fits) else np.nan
 
-    for times in (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512, 1024):
-        if not np.isnan(found := threshold(times)) and times == 1:
-            return found
-        if not np.isnan(found):
-            raise ValueError(
-                f"{len(scores):,} labelled rows guarantee no such list; about {times} times as many like "
-                f"these, {(times - 1) * len(scores):,} more, would."
-            )
-        if times * len(scores) > MOST_ROWS:
-            break
+    most = max(1, MOST_PLANNED // len(scores))
+    times = _least(lambda times: not np.isnan(threshold(times)), 1, most, "times as many labelled rows")
+    if times == 1:
+        return threshold(1)
     raise ValueError(
-        f"{len(scores):,} labelled rows guarantee no such list, nor would many more: ask for less."
+        f"{len(scores):,} labelled rows guarantee no such list; about {times} times as many like these, "
+        f"{(times - 1) * len(scores):,} more, would."
     )
