@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -10,6 +12,9 @@ import pytest
 
 from pushrank import StackingRanker, load
 from pushrank.cli import model as cli_model
+from pushrank.cli.compare import fit_command
+from pushrank.cli.comparison import ComparisonConfig
+from pushrank.cli.features import FeatureSource
 from pushrank.cli.model import (
     MAX_MEMBERS,
     MEMBERS,
@@ -18,7 +23,8 @@ from pushrank.cli.model import (
     make_model,
     make_ranking_pipelines,
 )
-from pushrank.model_selection.compare import BASELINE, FOREST, IR_PUSH, LIGHTGBM, STUMPS
+from pushrank.cli.table import DEFAULT_FORMAT
+from pushrank.model_selection.compare import BASELINE, EXTRA_TREES, FOREST, IR_PUSH, LIGHTGBM, STUMPS
 from tests.cli.runner import LABEL, call, fitted
 
 QUICK = (BASELINE, "P-Norm Push, p = 16", LIGHTGBM)
@@ -181,4 +187,18 @@ def test_members_are_at_most_eight_that_suit_the_rows(monkeypatch):
     assert FOREST in few
     assert FOREST not in many
     assert STUMPS in many
-    assert sparse == [BASELINE, "P-Norm Push, p = 16", FOREST, IR_PUSH]
+    assert sparse == [BASELINE, "P-Norm Push, p = 16", FOREST, EXTRA_TREES, IR_PUSH]
+
+
+@pytest.mark.parametrize("best", ["all of them together", "all of them together (not nested)", "IR Push"])
+def test_the_command_of_a_comparison_fits_an_ensemble_where_that_is_best(best):
+    pipeline = make_ranking_pipelines({best: make_model("ir-push")}, ["x"], [], sparse=False)[best]
+    table = SimpleNamespace(is_sparse=False)
+    rows = SimpleNamespace(table=table, label="y", positive="1", giveaways=[], time=None)
+    compared = SimpleNamespace(
+        comparison=SimpleNamespace(best_=best), rows=rows, models={best: pipeline}, budget_of_rows_learnt=None
+    )
+    source = FeatureSource(Path("data.csv"))
+    command = fit_command(source, DEFAULT_FORMAT, ComparisonConfig(), compared, Path("m.skops"))
+    assert ("--model ensemble" in command) == (best != "IR Push")
+    assert (best in command) == (best == "IR Push")

@@ -14,11 +14,12 @@ from pushrank.cli.columns import excluding
 from pushrank.cli.comparison import Compared, ComparisonConfig, run_comparison
 from pushrank.cli.errors import InputError, say
 from pushrank.cli.features import FeatureSource
-from pushrank.cli.model import SavedModel, fit_pipeline
+from pushrank.cli.model import ENSEMBLE, SavedModel, fit_pipeline
 from pushrank.cli.report import write_comparison_report
 from pushrank.cli.screen import print_comparison
 from pushrank.cli.table import TextFormat, listed
 from pushrank.cli.write import MODELS_WRITTEN, REPORTS_WRITTEN, TABLES_WRITTEN, check_output, write_table
+from pushrank.model_selection.comparison import TOGETHER
 
 
 def compare(
@@ -106,7 +107,7 @@ def fit_command(
         "date": source.date,
         "time": rows.time,
         "weight": config.weight,
-        "model": best,
+        "model": ENSEMBLE if best.startswith(TOGETHER) else best,
         "budget": compared.budget_of_rows_learnt,
         "alpha": config.alpha if has_alpha else None,
     }

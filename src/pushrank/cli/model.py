@@ -34,12 +34,14 @@ from pushrank.exceptions import ModelFileError
 from pushrank.model_selection._fits import model_scores, record_warnings
 from pushrank.model_selection.compare import (
     BASELINE,
+    EXTRA_TREES,
     FOREST,
     GRADIENT_BOOSTING,
     IR_PUSH,
     LIGHTGBM,
     POWERS,
     STUMPS,
+    XGBOOST,
     default_rankers,
 )
 
@@ -78,8 +80,8 @@ MEMBERS = (
     f"{LIGHTGBM}, P-Norm Push, p = 4",
     GRADIENT_BOOSTING,
     FOREST,
-    "extra trees",
-    "XGBoost",
+    EXTRA_TREES,
+    XGBOOST,
     IR_PUSH,
 )
 """The models of ``compare`` that an ensemble is made of: no near-copies, and none that chooses by itself."""
