@@ -59,7 +59,7 @@ class Size(NamedTuple):
     rounds: int = 300
 
 
-FULL, QUICK = Size(), Size(300, 200, 300, 10, 2, 20)
+FULL, QUICK = Size(), Size(600, 200, 500, 10, 2, 20)
 
 
 class Table(NamedTuple):
