@@ -86,6 +86,7 @@ OURS: dict[str, Final] = {
 }
 SCALES: dict[str, Callable[[Stack], Columns]] = {
     "log-odds": log_odds,
+    "log-odds, margins": lambda of: log_odds(of, 1e-4, calibrated=False),
     "ranks": ranks,
     "ranks in period": lambda of: ranks(of, within="batch"),
 }

@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from experiments.ensemble.columns import FOLDS, LOG_ODDS, MARGIN, PROBABILITY
 from pushrank import metrics
 
-CLIP, ENSEMBLE_SIZE = 1e-4, 25
+CLIP, ENSEMBLE_SIZE = 1e-3, 25
 
 
 def hits(y: Any, scores: Any) -> float:
@@ -88,8 +88,22 @@ def natural(of: Stack) -> np.ndarray:
 Columns = tuple[np.ndarray, np.ndarray]
 
 
-def log_odds(of: Stack, clip: float = CLIP) -> Columns:
-    """Return standardised columns: log-odds of clipped probabilities, margins as they are."""
+def platt(of: Stack, j: int) -> tuple[float, float]:
+    """Return slope and intercept of the logistic curve through a member's out-of-fold scores."""
+    scores = of.raw[:, j : j + 1]
+    centre, scale = scores.mean(), scores.std() or 1.0
+    curve = LogisticRegression().fit((scores - centre) / scale, of.y)
+    slope = curve.coef_[0, 0] / scale
+    return slope, curve.intercept_[0] - slope * centre
+
+
+def log_odds(of: Stack, clip: float = CLIP, *, calibrated: bool = True) -> Columns:
+    """Return standardised columns of log-odds of probabilities clipped at both ends.
+
+    Margins become log-odds by a logistic curve through the out-of-fold scores; if not ``calibrated`` they
+    stay as they are, without any limit.
+    """
+    curves = {j: platt(of, j) for j in np.flatnonzero(of.kinds == MARGIN)} if calibrated else {}
 
     def one(raw: np.ndarray) -> np.ndarray:
         columns, limit = raw.copy(), logit(1.0 - clip)
@@ -98,9 +112,16 @@ def log_odds(of: Stack, clip: float = CLIP) -> Columns:
                 columns[..., j] = logit(np.clip(raw[..., j], clip, 1.0 - clip))
             elif kind == LOG_ODDS:
                 columns[..., j] = np.clip(raw[..., j], -limit, limit)
+            elif calibrated:
+                slope, intercept = curves[j]
+                columns[..., j] = np.clip(slope * raw[..., j] + intercept, -limit, limit)
         return columns
 
-    columns, new = one(of.raw), one(of.new).mean(axis=0)
+    return standardised(one(of.raw), one(of.new).mean(axis=0))
+
+
+def standardised(columns: np.ndarray, new: np.ndarray) -> Columns:
+    """Return columns of mean zero and variance one, and those of the test rows by the same measure."""
     mean, scale = columns.mean(axis=0), columns.std(axis=0)
     scale[scale == 0.0] = 1.0
     return (columns - mean) / scale, (new - mean) / scale
@@ -149,14 +170,10 @@ def probabilities(of: Stack) -> Columns:
     """Return probabilities; of margins by a logistic curve through the out-of-fold scores."""
     columns, new = of.raw.copy(), of.new.copy()
     for j, kind in enumerate(of.kinds):
-        if kind == LOG_ODDS:
-            columns[:, j], new[..., j] = expit(of.raw[:, j]), expit(of.new[..., j])
-        elif kind == MARGIN:
-            centre, scale = of.raw[:, j].mean(), of.raw[:, j].std() or 1.0
-            curve = LogisticRegression().fit((of.raw[:, j : j + 1] - centre) / scale, of.y)
-            for values, target in ((of.raw, columns), (of.new, new)):
-                z = (values[..., j] - centre) / scale
-                target[..., j] = expit(z * curve.coef_[0, 0] + curve.intercept_[0])
+        if kind != PROBABILITY:
+            slope, intercept = platt(of, j) if kind == MARGIN else (1.0, 0.0)
+            columns[:, j] = expit(slope * of.raw[:, j] + intercept)
+            new[..., j] = expit(slope * of.new[..., j] + intercept)
     return columns, new.mean(axis=0)
 
 
