@@ -30,6 +30,7 @@ QUICK = {
     "auc_meets_dro_2022",
     "boosters",
     "bounds",
+    "ensemble",
     "kar_2015",
     "rudin_2005",
     "rudin_2009",

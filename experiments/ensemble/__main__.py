@@ -18,12 +18,15 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import pairwise, product
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from scipy.stats import false_discovery_control
 from scipy.stats import t as student
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
@@ -35,17 +38,15 @@ from experiments.ensemble.finals import (
     accuracy,
     chosen,
     greedy,
-    judged,
-    least,
     log_loss,
     log_odds,
     natural,
-    power_value,
     probabilities,
     ranks,
-    reversed_value,
+    raw_columns,
     stack,
 )
+from experiments.ensemble.lookup import library_scores
 from experiments.protocol import VERDICTS, corrected_error, tally, versions
 from pushrank import IRPush, PNormPush, TrimmedPush
 
@@ -53,7 +54,7 @@ FOLDER = Path(__file__).parent
 ALPHA, LEVEL = 1e-2, 0.05
 QUICK_SETS, SPLITS = ["spambase", "bank_marketing"], 10
 CHOSEN, BEST = "chosen by the folds", "best member in hindsight"
-LOGISTIC, MEAN = "logistic regression on columns", "mean of ranks"
+STACKED, LOGISTIC, MEAN = "StackingClassifier", "logistic", "mean of ranks"
 GREEDY = {
     f"greedy, {name}": measure
     for name, measure in (
@@ -62,39 +63,31 @@ GREEDY = {
         ("accuracy", accuracy),
     )
 }
-BASELINES = [CHOSEN, BEST, "LightGBM", "tuned LightGBM", LOGISTIC, *GREEDY, MEAN]
+BASELINES = [
+    CHOSEN,
+    BEST,
+    "LightGBM",
+    "tuned LightGBM",
+    STACKED,
+    f"{LOGISTIC}, log-odds",
+    *GREEDY,
+    MEAN,
+]
 
-Final = Callable[[np.ndarray, np.ndarray], np.ndarray]
-
-
-def of_ranker(ranker: IRPush | PNormPush | TrimmedPush) -> Final:
-    """Return what fits a ranker to columns and labels, and returns its weights."""
-    return lambda columns, y: ranker.fit(columns, y).coef_
-
-
-def of_value(value: Callable[..., object], *power: float) -> Final:
-    """Return what minimises an objective over weights of at least 0."""
-    return lambda columns, y: least(value(columns, y, *power), columns.shape[1], ALPHA, positive=True)
-
-
-OURS: dict[str, Final] = {
-    "IR": of_ranker(IRPush(alpha=ALPHA)),
-    **{f"p = {p}": of_ranker(PNormPush(p=p, alpha=ALPHA)) for p in (1, 4, 16)},
-    "trimmed": of_ranker(TrimmedPush(alpha=ALPHA)),
-    "IR, positive": of_value(reversed_value),
-    **{f"p = {p}, positive": of_value(power_value, float(p)) for p in (1, 4, 16)},
+RANKERS = {
+    "IR": IRPush(alpha=ALPHA, positive=True),
+    **{f"p = {p:g}": PNormPush(p, alpha=ALPHA, positive=True) for p in (1.0, 4.0, 16.0)},
+    "trimmed": TrimmedPush(0.5, alpha=ALPHA, positive=True),
 }
 SCALES: dict[str, Callable[[Stack], Columns]] = {
     "log-odds": log_odds,
-    "log-odds, margins": lambda of: log_odds(of, 1e-4, calibrated=False),
+    "log-odds, margins": partial(log_odds, clip=1e-4, calibrated=False),
     "ranks": ranks,
-    "ranks in period": lambda of: ranks(of, within="batch"),
+    "ranks in period": partial(ranks, within="fold"),
 }
-POSITIVE = [name for name in OURS if name.endswith("positive")]
-AT_BUDGET, CAUTIOUS = "chosen at the budget", "the same, cautious"
-SHOWN = ["IR, positive, log-odds", "p = 1, positive, log-odds", "p = 4, positive, log-odds"]
-HEADS = {name.split(", ")[0] for name in OURS}
-AP = list(MEASURES).index("average precision")
+LIBRARY, SIGNED = "StackingRanker", "of any sign"
+SHOWN = [LIBRARY, f"{LIBRARY}, IR", "IR, log-odds", "p = 1, log-odds", "p = 4, log-odds", "p = 4, ranks"]
+BUDGETS = {"hits in 1 %": {"fraction": 0.01}}  # other measures: a quarter of the positives
 
 
 def columns_of(of: Stack) -> dict[str, Columns]:
@@ -110,48 +103,11 @@ def logistic(columns: np.ndarray, y: np.ndarray) -> np.ndarray:
 Scored = np.ndarray | dict[str, np.ndarray]
 
 
-def crossed(of: Stack, columns: dict[str, Columns]) -> dict[str, np.ndarray]:
-    """Return by candidate the measures of each fold, of shape (n_folds, n_measures).
-
-    Finals are fitted to the other folds' columns, by time to those of earlier periods. The members' own
-    fits have seen the fold's rows through these columns, so that the choice is not nested.
-    """
-    found: dict[str, list[list[float]]] = {}
-    for fold in judged(of)[1 if of.by_time else 0 :]:
-        held = of.fold == fold
-        learnt = of.fold < fold if of.by_time else ~held
-        scores = {name: of.raw[held, j] for j, name in enumerate(of.members)}
-        scores[MEAN] = columns["ranks"][0][held].mean(axis=1)
-        for scale, (known, _) in columns.items():
-            for name in POSITIVE:
-                scores[f"{name}, {scale}"] = known[held] @ OURS[name](known[learnt], of.y[learnt])
-        for name, of_final in scores.items():
-            values = [measure(of.y[held], of_final) for measure in MEASURES.values()]
-            found.setdefault(name, []).append(values)
-    return {name: np.array(values) for name, values in found.items()}
-
-
-def at_the_budget(of: Stack, found: dict[str, np.ndarray], *, cautious: bool) -> dict[str, str]:
-    """Return by measure the candidate with the best mean over the folds.
-
-    A cautious choice is the best member if that is within one standard error of the difference.
-    """
-    picked = {}
-    for number, measure in enumerate(MEASURES):
-        # Equal means are told apart by the average precision.
-        key = {name: (v[:, number].mean().round(12), v[:, AP].mean()) for name, v in found.items()}
-        best, single = max(key, key=key.get), max(of.members, key=key.get)
-        gains = found[best][:, number] - found[single][:, number]
-        error = gains.std(ddof=1) / np.sqrt(len(gains))
-        picked[measure] = single if cautious and gains.mean() <= error else best
-    return picked
-
-
-def scores_of(of: Stack, seed: int) -> Iterator[tuple[str, Scored, float]]:
+def scores_of(path: Path, seed: int, *, refit: bool) -> Iterator[tuple[str, Scored, float]]:
     """Yield names, test scores (by measure where these differ) and processor seconds of all methods."""
+    of = stack(path, refitted=refit)
     alone = natural(of)
-    by_name = dict(zip(of.members, alone.T, strict=True))
-    for name, scores in by_name.items():
+    for name, scores in zip(of.members, alone.T, strict=True):
         yield name, scores, 0.0
     start = time.process_time()
     yield CHOSEN, {name: alone[:, chosen(of, measure)] for name, measure in MEASURES.items()}, since(start)
@@ -160,21 +116,28 @@ def scores_of(of: Stack, seed: int) -> Iterator[tuple[str, Scored, float]]:
         start = time.process_time()
         yield name, new @ greedy(raw, of.y, measure, seed), since(start)
     start = time.process_time()
-    columns = columns_of(of)
-    in_period = "batch" if of.by_time else ""
-    by_name[MEAN] = ranks(of, link=lambda u: u, within=in_period)[1].mean(axis=1)
-    yield MEAN, by_name[MEAN], since(start)
-    for scale, (known, new) in columns.items():
-        for name, final in {LOGISTIC: logistic, **OURS}.items():
-            start = time.process_time()
-            named = name if name == LOGISTIC and scale == "log-odds" else f"{name}, {scale}"
-            by_name[named] = new @ final(known, of.y)
-            yield named, by_name[named], since(start)
-    start = time.process_time()
-    found = crossed(of, columns)
-    for name, cautious in ((AT_BUDGET, False), (CAUTIOUS, True)):
-        picked = at_the_budget(of, found, cautious=cautious)
-        yield name, {measure: by_name[final] for measure, final in picked.items()}, since(start)
+    known, new = raw_columns(of)
+    yield STACKED, new @ logistic(known, of.y), since(start)
+    yield MEAN, ranks(of, link=lambda u: u, within="batch" if of.by_time else "")[1].mean(axis=1), 0.0
+    for scale, (known, new) in columns_of(of).items():
+        start = time.process_time()
+        yield f"{LOGISTIC}, {scale}", new @ logistic(known, of.y), since(start)
+        for name, ranker in RANKERS.items():
+            for signs in ("", f" {SIGNED}"):
+                start = time.process_time()
+                weights = clone(ranker).set_params(positive=not signs).fit(known, of.y).coef_
+                yield f"{name}{signs}, {scale}", new @ weights, since(start)
+    found = {}
+    for measure in ("hits in 1 %", "precision in n+/4"):
+        start = time.process_time()
+        budget = BUDGETS.get(measure, {"fraction_of_positives": 0.25})
+        found[measure] = library_scores(path, None, refit=refit, **budget)[0]
+    by_measure = {name: found.get(name, found["precision in n+/4"]) for name in MEASURES}
+    yield LIBRARY, by_measure, since(start)
+    for name in ("IR", "p = 4"):
+        start = time.process_time()
+        scores, _ = library_scores(path, RANKERS[name], refit=refit, fraction_of_positives=0.25)
+        yield f"{LIBRARY}, {name}", scores, since(start)
 
 
 def since(start: float) -> float:
@@ -192,14 +155,14 @@ def measure_all(cached: Path, splits: int) -> pd.DataFrame:
         path = path_of(cached, name, split)
         with np.load(path) as arrays:
             has_refits = name not in BY_TIME and not np.isnan(arrays["refitted"]).any()
+            positives, y_test = int(arrays["y"].sum()), arrays["y_test"].astype(int)
         for new in ("mean", "refit") if has_refits else ("mean",):
-            of = stack(path, refitted=new == "refit")
-            for method, scores, seconds in scores_of(of, split):
+            for method, scores, seconds in scores_of(path, split, refit=new == "refit"):
                 found = {
-                    measure: value(of.y_test, scores[measure] if isinstance(scores, dict) else scores)
+                    measure: value(y_test, scores[measure] if isinstance(scores, dict) else scores)
                     for measure, value in MEASURES.items()
                 }
-                line = {"set": name, "split": split, "positives": int(of.y.sum()), "new": new}
+                line = {"set": name, "split": split, "positives": positives, "new": new}
                 rows.append({**line, "method": method, **found, "seconds": seconds})
         print(name, split, flush=True)
     return pd.DataFrame(rows)
@@ -244,8 +207,8 @@ def report(kept: pd.DataFrame) -> str:
     sets = [name for name in SETS if name in positives.index]
     names = list(dict.fromkeys(by_mean["method"]))
     members = names[: names.index(CHOSEN)]
-    ours = [name for name in names if name.split(", ")[0] in HEADS or name in (AT_BUDGET, CAUTIOUS)]
-    shown = [CHOSEN, BEST, LOGISTIC, *list(GREEDY)[:1], MEAN, AT_BUDGET, CAUTIOUS, *SHOWN]
+    ours = [name for name in names if name.startswith((LIBRARY, *RANKERS)) and SIGNED not in name]
+    shown = [CHOSEN, BEST, STACKED, f"{LOGISTIC}, log-odds", *list(GREEDY)[:1], MEAN, *SHOWN]
     for measure in MEASURES:
         table = by_mean.pivot_table(index=["set", "split"], columns="method", values=measure)
         means = table[members].groupby(level="set").mean()
@@ -263,15 +226,12 @@ def report(kept: pd.DataFrame) -> str:
             for baseline in BASELINES:
                 found = verdicts(table[method], table[baseline])
                 lines.append(f"  {method:32s} {baseline:30s} {tally(found)}")
-    lines.append("\nours against each other: mean difference over sets in average precision, and tallies")
+    lines.append("\naverage precision, ours: mean difference over sets, and sets above / even / below")
     table = by_mean.pivot_table(index=["set", "split"], columns="method", values="average precision")
-    pairs = [
-        (f"{name}, {scale}", f"{name.removesuffix(', positive')}, {scale}")
-        for name in POSITIVE
-        for scale in ("log-odds", "ranks")
-    ]
-    pairs += [(f"{name}, log-odds", f"{name}, ranks") for name in OURS]
-    pairs += [(f"{name}, ranks in period", f"{name}, ranks") for name in OURS]
+    scales = list(SCALES)
+    pairs = [(f"{n}, {scale}", f"{n} {SIGNED}, {scale}") for n, scale in product(RANKERS, scales)]
+    pairs += [(f"{n}, {first}", f"{n}, {second}") for n in RANKERS for first, second in pairwise(scales)]
+    pairs += [(f"{n}, log-odds", f"{n}, ranks in period") for n in RANKERS]
     lines += [
         against(table[first], table[second], f"{first} less {second}")
         for first, second in pairs
@@ -283,7 +243,7 @@ def report(kept: pd.DataFrame) -> str:
         table = both.pivot_table(index=["set", "split"], columns=["method", "new"], values=measure)
         lines += [
             against(table[name, "mean"], table[name, "refit"], f"{measure}, {name}")
-            for name in (*members, LOGISTIC, *SHOWN)
+            for name in (*members, STACKED, f"{LOGISTIC}, log-odds", *SHOWN)
             if (name, "refit") in table
         ]
     lines.append("\nprocessor seconds of a final, medians over splits and sets")

@@ -177,6 +177,14 @@ def probabilities(of: Stack) -> Columns:
     return columns, new.mean(axis=0)
 
 
+def raw_columns(of: Stack) -> Columns:
+    """Return the columns as ``StackingClassifier`` makes them: probabilities, or else margins."""
+    columns, new = of.raw.copy(), natural(of)
+    for j in np.flatnonzero(of.kinds == LOG_ODDS):
+        columns[:, j], new[:, j] = expit(columns[:, j]), expit(of.new[..., j]).mean(axis=0)
+    return columns, new
+
+
 def log_loss(y: np.ndarray, probability: np.ndarray) -> float:
     """Return the mean log likelihood, so that higher is better."""
     p = np.clip(probability, 1e-15, 1.0 - 1e-15)
