@@ -1,7 +1,7 @@
 """Is the push over several models' out-of-fold scores above the best of the models, and above other stacks?
 
     python -m experiments.ensemble.columns --cache /a/folder --splits 10 --jobs 2   # the models, resumed
-    python -m experiments.ensemble --cache /a/folder                                # finals, tables
+    python -m experiments.ensemble --cache /a/folder                                # finals, resumed
     python -m experiments.ensemble --quick                                          # both, in seconds
 
 Finals are fitted on the columns that ``columns.py`` keeps. A test row has the mean of a member's five fold
@@ -47,7 +47,7 @@ from experiments.ensemble.finals import (
     stack,
 )
 from experiments.ensemble.lookup import library_scores
-from experiments.protocol import VERDICTS, corrected_error, tally, versions
+from experiments.protocol import VERDICTS, append, corrected_error, missing, tally, versions
 from pushrank import IRPush, PNormPush, TrimmedPush
 
 FOLDER = Path(__file__).parent
@@ -87,7 +87,9 @@ SCALES: dict[str, Callable[[Stack], Columns]] = {
 }
 LIBRARY, SIGNED = "StackingRanker", "of any sign"
 SHOWN = [LIBRARY, f"{LIBRARY}, IR", "IR, log-odds", "p = 1, log-odds", "p = 4, log-odds", "p = 4, ranks"]
-BUDGETS = {"hits in 1 %": {"fraction": 0.01}}  # other measures: a quarter of the positives
+# Measures that have no budget take this one's.
+COARSE = "precision in n+/4"
+BUDGETS = {"hits in 1 %": {"fraction": 0.01}, COARSE: {"fraction_of_positives": 0.25}}
 
 
 def columns_of(of: Stack) -> dict[str, Columns]:
@@ -119,25 +121,24 @@ def scores_of(path: Path, seed: int, *, refit: bool) -> Iterator[tuple[str, Scor
     known, new = raw_columns(of)
     yield STACKED, new @ logistic(known, of.y), since(start)
     yield MEAN, ranks(of, link=lambda u: u, within="batch" if of.by_time else "")[1].mean(axis=1), 0.0
-    for scale, (known, new) in columns_of(of).items():
+    # Whether models are fitted again is asked of few finals.
+    scales = {"log-odds": log_odds(of)} if refit else columns_of(of)
+    for scale, (known, new) in scales.items():
         start = time.process_time()
         yield f"{LOGISTIC}, {scale}", new @ logistic(known, of.y), since(start)
-        for name, ranker in RANKERS.items():
-            for signs in ("", f" {SIGNED}"):
-                start = time.process_time()
-                weights = clone(ranker).set_params(positive=not signs).fit(known, of.y).coef_
-                yield f"{name}{signs}, {scale}", new @ weights, since(start)
-    found = {}
-    for measure in ("hits in 1 %", "precision in n+/4"):
-        start = time.process_time()
-        budget = BUDGETS.get(measure, {"fraction_of_positives": 0.25})
-        found[measure] = library_scores(path, None, refit=refit, **budget)[0]
-    by_measure = {name: found.get(name, found["precision in n+/4"]) for name in MEASURES}
-    yield LIBRARY, by_measure, since(start)
+        for (name, ranker), signs in product(RANKERS.items(), [""] if refit else ["", f" {SIGNED}"]):
+            start = time.process_time()
+            weights = clone(ranker).set_params(positive=not signs).fit(known, of.y).coef_
+            yield f"{name}{signs}, {scale}", new @ weights, since(start)
+    if refit:
+        return
+    start, by_budget = time.process_time(), {}
+    for measure, budget in BUDGETS.items():
+        by_budget[measure] = library_scores(path, None, **budget)[0]
+    yield LIBRARY, {m: by_budget.get(m, by_budget[COARSE]) for m in MEASURES}, since(start) / len(BUDGETS)
     for name in ("IR", "p = 4"):
         start = time.process_time()
-        scores, _ = library_scores(path, RANKERS[name], refit=refit, fraction_of_positives=0.25)
-        yield f"{LIBRARY}, {name}", scores, since(start)
+        yield f"{LIBRARY}, {name}", library_scores(path, RANKERS[name], **BUDGETS[COARSE])[0], since(start)
 
 
 def since(start: float) -> float:
@@ -145,17 +146,16 @@ def since(start: float) -> float:
     return time.process_time() - start
 
 
-def measure_all(cached: Path, splits: int) -> pd.DataFrame:
-    """Return the measures of all methods on all splits that the cache has."""
-    rows = []
-    kept = [
-        (name, split) for name in SETS for split in range(splits) if path_of(cached, name, split).exists()
-    ]
-    for name, split in kept:
+def measure_all(cached: Path, results: Path, splits: int) -> None:
+    """Measure all methods on the splits that the cache has and the kept results lack."""
+    for split, name in missing(results, list(SETS), splits):
         path = path_of(cached, name, split)
+        if not path.exists():
+            continue
         with np.load(path) as arrays:
             has_refits = name not in BY_TIME and not np.isnan(arrays["refitted"]).any()
             positives, y_test = int(arrays["y"].sum()), arrays["y_test"].astype(int)
+        lines = []
         for new in ("mean", "refit") if has_refits else ("mean",):
             for method, scores, seconds in scores_of(path, split, refit=new == "refit"):
                 found = {
@@ -163,9 +163,9 @@ def measure_all(cached: Path, splits: int) -> pd.DataFrame:
                     for measure, value in MEASURES.items()
                 }
                 line = {"set": name, "split": split, "positives": positives, "new": new}
-                rows.append({**line, "method": method, **found, "seconds": seconds})
-        print(name, split, flush=True)
-    return pd.DataFrame(rows)
+                lines.append({**line, "method": method, **found, "seconds": seconds})
+        append(results, lines)
+        print(split, name, flush=True)
 
 
 def error_and_p(differences: np.ndarray, *, by_time: bool) -> tuple[float, float]:
@@ -274,11 +274,11 @@ def main() -> None:
         folder = cached = Path(tempfile.mkdtemp())
         arguments.splits = 2
         keep_all(cached, QUICK_SETS, arguments.splits, QUICK, 1)
+    results = folder / "results.csv"
     with warnings.catch_warnings(), threadpool_limits(limits=1):
         warnings.simplefilter("ignore")  # of finals that end before their optimum
-        kept = measure_all(cached, arguments.splits)
-    kept.to_csv(folder / "results.csv", index=False, float_format="%.6g")
-    text = report(kept)
+        measure_all(cached, results, arguments.splits)
+    text = report(pd.read_csv(results))
     (folder / "results.txt").write_text(f"{versions()}\n{text}\n", encoding="utf-8")
     print(text)
 
