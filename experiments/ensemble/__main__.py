@@ -265,11 +265,12 @@ def main() -> None:
     )
     parser.add_argument("--cache", type=Path, help="the folder that columns.py wrote")
     parser.add_argument("--splits", type=int, default=SPLITS)
+    parser.add_argument("--folder", type=Path, default=FOLDER, help="where to write; else beside this file")
     parser.add_argument("--quick", action="store_true", help="all steps in seconds, into a temporary folder")
     arguments = parser.parse_args()
     if not arguments.quick and arguments.cache is None:
         parser.error("--cache is needed, or --quick.")
-    folder, cached = FOLDER, arguments.cache
+    folder, cached = arguments.folder, arguments.cache
     if arguments.quick:
         folder = cached = Path(tempfile.mkdtemp())
         arguments.splits = 2
