@@ -19,6 +19,7 @@ from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     RandomForestClassifier,
 )
+from sklearn.exceptions import NotFittedError
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, GroupKFold, RepeatedStratifiedKFold, StratifiedKFold
@@ -433,3 +434,85 @@ def test_a_killed_fit_goes_on_from_what_is_on_disk(tmp_path):
     np.testing.assert_array_equal(np.load(out), unbroken.decision_function(X))
     assert all(path.stat().st_mtime_ns == written for path, written in kept.items())
     assert len(list(folder.glob("[!.]*.joblib"))) == 12
+
+
+class Shaped(Fixed):
+    def decision_function(self, X):
+        scores = super().decision_function(X)
+        return {"table": np.column_stack([-scores, scores]), "short": scores[1:]}[self.fault]
+
+
+@pytest.mark.parametrize("fault", ["table", "short"])
+def test_scores_of_another_shape_name_the_member(fault):
+    with pytest.raises(ValueError, match="'odd' failed in fold 0: Shaped must give a score for each of"):
+        StackingRanker([*MEMBERS[:1], ("odd", Shaped(fault=fault))], final_estimator="mean").fit(X, Y)
+
+
+def test_rows_of_weight_zero_say_nothing_of_a_scale():
+    """A member that scores all weighted rows alike adds nothing, whatever it gives to the others."""
+    rows, weights = X.copy(), (X[:, 5] > 0.0).astype(float)
+    rows[weights > 0.0, 1] = 0.0
+
+    class Weighted(Fixed):
+        def fit(self, X, y, sample_weight=None):
+            return super().fit(X, y)
+
+    members = [("good", Weighted(0)), ("alike", Weighted(1))]
+    with pytest.warns(UserWarning, match="alike scores all rows alike"):
+        ranker = StackingRanker(members, final_estimator="mean", cv=2).fit(rows, Y, weights)
+    assert np.isfinite(ranker.decision_function(X)).all()
+    assert np.ptp(ranker.transform(X)[:, 1]) == 0.0
+
+
+def test_a_row_scores_alike_alone_and_among_others():
+    ranker = StackingRanker([("stumps", PushBoost(n_estimators=5))], final_estimator="mean", cv=10)
+    scores = ranker.fit(X, Y).decision_function(X)
+    np.testing.assert_array_equal([ranker.decision_function(row[None])[0] for row in X[:50]], scores[:50])
+
+
+def test_folds_may_be_masks():
+    rows = np.arange(len(Y))
+    first = rows % 2 == 0
+    ranker, other = (
+        StackingRanker(MEMBERS[:2], final_estimator="mean", cv=cv).fit(X, Y)
+        for cv in (
+            [(first, ~first), (~first, first)],
+            [(rows[first], rows[~first]), (rows[~first], rows[first])],
+        )
+    )
+    np.testing.assert_array_equal(ranker.decision_function(X), other.decision_function(X))
+    with pytest.raises(ValueError, match="fold 0 of cv both learns from row 0 and holds it out"):
+        StackingRanker(MEMBERS[:2], cv=[(rows, rows[first]), (rows, rows[~first])]).fit(X, Y)
+
+
+@pytest.mark.parametrize("member", [LogisticRegression, None, "passthrough"])
+def test_what_is_no_estimator_is_named(member):
+    with pytest.raises(TypeError, match="the member 'odd' cannot be copied: Cannot clone object"):
+        StackingRanker([*MEMBERS[:1], ("odd", member)]).fit(X, Y)
+
+
+def test_members_need_no_tags():
+    class Untagged:
+        """Like boosters of other libraries, an estimator by its methods alone."""
+
+        def get_params(self, deep=True):
+            return {}
+
+        def set_params(self):
+            return self
+
+        def fit(self, X, y):
+            return self
+
+        def predict_proba(self, X):
+            share = 1.0 / (1.0 + np.exp(-X[:, 0]))
+            return np.column_stack([1.0 - share, share]).astype(np.float32)
+
+    members = [("stumps", PushBoost(n_estimators=5)), ("untagged", Untagged())]
+    ranker = StackingRanker(members, final_estimator="mean", cv=2).fit(X, Y)
+    assert metrics.auc(Y, ranker.decision_function(X)) > 0.75
+
+
+def test_members_of_an_unfitted_ranker():
+    with pytest.raises(NotFittedError):
+        StackingRanker(MEMBERS).named_estimators_  # noqa: B018

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 from sklearn.base import clone
+from sklearn.utils.validation import _num_samples
 
 from pushrank._io import trust_in_files
 from pushrank._numeric import Floats
@@ -34,7 +35,13 @@ GREEDY_ROUNDS = 25
 
 def raw_scores(model: Any, X: Any) -> Floats:
     """Return a model's decision function, or the log-odds of its probabilities."""
-    scores = unlinked(model, model_scores(model, X))
+    scores = model_scores(model, X)
+    if scores.shape != (_num_samples(X),):
+        raise ValueError(
+            f"{type(model).__name__} must give a score for each of {_num_samples(X)} rows, got an array of "
+            f"the shape {scores.shape}."
+        )
+    scores = unlinked(model, scores)
     if not np.isfinite(scores).all():
         raise ValueError(f"{type(model).__name__} scores a row {scores[~np.isfinite(scores)][0]}.")
     return scores
@@ -69,7 +76,7 @@ class Column:
         """
         mean = float(np.average(scores, weights=weights))
         spread = float(np.sqrt(np.average((scores - mean) ** 2, weights=weights)))
-        spread = spread if np.ptp(scores) > 0.0 else np.inf
+        spread = spread if np.ptp(scores[weights > 0.0]) > 0.0 else np.inf
         if not ranked:
             return cls(np.array([mean]), np.zeros(1), spread, False)
         knots, codes = np.unique(scores[weights > 0.0], return_inverse=True)

@@ -361,9 +361,10 @@ def split_params(ranker: Any, **metadata: Any) -> dict[str, Any]:
 def stratified_folds(cv: Any, X: Any, target: Target, metadata: dict[str, Any]) -> list[Fold]:
     """Return the folds of a number, splitter or iterable, both classes being in either part of each."""
     codes = np.asarray(target.codes).astype(np.intp)
-    folds = []
+    folds, all_rows = [], np.arange(len(codes))
     for number, parts in enumerate(check_cv(cv, codes, classifier=True).split(X, codes, **metadata)):
-        fold = Fold(number, *map(np.asarray, parts))
+        # Masks and negative numbers become numbers.
+        fold = Fold(number, *(all_rows[np.asarray(part)] for part in parts))
         for part, rows in (("train", fold.train), ("score", fold.test)):
             counted = codes[rows] if target.weights is None else codes[rows][target.weights[rows] > 0.0]
             if len(np.unique(counted)) < 2:

@@ -204,9 +204,15 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
         held_out = np.bincount(np.concatenate([fold.test for fold in search.folds]), minlength=len(labels))
         if held_out.max() > 1:
             raise ValueError(
-                f"cv={self.cv!r} holds a row out {held_out.max()} times, which gives it so many scores; take "
-                "one without repetitions, such as StratifiedKFold."
+                f"cv holds a row out {held_out.max()} times, which gives it so many scores; take a splitter "
+                "without repetitions, such as StratifiedKFold."
             )
+        for fold in search.folds:
+            if len(both := np.intersect1d(fold.train, fold.test)):
+                raise ValueError(
+                    f"fold {fold.number} of cv both learns from row {both[0]} and holds it out; weights need "
+                    "scores by models that have not seen the row."
+                )
         codes, weights = np.asarray(target.codes).astype(np.intp), target.weights
         rows = Rows(X, codes, weights, search.times, None if groups is None else np.asarray(groups))
         for name, member in members.items():
@@ -221,8 +227,9 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
             scores[number // len(tests), tests[number % len(tests)]] = of_test
         out_of_fold = OutOfFold(scores, tests, time is not None)
         seen = out_of_fold.rows
+        counted = seen if weights is None else seen[weights[seen] > 0.0]
         for name, of_member in zip(members, scores, strict=True):
-            if np.ptp(of_member[seen]) == 0.0:
+            if np.ptp(of_member[counted]) == 0.0:
                 warn(f"{name} scores all rows alike, and adds nothing to the list.", UserWarning)
         combination = combine(self, out_of_fold, target, final)
         self.weights_ = dict(zip(members, combination.weights.tolist(), strict=True))
@@ -321,7 +328,8 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
         # Rows without a member of positive weight all score zero.
         columns = [np.zeros(_num_samples(X))] if not self._models else []
         for models, column in zip(self._models.values(), self._combination.columns, strict=True):
-            columns.append(np.mean([column(raw_scores(model, X)) for model in models], axis=0))
+            # Added up one by one, a row's mean does not depend on the number of rows.
+            columns.append(sum(column(raw_scores(model, X)) for model in models) / len(models))
         return columns
 
     @property
@@ -333,13 +341,18 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
         AttributeError
             When the ranker is not fitted.
         """
+        check_is_fitted(self, "weights_")
         return Bunch(**self._models)
 
     def _members(self) -> dict[str, Any]:
         """Return the members by name, with seeds where they have none of their own."""
         named = _named(self.estimators)
         self._validate_names([name for name, _ in named])
-        members = {name: clone(member) for name, member in named if member != "drop"}
+        members = {}
+        for name, member in named:
+            if not isinstance(member, str) or member != "drop":
+                with naming(name, "cannot be copied"):
+                    members[name] = clone(member)
         if not members:
             raise ValueError("estimators must hold at least one member that is not 'drop'.")
         rng = None if self.random_state is None else check_random_state(self.random_state)
@@ -357,8 +370,8 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
         return members
 
     def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags: sparse rows and missing values are taken where all members do."""
-        members = (member for _, member in _named(self.estimators) if member != "drop")
+        """Return scikit-learn's tags: sparse rows and missing values are taken where all members that say do."""
+        members = (member for _, member in _named(self.estimators) if hasattr(member, "__sklearn_tags__"))
         return tags_of_all(super().__sklearn_tags__(), members)
 
 
