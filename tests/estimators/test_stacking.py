@@ -177,7 +177,9 @@ def test_members_of_noise_get_no_weight_and_copies_share_one():
         weights = np.array(list(ranker.weights_.values()))
         assert (weights >= 0.0).all()
         totals.append(weights[1:].sum())
-    assert np.mean(totals) < 0.05
+    assert np.mean(totals) < 0.04
+    sizes = weights[weights > 0.0]
+    assert sizes.min() >= 0.05 * sizes.max()
     rows = np.column_stack([rows[:, 0], rows[:, 0], rows[:, 0] + rng.normal(size=2000)])
     alone = StackingRanker(columns_of(0, 2), final_estimator=final, cv=3).fit(rows, y).weights_
     both = StackingRanker(columns_of(0, 1, 2), final_estimator=final, cv=3).fit(rows, y).weights_
@@ -454,7 +456,7 @@ def test_rows_of_weight_zero_say_nothing_of_a_scale():
     rows[weights > 0.0, 1] = 0.0
 
     class Weighted(Fixed):
-        def fit(self, X, y, sample_weight=None):
+        def fit(self, X, y, sample_weight=None):  # noqa: ARG002
             return super().fit(X, y)
 
     members = [("good", Weighted(0)), ("alike", Weighted(1))]
@@ -495,13 +497,10 @@ def test_members_need_no_tags():
     class Untagged:
         """Like boosters of other libraries, an estimator by its methods alone."""
 
-        def get_params(self, deep=True):
+        def get_params(self, deep=True):  # noqa: ARG002
             return {}
 
-        def set_params(self):
-            return self
-
-        def fit(self, X, y):
+        def fit(self, X, y):  # noqa: ARG002
             return self
 
         def predict_proba(self, X):

@@ -29,6 +29,8 @@ PROBABILITY_ROUNDING = 1e-4
 MIN_POSITIVES_FOR_LOG_ODDS = 500
 # So many points describe the ranks of a column in a saved model.
 MAX_KNOTS = 1000
+# Smaller shares of the largest weight are left out: most are noise, and each costs models to keep and score.
+MIN_SHARE = 0.05
 # As in Caruana's paper; later rounds change the weights by little.
 GREEDY_ROUNDS = 25
 
@@ -154,15 +156,16 @@ class OutOfFold(NamedTuple):
             Fold(n, np.concatenate(of), test) for n, (of, test) in enumerate(zip(train, tests, strict=True))
         ]
 
-    def scaled(self, measure: PrecisionAtBudget) -> tuple[Floats, list[Column]]:
+    def scaled(self, measure: PrecisionAtBudget, out: Floats | None = None) -> tuple[Floats, list[Column]]:
         """Return the columns, shape (n_samples, n_models), and the scales for rows to come.
 
-        Where time passes ranks are those within a part, and the scale is that of the last one.
+        Where time passes ranks are those within a part, and the scale is that of the last one. The columns
+        are written to ``out``, which may hold the scores themselves.
         """
         rows, weights = self.rows, measure.weights
         n_positive = weights[rows][measure.is_positive[rows]].sum()
         ranked = self.by_time or n_positive < MIN_POSITIVES_FOR_LOG_ODDS
-        columns, scales = np.full(self.scores.shape[::-1], np.nan), []
+        columns, scales = np.full(self.scores.shape[::-1], np.nan) if out is None else out, []
         for number, scores in enumerate(self.scores):
             for part in self.parts if self.by_time else [rows]:
                 scale = Column.of(scores[part], weights[part], ranked=ranked)
@@ -192,7 +195,8 @@ class ColumnsPart(NamedTuple):
 
     def measures(self, scores: Floats) -> tuple[float, float]:
         """Return the precision at the budget and the average precision of scores of the rows."""
-        return self.whole.measure(Fold(0, self.rows, self.rows), Member({}, scores))
+        measure = self.whole.measure
+        return measure.of_ranking(measure.ranking(self.rows, scores))
 
 
 def best_member(part: ColumnsPart) -> Floats:
@@ -215,12 +219,19 @@ def greedy(part: ColumnsPart) -> Floats:
     ----------
     Caruana, Niculescu-Mizil, Crew and Ksikes, *Ensemble selection from libraries of models*, ICML 2004.
     """
-    values = part.values
+    values, measure = part.values, part.whole.measure
+    ranking = measure.ranking(part.rows, values[:, 0])
     counts, total, best = np.zeros(values.shape[1]), np.zeros(len(values)), (-np.inf, -np.inf)
     best_counts = counts
     for _ in range(GREEDY_ROUNDS):
-        tried = [part.measures(total + column) for column in values.T]
-        added = max(range(len(tried)), key=tried.__getitem__)
+        rankings = (ranking.with_scores(total + column) for column in values.T)
+        precisions = np.array([measure.precision(of_sum) for of_sum in rankings])
+        # The average precision, which costs more, decides between equals alone.
+        tried = {
+            number: part.measures(total + values[:, number])
+            for number in np.flatnonzero(precisions == precisions.max())
+        }
+        added = max(tried, key=tried.__getitem__)
         counts, total = counts + (np.arange(len(counts)) == added), total + values[:, added]
         if tried[added] > best:
             best, best_counts = tried[added], counts
@@ -240,7 +251,12 @@ class Final(NamedTuple):
         return self.family + (f", p = {self.params['p']:g}" if "p" in self.params else "")
 
     def weights(self, part: ColumnsPart) -> Floats:
-        """Return the weight of each model."""
+        """Return the weight of each model; those much smaller than the largest are zero."""
+        weights = self._all_weights(part)
+        sizes = np.abs(weights)
+        return np.where(sizes >= MIN_SHARE * sizes.max(), weights, 0.0)
+
+    def _all_weights(self, part: ColumnsPart) -> Floats:
         if callable(self.weigh):
             return np.asarray(self.weigh(part))
         whole = part.whole
@@ -287,10 +303,10 @@ def check_final(final: Any) -> Final | None:
 def combine(ranker: Any, out_of_fold: OutOfFold, target: Target, final: Final | None) -> Combination:
     """Return the combination of models by a final, or by the one that the folds choose for the budget.
 
-    The choice sets the attributes of a search on ``ranker``.
+    The scores become columns in place, since a copy is memory for each row and model. The choice sets the attributes of a search on ``ranker``.
     """
     measure = PrecisionAtBudget(ranker, target)
-    values, scales = out_of_fold.scaled(measure)
+    values, scales = out_of_fold.scaled(measure, out_of_fold.scores.T)
     columns = Columns(values, measure, target.weights)
     with one_blas_thread():
         if final is None:

@@ -30,6 +30,7 @@ from pushrank.estimators._docstrings import search_docs
 from pushrank.estimators._scoring import HeldOutScorer
 from pushrank.estimators._target import Target
 from pushrank.metrics import average_precision, precision_at_k
+from pushrank.metrics._ranking import Ranking
 
 Selection = Literal["best", "one_standard_error"]
 SELECTIONS = get_args(Selection)
@@ -319,15 +320,28 @@ class PrecisionAtBudget:
     def __init__(self, ranker: Any, target: Target) -> None:
         self.is_positive = np.asarray(target.codes, dtype=bool)
         self.weights = np.ones(len(self.is_positive)) if target.weights is None else target.weights
+        self._is_weighted = target.weights is not None
         self._depth = budget_depth(ranker, float(self.weights.sum()))
         per_row = float(self.weights.sum() / self.weights[self.is_positive].sum())
         self.kept: float = self._depth.get("fraction_of_positives") or self._depth["fraction"] * per_row
 
     def __call__(self, fold: Fold, member: Member) -> tuple[float, float]:
         """Return the precision at the budget and the average precision of a member."""
-        labels, weights = self.is_positive[fold.test], self.weights[fold.test]
-        precision = precision_at_k(labels, member.scores, **self._depth, sample_weight=weights)
-        return precision, average_precision(labels, member.scores, sample_weight=weights)
+        return self.of_ranking(self.ranking(fold.test, member.scores))
+
+    def ranking(self, rows: NDArray[np.intp], scores: NDArray[np.floating]) -> Ranking:
+        """Return the ranking of some rows by scores."""
+        # Without weights the first rows are selected, which is faster than to sort all.
+        weights = self.weights[rows] if self._is_weighted else None
+        return Ranking(self.is_positive[rows], scores, weights)
+
+    def precision(self, ranking: Ranking) -> float:
+        """Return the precision at the budget of a ranking."""
+        return float(precision_at_k(ranking.is_positive, ranking, **self._depth))
+
+    def of_ranking(self, ranking: Ranking) -> tuple[float, float]:
+        """Return the precision at the budget and the average precision of a ranking."""
+        return self.precision(ranking), float(average_precision(ranking.is_positive, ranking))
 
     def one_hit(self, folds: Sequence[Fold]) -> float:
         """Return the change of the mean precision by another hit in a fold."""

@@ -105,7 +105,8 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
     Attributes
     ----------
     weights_ : dict of str to float
-        The weight of each member; their sizes add up to one.
+        The weight of each member; their sizes add up to one. Weights below a twentieth of the largest are set
+        to zero: they are mostly those of noise.
     final_ : str
         How the weights were found.
     named_estimators_ : Bunch
@@ -241,7 +242,8 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
             whole = self._fits({name: members[name] for name in kept}, rows, [(None, None)])
             kept = {name: [model] for name, model, _ in whole}
         self._models, self._combination = kept, combination.without_zeros()
-        combined = combination(scores[:, seen])
+        # The scores have become columns: by time the ranks within each part, like those of rows to come.
+        combined = combination.total(scores)[seen]
         labels_seen = two_class_target(self, codes[seen], None if weights is None else weights[seen])
         set_classes(self, replace(labels_seen, classes=target.classes), combined)
         self.held_out_scores_ = np.full(len(labels), np.nan)
@@ -370,7 +372,7 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
         return members
 
     def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags: sparse rows and missing values are taken where all members that say do."""
+        """Return scikit-learn's tags: sparse rows and missing values are taken where all members do."""
         members = (member for _, member in _named(self.estimators) if hasattr(member, "__sklearn_tags__"))
         return tags_of_all(super().__sklearn_tags__(), members)
 
