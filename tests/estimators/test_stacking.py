@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -25,7 +26,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, GroupKFold, RepeatedStratifiedKFold, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from pushrank import PNormPush, PushBoost, RankSVM, StackingRanker, load, metrics, save
 from pushrank.estimators._combination import (
@@ -515,3 +516,20 @@ def test_members_need_no_tags():
 def test_members_of_an_unfitted_ranker():
     with pytest.raises(NotFittedError):
         StackingRanker(MEMBERS).named_estimators_  # noqa: B018
+
+
+def test_a_damaged_file_and_a_member_that_cannot_be_kept_are_named(tmp_path):
+    ranker = StackingRanker(MEMBERS[:1], final_estimator="mean", cv=2, cache_dir=tmp_path).fit(X, Y)
+    kept = sorted(tmp_path.glob("*.joblib"))
+    assert len(kept) == 2
+    kept[0].write_bytes(kept[0].read_bytes()[:100])
+    with pytest.raises(ValueError, match=f"{kept[0].name} in cache_dir cannot be read .* delete it"):
+        ranker.fit(X, Y)
+    unnamed = make_pipeline(FunctionTransformer(lambda rows: rows), LogisticRegression())
+    with pytest.raises(ValueError, match="the member 'unnamed' cannot be kept in cache_dir"):
+        StackingRanker([("unnamed", unnamed)], cv=2, cache_dir=tmp_path).fit(X, Y)
+
+
+def test_a_bar_shows_the_time_left(capsys):
+    StackingRanker(MEMBERS[:1], final_estimator="mean", cv=2, verbose=True).fit(X, Y)
+    assert re.search(r"StackingRanker .*2/2.*0:00:00.*left", capsys.readouterr().err)

@@ -212,14 +212,24 @@ def warn_of_zeros(ranker: Any) -> None:
 
 
 @contextmanager
-def progress_bar(ranker: Any, n_iter: int) -> Iterator[Callback | None]:
-    """Yield a callback that draws a bar of so many iterations on standard error; None if not verbose."""
+def progress_bar(ranker: Any, n_iter: int, *, is_exact: bool = False) -> Iterator[Callback | None]:
+    """Yield a callback that draws a bar of so many iterations on standard error; None if not verbose.
+
+    The time left is shown where the number of iterations is exact, and not the most that there may be.
+    """
     if not ranker.verbose:
         yield None
         return
     import_optional("rich", "cli")
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     columns = (
         TextColumn("[bold]{task.description}"),
@@ -227,6 +237,7 @@ def progress_bar(ranker: Any, n_iter: int) -> Iterator[Callback | None]:
         MofNCompleteColumn(),
         TextColumn("{task.fields[shown]}"),
         TimeElapsedColumn(),
+        *((TimeRemainingColumn(), TextColumn("left")) if is_exact else ()),
     )
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task(type(ranker).__name__, total=n_iter, shown="")

@@ -303,7 +303,8 @@ def check_final(final: Any) -> Final | None:
 def combine(ranker: Any, out_of_fold: OutOfFold, target: Target, final: Final | None) -> Combination:
     """Return the combination of models by a final, or by the one that the folds choose for the budget.
 
-    The scores become columns in place, since a copy is memory for each row and model. The choice sets the attributes of a search on ``ranker``.
+    The scores become columns in place, since a copy is memory for each row and model. The choice sets the
+    attributes of a search on ``ranker``.
     """
     measure = PrecisionAtBudget(ranker, target)
     values, scales = out_of_fold.scaled(measure, out_of_fold.scores.T)

@@ -183,7 +183,7 @@ class Search:
                 members.append((member.params, measures, member.solution))
             return members
 
-        with progress_bar(self.ranker, n_members * len(self.folds)) as callback:
+        with progress_bar(self.ranker, n_members * len(self.folds), is_exact=True) as callback:
             by_fold = Parallel(self.ranker.n_jobs, require="sharedmem")(
                 delayed(measured)(fold) for fold in self.folds
             )

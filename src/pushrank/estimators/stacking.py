@@ -262,11 +262,13 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
             folder.mkdir(parents=True, exist_ok=True)
             key = joblib.hash((tuple(rows), version("pushrank"), version("scikit-learn")))
         work = (
-            delayed(_fitted)(name, member, rows, number, train, test, folder, key)
+            delayed(_fitted)(
+                name, member, rows, number, train, test, _path(folder, key, name, member, train, test)
+            )
             for name, member in members.items()
             for number, (train, test) in enumerate(parts)
         )
-        with progress_bar(self, len(members) * len(parts)) as callback:
+        with progress_bar(self, len(members) * len(parts), is_exact=True) as callback:
             results = Parallel(n_jobs=self.n_jobs, return_as="generator")(work)
             for number, result in enumerate(results):
                 if callback is not None:
@@ -404,17 +406,30 @@ def naming(name: str, what: str) -> Iterator[None]:
         raise kind(f"the member {name!r} {what}: {error}") from error
 
 
+def _path(folder: Path | None, key: str, name: str, member: Any, train: Any, test: Any) -> Path | None:
+    """Return where a model is kept. Another process may have arrays as files, whose hash would differ."""
+    if folder is None:
+        return None
+    with naming(name, "cannot be kept in cache_dir"):
+        return folder / f"{joblib.hash((key, member, train, test))}.joblib"
+
+
 def _fitted(
-    name: str, member: Any, rows: Rows, number: int, train: Any, test: Any, folder: Path | None, key: str
+    name: str, member: Any, rows: Rows, number: int, train: Any, test: Any, path: Path | None
 ) -> tuple[str, Any, Any]:
     """Return a member's name, its model of the training part, and the scores of the part held out."""
-    if folder is None:
+    if path is None:
         return name, *_fit(name, member, rows, number, train, test)
-    path = folder / f"{joblib.hash((key, member, train, test))}.joblib"
     if not path.exists():
         with atomic_write(path) as beside:
             joblib.dump(_fit(name, member, rows, number, train, test), beside)
-    return name, *joblib.load(path)
+    try:
+        return name, *joblib.load(path)
+    except Exception as error:
+        raise ValueError(
+            f"{path} in cache_dir cannot be read ({type(error).__name__}: {error}); delete it, and its model "
+            "is fitted again."
+        ) from error
 
 
 def _fit(name: str, member: Any, rows: Rows, number: int, train: Any, test: Any) -> tuple[Any, Any]:
