@@ -111,7 +111,7 @@ class Combination:
         """Return the combined scores of rows, of the scores by model."""
         return self.total([column(s) for column, s in zip(self.columns, scores, strict=True)])
 
-    def total(self, columns: Sequence[Floats]) -> Floats:
+    def total(self, columns: Sequence[Floats] | Floats) -> Floats:
         """Return the weighted sum of columns; one by one, a row's sum does not depend on the other rows."""
         pairs = zip(self.weights.tolist(), columns, strict=False)
         total: Floats = np.zeros(len(columns[0]))

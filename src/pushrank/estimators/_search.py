@@ -335,11 +335,11 @@ class PrecisionAtBudget:
         weights = self.weights[rows] if self._is_weighted else None
         return Ranking(self.is_positive[rows], scores, weights)
 
-    def precision(self, ranking: Ranking) -> float:
+    def precision(self, ranking: Any) -> float:
         """Return the precision at the budget of a ranking."""
         return float(precision_at_k(ranking.is_positive, ranking, **self._depth))
 
-    def of_ranking(self, ranking: Ranking) -> tuple[float, float]:
+    def of_ranking(self, ranking: Any) -> tuple[float, float]:
         """Return the precision at the budget and the average precision of a ranking."""
         return self.precision(ranking), float(average_precision(ranking.is_positive, ranking))
 

@@ -333,7 +333,8 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
         columns = [np.zeros(_num_samples(X))] if not self._models else []
         for models, column in zip(self._models.values(), self._combination.columns, strict=True):
             # Added up one by one, a row's mean does not depend on the number of rows.
-            columns.append(sum(column(raw_scores(model, X)) for model in models) / len(models))
+            scores = (column(raw_scores(model, X)) for model in models)
+            columns.append(sum(scores, start=np.zeros(_num_samples(X))) / len(models))
         return columns
 
     @property
