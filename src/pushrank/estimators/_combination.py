@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import _num_samples
 
 from pushrank._io import trust_in_files
@@ -24,11 +25,11 @@ from pushrank.estimators.push import IRPush, PNormPush
 from pushrank.estimators.trimmed_push import TrimmedPush
 
 # A forest gives probabilities of exactly 0 and 1, whose log-odds are infinite; this keeps their order.
-PROBABILITY_ROUNDING = 1e-4
-# With fewer positives a rank is safer than a score, of which single rows may be far from all others.
-MIN_POSITIVES_FOR_LOG_ODDS = 500
-# So many points describe the ranks of a column in a saved model.
-MAX_KNOTS = 1000
+PROBABILITY_ROUNDING = 1e-3
+# The log-odds of a probability of .999.
+LIMIT = float(logit(1.0 - PROBABILITY_ROUNDING))
+# The share of the scores at either end that counts as the next one for a logistic curve.
+TAIL = 0.01
 # Smaller shares of the largest weight are left out: most are noise, and each costs models to keep and score.
 MIN_SHARE = 0.05
 # As in Caruana's paper; later rounds change the weights by little.
@@ -58,45 +59,46 @@ def unlinked(model: Any, scores: Floats) -> Floats:
 
 @dataclass
 class Column:
-    """An increasing function from a model's scores to a scale on which models are added up.
+    """The function from a model's scores to the scale on which models are added up.
 
-    It is linear from knot to knot. Beyond the last knots of ranks it rises by a logarithm, so that rows above
-    all others keep their order.
+    A logistic curve makes log-odds of the scores. Beyond those of a probability of .999 it rises by a
+    logarithm alone, as single rows would else decide what a push does. In experiments/ensemble ranks are no
+    better, however few the positives are, or as time passes.
     """
 
-    knots: Floats
-    values: Floats
-    spread: float
-    is_ranked: bool
+    slope: float
+    intercept: float
+    mean: float = 0.0
+    spread: float = 1.0
 
     @classmethod
-    def of(cls, scores: Floats, weights: Floats, *, ranked: bool) -> Column:
-        """Return the function to standard deviations from the mean of some scores.
-
-        If ``ranked`` it is the one to the log-odds of the share of their weight that is lower; ties count
-        half.
-        """
-        mean = float(np.average(scores, weights=weights))
-        spread = float(np.sqrt(np.average((scores - mean) ** 2, weights=weights)))
-        spread = spread if np.ptp(scores[weights > 0.0]) > 0.0 else np.inf
-        if not ranked:
-            return cls(np.array([mean]), np.zeros(1), spread, False)
-        knots, codes = np.unique(scores[weights > 0.0], return_inverse=True)
-        heights = np.bincount(codes, weights[weights > 0.0])
-        values = logit((np.cumsum(heights) - 0.5 * heights) / heights.sum())
-        if len(knots) > MAX_KNOTS:
-            kept = np.unique(np.searchsorted(values, np.linspace(values[0], values[-1], MAX_KNOTS)))
-            knots, values = knots[kept], values[kept]
-        return cls(knots, values, spread, True)
+    def of(cls, scores: Floats, is_positive: NDArray[np.bool_], weights: Floats) -> Column:
+        """Return the function for some scores; it has mean zero and variance one, or is zero throughout."""
+        if np.ptp(scores[weights > 0.0]) == 0.0:
+            return cls(0.0, 0.0)
+        # A row far from all others would make the curve flat.
+        ends = np.quantile(scores, [TAIL, 1.0 - TAIL], weights=weights, method="inverted_cdf")
+        clipped = np.clip(scores, *ends) if ends[0] < ends[1] else scores
+        mean, spread = _mean_and_spread(clipped, weights)
+        curve = LogisticRegression().fit((clipped[:, np.newaxis] - mean) / spread, is_positive, weights)
+        # Scores that fall towards the positives, as those of noise may, keep their order and their spread.
+        slope = float(curve.coef_[0, 0]) if curve.coef_[0, 0] > 0.0 else 1.0
+        column = cls(slope / spread, float(curve.intercept_[0]) - slope * mean / spread)
+        log_odds = column(scores)
+        column.mean, column.spread = _mean_and_spread(log_odds, weights)
+        return column
 
     def __call__(self, scores: Floats) -> Floats:
         """Return scores on the scale."""
-        low, high = self.knots[0], self.knots[-1]
-        if not self.is_ranked:
-            return np.asarray((scores - low) / self.spread)
-        beyond = np.log1p(np.maximum(scores - high, 0.0) / self.spread)
-        below = np.log1p(np.maximum(low - scores, 0.0) / self.spread)
-        return np.asarray(np.interp(scores, self.knots, self.values) + beyond - below)
+        log_odds = self.slope * scores + self.intercept
+        within = np.clip(log_odds, -LIMIT, LIMIT)
+        log_odds = within + np.sign(log_odds) * np.log1p(np.abs(log_odds - within))
+        return np.asarray((log_odds - self.mean) / self.spread)
+
+
+def _mean_and_spread(values: Floats, weights: Floats) -> tuple[float, float]:
+    mean = float(np.average(values, weights=weights))
+    return mean, float(np.sqrt(np.average((values - mean) ** 2, weights=weights)))
 
 
 @dataclass
@@ -157,20 +159,15 @@ class OutOfFold(NamedTuple):
         ]
 
     def scaled(self, measure: PrecisionAtBudget, out: Floats | None = None) -> tuple[Floats, list[Column]]:
-        """Return the columns, shape (n_samples, n_models), and the scales for rows to come.
+        """Return the columns, shape (n_samples, n_models), and their scales.
 
-        Where time passes ranks are those within a part, and the scale is that of the last one. The columns
-        are written to ``out``, which may hold the scores themselves.
+        The columns are written to ``out``, which may hold the scores themselves.
         """
         rows, weights = self.rows, measure.weights
-        n_positive = weights[rows][measure.is_positive[rows]].sum()
-        ranked = self.by_time or n_positive < MIN_POSITIVES_FOR_LOG_ODDS
         columns, scales = np.full(self.scores.shape[::-1], np.nan) if out is None else out, []
         for number, scores in enumerate(self.scores):
-            for part in self.parts if self.by_time else [rows]:
-                scale = Column.of(scores[part], weights[part], ranked=ranked)
-                columns[part, number] = scale(scores[part])
-            scales.append(scale)
+            scales.append(Column.of(scores[rows], measure.is_positive[rows], weights[rows]))
+            columns[:, number] = scales[-1](scores)
         return columns, scales
 
 
@@ -321,22 +318,20 @@ def combine_apart(ranker: Any, out_of_fold: OutOfFold, target: Target) -> list[C
     """Return for each part the combination whose weights come from the other parts, or those before it.
 
     The way to find them is chosen by all parts. Nothing comes before the first part in time, where all
-    weights are equal. By time a part is on the scale of the one before it, as rows to come would be.
+    weights are equal.
     """
-    measure = PrecisionAtBudget(ranker, target)
-    values, scales = out_of_fold.scaled(measure)
-    columns, parts = Columns(values, measure, target.weights), out_of_fold.parts
+    measure, parts = PrecisionAtBudget(ranker, target), out_of_fold.parts
     combinations = []
     with one_blas_thread():
+        columns = Columns(out_of_fold.scaled(measure)[0], measure, target.weights)
         final = _chosen(ranker, columns, target, out_of_fold.folds)
-        weights = [final.weights(columns.part(fold.train)) for fold in out_of_fold.folds]
-    if out_of_fold.by_time:
-        weights.insert(0, mean_of_members(columns.part(parts[0])))
-    for number, of_part in enumerate(weights):
-        if out_of_fold.by_time:
-            before = out_of_fold._replace(parts=[parts[max(number - 1, 0)]])
-            scales = before.scaled(measure)[1]
-        combinations.append(Combination(scales, of_part, final.name))
+        for number in range(len(parts)):
+            others = parts[:number] + ([] if out_of_fold.by_time else parts[number + 1 :])
+            seen = out_of_fold._replace(parts=others or [parts[number]])
+            values, scales = seen.scaled(measure)
+            way = final if others else Final("mean", {}, mean_of_members)
+            weights = way.weights(Columns(values, measure, target.weights).part(seen.rows))
+            combinations.append(Combination(scales, weights, final.name))
     return combinations
 
 

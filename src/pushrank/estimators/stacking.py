@@ -126,11 +126,9 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
 
     Notes
     -----
-    The scale of the columns depends on what is known. With 500 positives or more, columns are decision
-    functions or log-odds, less their mean and over their standard deviation. With fewer, or where time
-    passes, they are the log-odds of the share of out-of-fold scores that are lower; by time among the rows of
-    the same part, so that scores whose level drifts can be added up. Rows to come are compared with the last
-    part.
+    A column has the log-odds of a member, by a logistic curve through its scores of the rows that were held
+    out, less their mean and over their standard deviation. In experiments/ensemble ranks are no better, with
+    few positives or as time passes.
 
     Every member is fitted once a fold, and once more where it is fitted again. What comes on top takes
     seconds. A saved ranker holds a model for each member of positive weight and fold.
@@ -242,7 +240,7 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
             whole = self._fits({name: members[name] for name in kept}, rows, [(None, None)])
             kept = {name: [model] for name, model, _ in whole}
         self._models, self._combination = kept, combination.without_zeros()
-        # The scores have become columns: by time the ranks within each part, like those of rows to come.
+        # The scores have become columns.
         combined = combination.total(scores)[seen]
         labels_seen = two_class_target(self, codes[seen], None if weights is None else weights[seen])
         set_classes(self, replace(labels_seen, classes=target.classes), combined)
