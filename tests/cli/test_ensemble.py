@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -24,6 +25,7 @@ from pushrank.cli.model import (
     make_ranking_pipelines,
 )
 from pushrank.cli.table import DEFAULT_FORMAT
+from pushrank.model_selection import RankerComparison
 from pushrank.model_selection.compare import BASELINE, EXTRA_TREES, FOREST, IR_PUSH, LIGHTGBM, STUMPS
 from tests.cli.runner import LABEL, call, fitted
 
@@ -82,13 +84,32 @@ def test_an_ensemble_scores_and_says_its_size_and_threshold(saved):
     assert set(dict(model.ranker.estimators)) == set(QUICK)
 
 
-def test_the_seed_is_that_of_all_members():
+def test_the_seed_is_that_of_the_weights_and_members_are_those_of_compare():
     [(_, pipeline)] = make_ranking_pipelines(
         {"ensemble": make_model("ensemble", 3)}, ["x"], [], sparse=False
     ).items()
     assert pipeline[-1].random_state == 3
-    members = [member[-1] for _, member in pipeline[-1].estimators]
-    assert {member.get_params().get("random_state") for member in members} == {None}
+    seeds = {member[-1].get_params().get("random_state") for _, member in pipeline[-1].estimators}
+    assert seeds == {None, 0}
+
+
+def test_the_command_that_is_printed_fits_the_ensemble_that_was_compared(written, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(RankerComparison, "best_", property(lambda self: list(self.measures)[-1]))
+    models = ("--model", "logistic-regression", "--model", "P-Norm Push, p = 16", "--alpha", 0.2)
+    arguments = ("compare", written / "data.csv", *LABEL, *models, "--folds", 2, "--budget", 100)
+    found = json.loads(call(*arguments, "--save-best", "best.skops", "--json").stdout)
+    assert list(found["models"]) == ["logistic-regression", "P-Norm Push, p = 16", "all of them together"]
+    command = shlex.split(found["fit"])
+    assert command.count("--member") == 2
+    call(*["model.skops" if word == "best.skops" else word for word in command[1:]])
+    best, later = SavedModel.load(Path("best.skops")), SavedModel.load(Path("model.skops"))
+    assert best.name == later.name == "ensemble"
+    assert best.alert == later.alert
+    features = best.features(best.read(written / "data.csv"))
+    np.testing.assert_array_equal(best.scores(features), later.scores(features))
+    wrong = ("fit", written / "data.csv", *LABEL, "--model", "ir-push", "--member", "pnorm-push")
+    assert "--member is for --model ensemble" in call(*wrong, "-o", "no.skops", code=2).stderr
 
 
 def test_show_prints_weights_candidates_and_the_choice(saved):

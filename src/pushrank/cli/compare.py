@@ -86,9 +86,14 @@ def compare(
             say(f"All this rests on {which}. Unless it is known beforehand: {excluding(names)}.")
         say(f"To fit the best on all rows: {command}")
     if save_best is not None:
-        best, learnt = comparison.best_, compared.rows.learnt
-        fitted = fit_pipeline(compared.models[best], learnt)
-        SavedModel.from_fit(fitted, best, learnt, alert=compared.alert()).save(save_best)
+        best, learnt, alert = comparison.best_, compared.rows.learnt, compared.alert()
+        fitted, name = fit_pipeline(compared.models[best], learnt), best
+        if best.startswith(TOGETHER):
+            name = ENSEMBLE
+            # In the comparison each part has weights of its own: the threshold is for those of all rows.
+            if alert is not None:
+                alert = alert.at_scores(learnt.y, fitted[-1].held_out_scores_)
+        SavedModel.from_fit(fitted, name, learnt, alert=alert).save(save_best)
         say(f"{best}, fitted to all {len(learnt.y):,} rows, is saved as {save_best}.", err=True)
 
 
@@ -97,7 +102,9 @@ def fit_command(
 ) -> str:
     """Return the command that fits the best model as it was compared."""
     best, rows = compared.comparison.best_, compared.rows
-    has_alpha = "alpha" in compared.models[best].named_steps["rank"].get_params()
+    ranker = compared.models[best].named_steps["rank"]
+    is_ensemble = best.startswith(TOGETHER)
+    has_alpha = "alpha" in ranker.get_params() or is_ensemble
     given = {
         "label": None if rows.table.is_sparse else rows.label,
         "positive": rows.positive,
@@ -107,7 +114,8 @@ def fit_command(
         "date": source.date,
         "time": rows.time,
         "weight": config.weight,
-        "model": ENSEMBLE if best.startswith(TOGETHER) else best,
+        "model": ENSEMBLE if is_ensemble else best,
+        "member": [name for name, _ in ranker.estimators] if is_ensemble and config.model else None,
         "budget": compared.budget_of_rows_learnt,
         "alpha": config.alpha if has_alpha else None,
     }

@@ -19,7 +19,7 @@ from pushrank.cli import options
 from pushrank.cli.alerts import Alert
 from pushrank.cli.errors import InputError, refusing, warn
 from pushrank.cli.features import FeatureSource, LabelledFeatures, read_features
-from pushrank.cli.model import N_INNER_FOLDS, make_model, make_ranking_pipelines
+from pushrank.cli.model import N_INNER_FOLDS, make_model, make_ranking_pipelines, members_among
 from pushrank.cli.options import option
 from pushrank.cli.screen import progress, share_of_rows
 from pushrank.cli.table import Kind, TextFormat, listed
@@ -190,10 +190,12 @@ def run_comparison(source: FeatureSource, text_format: TextFormat, config: Compa
     models = make_ranking_pipelines(
         rankers, rows.numeric, rows.categorical, sparse=sparse, alpha=config.alpha
     )
-    together = config.together and len(models) > 1
-    nested = together and is_nested(rows.y, cv)
+    # What is named is added up; of the models by default those that differ.
+    members = list(models) if config.model else members_among(models)
+    together = members if config.together and len(members) > 1 else []
+    nested = bool(together) and is_nested(rows.y, cv)
     if nested and not config.can_split_again(rows.y, rows.times):
-        together = nested = False
+        together, nested = [], False
         warn(f"{TOGETHER} are not measured: a class has too few rows to choose how they are added up.")
     with refusing(), progress(config.folds * config.repeats, len(models) + config.nested + nested) as advance:
         comparison = compare_rankers(
@@ -214,10 +216,12 @@ def run_comparison(source: FeatureSource, text_format: TextFormat, config: Compa
         )
     if together:
         name = next(name for name in comparison.measures if name.startswith(TOGETHER))
-        # The weights come from the rows that are held out, at a fit to all of them.
         share = None if config.budget is None else config.budget / int((comparison.folds >= 0).sum())
-        stack = StackingRanker(list(models.items()), fraction=share, random_state=config.seed)
-        models |= make_ranking_pipelines({name: stack}, rows.numeric, rows.categorical, sparse=sparse)
+        added = [(name, rankers[name]) for name in together]
+        stack = StackingRanker(added, fraction=share, random_state=config.seed)
+        models |= make_ranking_pipelines(
+            {name: stack}, rows.numeric, rows.categorical, sparse=sparse, alpha=config.alpha
+        )
     return Compared(rows, models, split, comparison)
 
 

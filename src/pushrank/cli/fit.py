@@ -27,6 +27,7 @@ from pushrank.cli.model import (
     N_INNER_FOLDS,
     SavedModel,
     default_model,
+    ensemble_members,
     fit_parameters,
     fit_pipeline,
     make_model,
@@ -69,6 +70,10 @@ class FitConfig:
         "models that are chosen for a budget. The threshold takes five more fits.",
         min=1,
     )
+    member: list[str] | None = option(
+        "A member of --model ensemble, by its name in fit or in the table of compare; may be repeated. By "
+        "default up to eight of those that compare has."
+    )
     p: float | None = option_of_models("p", "The strength of the push, at least 1")
     k: float | None = option_of_models(
         "k",
@@ -101,9 +106,15 @@ class FitConfig:
 
     def ranker(self, name: str) -> BaseEstimator:
         """Return a model by its name, with the options that are its parameters."""
-        others = {"output", "force", "model", "budget", "weight", "time", "probability", "seed"}
+        others = {"output", "force", "model", "member", "budget", "weight", "time", "probability", "seed"}
         parameters = {name: value for name, value in vars(self).items() if name not in others}
-        return make_model(name, self.seed, **parameters)
+        ranker = make_model(name, self.seed, **parameters)
+        if self.member:
+            if name != ENSEMBLE:
+                raise InputError(f"--member is for --model {ENSEMBLE}; leave it out with --model {name}.")
+            members = ensemble_members(None, dense=True, named=self.member, seed=self.seed)
+            ranker.set_params(estimators=list(members.items()))
+        return ranker
 
 
 def fit(source: FeatureSource, text_format: TextFormat, config: FitConfig) -> None:

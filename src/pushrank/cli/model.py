@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
 from importlib.metadata import version
@@ -134,16 +134,20 @@ def make_model(name: str, seed: int = 0, **options: Any) -> BaseEstimator:
     return model.set_params(**settings)
 
 
-def ensemble_members(n_rows: int | None, *, dense: bool) -> dict[str, BaseEstimator]:
-    """Return at most eight models of those that ``compare`` has for so many rows, without seeds."""
+def ensemble_members(
+    n_rows: int | None, *, dense: bool, named: Sequence[str] = (), seed: int = 0
+) -> dict[str, BaseEstimator]:
+    """Return the models named, or at most eight of those that ``compare`` has for so many rows."""
+    if named:
+        return {name: make_model(name, seed) for name in named}
     with record_warnings([]):
         compared = default_rankers((16.0,), dense=dense, n_rows=n_rows)
-    members = {name: compared[name] for name in [name for name in MEMBERS if name in compared][:MAX_MEMBERS]}
-    for model in members.values():
-        # The ensemble's own seed then draws theirs.
-        if "random_state" in model.get_params():
-            model.set_params(random_state=None)
-    return members
+    return {name: make_model(name, seed) for name in members_among(compared)}
+
+
+def members_among(compared: Iterable[str]) -> list[str]:
+    """Return the names of at most eight models to make an ensemble of, from those that are compared."""
+    return [name for name in MEMBERS if name in set(compared)][:MAX_MEMBERS]
 
 
 def by_kind(numbers: Any, words: Any, numeric: list[str], categorical: list[str]) -> ColumnTransformer:
@@ -179,7 +183,8 @@ def make_ranking_pipelines(
 ) -> dict[str, Pipeline]:
     """Return pipelines from raw columns to scores, those of a kind with the same preprocessing.
 
-    An ensemble that has no members yet is given those that suit the number of rows.
+    An ensemble that has no members yet is given those that suit the number of rows. Those that it has come
+    without preprocessing.
     """
     matrix = trees = make_preprocessor(numeric, categorical, sparse=sparse)
     if not sparse:
@@ -190,8 +195,8 @@ def make_ranking_pipelines(
         alpha = STANDARD_ALPHA if alpha is None else alpha
     pipelines = {}
     for name, model in models.items():
-        if isinstance(model, StackingRanker) and model.estimators is None:
-            members = ensemble_members(n_rows, dense=not sparse)
+        if isinstance(model, StackingRanker):
+            members = dict(model.estimators or ensemble_members(n_rows, dense=not sparse))
             of_members = make_ranking_pipelines(members, numeric, categorical, sparse=sparse, alpha=alpha)
             # One model a member makes a file a fifth as large as those of all folds, with lists as good, and
             # scores that are as far from each other as those of single models by which alerts are set.

@@ -93,7 +93,7 @@ def compare_rankers(
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
     indifference: float = 0.0,
-    together: bool = False,
+    together: bool | Sequence[str] = False,
     random_state: Any = None,
     callback: Callable[[], None] | None = None,
 ) -> RankerComparison:
@@ -149,12 +149,12 @@ def compare_rankers(
     indifference : float, default=0.0
         Differences below it, in hits with a budget, make no difference to you: models that differ by less at
         95 % are called equal for your purposes.
-    together : bool, default=False
-        Also measure all models together, as :class:`~pushrank.StackingRanker` adds them up: by their scores
-        of the rows that were held out, at no further fit, with weights that come from the other test parts.
-        The models there have seen the rows of this one, so that the row says "not nested". With fewer than
-        2,000 rows or 100 positives, or a list of parts as `cv`, where that may be too good a figure, the
-        whole is fitted to every training part.
+    together : bool or sequence of str, default=False
+        Also measure all models together, or those of these names, as :class:`~pushrank.StackingRanker` adds
+        them up: by their scores of the rows that were held out, at no further fit, with weights that come
+        from the other test parts. The models there have seen the rows of this one, so that the row says "not
+        nested". With fewer than 2,000 rows or 100 positives, or a list of parts as `cv`, where that may be
+        too good a figure, the whole is fitted to every training part.
     random_state : int, RandomState or None, default=None
         The seed of the folds and of the quantiles. Models that draw at random have their own seeds.
     callback : callable, optional
@@ -217,8 +217,13 @@ def compare_rankers(
         raise ValueError(f"budget must be at least 1 and at most the {n_rows} rows, got {budget}.")
     check_number("indifference", indifference, 0.0)
     models = _checked_models(models, rows, budget)
-    if together and is_nested(rows.positive, cv):
-        models = {**models, TOGETHER: _stack(models, rows, budget, seed)}
+    named = list(models) if together is True else list(together or ())
+    if strangers := [name for name in named if name not in models]:
+        raise ValueError(f"together must name some of {list(models)}, got {strangers}.")
+    members = {name: models[name] for name in named}
+    nested_together = bool(members) and is_nested(rows.positive, cv)
+    if nested_together:
+        models = {**models, TOGETHER: _stack(members, rows, budget, seed)}
     if isinstance(cv, int) and time is None and groups is None:
         warn_of_random_folds(X)
     splits = split_rows(rows, cv, n_repeats, 2 if nested else 1, seed)
@@ -226,9 +231,9 @@ def compare_rankers(
     comparison, parts = _measured(settings, rows, splits, n_repeats, nested=nested)
     comparison.indifference = indifference
     combinations: list[Combination] = []
-    if together and TOGETHER not in models:
-        combinations = _add_together(comparison, settings, rows, parts)
-    _add_errors(comparison, settings, rows, splits, parts, combinations)
+    if members and not nested_together:
+        combinations = _add_together(comparison, settings, members, rows, parts)
+    _add_errors(comparison, settings, rows, splits, parts, (members, combinations))
     return comparison
 
 
@@ -292,24 +297,28 @@ def _stack(models: Mapping[str, Any], rows: LabelledRows, budget: int | None, se
 
 
 def _add_together(
-    comparison: RankerComparison, settings: Settings, rows: LabelledRows, parts: Sequence[Part]
+    comparison: RankerComparison,
+    settings: Settings,
+    members: Mapping[str, Any],
+    rows: LabelledRows,
+    parts: Sequence[Part],
 ) -> list[Combination]:
-    """Add the measures of all models together, and return how they are added up for each test part."""
-    models, (criterion, scorer) = settings.models, _criterion(settings.scoring, settings.budget)
+    """Add the measures of members together, and return how they are added up for each test part."""
+    of, (criterion, scorer) = list(settings.models), _criterion(settings.scoring, settings.budget)
     n_parts, combinations = len(parts) // comparison.n_repeats, []
     by_time = _by_time(rows, settings.cv)
     for first in range(0, len(parts), n_parts):
         of_repeat = parts[first : first + n_parts]
-        scores = np.full((len(models), len(rows.y)), np.nan)
+        scores = np.full((len(members), len(rows.y)), np.nan)
         for part in of_repeat:
-            scores[:, part.rows] = _unlinked(models, part.scores)
-        stack = _stack(models, rows, comparison.budget, settings.seed)
+            scores[:, part.rows] = _unlinked(members, of, part.scores)
+        stack = _stack(members, rows, comparison.budget, settings.seed)
         target = two_class_target(stack, rows.positive, rows.weights)
         out_of_fold = OutOfFold(scores, [part.rows for part in of_repeat], by_time)
         combinations += combine_apart(stack, out_of_fold, target)
     comparison.measures[TOGETHER_NOT_NESTED] = {}
     for number, (part, combination) in enumerate(zip(parts, combinations, strict=True)):
-        testing, scores = rows.part(part.rows), combination(_unlinked(models, part.scores))
+        testing, scores = rows.part(part.rows), combination(_unlinked(members, of, part.scores))
         part.scores.append(scores)
         if number < n_parts:
             held_out = comparison.scores.setdefault(TOGETHER_NOT_NESTED, np.full(len(rows.y), np.nan))
@@ -324,8 +333,12 @@ def _add_together(
     return combinations
 
 
-def _unlinked(models: Mapping[str, Any], scores: Sequence[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
-    return [unlinked(model, of_model) for model, of_model in zip(models.values(), scores, strict=True)]
+def _unlinked(
+    members: Mapping[str, Any], models: Sequence[str], scores: Sequence[NDArray[np.float64]]
+) -> list[NDArray[np.float64]]:
+    """Return the scores of members, of the scores by model, on a scale of log-odds or margins."""
+    of = dict(zip(models, scores, strict=False))
+    return [unlinked(model, of[name]) for name, model in members.items()]
 
 
 def _by_time(rows: LabelledRows, cv: Any) -> bool:
@@ -354,9 +367,10 @@ def _add_errors(
     rows: LabelledRows,
     splits: Sequence[Any],
     parts: Sequence[Part],
-    combinations: Sequence[Combination],
+    together: tuple[Mapping[str, Any], Sequence[Combination]],
 ) -> None:
     """Add the errors of all measures, after fits of every model to both halves of training rows."""
+    members, combinations = together
     # Periods differ by more than their rows do: each is one observation.
     by_folds = _by_time(rows, settings.cv)
     n_tested, n_train = 0, float(np.mean([len(train) for train, _ in splits]))
@@ -373,7 +387,7 @@ def _add_errors(
     # The weights hardly hang on the half, which would have to be split again for its own.
     for of_half in halves if halves is not None and combinations else ():
         for of_part, combination in zip(of_half, combinations[-n_last:], strict=True):
-            of_part.append(combination(_unlinked(settings.models, of_part)))
+            of_part.append(combination(_unlinked(members, list(settings.models), of_part)))
     for measure in comparison.measures[comparison.baseline_]:
         named = [name for name in comparison.measures if name != CHOSEN]
         values = np.array([comparison.measures[name][measure] for name in named])
