@@ -99,7 +99,7 @@ def test_the_command_that_is_printed_fits_the_ensemble_that_was_compared(written
     models = ("--model", "logistic-regression", "--model", "P-Norm Push, p = 16", "--alpha", 0.2)
     arguments = ("compare", written / "data.csv", *LABEL, *models, "--folds", 2, "--budget", 100)
     found = json.loads(call(*arguments, "--save-best", "best.skops", "--json").stdout)
-    assert list(found["models"]) == ["logistic-regression", "P-Norm Push, p = 16", "all of them together"]
+    assert list(found["models"]) == ["logistic regression", "P-Norm Push, p = 16", "all of them together"]
     command = shlex.split(found["fit"])
     assert command.count("--member") == 2
     call(*["model.skops" if word == "best.skops" else word for word in command[1:]])
