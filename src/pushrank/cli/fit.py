@@ -108,6 +108,9 @@ class FitConfig:
         """Return a model by its name, with the options that are its parameters."""
         others = {"output", "force", "model", "member", "budget", "weight", "time", "probability", "seed"}
         parameters = {name: value for name, value in vars(self).items() if name not in others}
+        if name == ENSEMBLE:
+            # The pipelines of its members take it.
+            parameters.pop("alpha")
         ranker = make_model(name, self.seed, **parameters)
         if self.member:
             if name != ENSEMBLE:
