@@ -30,8 +30,9 @@ PROBABILITY_ROUNDING = 1e-3
 LIMIT = float(logit(1.0 - PROBABILITY_ROUNDING))
 # The share of the scores at either end that counts as the next one for a logistic curve.
 TAIL = 0.01
-# Smaller shares of the largest weight are left out: most are noise, and each costs models to keep and score.
-MIN_SHARE = 0.05
+# Weights below this share of the largest are left out, the smallest first, as long as together they are no
+# larger share of the sum: most are noise, and each costs models to keep and score.
+MIN_SHARE = 0.1
 # As in Caruana's paper; later rounds change the weights by little.
 GREEDY_ROUNDS = 25
 
@@ -251,7 +252,12 @@ class Final(NamedTuple):
         """Return the weight of each model; those much smaller than the largest are zero."""
         weights = self._all_weights(part)
         sizes = np.abs(weights)
-        return np.where(sizes >= MIN_SHARE * sizes.max(), weights, 0.0)
+        order = np.argsort(sizes, kind="stable")
+        # Many copies of a model have small weights, and are not small together.
+        small = np.cumsum(sizes[order]) <= MIN_SHARE * sizes.sum()
+        small &= sizes[order] < MIN_SHARE * sizes.max()
+        weights[order[small]] = 0.0
+        return weights
 
     def _all_weights(self, part: ColumnsPart) -> Floats:
         if callable(self.weigh):
@@ -265,7 +271,7 @@ class Final(NamedTuple):
             ranker.fit(part.values, whole.measure.is_positive[part.rows], **fit_params(ranker, weights))
         if not hasattr(ranker, "coef_"):
             raise TypeError(f"final_estimator must have linear scores, and {ranker!r} has no coef_.")
-        return np.asarray(ranker.coef_, dtype=np.float64)
+        return np.array(ranker.coef_, dtype=np.float64)
 
 
 BEST = "best"
@@ -290,7 +296,7 @@ def check_final(final: Any) -> Final | None:
     if isinstance(final, str) and final in NAMED:
         return Final(final, {"final": final}, NAMED[final])
     if isinstance(final, RankerMixin) and not isinstance(final, type):
-        return Final(type(final).__name__, {"final": type(final).__name__}, final)
+        return Final(type(final).__name__, {"final": type(final).__name__}, clone(final))
     raise ValueError(
         f"final_estimator must be None, one of {list(NAMED)} or a linear ranker of pushrank, such as "
         f"PNormPush(4, positive=True); got {final!r}."

@@ -99,14 +99,15 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
     n_jobs : int or None, default=None
         The number of fits at a time, over members and folds, as in joblib. It changes no result.
     random_state : int, RandomState or None, default=None
-        The seed of all members that have none of their own; None leaves them as they are.
+        The seed of all members, and of `final_estimator`, that have none of their own; None leaves them as
+        they are.
     verbose : bool
 
     Attributes
     ----------
     weights_ : dict of str to float
-        The weight of each member; their sizes add up to one. Weights below a twentieth of the largest are set
-        to zero: they are mostly those of noise.
+        The weight of each member; their sizes add up to one. Weights below a tenth of the largest, which are
+        mostly those of noise, are zero, the smallest first, up to a tenth of the sum.
     final_ : str
         How the weights were found.
     named_estimators_ : Bunch
@@ -193,6 +194,10 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
         time: ArrayLike | None,
     ) -> None:
         members, final = self._members(), check_final(self.final_estimator)
+        if self.random_state is not None:
+            rng = check_random_state(self.random_state)
+            for estimator in (*members.values(), None if final is None else final.weigh):
+                _seed(estimator, rng)
         if self.calibration not in CALIBRATIONS:
             raise ValueError(f"calibration must be one of {list(CALIBRATIONS)}, got {self.calibration!r}.")
         validate_data(self, X, skip_check_array=True)
@@ -348,7 +353,7 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
         return Bunch(**self._models)
 
     def _members(self) -> dict[str, Any]:
-        """Return the members by name, with seeds where they have none of their own."""
+        """Return copies of the members by name."""
         named = _named(self.estimators)
         self._validate_names([name for name, _ in named])
         members = {}
@@ -358,7 +363,6 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
                     members[name] = clone(member)
         if not members:
             raise ValueError("estimators must hold at least one member that is not 'drop'.")
-        rng = None if self.random_state is None else check_random_state(self.random_state)
         for name, member in members.items():
             if not hasattr(member, "fit") or not (
                 hasattr(member, "decision_function") or hasattr(member, "predict_proba")
@@ -367,9 +371,6 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
                     f"the member {name!r}, {type(member).__name__}, needs fit, and decision_function or "
                     "predict_proba, to give scores to rank by."
                 )
-            for parameter, value in sorted(member.get_params().items()) if rng is not None else ():
-                if value is None and parameter.rpartition("__")[2] == "random_state":
-                    member.set_params(**{parameter: draw_seed(rng)})
         return members
 
     def __sklearn_tags__(self) -> Any:
@@ -393,6 +394,15 @@ def _named(estimators: Any) -> list[tuple[str, Any]]:
             f"estimators must be a list of pairs of a name and an estimator, got {estimators!r}."
         )
     return [(name, member) for name, member in estimators]
+
+
+def _seed(estimator: Any, rng: np.random.RandomState) -> None:
+    """Set the seeds of an estimator, and of those that it holds, where there are none."""
+    for parameter, value in (
+        sorted(estimator.get_params().items()) if hasattr(estimator, "get_params") else ()
+    ):
+        if value is None and parameter.rpartition("__")[2] == "random_state":
+            estimator.set_params(**{parameter: draw_seed(rng)})
 
 
 @contextmanager
