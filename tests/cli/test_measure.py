@@ -195,3 +195,65 @@ def test_figures_are_without_the_noise_of_rounding(tmp_path):
     assert '"estimate": 7.0,' in found
     assert "0000000" not in found
     assert "7.0000" not in call(*own).stdout
+
+
+def test_what_is_promised_of_lists_to_come(scored):
+    path, y, frame = scored
+    more = ["--promise", 0.9, "--new-rows", 500, "--no-intervals"]
+    found = json.loads(measured(path, "good", more=[*more, "--json"]).stdout)["promise"]
+    known = metrics.guarantee(y, frame["good"], k=30, n_new=500, together=False, confidence_level=0.9)
+    assert found["hits"] == {"good": known.hits_at(30)}
+    assert known.sentence(30) in " ".join(measured(path, "good", more=more).stdout.split())
+    said = " ".join(measured(path, "good", "tied", more=more).stdout.split())
+    for name in ("good", "tied"):  # each at 95 %, both together at 90 %
+        alone = metrics.guarantee(y, frame[name], k=30, n_new=500, together=False, confidence_level=0.95)
+        hits = alone.hits_at(30)
+        start = f"{name}: With 90 % confidence, of the next 500 rows"
+        assert f"{start} the first 30 hold at least {hits} h" in said
+    assert "All of these promises hold together. This holds if no model has learnt from these rows" in said
+    # The depth of no budget is known from the labels: all depths are promised.
+    columns = ["--label", "found", "--score", "good", "--promise", 0.95, "--no-intervals"]
+    depth = round(y.sum() / 4)
+    sentence = metrics.guarantee(y, frame["good"]).sentence(depth)
+    assert sentence in " ".join(call("measure", path, *columns).stdout.split())
+    assert "of the next 5 rows the first 5 hold" in call("measure", path, *columns, "--new-rows", 5).stdout
+    for message, refused in {
+        "nothing is promised of weighted rows": ["--promise", 0.95, "--weight", "most"],
+        "or of groups": ["--require", "hits@30>=1", "--group", "customer"],
+        "--new-rows is for --promise": ["--new-rows", 30],
+        "there is no row 30 to come; --new-rows": ["--promise", 0.95, "--new-rows", 20],
+    }.items():
+        assert message in judged(path, 2, *refused).stderr
+
+
+def judged(path, code, *more):
+    columns = ["--label", "found", "--score", "good", "--budget", 30, "--no-intervals"]
+    return call("measure", path, *columns, *more, code=code)
+
+
+def test_what_is_required_decides_the_exit_code(scored):
+    path, y, frame = scored
+    known = metrics.guarantee(y, frame["good"], k=[20, 30], together=False)
+    hits, first = (int(known.hits_at(depth)) for depth in (30, 20))
+    assert 1 < first < hits
+    exact = ["--require", f"hits@30 >= {hits}", "--require", f"precision@20>={first / 20}"]
+    kept = judged(path, 0, *exact)
+    assert f"precision@20>={first / 20} is reached: it takes {first} hits. With 95 %" in kept.stdout
+    assert known.sentence(30) in kept.stdout
+    assert "reached" not in kept.stderr
+    failed = judged(path, 1, *exact[2:], "--require", f"hits@30>={hits + 1}", "--json")
+    [line] = failed.stderr.splitlines()
+    assert line == f"hits@30>={hits + 1} is not reached: it takes {hits + 1} hits. {known.sentence(30)}"
+    required = json.loads(failed.stdout)["promise"]["required"]
+    assert required[f"hits@30>={hits + 1}"] == {"hits": hits, "takes": hits + 1}
+    # 7 % of 100 rows are 7 hits, not the 8 that floating-point numbers would make of them.
+    assert "it takes 7 hits" in judged(path, 0, "--require", "precision@100>=0.07").stdout
+    assert "reached" in judged(path, 1, "--require", "precision@30>=1").stderr
+
+
+def test_requirements_that_cannot_be_judged_are_refused(scored):
+    path = scored[0]
+    for text in ["precision@30>=1.2", "hits@30>=31", "hits@30>=0", "precision@0>=1", "recall@9>=.5", "hits"]:
+        assert f"--require '{text}' is not understood" in judged(path, 2, "--require", text).stderr
+    columns = ["--label", "found", "--score", "good", "--score", "tied", "--require", "hits@9>=1"]
+    assert "--require judges one list" in call("measure", path, *columns, code=2).stderr

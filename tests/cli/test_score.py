@@ -28,7 +28,12 @@ def test_rows_that_the_model_was_fitted_to_are_told(files, frame):
     model = fitted(files)
     assert "fitted to these very rows" in call("evaluate", model, files / "data.parquet").stderr
     frame[1:].to_csv(files / "fewer.csv", index=False)
+    promise = ["--budget", 20, "--promise", 0.95, "--no-intervals"]
+    refused = call("evaluate", model, files / "data.parquet", *promise, code=2).stderr
+    assert "these very rows, which promise nothing" in refused
     assert "very rows" not in call("evaluate", model, files / "fewer.csv").stderr
+    shown = call("evaluate", model, files / "fewer.csv", *promise).stdout
+    assert "With 95 % confidence, of the next" in shown
     assert "Usage" in call("-h").stdout
     assert "Usage" in call("evaluate", "-h").stdout
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from pushrank.cli import options
-from pushrank.cli.errors import warn
+from pushrank.cli.errors import InputError, warn
 from pushrank.cli.labels import label_rows
 from pushrank.cli.measure import MeasureConfig, show_measures
 from pushrank.cli.model import SavedModel, fingerprint
@@ -45,7 +45,10 @@ def evaluate(
     features = saved.features(rows.table)
     members = saved.member_scores(features)
     weights = saved.ranker.weights_ if members else {}
+    seen = saved.training.get("fingerprint") == fingerprint(features)
+    if seen and (config.promise or config.require):
+        raise InputError(f"{saved.name} was fitted to these very rows, which promise nothing: take others.")
     of_members = {name: (weights[name], scores) for name, scores in members.items()}
     show_measures(rows, {saved.name: saved.scores(features)}, config, saved.alert, of_members)
-    if saved.training.get("fingerprint") == fingerprint(features):
+    if seen:
         warn(f"{saved.name} was fitted to these very rows: measures of rows that it has seen flatter it.")

@@ -20,6 +20,7 @@ from pushrank.cli.errors import InputError, refusing, warn
 from pushrank.cli.features import LabelledSource
 from pushrank.cli.labels import LabelledRows, label_rows
 from pushrank.cli.options import option
+from pushrank.cli.promises import promises_of
 from pushrank.cli.read import read_table
 from pushrank.cli.screen import console, share_of_rows
 from pushrank.cli.table import TextFormat
@@ -58,6 +59,13 @@ class MeasureConfig:
     weight: str | None = option("A column of how many rows each row stands for, in all measures.")
     every: bool = option("Also show the other measures.", "--all", default=False)
     intervals: bool = option("Show 95 % confidence intervals.", "--intervals/--no-intervals", default=True)
+    promise: float | None = option(
+        "Say what the first of the next rows hold at least, at this confidence: 0.95.", min=0.5, max=0.999
+    )
+    new_rows: int | None = option("The number of next rows; by default as many as labelled.", min=1)
+    require: list[str] | None = option(
+        "What must be promised, such as 'precision@100>=0.6', or the exit code is 1; may be repeated."
+    )
     seed: int = option("Seed of the resampling.", default=0, min=0, max=2**32 - 1)
     output: Path | None = option("Also save a report with curves and rows here (.html).", "--output", "-o")
     show: options.Show = None
@@ -67,6 +75,8 @@ class MeasureConfig:
 
     def check(self, *inputs: Path) -> None:
         """Raise InputError when the report could not be written, or options do not go together."""
+        if self.new_rows is not None and not (self.promise or self.require):
+            raise InputError("--new-rows is for --promise 0.95, or for --require.")
         if self.output is None:
             if self.show or self.opened:
                 raise InputError("--show and --open are for a report; say where to save it: -o PATH.")
@@ -100,6 +110,11 @@ def measure(
     rows are hits, the interval is that of Clopper and Pearson. The number of positives at the top has no
     interval, because resampling says nothing about an extreme; nor has a measure that no resample changes.
     With a million rows the intervals take from some seconds to a minute; --no-intervals leaves them out.
+
+    --promise 0.95 says how many hits the first rows of a list to come hold at least: a bound that is kept
+    with this probability, if no model has learnt from the rows and those to come are drawn alike. It promises
+    all depths at once, or that of --budget alone, which is more. --require 'precision@100>=0.6' ends with
+    exit code 1 unless that much is promised, at the level of --promise or 95 %, all requirements together.
 
     --json prints all measures, differences and tenths, to twelve digits.
 
@@ -138,13 +153,28 @@ def show_measures(
     total = float(len(y) if weight is None else weight.sum())
     if config.budget is not None and config.budget > total:
         raise InputError(f"--budget {config.budget} exceeds the {total:g} rows of the data.")
+    groups = None if config.group is None else table.groups(config.group)
+    promises = None
+    if config.promise or config.require:
+        promises = promises_of(
+            y,
+            scores,
+            config.promise or CONFIDENCE_LEVEL,
+            {config.budget} if config.promise and config.budget else set(),
+            config.require or [],
+            n_new=config.new_rows,
+            # Without a budget the depth follows from the labels: that is to choose by looking.
+            together=config.promise is not None and config.budget is None,
+            groups=groups,
+            sample_weight=weight,
+        )
     with refusing():
         measured = metrics.measure(
             y,
             scores,
             k=config.budget,
             value=value,
-            groups=None if config.group is None else table.groups(config.group),
+            groups=groups,
             confidence_level=CONFIDENCE_LEVEL if config.intervals else None,
             sample_weight=weight,
             random_state=config.seed,
@@ -169,7 +199,10 @@ def show_measures(
         finite = {n: {m: x if np.isfinite(x) else None for m, x in others[n].items()} for n in others}
         alerts = {} if alert is None else {"alert": alert.facts(next(iter(scores.values())), y)}
         of_members = {"members": [member._asdict() for member in found]} if found else {}
-        typer.echo(json.dumps(measured.summary() | {"others": finite} | alerts | of_members, indent=2))
+        more = alerts | of_members | (promises.facts(round(measured.depth)) if promises else {})
+        typer.echo(json.dumps(measured.summary() | {"others": finite} | more, indent=2))
+        if promises:
+            promises.judge(quiet=True)
         return measured
     screen = console()
     n_positive = f"{int(y.sum()):,} with {rows.label_meaning}{share_of_rows(config.budget, total)}"
@@ -184,8 +217,12 @@ def show_measures(
         screen.print(f"Intervals take the {drawn} to be independent of each other.")
     if alert is not None:
         screen.print(alert.count(next(iter(scores.values())), y))
+    for sentence in promises.sentences(round(measured.depth)) if promises and config.promise else ():
+        screen.print(sentence)
     if config.output is not None:
         screen.print(f"The report is in {config.output}.")
+    if promises:
+        promises.judge(quiet=False)
     return measured
 
 

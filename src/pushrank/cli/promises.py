@@ -1,0 +1,88 @@
+"""``--promise`` and ``--require``: what the first rows of a coming list hold at least."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import typer
+
+from pushrank.cli.errors import InputError, refusing, say
+from pushrank.metrics import Guarantee, guarantee
+
+ASSUMED = "This holds if no model has learnt from these rows, and if those to come are drawn as these were."
+
+
+def requirement(text: str) -> tuple[int, int]:
+    """Return the depth of a text such as precision@100>=0.6, and the hits that it takes."""
+    bare = re.sub(r"\s", "", text)
+    parts = re.fullmatch(r"(precision|hits)@(\d{1,9})>=(\d{1,9}|\d?\.\d{1,9})", bare, re.ASCII)
+    depth = int(parts[2]) if parts else 0
+    # Fractions, because 0.07 of 100 rows are 7 hits, and more than 7 in floating-point numbers.
+    hits = Fraction(parts[3]) * (depth if parts[1] == "precision" else 1) if parts else 0
+    if not 0 < hits <= depth:
+        raise InputError(
+            f"--require {text!r} is not understood: write 'precision@100>=0.6', which is 1 at most, or "
+            "'hits@100>=60', 100 at most, in quotes. Recall is not promised: nobody knows all positives."
+        )
+    return depth, math.ceil(hits)
+
+
+class Promises(NamedTuple):
+    """What is promised of the lists, all of them together, and what is required of the only one."""
+
+    of_lists: dict[str, Guarantee]
+    required: dict[str, tuple[int, int]]
+
+    def sentences(self, depth: int) -> list[str]:
+        """Return the promise of the first rows of each list, at most of all to come, and what it assumes."""
+        depth = min(depth, next(iter(self.of_lists.values())).n_new)
+        several = len(self.of_lists) > 1
+        said = [f"{name}: " * several + found.sentence(depth) for name, found in self.of_lists.items()]
+        return [*said, "All of these promises hold together. " * several + ASSUMED]
+
+    def facts(self, depth: int) -> dict[str, Any]:
+        """Return what is promised, and what is required, for other programs."""
+        [found, *_] = self.of_lists.values()
+        depth = min(depth, found.n_new)
+        hits = {name: int(of_list.hits_at(depth)) for name, of_list in self.of_lists.items()}
+        level, n_new = found.confidence_level, found.n_new
+        facts = {"confidence_level": level, "new_rows": n_new, "depth": depth, "hits": hits}
+        takes = {
+            text: {"hits": int(found.hits_at(at)), "takes": takes}
+            for text, (at, takes) in self.required.items()
+        }
+        return {"promise": facts | {"required": takes}}
+
+    def judge(self, *, quiet: bool) -> None:
+        """Say whether what is required is promised, and end with exit code 1 if it is not."""
+        [found, *_], failed = self.of_lists.values(), False
+        for text, (depth, hits) in self.required.items():
+            misses = bool(found.hits_at(depth) < hits)
+            failed |= misses
+            if misses or not quiet:
+                said = f"{text} is {'not ' * misses}reached: it takes {hits:,} hits. {found.sentence(depth)}"
+                say(said, err=misses)
+        if failed:
+            raise typer.Exit(1)
+
+
+def promises_of(
+    y: Any, scores: Mapping[str, Any], level: float, depths: set[int], required: list[str], **more: Any
+) -> Promises:
+    """Return what is promised of lists to come, at a level that holds for all lists together."""
+    if required and len(scores) > 1:
+        raise InputError(f"--require judges one list; name one of the {len(scores)} columns of --score.")
+    asked = {text: requirement(text) for text in required}
+    more["k"] = sorted(depths.union(depth for depth, _ in asked.values()))
+    if more["k"] and more["k"][-1] > (more["n_new"] or len(y)):
+        raise InputError(f"there is no row {more['k'][-1]:,} to come; --new-rows says how many there are.")
+    more["confidence_level"] = 1.0 - (1.0 - level) / len(scores)
+    with refusing():
+        found = {name: guarantee(y, values, **more) for name, values in scores.items()}
+    return Promises(
+        {name: of_list._replace(confidence_level=level) for name, of_list in found.items()}, asked
+    )
