@@ -1,6 +1,8 @@
 """Sums over blocks of rows are what scores of all rows give, at any cut of the rows."""
 
+import gc
 import pickle
+import weakref
 from itertools import pairwise
 
 import numpy as np
@@ -118,3 +120,17 @@ def test_the_problem_is_chosen_by_what_the_objective_needs():
             linear_problem(objective, elsewhere, 0.1)
     assert isinstance(linear_problem(PushObjective(price="log_one_plus"), elsewhere, 0.1), SumsProblem)
     assert isinstance(linear_problem(PushObjective(price=Power(2), scale="log"), rows, 0.1), SumsProblem)
+
+
+def test_rows_are_freed_with_the_last_that_refers_to_them():
+    """Rows that referred to themselves would stay until cycles are collected, with all their features."""
+    is_positive = np.arange(20) % 2 == 0
+    rows = MemoryRows(LinearModel(np.ones((20, 2))), BipartiteSample.from_mask(is_positive))
+    assert len(rows.trimmed_positives()) == 0
+    reference = weakref.ref(rows)
+    gc.disable()
+    try:
+        del rows
+        assert reference() is None
+    finally:
+        gc.enable()

@@ -34,8 +34,9 @@ class MemoryRows(RowSource):
         self.n_rows, self.n_features = model.n_rows, model.n_features
         self.in_row_space = model.in_row_space
         self._row_weights = row_weights
-        # Trimmed positives are those that weigh less than in the rows that these were chosen from.
-        self._untrimmed = self
+        # Trimmed positives weigh less than in the rows that these were chosen from. Rows that refer to
+        # themselves would keep the features in memory after a fit.
+        self._untrimmed: MemoryRows | None = None
 
     @property
     def gives_sums(self) -> bool:
@@ -111,7 +112,7 @@ class MemoryRows(RowSource):
 
     def trimmed_positives(self) -> NDArray[np.intp]:
         """Return the numbers of the positives that do not count in full."""
-        return np.flatnonzero(self._full_weights < self._untrimmed._full_weights)
+        return np.flatnonzero(self._full_weights < (self._untrimmed or self)._full_weights)
 
     def lift(self, coef: Floats) -> Floats:
         """Return the coefficients of the features that belong to those of a solver."""
