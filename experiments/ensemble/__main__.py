@@ -17,9 +17,7 @@ import argparse
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from functools import partial
-from itertools import pairwise, product
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -33,8 +31,6 @@ from threadpoolctl import threadpool_limits
 from experiments.ensemble.columns import BY_TIME, QUICK, SETS, keep_all, path_of
 from experiments.ensemble.finals import (
     MEASURES,
-    Columns,
-    Stack,
     accuracy,
     chosen,
     greedy,
@@ -79,22 +75,11 @@ RANKERS = {
     **{f"p = {p:g}": PNormPush(p, alpha=ALPHA, positive=True) for p in (1.0, 4.0, 16.0)},
     "trimmed": TrimmedPush(0.5, alpha=ALPHA, positive=True),
 }
-SCALES: dict[str, Callable[[Stack], Columns]] = {
-    "log-odds": log_odds,
-    "log-odds, margins": partial(log_odds, clip=1e-4, calibrated=False),
-    "ranks": ranks,
-    "ranks in period": partial(ranks, within="fold"),
-}
-LIBRARY, SIGNED = "StackingRanker", "of any sign"
-SHOWN = [LIBRARY, f"{LIBRARY}, IR", "IR, log-odds", "p = 1, log-odds", "p = 4, log-odds", "p = 4, ranks"]
+LIBRARY = "StackingRanker"
+SHOWN = [LIBRARY, *(f"{name}, log-odds" for name in RANKERS)]
 # Measures that have no budget take this one's.
 COARSE = "precision in n+/4"
 BUDGETS = {"hits in 1 %": {"fraction": 0.01}, COARSE: {"fraction_of_positives": 0.25}}
-
-
-def columns_of(of: Stack) -> dict[str, Columns]:
-    """Return the columns on all scales; ranks within periods only by time."""
-    return {name: scale(of) for name, scale in SCALES.items() if of.by_time or name != "ranks in period"}
 
 
 def logistic(columns: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -121,24 +106,18 @@ def scores_of(path: Path, seed: int, *, refit: bool) -> Iterator[tuple[str, Scor
     known, new = raw_columns(of)
     yield STACKED, new @ logistic(known, of.y), since(start)
     yield MEAN, ranks(of, link=lambda u: u, within="batch" if of.by_time else "")[1].mean(axis=1), 0.0
-    # Whether models are fitted again is asked of few finals.
-    scales = {"log-odds": log_odds(of)} if refit else columns_of(of)
-    for scale, (known, new) in scales.items():
+    known, new = log_odds(of)
+    start = time.process_time()
+    yield f"{LOGISTIC}, log-odds", new @ logistic(known, of.y), since(start)
+    for name, ranker in RANKERS.items():
         start = time.process_time()
-        yield f"{LOGISTIC}, {scale}", new @ logistic(known, of.y), since(start)
-        for (name, ranker), signs in product(RANKERS.items(), [""] if refit else ["", f" {SIGNED}"]):
-            start = time.process_time()
-            weights = clone(ranker).set_params(positive=not signs).fit(known, of.y).coef_
-            yield f"{name}{signs}, {scale}", new @ weights, since(start)
+        yield f"{name}, log-odds", new @ clone(ranker).fit(known, of.y).coef_, since(start)
     if refit:
         return
     start, by_budget = time.process_time(), {}
     for measure, budget in BUDGETS.items():
         by_budget[measure] = library_scores(path, None, **budget)[0]
     yield LIBRARY, {m: by_budget.get(m, by_budget[COARSE]) for m in MEASURES}, since(start) / len(BUDGETS)
-    for name in ("IR", "p = 4"):
-        start = time.process_time()
-        yield f"{LIBRARY}, {name}", library_scores(path, RANKERS[name], **BUDGETS[COARSE])[0], since(start)
 
 
 def since(start: float) -> float:
@@ -207,7 +186,7 @@ def report(kept: pd.DataFrame) -> str:
     sets = [name for name in SETS if name in positives.index]
     names = list(dict.fromkeys(by_mean["method"]))
     members = names[: names.index(CHOSEN)]
-    ours = [name for name in names if name.startswith((LIBRARY, *RANKERS)) and SIGNED not in name]
+    ours = [name for name in names if name.startswith((LIBRARY, *RANKERS))]
     shown = [CHOSEN, BEST, STACKED, f"{LOGISTIC}, log-odds", *list(GREEDY)[:1], MEAN, *SHOWN]
     for measure in MEASURES:
         table = by_mean.pivot_table(index=["set", "split"], columns="method", values=measure)
@@ -223,20 +202,9 @@ def report(kept: pd.DataFrame) -> str:
             lines.append(f"{name:16s}{positives[name]:5.0f}{len(of_set):7d}{cells}   {best[name]}")
         lines.append(f"{measure}: sets above / even / below, false-discovery rate {LEVEL:.0%} over the sets")
         for method in ours:
-            for baseline in BASELINES:
+            for baseline in [*BASELINES, *members] if method == LIBRARY else BASELINES:
                 found = verdicts(table[method], table[baseline])
                 lines.append(f"  {method:32s} {baseline:30s} {tally(found)}")
-    lines.append("\naverage precision, ours: mean difference over sets, and sets above / even / below")
-    table = by_mean.pivot_table(index=["set", "split"], columns="method", values="average precision")
-    scales = list(SCALES)
-    pairs = [(f"{n}, {scale}", f"{n} {SIGNED}, {scale}") for n, scale in product(RANKERS, scales)]
-    pairs += [(f"{n}, {first}", f"{n}, {second}") for n in RANKERS for first, second in pairwise(scales)]
-    pairs += [(f"{n}, log-odds", f"{n}, ranks in period") for n in RANKERS]
-    lines += [
-        against(table[first], table[second], f"{first} less {second}")
-        for first, second in pairs
-        if first in table
-    ]
     lines.append("\nthe mean of five fold models against one refitted model")
     both = kept[~kept["set"].isin(BY_TIME)]
     for measure in MEASURES:
