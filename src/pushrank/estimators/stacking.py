@@ -302,6 +302,11 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
         """
         return np.array(self._columns(X)).T
 
+    def set_output(self, *, transform: Any = None) -> StackingRanker:
+        """Set whether ``transform`` returns arrays or frames: ``"default"``, ``"pandas"`` or ``"polars"``."""
+        super().set_output(transform=transform)
+        return self
+
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
         """Return the names of the columns of ``transform``: the members that have a weight."""
         check_is_fitted(self, "weights_")
