@@ -214,15 +214,16 @@ def run_comparison(source: FeatureSource, text_format: TextFormat, config: Compa
             random_state=config.seed,
             callback=advance,
         )
+    compared = Compared(rows, models, split, comparison)
     if together:
         name = next(name for name in comparison.measures if name.startswith(TOGETHER))
-        share = None if config.budget is None else config.budget / int((comparison.folds >= 0).sum())
-        added = [(name, rankers[name]) for name in together]
+        budget, added = compared.budget_of_rows_learnt, [(name, rankers[name]) for name in together]
+        share = None if budget is None else budget / rows.n_learnt
         stack = StackingRanker(added, fraction=share, random_state=config.seed)
         models |= make_ranking_pipelines(
             {name: stack}, rows.numeric, rows.categorical, sparse=sparse, alpha=config.alpha
         )
-    return Compared(rows, models, split, comparison)
+    return compared
 
 
 def with_times(rows: LabelledFeatures, config: ComparisonConfig) -> LabelledFeatures:

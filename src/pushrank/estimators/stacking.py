@@ -81,7 +81,8 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
         selection with replacement by the precision at the budget; or a linear ranker of this library, such
         as ``PNormPush(4, positive=True)``, that learns from the columns. None chooses at the budget, by the
         same folds, among these three, the IR Push, the P-Norm Push with p in 1, 4, 16, and the trimmed push,
-        and keeps the best member unless another way exceeds it by more than one standard error.
+        and keeps the best member unless another way exceeds it by more than one standard error: of the
+        precision, or of the average precision where the precision does not tell them apart.
     budget : int, default=None
     fraction : float, default=None
     fraction_of_positives : float, default=None
@@ -89,7 +90,7 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
         No row may be held out twice.
     refit : bool, default=False
         How rows to come are scored: by members fitted to all rows, or by the mean over the models of the
-        folds, which is often better and costs no fit. With `time` members are always fitted again.
+        folds, which costs no fit and is about as good. With `time` members are always fitted again.
     calibration : {"sigmoid", "isotonic"}, default=None
         Whether ``predict_proba`` gives probabilities, by this function of the combined scores.
     cache_dir : str or Path, default=None

@@ -312,7 +312,8 @@ def _add_together(
         scores = np.full((len(members), len(rows.y)), np.nan)
         for part in of_repeat:
             scores[:, part.rows] = _unlinked(members, of, part.scores)
-        stack = _stack(members, rows, comparison.budget, settings.seed)
+        # The budget that was given is of all rows; that of the comparison may be of those held out.
+        stack = _stack(members, rows, settings.budget, settings.seed)
         target = two_class_target(stack, rows.positive, rows.weights)
         out_of_fold = OutOfFold(scores, [part.rows for part in of_repeat], by_time)
         combinations += combine_apart(stack, out_of_fold, target)
