@@ -1,0 +1,131 @@
+"""Budgets by period: so many rows an hour, a day, a week, a month, or a batch."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pushrank._time import check_times
+from pushrank._validation import check_number, column
+
+__all__ = ["Budget", "Periods"]
+
+# Weeks begin on Mondays, and day 0 of NumPy's dates is a Thursday.
+STEPS = {"hour": "datetime64[h]", "day": "datetime64[D]", "week": "datetime64[D]", "month": "datetime64[M]"}
+MONDAY = np.datetime64("1970-01-05", "D")
+UNITS = (*STEPS, "batch")
+
+
+class Periods(NamedTuple):
+    """The periods of rows.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_periods,)
+        The beginning of each period that has a row, or the value of each batch, ascending.
+    codes : ndarray of shape (n,)
+        The number of each row's period among them.
+    """
+
+    labels: NDArray[Any]
+    codes: NDArray[np.int64]
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """The number of rows of each period."""
+        return np.bincount(self.codes, minlength=len(self.labels))
+
+
+@dataclass(frozen=True)
+class Budget:
+    r"""How many rows can be acted on, in all or in every period.
+
+    .. math:: \sum_d \min(n, n_d)
+
+    rows are acted on, of the :math:`n_d` rows of period d.
+
+    Parameters
+    ----------
+    n : int
+        The number of rows, at least 1.
+    per : {"hour", "day", "week", "month", "batch"}, default="day"
+        The period: a span of the calendar, weeks from Monday on, or the rows of one value of `time`.
+
+    Raises
+    ------
+    TypeError
+        When `n` is no integer.
+    ValueError
+        When it is below 1, or there is no such period.
+
+    Notes
+    -----
+    Times with a zone are in the calendar of that zone. A period without rows is none; one with fewer rows
+    than the budget is looked at whole. Finding the periods costs a sort of the times.
+
+    Examples
+    --------
+    >>> budget = Budget.parse("2/day")
+    >>> periods = budget.periods(["2026-03-01 08:00", "2026-03-02", "2026-03-01", "2026-03-01 23:59"])
+    >>> periods.codes.tolist(), budget.spent(periods)
+    ([0, 1, 0, 0], 3)
+    """
+
+    n: int
+    per: str = "day"
+
+    def __post_init__(self) -> None:
+        """Check both."""
+        check_number("n", self.n, 1, integer=True)
+        if self.per not in UNITS:
+            raise ValueError(f"per must be one of {', '.join(UNITS)}, got {self.per!r}.")
+
+    def __str__(self) -> str:
+        """Return what :meth:`parse` reads."""
+        return f"{self.n}/{self.per}"
+
+    @property
+    def words(self) -> str:
+        """The budget in a sentence, such as "150 a day"."""
+        return f"{self.n:,} {'an' if self.per == 'hour' else 'a'} {self.per}"
+
+    @classmethod
+    def parse(cls, text: str) -> Budget:
+        """Return the budget of a text such as 150/day; another text is a ValueError."""
+        found = re.fullmatch(r"\s*(\d{1,12})\s*/\s*([a-z]+)\s*", text, re.ASCII)
+        if not found:
+            raise ValueError(f"a budget by period is a text such as 150/day, got {text!r}.")
+        return cls(int(found[1]), found[2])
+
+    def periods(self, time: Any) -> Periods:
+        """Return the periods of rows by their times; ValueError if these are no dates where they must be.
+
+        Parameters
+        ----------
+        time : array-like of shape (n,)
+            Dates, or for batches any values that can be sorted.
+        """
+        if self.per == "batch":
+            labels, codes = np.unique(column(time, "time"), return_inverse=True)
+            return Periods(labels, codes)
+        if getattr(getattr(time, "dtype", None), "tz", None) is not None:
+            time = getattr(time, "dt", time).tz_localize(None)
+        times = check_times(time, len(time))
+        if times.dtype.kind != "M":
+            raise ValueError(
+                f"a budget of {self.words} needs dates, and time holds numbers; take per='batch' (on the "
+                f"command line {self.n}/batch) if each number is a period."
+            )
+        starts = times.astype(STEPS[self.per])
+        if self.per == "week":
+            starts -= (starts - MONDAY) % np.timedelta64(7, "D")
+        labels, codes = np.unique(starts, return_inverse=True)
+        return Periods(labels, codes)
+
+    def spent(self, periods: Periods) -> int:
+        """Return how many rows are looked at, of periods that may be shorter than the budget."""
+        return int(np.minimum(self.n, periods.sizes).sum())
