@@ -26,6 +26,13 @@ def rows(n=400, share=0.1, seed=0):
     return y, rng.normal(size=n) + 2.0 * y
 
 
+def test_chances_far_from_the_mean_keep_their_digits():
+    for n, a, b, low in ((30, 0.5, 60.5, 0), (30, 60.5, 0.5, 0), (1000, 3.0, 900.0, 10)):
+        x = np.arange(low, n + 1)
+        expected = np.exp(betabinom.logpmf(x, n, a, b))
+        np.testing.assert_allclose(beta_binomial_chances(low, n, n, a, b), expected, rtol=1e-9, atol=1e-280)
+
+
 @given(st.integers(1, 60), st.floats(0.5, 80.0), st.floats(0.5, 80.0), st.data())
 def test_chances_are_those_of_the_beta_binomial(n, a, b, data):
     low = data.draw(st.integers(0, n))

@@ -63,7 +63,9 @@ def beta_binomial_cdf(x, n, a, b):
 def beta_binomial_chances(low, high, n, a, b):
     """Return the chances of low, ..., high hits, each from its neighbour nearer to the middle."""
     chances, middle = np.empty(high - low + 1), (low + high) // 2
-    chances[middle - low] = beta_binomial_cdf(middle, n, a, b) - beta_binomial_cdf(middle - 1, n, a, b)
+    # Far from the mean a difference has the digits of the nearer tail only.
+    x, c, d = (n - middle, b, a) if middle * (a + b) > n * a else (middle, a, b)
+    chances[middle - low] = beta_binomial_cdf(x, n, c, d) - beta_binomial_cdf(x - 1, n, c, d)
     for x in range(middle, high):
         chances[x + 1 - low] = chances[x - low] * ((n - x) * (x + a)) / ((x + 1.0) * (n - x - 1.0 + b))
     for x in range(middle, low, -1):
