@@ -210,7 +210,14 @@ def test_what_is_promised_of_lists_to_come(scored):
         hits = alone.hits_at(30)
         start = f"{name}: With 90 % confidence, of the next 500 rows"
         assert f"{start} the first 30 hold at least {hits} h" in said
-    assert "All of these promises hold together. This holds if no model has learnt from these rows" in said
+    assert (
+        "All of these promises hold together. This holds if no model has learnt from the labelled rows"
+        in said
+    )
+    call("measure", path, "--label", "found", "--score", "good", *more, "-o", path.with_suffix(".html"))
+    page = path.with_suffix(".html").read_text(encoding="utf-8")
+    of_all = metrics.guarantee(y, frame["good"], n_new=500, confidence_level=0.9)
+    assert f"<p>{of_all.sentence(round(y.sum() / 4))}</p>\n<p>This holds if" in page
     # The depth of no budget is known from the labels: all depths are promised.
     columns = ["--label", "found", "--score", "good", "--promise", 0.95, "--no-intervals"]
     depth = round(y.sum() / 4)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pandas as pd
 import pytest
 from skops import io
 
+from pushrank import metrics
 from pushrank.cli.model import SavedModel
 from tests.cli.runner import call, fitted
 
@@ -30,12 +32,72 @@ def test_rows_that_the_model_was_fitted_to_are_told(files, frame):
     frame[1:].to_csv(files / "fewer.csv", index=False)
     promise = ["--budget", 20, "--promise", 0.95, "--no-intervals"]
     refused = call("evaluate", model, files / "data.parquet", *promise, code=2).stderr
-    assert "these very rows, which promise nothing" in refused
+    assert "the very rows of" in refused
+    assert "which promise nothing: take rows that it has not seen" in refused
     assert "very rows" not in call("evaluate", model, files / "fewer.csv").stderr
     shown = call("evaluate", model, files / "fewer.csv", *promise).stdout
     assert "With 95 % confidence, of the next" in shown
     assert "Usage" in call("-h").stdout
     assert "Usage" in call("evaluate", "-h").stdout
+
+
+def promised(files, frame):
+    """A model of some rows, and files of labelled rows and of rows to come, in the same order of classes."""
+    mixed = frame.sample(frac=1.0, random_state=0)
+    for name, part in zip(("data", "labelled", "new"), np.array_split(np.arange(len(mixed)), 3), strict=True):
+        mixed.iloc[part].to_csv(files / f"{name}.csv", index=False)
+    model = fitted(files)
+    scores, y = {}, {}
+    for name in ("labelled", "new"):
+        table = SavedModel.load(model).read(files / f"{name}.csv")
+        scores[name], y[name] = SavedModel.load(model).scores(table), table.frame["class"] == "malignant"
+    return model, scores, y
+
+
+def test_every_row_has_the_promise_of_the_list_down_to_it(files, frame):
+    model, scores, y = promised(files, frame)
+    out, labelled = files / "ranked.csv", files / "labelled.csv"
+    more = ["-o", out, "--promise", 0.9, "--labelled", labelled]
+    found = call("score", model, files / "new.csv", *more, "--top", 40)
+    known = {"n_new": len(scores["new"]), "confidence_level": 0.9, "ties": "pessimistic"}
+    expected = metrics.guarantee(y["labelled"], scores["labelled"], k=40, **known)
+    np.testing.assert_array_equal(pd.read_csv(out)["promised_hits"], expected.hits_at(np.arange(1, 41)))
+    assert expected.hits_at(40) > 20
+    assert (
+        f"{expected.sentence(40)}\nThis holds if no model has learnt from the labelled rows" in found.stdout
+    )
+    assert "beyond chance" not in found.stderr
+    of_all = call("score", model, files / "new.csv", "-o", "-", *more[2:])
+    expected = metrics.guarantee(y["labelled"], scores["labelled"], **known)
+    written = pd.read_csv(StringIO(of_all.stdout))
+    np.testing.assert_array_equal(written["promised_hits"], expected.hits_at(np.arange(len(written)) + 1))
+    assert (written["promised_hits"] <= (written["class"] == "malignant").cumsum()).all()
+    assert expected.sentence(len(written)) in of_all.stderr
+    frame[:0].to_csv(files / "none.csv", index=False)
+    call("score", model, files / "none.csv", *more)
+    assert pd.read_csv(out)["promised_hits"].empty
+
+
+@pytest.mark.filterwarnings("always:new scores differ")
+def test_promises_by_rows_that_are_seen_shifted_or_not_there(files, frame):
+    model, _, _ = promised(files, frame)
+    pd.read_csv(files / "labelled.csv")[lambda rows: rows["area"] < 600].to_csv(
+        files / "small.csv", index=False
+    )
+    out = ["-o", files / "ranked.csv"]
+    warned = call(
+        "score", model, files / "new.csv", *out, "--promise", 0.95, "--labelled", files / "small.csv"
+    )
+    assert "warning: new scores differ from the labelled ones beyond chance" in warned.stderr
+    for message, name in {
+        "the very rows of": "data",
+        "the new scores are those of the labelled rows": "new",
+        "does not exist": "nowhere",
+    }.items():
+        given = ["--promise", 0.95, "--labelled", files / f"{name}.csv"]
+        assert message in call("score", model, files / "new.csv", *out, *given, code=2).stderr
+    for alone in (["--promise", 0.95], ["--labelled", files / "labelled.csv"]):
+        assert "go together" in call("score", model, files / "new.csv", *out, *alone, code=2).stderr
 
 
 def test_extra_columns_are_carried_and_names_do_not_clash(files, frame):

@@ -9,9 +9,9 @@ import typer
 
 from pushrank.cli import options
 from pushrank.cli.errors import InputError, warn
-from pushrank.cli.labels import label_rows
 from pushrank.cli.measure import MeasureConfig, show_measures
-from pushrank.cli.model import SavedModel, fingerprint
+from pushrank.cli.model import SavedModel
+from pushrank.cli.promises import SEEN
 from pushrank.cli.table import TextFormat
 
 
@@ -39,15 +39,12 @@ def evaluate(
     """
     config.check(model, data)
     saved = SavedModel.load(model)
-    table = saved.read(data, text_format)
-    column = table.labels(label or saved.label or None)
-    rows = label_rows(table, column, positive or saved.positive, drop_unlabelled=drop_unlabelled)
-    features = saved.features(rows.table)
+    how = {"drop_unlabelled": drop_unlabelled}
+    rows, features, seen = saved.read_labelled(data, text_format, label, positive, **how)
+    if seen and (config.promise or config.require):
+        raise InputError(SEEN.format(saved.name, data))
     members = saved.member_scores(features)
     weights = saved.ranker.weights_ if members else {}
-    seen = saved.training.get("fingerprint") == fingerprint(features)
-    if seen and (config.promise or config.require):
-        raise InputError(f"{saved.name} was fitted to these very rows, which promise nothing: take others.")
     of_members = {name: (weights[name], scores) for name, scores in members.items()}
     show_measures(rows, {saved.name: saved.scores(features)}, config, saved.alert, of_members)
     if seen:

@@ -185,6 +185,7 @@ def show_measures(
             others[name] = {measure: figures[measure] for measure in figures if measure in OTHER_MEANINGS}
     # Rows that count as several fill a budget that the members' tables do not know.
     found = hits_of_members(y, round(measured.depth), members) if members and weight is None else []
+    promised = promises.sentences(round(measured.depth)) if promises and config.promise else []
     n_groups = measured.n_groups
     drawn = "rows" if n_groups is None else f"{n_groups:,} groups by {config.group}"
     if config.output is not None:
@@ -192,7 +193,8 @@ def show_measures(
         intervals = f"resamples of {drawn}" if config.intervals else "none"
         settings = {"File": title, "Intervals": intervals, "Seed": str(config.seed), "Versions": versions()}
         shown = table.to_show(table.frame.drop(columns=rows.label), config.show)
-        page = MeasurementData(measured, y, scores, shown, title, rows.label_meaning, settings, found)
+        lists = (measured, y, scores, shown, title, rows.label_meaning, settings, found)
+        page = MeasurementData(*lists, promised)
         write_page(page, config.output, opened=config.opened)
     if config.as_json:
         # JSON has no infinity, which is the logarithm of an error of zero.
@@ -217,7 +219,7 @@ def show_measures(
         screen.print(f"Intervals take the {drawn} to be independent of each other.")
     if alert is not None:
         screen.print(alert.count(next(iter(scores.values())), y))
-    for sentence in promises.sentences(round(measured.depth)) if promises and config.promise else ():
+    for sentence in promised:
         screen.print(sentence)
     if config.output is not None:
         screen.print(f"The report is in {config.output}.")

@@ -26,6 +26,7 @@ from pushrank.cli.alerts import Alert
 from pushrank.cli.columns import check_magnitudes, feature_matrix, row_hashes
 from pushrank.cli.errors import InputError, in_option_names, refusing, warn
 from pushrank.cli.features import LabelledFeatures
+from pushrank.cli.labels import LabelledRows, label_rows
 from pushrank.cli.read import SPARSE, file_kind, read_table
 from pushrank.cli.table import DEFAULT_FORMAT, Column, Table, TextFormat
 from pushrank.cli.write import writing
@@ -314,6 +315,15 @@ class SavedModel:
             wanted = "a libsvm file" if self.sparse else "a table with named columns"
             raise InputError(f"{path}: the model was fitted on {wanted}; give it rows of that kind.")
         return table
+
+    def read_labelled(
+        self, path: Path, text_format: TextFormat, label: str | None, positive: str | None, **how: bool
+    ) -> tuple[LabelledRows, Any, bool]:
+        """Return rows with labels, their features, and whether they are the very rows of the fit."""
+        table = self.read(path, text_format)
+        rows = label_rows(table, table.labels(label or self.label or None), positive or self.positive, **how)
+        features = self.features(rows.table)
+        return rows, features, self.training.get("fingerprint") == fingerprint(features)
 
     def features(self, table: Table) -> Any:
         """Return the columns that the model was fitted on; warn of values that it does not know."""

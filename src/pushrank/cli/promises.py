@@ -13,7 +13,10 @@ import typer
 from pushrank.cli.errors import InputError, refusing, say
 from pushrank.metrics import Guarantee, guarantee
 
-ASSUMED = "This holds if no model has learnt from these rows, and if those to come are drawn as these were."
+SEEN = "{} was fitted to the very rows of {}, which promise nothing: take rows that it has not seen."
+ASSUMED = (
+    "This holds if no model has learnt from the labelled rows, and if those to come are drawn as these were."
+)
 
 
 def requirement(text: str) -> tuple[int, int]:

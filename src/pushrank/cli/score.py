@@ -12,6 +12,7 @@ import typer
 from pushrank.cli import options
 from pushrank.cli.errors import InputError, say
 from pushrank.cli.model import SavedModel
+from pushrank.cli.promises import SEEN, promises_of
 from pushrank.cli.read import STANDARD_STREAM, file_kind
 from pushrank.cli.table import DEFAULT_FORMAT, TextFormat
 from pushrank.cli.write import TABLES_WRITTEN, check_output, write_table
@@ -30,6 +31,16 @@ def score(
         bool,
         typer.Option("--probability", help="Also write probabilities: of models fitted with --probability."),
     ] = False,
+    promise: Annotated[
+        float | None,
+        typer.Option(min=0.5, max=0.999, help="Also write what the list to each row holds at least."),
+    ] = None,
+    labelled: Annotated[
+        Path | None, typer.Option(help="Labelled rows that the model has not seen, to promise by.")
+    ] = None,
+    label: Annotated[
+        str | None, typer.Option(help="Their label's column, where it differs from the training data's.")
+    ] = None,
     force: options.Force = False,
 ) -> None:
     """Write the rows best first, after their rank and score.
@@ -40,9 +51,16 @@ def score(
     rank in the data are kept; the new ones are then called pushrank_score and pushrank_rank. Rows of a
     libsvm file are named by their number, from 1.
 
+    --promise 0.95 --labelled held_out.csv writes promised_hits beside each row: so many hits the list down to
+    it holds at least, with this probability for all rows together, and mostly for the list of --top N. Rows
+    that tie count as if negatives came first. Labelled rows must be new to the model and drawn as the others
+    are; if their scores differ beyond chance, a warning says so.
+
     Example: pushrank score model.skops new.parquet -o ranked.csv --top 100
     """
-    check_output(output, TABLES_WRITTEN, [model, data], force=force)
+    if (promise is None) != (labelled is None):
+        raise InputError("--promise 0.95 and --labelled FILE, rows that the model has not seen, go together.")
+    check_output(output, TABLES_WRITTEN, [model, data, *([labelled] if labelled else [])], force=force)
     saved = SavedModel.load(model)
     table = saved.read(data, text_format, may_be_empty=True)
     features = saved.features(table)
@@ -59,6 +77,18 @@ def score(
     results: dict[str, Any] = {"rank": np.arange(1, len(order) + 1), "score": scores[order]}
     if probability:
         results["probability"] = saved.probabilities(scores)[order]
+    if promise:
+        # An empty file has the column, too.
+        results["promised_hits"] = results["rank"]
+    promises = None
+    if promise and labelled and len(table):
+        known, of_known, seen = saved.read_labelled(labelled, text_format, label, None)
+        if seen:
+            raise InputError(SEEN.format(saved.name, labelled))
+        new = {"n_new": len(scores), "scores_new": scores, "ties": "pessimistic"}
+        lists, named = {"": saved.scores(of_known)}, {len(order)} if top else set()
+        promises = promises_of(known.y, lists, promise, named, [], **new)
+        results["promised_hits"] = promises.of_lists[""].hits_at(results["rank"])
     for name in list(results):
         values = results.pop(name)
         while name in rows.columns:
@@ -73,3 +103,5 @@ def score(
     say(f"{len(order):,} of {len(table):,} rows, best first, {where}.", err=piped)
     if saved.alert is not None:
         say(saved.alert.count(scores), err=piped)
+    for sentence in promises.sentences(len(order)) if promises else ():
+        say(sentence, err=piped)

@@ -388,7 +388,7 @@ def _check_new_scores(scores: Floats, new: Floats, n_new: int | None = None) -> 
         raise ValueError(f"n_new={n_new}, but there are {len(new)} new scores; leave n_new out.")
     test = ks_2samp(scores, new, method="asymp")
     if test.statistic == 0.0 and scores.min() < scores.max():
-        raise ValueError("scores_new are the scores of the labelled rows: pass those of the rows to come.")
+        raise ValueError("the new scores are those of the labelled rows: take those of the rows to come.")
     if test.pvalue < SHIFT_LEVEL:
         warn(
             "new scores differ from the labelled ones beyond chance: their distribution functions by "

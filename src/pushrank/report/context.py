@@ -151,6 +151,8 @@ class MeasurementData(Page):
         As those of :class:`ReportData`.
     members : list of MemberHits, optional
         What each member of an ensemble finds, whose list is the one that was measured.
+    promised : list of str, optional
+        Sentences such as that of :meth:`pushrank.metrics.Guarantee.sentence`, for the verdict.
     """
 
     measurement: Measurement
@@ -161,6 +163,7 @@ class MeasurementData(Page):
     meaning: str
     settings: Mapping[str, str] = field(default_factory=dict)
     members: Sequence[MemberHits] = ()
+    promised: Sequence[str] = ()
 
     @cached_property
     def lists(self) -> RankedLists:
@@ -193,7 +196,7 @@ def sentences(data: ReportData | MeasurementData) -> list[str]:
         return [data.comparison.verdict(), _hits_sentence(data.lists, "")]
     low, high, *_ = data.measurement.measures[data.lists.best]["hits"]
     interval = "" if np.isnan(low) else f", 95 % interval {row_count(low)} to {row_count(high)}"
-    return [_hits_sentence(data.lists, interval), *data.measurement.sentences()]
+    return [_hits_sentence(data.lists, interval), *data.measurement.sentences(), *data.promised]
 
 
 def _hits_sentence(lists: RankedLists, interval: str) -> str:
