@@ -66,6 +66,11 @@ class ComparisonConfig:
     show: options.Show = None
 
     @property
+    def rows_in_all(self) -> int | None:
+        """The budget, which is of all rows."""
+        return options.rows_in_all(self.budget)
+
+    @property
     def powers(self) -> tuple[float, ...]:
         """The strengths of the push."""
         return tuple(self.p or POWERS)
@@ -77,7 +82,8 @@ class ComparisonConfig:
                 raise InputError(f"--p must be finite and at least 1, got {power:g}.")
         if self.alpha is not None and not 0.0 <= self.alpha < np.inf:
             raise InputError(f"--alpha must be finite and at least 0, got {self.alpha:g}.")
-        if self.indifference and self.budget is None:
+        budget = self.rows_in_all
+        if self.indifference and budget is None:
             raise InputError("--indifference counts hits within --budget; say both.")
         ways = [f"--{way}" for way in ("group", "time", "random", "test") if getattr(self, way)]
         # Groups are kept apart by time, too, and where parts are drawn of them at random.
@@ -104,7 +110,7 @@ class ComparisonConfig:
     ) -> dict[str, BaseEstimator]:
         """Return the models by name, without preprocessing."""
         if not self.model:
-            models = default_rankers(self.powers, dense=dense, n_rows=len(y), budget=self.budget)
+            models = default_rankers(self.powers, dense=dense, n_rows=len(y), budget=self.rows_in_all)
             if not self.can_split_again(y, times, self.nested):
                 models.pop(LINEAR_CHOSEN, None)
             left_out = [name for name in default_rankers(self.powers, dense=dense) if name not in models]
@@ -115,7 +121,8 @@ class ComparisonConfig:
                 warn(f"not compared, because {why}: {', '.join(left_out)}. To compare one: {names}.")
             return models
         rankers = default_rankers(self.powers, dense=dense)
-        rankers[LINEAR_CHOSEN].set_params(fraction=None if self.budget is None else self.budget / len(y))
+        budget = self.rows_in_all
+        rankers[LINEAR_CHOSEN].set_params(fraction=None if budget is None else budget / len(y))
         models = {}
         for name in self.model:
             # A model goes by its name in fit or in the table; the P-Norm Push is one for each p.
@@ -179,8 +186,8 @@ def run_comparison(source: FeatureSource, text_format: TextFormat, config: Compa
     for name in config.show or ():
         rows.table.check(name, "show")
     tested = rows.y if config.test is None else rows.y[rows.n_learnt :]
-    if config.budget is not None and config.budget > len(tested):
-        raise InputError(f"--budget {config.budget} exceeds the {len(tested)} rows to test on.")
+    if (budget := config.rows_in_all) is not None and budget > len(tested):
+        raise InputError(f"--budget {budget} exceeds the {len(tested)} rows to test on.")
     if rows.times is None and rows.groups is None:
         # Nested, rows are split to measure, to choose a model, and in one model to choose p and alpha.
         with refusing("--test: " * (config.test is not None)):
@@ -202,7 +209,7 @@ def run_comparison(source: FeatureSource, text_format: TextFormat, config: Compa
             models,
             rows.features,
             rows.y,
-            budget=config.budget,
+            budget=budget,
             cv=cv,
             n_repeats=config.repeats,
             nested=config.nested,

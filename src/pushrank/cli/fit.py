@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 from pushrank import StackingRanker
 from pushrank._time import TimeSplit
+from pushrank.budgets import Budget
 from pushrank.cli import options
 from pushrank.cli.alerts import Alert
 from pushrank.cli.errors import InputError, refusing, say, warn
@@ -65,10 +66,11 @@ class FitConfig:
         f"One of: {', '.join(sorted(MODELS))}; or a name that compare prints. By default 'boosted stumps, "
         "p = 16' on tables, 'IR Push' on libsvm files."
     )
-    budget: int | None = option(
+    budget: int | Budget | None = option(
         "How many rows you can act on, of as many rows as the data has: for the alert threshold, and for "
         "models that are chosen for a budget. The threshold takes five more fits.",
-        min=1,
+        parser=options.read_budget,
+        metavar=options.BUDGET,
     )
     member: list[str] | None = option(
         "A member of --model ensemble, by its name in fit or in the table of compare; may be repeated. By "
@@ -138,11 +140,12 @@ def fit(source: FeatureSource, text_format: TextFormat, config: FitConfig) -> No
     Example: pushrank fit data.csv --label fraud --positive yes --budget 100 -o model.skops
     """
     check_output(config.output, MODELS_WRITTEN, [source.data], force=config.force)
+    budget = options.rows_in_all(config.budget)
     name = config.model or default_model(source.data)
     ranker = config.ranker(name)
     rows = read_features(source, text_format, weight=config.weight, time=config.time)
     n_rare = min(rows.y.sum(), (~rows.y).sum())
-    held_out = config.probability or config.budget is not None
+    held_out = config.probability or budget is not None
     # A fifth of seven rows, rounded up, leaves five; an ensemble is fitted to others than it scores as it is.
     needed = N_INNER_FOLDS + 2 * (held_out and name != ENSEMBLE)
     if "cv" in ranker.get_params() and n_rare < needed:
@@ -150,14 +153,14 @@ def fit(source: FeatureSource, text_format: TextFormat, config: FitConfig) -> No
             f"--model {name} chooses by cross-validation and needs {needed} rows of each class, and "
             f"one has {n_rare}; take another, such as --model pnorm-push."
         )
-    if config.budget is not None:
+    if budget is not None:
         if n_rare < 2:
             raise InputError("a class has 1 row, and --budget scores rows by fits to others; leave it out.")
-        if config.budget > len(rows.y):
-            raise InputError(f"--budget {config.budget} exceeds the {len(rows.y)} rows of the data.")
+        if budget > len(rows.y):
+            raise InputError(f"--budget {budget} exceeds the {len(rows.y)} rows of the data.")
         # As a share the budget holds for parts of the rows, too.
         if "fraction" in ranker.get_params():
-            ranker.set_params(fraction=config.budget / len(rows.y))
+            ranker.set_params(fraction=budget / len(rows.y))
     if config.probability:
         with refusing("--probability: "):
             check_classes(rows.y, N_HELD_OUT)
@@ -177,8 +180,8 @@ def fit(source: FeatureSource, text_format: TextFormat, config: FitConfig) -> No
         calibrator = alert = None
         if config.probability:
             calibrator = make_pipeline(StandardScaler(), LogisticRegression()).fit(scores[:, None], y)
-        if config.budget is not None:
-            alert = Alert.from_scores(y, scores, config.budget, len(rows.y))
+        if budget is not None:
+            alert = Alert.from_scores(y, scores, budget, len(rows.y))
         saved = SavedModel.from_fit(pipeline, name, rows, calibrator=calibrator, alert=alert)
     saved.save(config.output)
     if np.ptp(model_scores(pipeline, rows.features)) == 0.0:

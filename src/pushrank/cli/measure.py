@@ -151,8 +151,9 @@ def show_measures(
     value = None if config.value is None else table.numbers(config.value, "value")
     weight = None if config.weight is None else table.numbers(config.weight, "weight", 0.0)
     total = float(len(y) if weight is None else weight.sum())
-    if config.budget is not None and config.budget > total:
-        raise InputError(f"--budget {config.budget} exceeds the {total:g} rows of the data.")
+    budget = options.rows_in_all(config.budget)
+    if budget is not None and budget > total:
+        raise InputError(f"--budget {budget} exceeds the {total:g} rows of the data.")
     groups = None if config.group is None else table.groups(config.group)
     promises = None
     if config.promise or config.require:
@@ -160,11 +161,11 @@ def show_measures(
             y,
             scores,
             config.promise or CONFIDENCE_LEVEL,
-            {config.budget} if config.promise and config.budget else set(),
+            {budget} if config.promise and budget else set(),
             config.require or [],
             n_new=config.new_rows,
             # Without a budget the depth follows from the labels: that is to choose by looking.
-            together=config.promise is not None and config.budget is None,
+            together=config.promise is not None and budget is None,
             groups=groups,
             sample_weight=weight,
         )
@@ -172,7 +173,7 @@ def show_measures(
         measured = metrics.measure(
             y,
             scores,
-            k=config.budget,
+            k=budget,
             value=value,
             groups=groups,
             confidence_level=CONFIDENCE_LEVEL if config.intervals else None,
@@ -207,7 +208,7 @@ def show_measures(
             promises.judge(quiet=True)
         return measured
     screen = console()
-    n_positive = f"{int(y.sum()):,} with {rows.label_meaning}{share_of_rows(config.budget, total)}"
+    n_positive = f"{int(y.sum()):,} with {rows.label_meaning}{share_of_rows(budget, total)}"
     screen.print(f"{', '.join(scores)} on {table.path.name}: {len(y):,} rows, {n_positive}")
     screen.print(measures_grid(measured, others, screen.width))
     for sentence in measured.sentences():

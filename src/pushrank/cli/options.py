@@ -10,11 +10,41 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from pushrank import budgets
+from pushrank.cli.errors import InputError
+
+
+def read_budget(text: str) -> int | budgets.Budget:
+    """Return the number of rows of a text such as 150, or the budget by period of one such as 150/day."""
+    try:
+        return budgets.Budget.parse(text) if "/" in text else budgets.Budget(int(text)).n
+    except ValueError as error:
+        kinds = ", ".join(budgets.UNITS)
+        raise typer.BadParameter(
+            f"{text!r} is no number of rows from 1 on, such as 150, or of rows in every period, such as "
+            f"150/day; the periods are {kinds}."
+        ) from error
+
+
+def rows_in_all(budget: int | budgets.Budget | None) -> int | None:
+    """Return a budget as a number of rows of a whole file, for commands that take none by period."""
+    if isinstance(budget, budgets.Budget):
+        raise InputError(
+            f"--budget {budget} is of every {budget.per}, which this command does not take; say how many "
+            "rows of the whole file can be acted on, such as --budget 3000."
+        )
+    return budget
+
+
 DropUnlabelled = Annotated[
     bool, typer.Option("--drop-unlabelled", help="Leave out the rows that have no label, or ? or NA for one.")
 ]
+BUDGET = "N|N/PERIOD"
 Budget = Annotated[
-    int | None, typer.Option(min=1, help="How many rows you can act on: hits are counted among them.")
+    int | budgets.Budget | None,
+    typer.Option(
+        parser=read_budget, metavar=BUDGET, help="How many rows you can act on: hits are counted among them."
+    ),
 ]
 Weight = Annotated[
     str | None, typer.Option(help="A column of what rows count for when models learn, such as amounts.")
@@ -51,6 +81,11 @@ def expand_dataclasses(command: Callable[..., None]) -> Callable[..., None]:
             hint = field_hints[part.name]
             if "typer" in part.metadata:
                 hint = Annotated[hint, part.metadata["typer"]]
+            # Typer takes no union of types, and does not ask what a parser returns.
+            if any(
+                getattr(info, "parser", None) == read_budget for info in getattr(hint, "__metadata__", ())
+            ):
+                hint = Annotated[str | None, *hint.__metadata__]
             default = Parameter.empty if part.default is MISSING else part.default
             parameters.append(parameter.replace(name=part.name, default=default, annotation=hint))
 
