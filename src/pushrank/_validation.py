@@ -45,15 +45,7 @@ def check_number(
     below: float = inf,
     integer: bool = False,
 ) -> None:
-    """Raise unless a parameter is a finite number between bounds; ``above`` and ``below`` are exclusive.
-
-    Examples
-    --------
-    >>> check_number("delta", 1.0, above=0.0, below=1.0)
-    Traceback (most recent call last):
-        ...
-    ValueError: delta must be > 0 and < 1, got 1.0.
-    """
+    """Raise unless a parameter is a finite number between bounds; ``above`` and ``below`` are exclusive."""
     kind: Any = Integral if integer else Real
     if isinstance(value, bool) or not isinstance(value, kind):
         raise TypeError(f"{name} must be {'an integer' if integer else 'a number'}, got {value!r}.")
@@ -151,14 +143,6 @@ def check_ordered_categorical(labels: Any, name: str = "y") -> None:
 
     Scikit-learn and this library take the larger label in sorted order as the positive one, and ignore the
     order of a categorical: its ranking would come out upside down.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> check_ordered_categorical(pd.Categorical(["low", "high"], ["low", "high"], ordered=True))
-    Traceback (most recent call last):
-        ...
-    ValueError: y is an ordered categorical, 'low' < 'high', but labels are taken in sorted order...
     """
     if hasattr(labels, "iloc") and labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels.iloc[:, 0]
@@ -184,11 +168,6 @@ def distinct(labels: NDArray[Any], name: str = "y") -> NDArray[Any]:
     """Return the distinct labels in order, without sorting all of them if they are two numbers.
 
     A missing label (NaN, None or the like) is a ValueError; labels that cannot be sorted are a TypeError.
-
-    Examples
-    --------
-    >>> distinct(np.array([1, -1, 1])).tolist()
-    [-1, 1]
     """
     if labels.dtype.kind in "biuf" and len(labels):
         low, high = labels.min(), labels.max()
@@ -232,13 +211,7 @@ def are_missing(labels: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def not_two_classes(classes: NDArray[Any], name: str = "y", ranker: str | None = None) -> str:
-    """Return the message for labels of other than two classes, which may name a ranker.
-
-    Examples
-    --------
-    >>> not_two_classes(np.array([7]))
-    'y must hold exactly 2 classes, found 1 class: [7]. For one class against the rest pass y == that_class.'
-    """
+    """Return the message for labels of other than two classes, which may name a ranker."""
     found = f"{len(classes)} class{'es' if len(classes) != 1 else ''}: {classes[:5].tolist()}"
     # Scikit-learn's checks of estimators look for the first words.
     binary_only = f"Only binary classification is supported: {ranker} ranks one class above the other, and "
@@ -254,11 +227,6 @@ def positive_label(classes: Sequence[Any] | NDArray[Any]) -> Any:
     It is the larger of two numbers or truth values, also if written as texts; of the texts yes and no it is
     yes, and of true and false it is true, in small or capital letters. For other texts it is unknown, since
     their alphabetical order means nothing.
-
-    Examples
-    --------
-    >>> positive_label([-1, 1]), positive_label(["Yes", "no"]), positive_label(["fraud", "legit"])
-    (1, 'Yes', None)
     """
     if not all(isinstance(label, str | bytes) for label in classes):
         return classes[1]
@@ -292,12 +260,6 @@ def two_classes(
     that is None, or the first class in sorted order, ``pos_label`` is needed, or it is a ValueError. A fit of
     the estimator ``ranker`` takes the later class, with a warning. Labels that are missing, unordered or of
     other than two values are a ValueError.
-
-    Examples
-    --------
-    >>> classes, is_positive = two_classes(np.array([3, 5, 5]))
-    >>> classes.tolist(), is_positive.tolist()
-    ([3, 5], [False, True, True])
     """
     try:
         classes = distinct(labels, name)
@@ -335,15 +297,7 @@ def is_count(k: Any) -> bool:
 
 
 def check_k(k: Any) -> None:
-    """Raise unless k is a number of rows, an int, or a fraction of the positives, a float.
-
-    Examples
-    --------
-    >>> check_k(1.5)
-    Traceback (most recent call last):
-        ...
-    ValueError: k must be an int of at least 1 (a number of rows) or a float in (0, 1] (a ...), got 1.5.
-    """
+    """Raise unless k is a number of rows, an int, or a fraction of the positives, a float."""
     valid = isinstance(k, Real) and not isinstance(k, bool)
     # Floats count exactly up to 2**53.
     if not (valid and (1 <= k <= 2**53 if is_count(k) else 0.0 < float(k) <= 1.0)):
@@ -363,13 +317,7 @@ def resolve_k(k: float, counted: bool, positive_weight: float) -> float:
 
 
 def snake_case(name: str) -> str:
-    """Return ``SquaredHinge`` as ``squared_hinge``.
-
-    Examples
-    --------
-    >>> snake_case("LogOnePlus")
-    'log_one_plus'
-    """
+    """Return ``SquaredHinge`` as ``squared_hinge``."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
 
 
@@ -388,15 +336,7 @@ def resolve_name(member: Any, kind: type, registry: Iterable[type], what: str) -
 
 
 def weight_keyword(estimator: Any) -> str | None:
-    """Return the name by which ``fit`` takes sample weights, in a pipeline by its last step, or None.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import Ridge
-    >>> from sklearn.pipeline import make_pipeline
-    >>> weight_keyword(Ridge()), weight_keyword(make_pipeline(Ridge()))
-    ('sample_weight', 'ridge__sample_weight')
-    """
+    """Return the name by which ``fit`` takes sample weights, in a pipeline by its last step, or None."""
     if isinstance(estimator, Pipeline):
         name, last = estimator.steps[-1]
         keyword = weight_keyword(last)

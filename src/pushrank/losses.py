@@ -231,8 +231,6 @@ class RoundedHinge(Loss):
     It lies below the hinge, by :math:`\gamma / 2` at most, and its slopes lie between -1 and 0. Its sums cost
     a sort, however small :math:`\gamma` is.
 
-    References
-    ----------
     Rennie and Srebro, *Loss functions for preference levels*, IJCAI 2005 workshop, the smoothed hinge.
     """
 
@@ -377,7 +375,6 @@ class SmoothedHinge(_SharpLoss):
 
     Examples
     --------
-    >>> import numpy as np
     >>> SmoothedHinge(100.0).value(np.array([-1.0, 0.5, 2.0])).round(6).tolist()
     [2.0, 0.5, 0.0]
     """
@@ -455,7 +452,6 @@ class Sigmoid(_SigmoidPower):
 
     Examples
     --------
-    >>> import numpy as np
     >>> Sigmoid().value(np.array([-1000.0, 0.0, 1000.0])).tolist()
     [1.0, 0.5, 0.0]
     """
@@ -541,13 +537,7 @@ trust_in_files(*(globals()[name] for name in __all__))
 
 
 def resolve(loss: Loss | str) -> Loss:
-    """Return the loss that a name such as ``"squared_hinge"`` stands for; an instance passes through.
-
-    Examples
-    --------
-    >>> resolve("logistic")
-    Logistic()
-    """
+    """Return the loss that a name such as ``"squared_hinge"`` stands for; an instance passes through."""
     members = [globals()[name] for name in __all__]
     resolved: Loss = resolve_name(loss, Loss, members, "loss")
     return resolved

@@ -253,11 +253,6 @@ def _check_trees(loaded: Any) -> None:
     """Raise ModelFileError unless every tree within an object is one that prediction can walk safely.
 
     The children and the feature of every node must be in range, and children come after their parent.
-
-    Examples
-    --------
-    >>> from sklearn.tree import DecisionTreeRegressor
-    >>> _check_trees({"model": DecisionTreeRegressor().fit([[0.0], [1.0]], [0.0, 1.0])})
     """
     seen: set[int] = set()
     waiting = [loaded]

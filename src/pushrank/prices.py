@@ -108,24 +108,9 @@ class Price(ABC):
     def total(self, log_sums: Floats, weights: Floats | float, scale: Scale) -> PriceTotal:
         """Return the total price and its derivatives with respect to ``log_sums``.
 
-        Parameters
-        ----------
-        log_sums : ndarray of shape (n,)
-            Natural logarithms of the inner sums; ``-inf`` for a sum of zero.
-        weights : ndarray of shape (n,) or float
-            Positive sample weights of the rows that the sums belong to.
-        scale : {"raw", "log"}
-            ``R`` itself, or ``(1/m) ln R``, where ``m`` is :attr:`log_divisor`.
-
-        Returns
-        -------
-        PriceTotal
-            The total, its gradient and its curvature.
-
-        Raises
-        ------
-        ValueError
-            When ``scale="log"`` and the price has no log scale.
+        These are natural logarithms of the inner sums, ``-inf`` for a sum of zero, and ``weights`` the
+        positive sample weights of their rows, or one for all. The scale is that of ``R`` itself, or
+        ``"log"``, ``(1/m) ln R`` with ``m`` the :attr:`log_divisor`: a ValueError where the price has none.
         """
         divisor = self.log_divisor
         if scale == "log" and divisor is None:
@@ -166,8 +151,6 @@ class SoftMaximum(Price):
     in the logarithms of the sums is :math:`\lambda_k h_k`, with multipliers :math:`\lambda` that sum to one.
     The temperature :math:`\tau` is positive, in the unit of the inner sums.
 
-    References
-    ----------
     Nesterov, *Smooth minimization of non-smooth functions*, Math. Programming 103 (2005), section 4.
     """
 
@@ -298,7 +281,6 @@ class Identity(Power):
 
     Examples
     --------
-    >>> import numpy as np
     >>> Identity().value(np.array([0.0, 2.0])).tolist()
     [0.0, 2.0]
     """
@@ -319,7 +301,6 @@ class LogOnePlus(Price):
 
     Examples
     --------
-    >>> import numpy as np
     >>> LogOnePlus().value(np.array([0.0, 1.0])).round(4).tolist()
     [0.0, 0.6931]
     """
@@ -459,13 +440,7 @@ trust_in_files(*(globals()[name] for name in __all__))
 
 
 def resolve(price: Price | str) -> Price:
-    """Return the price that a name such as ``"log_one_plus"`` stands for; an instance passes through.
-
-    Examples
-    --------
-    >>> resolve("power")
-    Power(p=4.0)
-    """
+    """Return the price that a name such as ``"log_one_plus"`` stands for; an instance passes through."""
     members = [globals()[name] for name in __all__]
     resolved: Price = resolve_name(price, Price, members, "price")
     return resolved

@@ -221,25 +221,18 @@ def progress_bar(ranker: Any, n_iter: int, *, is_exact: bool = False) -> Iterato
         yield None
         return
     import_optional("rich", "cli")
+    from rich import progress
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
 
     columns = (
-        TextColumn("[bold]{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[shown]}"),
-        TimeElapsedColumn(),
-        *((TimeRemainingColumn(), TextColumn("left")) if is_exact else ()),
+        progress.TextColumn("[bold]{task.description}"),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TextColumn("{task.fields[shown]}"),
+        progress.TimeElapsedColumn(),
+        *((progress.TimeRemainingColumn(), progress.TextColumn("left")) if is_exact else ()),
     )
-    with Progress(*columns, console=Console(stderr=True)) as bar:
+    with progress.Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task(type(ranker).__name__, total=n_iter, shown="")
 
         def show(iteration: int, /, **shown: float) -> None:

@@ -154,7 +154,11 @@ class BoostedRankerMixin(RankerMixin):
         )
         if spec.two_classes_only and not isinstance(target.sample, BipartiteSample):
             raise ValueError(spec.two_classes_only)
-        start = resume(self, spec, learner, X) if is_warm_start else fresh_start(self, learner)
+        if is_warm_start:
+            start = resume(self, spec, learner, X)
+        else:
+            # The weak rankers are fitted once the training part is drawn.
+            start = BoostingStart(learner, History(), check_random_state(self.random_state), None)
         with one_blas_thread():
             run = run_rounds(self, spec, start, X, y, target.at(time))
         paths = {} if spec.paths is None else spec.paths(run)
@@ -252,11 +256,6 @@ def check_parameters(ranker: Any) -> None:
         raise ValueError(f"n_jobs must be None, -1 or a number of threads, got {ranker.n_jobs!r}.")
 
 
-def fresh_start(ranker: Any, learner: WeakRankers) -> BoostingStart:
-    """Return the start of a first fit, whose weak rankers are fitted once the training part is drawn."""
-    return BoostingStart(learner, History(), check_random_state(ranker.random_state), None)
-
-
 def resume(ranker: Any, spec: BoostingSpec, learner: WeakRankers, X: Any) -> BoostingStart:
     """Return the end of the last fit as a start; raise where rounds cannot be added to it."""
     last = ranker.weak_rankers_
@@ -304,7 +303,11 @@ def run_rounds(
     first_random_state = generator.get_state(legacy=False)
     train, validate = target.sample, None
     if ranker.early_stopping:
-        train, validate = _validation_split(ranker, spec, X, y, target, generator, n_threads)
+        sample: Any = target.sample
+        subset = sample.subset_pairs if isinstance(sample, CrucialSample) else sample.subset
+        train, valid = parts(target, float(ranker.validation_fraction), generator, subset)
+        valid_objective = score_objective(spec.objective, valid, n_threads, joint=spec.joint)
+        validate = validator(valid_objective, valid, ranker.scoring, X, y, target)
     if start.random_state is None:
         learner.fit(X, _training_weights(target, train), generator)
     else:
@@ -325,23 +328,6 @@ def run_rounds(
             callback=callback,
         )
     return BoostingRun(X, target, train, learner, first_random_state, problem, state, result)
-
-
-def _validation_split(
-    ranker: Any,
-    spec: BoostingSpec,
-    X: Any,
-    y: ArrayLike | None,
-    target: Target,
-    generator: np.random.RandomState,
-    n_threads: int | None,
-) -> tuple[Sample, Callable[[Floats], float]]:
-    """Return the part to train on, and a function that scores the other part."""
-    sample: Any = target.sample
-    subset = sample.subset_pairs if isinstance(sample, CrucialSample) else sample.subset
-    train, valid = parts(target, float(ranker.validation_fraction), generator, subset)
-    valid_objective = score_objective(spec.objective, valid, n_threads, joint=spec.joint)
-    return train, validator(valid_objective, valid, ranker.scoring, X, y, target)
 
 
 def _boosting_problem(

@@ -213,8 +213,6 @@ def mean_of_members(part: ColumnsPart) -> Floats:
 def greedy(part: ColumnsPart) -> Floats:
     """Return how often each model is chosen, where one is added in each round to reach the best precision.
 
-    References
-    ----------
     Caruana, Niculescu-Mizil, Crew and Ksikes, *Ensemble selection from libraries of models*, ICML 2004.
     """
     values, measure = part.values, part.whole.measure

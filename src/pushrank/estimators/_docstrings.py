@@ -99,10 +99,6 @@ tol : float
 max_iter : int
     %(max_iter_planes)s
 verbose : bool""",
-    "one_standard_error_reference": """References
-----------
-Breiman, Friedman, Olshen and Stone, *Classification and regression trees* (1984), section 3.4.3: the rule
-of one standard error.""",
     "rankers": """list
     Fitted rankers in the order of the values, with the other parameters of this ranker, which is not
     changed.""",
@@ -175,7 +171,8 @@ candidates_ : list of dict
     ``"below_best_standard_error"``, by which it was judged. ``pandas.DataFrame`` makes a table of them.""",
     "equals_of_a_candidate": """Members of a candidate count as equal if their precision differs by at
 most one hit over all folds. Among them the best average precision decides. Tied rows count by their
-expectation.""",
+expectation. The rule of one standard error is that of Breiman, Friedman, Olshen and Stone, *Classification
+and regression trees* (1984), section 3.4.3.""",
     # Boosting.
     "weak_rankers": """Thresholds of binned features; the features themselves; a small regression or
 classification tree in each round, or a regressor or classifier of scikit-learn; a list of functions of
@@ -352,10 +349,9 @@ PARAGRAPHS["rows_of_fit"] = _sections(Parameters="X_of_fit")
 PARAGRAPHS["array_of_rows"] = _sections(Parameters="X_of_fit", Returns="row_results")
 
 # The sections that follow the parameters of a method that fits.
-TYPE_ERROR, WARNING = "fit_type_error", "convergence_warning"
 PARAGRAPHS["fitted_or_value_error"] = _sections(Returns="self", Raises="value_error")
-PARAGRAPHS["fitted_or_raises"] = _sections(Returns="self", Raises=f"fit_value_error {TYPE_ERROR}")
-PARAGRAPHS["fitted"] = "\n\n".join([PARAGRAPHS["fitted_or_raises"], _sections(Warns=WARNING)])
+PARAGRAPHS["fitted_or_raises"] = _sections(Returns="self", Raises="fit_value_error fit_type_error")
+PARAGRAPHS["fitted"] = "\n\n".join([PARAGRAPHS["fitted_or_raises"], _sections(Warns="convergence_warning")])
 PARAGRAPHS["fitted_path"] = _sections(
     Returns="rankers", Raises="path_value_error path_type_error", Warns="path_warning"
 )

@@ -20,16 +20,9 @@ from pushrank.rows import MemoryRows, OuterRows, RowSource, StoredRows
 class TrainingRows(NamedTuple):
     """What a linear ranker is fitted to, wherever the rows lie.
 
-    Attributes
-    ----------
-    source : RowSource
-        The rows, as solvers ask for them.
-    classes : array or None
-        The sorted labels or grades; None for explicit pairs.
-    weights_below : ndarray of shape (n_classes - 1,)
-        The weight of the rows below each class but the lowest.
-    coef_like : array
-        An array of the library, the device and the dtype of the coefficients.
+    ``classes`` are the sorted labels or grades, None for explicit pairs, ``weights_below`` the weight of the
+    rows below each class but the lowest, and ``coef_like`` an array of the library, the device and the dtype
+    of the coefficients.
     """
 
     source: RowSource

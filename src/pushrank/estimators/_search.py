@@ -243,11 +243,8 @@ def choose(values: Floats, overall: Floats, complexity: Sequence[float], selecti
     """Return the number of the best member, or of the simplest within one standard error of the best.
 
     The standard error is that of the difference to the best, fold by fold. Among equally simple members the
-    best is chosen, by the mean of ``values`` and then by ``overall``.
-
-    References
-    ----------
-    Breiman, Friedman, Olshen and Stone, *Classification and regression trees* (1984), section 3.4.3.
+    best is chosen, by the mean of ``values`` and then by ``overall``. Breiman, Friedman, Olshen and Stone,
+    *Classification and regression trees* (1984), section 3.4.3.
     """
     means, eligible = values.mean(axis=1), within_one_error(values, overall, selection)
     return min(eligible, key=lambda member: (complexity[member], -means[member], -overall[member]))

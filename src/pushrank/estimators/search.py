@@ -133,8 +133,6 @@ class RankerSearchCV(SearchMixin, RankerMixin, BaseEstimator):
 
     Rows reach the estimators as they come, a fold's as a copy.
 
-    %(one_standard_error_reference)s
-
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
@@ -231,8 +229,6 @@ class PushBoostCV(SearchMixin, RankerMixin, BaseEstimator):
     fold's rows are copied, of `n_jobs` folds at a time. Rows are what :class:`PushBoost` takes.
 
     %(equals_of_a_candidate)s
-
-    %(one_standard_error_reference)s
 
     Examples
     --------

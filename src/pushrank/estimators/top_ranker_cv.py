@@ -272,8 +272,6 @@ class TopRankerCV(SearchMixin, RankerMixin, BaseEstimator):
     A gain at the budget often costs something further down the list: ``candidates_`` shows the average
     precision beside the precision.
 
-    %(one_standard_error_reference)s
-
     Examples
     --------
     >>> from pushrank.datasets import make_hidden_positives

@@ -92,14 +92,6 @@ def in_row_space(model: M) -> M:
     O(n_rows ** 2 * n_features) time once, or a product of the sparse matrix with itself, and the memory of
     four numbers for each pair of rows. Solvers see the rows in other coordinates: ``lift`` returns the
     coefficients of the features that belong to a solver's, and ``project`` those of a solver.
-
-    Examples
-    --------
-    >>> model = in_row_space(LinearModel(np.array([[3.0, 4.0, 0.0], [0.0, 0.0, 0.0]]), centred=False))
-    >>> model.n_features, np.abs(model.scores(np.ones(1))).tolist()
-    (1, [5.0, 0.0])
-    >>> np.abs(model.lift(np.ones(1))).round(12).tolist()
-    [0.6, 0.8, 0.0]
     """
     if not 1 < model.n_rows < min(model.n_features, MAX_ROWS + 1):
         return model

@@ -47,7 +47,7 @@ def set_most_violated(positives, negatives, start, stop, lower, upper, above):
 
 
 def average_precision_hinge(sample: Sample, scores: Floats) -> tuple[float, Floats, float]:
-    r"""Return the structured hinge of average precision, and a subgradient in the scores.
+    r"""Return the structured hinge of average precision, a subgradient in the scores, and the plane's offset.
 
     .. math::
 
@@ -55,37 +55,13 @@ def average_precision_hinge(sample: Sample, scores: Floats) -> tuple[float, Floa
         \Psi(\hat y) = \frac{1}{m n} \sum_{i, k} \hat y_{ik} (s_i - t_k) ,
 
     over all orders :math:`\hat y` of the m positives among the n negatives, :math:`\hat y_{ik}` being 1 where
-    i stands above k and -1 elsewhere. It is an upper bound of 1 - AP.
+    i stands above k and -1 elsewhere. It is an upper bound of 1 - AP. The offset is the value less the
+    product of subgradient and scores: ``1 - AP`` of the worst order.
 
-    Parameters
-    ----------
-    sample : Sample
-        Two classes. Weights are copies of rows, and so whole numbers: with fractions the worst order need not
-        keep a class sorted, and no fast algorithm for it is known. Other weights are a ValueError.
-    scores : ndarray of shape (n_rows,)
-        A score for each row.
-
-    Returns
-    -------
-    value : float
-        The hinge, at least ``1 - AP``.
-    subgradient : ndarray of shape (n_rows,)
-        In the order of the rows.
-    offset : float
-        The value less the product of subgradient and scores: ``1 - AP`` of the worst order.
-
-    Notes
-    -----
     O(n log n), n counting copies: the worst order keeps each class sorted by score, and the number of
-    positives above the j-th negative never falls with j.
-
-    Examples
-    --------
-    >>> from pushrank.pairs import BipartiteSample
-    >>> sample = BipartiteSample.from_labels([1, 0])
-    >>> value, slope, offset = average_precision_hinge(sample, np.array([0.0, 0.0]))
-    >>> round(value, 9), slope.tolist(), offset
-    (0.5, [-2.0, 2.0], 0.5)
+    positives above the j-th negative never falls with j. Weights are copies of rows, and so whole numbers, or
+    a ValueError: with fractions the worst order need not keep a class sorted, and no fast algorithm for it is
+    known.
     """
     positive_scores, negative_scores = sample.gather(scores)
     order_p = _copies(np.argsort(-positive_scores), sample.positive_weights)

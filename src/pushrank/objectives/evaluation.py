@@ -19,17 +19,7 @@ from pushrank.prices import PriceTotal
 
 
 class ObjectiveEvaluation(Protocol):
-    """An objective at one point; every vector is over the scores, by class.
-
-    Examples
-    --------
-    >>> from pushrank.objectives import PushObjective
-    >>> from pushrank.pairs import BipartiteSample
-    >>> sample = BipartiteSample.from_labels([1, 0])
-    >>> at_point = PushObjective("logistic").evaluation(sample, np.zeros(2))
-    >>> round(at_point.value, 4), at_point.gradient().positives.tolist()
-    (0.6931, [-0.5])
-    """
+    """An objective at one point; every vector is over the scores, by class."""
 
     @property
     def value(self) -> float:
@@ -56,18 +46,7 @@ class ObjectiveEvaluation(Protocol):
 
 
 class PushEvaluation:
-    """The total price of the negatives' inner sums; the methods are those of :class:`ObjectiveEvaluation`.
-
-    Examples
-    --------
-    >>> from pushrank import losses, prices
-    >>> from pushrank.pairs import BipartiteSample, log_inner_sums
-    >>> sample = BipartiteSample.from_labels([1, 1, 0])
-    >>> sums = log_inner_sums(losses.Exponential(), sample, np.zeros(3))
-    >>> push = PushEvaluation(sums, prices.Power(2).total(sums.log_sums, 1.0, "raw"))
-    >>> round(push.value, 9), push.gradient().negatives.round(9).tolist()
-    (4.0, [8.0])
-    """
+    """The total price of the negatives' inner sums; the methods are those of :class:`ObjectiveEvaluation`."""
 
     def __init__(self, sums: InnerSums, total: PriceTotal) -> None:
         self._sums = sums

@@ -460,25 +460,7 @@ class PrecisionAtK:
         check_surrogate(self.surrogate)
 
     def value(self, y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the surrogate alone.
-
-        %(rows)s
-
-        Returns
-        -------
-        float
-            The surrogate.
-
-        Raises
-        ------
-        ValueError
-            As for ``evaluate``.
-
-        Examples
-        --------
-        >>> PrecisionAtK(1, "struct").value([0, 1, 1], [0.0, 1.0, 2.0])
-        -1.0
-        """
+        """Return the surrogate alone; arguments and errors are those of ``evaluate``."""
         return self.evaluate(y, scores, sample_weight)[0]
 
     def evaluate(
@@ -514,13 +496,7 @@ class PrecisionAtK:
         return self.evaluation(sample, checked)
 
     def evaluation(self, sample: Sample, scores: Floats) -> tuple[float, Floats]:
-        """Return value and subgradient for a sample of two classes and checked scores.
-
-        Raises
-        ------
-        ValueError
-            When k is above the positives' weight.
-        """
+        """Return value and subgradient for a sample of two classes and checked scores."""
         positive = np.zeros(sample.n_rows, dtype=bool)
         positive[sample.positives] = True
         weights = sample.row_weights
@@ -531,27 +507,9 @@ class PrecisionAtK:
         return float(value), slope
 
     def count(self, n_positive: float) -> float:
-        """Return k as a number of rows.
+        """Return k as a whole number of rows, as far as the weight ``n_positive`` of all positives allows.
 
-        Parameters
-        ----------
-        n_positive : float
-            The weight of all positives.
-
-        Returns
-        -------
-        float
-            A whole number of rows, as far as the weight allows.
-
-        Raises
-        ------
-        ValueError
-            When it is above that weight.
-
-        Examples
-        --------
-        >>> PrecisionAtK(0.25).count(30)
-        8.0
+        Above that weight it is a ValueError.
         """
         counted = is_count(self.k)
         if counted and self.k > n_positive:

@@ -187,20 +187,7 @@ class PushObjective:
         return (1.0, p) if self.side == "push" else (p, 1.0)
 
     def evaluation(self, sample: Sample, scores: Floats) -> ObjectiveEvaluation:
-        """Return the objective at some scores, ready for its value, gradient and Hessian products.
-
-        Parameters
-        ----------
-        sample : Sample
-            Which rows are compared, and their weights.
-        scores : ndarray of float64, shape (n,)
-            A score for each row, checked to be finite.
-
-        Returns
-        -------
-        ObjectiveEvaluation
-            The objective at this point.
-        """
+        """Return the objective at checked scores of all rows: its value, gradient and Hessian products."""
         # Losses that are not analytic are exact unless their caller accepts an error.
         if self._loss.strip_half_width is None:
             return self._evaluation(sample, scores)
@@ -225,18 +212,8 @@ class PushObjective:
     def composed(self, push: Callable[..., ObjectiveEvaluation], sample: Sample) -> ObjectiveEvaluation:
         """Return the objective that the scale and the side make of pushes.
 
-        Parameters
-        ----------
-        push : callable
-            ``push(scale, swapped)`` returns the push on the scale "raw" or "log", with exchanged classes and
-            negated scores if ``swapped``.
-        sample : Sample
-            The rows, or others with the same weights of the classes.
-
-        Returns
-        -------
-        ObjectiveEvaluation
-            The objective at the scores of the pushes.
+        ``push(scale, swapped)`` returns the push on the scale "raw" or "log", with exchanged classes and
+        negated scores if ``swapped``. The sample may be of other rows with the same weights of the classes.
         """
         if self.scale != "mean":
             return self._on_scale(push, self.scale)
@@ -282,22 +259,7 @@ class PushObjective:
     def value(self, y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the objective alone, also for the zero-one loss, which has no gradient.
 
-        %(rows)s
-
-        Returns
-        -------
-        float
-            The objective on its scale, infinite if it overflows.
-
-        Raises
-        ------
-        ValueError
-            When ``y`` has not exactly two classes, a score or weight is not finite, or lengths differ.
-
-        Examples
-        --------
-        >>> PushObjective("zero_one").value([0, 0, 1], [0.0, 2.0, 1.0])
-        1.0
+        Arguments and errors are those of ``evaluate``, but an objective that overflows is infinite.
         """
         with np.errstate(over="ignore", invalid="ignore"):
             value = self.evaluation(*self._checked(y, scores, sample_weight)).value

@@ -419,22 +419,11 @@ class SmoothSums(PairSums):
     ``blocks`` hold the pairs, by default all; each block costs as much as two classes. The accuracy is
     between 1e-13 and 0.1.
 
-    Notes
-    -----
     Bins are about a third of the strip's half-width wide and have 11 to 13 nodes each by default. A bin adds
     the work of some 50 products with small matrices; there are at most as many bins as rows.
 
-    References
-    ----------
     Fong and Darve, *The black-box fast multipole method*, J. Comput. Phys. 228 (2009), section 2, the
     interpolation in Chebyshev nodes.
-
-    Examples
-    --------
-    >>> from pushrank.losses import Logistic
-    >>> sums = SmoothSums(Logistic(), np.array([0.0, 2.0]), np.array([0.0, 1e6]), None)
-    >>> np.exp(sums.log_sums).round(6).tolist()
-    [0.820075, 1999998.0]
     """
 
     def __init__(

@@ -22,8 +22,6 @@ class CrucialSample(Sample):
     Preferences may contradict each other, also in cycles. Pairs are ordered by the worse row, and all their
     weights are positive.
 
-    References
-    ----------
     Rudin, *The P-Norm Push*, JMLR 10 (2009), section 7, crucial pairs.
     """
 
@@ -42,17 +40,7 @@ class CrucialSample(Sample):
     ) -> CrucialSample:
         """Build a sample from checked pairs of row numbers, their weights, and the rows' weights.
 
-        A ValueError is raised if no pair has a positive weight.
-
-        Notes
-        -----
-        O(n_pairs log n_pairs), once.
-
-        Examples
-        --------
-        >>> sample = CrucialSample.from_pairs(3, np.array([0, 1, 2]), np.array([1, 2, 0]))
-        >>> sample.least_margin(np.array([3.0, 2.0, 1.0]))
-        -2.0
+        It is a ValueError if no pair has a positive weight. O(n_pairs log n_pairs), once.
         """
         pair_weights = np.ones(len(better)) if pair_weights is None else pair_weights
         counted = pair_weights > 0.0
@@ -141,16 +129,7 @@ class _SparseNormaliser:
 class ListedSums(PairSums):
     r"""Log inner sums :math:`\ln \sum_i \pi_{ik} w_i \ell(s_i - t_k)` over the better rows of each worse row.
 
-    Notes
-    -----
     Time and memory are linear in the number of pairs.
-
-    Examples
-    --------
-    >>> from pushrank.losses import Hinge
-    >>> pairs = CrucialSample.from_pairs(3, np.array([0, 1]), np.array([1, 2]))
-    >>> np.exp(ListedSums(Hinge(), pairs, np.array([0.5, 0.0]), np.zeros(2)).log_sums).tolist()
-    [0.5, 1.0]
     """
 
     def __init__(

@@ -11,20 +11,9 @@ from pushrank.pairs.samples import Sample, SharedNormaliser
 class FactorisedSums:
     r"""Log inner sums of the exponential loss, :math:`l_k = \ln \sum_i \pi_{ik} w_i e^{-s_i} + t_k`.
 
-    The sample sums over the positives of each negative in time linear in the rows.
-
-    Notes
-    -----
-    Any finite scores are safe, because only differences to the largest score enter an exponential. The
-    methods are those of :class:`~pushrank.pairs.inner_sums.InnerSums`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pushrank.pairs import BipartiteSample
-    >>> sample = BipartiteSample.from_labels([1, 1, 0])
-    >>> FactorisedSums(sample, np.array([0.0, 0.0]), np.array([1.0])).log_sums.round(4).tolist()
-    [1.6931]
+    The sample sums over the positives of each negative in time linear in the rows. Any finite scores are
+    safe, because only differences to the largest score enter an exponential. The methods are those of
+    :class:`~pushrank.pairs.inner_sums.InnerSums`.
     """
 
     def __init__(self, sample: Sample, positive_scores: Floats, negative_scores: Floats) -> None:

@@ -48,13 +48,7 @@ def mirrored(points: Floats, starts: Indices) -> tuple[Floats, Indices]:
 
 
 def scatter_add(indices: list[Indices] | list[Indices | slice], parts: list[Floats], n: int) -> Floats:
-    """Return the sum of parts, each of which is added at its indices, shape (n,).
-
-    Examples
-    --------
-    >>> scatter_add([np.array([1, 0]), np.array([1])], [np.array([1.0, 2.0]), np.array([5.0])], 2).tolist()
-    [2.0, 6.0]
-    """
+    """Return the sum of parts, each of which is added at its indices, shape (n,)."""
     if len(parts) == 1:
         if isinstance(indices[0], slice):
             return parts[0]
@@ -72,17 +66,8 @@ def grade_blocks(grades_p: Floats, groups_p: Indices, grades_n: Floats, groups_n
     """Return blocks in which every pair of a higher and a lower grade of a group occurs exactly once.
 
     The highest binary digit at which two grades differ is a one in the higher grade and a zero in the lower.
-    So there is a block for each digit, whose segments hold the rows that agree in all higher digits.
-
-    Notes
-    -----
-    O(n log n) for each of the log2(number of grades) blocks.
-
-    Examples
-    --------
-    >>> grades, group = np.array([2.0, 1.0, 0.0]), np.zeros(3, dtype=int)
-    >>> [(s.sources.tolist(), s.targets.tolist()) for s in grade_blocks(grades, group, grades, group)]
-    [([1], [2]), ([0], [1, 2])]
+    So there is a block for each digit, whose segments hold the rows that agree in all higher digits. It takes
+    O(n log n) a block.
     """
     levels, codes = np.unique(np.concatenate([grades_p, grades_n]), return_inverse=True)
     codes_p, codes_n = codes[: len(grades_p)], codes[len(grades_p) :]
@@ -165,19 +150,9 @@ class GradedSample(Sample):
 
     @classmethod
     def from_grades(cls, grades: Floats, groups: RowNumbers, weights: Floats | None = None) -> GradedSample:
-        """Build a sample from checked grades, group numbers and non-negative weights.
+        """Build a sample from checked grades, group numbers and non-negative weights, in O(n log n).
 
-        A ValueError is raised if no group has two different grades on rows of positive weight.
-
-        Notes
-        -----
-        O(n log n), once.
-
-        Examples
-        --------
-        >>> sample = GradedSample.from_grades(np.array([0.0, 2.0, 1.0]), np.array([0, 0, 0]))
-        >>> sample.positives.tolist(), sample.negatives.tolist()
-        ([1, 2], [2, 0])
+        It is a ValueError if no group has two different grades on rows of positive weight.
         """
         order = np.lexsort((-grades, groups))
         if weights is not None:

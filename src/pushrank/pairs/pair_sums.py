@@ -21,11 +21,7 @@ class PairSums(ABC):
     """Log inner sums of any loss, from two kinds of weighted sums of it and its derivatives over pairs.
 
     ``s`` are the scores of the positives and ``w`` their weights, None if all are one; ``t`` are the scores
-    of the negatives.
-
-    Notes
-    -----
-    The methods are those of :class:`~pushrank.pairs.inner_sums.InnerSums`.
+    of the negatives. The methods are those of :class:`~pushrank.pairs.inner_sums.InnerSums`.
     """
 
     def __init__(
@@ -174,13 +170,7 @@ def derivative_of(loss: Loss, order: int) -> Callable[[Floats], Floats]:
 
 
 def polynomial_derivative(coefficients: Floats, order: int) -> Floats:
-    r"""Return the coefficients of a derivative in r of :math:`\sum_m c_m (u - r)^m`, m along the last axis.
-
-    Examples
-    --------
-    >>> polynomial_derivative(np.array([1.0, 2.0, 3.0]), 1).tolist()
-    [-2.0, -6.0]
-    """
+    r"""Return the coefficients of a derivative in r of :math:`\sum_m c_m (u - r)^m`, m on the last axis."""
     for _ in range(order):
         coefficients = -np.arange(1, coefficients.shape[-1]) * coefficients[..., 1:]
     return coefficients

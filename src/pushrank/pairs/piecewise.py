@@ -159,13 +159,6 @@ class SortedSums(PairSums):
     """Log inner sums of a piecewise polynomial loss.
 
     ``blocks`` hold the pairs, by default all; each block costs a walk over its rows.
-
-    Examples
-    --------
-    >>> from pushrank.losses import Hinge
-    >>> sums = SortedSums(Hinge(), np.array([2.0, 0.0]), np.array([0.5, 3.0]), None)
-    >>> np.exp(sums.log_sums).round(9).tolist()
-    [1.5, 6.0]
     """
 
     def __init__(

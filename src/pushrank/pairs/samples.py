@@ -19,14 +19,7 @@ RowNumbers = NDArray[np.intp]
 
 
 class ByClass(NamedTuple):
-    """A vector over the rows of a sample, with positives and negatives in separate arrays.
-
-    Examples
-    --------
-    >>> vector = ByClass(np.array([1.0]), np.array([2.0, 3.0]))
-    >>> vector.dot(vector.times(2.0))
-    28.0
-    """
+    """A vector over the rows of a sample, with positives and negatives in separate arrays."""
 
     positives: Floats
     negatives: Floats
@@ -229,15 +222,7 @@ class BipartiteSample(TwoClassSample):
 
     @classmethod
     def from_labels(cls, y: ArrayLike, sample_weight: ArrayLike | None = None) -> BipartiteSample:
-        """Build a sample from labels of two values, the larger being the positive class.
-
-        Labels and weights are checked here.
-
-        Examples
-        --------
-        >>> BipartiteSample.from_labels([0, 1, 1]).positives.tolist()
-        [1, 2]
-        """
+        """Build a sample from labels of two values, the larger being the positive class, checked here."""
         check_ordered_categorical(y)
         labels = column_or_1d(y)
         _, is_positive = two_classes(labels)

@@ -165,13 +165,7 @@ def highest_cut(negated_scores: ValueParts, total: float) -> Cut:
 
 
 def highest_weights(scores: Floats, weights: Floats, total: float) -> Floats:
-    """Return the parts of some weights that the highest scores hold, ``total`` in all; ties share equally.
-
-    Examples
-    --------
-    >>> highest_weights(np.array([3.0, 1.0, 2.0, 1.0]), np.ones(4), 3.0).tolist()
-    [1.0, 0.5, 1.0, 0.5]
-    """
+    """Return the parts of some weights that the highest scores hold, ``total`` in all; ties share equally."""
     if total >= weights.sum():
         return weights
     cut = highest_cut(InOnePart(Values(-scores, weights)), total)

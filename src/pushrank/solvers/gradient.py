@@ -42,12 +42,9 @@ def lbfgs(
     callback: Callback | None = None,
     proven: Proof | None = None,
 ) -> Result:
-    """Minimise by L-BFGS in restarts, to the tolerance of :func:`pushrank.solvers.gradient.minimise`.
+    """Minimise by L-BFGS in restarts, to the tolerance of :func:`minimise`.
 
-    References
-    ----------
-    Byrd, Lu, Nocedal and Zhu, *A limited memory algorithm for bound constrained optimization*, SIAM J. Sci.
-    Comput. 16 (1995).
+    Byrd, Lu, Nocedal and Zhu, *A limited memory algorithm for bound constrained optimization*, 1995.
     """
     # The stopping rules of scipy are off: they do not see the units of the columns, nor any proof.
     options = {"ftol": 0.0, "gtol": 0.0, "maxfun": 1_000_000_000, "maxls": 50}
@@ -57,10 +54,8 @@ def lbfgs(
 def newton_cg(
     problem: Problem, start: Floats, tol: float, max_iter: int, callback: Callback | None = None
 ) -> Result:
-    """Minimise by Newton-CG in restarts, to the tolerance of :func:`pushrank.solvers.gradient.minimise`.
+    """Minimise by Newton-CG in restarts, to the tolerance of :func:`minimise`.
 
-    References
-    ----------
     Nocedal and Wright, *Numerical Optimization*, 2nd edition (2006), algorithm 7.2.
     """
     # The stopping rule of scipy is off. Its bound on the length of a step, in preconditioned variables, means
@@ -278,13 +273,7 @@ class _Iterates:
         return 0.5 * float(slope @ slope)
 
     def evaluate(self, coef: Floats) -> tuple[float, Floats]:
-        """Return value and gradient, remembering them for ``accept``.
-
-        Raises
-        ------
-        StopIteration
-            When steps within the tolerance show no descent.
-        """
+        """Return value and gradient, remembering them for ``accept``; stop where no step shows a descent."""
         if not np.array_equal(coef, self._seen[0]):
             if self.searches and self.converged and self._trials == tolerances.MAX_STALLED_TRIALS:
                 raise StopIteration

@@ -30,13 +30,6 @@ def exact_step(slope: Slope, longest: float, reduction: float = ZERO_SLOPE) -> f
     step ``longest``, either way, is returned where the slope has no zero before it. The search ends where the
     slope is ``reduction`` times the first: about five to ten evaluations where the function is smooth, at
     most 100.
-
-    Examples
-    --------
-    >>> round(exact_step(lambda x: (x - 3.0, 1.0), longest=10.0), 12)
-    3.0
-    >>> exact_step(lambda x: (-1.0, 0.0), longest=10.0)
-    10.0
     """
     first, second = slope(0.0)
     if first == 0.0:
@@ -76,16 +69,7 @@ def armijo_step(
     function and its (negative) derivative at a step of zero. ``rounding`` is what the function may rise by
     rounding alone.
 
-    References
-    ----------
     Nocedal and Wright, *Numerical Optimization*, 2nd edition (2006), algorithm 3.1.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> parabola = lambda step: SimpleNamespace(value=(3.0 * step - 1.0) ** 2)
-    >>> armijo_step(parabola, value=1.0, slope=-6.0)
-    (0.5, namespace(value=0.25))
     """
     step = 1.0
     for _ in range(MAX_HALVINGS):

@@ -74,8 +74,6 @@ def newton(
     Close to the minimum the error squares with every step, so that along a path of penalties a few steps do.
     Far from it a method that gathers curvature is quicker.
 
-    References
-    ----------
     Nocedal and Wright, *Numerical Optimization*, 2nd edition (2006), algorithm 3.2.
     """
     path, factor = [point.value], None

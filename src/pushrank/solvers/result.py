@@ -109,20 +109,11 @@ def offset_callback(callback: Callback | None, before: int) -> Callback | None:
 class Result:
     """The end of a solver's run: the coefficients of the lowest objective, and how the solver got there.
 
-    Attributes
-    ----------
-    objective_path : ndarray
-        The penalised objective at the start and after every iteration.
-    gradient_size : float
-        The largest entry of the gradient in units of the columns' standard deviations; for a method that
-        stops on the duality gap, the gap.
-    message : str
-        What to do where the run did not converge; empty otherwise.
-    certificate : Certificate or None
-        None where the solver has none at hand; its dual is minus infinity where the objective is not convex
-        or no line below it is known.
-    collapse : str
-        The message where the certificate proves zero coefficients optimal; empty otherwise.
+    ``objective_path`` is the penalised objective at the start and after every iteration; ``gradient_size``
+    the largest entry of the gradient in units of the columns' standard deviations, or for a method that stops
+    on the duality gap the gap; ``message`` what to do where the run did not converge; ``certificate`` None
+    where the solver has none at hand, its dual minus infinity where the objective is not convex or no line
+    below it is known; ``collapse`` the message where it proves zero coefficients optimal.
     """
 
     coef: Floats

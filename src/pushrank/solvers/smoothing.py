@@ -29,8 +29,6 @@ class SmoothedObjective:
     rounded kinks, and ``temperature`` that of the soft maximum in the unit of the objective. A loss or a
     price that has kinks and no smoothed form is a TypeError.
 
-    Notes
-    -----
     Let F be the objective, convex, and g the gradient of the smoothed one at scores z. For a price that is no
     maximum the smoothed objective is convex, and below F where the loss has no kinks; for a maximum the
     multipliers :math:`\lambda` of its inner sums h, which sum to one, give
@@ -44,15 +42,6 @@ class SmoothedObjective:
     the first for a loss without kinks, the second for a loss that is nowhere below the lines
     :math:`a (c - r)`, k over the negatives, and V the smoothed value, or :math:`\sum_k \lambda_k h_k` for a
     maximum.
-
-    Examples
-    --------
-    >>> from pushrank.pairs import BipartiteSample
-    >>> sample, scores = BipartiteSample.from_labels([1, 0]), np.array([0.5, 0.0])
-    >>> smooth = SmoothedObjective(PushObjective("hinge"), sample, 0.1, 0.1)
-    >>> level, slopes = smooth.lower_line(sample, scores)
-    >>> round(float(level + slopes @ scores), 9), slopes.tolist()  # the hinge itself, away from its kink
-    (0.5, [-1.0, 1.0])
     """
 
     powers = None

@@ -23,20 +23,7 @@ NAMED = [globals()[name] for name in __all__ if name != "Functions"]
 
 
 def resolve(weak_rankers: Any) -> WeakRankers:
-    """Return the family that a name, a scikit-learn estimator or a list of callables stands for.
-
-    Raises
-    ------
-    ValueError
-        When no family has the name.
-    TypeError
-        When it is none of these.
-
-    Examples
-    --------
-    >>> resolve("stumps")
-    Stumps()
-    """
+    """Return the family that a name, a scikit-learn estimator or a list of callables stands for."""
     if isinstance(weak_rankers, list | tuple):
         return Functions(weak_rankers)
     if isinstance(weak_rankers, BaseEstimator) and is_regressor(weak_rankers):

@@ -96,11 +96,6 @@ def quantile_thresholds(values: Floats, weights: Floats | None, max_bins: int) -
 
     With no more distinct values than bins, a threshold lies midway between each two neighbours. A value that
     many rows share has a bin of its own, and the bins that it could have filled go to the others.
-
-    Examples
-    --------
-    >>> quantile_thresholds(np.array([3.0, 1.0, 1.0, np.nan]), None, 255).tolist()
-    [2.0]
     """
     present = ~np.isnan(values)
     if weights is None:
@@ -123,13 +118,7 @@ def quantile_thresholds(values: Floats, weights: Floats | None, max_bins: int) -
 
 
 def categories_by_frequency(values: Floats, weights: Floats | None, max_bins: int) -> Floats:
-    """Return the ``max_bins`` most frequent categories, the most frequent first, ties by value.
-
-    Examples
-    --------
-    >>> categories_by_frequency(np.array([1.0, 7.0, 7.0, np.nan, 0.0]), None, 255).tolist()
-    [7.0, 0.0, 1.0]
-    """
+    """Return the ``max_bins`` most frequent categories, the most frequent first, ties by value."""
     present = ~np.isnan(values)
     distinct, inverse = np.unique(values[present], return_inverse=True)
     present_weights = None if weights is None else weights[present]

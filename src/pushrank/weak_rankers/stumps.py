@@ -437,13 +437,7 @@ def above_threshold(bins: Bins, threshold: int, missing_is_high: bool) -> Values
 
 
 def stump_address(first_stumps: Numbers, index: int) -> tuple[int, bool, int]:
-    """Return the feature of a stump, whether it puts missing values high, and the index of its threshold.
-
-    Examples
-    --------
-    >>> stump_address(np.array([0, 5, 12]), 9)  # the second of three thresholds
-    (1, True, 1)
-    """
+    """Return the feature of a stump, whether it puts missing values high, and the index of its threshold."""
     feature = int(np.searchsorted(first_stumps, index, side="right")) - 1
     n_thresholds = int(first_stumps[feature + 1] - first_stumps[feature]) // 2
     number = int(index - first_stumps[feature])

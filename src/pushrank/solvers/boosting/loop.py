@@ -374,11 +374,8 @@ def coordinate_descent(
     """Minimise a linear model's objective by exact steps along one coefficient at a time.
 
     The weak rankers are the columns in units of their range; ``max_iter`` is the paper's :math:`t_{max}`. A
-    round costs one pass over the data to choose the column and O(n_rows) a trial step.
-
-    References
-    ----------
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), figure 2.
+    round costs one pass over the data to choose the column and O(n_rows) a trial step (Rudin, *The P-Norm
+    Push*, JMLR 10 (2009), figure 2).
     """
     rows = problem.memory_rows
     rows.check_range()

@@ -38,11 +38,7 @@ def best_step(objective: ScoreObjective, evaluation: Evaluation, scores: Floats,
     and 2 for RankBoost and AdaBoost; in other cases a safeguarded Newton iteration finds it.
 
     Where :math:`d_- = 0` the best step is infinite, and the one taken is that of a sample with one more pair
-    of each kind.
-
-    References
-    ----------
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), figure 2; the closed form at p = 1 is the paper's.
+    of each kind. Rudin, *The P-Norm Push*, JMLR 10 (2009), figure 2; the closed form at p = 1 is the paper's.
     """
     if along.values.dtype == bool and along.ridge == 0.0:
         fractions = evaluation.pair_fractions(along.values)
@@ -68,7 +64,7 @@ def smooth_margin(objective: ScoreObjective, value: float, norm: float) -> float
 def smooth_margin_step(
     objective: ScoreObjective, evaluation: Evaluation, scores: Floats, along: Direction
 ) -> float:
-    r"""Return the step of approximate coordinate ascent on the smooth margin G: equation (6).
+    r"""Return the step of approximate coordinate ascent on the smooth margin G: equation (6) of the paper.
 
     With g the smooth margin before the step it solves :math:`-F'(\alpha) = g F(\alpha)`; for a ranker in
     {0, 1} that is the quadratic
@@ -77,11 +73,8 @@ def smooth_margin_step(
 
         (1 - g) d_+ e^{-\alpha} - (1 + g) d_- e^{\alpha} - g d_0 = 0 .
 
-    As long as G is not positive, the step is RankBoost's.
-
-    References
-    ----------
-    Rudin, Cortes, Mohri and Schapire, *Margin-based ranking meets boosting in the middle*, COLT 2005.
+    As long as G is not positive, the step is RankBoost's. Rudin, Cortes, Mohri and Schapire, *Margin-based
+    ranking meets boosting in the middle*, COLT 2005.
     """
     g = smooth_margin(objective, evaluation.value, along.norm)
     if g <= 0.0:
@@ -108,13 +101,8 @@ def exact_smooth_margin_step(
     r"""Return the step of coordinate ascent on the smooth margin G: to the largest G along a ranker.
 
     It solves :math:`G(\lambda + \alpha e_j) = -F'(\alpha) / F(\alpha)` where the ranker's weight grows; the
-    paper prints :math:`F(0)` in the denominator, a slip. As long as G is not positive, the step is
-    RankBoost's.
-
-    References
-    ----------
-    Rudin, Cortes, Mohri and Schapire, *Margin-based ranking meets boosting in the middle*, COLT 2005, section
-    4.2.
+    paper, Rudin et al., COLT 2005, section 4.2, prints :math:`F(0)` in the denominator, a slip. As long as G
+    is not positive, the step is RankBoost's.
     """
     g = smooth_margin(objective, evaluation.value, along.norm)
     if g <= 0.0:

@@ -167,11 +167,6 @@ def project_to_feasible(
     be infinite.
 
     ``rates`` r below one add :math:`(1 / r_i - 1) \alpha_i^2 / 2` to half the squared distance.
-
-    Examples
-    --------
-    >>> project_to_feasible(np.array([3.0]), np.array([1.0, -5.0]), np.array([9.0]))
-    (array([2.]), array([2., 0.]))
     """
 
     def excess_and_slope(shift: float) -> tuple[float, float]:

@@ -46,13 +46,7 @@ START = 1e-3
 def infinite_push_by_pairs(
     model: Model, sample: BipartiteSample, C: float, *, eta0: float, max_iter: int
 ) -> CertifiedSolution:
-    """Run the algorithm of figure 2.
-
-    Raises
-    ------
-    ValueError
-        When rows have weights, or there are more than 10 million pairs.
-    """
+    """Run the algorithm of figure 2; rows with weights or more than 10 million pairs are a ValueError."""
     if sample.positive_weights is not None:
         raise ValueError(
             "figure 2 of Agarwal (2011) takes no sample_weight; use InfinitePush for the same problem."
@@ -76,12 +70,7 @@ def rank_svm_by_pairs(
 ) -> CertifiedSolution:
     """Run the algorithm of figure 3, whose feasible set is a box: the projection clips.
 
-    A pair weighs the product of its rows' weights.
-
-    Raises
-    ------
-    ValueError
-        When there are more than 10 million pairs.
+    A pair weighs the product of its rows' weights; more than 10 million of them are a ValueError.
     """
     weights = np.ones(_checked_shape(sample))
     if sample.positive_weights is not None and sample.negative_weights is not None:
@@ -148,17 +137,7 @@ def project_to_budget(values: Floats, budget: float) -> Floats:
 
     Clipping at zero comes first. Then each column is cut at a :math:`\mu_k`, so that all columns lose the
     same sum :math:`\theta` (or all they have) and the :math:`\mu_k` add up to c. It costs O(I K log I) for
-    sorting the columns, and O(K log I) a trial of :math:`\theta`.
-
-    References
-    ----------
-    Quattoni et al., ICML 2009.
-
-    Examples
-    --------
-    >>> project_to_budget(np.array([[3.0, 0.0], [1.0, 1.0]]), 2.0)
-    array([[2., 0.],
-           [1., 0.]])
+    sorting the columns, and O(K log I) a trial of :math:`\theta` (Quattoni et al.).
     """
     clipped = np.maximum(values, 0.0)
     if clipped.max(axis=0).sum() <= budget:

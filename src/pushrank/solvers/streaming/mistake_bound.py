@@ -44,17 +44,9 @@ DEPTH_ROUNDING = 1e-12
 
 
 class Margins(NamedTuple):
-    """The margins at k of scores, each at most the one before.
+    """The margins at k of scores, each at most the one before, all less the highest negative.
 
-    Attributes
-    ----------
-    weak : float
-        The k-th highest positive less the highest negative: k positives stand that far above all negatives.
-    average : float
-        The mean of the m - k + 1 lowest of m positives, less the highest negative: any that many positives
-        stand so far above all negatives on average.
-    strong : float
-        The lowest positive less the highest negative.
+    They are the k-th highest of m positives, the mean of their m - k + 1 lowest, and the lowest.
     """
 
     weak: float
@@ -86,20 +78,10 @@ def mistake_bound(
     orders: Callable[[int], Iterator[NDArray[np.intp]]],
     n_epochs: int,
 ) -> float:
-    """Return the bound at about the best multiple w of some coefficients.
+    """Return the bound at about the best multiple w of some coefficients, for a perceptron and its rows.
 
-    Parameters
-    ----------
-    learner : StreamLearner
-        A perceptron that has learned from the rows.
-    rows : LabelledRows
-        The rows.
-    unit_scores : ndarray of shape (n_rows,)
-        Their scores by the coefficients scaled to unit length.
-    orders : callable
-        Gives the orders in which a number of epochs learned from the rows.
-    n_epochs : int
-        The number of epochs.
+    ``unit_scores`` are the rows' scores by the coefficients scaled to unit length, and ``orders`` gives the
+    orders in which a number of epochs learned from them.
     """
     rule, state = learner.rule, learner.finalized
 
