@@ -208,6 +208,11 @@ def positives_at_top(y, scores, ties, normalize=False):
     return count / y.sum() if normalize else count
 
 
+def net_benefit(order, threshold, **first_rows):
+    first = order[: depth(order, **first_rows)]
+    return (first.sum() - (~first).sum() * threshold / (1 - threshold)) / len(order)
+
+
 def of_first_rows(of_labels):
     """Return the formula of a metric of the labels of the first rows and of all."""
     return mean_over_orders(lambda order, **parameters: of_labels(order[: depth(order, **parameters)], order))
@@ -227,6 +232,7 @@ METRICS = {
     "margin_error": margin_error,
     "mean_reciprocal_rank": mean_over_orders(lambda order: 1 / (np.argmax(order) + 1)),
     "ndcg_at_k": mean_over_orders(ndcg_at_k),
+    "net_benefit": mean_over_orders(net_benefit),
     "partial_auc": partial_auc,
     "partial_average_precision": partial_average_precision,
     "positives_at_top": positives_at_top,
@@ -255,6 +261,7 @@ METRIC_PARAMETERS = {
     "margin": [{"norm": 2.0}],
     "margin_error": [{}, {"theta": 2.0, "p": 2.5}],
     "ndcg_at_k": [{}, *DEPTHS, {"gain": "exponential"}],
+    "net_benefit": [{"threshold": 0.3} | depth for depth in DEPTHS],
     "partial_auc": [{}, {"max_fpr": 0.6, "min_tpr": 0.3}, {"max_fpr": 1.0, "standardize": False}],
     "partial_average_precision": [{}, {"min_recall": 0.3, "max_recall": 0.85}],
     "positives_at_top": [{}, {"normalize": True}],

@@ -22,6 +22,7 @@ from pushrank.metrics.early_recognition import bedroc, enrichment_factor, robust
 from pushrank.metrics.gains import gains_table
 from pushrank.metrics.intervals import compare, confidence_interval
 from pushrank.metrics.measurement import Measurement, measure, top_of_list
+from pushrank.metrics.net_benefit import net_benefit
 from pushrank.metrics.pairwise import (
     height,
     margin,
@@ -70,6 +71,7 @@ __all__ = [
     "mean_reciprocal_rank",
     "measure",
     "ndcg_at_k",
+    "net_benefit",
     "partial_auc",
     "partial_average_precision",
     "positives_at_top",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pushrank.metrics import discounted, early_recognition, pairwise, precision, roc
+from pushrank.metrics import discounted, early_recognition, net_benefit, pairwise, precision, roc
 from pushrank.metrics._registry import METRICS, MetricSpec
 
-FAMILIES = (precision, roc, early_recognition, discounted, pairwise)
+FAMILIES = (precision, roc, early_recognition, discounted, pairwise, net_benefit)
 
 
 def metrics_in_order() -> list[MetricSpec]:

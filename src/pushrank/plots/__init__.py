@@ -8,6 +8,7 @@ matplotlib, drawing needs ``pushrank[plot]``.
 from pushrank.plots.candidates import CandidatesDisplay
 from pushrank.plots.concentration import ConcentrationDisplay
 from pushrank.plots.curves import RocLeftEdgeDisplay, TopCurveDisplay
+from pushrank.plots.decision import DecisionCurveDisplay
 from pushrank.plots.discounts import DiscountDisplay
 from pushrank.plots.paths import TrainingPathDisplay
 from pushrank.plots.reliability import TopReliabilityDisplay
@@ -15,6 +16,7 @@ from pushrank.plots.reliability import TopReliabilityDisplay
 __all__ = [
     "CandidatesDisplay",
     "ConcentrationDisplay",
+    "DecisionCurveDisplay",
     "DiscountDisplay",
     "RocLeftEdgeDisplay",
     "TopCurveDisplay",

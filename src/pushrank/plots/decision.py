@@ -1,0 +1,155 @@
+"""Decision curves: what acting on probabilities is worth, at every rate of hits against useless looks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtri
+
+from pushrank._numeric import Floats
+from pushrank._validation import check_number
+from pushrank.metrics._ranking import Ranking
+from pushrank.metrics.net_benefit import check_probabilities
+from pushrank.plots._axes import axes_or_new, curve_style, draw_band, draw_reference, percent_ticks
+from pushrank.plots._display import RankingDisplay, ResponseMethod
+from pushrank.plots._docstrings import written_out
+
+# Above one hit for every useless look few decisions are made.
+THRESHOLDS = np.arange(1, 51) / 100.0
+
+
+@written_out
+@dataclass(kw_only=True, eq=False, repr=False)
+class DecisionCurveDisplay(RankingDisplay):
+    r"""The net benefit of acting on rows from a chance of a hit up, for every such threshold.
+
+    .. math:: \mathrm{NB}(t) = \frac{\mathrm{TP}(t)}{n} - \frac{\mathrm{FP}(t)}{n} \cdot \frac{t}{1 - t}
+
+    Parameters
+    ----------
+    threshold : ndarray of float64, shape (m,)
+        Chances of a hit at which acting is worth as much as leaving a row alone, ascending.
+    net_benefit : ndarray of float64, shape (m,)
+        What acting on the rows from each threshold up is worth, in hits a row.
+    low, high : ndarray of float64, shape (m,)
+        The ends of an interval for each.
+    base_rate : float
+        The share of positives, which gives the line of acting on all rows.
+    name : str, optional
+        The name of the curve in the legend.
+
+    Attributes
+    ----------
+    line_, band_ : matplotlib artists
+        The curve and its interval, after ``plot``.
+    ax_, figure_ : matplotlib Axes and Figure
+        Where they were drawn.
+
+    Notes
+    -----
+    ``compute`` costs O(n log n). A net benefit is the mean of one number a row, and its interval the normal
+    one of a mean, at each threshold by itself.
+
+    References
+    ----------
+    Vickers and Elkin, *Decision curve analysis: a novel method for evaluating prediction models*, Medical
+    Decision Making 26 (2006); Vickers, Cronin, Elkin and Gonen, BMC Medical Informatics and Decision Making 8
+    (2008), for its interval.
+
+    Examples
+    --------
+    >>> display = DecisionCurveDisplay.compute([1, 0, 1, 0], [0.9, 0.6, 0.3, 0.1], thresholds=[0.2, 0.5])
+    >>> display.net_benefit.tolist(), display.of_all.tolist()
+    ([0.4375, 0.0], [0.375, 0.0])
+    """
+
+    threshold: Floats
+    net_benefit: Floats
+    low: Floats
+    high: Floats
+    base_rate: float
+    name: str | None = None
+
+    @property
+    def of_all(self) -> Floats:
+        """The net benefit of acting on all rows; that of acting on none is zero."""
+        return self.base_rate - (1.0 - self.base_rate) * self.threshold / (1.0 - self.threshold)
+
+    @classmethod
+    def compute(
+        cls,
+        y_true: ArrayLike,
+        scores: ArrayLike,
+        *,
+        thresholds: ArrayLike = THRESHOLDS,
+        confidence_level: float = 0.95,
+        pos_label: Any = None,
+        name: str | None = None,
+    ) -> Self:
+        """Compute the curve without drawing it.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n,)
+            Probabilities of a hit.
+        thresholds : array-like of shape (m,)
+            Chances strictly between 0 and 1, by default 0.01 to 0.5.
+        """
+        check_number("confidence_level", confidence_level, above=0.0, below=1.0)
+        threshold = np.unique(np.asarray(thresholds, dtype=np.float64))
+        for end in threshold[[0, -1]].tolist():
+            check_number("thresholds", end, above=0.0, below=1.0)
+        ranking = Ranking(y_true, scores, None, pos_label)
+        check_probabilities(ranking.scores)
+        of_class = ranking.positive_scores, ranking.negative_scores
+        hits, misses = (len(chances) - np.searchsorted(np.sort(chances), threshold) for chances in of_class)
+        n, odds = ranking.n_rows, threshold / (1.0 - threshold)
+        benefit = (hits - misses * odds) / n
+        variance = (hits + misses * odds**2) / n - benefit**2
+        reach = float(ndtri(0.5 + 0.5 * confidence_level)) * np.sqrt(np.maximum(variance, 0.0) / n)
+        return cls(
+            threshold=threshold,
+            net_benefit=benefit,
+            low=benefit - reach,
+            high=benefit + reach,
+            base_rate=ranking.base_rate,
+            name=name,
+        )
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: ArrayLike, *, response_method: ResponseMethod = "predict_proba",
+        **settings: Any,
+    ) -> Self:  # fmt: skip
+        """Compute and draw from a fitted estimator with ``predict_proba``."""
+        return super().from_estimator(estimator, X, y, response_method=response_method, **settings)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        name: str | None = None,
+        band: bool = True,
+        curve_kwargs: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw the curve, with those of acting on all rows and on none for comparison.
+
+        Parameters
+        ----------
+        band : bool, default=True
+            Whether to shade the interval.
+        """
+        ax = axes_or_new(ax)
+        style = curve_style(ax, name or self.name, curve_kwargs)
+        (self.line_,) = ax.plot(self.threshold, self.net_benefit, **style)
+        self.band_ = draw_band(ax, self.threshold, self.low, self.high, self.line_) if band else None
+        draw_reference(ax, self.threshold, self.of_all, "acting on all rows; on none")
+        draw_reference(ax, self.threshold[[0, -1]], [0.0, 0.0], "_none")
+        # The line of all rows falls far below what matters.
+        ax.set_ylim(-0.1 * self.base_rate, 1.05 * self.base_rate)
+        ax.set(xlabel="chance of a hit from which a row is acted on", ylabel="net benefit, hits a row")
+        percent_ticks(ax.xaxis)
+        return self._finished(ax)
