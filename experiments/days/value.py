@@ -4,8 +4,8 @@
     python -m experiments.days.value --quick    # 3 splits
 
 Churn of subscribers (churn_tv): an offer to a row that would stay costs C_FP, one to a row that would leave
-saves C_FN - C_TP. Twenty stratified splits, seven tenths of the rows to learn from; a twentieth of the rest is made
-an offer.
+saves C_FN - C_TP. Twenty stratified splits, seven tenths of the rows to learn from; a twentieth of the rest
+is made an offer.
 """
 
 from __future__ import annotations
@@ -76,12 +76,11 @@ def main() -> None:
             found.setdefault(name, []).append(
                 [hits, value, cost, value - cost, 1e3 * benefit, 1e3 * at_threshold]
             )
+    print(f"churn_tv: {len(y):,} rows, {y.sum()} positive; {k} of {len(test):,} are made an offer")
     print(
-        f"churn_tv: {len(y):,} rows, {y.sum()} positive; {k} of {len(test):,} are made an offer; {n_splits} splits"
+        f"means of {n_splits} splits and corrected standard errors; net benefit (NB) in hits a thousand rows,"
     )
-    print(
-        f"means, and their corrected standard errors; net benefit in hits a thousand rows, at a chance of {threshold:.3f}"
-    )
+    print(f"where a chance of {threshold:.3f} is worth an offer")
     columns = ("hits", "value saved", "cost", "value - cost", "NB at budget", "NB at chance")
     print(f"{'model':31s}" + "".join(f"{column:>18s}" for column in columns))
     for name, rows in found.items():
