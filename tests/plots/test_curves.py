@@ -64,3 +64,23 @@ def test_ties_count_by_their_expectation():
         0.5,
     ]
     assert plots.RocLeftEdgeDisplay.compute(y, scores).tpr.tolist() == [0.5, 0.75, 1.0]
+
+
+def test_promised_hits_are_steps_that_hold_between_the_depths_too():
+    rng = np.random.default_rng(0)
+    y = rng.random(3000) < 0.1
+    scores = rng.normal(size=3000) + 2.0 * y
+    found = metrics.guarantee(y, scores, k=150, n_new=2000)
+    drawn = plots.GuaranteeDisplay.from_predictions(y, scores, k=150, n_new=2000)
+    for line, name in ((drawn.line_, "at least, at 95 %"), (drawn.expected_, "expected")):
+        assert line.get_label() == name
+    k, hits = drawn.line_.get_data()
+    np.testing.assert_array_equal(hits, found.hits_at(k))
+    assert {1, 150, 2000} <= set(k)
+    assert (np.diff(hits) >= 0).all()  # a step holds up to the next one that is drawn
+    np.testing.assert_array_equal(drawn.expected_.get_data(), [found.depth, found.expected_hits])
+    labels = [text.get_text() for text in drawn.ax_.get_legend().get_texts()]
+    assert labels == ["at least, at 95 %", "expected", "random order"]
+    of_one = plots.GuaranteeDisplay(guarantee=metrics.guarantee(y, scores, k=150, together=False), name="one")
+    labels = [text.get_text() for text in of_one.plot().ax_.get_legend().get_texts()]
+    assert labels == ["one: at least, at 95 %", "one: expected"]

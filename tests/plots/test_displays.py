@@ -21,7 +21,13 @@ from pushrank import PNormPush, RankBoost, plots
 pytestmark = pytest.mark.fast
 
 CURVES = [plots.TopCurveDisplay, plots.RocLeftEdgeDisplay]
-RANKING_DISPLAYS = [*CURVES, plots.TopReliabilityDisplay, plots.DiscountDisplay, plots.ConcentrationDisplay]
+RANKING_DISPLAYS = [
+    *CURVES,
+    plots.GuaranteeDisplay,
+    plots.TopReliabilityDisplay,
+    plots.DiscountDisplay,
+    plots.ConcentrationDisplay,
+]
 
 
 def scores_and_labels(distinct=False):

@@ -7,7 +7,7 @@ matplotlib, drawing needs ``pushrank[plot]``.
 
 from pushrank.plots.candidates import CandidatesDisplay
 from pushrank.plots.concentration import ConcentrationDisplay
-from pushrank.plots.curves import RocLeftEdgeDisplay, TopCurveDisplay
+from pushrank.plots.curves import GuaranteeDisplay, RocLeftEdgeDisplay, TopCurveDisplay
 from pushrank.plots.decision import DecisionCurveDisplay
 from pushrank.plots.discounts import DiscountDisplay
 from pushrank.plots.paths import TrainingPathDisplay
@@ -18,6 +18,7 @@ __all__ = [
     "ConcentrationDisplay",
     "DecisionCurveDisplay",
     "DiscountDisplay",
+    "GuaranteeDisplay",
     "RocLeftEdgeDisplay",
     "TopCurveDisplay",
     "TopReliabilityDisplay",

@@ -28,7 +28,18 @@ class Display(ABC):
     @classmethod
     @abstractmethod
     def compute(cls, *data: Any, **settings: Any) -> Self:
-        """Compute the numbers without drawing them."""
+        """Compute the numbers without drawing them.
+
+        Parameters
+        ----------
+        name : str, optional
+            The name of the curve, or the title of the picture; by default the estimator's class.
+
+        Returns
+        -------
+        display
+            With the numbers, not drawn yet.
+        """
 
     @abstractmethod
     def plot(self, ax: Any = None, *, name: str | None = None) -> Self:
@@ -39,7 +50,9 @@ class Display(ABC):
         ax : matplotlib Axes, optional
             Where to draw; by default in a new figure.
         name : str, optional
-            The name of the curve in place of ``self.name``.
+            The name of the curve or model, or the title, in place of ``self.name``.
+        band : bool, default=True
+            Whether to shade the interval.
         curve_kwargs : dict, optional
             Keywords of matplotlib's ``plot``.
 
@@ -125,7 +138,7 @@ class RankingDisplay(Display):
             The positive class; by default the larger of two numbers, yes of yes and no, true of true and
             false. Of other texts it must be given.
         name : str, optional
-            The name of the curve in the legend.
+            The name of the curve or model in the legend, or the title of the picture.
 
         Returns
         -------

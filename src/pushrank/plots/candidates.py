@@ -73,13 +73,6 @@ class CandidatesDisplay(FittedDisplay):
         ----------
         estimator : estimator or Pipeline
             A fitted ``TopRankerCV``, ``PushBoostCV`` or ``RankerSearchCV``.
-        name : str, optional
-            The title of the picture; by default the estimator's class.
-
-        Returns
-        -------
-        display
-            With the numbers, not drawn yet.
 
         Raises
         ------
@@ -108,13 +101,7 @@ class CandidatesDisplay(FittedDisplay):
         )
 
     def plot(self, ax: Any = None, *, name: str | None = None) -> Self:
-        """Draw a point and its standard error for each family, and the average precision beside it.
-
-        Parameters
-        ----------
-        name : str, optional
-            The title in place of ``self.name``.
-        """
+        """Draw a point and its standard error for each family, and the average precision beside it."""
         ax = axes_or_new(ax)
         # The axis points up, and the first family belongs at the top.
         rows = np.arange(len(self.labels))[::-1]

@@ -103,8 +103,6 @@ class ConcentrationDisplay(RankingDisplay):
             The objective; a number is the p of the P-Norm Push.
         bins : int, default=40
             The number of groups of positives and of negatives, at least 1.
-        name : str, optional
-            The title of the picture.
 
         Raises
         ------
@@ -179,8 +177,6 @@ class ConcentrationDisplay(RankingDisplay):
         ----------
         ax : matplotlib Axes, optional
             Where to draw; by default in a new figure. Axes hold one display of this kind.
-        name : str, optional
-            The title in place of ``self.name``.
         mesh_kwargs : dict, optional
             Keywords of matplotlib's ``pcolormesh``.
         """

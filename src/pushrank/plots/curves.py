@@ -1,8 +1,8 @@
-"""Curves down the list: precision, recall and lift at every depth, and the left edge of the ROC curve."""
+"""Curves down the list: precision, recall, lift and promised hits by depth, and the ROC curve's left edge."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pushrank._numeric import Floats
 from pushrank._validation import check_number
-from pushrank.metrics import roc_band
+from pushrank.metrics import Guarantee, guarantee, roc_band
 from pushrank.metrics._proportions import wilson_interval
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics.gains import CURVE_POINTS, log_spaced
@@ -70,9 +70,9 @@ class TopCurveDisplay(RankingDisplay):
     Notes
     -----
     ``compute`` costs O(n log n). Ties count by their expectation under a random order. The interval is
-    Wilson's, at each k by itself. It holds the scores fixed and treats the labels as independent draws; since
-    the chances of the rows differ, it is a little too wide, never too narrow. The numbers by tenths of the
-    list are :func:`pushrank.metrics.gains_table`.
+    Wilson's, pointwise, at each k by itself; all k at once are :class:`GuaranteeDisplay`'s. It holds the
+    scores fixed and treats the labels as independent draws; since the chances of the rows differ, it is a
+    little too wide, never too narrow. The numbers by tenths are :func:`pushrank.metrics.gains_table`.
 
     References
     ----------
@@ -187,11 +187,6 @@ class TopCurveDisplay(RankingDisplay):
         """Draw the quantity, with the best possible list and a random order for comparison.
 
         The axis of k is logarithmic, except that of the recall.
-
-        Parameters
-        ----------
-        band : bool, default=True
-            Whether to shade the interval.
         """
         ax = axes_or_new(ax)
         x, y = self.k if self.quantity == "precision" else self.fraction, getattr(self, self.quantity)
@@ -257,7 +252,8 @@ class RocLeftEdgeDisplay(RankingDisplay):
     Notes
     -----
     ``compute`` costs O(n log n). Ties count by their expectation under a random order. The interval is that
-    of :func:`pushrank.metrics.roc_band`, valid for any number of rows, and wide where few negatives decide.
+    of :func:`pushrank.metrics.roc_band`, valid for any number of rows, and wide where few negatives decide:
+    pointwise unless ``simultaneous``, and then for all points that are drawn, by steps also between them.
     The axis is linear from no false alarm to one, and logarithmic from there.
 
     References
@@ -304,7 +300,6 @@ class RocLeftEdgeDisplay(RankingDisplay):
         sample_weight : array-like of shape (n,), optional
             Non-negative weights; a row of whole weight counts as that many copies of itself. There is no
             interval with them.
-
         """
         ranking = Ranking(y_true, scores, sample_weight, pos_label)
         n_negative = len(ranking.negative_scores)
@@ -341,13 +336,7 @@ class RocLeftEdgeDisplay(RankingDisplay):
         band: bool = True,
         curve_kwargs: dict[str, Any] | None = None,
     ) -> Self:
-        """Draw the curve.
-
-        Parameters
-        ----------
-        band : bool, default=True
-            Whether to shade the interval.
-        """
+        """Draw the curve."""
         ax = axes_or_new(ax)
         style = {"drawstyle": "steps-post", **curve_style(ax, name or self.name, curve_kwargs)}
         (self.line_,) = ax.plot(self.fpr, self.tpr, **style)
@@ -363,3 +352,84 @@ class RocLeftEdgeDisplay(RankingDisplay):
         percent_ticks(ax.xaxis)
         percent_ticks(ax.yaxis)
         return self._finished(ax)
+
+
+@written_out
+@dataclass(kw_only=True, eq=False, repr=False)
+class GuaranteeDisplay(RankingDisplay):
+    r"""Hits by depth of a list to come: what is promised, as steps, and what is expected, above them.
+
+    .. math:: P(H_k \ge L_k \text{ for all } k) \ge 1 - \delta
+
+    Parameters
+    ----------
+    guarantee : Guarantee
+        What :func:`pushrank.metrics.guarantee` returned, of any settings.
+    name : str, optional
+        The name of the list in the legend.
+
+    Attributes
+    ----------
+    line_, band_, expected_ : matplotlib artists
+        The steps, what lies between, and the expected hits, which promise nothing, after ``plot``.
+    ax_, figure_ : matplotlib Axes and Figure
+        Where they were drawn.
+
+    Notes
+    -----
+    The steps hold at all depths at once, those of the table and by ``hits_at`` those between. O(n log n).
+
+    Examples
+    --------
+    >>> display = GuaranteeDisplay.compute([1] * 60 + [0] * 340, range(400, 0, -1), k=20, n_new=200)
+    >>> display.guarantee.sentence(20)
+    'With 95 % confidence, of the next 200 rows the first 20 hold at least 15 hits.'
+    """
+
+    guarantee: Guarantee
+    name: str | None = None
+
+    @classmethod
+    def compute(
+        cls,
+        y_true: ArrayLike,
+        scores: ArrayLike,
+        *,
+        k: int | Sequence[int] | None = None,
+        n_new: int | None = None,
+        confidence_level: float = 0.95,
+        pos_label: Any = None,
+        name: str | None = None,
+    ) -> Self:
+        """Compute the promise without drawing it.
+
+        Parameters
+        ----------
+        k : int or sequence of int, optional
+            The depths that matter most, from 1 to `n_new`.
+        n_new : int, optional
+            The number of rows to come; by default as many as are labelled.
+        """
+        settings = {"confidence_level": confidence_level, "pos_label": pos_label}
+        return cls(guarantee=guarantee(y_true, scores, k=k, n_new=n_new, **settings), name=name)
+
+    def plot(
+        self, ax: Any = None, *, name: str | None = None, curve_kwargs: dict[str, Any] | None = None
+    ) -> Self:
+        """Draw the steps by depth on a logarithmic axis, the expected hits, and those of a random order."""
+        ax, found = axes_or_new(ax), self.guarantee
+        k = np.union1d(log_spaced(found.n_new), found.depth)
+        hits, expected = found.hits_at(k), np.interp(k, found.depth, found.expected_hits, np.nan, np.nan)
+        of_list = f"{name or self.name}: " if name or self.name else ""
+        label = f"{of_list}at least, at {100 * found.confidence_level:g} %"
+        style = curve_style(ax, label, curve_kwargs)
+        (self.line_,) = ax.plot(k, hits, drawstyle="steps-post", **style)
+        self.band_ = draw_band(ax, k, hits, expected, self.line_)
+        look = {"color": style["color"], "linewidth": 0.8, "markersize": 3, "label": f"{of_list}expected"}
+        (self.expected_,) = ax.plot(found.depth, found.expected_hits, ".-", **look)
+        # Only a table of all depths says how many hits there are in all.
+        if found.depth[-1] == found.n_new:
+            draw_reference(ax, k, k / found.n_new * expected[-1], "random order")
+        ax.set(xscale="log", xlabel=f"rows looked at, of {found.n_new:,} to come", ylabel="hits")
+        count_ticks(ax.xaxis)
+        return self._finished(ax, "upper left")

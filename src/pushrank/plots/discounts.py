@@ -93,8 +93,6 @@ class DiscountDisplay(RankingDisplay):
         ----------
         p : sequence of float, default=(1, 4, 16, 64)
             Strengths of the push, each finite and at least 1.
-        name : str, optional
-            The title of the picture.
         """
         for power in p:
             if not 1.0 <= power < np.inf:
@@ -108,13 +106,7 @@ class DiscountDisplay(RankingDisplay):
         return cls(ranks=ranks, weights=weights, name=name)
 
     def plot(self, ax: Any = None, *, name: str | None = None) -> Self:
-        """Draw the curves on two logarithmic axes.
-
-        Parameters
-        ----------
-        name : str, optional
-            The title in place of ``self.name``.
-        """
+        """Draw the curves on two logarithmic axes."""
         ax = axes_or_new(ax)
         self.lines_ = []
         for curve, weights in self.weights.items():

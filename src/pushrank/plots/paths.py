@@ -92,13 +92,6 @@ class TrainingPathDisplay(FittedDisplay):
             Which of the two to take.
         bound : float, optional
             The largest possible margin, drawn as a line to compare with.
-        name : str, optional
-            The name of the curve; by default the estimator's class.
-
-        Returns
-        -------
-        display
-            With the numbers, not drawn yet.
 
         Raises
         ------

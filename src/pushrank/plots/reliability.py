@@ -59,7 +59,7 @@ class TopReliabilityDisplay(RankingDisplay):
     Notes
     -----
     ``compute`` costs O(n log n). Stretches end at 10, 20, 50, 100, 200, 500 and so on. Ties count by their
-    expectation under a random order. The interval is Wilson's.
+    expectation under a random order. The interval is Wilson's, of each stretch by itself.
 
     References
     ----------
@@ -97,15 +97,7 @@ class TopReliabilityDisplay(RankingDisplay):
         Parameters
         ----------
         probabilities : array-like of shape (n,), optional
-            Predicted probabilities of a hit, to compare with the shares.
-        name : str, optional
-            The name of the model in the legend.
-
-        Raises
-        ------
-        ValueError
-            When there are not two classes, a score is not finite, lengths differ, or a probability or
-            ``confidence_level`` is out of range.
+            Predicted probabilities of a hit, from 0 to 1, to compare with the shares.
         """
         ranking = Ranking(y_true, scores, None, pos_label)
         edges = _stretches(ranking.n_rows)
@@ -156,8 +148,6 @@ class TopReliabilityDisplay(RankingDisplay):
 
         Parameters
         ----------
-        name : str, optional
-            The name of the model in place of ``self.name``.
         curve_kwargs : dict, optional
             Keywords of matplotlib's ``errorbar``.
         """
