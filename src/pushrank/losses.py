@@ -127,10 +127,7 @@ class Loss(ABC):
     def smoothed(self, width: float) -> Loss:  # noqa: ARG002
         """Return a loss without kinks that differs from this one by at most about ``width``.
 
-        Raises
-        ------
-        TypeError
-            When the loss has kinks and no smoothed form.
+        A loss that has kinks and no smoothed form raises a TypeError.
         """
         if self.differentiable:
             return self
@@ -148,13 +145,7 @@ class Loss(ABC):
         """Return the derivative at each margin; at a kink, one subgradient."""
 
     def second_derivative(self, margin: Floats) -> Floats:  # noqa: ARG002
-        """Return the second derivative at each margin.
-
-        Raises
-        ------
-        TypeError
-            When the loss has none.
-        """
+        """Return the second derivative at each margin; a loss that has none raises a TypeError."""
         raise TypeError(f"{type(self).__name__} has no second derivative; use solver='lbfgs'.")
 
 

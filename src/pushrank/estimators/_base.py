@@ -71,10 +71,7 @@ class RankerMixin(ClassifierMixin):
     def intercept_(self) -> float:
         """The constant of linear scores ``X @ coef_ + intercept_``, which is minus ``threshold_``.
 
-        Raises
-        ------
-        AttributeError
-            When the ranker is not fitted, or its scores are not linear and it has no ``coef_``.
+        It is an AttributeError where the ranker is not fitted, or its scores are not linear.
         """
         if not hasattr(self, "coef_"):
             raise AttributeError(f"{type(self).__name__} has no intercept_: it has no linear scores.")
@@ -109,13 +106,7 @@ class RankerMixin(ClassifierMixin):
 
     @property
     def predict_proba(self) -> Any:
-        """No probabilities: scores are calibrated by ``CalibratedClassifierCV(ranker)``.
-
-        Raises
-        ------
-        AttributeError
-            Always.
-        """
+        """No probabilities, but an AttributeError: ``CalibratedClassifierCV(ranker)`` calibrates scores."""
         raise AttributeError(
             f"{type(self).__name__} has scores and no probabilities; calibrate them by "
             f"sklearn.calibration.CalibratedClassifierCV({type(self).__name__}(...))."

@@ -207,10 +207,8 @@ class BoostedRankerMixin(RankerMixin):
     def feature_importances_(self) -> Floats:
         """The share of each feature in the fall of the objective over all rounds, shape (n_features,).
 
-        Raises
-        ------
-        AttributeError
-            When the ranker is not fitted, or it is unknown which features its weak rankers read.
+        It is an AttributeError where the ranker is not fitted, or it is unknown which features its weak
+        rankers read.
         """
         if not hasattr(self, "estimator_weights_"):
             raise AttributeError("feature_importances_ need a fitted ranker.")

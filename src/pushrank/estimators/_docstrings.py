@@ -6,6 +6,10 @@ from pushrank._docstrings import shared_docs_from
 
 PARAGRAPHS = {
     # The data that fits and scoring methods take.
+    "breast_cancer": """>>> from sklearn.datasets import load_breast_cancer
+>>> X, y = load_breast_cancer(return_X_y=True)""",
+    "scaled_breast_cancer": """>>> from sklearn.preprocessing import scale
+%(breast_cancer)s""",
     "X": "Finite features. float32 and float64 arrays, dense, CSR or CSC, are used without a copy.",
     "X_of_fit": """X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
     Rows with the features of ``fit``.""",
@@ -16,8 +20,8 @@ standard, such as torch tensors on any device, are taken by the solvers ``"lbfgs
 coefficients and scores are then arrays of that library, on that device.
 Rows that need not fit in memory are :class:`pushrank.datasets.DiskRows`, which hold ``y`` and
 ``sample_weight`` too; they are for the exponential loss and ``solver="lbfgs"``.""",
-    "X_trimmed": """Finite features. float32 and float64 arrays, dense, CSR or CSC, are used without a
-copy. Rows that need not fit in memory are :class:`pushrank.datasets.DiskRows`, which hold ``y`` and
+    "X_trimmed": """%(X)s
+Rows that need not fit in memory are :class:`pushrank.datasets.DiskRows`, which hold ``y`` and
 ``sample_weight`` too.""",
     "X_boosted": """Finite features; stumps take NaN as missing, and categorical columns of data frames.
 float32 and float64 arrays, dense, CSR or CSC, are used without a copy.""",

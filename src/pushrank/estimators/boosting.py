@@ -75,8 +75,7 @@ class RankBoost(BoostedRankerMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> X, y = load_breast_cancer(return_X_y=True)
+    %(breast_cancer)s
     >>> ranker = RankBoost(n_estimators=50).fit(X, y)
     >>> ranker.n_iter_, ranker.score(X, y) > 0.99
     (50, True)
@@ -140,8 +139,7 @@ class PushBoost(BoostedRankerMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> X, y = load_breast_cancer(return_X_y=True)
+    %(breast_cancer)s
     >>> ranker = PushBoost(16, n_estimators=50).fit(X, y)
     >>> bool(y[ranker.rank(X)[:340]].all())
     True
@@ -220,8 +218,7 @@ class SmoothMarginRanking(BoostedRankerMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> X, y = load_breast_cancer(return_X_y=True)
+    %(breast_cancer)s
     >>> ranker = SmoothMarginRanking(n_estimators=200).fit(X, y)
     >>> bool(0 < ranker.smooth_margin_path_[-1] <= ranker.margin_)
     True
@@ -307,8 +304,7 @@ class AdaBoostRanker(BoostedRankerMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> X, y = load_breast_cancer(return_X_y=True)
+    %(breast_cancer)s
     >>> ranker = AdaBoostRanker(n_estimators=50).fit(X, y)
     >>> ranker.score(X, y) > 0.99
     True

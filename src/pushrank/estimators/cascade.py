@@ -80,10 +80,8 @@ class CascadeRanker(RankerMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.preprocessing import scale
     >>> from pushrank import PNormPush
-    >>> X, y = load_breast_cancer(return_X_y=True)
+    %(scaled_breast_cancer)s
     >>> ranker = CascadeRanker([PNormPush(p=1), PNormPush(p=16)], keep=[0.75]).fit(scale(X), y)
     >>> ranker.n_kept_.tolist(), bool(y[ranker.rank(scale(X))[:300]].all())
     ([427], True)

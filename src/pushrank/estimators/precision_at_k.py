@@ -354,19 +354,9 @@ class PerceptronAtK(StreamRankerMixin, BaseEstimator):
     ``coef_.reshape(-1, L)``, a column of coefficients for each label.
 
     "avg" is the variant with the better bound, but "max", which adds only the positives nearest to the top,
-    ranks better. Precision among the first .25 m rows, m being the number of positives, on 40 % held out,
-    means over 3 splits (``benchmarks/at_k_variants.txt``; 20,000 rows at most, standard errors to .027):
-
-    ====================  ========  =====  ======  ========  =====  ========
-    variant               letter H  MAGIC  ijcnn1  spambase  adult  letter A
-    ====================  ========  =====  ======  ========  =====  ========
-    "avg"                 .725      .928   .774    .972      .844   1.000
-    "max"                 .928      .980   .986    .976      .849   .996
-    logistic regression   .671      .918   .724    .967      .885   1.000
-    ====================  ========  =====  ======  ========  =====  ========
-
-    Further down the list "max" ranks worse: its average precision is below that of logistic regression on
-    four of these six sets.
+    ranks better: on letter H its precision at a quarter of the positives is .928, that of "avg" .725 and of
+    logistic regression .671; :doc:`/papers/kar_2015` has six sets. Further down the list "max" ranks worse:
+    its average precision is below that of logistic regression on four of them.
 
     References
     ----------
@@ -374,9 +364,7 @@ class PerceptronAtK(StreamRankerMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.preprocessing import scale
-    >>> X, y = load_breast_cancer(return_X_y=True)
+    %(scaled_breast_cancer)s
     >>> ranker = PerceptronAtK(random_state=0).fit(scale(X), y)
     >>> ranker.score(scale(X), y) > 0.95, ranker.n_mistakes_ <= ranker.mistake_bound_
     (True, True)
@@ -427,16 +415,7 @@ class SGDAtK(StreamRankerMixin, BaseEstimator):
     -----
     Cost and ties are those of :class:`PerceptronAtK`. If no linear score separates most of the highest
     negatives from positives, the convex surrogates have their minimum at zero coefficients; ramp has not.
-    Precision as in the table there:
-
-    =========  ========  =====  ======  ========  =====  ========
-    surrogate  letter H  MAGIC  ijcnn1  spambase  adult  letter A
-    =========  ========  =====  ======  ========  =====  ========
-    "avg"      .703      .956   .819    .972      .866   1.000
-    "max"      .270      .939   .753    .971      .865   1.000
-    "ramp"     .941      .979   .946    .971      .861   1.000
-    "struct"   .428      .883   .729    .943      .874   .844
-    =========  ========  =====  ======  ========  =====  ========
+    On letter H the precision of "ramp" is .941, of "avg" .703; :doc:`/papers/kar_2015` has six sets.
 
     1PMB, the one-pass mini-batch method of the NIPS paper and the baseline of the ICML one, is
     ``SGDAtK(surrogate="struct", radius=10, max_iter=1)``.
@@ -447,9 +426,7 @@ class SGDAtK(StreamRankerMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.preprocessing import scale
-    >>> X, y = load_breast_cancer(return_X_y=True)
+    %(scaled_breast_cancer)s
     >>> SGDAtK(random_state=0).fit(scale(X), y).score(scale(X), y) > 0.95
     True
     >>> one_pass = SGDAtK(surrogate="struct", radius=10, max_iter=1, batch_size=100, random_state=0)

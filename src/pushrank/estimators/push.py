@@ -185,9 +185,7 @@ class PNormPush(LinearPushMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.preprocessing import scale
-    >>> X, y = load_breast_cancer(return_X_y=True)
+    %(scaled_breast_cancer)s
     >>> ranker = PNormPush(p=8).fit(scale(X), y)
     >>> ranker.converged_, bool(y[ranker.rank(scale(X))[:300]].all())
     (True, True)
@@ -247,9 +245,7 @@ class IRPush(LinearPushMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.preprocessing import scale
-    >>> X, y = load_breast_cancer(return_X_y=True)
+    %(scaled_breast_cancer)s
     >>> ranker = IRPush().fit(scale(X), y)
     >>> ranker.converged_, bool(y[ranker.rank(scale(X))[:300]].all())
     (True, True)
@@ -350,10 +346,8 @@ class PushRanker(LinearPushMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.preprocessing import scale
     >>> from pushrank.prices import Power
-    >>> X, y = load_breast_cancer(return_X_y=True)
+    %(scaled_breast_cancer)s
     >>> ranker = PushRanker(loss="logistic", price=Power(4)).fit(scale(X), y)
     >>> bool(y[ranker.rank(scale(X))[:300]].all())
     True

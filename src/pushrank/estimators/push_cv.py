@@ -95,9 +95,7 @@ class PNormPushCV(SearchMixin, RankerMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.preprocessing import scale
-    >>> X, y = load_breast_cancer(return_X_y=True)
+    %(scaled_breast_cancer)s
     >>> ranker = PNormPushCV(ps=(1, 4), alphas=(0.01, 0.1), scoring="average_precision").fit(scale(X), y)
     >>> ranker.best_params_
     {'alpha': 0.1, 'p': 1.0}
@@ -181,9 +179,7 @@ class PushRankerCV(SearchMixin, RankerMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.preprocessing import scale
-    >>> X, y = load_breast_cancer(return_X_y=True)
+    %(scaled_breast_cancer)s
     >>> ranker = PushRankerCV("logistic", prices=("identity", "log_one_plus"), alphas=(0.01, 0.1), cv=3)
     >>> ranker.fit(scale(X), y).n_splits_
     3

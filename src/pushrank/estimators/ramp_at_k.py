@@ -129,9 +129,7 @@ class RampAtK(RankerMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.preprocessing import scale
-    >>> X, y = load_breast_cancer(return_X_y=True)
+    %(scaled_breast_cancer)s
     >>> ranker = RampAtK(k=0.5, random_state=0).fit(scale(X), y)
     >>> ranker.converged_, ranker.score(scale(X), y) > 0.95
     (True, True)

@@ -232,8 +232,7 @@ class PushBoostCV(SearchMixin, RankerMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> X, y = load_breast_cancer(return_X_y=True)
+    %(breast_cancer)s
     >>> ranker = PushBoostCV(100, ps=(1, 16), learning_rates=[1.0], n_estimators=(20, 40)).fit(X, y)
     >>> sorted(ranker.best_params_), int(y[ranker.rank(X)[:100]].sum())
     (['learning_rate', 'n_estimators', 'p'], 100)

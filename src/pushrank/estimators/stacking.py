@@ -317,10 +317,7 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
     def predict_proba(self) -> Callable[[Any], Floats]:
         """A function of rows to the probabilities of both classes, shape (n_samples, 2), by ``calibration``.
 
-        Raises
-        ------
-        AttributeError
-            When ``calibration`` is None.
+        It is an AttributeError where ``calibration`` is None.
         """
         if self.calibration is None:
             raise AttributeError(
@@ -348,13 +345,7 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
 
     @property
     def named_estimators_(self) -> Bunch:
-        """The fitted models of each member of other weight than zero, by name.
-
-        Raises
-        ------
-        AttributeError
-            When the ranker is not fitted.
-        """
+        """The fitted models of each member of other weight than zero, by name, of a fitted ranker."""
         check_is_fitted(self, "weights_")
         return Bunch(**self._models)
 

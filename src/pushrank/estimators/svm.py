@@ -136,9 +136,7 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.preprocessing import scale
-    >>> X, y = load_breast_cancer(return_X_y=True)
+    %(scaled_breast_cancer)s
     >>> ranker = InfinitePush(C=100.0).fit(scale(X), y)
     >>> ranker.converged_, bool(y[ranker.rank(scale(X))[:300]].all())
     (True, True)
@@ -240,9 +238,7 @@ class RankSVM(CertifiedMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.preprocessing import scale
-    >>> X, y = load_breast_cancer(return_X_y=True)
+    %(scaled_breast_cancer)s
     >>> ranker = RankSVM(C=100.0).fit(scale(X), y)
     >>> ranker.converged_, ranker.score(scale(X), y) > 0.99
     (True, True)
@@ -411,9 +407,7 @@ class SVMMAP(CertifiedMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.preprocessing import scale
-    >>> X, y = load_breast_cancer(return_X_y=True)
+    %(scaled_breast_cancer)s
     >>> ranker = SVMMAP(C=100.0).fit(scale(X), y)
     >>> ranker.converged_, ranker.score(scale(X), y) > 0.99
     (True, True)
@@ -471,9 +465,7 @@ class StructSVM(CertifiedMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.preprocessing import scale
-    >>> X, y = load_breast_cancer(return_X_y=True)
+    %(scaled_breast_cancer)s
     >>> ranker = StructSVM(C=10.0, measure="prbep").fit(scale(X), y)
     >>> ranker.converged_, ranker.score(scale(X), y) > 0.98
     (True, True)

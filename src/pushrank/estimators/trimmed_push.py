@@ -95,9 +95,7 @@ class TrimmedPush(RankerMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.preprocessing import scale
-    >>> X, y = load_breast_cancer(return_X_y=True)
+    %(scaled_breast_cancer)s
     >>> ranker = TrimmedPush(k=0.5, alpha=0.1).fit(scale(X), y)
     >>> ranker.converged_, len(ranker.trimmed_), bool(y[ranker.rank(scale(X))[:178]].all())
     (True, 179, True)

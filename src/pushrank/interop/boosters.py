@@ -306,10 +306,7 @@ class BoosterRanker(RankerMixin, BaseEstimator):
     def feature_importances_(self) -> Floats:
         """The share of each feature in the gain of all splits, shape (n_features,).
 
-        Raises
-        ------
-        AttributeError
-            When the ranker is not fitted.
+        It is an AttributeError where the ranker is not fitted.
         """
         if not hasattr(self, "booster_"):
             raise AttributeError("feature_importances_ need a fitted ranker.")

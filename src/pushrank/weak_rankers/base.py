@@ -57,10 +57,7 @@ class GrowingOutputs(Outputs, Protocol):
 class WeakRankers(BaseEstimator, ABC):
     r"""A family of weak rankers :math:`h_j(x) \in [0, 1]`.
 
-    Attributes
-    ----------
-    takes_missing : bool
-        Whether features may be NaN.
+    Features may be NaN where it ``takes_missing``.
     """
 
     takes_missing: ClassVar[bool] = False

@@ -49,15 +49,7 @@ class Functions(WeakRankers):
     def fit(
         self, X: Any, row_weights: Floats | None = None, random_state: np.random.RandomState | None = None
     ) -> Self:
-        """Learn the range of every function.
-
-        Raises
-        ------
-        ValueError
-            When there is no function, or one returns numbers that are not finite or not one a row.
-        TypeError
-            When one cannot be called.
-        """
+        """Learn the range of every function, each of which has to return a finite number a row."""
         if not len(self.functions):
             raise ValueError("weak_rankers must hold at least one function, got none.")
         for function in self.functions:

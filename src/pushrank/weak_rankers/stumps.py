@@ -165,13 +165,7 @@ class Stumps(WeakRankers):
     def fit(
         self, X: Any, row_weights: Floats | None = None, random_state: np.random.RandomState | None = None
     ) -> Self:
-        """Find the thresholds of every feature.
-
-        Raises
-        ------
-        ValueError
-            When ``max_bins`` is not an integer from 2 to 255, or a categorical feature is none of ``X``.
-        """
+        """Find the thresholds of every feature; what ``max_bins`` and the features allow is checked."""
         check_number("max_bins", self.max_bins, 2, MISSING, integer=True)
         n_rows, n_features = X.shape
         is_category = np.zeros(n_features, dtype=bool)
@@ -231,8 +225,6 @@ class Stumps(WeakRankers):
     def scores(self, X: Any, indices: Numbers, weights: Floats) -> Floats:
         """Return the weighted sums of rankers, by one look-up a row in a table of each feature used.
 
-        Notes
-        -----
         O(n_rows * used features * log(thresholds)), however many rounds there were.
         """
         out = np.zeros(X.shape[0])
@@ -279,10 +271,7 @@ class Stumps(WeakRankers):
     def directions(self, directions: NDArray[np.intp], names: list[str]) -> NDArray[np.intp]:
         """Return the direction of its feature for each stump, and 0 for a stump of missing values alone.
 
-        Raises
-        ------
-        ValueError
-            When a constrained feature is categorical.
+        A constraint on a categorical feature is a ValueError.
         """
         for feature in np.flatnonzero(directions):
             if self.categories_[feature] is not None:

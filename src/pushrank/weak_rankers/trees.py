@@ -68,13 +68,7 @@ class Regressors(WeakRankers):
         row_weights: Floats | None = None,  # noqa: ARG002
         random_state: np.random.RandomState | None = None,  # noqa: ARG002
     ) -> Self:
-        """Check the base learner and start without regressors.
-
-        Raises
-        ------
-        TypeError
-            When the base learner is no regressor that accepts sample weights.
-        """
+        """Start without regressors; a base learner that takes no sample weights is a TypeError."""
         base = self._base()
         if not hasattr(base, "predict") or weight_keyword(base) is None:
             raise TypeError(
@@ -135,10 +129,7 @@ class Regressors(WeakRankers):
     def importances(self, indices: Numbers, gains: Floats) -> Floats:
         """Return the gains of each feature, in proportion to the ``feature_importances_`` of the regressors.
 
-        Raises
-        ------
-        AttributeError
-            When the base learner has none.
+        It is an AttributeError where the base learner has none.
         """
         total = np.zeros(self._n_features)
         for index, gain in zip(indices, gains, strict=True):
