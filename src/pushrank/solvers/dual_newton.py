@@ -33,21 +33,10 @@ from sklearn.utils.extmath import row_norms
 
 from pushrank._numeric import Floats
 from pushrank.models import LinearModel
+from pushrank.solvers import tolerances
 from pushrank.solvers.line_search import armijo_step
 from pushrank.solvers.problem import Problem
 from pushrank.solvers.result import Callback, Result
-from pushrank.solvers.tolerances import (
-    ALPHA_STEP,
-    FORCING,
-    LIGHT_CURVATURE,
-    MAX_DUAL_PRODUCTS,
-    MAX_DUAL_STEPS,
-    MAX_EXPONENT,
-    MAX_HEAVY_PART,
-    MIN_WEIGHT,
-    SUDDEN_WEIGHT,
-    VALUE_ROUNDING,
-)
 
 
 class DualPoint(NamedTuple):
@@ -77,7 +66,7 @@ class WeightsDual:
 
     def distributions(self, weights: Floats) -> Floats:
         """Return positive weights that add up to one over each class."""
-        floored = np.maximum(weights, MIN_WEIGHT)
+        floored = np.maximum(weights, tolerances.MIN_WEIGHT)
         return floored / self.class_sums(floored)
 
     def class_sums(self, values: Floats) -> Floats:
@@ -109,8 +98,8 @@ class WeightsDual:
         curvature = self.powers * weights * self.squares / alpha
         order = np.argsort(curvature)
         # Leaving out rows pays only where few are left, for which the data are copied.
-        n_light = int(np.searchsorted(np.cumsum(curvature[order]), LIGHT_CURVATURE))
-        if n_light < (1.0 - MAX_HEAVY_PART) * len(order):
+        n_light = int(np.searchsorted(np.cumsum(curvature[order]), tolerances.LIGHT_CURVATURE))
+        if n_light < (1.0 - tolerances.MAX_HEAVY_PART) * len(order):
             return np.arange(len(order))
         return np.sort(order[n_light:])
 
@@ -120,8 +109,10 @@ class WeightsDual:
         def moved(step: float) -> DualPoint:
             # A step along the weights cannot follow them below zero, and a step along their logarithms
             # overshoots where they grow: each weight takes the lower of the two.
-            by_logarithms = weights * np.exp(np.minimum(step * log_changes, MAX_EXPONENT))
-            by_weights = np.maximum(weights * (1.0 + step * log_changes), SUDDEN_WEIGHT / len(weights))
+            by_logarithms = weights * np.exp(np.minimum(step * log_changes, tolerances.MAX_EXPONENT))
+            by_weights = np.maximum(
+                weights * (1.0 + step * log_changes), tolerances.SUDDEN_WEIGHT / len(weights)
+            )
             new_weights = self.distributions(np.minimum(by_logarithms, by_weights))
             v = self.combination(new_weights)
             return DualPoint(self.negated_value(new_weights, v, alpha), new_weights, v)
@@ -147,7 +138,7 @@ class WeightsDual:
 
         system = LinearOperator((len(heavy), len(heavy)), product, dtype=np.float64)
         aim = projected(-units * residuals[heavy])
-        solution, failure = cg(system, aim, rtol=FORCING, maxiter=MAX_DUAL_PRODUCTS)
+        solution, failure = cg(system, aim, rtol=tolerances.FORCING, maxiter=tolerances.MAX_DUAL_PRODUCTS)
         if failure:
             return None
         solution = projected(solution)
@@ -182,7 +173,7 @@ def dual_newton(
     path = [problem.value_and_gradient(np.zeros_like(v))[0]]
     coef, size, finished = np.zeros_like(v), np.inf, False
     lowest = path[0], size, coef
-    while not finished and len(path) <= min(max_iter, MAX_DUAL_STEPS):
+    while not finished and len(path) <= min(max_iter, tolerances.MAX_DUAL_STEPS):
         residuals = dual.residuals(weights, v, alpha)
         log_changes = dual.newton_step(weights, residuals, alpha)
         if log_changes is None:
@@ -190,7 +181,7 @@ def dual_newton(
 
         line = dual.line(weights, log_changes, alpha)
         value, slope = dual.negated_value(weights, v, alpha), float(residuals @ (weights * log_changes))
-        accepted = armijo_step(line, value, slope, VALUE_ROUNDING * abs(value))
+        accepted = armijo_step(line, value, slope, tolerances.VALUE_ROUNDING * abs(value))
         if accepted is None:
             break
         step, (_, weights, v) = accepted
@@ -204,7 +195,7 @@ def dual_newton(
             callback(len(path) - 1, objective=objective, gradient=size)
         # A full step shows that the weights have followed this alpha.
         if step == 1.0:
-            alpha = max(problem.alpha, ALPHA_STEP * alpha)
+            alpha = max(problem.alpha, tolerances.ALPHA_STEP * alpha)
     if not finished:
         path[-1], size, coef = lowest
     return Result(coef, np.array(path), finished, size, "")

@@ -32,25 +32,12 @@ from pushrank.models import KernelModel, LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.pairs import Sample
 from pushrank.rows import MemoryRows
+from pushrank.solvers import tolerances
 from pushrank.solvers.gradient import lbfgs
 from pushrank.solvers.line_search import armijo_step
 from pushrank.solvers.preconditioning import can_whiten, newton_direction, units_at_zero
 from pushrank.solvers.problem import Point, Problem, linear_problem
 from pushrank.solvers.result import Callback, Certificate, Result, offset_callback
-from pushrank.solvers.tolerances import (
-    EXACT,
-    FORCING,
-    MAX_HESSIAN_PRODUCTS,
-    MAX_KERNEL_PRODUCTS,
-    NEWTON_REFINEMENT,
-    NEWTON_STEPS,
-    PENALTY_STEP,
-    PENALTY_TOL,
-    REUSE_FACTOR,
-    REUSE_RESAMPLED,
-    SMALL_GRADIENT,
-    VALUE_ROUNDING,
-)
 
 
 def newton(
@@ -79,7 +66,7 @@ def newton(
     path, factor = [point.value], None
     step, size = 1.0, np.inf
     # A resampled problem moves with every step, so that an old factor is as good as a new one for longer.
-    reuse = REUSE_FACTOR if resample is None else REUSE_RESAMPLED
+    reuse = tolerances.REUSE_FACTOR if resample is None else tolerances.REUSE_RESAMPLED
     while True:
         gradient = point.gradient
         before, size = size, _gradient_size(point, scales)
@@ -98,7 +85,7 @@ def newton(
             message = "the Hessian is singular in floating point."
             return Result(point.coef, np.array(path), False, size, message)
         # At the minimum the descent of a good step is hidden by the rounding of the value.
-        slope, rounding = float(gradient @ direction), VALUE_ROUNDING * abs(point.value)
+        slope, rounding = float(gradient @ direction), tolerances.VALUE_ROUNDING * abs(point.value)
         line: Callable[[float], Point] = point.line(direction)
         accepted = armijo_step(line, point.value, slope, rounding)
         if accepted is None:
@@ -165,10 +152,10 @@ def newton_or_lbfgs(
     Where Newton's method stops early, a path of penalties or L-BFGS finishes; ``max_iter`` counts the steps
     of all three.
     """
-    n_steps = min(NEWTON_STEPS, max_iter)
+    n_steps = min(tolerances.NEWTON_STEPS, max_iter)
     # The last Newton step squares the error: it nearly always reaches a hundredth of the tolerance.
-    result = newton(point, scales, NEWTON_REFINEMENT * tol, n_steps, callback=callback)
-    too_far = result.gradient_size > tol and max_iter > NEWTON_STEPS
+    result = newton(point, scales, tolerances.NEWTON_REFINEMENT * tol, n_steps, callback=callback)
+    too_far = result.gradient_size > tol and max_iter > tolerances.NEWTON_STEPS
     if too_far and problem.margin(result.coef) > 0.0:
         result = _along_penalties(problem, result, scales, tol, max_iter)
     # Newton's method may have aimed at a smaller gradient than was asked for, and missed it.
@@ -193,10 +180,10 @@ def _along_penalties(problem: Problem, reached: Result, scales: Floats, tol: flo
     # With the largest curvature at zero as the penalty the minimum is near zero.
     on_the_way.alpha = sum(problem.push_objective.powers or ()) * float(np.max(scales)) ** 2
     while on_the_way.alpha > problem.alpha:
-        coef = newton(on_the_way.point(coef), scales, PENALTY_TOL, NEWTON_STEPS).coef
-        on_the_way.alpha *= PENALTY_STEP
-    n_steps = min(NEWTON_STEPS, max_iter - reached.n_iter)
-    end = newton(problem.point(coef), scales, NEWTON_REFINEMENT * tol, n_steps)
+        coef = newton(on_the_way.point(coef), scales, tolerances.PENALTY_TOL, tolerances.NEWTON_STEPS).coef
+        on_the_way.alpha *= tolerances.PENALTY_STEP
+    n_steps = min(tolerances.NEWTON_STEPS, max_iter - reached.n_iter)
+    end = newton(problem.point(coef), scales, tolerances.NEWTON_REFINEMENT * tol, n_steps)
     # The path of objectives that is reported never rises.
     lower = end.objective_path[end.objective_path < reached.objective_path[-1]]
     return replace(end, objective_path=np.append(reached.objective_path, lower)) if len(lower) else reached
@@ -229,7 +216,7 @@ def functional_newton(
         if certificate.gap <= tol or iteration == max_iter:
             return point.coef, certificate, iteration
         # Far from the minimum a rough direction is as good as an exact one.
-        accuracy = min(FORCING, np.sqrt(certificate.gap))
+        accuracy = min(tolerances.FORCING, np.sqrt(certificate.gap))
         gradient = point.gradient()
         direction, direction_scores = _conjugate_gradients(model, point.curved, gradient, accuracy)
         slope = float(gradient @ direction_scores)
@@ -283,7 +270,7 @@ def _conjugate_gradients(
     residual_scores = model.scores(residual)
     direction, direction_scores = residual, residual_scores
     size = first = model.squared_norm(residual, residual_scores)
-    for _ in range(MAX_KERNEL_PRODUCTS):
+    for _ in range(tolerances.MAX_KERNEL_PRODUCTS):
         if size <= accuracy**2 * first or size == 0.0:
             break
         product = direction + curved(direction_scores)
@@ -325,7 +312,7 @@ def certified_lbfgs(
         if callback is not None:
             callback(iteration, **{name: C * value for name, value in shown.items()})
 
-    result = lbfgs(problem, first, SMALL_GRADIENT, max_iter, scaled, proven)
+    result = lbfgs(problem, first, tolerances.SMALL_GRADIENT, max_iter, scaled, proven)
     coef, n_iter = result.coef, result.n_iter
     # The last certificate that L-BFGS asked for is that of its end only where it converged.
     if certificate is None or not result.converged:
@@ -344,4 +331,4 @@ def _newton_step(problem: Problem, coef: Floats) -> Floats:
     diagonal = np.asarray(problem.moments(coef).variances) + problem.alpha
     gradient = problem.value_and_gradient(coef)[1]
     product = partial(problem.hessian_product, coef)
-    return newton_direction(product, gradient, diagonal, EXACT, MAX_HESSIAN_PRODUCTS)
+    return newton_direction(product, gradient, diagonal, tolerances.EXACT, tolerances.MAX_HESSIAN_PRODUCTS)

@@ -13,14 +13,8 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from pushrank._numeric import Floats
 from pushrank.models.linear import ClassMoments
+from pushrank.solvers import tolerances
 from pushrank.solvers.problem import Problem
-from pushrank.solvers.tolerances import (
-    MAX_EIGEN_FEATURES,
-    MAX_WHITENED_FEATURES,
-    MEAN_ROUNDING,
-    RIDGE,
-    TINY,
-)
 
 
 class Preconditioner(NamedTuple):
@@ -41,14 +35,14 @@ def column_scales(moments: ClassMoments, n_rows: int) -> Floats:
     constant column has the unit one, or its value where that is larger.
     """
     # No row has a weight where all losses are zero.
-    scales = np.sqrt(np.asarray(moments.variances) / max(float(moments.totals.sum()), TINY))
+    scales = np.sqrt(np.asarray(moments.variances) / max(float(moments.totals.sum()), tolerances.TINY))
     if not scales.all():
         # A column that is constant within the classes is measured by its step from one class to the other.
-        means = moments.sums / np.maximum(moments.totals, TINY)[:, None]
+        means = moments.sums / np.maximum(moments.totals, tolerances.TINY)[:, None]
         steps, sizes = np.abs(means[1] - means[0]), np.abs(means).max(axis=0)
         # A step that rounding could have made does not count, and the rounding of large values leaves a
         # gradient of their size.
-        steps = np.where(steps > MEAN_ROUNDING * n_rows * sizes, steps, np.maximum(sizes, 1.0))
+        steps = np.where(steps > tolerances.MEAN_ROUNDING * n_rows * sizes, steps, np.maximum(sizes, 1.0))
         scales = np.where(scales > 0.0, scales, steps)
     return scales
 
@@ -73,10 +67,10 @@ def whitening(moments: ClassMoments, alpha: float, scales: Floats) -> Preconditi
     """
     curvature = np.asarray(moments.covariance) / np.outer(scales, scales)
     curvature[np.diag_indices_from(curvature)] += alpha / scales**2
-    if len(curvature) <= MAX_EIGEN_FEATURES:
+    if len(curvature) <= tolerances.MAX_EIGEN_FEATURES:
         eigenvalues, eigenvectors = scipy.linalg.eigh(curvature, check_finite=False)
         # Columns that are copies or constants leave directions without curvature: they get a little.
-        floor = RIDGE * float(eigenvalues[-1]) if eigenvalues[-1] > 0.0 else 1.0
+        floor = tolerances.RIDGE * float(eigenvalues[-1]) if eigenvalues[-1] > 0.0 else 1.0
         axes = eigenvectors / np.sqrt(np.maximum(eigenvalues, floor)) / scales[:, None]
         return Preconditioner(lambda v: axes @ v, lambda coef_gradient: axes.T @ coef_gradient)
     along = np.diagonal(curvature).copy()
@@ -84,7 +78,7 @@ def whitening(moments: ClassMoments, alpha: float, scales: Floats) -> Preconditi
     factor = np.diag(np.sqrt(along))
     # Directions without curvature get a little here too, and more of it where the weights lie on rows so
     # similar that rounding has turned some curvature negative.
-    for ridge in RIDGE ** np.linspace(1.0, -0.5, 7):
+    for ridge in tolerances.RIDGE ** np.linspace(1.0, -0.5, 7):
         np.fill_diagonal(curvature, (1.0 + ridge) * along)
         with suppress(np.linalg.LinAlgError):
             factor = scipy.linalg.cholesky(curvature, lower=True, check_finite=False)
@@ -106,7 +100,7 @@ def preconditioner_at(
 
 def can_whiten(problem: Problem) -> bool:
     """Return whether factoring a matrix of the columns is cheap, or no dearer than the row space was."""
-    return problem.n_features <= MAX_WHITENED_FEATURES or problem.in_row_space
+    return problem.n_features <= tolerances.MAX_WHITENED_FEATURES or problem.in_row_space
 
 
 def newton_direction(

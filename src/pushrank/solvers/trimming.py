@@ -19,18 +19,12 @@ import numpy as np
 
 from pushrank._numeric import Floats
 from pushrank.rows import RowSource
+from pushrank.solvers import tolerances
 from pushrank.solvers.gradient import lbfgs
 from pushrank.solvers.newton import has_newton, newton, newton_or_lbfgs
 from pushrank.solvers.preconditioning import units_at_zero
 from pushrank.solvers.problem import Point, Problem, SumsProblem
 from pushrank.solvers.result import Callback, Result
-from pushrank.solvers.tolerances import (
-    MAX_SOLVER_ITERATIONS,
-    MAX_TRIMMING_TURNS,
-    TRIMMING_LBFGS_STEPS,
-    TRIMMING_STEP,
-    TRIMMING_TOL,
-)
 
 
 class TrimmedSolution(NamedTuple):
@@ -102,7 +96,7 @@ class TrimmedDescent:
         That hardly changes where paths end, and takes a fraction of the time of solving for each choice.
         """
         if not self.takes_newton:
-            return self.turns(coef, total, max_steps, tol, TRIMMING_LBFGS_STEPS)
+            return self.turns(coef, total, max_steps, tol, tolerances.TRIMMING_LBFGS_STEPS)
 
         # The positives are those that rank highest at the point that the last step reached.
         def resample(point: Point) -> Problem:
@@ -140,21 +134,23 @@ def trimmed_path(
     objective either, and intermediate stages take half as many.
     """
     problem.rows.check_range()
-    descent, rough_tol = TrimmedDescent(problem), max(tol, TRIMMING_TOL)
-    max_steps = MAX_TRIMMING_TURNS if exact else MAX_TRIMMING_TURNS // 2
+    descent, rough_tol = TrimmedDescent(problem), max(tol, tolerances.TRIMMING_TOL)
+    max_steps = tolerances.MAX_TRIMMING_TURNS if exact else tolerances.MAX_TRIMMING_TURNS // 2
     total = descent.total
     # The path starts at the solution with all positives, whose basin the local minima below are reached from.
-    coef = descent.solve(np.zeros(problem.n_features), problem.rows, rough_tol, MAX_SOLVER_ITERATIONS).coef
+    coef = descent.solve(
+        np.zeros(problem.n_features), problem.rows, rough_tol, tolerances.MAX_SOLVER_ITERATIONS
+    ).coef
     solutions = []
     for target in totals:
         # Stages are equal in ratio, so that a path to the last of some totals passes through the others.
-        n_stages = max(1, math.ceil(math.log(total / target) / -math.log(TRIMMING_STEP) - 1e-9))
+        n_stages = max(1, math.ceil(math.log(total / target) / -math.log(tolerances.TRIMMING_STEP) - 1e-9))
         for stage in range(1, n_stages):
             between = total * (target / total) ** (stage / n_stages)
             coef = descent.single_steps(coef, between, max_steps, rough_tol).coef
         total = target
         if exact:
-            solution = descent.turns(coef, total, max_iter, tol, MAX_SOLVER_ITERATIONS, callback)
+            solution = descent.turns(coef, total, max_iter, tol, tolerances.MAX_SOLVER_ITERATIONS, callback)
         else:
             solution = descent.single_steps(coef, total, max_iter, rough_tol)
         coef = solution.coef
