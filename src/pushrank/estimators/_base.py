@@ -123,22 +123,9 @@ class RankerMixin(ClassifierMixin):
         return order
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the average precision of the ranking of ``X``, between 0 and 1.
+        """Return scikit-learn's ``average_precision_score`` of the ranking of ``X``, between 0 and 1.
 
         Rows are relevant that are of the positive class, or of any grade but the lowest.
-
-        Parameters
-        ----------
-        %(X_of_fit)s
-        y : array-like of shape (n_samples,)
-            Their true classes.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
-
-        Returns
-        -------
-        float
-            scikit-learn's ``average_precision_score``.
         """
         scores = to_host(self.decision_function(X))
         y = np.asarray(to_host(y))

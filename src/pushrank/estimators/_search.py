@@ -76,13 +76,7 @@ class SearchMixin:
         return self
 
     def get_metadata_routing(self) -> Any:
-        """Return scikit-learn's routing: weights stay here, groups go to the splitter.
-
-        Returns
-        -------
-        MetadataRouter
-            What ``fit`` asks for, and what ``cv`` asks for.
-        """
+        """Return scikit-learn's routing: weights stay here, groups go to the splitter ``cv``."""
         to_split = MethodMapping().add(caller="fit", callee="split")
         router = MetadataRouter(owner=self).add_self_request(self)
         return router.add(splitter=check_cv(self.cv), method_mapping=to_split)  # type: ignore[attr-defined]

@@ -292,14 +292,7 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
     def transform(self, X: Any) -> Floats:
         """Return the columns of the members of positive weight, whose weighted sum is the score.
 
-        Parameters
-        ----------
-        %(X_of_fit)s
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_kept)
-            In the order of ``get_feature_names_out``.
+        The shape is (n_samples, n_kept), in the order of ``get_feature_names_out``.
         """
         return np.array(self._columns(X)).T
 

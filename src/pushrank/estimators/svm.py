@@ -334,16 +334,12 @@ class RankSVM(CertifiedMixin, BaseEstimator):
         return PushObjective(self.loss, scale="mean")
 
 
-Structured = Callable[[Sample, Floats], tuple[float, Floats, float]]
-"""A risk with a subgradient in the scores, and that plane's value at zero scores."""
-
-
 def fit_cutting_planes(
     rankers: list[Any],
     X: Any,
     y: ArrayLike,
     sample_weight: ArrayLike | None,
-    structured: Structured,
+    structured: Callable[[Sample, Floats], tuple[float, Floats, float]],
     *,
     centred: bool = True,
     non_negative: bool = True,
@@ -351,7 +347,8 @@ def fit_cutting_planes(
 ) -> list[Any]:
     """Fit rankers that differ in C by cutting planes.
 
-    The risk is ``centred`` if a constant added to all scores changes nothing.
+    ``structured`` is a risk with a subgradient in the scores, and that plane's value at zero scores; it is
+    ``centred`` if a constant added to all scores changes nothing.
     """
     check_certified(rankers)
     X, target = validate_two_classes(rankers[0], X, y, sample_weight)

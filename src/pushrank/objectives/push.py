@@ -311,30 +311,8 @@ class PushObjective:
     ) -> Floats:
         """Return the Hessian with respect to the scores times a vector, in the order of the rows.
 
-        Parameters
-        ----------
-        y : array-like of shape (n,)
-        scores : array-like of shape (n,)
-        vector : array-like of shape (n,)
-            The direction.
-        sample_weight : array-like of shape (n,), optional
-
-        Returns
-        -------
-        ndarray of float64, shape (n,)
-            The product, as an array of the library of ``scores``.
-
-        Raises
-        ------
-        TypeError
-            When the loss or the price has no second derivative.
-        ValueError
-            As for ``evaluate``.
-
-        Examples
-        --------
-        >>> PushObjective(scale="log").hessian_vector_product([0, 1, 1], [0, 0, 0], [0, 1, -1]).tolist()
-        [0.0, 0.5, -0.5]
+        Arguments and errors are those of ``evaluate``; a loss or a price without a second derivative is a
+        TypeError.
         """
         if not self.twice_differentiable:
             raise TypeError(

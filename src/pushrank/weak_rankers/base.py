@@ -81,27 +81,10 @@ class WeakRankers(BaseEstimator, ABC):
         """Return ``sum_t weights_t h_{indices_t}(x)`` for every row of ``X``."""
 
     def value_matrix(self, X: Any) -> Floats:
-        """Return the values of all distinct rankers of the fitted family on the rows of ``X``.
+        """Return the values of all distinct rankers of the fitted family, shape (n_rows, n_distinct).
 
         Meant for small data, such as the matrix H of :func:`pushrank.theory.max_margin`: there are as many
-        stumps as thresholds.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Features, as checked by the ranker.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_distinct)
-            A column for each ranker that is not constant, without repetitions.
-
-        Examples
-        --------
-        >>> from pushrank.weak_rankers import Stumps
-        >>> X = np.array([[1.0], [2.0], [4.0]])
-        >>> Stumps().fit(X).value_matrix(X).tolist()
-        [[0.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
+        stumps as thresholds. Rankers that are constant are left out.
         """
         outputs = self.training_outputs(X)
         probe = np.random.RandomState(0).standard_normal(X.shape[0])
