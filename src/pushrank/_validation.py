@@ -215,10 +215,9 @@ def not_two_classes(classes: NDArray[Any], name: str = "y", ranker: str | None =
     found = f"{len(classes)} class{'es' if len(classes) != 1 else ''}: {classes[:5].tolist()}"
     # Scikit-learn's checks of estimators look for the first words.
     binary_only = f"Only binary classification is supported: {ranker} ranks one class above the other, and "
-    return (
-        f"{binary_only if ranker else ''}{name} must hold exactly 2 classes, found {found}. "
-        f"For one class against the rest pass {name} == that_class."
-    )
+    needed = f"For one class against the rest pass {name} == that_class."
+    needed = needed if len(classes) > 2 else "Rows of both are needed."
+    return f"{binary_only if ranker else ''}{name} must hold exactly 2 classes, found {found}. {needed}"
 
 
 def positive_label(classes: Sequence[Any] | NDArray[Any]) -> Any:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import doctest
+import os
 import re
 import shlex
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -42,6 +46,35 @@ def test_the_examples_print_what_they_say(tmp_path, monkeypatch, demo):
         assert "\x1b[" not in result.output  # no colour where nobody looks
         same = doctest.OutputChecker().check_output(expected, result.stdout, SIMILAR)
         assert same, f"pushrank {arguments} prints\n{result.stdout}"
+
+
+@pytest.mark.skipif(shutil.which("sh") is None, reason="there is no shell")
+@pytest.mark.parametrize("in_process", [True, pytest.param(False, marks=pytest.mark.nightly)])
+def test_a_shell_script_lets_a_list_through_by_what_it_promises(tmp_path, monkeypatch, in_process):
+    """Processes take seconds to start: but at night the shell is told what the command did in this one."""
+    monkeypatch.chdir(tmp_path)
+    exec(re.search(r"^```python\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)[1], {})  # noqa: S102
+    fit = next(arguments for arguments, _ in EXAMPLES if arguments.startswith("fit digits.csv"))
+    assert CliRunner().invoke(app, shlex.split(fit)).exit_code == 0
+    script = re.search(r"^```sh\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)[1]
+    folder = str(Path(sys.executable).parent)
+    for required, code in ((">=0.8", 1), (">=0.3", 0)):
+        asked = script.replace(">=0.3", required)
+        if in_process:
+            command, folder = re.search(r"if pushrank (.*?) >", asked)[1], str(tmp_path)
+            said = CliRunner().invoke(app, shlex.split(command))
+            Path("said").write_text(said.stderr, encoding="utf-8")
+            told = f"[ $1 = score ] && : > today_ranked.csv && exit\ncat said >&2\nexit {said.exit_code}"
+            Path("pushrank").write_text(f"#!/bin/sh\n{told}", encoding="utf-8")
+            Path("pushrank").chmod(0o700)
+        path = os.pathsep.join([folder, os.environ["PATH"]])
+        done = subprocess.run(
+            ["sh", "-c", asked], env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == code, done.stderr
+        assert ("precision@30>=0.8 is not reached: it takes 24 hits." in done.stderr) == code
+        assert ("today is not ranked, exit code 1:" in done.stderr) == code
+        assert Path("today_ranked.csv").exists() != code
 
 
 def test_the_demo_runs(monkeypatch):

@@ -223,10 +223,15 @@ def test_what_is_promised_of_lists_to_come(scored):
     depth = round(y.sum() / 4)
     sentence = metrics.guarantee(y, frame["good"]).sentence(depth)
     assert sentence in " ".join(call("measure", path, *columns).stdout.split())
-    assert "of the next 5 rows the first 5 hold" in call("measure", path, *columns, "--new-rows", 5).stdout
+    assert "of the next 5 rows the first 5 are not" in call("measure", path, *columns, "--new-rows", 5).stdout
     for message, refused in {
-        "nothing is promised of weighted rows": ["--promise", 0.95, "--weight", "most"],
-        "or of groups": ["--require", "hits@30>=1", "--group", "customer"],
+        "nothing is promised of weighted rows: leave --weight out": ["--promise", 0.95, "--weight", "most"],
+        "nothing is promised of rows in groups: keep one row of each": [
+            "--require",
+            "hits@30>=1",
+            "--group",
+            "customer",
+        ],
         "--new-rows is for --promise": ["--new-rows", 30],
         "there is no row 30 to come; --new-rows": ["--promise", 0.95, "--new-rows", 20],
     }.items():
@@ -264,3 +269,44 @@ def test_requirements_that_cannot_be_judged_are_refused(scored):
         assert f"--require '{text}' is not understood" in judged(path, 2, "--require", text).stderr
     columns = ["--label", "found", "--score", "good", "--score", "tied", "--require", "hits@9>=1"]
     assert "--require judges one list" in call("measure", path, *columns, code=2).stderr
+
+
+def test_the_words_of_what_promises_little_or_nothing(tmp_path):
+    y, scores = np.arange(400) < 40, -np.arange(400.0)
+    twins = np.arange(400) // 2
+    nothing = "are not promised a single hit: they, or the labelled rows, are too few."
+    for said, same, labels, values, options in [
+        (f"of the next 400 rows the first 20 {nothing}", True, np.arange(400) < 1, scores, {}),
+        (f"of the next 5 rows the first 2 {nothing}", True, y[38:43], scores[:5], {}),
+        ("Rows of both are needed.", "holds one class only", y & False, scores, {}),
+        ("Rows of both are needed.", "holds one class only", y | True, scores, {}),
+        ("found nan in row 7", "row 8 of", y, np.where(np.arange(400) == 7, np.nan, scores), {}),
+        ("leave sample_weight out", "leave --weight out", y, scores, {"sample_weight": twins}),
+        ("of rows in groups: keep one row of each", True, y, scores, {"groups": twins}),
+        ("of training rows, which promise nothing", None, y, scores, {"training_scores": scores}),
+    ]:
+        depth = min(20, len(labels) // 2)
+        try:
+            words = metrics.guarantee(labels, values, k=depth, together=False, **options).sentence(depth)
+        except ValueError as error:
+            words = str(error)
+        assert said in words
+        if same:
+            columns = {"y": labels.astype(int), "s": values, **options}
+            pd.DataFrame(columns).to_csv(tmp_path / "s.csv", index=False)
+            given = {"sample_weight": ["--weight", "sample_weight"], "groups": ["--group", "groups"]}
+            more = [part for name in options for part in given[name]]
+            how = [
+                "--label",
+                "y",
+                "--score",
+                "s",
+                "--budget",
+                depth,
+                "--no-intervals",
+                "--promise",
+                0.95,
+                *more,
+            ]
+            shown = call("measure", tmp_path / "s.csv", *how, code=0 if nothing in words else 2)
+            assert (said if same is True else same) in " ".join(shown.output.split())

@@ -233,10 +233,13 @@ class Guarantee(NamedTuple):
 
     def sentence(self, k: int) -> str:
         """Return the promise of the first k rows as a sentence."""
-        return (
-            f"With {100.0 * self.confidence_level:g} % confidence, of the next {self.n_new:,} rows the first "
-            f"{k:,} hold at least {int(self.hits_at(k)):,} hits."
+        hits = int(self.hits_at(k))
+        promised = f"hold at least {hits:,} hit{'s' * (hits > 1)}."
+        promised = (
+            promised if hits else "are not promised a single hit: they, or the labelled rows, are too few."
         )
+        level = f"With {100.0 * self.confidence_level:g} % confidence"
+        return f"{level}, of the next {self.n_new:,} rows the first {k:,} {promised}"
 
 
 @shared_docs
@@ -324,10 +327,12 @@ def guarantee(
     'With 95 % confidence, of the next 3,000 rows the first 150 hold at least 67 hits.'
     """
     check_number("confidence_level", confidence_level, 0.5, 0.9999)
-    if sample_weight is not None or groups is not None:
+    if sample_weight is not None:
+        raise ValueError("nothing is promised of weighted rows: leave sample_weight out, and repeat rows.")
+    if groups is not None:
         raise ValueError(
-            "nothing is promised of weighted rows (repeat those that were drawn several times) or of groups "
-            "(take them as the units, by guarantee_days, or keep one row of each)."
+            "nothing is promised of rows in groups: keep one row of each, or in Python take groups as units, "
+            "by guarantee_days."
         )
     ranking = Ranking(y_true, comparable_scores(scores), None, pos_label)
     n, miss = ranking.n_rows, 1.0 - float(confidence_level)

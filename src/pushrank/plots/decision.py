@@ -135,13 +135,7 @@ class DecisionCurveDisplay(RankingDisplay):
         band: bool = True,
         curve_kwargs: dict[str, Any] | None = None,
     ) -> Self:
-        """Draw the curve, with those of acting on all rows and on none for comparison.
-
-        Parameters
-        ----------
-        band : bool, default=True
-            Whether to shade the interval.
-        """
+        """Draw the curve, with those of acting on all rows and on none for comparison."""
         ax = axes_or_new(ax)
         style = curve_style(ax, name or self.name, curve_kwargs)
         (self.line_,) = ax.plot(self.threshold, self.net_benefit, **style)
