@@ -52,7 +52,7 @@ def score(
     libsvm file are named by their number, from 1.
 
     --promise 0.95 --labelled held_out.csv writes promised_hits beside each row: so many hits the list down to
-    it holds at least, with this probability for all rows together, and mostly for the list of --top N. Rows
+    it holds at least, with this probability for all rows together; the list of --top N is promised most. Rows
     that tie count as if negatives came first. Labelled rows must be new to the model and drawn as the others
     are; if their scores differ beyond chance, a warning says so.
 
