@@ -17,7 +17,7 @@ from pushrank.solvers.gradient import lbfgs
 from pushrank.solvers.newton import has_newton, newton_or_lbfgs
 from pushrank.solvers.preconditioning import units_at_zero
 from pushrank.solvers.problem import linear_problem
-from pushrank.solvers.result import Callback, Result
+from pushrank.solvers.result import Result
 
 
 class RegularisationPath:
@@ -29,13 +29,8 @@ class RegularisationPath:
         self.tol, self.max_iter = tol, max_iter
         self._scales: dict[object, Floats] = {}
 
-    def solve_grid(
-        self, objectives: Sequence[PushObjective], alphas: Sequence[float], callback: Callback | None = None
-    ) -> list[list[Result]]:
-        """Return the solution for every objective and, within it, for every penalty, in the order given.
-
-        The callback is called after every solution with its number, its objective and gradient.
-        """
+    def solve_grid(self, objectives: Sequence[PushObjective], alphas: Sequence[float]) -> list[list[Result]]:
+        """Return the solution for every objective and, within it, for every penalty, in the order given."""
         solved: list[list[Result | None]] = [[None] * len(alphas) for _ in objectives]
         # From the largest penalty down each solution is near the next. The solution of the objective before,
         # with the same penalty, may be nearer still: the better of both is the start.
@@ -43,13 +38,11 @@ class RegularisationPath:
         with one_blas_thread():
             for o, objective in enumerate(objectives):
                 last: Result | None = None
-                for number, a in enumerate(downwards, 1 + o * len(alphas)):
+                for a in downwards:
                     neighbours = [last, solved[o - 1][a] if o else None]
                     starts = [result.coef for result in neighbours if result is not None]
                     last = self._descend(objective, alphas[a], starts or [np.zeros(self.rows.n_features)])
                     solved[o][a] = last
-                    if callback is not None:
-                        callback(number, objective=last.objective_path[-1], gradient=last.gradient_size)
         return [[self._lifted(result) for result in row if result is not None] for row in solved]
 
     def solve(self, objective: PushObjective, alpha: float, starts: Sequence[Floats]) -> Result:
