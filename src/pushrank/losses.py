@@ -63,6 +63,8 @@ class Loss(ABC):
     which sums over all pairs take near-linear time: ``factorises``, ``pieces``, or ``strip_half_width`` with
     ``tails``. It then works with every price, sample and solver.
 
+    Instances are immutable values: equal parameters make equal losses.
+
     Attributes
     ----------
     differentiable : bool
@@ -88,10 +90,6 @@ class Loss(ABC):
     intercept : float or None
         For a loss with kinks: a c such that ``value(r) >= a * (c - r)`` for every margin r and every slope -a
         of ``smoothed``; for the hinge 1. A certificate needs it; the larger, the better the bound.
-
-    Notes
-    -----
-    Instances are immutable values: equal parameters make equal losses.
     """
 
     differentiable: ClassVar[bool] = True
@@ -156,8 +154,6 @@ class Exponential(Loss):
     It factorises over the pair, :math:`e^{-(s_i - t_k)} = e^{-s_i} e^{t_k}`, so that every objective built
     on it costs time linear in the number of rows.
 
-    References
-    ----------
     Rudin, *The P-Norm Push*, JMLR 10 (2009), section 5.
 
     Examples
@@ -187,8 +183,6 @@ class Logistic(Loss):
 
     All pairs are summed in time linear in the rows, to the objective's ``accuracy``.
 
-    References
-    ----------
     Rudin, *The P-Norm Push*, JMLR 10 (2009), section 2 and Tables 1 and 2.
 
     Examples
@@ -252,8 +246,6 @@ class Hinge(Loss):
 
     At the kink :math:`r = 1` the subgradient used is zero. All pairs are summed by sorting, O(n log n).
 
-    References
-    ----------
     Agarwal, *The Infinite Push*, SDM 2011, equation (3.2).
 
     Examples
@@ -289,8 +281,6 @@ class SquaredHinge(Loss):
     Its second derivative jumps at :math:`r = 1`; the value used there is zero. All pairs are
     summed by sorting, O(n log n).
 
-    References
-    ----------
     Li, Jin and Zhou, *Top rank optimization in linear time*, NIPS 2014.
 
     Examples
@@ -352,17 +342,15 @@ class SmoothedHinge(_SharpLoss):
     It lies above the hinge, by at most :math:`\ln 2 / \beta`, and approaches it as :math:`\beta` grows.
     All pairs are summed in time linear in the rows, to the objective's ``accuracy``.
 
+    Zhang and Oles, *Text categorization based on regularized linear classification methods*, Information
+    Retrieval 4 (2001), section 3 (the modified logistic loss).
+
     Parameters
     ----------
     sharpness : float, default=4.0
         The positive :math:`\beta`, in units of one over a score.
 
     %(sharpness_errors)s
-
-    References
-    ----------
-    Zhang and Oles, *Text categorization based on regularized linear classification methods*, Information
-    Retrieval 4 (2001), section 3 (the modified logistic loss).
 
     Examples
     --------
@@ -430,16 +418,14 @@ class Sigmoid(_SigmoidPower):
     local minimum. All pairs are summed in time linear in the rows, to the objective's
     ``accuracy``.
 
+    Yan, Dodier, Mozer and Wolniewicz, *Optimizing classifier performance via an approximation to the
+    Wilcoxon-Mann-Whitney statistic*, ICML 2003, equation (4).
+
     Parameters
     ----------
     sharpness : float
 
     %(sharpness_errors)s
-
-    References
-    ----------
-    Yan, Dodier, Mozer and Wolniewicz, *Optimizing classifier performance via an approximation to the
-    Wilcoxon-Mann-Whitney statistic*, ICML 2003, equation (4).
 
     Examples
     --------
@@ -458,16 +444,14 @@ class SquaredSigmoid(_SigmoidPower):
     Bounded like :class:`Sigmoid`, it falls twice as fast for a well ranked pair; it is not convex, and a fit
     finds a local minimum. All pairs are summed in time linear in the rows, to the objective's ``accuracy``.
 
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 2, requires a loss that is convex, non-negative,
+    decreasing, and above the count of misranked pairs. Four times this loss is all of that except convex.
+
     Parameters
     ----------
     sharpness : float
 
     %(sharpness_errors)s
-
-    References
-    ----------
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 2, requires a loss that is convex, non-negative,
-    decreasing, and above the count of misranked pairs. Four times this loss is all of that except convex.
 
     Examples
     --------
@@ -485,8 +469,6 @@ class ZeroOne(Loss):
     For evaluation only: with the price :math:`r^p` its objective is :math:`R_{p,1}`, also offered, in
     :math:`O(n \log n)`, as :func:`pushrank.metrics.rp_error`. It has no derivative to learn from.
 
-    References
-    ----------
     Rudin, *The P-Norm Push*, JMLR 10 (2009), section 2.
 
     Examples

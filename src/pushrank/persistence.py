@@ -44,6 +44,10 @@ VERSION_FILE = "pushrank.txt"
 def save(model: Any, path: str | Path) -> None:
     """Write a fitted model, or a dict that holds one, to a skops file.
 
+    The file is written beside its place and renamed.
+
+    The skops format: a zip of a JSON schema and numpy arrays, without pickles.
+
     Parameters
     ----------
     model : object
@@ -60,14 +64,6 @@ def save(model: Any, path: str | Path) -> None:
     TypeError
         When the model holds what could not be loaded again: a function, such as a callable kernel, an
         object of a type that is not trusted, or an array of a library that skops does not support.
-
-    Notes
-    -----
-    The file is written beside its place and renamed.
-
-    References
-    ----------
-    The skops format: a zip of a JSON schema and numpy arrays, without pickles.
 
     Examples
     --------

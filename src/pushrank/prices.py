@@ -50,6 +50,8 @@ class Price(ABC):
     defines ``value``, ``derivative`` and ``second_derivative``, each elementwise; everything else follows.
     Built-in prices override ``terms`` to stay finite where :math:`g(h)` itself overflows.
 
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 2, and section 9.3 for prices that fall.
+
     Attributes
     ----------
     smooth : bool
@@ -62,10 +64,6 @@ class Price(ABC):
         Whether the log scale of ``c * h`` is that of ``h`` plus ``ln c``, so that means make sense.
     log_divisor : float or None
         The :math:`m` of the log scale :math:`(1/m) \ln R`, or None if there is no such scale.
-
-    References
-    ----------
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 2, and section 9.3 for prices that fall.
     """
 
     smooth: ClassVar[bool] = True
@@ -190,6 +188,10 @@ class SoftMaximum(Price):
 class Power(Price):
     r"""The power price :math:`g(h) = h^p`; the larger ``p``, the harder the push at the top of the list.
 
+    The log scale is :math:`(1/p) \ln \sum_k h_k^p`, finite at any ``p``.
+
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 2.
+
     Parameters
     ----------
     p : float, default=4.0
@@ -202,14 +204,6 @@ class Power(Price):
         When ``p`` is not a number.
     ValueError
         When ``p`` is not a finite number of at least 1.
-
-    Notes
-    -----
-    The log scale is :math:`(1/p) \ln \sum_k h_k^p`, finite at any ``p``.
-
-    References
-    ----------
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 2.
 
     Examples
     --------
@@ -275,8 +269,6 @@ class Identity(Power):
     With the exponential loss the objective is RankBoost's, with the hinge RankSVM's. It is the power price
     with p = 1, and its log scale is :math:`\ln R`.
 
-    References
-    ----------
     Rudin, *The P-Norm Push*, JMLR 10 (2009), section 2.
 
     Examples
@@ -295,8 +287,6 @@ class LogOnePlus(Price):
     On the reverse heights of the positives it is the price of the IR Push, a convex surrogate for the
     discounted gains of information retrieval; with the exponential loss its total is convex in the scores.
 
-    References
-    ----------
     Rudin, *The P-Norm Push*, JMLR 10 (2009), section 7.
 
     Examples
@@ -330,13 +320,9 @@ class LogOnePlus(Price):
 class ExponentialPrice(Price):
     r"""The price :math:`g(h) = e^h`, which pushes harder than every power.
 
-    Notes
-    -----
     The log scale is :math:`\ln \sum_k e^{h_k}`; it lies between :math:`\max_k h_k` and that plus the
     logarithm of the number of rows.
 
-    References
-    ----------
     Rudin, *The P-Norm Push*, JMLR 10 (2009), section 2.
 
     Examples
@@ -380,8 +366,6 @@ class Maximum(Price):
     It acts on the whole vector of inner sums, and the size of a positive weight does not matter. Its total
     has kinks: if several sums are largest, the subgradient divides among them equally.
 
-    References
-    ----------
     Agarwal, *The Infinite Push*, SDM 2011; Rudin, JMLR 10 (2009), section 2 (R_max).
 
     Examples

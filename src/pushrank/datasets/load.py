@@ -138,8 +138,6 @@ def load_dataset(
 
     The ``DESCR`` of each set has the meaning of a positive, remarks, the reference and the licence.
 
-    References
-    ----------
     Kelly, M., Longjohn, R. and Nottingham, K. The UCI Machine Learning Repository. Vanschoren, J. et al.
     (2013). OpenML: networked science in machine learning. SIGKDD Explorations 15(2), 49-60.
 

@@ -130,6 +130,10 @@ class DiskRows:
     ) -> Self:
         """Check rows, write them to a new folder, and return them.
 
+        Beside a block, which for Parquet files is 32 MiB, memory holds what Parquet keeps compressed
+        together, a row group: write groups of at most some hundred megabytes. Rows are written to a hidden
+        folder beside ``path``, which is then renamed; a process that is killed leaves it behind.
+
         Parameters
         ----------
         path : str or Path
@@ -163,12 +167,6 @@ class DiskRows:
             When the folder exists.
         OSError
             When the disk has not enough room, or a file cannot be read or written.
-
-        Notes
-        -----
-        Beside a block, which for Parquet files is 32 MiB, memory holds what Parquet keeps compressed
-        together, a row group: write groups of at most some hundred megabytes. Rows are written to a hidden
-        folder beside ``path``, which is then renamed; a process that is killed leaves it behind.
         """
         folder = Path(path)
         if folder.exists():

@@ -24,6 +24,11 @@ class ParquetBatches:
     Each iteration reads the files anew and yields ``(X, y)`` or, with ``weight``, ``(X, y, weight)``; X is a
     data frame, so that rankers learn the names of the columns.
 
+    Memory is that of a chunk, and of what Parquet keeps compressed together, a row group. Missing values are
+    NaN, which rankers refuse with the number of the row.
+
+    The Apache Parquet format, read by pyarrow.
+
     Parameters
     ----------
     paths : str, Path or list of such
@@ -59,15 +64,6 @@ class ParquetBatches:
         When ``chunk_rows`` is no integer.
     ImportError
         When pandas or pyarrow is missing.
-
-    Notes
-    -----
-    Memory is that of a chunk, and of what Parquet keeps compressed together, a row group. Missing values are
-    NaN, which rankers refuse with the number of the row.
-
-    References
-    ----------
-    The Apache Parquet format, read by pyarrow.
 
     Examples
     --------

@@ -37,6 +37,8 @@ def make_stream(
     for a row of day d, normal features, the rhythm :math:`w_d` of the week and storms :math:`z_d`, a normal
     autoregressive process of order 1 whose correlation is 0.7 from day to day.
 
+    Within a day rows gather around 11 and 17 o'clock. O(n n_features).
+
     Parameters
     ----------
     n_days, rows_per_day : int, default=120, 300
@@ -71,10 +73,6 @@ def make_stream(
         When a parameter is not of its kind.
     ValueError
         When a parameter is out of its range.
-
-    Notes
-    -----
-    Within a day rows gather around 11 and 17 o'clock. O(n n_features).
 
     Examples
     --------

@@ -156,8 +156,6 @@ def make_hidden_positives(
     ten sets is below 0.005. At ``hidden_fraction=0.26`` the push falls to 0.20 at p = 16, 0.33 at p = 32 and
     0.68 at p = 64, while ``PerceptronAtK(variant="max")`` reaches 0.99.
 
-    References
-    ----------
     Rudin, C. (2009). The P-Norm Push. JMLR 10, 2233-2271. Kar, P., Narasimhan, H. and Jain, P. (2015).
     Surrogate functions for maximizing precision at the top. ICML.
 

@@ -274,8 +274,6 @@ def auc(
     -----
     %(dask_sorted)s
 
-    References
-    ----------
     Hanley and McNeil, *The meaning and use of the area under a ROC curve*, Radiology 143 (1982); Shi and
     Schaeffer, *Parallel sorting by regular sampling*, J. Parallel Distrib. Comput. 14 (1992).
 
@@ -312,8 +310,6 @@ def average_precision(
     -----
     %(dask_sorted)s
 
-    References
-    ----------
     Manning, Raghavan and Schuetze, *Introduction to Information Retrieval* (2008), section 8.4.
 
     Examples
@@ -361,8 +357,6 @@ def precision_at_k(
     %(dask_equality)s
     It costs O(n), in six rounds, each of which brings 16 kB a partition to the client.
 
-    References
-    ----------
     Kar, Narasimhan and Jain, *Surrogate functions for maximizing precision at the top*, ICML 2015.
 
     Examples
@@ -411,8 +405,6 @@ def positives_at_top(
     %(dask_equality)s
     It costs O(n), in two rounds, each of which brings a few numbers a partition to the client.
 
-    References
-    ----------
     Agarwal, *The Infinite Push*, SDM 2011, section 6.
 
     Examples

@@ -69,8 +69,6 @@ class RankBoost(BoostedRankerMixin, BaseEstimator):
     a ranker orders all pairs rightly its best step is infinite; then the step is that of a sample with one
     more pair of each kind.
 
-    References
-    ----------
     Rudin et al., COLT 2005, section 4.1; Freund et al., JMLR 4 (2003), figure 1 and section 3.2.
 
     Examples
@@ -104,6 +102,12 @@ class PushBoost(BoostedRankerMixin, BaseEstimator):
     i over the positives and k over the negatives: the algorithm of the P-Norm Push on any weak rankers. The
     larger p, the more the objective is decided by the negatives near the top; p = 1 is :class:`RankBoost`.
 
+    For weak rankers in {0, 1} the best step has the closed form :math:`\ln(d_+ / d_-) / (p + 1)` if ``alpha``
+    is 0 and ``side`` is not ``"both"``. Two classes cost time linear in the rows. Edges of columns are
+    compared with ``tol`` in units of one over the feature's standard deviation within the classes.
+
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 5 and figure 2.
+
     Parameters
     ----------
     p : float, Price or str, default=4.0
@@ -126,16 +130,6 @@ class PushBoost(BoostedRankerMixin, BaseEstimator):
     %(weak_rankers_ estimator_index_ estimator_weights_ constant_zero_ coef_columns_ margin_ edges_)s
     %(objective_path_rounds_ feature_importances_ validation_path_ best_round_ n_iter_rounds_)s
     %(converged_edge_ classes_grades_ threshold_ thresholds_ features_)s
-
-    Notes
-    -----
-    For weak rankers in {0, 1} the best step has the closed form :math:`\ln(d_+ / d_-) / (p + 1)` if ``alpha``
-    is 0 and ``side`` is not ``"both"``. Two classes cost time linear in the rows. Edges of columns are
-    compared with ``tol`` in units of one over the feature's standard deviation within the classes.
-
-    References
-    ----------
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 5 and figure 2.
 
     Examples
     --------
@@ -185,6 +179,10 @@ class SmoothMarginRanking(BoostedRankerMixin, BaseEstimator):
     which is a lower bound of the ranking margin and rises with every round, towards the largest possible
     margin :math:`\rho`. Until G is positive the rounds are those of RankBoost.
 
+    A round costs as much as RankBoost's. With ``learning_rate`` below 1 G still rises.
+
+    Rudin et al., COLT 2005, section 4.2.
+
     Parameters
     ----------
     not_separable : {"raise", "warn"}, default="raise"
@@ -207,14 +205,6 @@ class SmoothMarginRanking(BoostedRankerMixin, BaseEstimator):
         The ranking margin, never below the last G; :func:`pushrank.theory.max_margin` gives its bound.
     %(edges_ objective_path_log_ feature_importances_ validation_path_ best_round_ n_iter_rounds_)s
     %(converged_edge_ classes_grades_ threshold_ thresholds_ features_)s
-
-    Notes
-    -----
-    A round costs as much as RankBoost's. With ``learning_rate`` below 1 G still rises.
-
-    References
-    ----------
-    Rudin et al., COLT 2005, section 4.2.
 
     Examples
     --------
@@ -271,6 +261,11 @@ class AdaBoostRanker(BoostedRankerMixin, BaseEstimator):
     The step along the constant makes the F-skew :math:`F_+ - F_-` zero; the RankBoost loss :math:`F_+ F_-`
     then reaches its infimum, too.
 
+    A round costs as much as RankBoost's. AdaBoost is for two classes; grades, groups and pairs are refused.
+
+    Rudin et al., COLT 2005, section 5; Rudin and Schapire, *Margin-based ranking and an equivalence between
+    AdaBoost and RankBoost*, JMLR 10 (2009).
+
     Parameters
     ----------
     constant_ranker : bool, default=True
@@ -292,15 +287,6 @@ class AdaBoostRanker(BoostedRankerMixin, BaseEstimator):
         ``threshold_`` includes it.
     %(coef_columns_ margin_ edges_ objective_path_log_ feature_importances_ validation_path_ best_round_)s
     %(n_iter_rounds_ converged_edge_ classes_ threshold_ thresholds_ features_)s
-
-    Notes
-    -----
-    A round costs as much as RankBoost's. AdaBoost is for two classes; grades, groups and pairs are refused.
-
-    References
-    ----------
-    Rudin et al., COLT 2005, section 5; Rudin and Schapire, *Margin-based ranking and an equivalence between
-    AdaBoost and RankBoost*, JMLR 10 (2009).
 
     Examples
     --------

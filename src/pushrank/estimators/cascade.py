@@ -74,8 +74,6 @@ class CascadeRanker(RankerMixin, BaseEstimator):
     by their weights. Scores of a stage that differ by less than about 1e-14 of :math:`d_l`, or for scores far
     from :math:`m_l` by less than about 1e-11 of their distance from it, may tie.
 
-    References
-    ----------
     Ji, Rudin, Grishman, HLT-NAACL 2006, on multi-stage re-ranking; Rudin, JMLR 10 (2009).
 
     Examples

@@ -358,8 +358,6 @@ class PerceptronAtK(StreamRankerMixin, BaseEstimator):
     logistic regression .671; :doc:`/papers/kar_2015` has six sets. Further down the list "max" ranks worse:
     its average precision is below that of logistic regression on four of them.
 
-    References
-    ----------
     Kar, Narasimhan and Jain, ICML 2015, algorithms 1 and 2; theorems 7 and 9 for the bounds.
 
     Examples
@@ -420,8 +418,6 @@ class SGDAtK(StreamRankerMixin, BaseEstimator):
     1PMB, the one-pass mini-batch method of the NIPS paper and the baseline of the ICML one, is
     ``SGDAtK(surrogate="struct", radius=10, max_iter=1)``.
 
-    References
-    ----------
     Kar, Narasimhan and Jain, ICML 2015, algorithms 3 and 4; NIPS 2014, algorithm 1PMB.
 
     Examples

@@ -179,8 +179,6 @@ class PNormPush(LinearPushMixin, BaseEstimator):
     to the power p - 1, which ``bottom_weight`` can offset. For stumps or trees in place of features see
     :class:`PushBoost`.
 
-    References
-    ----------
     Rudin, JMLR 10 (2009), section 5, figure 2, and section 7 for the bottom and both ends.
 
     Examples
@@ -220,6 +218,12 @@ class IRPush(LinearPushMixin, BaseEstimator):
     i over the I positives and k over the negatives: a convex stand-in for the discounted gains of the
     positives, in which one misplaced positive costs the logarithm of its reverse height only.
 
+    An iteration reads the data twice, O(nnz); otherwise a fit costs as much as that of :class:`PNormPush`.
+    The paper's objective is the sum. The mean has the same minimisers without a penalty, and makes ``alpha``
+    independent of the number of positives.
+
+    Rudin, JMLR 10 (2009), section 7.
+
     Parameters
     ----------
     %(linear_push_parameters)s
@@ -232,16 +236,6 @@ class IRPush(LinearPushMixin, BaseEstimator):
     ----------
     %(coef_ classes_grades_ threshold_ thresholds_ n_iter_ objective_path_ converged_gap_gradient_)s
     %(primal_dual_penalty_ dual_gap_ features_)s
-
-    Notes
-    -----
-    An iteration reads the data twice, O(nnz); otherwise a fit costs as much as that of :class:`PNormPush`.
-    The paper's objective is the sum. The mean has the same minimisers without a penalty, and makes ``alpha``
-    independent of the number of positives.
-
-    References
-    ----------
-    Rudin, JMLR 10 (2009), section 7.
 
     Examples
     --------
@@ -340,8 +334,6 @@ class PushRanker(LinearPushMixin, BaseEstimator):
     Arrays of other libraries are taken for two classes and at most 1,024 features, or more features than
     rows, by the solvers ``"lbfgs"`` and ``"newton-cg"``, with losses and prices without kinks.
 
-    References
-    ----------
     Rudin, JMLR 10 (2009), sections 2 and 7.
 
     Examples

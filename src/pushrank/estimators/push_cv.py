@@ -57,6 +57,15 @@ class PNormPushCV(SearchMixin, RankerMixin, BaseEstimator):
     for every p and :math:`\alpha` of the grid on the training rows of every fold, and then on all rows with
     the values that scored best.
 
+    A solution starts from its neighbours on the grid, and with up to 1,024 features takes a few Newton steps,
+    each O(n_samples * n_features ** 2); one with more features takes L-BFGS iterations of O(nnz). A fold's
+    rows are copied, of `n_jobs` folds at a time.
+
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 5; Friedman, Hastie and Tibshirani, *Regularization
+    paths for generalized linear models via coordinate descent*, J. Stat. Software 33 (2010), for warm starts;
+    Breiman, Friedman, Olshen and Stone, *Classification and regression trees* (1984), section 3.4.3, for the
+    rule of one standard error.
+
     Parameters
     ----------
     ps : sequence of float, default=(1, 2, 4, 8, 16, 64)
@@ -79,19 +88,6 @@ class PNormPushCV(SearchMixin, RankerMixin, BaseEstimator):
         The chosen strength of the push.
     %(search_ coef_ classes_ threshold_ objective_path_cv_ converged_cv_)s
     %(primal_dual_penalty_ dual_gap_log_ features_)s
-
-    Notes
-    -----
-    A solution starts from its neighbours on the grid, and with up to 1,024 features takes a few Newton steps,
-    each O(n_samples * n_features ** 2); one with more features takes L-BFGS iterations of O(nnz). A fold's
-    rows are copied, of `n_jobs` folds at a time.
-
-    References
-    ----------
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 5; Friedman, Hastie and Tibshirani, *Regularization
-    paths for generalized linear models via coordinate descent*, J. Stat. Software 33 (2010), for warm starts;
-    Breiman, Friedman, Olshen and Stone, *Classification and regression trees* (1984), section 3.4.3, for the
-    rule of one standard error.
 
     Examples
     --------
@@ -173,8 +169,6 @@ class PushRankerCV(SearchMixin, RankerMixin, BaseEstimator):
     iterations, each two passes over the data and the sums over pairs. A fold's rows are copied, of `n_jobs`
     folds at a time.
 
-    References
-    ----------
     Rudin, *The P-Norm Push*, JMLR 10 (2009), sections 2 and 7.
 
     Examples

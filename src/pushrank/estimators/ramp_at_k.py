@@ -122,8 +122,6 @@ class RampAtK(RankerMixin, BaseEstimator):
 
     Ties count against the learner. A row of weight w counts as w copies.
 
-    References
-    ----------
     Kar, Narasimhan and Jain, ICML 2015, equation (4) for the ramp; Yuille and Rangarajan, *The concave-convex
     procedure*, Neural Computation 15 (2003).
 

@@ -137,8 +137,6 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
 
     %(equals_of_a_candidate)s
 
-    References
-    ----------
     Rudin, *The P-Norm Push*, JMLR 10 (2009), whose weak rankers the members are; Wolpert, *Stacked
     generalization*, Neural Networks 5 (1992); Caruana, Niculescu-Mizil, Crew and Ksikes, *Ensemble selection
     from libraries of models*, ICML 2004.

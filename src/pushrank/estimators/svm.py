@@ -130,8 +130,6 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
     are those of the positives' losses, relative to their sum; a negative counts where its weight is not zero.
     Ties with the highest negative count as errors.
 
-    References
-    ----------
     Agarwal, SDM 2011, equations (3.4) and (3.9); Li, Jin and Zhou, NIPS 2014, equation (4).
 
     Examples
@@ -232,8 +230,6 @@ class RankSVM(CertifiedMixin, BaseEstimator):
     of margin zero. The paper's own algorithm, figure 3, which keeps a variable for each pair, is
     ``pushrank.solvers.infinite_push.gradient_projection``.
 
-    References
-    ----------
     Agarwal, SDM 2011, equations (4.17) to (4.20); Joachims, KDD 2006, for the cutting planes of the hinge.
 
     Examples
@@ -385,6 +381,11 @@ class SVMMAP(CertifiedMixin, BaseEstimator):
     number of copies of a row, so weights must be whole numbers, at most 10 million in a class; the time
     grows with their sum.
 
+    One-slack cutting planes; a plane costs two passes over the data and about ten searches of the worst
+    order, each O(n log n). Ties count as errors in the worst order.
+
+    Yue et al., SIGIR 2007, optimisation problem 1; Agarwal, SDM 2011, section 6, where it is a baseline.
+
     Parameters
     ----------
     %(cutting_plane_parameters)s
@@ -392,15 +393,6 @@ class SVMMAP(CertifiedMixin, BaseEstimator):
     Attributes
     ----------
     %(coef_ primal_dual_ dual_gap_ n_iter_ converged_gap_ classes_ threshold_ features_)s
-
-    Notes
-    -----
-    One-slack cutting planes; a plane costs two passes over the data and about ten searches of the worst
-    order, each O(n log n). Ties count as errors in the worst order.
-
-    References
-    ----------
-    Yue et al., SIGIR 2007, optimisation problem 1; Agarwal, SDM 2011, section 6, where it is a baseline.
 
     Examples
     --------
@@ -456,8 +448,6 @@ class StructSVM(CertifiedMixin, BaseEstimator):
     3, 4 and 5, negatives at 8 and -5 (four times), and a second feature that is 1 for the positives, -1 and
     -.5. :class:`RampAtK` and :class:`SGDAtK` minimise losses that are bounds.
 
-    References
-    ----------
     Joachims, ICML 2005; Kar, Narasimhan and Jain, ICML 2015, section 6, where it is a baseline.
 
     Examples

@@ -87,8 +87,6 @@ class TrimmedPush(RankerMixin, BaseEstimator):
     This is the counterpart, for the convex push, of the surrogate ramp (:class:`RampAtK`), which fits only
     the k highest positives too; in statistics the like is a trimmed likelihood.
 
-    References
-    ----------
     Rudin, JMLR 10 (2009), section 5; Kar, Narasimhan and Jain, ICML 2015, section 3.2, for the ramp; Hadi
     and Luceño, *Maximum trimmed likelihood estimators: a unified approach, examples, and algorithms*,
     Computational Statistics and Data Analysis 25 (1997), 251-272.

@@ -64,8 +64,6 @@ class LGBMObjective(CustomObjective):
     A positive's second derivative is one in the mean, so that ``min_child_weight`` and ``reg_lambda`` mean
     what they do for ``"binary"``. No row's is below its gradient, nor below 1e-6.
 
-    References
-    ----------
     Rudin, *The P-Norm Push*, JMLR 10 (2009).
 
     Examples
@@ -93,6 +91,8 @@ class LGBMObjective(CustomObjective):
 class LGBMMetric(CustomMetric):
     """A measure at the top as LightGBM's ``feval`` or ``eval_metric``, the higher the better.
 
+    Turn off LightGBM's own measures by ``metric="None"``, or early stopping minds them too.
+
     Parameters
     ----------
     scoring : str or callable
@@ -101,10 +101,6 @@ class LGBMMetric(CustomMetric):
     name : str, optional
         The name in LightGBM's output; by default that of the scorer's measure after ``pushrank_``, with which
         no measure of LightGBM begins.
-
-    Notes
-    -----
-    Turn off LightGBM's own measures by ``metric="None"``, or early stopping minds them too.
 
     Examples
     --------
@@ -251,8 +247,6 @@ class PushLGBMRanker(BoosterRanker):
     has not seen are scored as missing values. Models are saved with :func:`~pushrank.persistence.save`, in
     LightGBM's text format.
 
-    References
-    ----------
     Rudin, *The P-Norm Push: A Simple Convex Ranking Algorithm that Concentrates at the Top of the List*, JMLR
     10 (2009), 2233-2271; Ke et al., *LightGBM: A Highly Efficient Gradient Boosting Decision Tree*, NeurIPS
     2017.

@@ -141,6 +141,10 @@ def export_numpy(model: Any, path: str | Path, *, alert_threshold: float | None 
     class, as the ranker's methods do; it holds the names of the features, :math:`\theta`, and the
     coefficients, thresholds of stumps or support vectors.
 
+    Numbers are written with all their digits, and rows are taken as float64. Scores of stumps equal those of
+    the ranker to the last bit; others may differ by the order of their sums. A kernel's file grows with its
+    support vectors.
+
     Parameters
     ----------
     model : object
@@ -161,12 +165,6 @@ def export_numpy(model: Any, path: str | Path, *, alert_threshold: float | None 
         When the ranker, or a step before it, cannot be exported.
     OSError
         When the file cannot be written; no part of it is left.
-
-    Notes
-    -----
-    Numbers are written with all their digits, and rows are taken as float64. Scores of stumps equal those of
-    the ranker to the last bit; others may differ by the order of their sums. A kernel's file grows with its
-    support vectors.
 
     Examples
     --------

@@ -53,8 +53,6 @@ def register_converters() -> None:
     that are functions, columns of text that stumps encode themselves (encode them in a
     ``ColumnTransformer``), and rankers that hold a booster of LightGBM or XGBoost.
 
-    References
-    ----------
     The ONNX operators of the default domain, from opset 13 on.
 
     Examples

@@ -240,8 +240,6 @@ class RankingLoss(Module):
     compiles the network and not the loss, so that ``fullgraph=True`` is an error. In
     data-parallel training each process ranks its own batch.
 
-    References
-    ----------
     Rudin, JMLR 10 (2009), sections 2 and 7.
 
     Examples
@@ -320,6 +318,10 @@ class PNormPushLoss(RankingLoss):
         \frac{1}{p} \ln \sum_k \Bigl(\sum_i e^{-(s_i - t_k)}\Bigr)^p
         = \ln \sum_i e^{-s_i} + \frac{1}{p} \ln \sum_k e^{p t_k} .
 
+    Linear in the rows, in log space: finite for any p and any scores. See :class:`RankingLoss`.
+
+    Rudin, JMLR 10 (2009), sections 2 and 7.
+
     Parameters
     ----------
     p : float, default=4.0
@@ -333,14 +335,6 @@ class PNormPushLoss(RankingLoss):
     one_class : {"zero", "raise"}, default="zero"
 
     %(raises)s
-
-    Notes
-    -----
-    Linear in the rows, in log space: finite for any p and any scores. See :class:`RankingLoss`.
-
-    References
-    ----------
-    Rudin, JMLR 10 (2009), sections 2 and 7.
 
     Examples
     --------
@@ -370,19 +364,15 @@ class IRPushLoss(RankingLoss):
 
     .. math:: \frac{1}{m} \sum_i \ln\Bigl(1 + \sum_k e^{t_k - s_i}\Bigr) .
 
+    Linear in the rows, finite for any scores. It gives up on hopeless positives, such as outliers and wrong
+    labels. See :class:`RankingLoss`.
+
+    Rudin, JMLR 10 (2009), section 7.
+
     Parameters
     ----------
     memory : int, default=0
     one_class : {"zero", "raise"}, default="zero"
-
-    Notes
-    -----
-    Linear in the rows, finite for any scores. It gives up on hopeless positives, such as outliers and wrong
-    labels. See :class:`RankingLoss`.
-
-    References
-    ----------
-    Rudin, JMLR 10 (2009), section 7.
 
     Examples
     --------
@@ -426,6 +416,10 @@ class InfinitePushLoss(RankingLoss):
     with the kink of the hinge replaced by a parabola of the width :math:`\tau`. As :math:`\tau` falls to zero
     this becomes the Infinite Push, :math:`\max_k h_k`.
 
+    O(n log n). See :class:`RankingLoss`.
+
+    Agarwal, SDM 2011; Nesterov, *Smooth minimization of non-smooth functions*, Math. Programming 103 (2005).
+
     Parameters
     ----------
     temperature : float, default=0.1
@@ -434,14 +428,6 @@ class InfinitePushLoss(RankingLoss):
     one_class : {"zero", "raise"}, default="zero"
 
     %(raises)s
-
-    Notes
-    -----
-    O(n log n). See :class:`RankingLoss`.
-
-    References
-    ----------
-    Agarwal, SDM 2011; Nesterov, *Smooth minimization of non-smooth functions*, Math. Programming 103 (2005).
 
     Examples
     --------
@@ -475,6 +461,11 @@ class MeanPrecisionAtK(PrecisionAtK):
 class PrecisionAtKLoss(RankingLoss):
     r"""A surrogate of one minus the precision at k as a loss: a surrogate of ``PrecisionAtK`` over k.
 
+    O(n + k log k). The gradient is a subgradient where the surrogate has kinks, and there are no second
+    derivatives. See :class:`RankingLoss`.
+
+    Kar, Narasimhan and Jain, ICML 2015, equations (3) to (7).
+
     Parameters
     ----------
     k : int or float, default=0.25
@@ -488,15 +479,6 @@ class PrecisionAtKLoss(RankingLoss):
     one_class : {"zero", "raise"}, default="zero"
 
     %(raises)s
-
-    Notes
-    -----
-    O(n + k log k). The gradient is a subgradient where the surrogate has kinks, and there are no second
-    derivatives. See :class:`RankingLoss`.
-
-    References
-    ----------
-    Kar, Narasimhan and Jain, ICML 2015, equations (3) to (7).
 
     Examples
     --------

@@ -56,8 +56,6 @@ class XGBObjective(CustomObjective):
     to ``XGBClassifier``, which takes it for a probability. ``XGBRanker`` refuses custom objectives: query
     groups go by ``DMatrix(..., qid=...)`` to ``xgboost.train``, which takes grades of relevance, too.
 
-    References
-    ----------
     Rudin, *The P-Norm Push*, JMLR 10 (2009).
 
     Examples
@@ -83,6 +81,10 @@ class XGBObjective(CustomObjective):
 class XGBMetric(CustomMetric):
     """A measure at the top as XGBoost's ``custom_metric`` or ``eval_metric``, the higher the better.
 
+    XGBoost takes a measure whose name it does not have for an error, the lower the better. Early stopping
+    learns otherwise from ``xgboost.callback.EarlyStopping(rounds=20, maximize=True)`` among the callbacks,
+    and XGBoost's own measure is turned off by ``disable_default_eval_metric=True`` among the parameters.
+
     Parameters
     ----------
     scoring : str or callable
@@ -91,12 +93,6 @@ class XGBMetric(CustomMetric):
     name : str, optional
         The name in XGBoost's output; by default that of the scorer's measure after ``pushrank_``, with which
         no measure of XGBoost begins.
-
-    Notes
-    -----
-    XGBoost takes a measure whose name it does not have for an error, the lower the better. Early stopping
-    learns otherwise from ``xgboost.callback.EarlyStopping(rounds=20, maximize=True)`` among the callbacks,
-    and XGBoost's own measure is turned off by ``disable_default_eval_metric=True`` among the parameters.
 
     Examples
     --------
@@ -242,8 +238,6 @@ class PushXGBRanker(BoosterRanker):
     ``fit`` has not seen. Models are saved with :func:`~pushrank.persistence.save`, in
     XGBoost's text format.
 
-    References
-    ----------
     Rudin, *The P-Norm Push: A Simple Convex Ranking Algorithm that Concentrates at the Top of the List*, JMLR
     10 (2009), 2233-2271; Chen and Guestrin, *XGBoost: A Scalable Tree Boosting System*, KDD 2016.
 

@@ -420,6 +420,12 @@ class PrecisionAtK:
     from above. struct, that of the structural SVM, is no bound, and unbounded below if k < m. All except ramp
     are convex.
 
+    O(n + k log k): no class is sorted as a whole. Tied negatives stand above tied positives. A row of weight
+    w counts as w copies.
+
+    Kar, Narasimhan and Jain, ICML 2015, equations (3) to (7), with :math:`\|\hat y\|_1 = k` and the last term
+    of (7) zero at k = m.
+
     Parameters
     ----------
     k : int or float, default=0.25
@@ -432,16 +438,6 @@ class PrecisionAtK:
     ------
     ValueError
         When k or the name is out of range.
-
-    Notes
-    -----
-    O(n + k log k): no class is sorted as a whole. Tied negatives stand above tied positives. A row of weight
-    w counts as w copies.
-
-    References
-    ----------
-    Kar, Narasimhan and Jain, ICML 2015, equations (3) to (7), with :math:`\|\hat y\|_1 = k` and the last term
-    of (7) zero at k = m.
 
     Examples
     --------

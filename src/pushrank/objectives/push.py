@@ -99,8 +99,6 @@ class PushObjective:
     hinge) O(n), by fast summation, where a sum below the smallest float counts as zero. Tied pairs have the
     loss of margin zero.
 
-    References
-    ----------
     Rudin, *The P-Norm Push*, JMLR 10 (2009), sections 2 and 7.
 
     Examples

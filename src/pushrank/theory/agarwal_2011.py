@@ -93,8 +93,6 @@ def infinite_push_bound(
     four times its excess and depends on the top of the negatives; but it is for the best negative that was
     drawn, not for the best that can occur. O(n). The proof is on the page :doc:`/papers/agarwal_2011`.
 
-    References
-    ----------
     Agarwal, *The Infinite Push*, SDM 2011, section 5; Massart, Annals of Probability 18 (1990).
 
     Examples
@@ -148,6 +146,10 @@ def theorem_5_1(
         \delta_D(f, \theta, e) = P_{\tilde x}\bigl[h(\tilde x) < \sup h - e\bigr] , \quad
         h(\tilde x) = P_x(f(x) - f(\tilde x) < \theta) .
 
+    O(n log n). The text has lost the factor :math:`\varepsilon` in the scale of the cover; it is inferred.
+
+    Agarwal, *The Infinite Push*, SDM 2011, theorem 5.1.
+
     %(labels_and_scores)s
     theta : float
     log_covering_number : callable or float
@@ -167,14 +169,6 @@ def theorem_5_1(
     See Also
     --------
     pushrank.theory.infinite_push_bound : A bound for the negatives that were drawn, for any distribution.
-
-    Notes
-    -----
-    O(n log n). The text has lost the factor :math:`\varepsilon` in the scale of the cover; it is inferred.
-
-    References
-    ----------
-    Agarwal, *The Infinite Push*, SDM 2011, theorem 5.1.
 
     Examples
     --------

@@ -124,6 +124,9 @@ def log_covering_number(n_features: int, radius: float, scale: float) -> float:
     .. math:: \ln N(F, \varepsilon) \le d \ln\Bigl(1 + \frac{2 R}{\varepsilon}\Bigr) , \quad
         F = \{x \mapsto w \cdot x : \|w\| \|x\|_* \le R\}
 
+    Cucker and Smale, *On the mathematical foundations of learning*, Bulletin AMS 39 (2001), proposition 5,
+    for a bound of this kind; proved on the page :doc:`/papers/rudin_2009`.
+
     Parameters
     ----------
     n_features : int
@@ -141,11 +144,6 @@ def log_covering_number(n_features: int, radius: float, scale: float) -> float:
         In natural logarithms, at least 0; 0 if one function covers the class.
 
     %(range_errors)s
-
-    References
-    ----------
-    Cucker and Smale, *On the mathematical foundations of learning*, Bulletin AMS 39 (2001), proposition 5,
-    for a bound of this kind; proved on the page :doc:`/papers/rudin_2009`.
 
     Examples
     --------

@@ -93,6 +93,13 @@ def precision_at_k_bound(
 
     the precision on the training rows being taken with the scores of the positives lowered by the margin.
 
+    Derived for pushrank, for rows drawn independently and scores without ties:
+    :func:`~pushrank.theory.kar_2015.theorem_12` needs a finite class and the share of positives. O(n). The
+    proof is on the page :doc:`/papers/kar_2015`.
+
+    Kar, Narasimhan and Jain, *Surrogate functions for maximizing precision at the top*, ICML 2015; Massart,
+    Annals of Probability 18 (1990).
+
     %(labels_and_scores)s
     k : int
         The length of the list, from 1 to n.
@@ -104,17 +111,6 @@ def precision_at_k_bound(
         At most 1; a value of 0 or less says nothing.
 
     %(errors)s
-
-    Notes
-    -----
-    Derived for pushrank, for rows drawn independently and scores without ties:
-    :func:`~pushrank.theory.kar_2015.theorem_12` needs a finite class and the share of positives. O(n). The
-    proof is on the page :doc:`/papers/kar_2015`.
-
-    References
-    ----------
-    Kar, Narasimhan and Jain, *Surrogate functions for maximizing precision at the top*, ICML 2015; Massart,
-    Annals of Probability 18 (1990).
 
     Examples
     --------
@@ -149,6 +145,8 @@ def theorems_7_and_9(
     R is the largest norm of a row, and k the longest list of a batch. ``PerceptronAtK.mistake_bound_`` is
     this bound at about the best multiple of the learned weights.
 
+    Kar, Narasimhan and Jain, ICML 2015, theorems 7 and 9.
+
     Parameters
     ----------
     coef : array-like of shape (n_features,)
@@ -159,10 +157,6 @@ def theorems_7_and_9(
     pos_label : label
 
     %(mistakes)s
-
-    References
-    ----------
-    Kar, Narasimhan and Jain, ICML 2015, theorems 7 and 9.
 
     Examples
     --------
@@ -195,6 +189,8 @@ def corollaries_8_and_10(
     :math:`m - k + 1` lowest is :math:`\gamma` above the highest negative, at unit norm of w. Corollary 10 is
     for Perceptron@k-max: the lowest positive is. Without such a margin the bound is infinite.
 
+    Kar, Narasimhan and Jain, ICML 2015, definitions 4 and 5, corollaries 8 and 10.
+
     Parameters
     ----------
     coef : array-like of shape (n_features,)
@@ -205,10 +201,6 @@ def corollaries_8_and_10(
     pos_label : label
 
     %(mistakes)s
-
-    References
-    ----------
-    Kar, Narasimhan and Jain, ICML 2015, definitions 4 and 5, corollaries 8 and 10.
 
     Examples
     --------
@@ -281,6 +273,13 @@ def theorem_12(
     for the surrogates ramp, avg and max divided by k, if no absolute score exceeds B. For b rows drawn
     without replacement, :math:`4 |W|` becomes :math:`8 e |W|`.
 
+    The paper states :math:`O(\sqrt{\ln(1 / \delta) / b})`. The constants are derived on the page
+    :doc:`/papers/kar_2015`, for scores without ties and a list of the sample with
+    :math:`|k - \kappa n_+| \le 1`.
+
+    Kar, Narasimhan and Jain, ICML 2015, definition 11 and theorem 12; Massart, Annals of Probability 18
+    (1990); Gross and Nesme, *Note on sampling without replacing from a finite collection of matrices* (2010).
+
     Parameters
     ----------
     n_rows : int
@@ -303,17 +302,6 @@ def theorem_12(
         At least 0; a value of 1 or more says nothing about precision.
 
     %(range_errors)s
-
-    Notes
-    -----
-    The paper states :math:`O(\sqrt{\ln(1 / \delta) / b})`. The constants are derived on the page
-    :doc:`/papers/kar_2015`, for scores without ties and a list of the sample with
-    :math:`|k - \kappa n_+| \le 1`.
-
-    References
-    ----------
-    Kar, Narasimhan and Jain, ICML 2015, definition 11 and theorem 12; Massart, Annals of Probability 18
-    (1990); Gross and Nesme, *Note on sampling without replacing from a finite collection of matrices* (2010).
 
     Examples
     --------
@@ -370,6 +358,11 @@ def theorem_13(
 
     where :math:`w^t` are the coefficients before the batch t.
 
+    :func:`theorem_12` for one function and each batch, with a chance of :math:`\delta / T`. The paper divides
+    :math:`\Delta_t` by b in place of :math:`k_t`, a slip.
+
+    Kar, Narasimhan and Jain, ICML 2015, theorem 13.
+
     Parameters
     ----------
     mistake_rate : float
@@ -384,15 +377,6 @@ def theorem_13(
     %(error_bound)s
 
     %(range_errors)s
-
-    Notes
-    -----
-    :func:`theorem_12` for one function and each batch, with a chance of :math:`\delta / T`. The paper divides
-    :math:`\Delta_t` by b in place of :math:`k_t`, a slip.
-
-    References
-    ----------
-    Kar, Narasimhan and Jain, ICML 2015, theorem 13.
 
     Examples
     --------
@@ -432,6 +416,11 @@ def corollary_14(
         \rho = \frac{\kappa \varepsilon + 1 / b}{\kappa q} , \quad
         \beta = (3 + 10 \|w^*\| R) \frac{\varepsilon + 1 / b}{\kappa q} .
 
+    Derived from :func:`theorems_7_and_9` and :func:`theorem_12` on the page :doc:`/papers/kar_2015`, which
+    corrects the paper's constant C.
+
+    Kar, Narasimhan and Jain, ICML 2015, corollary 14.
+
     Parameters
     ----------
     surrogate_loss : float
@@ -451,15 +440,6 @@ def corollary_14(
         A value of 1 or more says nothing; it is infinite if batches are so short that :math:`\rho \ge 1`.
 
     %(range_errors)s
-
-    Notes
-    -----
-    Derived from :func:`theorems_7_and_9` and :func:`theorem_12` on the page :doc:`/papers/kar_2015`, which
-    corrects the paper's constant C.
-
-    References
-    ----------
-    Kar, Narasimhan and Jain, ICML 2015, corollary 14.
 
     Examples
     --------
@@ -507,6 +487,12 @@ def theorem_15(
     where :math:`\bar w` is the mean of the coefficients before each batch, and the steps are
     :math:`\eta_0 / \sqrt t` on the surrogate divided by k, as those of ``SGDAtK(surrogate="avg", radius=r)``.
 
+    Derived from the regret of projected gradient descent and :func:`theorem_12` on the page
+    :doc:`/papers/kar_2015`.
+
+    Kar, Narasimhan and Jain, ICML 2015, theorem 15; Zinkevich, *Online convex programming and generalized
+    infinitesimal gradient ascent*, ICML 2003.
+
     Parameters
     ----------
     coef_norm : float
@@ -527,16 +513,6 @@ def theorem_15(
         The right-hand side.
 
     %(range_errors)s
-
-    Notes
-    -----
-    Derived from the regret of projected gradient descent and :func:`theorem_12` on the page
-    :doc:`/papers/kar_2015`.
-
-    References
-    ----------
-    Kar, Narasimhan and Jain, ICML 2015, theorem 15; Zinkevich, *Online convex programming and generalized
-    infinitesimal gradient ascent*, ICML 2003.
 
     Examples
     --------

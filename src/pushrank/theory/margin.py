@@ -69,6 +69,12 @@ def max_margin(
 
     over the pairs in which row i should stand above row k, and distributions d over them.
 
+    A linear program (HiGHS) with a constraint a row for classes and grades, and a constraint a pair for
+    explicit pairs. Ties have the margin zero.
+
+    Rudin, Cortes, Mohri and Schapire, *Margin-based ranking meets boosting in the middle*, COLT 2005,
+    section 4.2, equation (3); von Neumann's minimax theorem.
+
     Parameters
     ----------
     H : array-like or sparse matrix of shape (n_rows, n_rankers)
@@ -98,16 +104,6 @@ def max_margin(
         are out of range, a row is paired with itself, or a value is not finite.
     RuntimeError
         When the linear program could not be solved.
-
-    Notes
-    -----
-    A linear program (HiGHS) with a constraint a row for classes and grades, and a constraint a pair for
-    explicit pairs. Ties have the margin zero.
-
-    References
-    ----------
-    Rudin, Cortes, Mohri and Schapire, *Margin-based ranking meets boosting in the middle*, COLT 2005,
-    section 4.2, equation (3); von Neumann's minimax theorem.
 
     Examples
     --------

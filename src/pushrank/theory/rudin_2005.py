@@ -54,6 +54,13 @@ def margin_ranking_bound(
         P(f(x) \le f(\tilde x)) \le \frac{1}{IK} \sum_{i,k} 1[f(x_i) - f(\tilde x_k) \le \theta]
         + \sqrt{\frac{\ln N(F, \theta / 4) + \ln(1 / \delta)}{2 \min(I, K)}} .
 
+    Derived for pushrank. With any share of positives, the excess of
+    :func:`~pushrank.theory.rudin_2005.theorem_1` is at least 10 times as large. O(n log n). The proof is on
+    the page :doc:`/papers/rudin_2005`.
+
+    Rudin, Cortes, Mohri and Schapire, COLT 2005, theorem 1; Hoeffding, *Probability inequalities for sums of
+    bounded random variables*, JASA 58 (1963), section 5b.
+
     %(labels_and_scores covering_parameters)s
 
     Returns
@@ -62,17 +69,6 @@ def margin_ranking_bound(
         At least 0; a value of 1 or more says nothing.
 
     %(errors)s
-
-    Notes
-    -----
-    Derived for pushrank. With any share of positives, the excess of
-    :func:`~pushrank.theory.rudin_2005.theorem_1` is at least 10 times as large. O(n log n). The proof is on
-    the page :doc:`/papers/rudin_2005`.
-
-    References
-    ----------
-    Rudin, Cortes, Mohri and Schapire, COLT 2005, theorem 1; Hoeffding, *Probability inequalities for sums of
-    bounded random variables*, JASA 58 (1963), section 5b.
 
     Examples
     --------
@@ -126,6 +122,11 @@ def theorem_1(
     The excess is the least :math:`\varepsilon` at which the chance is :math:`\delta`; for a finite class
     :math:`\sqrt{8 (\ln 2 |F| + \ln(1 / \delta)) / m} / E`.
 
+    O(m log m) for two classes and grades; otherwise linear in the number of pairs.
+
+    Rudin, Cortes, Mohri and Schapire, COLT 2005, theorem 1; its remark on finite classes writes
+    :math:`\varepsilon \theta / 4` for the scale.
+
     Parameters
     ----------
     scores : array-like of shape (m,)
@@ -157,15 +158,6 @@ def theorem_1(
     See Also
     --------
     pushrank.theory.margin_ranking_bound : A tighter bound for two classes.
-
-    Notes
-    -----
-    O(m log m) for two classes and grades; otherwise linear in the number of pairs.
-
-    References
-    ----------
-    Rudin, Cortes, Mohri and Schapire, COLT 2005, theorem 1; its remark on finite classes writes
-    :math:`\varepsilon \theta / 4` for the scale.
 
     Examples
     --------
@@ -216,6 +208,12 @@ def smooth_margin_progress(smooth_margin: float, edge: float, norm: float) -> fl
         \ge \frac{(r_t - g_t)^2}{2 s_{t+1}} , \qquad
         \mathrm{RE}(u \| v) = u \ln\frac uv + (1 - u) \ln\frac{1 - u}{1 - v}
 
+    Lemma 1 and theorem 2 of the paper state :math:`\alpha_t (r_t - g_t) / (2 s_{t+1})`, which is false where
+    the ranker ties pairs. The bound here suffices for what they are used for. A counter-example and the proof
+    are on the page :doc:`/papers/rudin_2005`.
+
+    Rudin, Cortes, Mohri and Schapire, COLT 2005, lemma 1 and theorem 2.
+
     Parameters
     ----------
     smooth_margin : float
@@ -231,16 +229,6 @@ def smooth_margin_progress(smooth_margin: float, edge: float, norm: float) -> fl
         The first of the two right-hand sides, at least 0.
 
     %(range_errors)s
-
-    Notes
-    -----
-    Lemma 1 and theorem 2 of the paper state :math:`\alpha_t (r_t - g_t) / (2 s_{t+1})`, which is false where
-    the ranker ties pairs. The bound here suffices for what they are used for. A counter-example and the proof
-    are on the page :doc:`/papers/rudin_2005`.
-
-    References
-    ----------
-    Rudin, Cortes, Mohri and Schapire, COLT 2005, lemma 1 and theorem 2.
 
     Examples
     --------

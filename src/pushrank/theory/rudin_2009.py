@@ -87,8 +87,6 @@ def p_norm_push_bound(
     :func:`log_covering_number` makes it explicit. O(n log n). The proof is on the page
     :doc:`/papers/rudin_2009`.
 
-    References
-    ----------
     Rudin, *The P-Norm Push*, JMLR 10 (2009), section 4; Massart, *The tight constant in the
     Dvoretzky-Kiefer-Wolfowitz inequality*, Annals of Probability 18 (1990).
 
@@ -134,6 +132,10 @@ def sample_size(epsilon: float, p: float, log_covering_number: float, *, delta: 
         I = \frac{L}{2 \varepsilon_+^2} , \; K = \frac{L}{2 \eta^{2p}} , \;
         L = \ln N(F, \theta / 4) + \ln(2 / \delta)
 
+    The number of negatives grows as :math:`\varepsilon^{-2p}`: the price of a bound for the top.
+
+    The same as for :func:`p_norm_push_bound`.
+
     Parameters
     ----------
     epsilon : float
@@ -150,14 +152,6 @@ def sample_size(epsilon: float, p: float, log_covering_number: float, *, delta: 
         right-hand side of :func:`p_norm_push_bound` holds with `epsilon`.
 
     %(count_errors)s
-
-    Notes
-    -----
-    The number of negatives grows as :math:`\varepsilon^{-2p}`: the price of a bound for the top.
-
-    References
-    ----------
-    The same as for :func:`p_norm_push_bound`.
 
     Examples
     --------
@@ -233,6 +227,10 @@ def theorem_1(
         K g\Bigl(\frac{R_{\max}}{K}\Bigr) \le R_{g,1} = \sum_k g\Bigl(\sum_i 1[s_i \le t_k]\Bigr)
         \le K g(R_{\max}) , \qquad R_{g,1} \le R_{g,\ell} .
 
+    O(n log n). For steep prices the bounds meet: :math:`g^{-1}(R_{g,1}) \to R_{\max}`.
+
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), theorem 1.
+
     Parameters
     ----------
     y_true : array-like of shape (n,)
@@ -255,14 +253,6 @@ def theorem_1(
     ValueError
         When there are not two classes, a score is not finite, the price is not convex, or the loss of the
         margin zero is below 1: the natural-log logistic loss is :math:`\ln 2` there.
-
-    Notes
-    -----
-    O(n log n). For steep prices the bounds meet: :math:`g^{-1}(R_{g,1}) \to R_{\max}`.
-
-    References
-    ----------
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), theorem 1.
 
     Examples
     --------
@@ -326,6 +316,10 @@ def theorems_2_and_3(
     case of :math:`R_{p,\min} = 0`. The excess is the least :math:`\varepsilon` at which the chance is
     :math:`\delta`.
 
+    O(n log n). The training error is :func:`pushrank.metrics.margin_error`.
+
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), theorems 2 and 3.
+
     %(labels_and_scores)s
     p : float
     theta : float
@@ -344,14 +338,6 @@ def theorems_2_and_3(
     See Also
     --------
     pushrank.theory.p_norm_push_bound : A tighter bound of the same kind.
-
-    Notes
-    -----
-    O(n log n). The training error is :func:`pushrank.metrics.margin_error`.
-
-    References
-    ----------
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), theorems 2 and 3.
 
     Examples
     --------
@@ -394,6 +380,8 @@ def theorem_2_sample_size(
         I \ge \frac{8}{\varepsilon^2} \Bigl(\ln K + \ln\frac{4 N}{\delta}\Bigr) , \qquad
         N = N\Bigl(F, \frac{\varepsilon \theta}{8}\Bigr)
 
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), theorem 2, solved for the numbers of rows.
+
     Parameters
     ----------
     epsilon : float
@@ -413,10 +401,6 @@ def theorem_2_sample_size(
     See Also
     --------
     pushrank.theory.sample_size : Smaller numbers, by a tighter bound.
-
-    References
-    ----------
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), theorem 2, solved for the numbers of rows.
 
     Examples
     --------
@@ -475,8 +459,6 @@ def has_unique_minimiser(X: ArrayLike, alpha: float = 0.0) -> bool:
     ranges, with the tolerance of ``numpy.linalg.matrix_rank``. The proof is on the page
     :doc:`/papers/rudin_2009`.
 
-    References
-    ----------
     Rudin, *The P-Norm Push*, JMLR 10 (2009), theorem 4.
 
     Examples

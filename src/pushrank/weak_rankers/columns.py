@@ -26,20 +26,16 @@ class Columns(WeakRankers):
 
     in [0, 1] on the training rows, and beyond on rows outside their range. A constant feature is zero.
 
+    Reads the data once; nothing is copied.
+
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), sections 5 and 8.
+
     Attributes
     ----------
     offsets_, ranges_ : ndarray of float64, shape (n_features,)
         The least value of each feature and how far the largest is above it.
     units_ : ndarray of float64, shape (n_features,)
         One over the range; zero for a constant feature.
-
-    Notes
-    -----
-    Reads the data once; nothing is copied.
-
-    References
-    ----------
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), sections 5 and 8.
 
     Examples
     --------

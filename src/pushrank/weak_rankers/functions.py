@@ -16,6 +16,10 @@ from pushrank.weak_rankers.columns import ColumnOutputs, Columns
 class Functions(WeakRankers):
     """A list of functions of the rows, each scaled by the range that it had in training.
 
+    Training holds 8 bytes for each row and function.
+
+    Freund, Iyer, Schapire and Singer, JMLR 4 (2003), section 3, ranking features.
+
     Parameters
     ----------
     functions : sequence of callable
@@ -27,14 +31,6 @@ class Functions(WeakRankers):
     offsets_, units_ : ndarray of shape (n_functions,)
         The least value of each function on the training rows, and one over how far the largest is above it;
         zero for a constant.
-
-    Notes
-    -----
-    Training holds 8 bytes for each row and function.
-
-    References
-    ----------
-    Freund, Iyer, Schapire and Singer, JMLR 4 (2003), section 3, ranking features.
 
     Examples
     --------

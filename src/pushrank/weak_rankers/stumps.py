@@ -113,6 +113,13 @@ class Stumps(WeakRankers):
     :math:`1[x_j \text{ is missing}]` is a stump too; otherwise a missing value counts as low. A step may be
     negative, which turns a stump around.
 
+    Training holds one byte an entry, or five a stored entry of sparse data; the edges of all thresholds cost
+    one pass over these. Quantiles are taken from at most 200,000 rows. Ties: rows in the same bin have the
+    same value.
+
+    Freund, Iyer, Schapire and Singer, *An efficient boosting algorithm for combining preferences*, JMLR 4
+    (2003), section 3.3, whose weak rankers are thresholds.
+
     Parameters
     ----------
     max_bins : int, default=255
@@ -132,17 +139,6 @@ class Stumps(WeakRankers):
     first_stump_ : ndarray of int, shape (n_features + 1,)
         The number of every feature's first stump. Its thresholds, ascending, come once with missing values
         low and once with them high, and then the stump of missing values alone.
-
-    Notes
-    -----
-    Training holds one byte an entry, or five a stored entry of sparse data; the edges of all thresholds cost
-    one pass over these. Quantiles are taken from at most 200,000 rows. Ties: rows in the same bin have the
-    same value.
-
-    References
-    ----------
-    Freund, Iyer, Schapire and Singer, *An efficient boosting algorithm for combining preferences*, JMLR 4
-    (2003), section 3.3, whose weak rankers are thresholds.
 
     Examples
     --------

@@ -27,6 +27,9 @@ class Regressors(WeakRankers):
     +1 and -1 and weights :math:`|g_i|`. Outputs are scaled by the range that they had in training.
     A round costs one fit to all rows and their outputs.
 
+    Mason, Baxter, Bartlett and Frean, *Boosting algorithms as gradient descent*, NIPS 1999; Friedman, Hastie
+    and Tibshirani, *Additive logistic regression*, Annals of Statistics 28 (2000), for the Newton targets.
+
     Parameters
     ----------
     estimator : scikit-learn regressor, default=None
@@ -41,11 +44,6 @@ class Regressors(WeakRankers):
         The features that each was fitted to; None for all.
     offsets_, ranges_ : list of float
         The least output of each on the training rows and how far the largest is above it.
-
-    References
-    ----------
-    Mason, Baxter, Bartlett and Frean, *Boosting algorithms as gradient descent*, NIPS 1999; Friedman, Hastie
-    and Tibshirani, *Additive logistic regression*, Annals of Statistics 28 (2000), for the Newton targets.
 
     Examples
     --------
@@ -160,6 +158,9 @@ class Classifiers(Regressors):
     weighted error. The best step has a closed form for RankBoost, AdaBoost and the P-Norm Push without
     penalty. A round costs one fit to all rows and their classes.
 
+    Freund and Schapire, *A decision-theoretic generalization of on-line learning and an application to
+    boosting*, JCSS 55 (1997); Rudin et al., COLT 2005, section 5.
+
     Parameters
     ----------
     estimator : scikit-learn classifier, default=None
@@ -174,11 +175,6 @@ class Classifiers(Regressors):
         The features that each was fitted to; None for all.
     offsets_, ranges_ : list of float
         The least class that each predicts on the training rows, 0 or 1, and how far the largest is above it.
-
-    References
-    ----------
-    Freund and Schapire, *A decision-theoretic generalization of on-line learning and an application to
-    boosting*, JCSS 55 (1997); Rudin et al., COLT 2005, section 5.
 
     Examples
     --------
