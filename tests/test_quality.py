@@ -19,6 +19,7 @@ pytestmark = pytest.mark.fast
 ROOT = Path(__file__).parent.parent
 PUBLIC = (
     "pushrank",
+    "pushrank.alerts",
     "pushrank.metrics",
     "pushrank.plots",
     "pushrank.losses",

@@ -1,0 +1,308 @@
+"""Rows that come one by one: the budget is kept, nearly all of it is spent, and no answer is ever lost."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from contextlib import closing
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pushrank.alerts import CELLS, AlertThreshold
+from pushrank.budgets import Budget
+
+pytestmark = pytest.mark.fast
+
+PAST = np.arange("2026-01-01", "2026-03-01", dtype="datetime64[h]")
+MARCH = np.datetime64("2026-03-01", "s")
+
+
+def past_scores(seed=0):
+    """Return scores of days whose levels differ, as those of days with storms."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=len(PAST)) + np.repeat(2.0 * rng.normal(size=len(PAST) // 24), 24)
+
+
+def fitted(budget=3, state=None):
+    return AlertThreshold(budget, state).fit(past_scores(), PAST)
+
+
+def stream(n_days, per_day, seed=1, storms=2.0):
+    """Return scores and times of days of about so many rows, at random moments."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.poisson(per_day, size=n_days)
+    days = np.repeat(np.arange(n_days), sizes)
+    times = MARCH + np.sort(days * 86400 + rng.integers(86400, size=len(days))).astype("timedelta64[s]")
+    return rng.normal(size=len(days)) + storms * rng.normal(size=n_days)[days], times
+
+
+def spent(budget, act, times):
+    periods = budget.periods(times)
+    return np.bincount(periods.codes, weights=act, minlength=len(periods.labels)), periods.sizes
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    rows=st.lists(st.tuples(st.integers(0, 3 * 86400), st.floats(-1e6, 1e6)), min_size=1, max_size=60),
+    n=st.integers(1, 5),
+    one_by_one=st.booleans(),
+)
+def test_no_rows_spend_more_than_the_budget(rows, n, one_by_one):
+    alert, budget = fitted(n), Budget(n)
+    scores = np.array([score for _, score in rows])
+    times = MARCH + np.array([second for second, _ in rows]).astype("timedelta64[s]")
+    if one_by_one:
+        # Within a day rows come in any order.
+        order = np.argsort(budget.periods(times).codes, kind="stable")
+        scores, times = scores[order], times[order]
+        act = [alert.decide(score, time) for score, time in zip(scores, times, strict=True)]
+    else:
+        act = alert.decide(scores, times)
+    assert (spent(budget, act, times)[0] <= n).all()
+    assert alert.left_ >= 0
+
+
+@pytest.mark.parametrize("scores", [np.arange(500.0), -np.arange(500.0), np.zeros(500), np.full(500, 1e300)])
+def test_no_order_of_scores_spends_more_than_the_budget(scores):
+    times = MARCH + np.linspace(0, 86399, 500).astype("timedelta64[s]")
+    assert fitted(7).decide(scores, times).sum() == 7
+
+
+@pytest.mark.parametrize("storms", [0.0, 2.0])
+@pytest.mark.parametrize("per", ["hour", "day", "week", "month"])
+def test_nearly_all_is_spent_and_on_the_best(per, storms):
+    length = {"hour": 1 / 24, "day": 1, "week": 7, "month": 30}[per]
+    n_days, budget = {"hour": 4, "day": 60, "week": 160, "month": 700}[per], Budget(15, per)
+    scores, times = stream(n_days, 150 / length, storms=storms)
+    codes = budget.periods(times).codes
+    is_past = codes <= np.median(codes)
+    alert = AlertThreshold(budget).fit(scores[is_past], times[is_past])
+    act = alert.decide(scores[~is_past], times[~is_past])
+    n_spent, sizes = spent(budget, act, times[~is_past])
+    whole = sizes >= 75
+    assert n_spent.max() <= 15
+    assert n_spent[whole].mean() >= 0.93 * 15
+    # Of what the best of each period hold above the average row, most is found without seeing its end.
+    codes = budget.periods(times[~is_past]).codes
+    ranks = np.lexsort((-scores[~is_past], codes))
+    place = np.empty(len(codes))
+    place[ranks] = np.arange(len(codes)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    best = scores[~is_past][place < 15].sum() - 15 * len(sizes) * scores.mean()
+    assert scores[~is_past][act].sum() - act.sum() * scores.mean() >= 0.75 * best
+
+
+def test_the_threshold_is_the_mean_of_what_was_still_to_come_where_levels_say_nothing():
+    times = np.arange("2026-01-01", "2026-01-04", dtype="datetime64[h]")
+    # Three days that begin alike: the second best of the afternoons are 5, 6 and 10.
+    scores = np.zeros(72)
+    scores[[13, 14, 24 + 13, 24 + 14, 48 + 13, 48 + 14]] = [9, 5, 6, 8, 10, 10]
+    alert = AlertThreshold(2).fit(scores, times)
+    alert._gain = 0.0
+    alert._past = [past._replace(levels=np.zeros(CELLS["day"][1])) for past in alert._past]
+    alert._begin(alert._start, 0.0)
+    assert alert.decide(7.0, "2026-01-04 12:00", return_threshold=True) == (True, 7.0)
+    # One is left, and the best of the afternoons are 9, 8 and 10; after them every row is as good as any.
+    assert alert.threshold_ == 9.0
+    assert alert.decide(8.9, "2026-01-04 12:05", return_threshold=True) == (False, 9.0)
+    assert alert.decide(-5.0, "2026-01-04 23:50", return_threshold=True) == (True, -np.inf)
+    assert alert.decide(99.0, "2026-01-04 23:55", return_threshold=True) == (False, np.inf)
+
+
+def test_a_stormy_morning_raises_the_threshold():
+    calm, stormy = fitted(), fitted()
+    for hour in range(6):
+        calm.decide(-3.0, MARCH + np.timedelta64(hour, "h"))
+        stormy.decide(3.0, MARCH + np.timedelta64(hour, "h"))
+    both = calm._look_back(60)[1]
+    assert (both[:3] > 0.5).all()
+    assert calm.threshold_ < -0.5
+    assert stormy.threshold_ > 2.0
+
+
+def test_the_same_row_gets_the_same_answer_also_after_a_restart(tmp_path):
+    scores, times = stream(3, 100)
+    names = [f"row {i} ü" for i in range(len(scores))]
+    whole = fitted(5).decide(scores, times, names, return_threshold=True)
+    with closing(fitted(5, tmp_path / "state.json")):
+        pass
+    for first in range(0, len(scores), 37):
+        with closing(AlertThreshold.open(tmp_path / "state.json")) as alert:
+            rows = slice(first, first + 37)
+            found = alert.decide(scores[rows], times[rows], names[rows], return_threshold=True)
+            np.testing.assert_array_equal(found, [part[rows] for part in whole])
+            again = alert.decide(scores[rows], times[rows], names[rows], return_threshold=True)
+            np.testing.assert_array_equal(again, found)
+    with closing(AlertThreshold.open(tmp_path / "state.json")) as alert:
+        # Those of the period before the current one are known, too.
+        recent = times >= MARCH + np.timedelta64(1, "D")
+        again = alert.decide(scores[recent], times[recent], np.array(names)[recent])
+        np.testing.assert_array_equal(again, whole[0][recent])
+        with pytest.raises(ValueError, match=r"row 0, row 0 ü, is of a day that ended before 2026-03-03"):
+            alert.decide(scores, times, names)
+        # A name that comes again on another day is another row.
+        assert alert.decide(1e9, MARCH + np.timedelta64(3, "D"), names[0])
+        assert alert.left_ == 4
+
+
+def test_a_name_that_comes_twice_at_once_is_one_row():
+    alert = fitted(5)
+    assert alert.decide([9.0, -9.0], [MARCH, MARCH], [1, 1]).tolist() == [True, True]
+    assert alert.left_ == 4
+
+
+LOOP = """
+import sys
+from pushrank.alerts import AlertThreshold
+alert = AlertThreshold.open(sys.argv[1])
+for line in sys.stdin:
+    name, score, time = line.split()
+    print(name, int(alert.decide(float(score), time, name)), flush=True)
+"""
+
+
+def test_a_killed_process_loses_nothing_and_spends_nothing_twice(tmp_path):
+    state = tmp_path / "state.json"
+    fitted(5, state).close()
+    scores, times = stream(1, 120)
+    lines = [f"{i} {scores[i]} {times[i]}\n" for i in range(len(scores))]
+    expected = fitted(5).decide(scores, times)
+    answers: dict[str, str] = {}
+    command = [sys.executable, "-c", LOOP, str(state)]
+    for n_read in (40, len(lines)):
+        # It is killed while the rows that follow lie in its input: some of them are decided, others not.
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+            process.stdin.write("".join(lines))
+            process.stdin.flush()
+            for _ in range(n_read):
+                name, act = process.stdout.readline().split()
+                assert answers.setdefault(name, act) == act
+            process.kill()
+    assert [int(answers[str(i)]) for i in range(len(lines))] == expected.astype(int).tolist()
+    with closing(AlertThreshold.open(state)) as alert:
+        assert alert.left_ == 5 - expected.sum()
+
+
+def test_a_line_that_was_cut_off_was_no_answer(tmp_path):
+    state = tmp_path / "state.json"
+    with closing(fitted(5, state)) as alert:
+        alert.decide([3.0, 4.0], [MARCH, MARCH], ["a", "b"])
+        kept = alert.left_
+    whole = state.read_bytes()
+    for cut in range(1, len(whole.splitlines()[-1]) + 1):
+        state.write_bytes(whole[:-cut])
+        with closing(AlertThreshold.open(state)) as alert:
+            alert.decide(4.0, MARCH, "b")
+            assert alert.left_ == kept
+        assert state.read_bytes() == whole
+
+
+@pytest.mark.parametrize(
+    ("damage", "line"),
+    [
+        (lambda _: "", 1),
+        (lambda text: text[:100], 1),
+        (lambda text: "[]\n" + text, 1),
+        (lambda text: text.replace('"gain"', '"grain"'), 1),
+        (lambda text: text.replace('"format": 1', '"format": 9'), 1),
+        (lambda text: text.replace('["a"', '["a'), 2),
+        (lambda text: text.replace('["a", ', "["), 2),
+    ],
+)
+def test_a_damaged_state_is_told(tmp_path, damage, line):
+    state = tmp_path / "state.json"
+    with closing(fitted(5, state)) as alert:
+        alert.decide([3.0, 4.0], [MARCH, MARCH], ["a", "b"])
+    state.write_text(damage(state.read_text()))
+    with pytest.raises(ValueError, match=rf"no whole state of an alert threshold, line {line}: .*Restore"):
+        AlertThreshold.open(state)
+    # The lock was let go of.
+    fitted(5, state).close()
+
+
+def test_a_second_process_is_kept_out(tmp_path):
+    with closing(fitted(5, tmp_path / "state.json")):
+        with pytest.raises(BlockingIOError, match="another process decides by this state"):
+            AlertThreshold.open(tmp_path / "state.json")
+        with pytest.raises(BlockingIOError, match="another process"):
+            fitted(5, tmp_path / "state.json")
+    AlertThreshold.open(tmp_path / "state.json").close()
+    with pytest.raises(FileNotFoundError):
+        AlertThreshold.open(tmp_path / "other.json")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["state.json", "state.json.lock"]
+
+
+def test_the_answer_is_on_disk_before_it_is_given(tmp_path, monkeypatch):
+    state = tmp_path / "state.json"
+    with closing(fitted(5, state)) as alert:
+        synced = []
+        monkeypatch.setattr("os.fsync", lambda _: synced.append(state.read_bytes().count(b"\n")))
+        alert.decide(3.0, MARCH, "a")
+        assert synced == [2]
+        # A new day: the file, and then its name.
+        alert.decide(3.0, MARCH + np.timedelta64(1, "D"), "b")
+        assert synced == [2, 2, 2]
+
+        def is_full(_):
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr("os.fsync", is_full)
+        with pytest.raises(OSError, match="No space"):
+            alert.decide(3.0, MARCH + np.timedelta64(1, "D"), "c")
+        with pytest.raises(RuntimeError, match="was closed"):
+            alert.decide(3.0, MARCH + np.timedelta64(1, "D"), "c")
+
+
+def test_work_is_additions_within_a_cell(monkeypatch):
+    """A look at the past when the clock enters another cell, whatever the number of rows."""
+    looks = []
+    original = AlertThreshold._look_back
+    monkeypatch.setattr(
+        AlertThreshold, "_look_back", lambda self, cell: looks.append(cell) or original(self, cell)
+    )
+    for per_day in (100, 1600):
+        looks.clear()
+        fitted(2000).decide(*stream(1, per_day))
+        assert len(looks) <= CELLS["day"][1]
+    # What is kept of a period grows with the logarithm of its rows.
+    scores, times = stream(2, 5000, storms=0.0)
+    alert = AlertThreshold(10).fit(scores, times)
+    assert max(len(past.scores) for past in alert._past) <= 10 * (1 + np.log(500)) * 1.6
+
+
+def test_times_with_a_zone_are_in_its_calendar():
+    import pandas as pd
+
+    times = pd.Series(pd.to_datetime(PAST)).dt.tz_localize("America/New_York")
+    alert = AlertThreshold(3).fit(past_scores(), times)
+    assert alert._start == MARCH.astype("datetime64[us]").astype(np.int64)
+    assert alert.decide(
+        [99.0], pd.Series(pd.to_datetime(["2026-03-01 23:30"])).dt.tz_localize("America/New_York")
+    )
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: AlertThreshold(0), ValueError, "n must be"),
+        (lambda: AlertThreshold("3/day"), TypeError, "n must be an integer"),
+        (lambda: AlertThreshold(Budget(3, "batch")), ValueError, "got one a batch"),
+        (lambda: AlertThreshold(3).decide(1.0, MARCH), RuntimeError, "not fitted"),
+        (lambda: AlertThreshold(3).fit([1.0, 2.0], PAST[:2]), ValueError, "two whole periods, got one day"),
+        (lambda: AlertThreshold(3).fit([1.0, np.nan], PAST[[0, 30]]), ValueError, "got nan in row 1"),
+        (lambda: fitted().decide([1.0], MARCH + np.arange(2)), ValueError, "each of the 1 rows"),
+        (lambda: fitted().decide([1.0, 2.0], [MARCH, MARCH], ["a"]), ValueError, "each of the 2 rows, got 1"),
+        (lambda: fitted().decide(1.0, 7), ValueError, "needs dates"),
+        (lambda: fitted().decide(np.inf, MARCH), ValueError, "finite, got inf in row 0"),
+        (
+            lambda: fitted().decide(1.0, PAST[-1]),
+            ValueError,
+            "row 0, None, is of a day that ended before 2026-03",
+        ),
+    ],
+)
+def test_what_cannot_be_decided_is_told(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
