@@ -20,26 +20,10 @@ from sklearn.utils import check_random_state
 
 from pushrank._numeric import Floats
 from pushrank._validation import check_number, is_count
+from pushrank.estimators import _streaming
 from pushrank.estimators._base import RankerMixin, progress_bar, set_features
 from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._scoring import parts
-from pushrank.estimators._streaming import (
-    break_even,
-    check_batch_parameters,
-    check_chunk,
-    check_classes,
-    check_iterable,
-    epoch_orders,
-    learn_chunk,
-    learned_coef,
-    least_margins,
-    part_of_rows,
-    run_epochs,
-    training_rows,
-    unit_scores,
-    warn_of_skipped_batches,
-    warn_of_small_mean_weight,
-)
 from pushrank.estimators._target import validate_two_classes
 from pushrank.objectives.precision_at_k import SURROGATES, Surrogate, check_surrogate
 from pushrank.pairs.targets import group_numbers
@@ -109,27 +93,27 @@ class StreamRankerMixin(RankerMixin):
         X, target = validate_two_classes(checked, X, y, sample_weight)
         if qid is not None:
             target = replace(target, groups=group_numbers(qid, X.shape[0]))
-        rows, valid = training_rows(X, target), None
-        warn_of_small_mean_weight(self, rows.sample_weight)
+        rows, valid = _streaming.training_rows(X, target), None
+        _streaming.warn_of_small_mean_weight(self, rows.sample_weight)
         random_state = check_random_state(self.random_state)
         if self.early_stopping:
-            part = partial(part_of_rows, rows)
+            part = partial(_streaming.part_of_rows, rows)
             rows, valid = parts(target.at(time), float(self.validation_fraction), random_state, part)
         seed = random_state.randint(np.iinfo(np.int32).max)
-        orders = partial(epoch_orders, rows.n_rows, seed, self.shuffle, groups=rows.groups)
+        orders = partial(_streaming.epoch_orders, rows.n_rows, seed, self.shuffle, groups=rows.groups)
         learner = StreamLearner(rule, State.zero(X.shape[1]))
         with progress_bar(self, self.max_iter) as callback:
-            epochs = run_epochs(self, learner, rows, valid, orders(int(self.max_iter)), callback)
+            epochs = _streaming.run_epochs(self, learner, rows, valid, orders(int(self.max_iter)), callback)
         coef = epochs.coef.astype(X.dtype, copy=False)
-        scores = unit_scores(rows, coef)
-        measured = least_margins(scores, rows, self.k)
+        scores = _streaming.unit_scores(rows, coef)
+        measured = _streaming.least_margins(scores, rows, self.k)
         bound = mistake_bound(learner, rows, scores, orders, epochs.n_iter) if rule.is_perceptron else None
         self._set_learned(checked, learner, np.asarray(target.classes), coef, epochs.n_iter)
         self.validation_path_, self.best_iter_ = epochs.validation_path, epochs.best_iter
         self.weak_margin_, self.margin_, self.strong_margin_ = measured
         if rule.is_perceptron:
             self.mistake_bound_ = bound
-        warn_of_skipped_batches(self, learner, grouped=qid is not None)
+        _streaming.warn_of_skipped_batches(self, learner, grouped=qid is not None)
         return self
 
     def partial_fit(
@@ -172,7 +156,7 @@ class StreamRankerMixin(RankerMixin):
         if learner is None and classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit.")
         learned: Any = getattr(self, "classes_", None)
-        both = learned if classes is None else check_classes(classes, type(self).__name__)
+        both = learned if classes is None else _streaming.check_classes(classes, type(self).__name__)
         if learner is not None and not np.array_equal(both, learned):
             raise ValueError(f"classes={both!r} is not the same as on last call, {learned!r}.")
         if learner is not None and learner.rule != rule:
@@ -182,10 +166,10 @@ class StreamRankerMixin(RankerMixin):
             )
         # Only the first chunk sets the names of the features.
         checked = copy(self) if learner is None else self
-        learner, dtype = learn_chunk(checked, learner, rule, both, X, y, sample_weight)
+        learner, dtype = _streaming.learn_chunk(checked, learner, rule, both, X, y, sample_weight)
         set_features(self, checked)
         self._learner, self.classes_, self.n_iter_ = learner, both, 1
-        self.coef_ = learned_coef(self, learner).astype(dtype, copy=False)
+        self.coef_ = _streaming.learned_coef(self, learner).astype(dtype, copy=False)
         if learner.n_rows_sampled_from >= getattr(self, "_n_threshold_rows", 0):
             # The threshold of the new sample is computed when it is read.
             self._threshold: float | None = None
@@ -218,23 +202,23 @@ class StreamRankerMixin(RankerMixin):
         rule, checked = self._update_rule(), copy(self)
         if self.early_stopping:
             raise ValueError("early_stopping needs the data at hand: use fit, or early_stopping=False.")
-        check_iterable(stream)
+        _streaming.check_iterable(stream)
         classes = getattr(stream, "classes", None) if classes is None else classes
         if classes is None:
             raise ValueError(
                 "fit_stream needs the two classes, as a chunk may lack one: pass classes, or a stream that "
                 "has them as its classes, as ParquetBatches does."
             )
-        both = check_classes(classes, type(self).__name__)
+        both = _streaming.check_classes(classes, type(self).__name__)
         learner: Any = None
         n_epochs = 1 if isinstance(stream, Iterator) else int(self.max_iter)
         with progress_bar(self, n_epochs) as callback:
             for n_iter in range(1, n_epochs + 1):
                 before = 0.0 if learner is None else learner.n_mistakes
                 for number, chunk in enumerate(stream):
-                    X, y, *weights = check_chunk(chunk, number)
+                    X, y, *weights = _streaming.check_chunk(chunk, number)
                     if np.shape(X)[:1] != (0,):
-                        learner, dtype = learn_chunk(checked, learner, rule, both, X, y, *weights)
+                        learner, dtype = _streaming.learn_chunk(checked, learner, rule, both, X, y, *weights)
                 if learner is None:
                     raise ValueError("the stream is empty: it gave no rows to learn from.")
                 learner.end_epoch()
@@ -244,9 +228,9 @@ class StreamRankerMixin(RankerMixin):
                 if n_mistakes == 0.0 and rule.is_perceptron:
                     learner.use_last_as_mean()
                     break
-        coef = learned_coef(self, learner).astype(dtype, copy=False)
+        coef = _streaming.learned_coef(self, learner).astype(dtype, copy=False)
         self._set_learned(checked, learner, both, coef, n_iter)
-        warn_of_skipped_batches(self, learner)
+        _streaming.warn_of_skipped_batches(self, learner)
         return self
 
     @property
@@ -274,7 +258,7 @@ class StreamRankerMixin(RankerMixin):
         """The break-even point of the scores of a sample of the rows."""
         learner = self._fitted_learner
         if self._threshold is None:
-            self._threshold = break_even(learner.current_sample.rows, self.coef_)
+            self._threshold = _streaming.break_even(learner.current_sample.rows, self.coef_)
         return self._threshold
 
     @property
@@ -288,7 +272,7 @@ class StreamRankerMixin(RankerMixin):
     ) -> None:
         """Set the attributes after a fit, with the threshold of the sample, which is dropped."""
         sample = learner.current_sample.rows
-        threshold = break_even(sample, coef)
+        threshold = _streaming.break_even(sample, coef)
         learner.forget_sample()
         set_features(self, checked)
         self._learner, self.classes_, self.coef_, self.n_iter_ = learner, classes, coef, n_iter
@@ -371,7 +355,7 @@ class PerceptronAtK(StreamRankerMixin, BaseEstimator):
     variant: Literal["avg", "max"] = "max"
 
     def _update_rule(self) -> UpdateRule:
-        check_batch_parameters(self)
+        _streaming.check_batch_parameters(self)
         if not isinstance(self.variant, str) or self.variant not in VARIANTS:
             raise ValueError(f"variant must be one of {list(VARIANTS)}, got {self.variant!r}.")
         return UpdateRule(VARIANTS[self.variant], float(self.k), is_count(self.k), int(self.batch_size))
@@ -436,7 +420,7 @@ class SGDAtK(StreamRankerMixin, BaseEstimator):
     eta0: float = 1.0
 
     def _update_rule(self) -> UpdateRule:
-        check_batch_parameters(self)
+        _streaming.check_batch_parameters(self)
         check_surrogate(self.surrogate)
         check_number("eta0", self.eta0, above=0.0)
         if self.radius is not None:
