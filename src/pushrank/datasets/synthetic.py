@@ -99,13 +99,12 @@ def make_hidden_positives(
     first and then positives only, as at the defaults, the precision is
     :math:`1 - (1 - \pi)\nu / (\kappa\pi)`, or 0 if that is negative; at the defaults it is 0.2.
 
-    *Push.* As p grows, the P-Norm Push tends to :math:`\ln \sum_i e^{-s_i} + \max_k t_k`, which a linear
-    ranker can bring below its value at zero if and only if the mean of the positives is outside the convex
-    hull of the negatives. Along x2 it is outside by the returned ``mean_margin``
-    :math:`= 3h - (1 - h) - r`, at the defaults 0.35, and the push follows x2. If it is between -2r and 0, the
-    zero ranker minimises that limit and the Infinite Push, although x2 still ranks perfectly; moderate p
-    become worse gradually. There surrogates that are not convex and perceptrons of the top are better. Below
-    -2r the ordinary positives outweigh the hidden ones, and the push ranks by -x2.
+    *Push.* Along x2 the mean of the positives is outside the convex hull of the negatives by the returned
+    ``mean_margin`` :math:`= 3h - (1 - h) - r`, at the defaults 0.35, and the push follows x2. What it does
+    where that is negative is on the page :doc:`/models_and_data`, with what fits to samples reach.
+
+    Rudin, C. (2009). The P-Norm Push. JMLR 10, 2233-2271. Kar, P., Narasimhan, H. and Jain, P. (2015).
+    Surrogate functions for maximizing precision at the top. ICML.
 
     Parameters
     ----------
@@ -147,17 +146,6 @@ def make_hidden_positives(
         When a parameter is outside its range, or there are too few rows for each cluster to have one.
     TypeError
         When a parameter is no number, or `n_samples` or `n_features` is no integer.
-
-    Notes
-    -----
-    The values are those of the population; a model fitted to few rows differs. On 20000 fresh rows, averaged
-    over ten training sets of 2000 rows at the defaults, logistic regression has precision 0.20 (also with
-    balanced class weights), the P-Norm Push 0.20 at p = 1 and 1.00 at p = 16, 32 and 64; the spread over the
-    ten sets is below 0.005. At ``hidden_fraction=0.26`` the push falls to 0.20 at p = 16, 0.33 at p = 32 and
-    0.68 at p = 64, while ``PerceptronAtK(variant="max")`` reaches 0.99.
-
-    Rudin, C. (2009). The P-Norm Push. JMLR 10, 2233-2271. Kar, P., Narasimhan, H. and Jain, P. (2015).
-    Surrogate functions for maximizing precision at the top. ICML.
 
     Examples
     --------

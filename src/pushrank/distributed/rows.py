@@ -100,18 +100,11 @@ class DaskRows(OuterRows):
 
     Notes
     -----
-    A fit runs on the client and asks the workers for sums in rounds. In each round every worker receives the
-    coefficients and returns sums of 16 bytes per feature and partition, whatever the number of rows. With up
-    to 1,024 features there is also a matrix of all pairs of features, at the start and every 20 to 30
-    iterations. An evaluation of the P-Norm Push takes one round; with ``side="both"`` or another price it
-    takes two. The break-even threshold takes three rounds for float32 and six for float64, of 16 kB a
-    partition. A trimmed push takes as many for each choice of positives, and some 50 steps of about ten
-    rounds, so it pays only with many rows.
-
-    Sums are added up in the order of the partitions: the same partitions give the same coefficients to the
-    last bit on any number of workers, even if workers are lost and their partitions are loaded again. There
+    A fit runs on the client and asks the workers for sums in rounds, of 16 bytes per feature and partition
+    whatever the number of rows; :doc:`/scale` has the rounds and the bytes of every step. The same partitions
+    give the same coefficients to the last bit on any number of workers, even if workers are lost. There
     should be at least as many partitions as threads. Wide data are not transformed to the space of their
-    rows.
+    rows. A trimmed push takes a few hundred rounds, so it pays only with many rows.
 
     Examples
     --------

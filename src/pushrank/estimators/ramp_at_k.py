@@ -115,10 +115,8 @@ class RampAtK(RankerMixin, BaseEstimator):
     a sample of at most 5,000 rows, logistic regression of at most 20,000.
 
     On at most 2,000 rows of eight sets the end was more than 1 % above the best of 50 random starts in 5 of
-    16 cases, by up to 30 % with few rows, and once 8 % below it; of 110 sets of at most 12 rows in two, and
-    in one of these nearly four times as high. A single fit takes 3 to 5 times as long as a logistic
-    regression on 100,000 rows of 50 or 22 columns, a solution of a path over k and C 1 to 3 times, and more
-    on few rows (``benchmarks/ramp.txt``).
+    16 cases, by up to 30 % with few rows. A single fit takes 3 to 5 times as long as a logistic regression on
+    100,000 rows, a solution of a path over k and C 1 to 3 times (``benchmarks/ramp.txt``).
 
     Ties count against the learner. A row of weight w counts as w copies.
 

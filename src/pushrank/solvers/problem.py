@@ -147,11 +147,8 @@ class Problem(ABC):
         Push g is made of the softmax weights of both classes, and -F* of their entropies. On the log scale,
         where zero is nothing special, the gap is relative to one at least.
 
-        Over :math:`w \ge 0` the last norm is that of the positive parts of :math:`v = -X^T g`, since the
-        minimum of :math:`\frac{\alpha}{2} w_j^2 - v_j w_j` is at :math:`(v_j)_+ / \alpha`. With
-        :math:`-F^*(g) = F(Xw) + v \cdot w` the gap is the sum of these terms at w, less their minima:
-        :math:`(\alpha w_j - v_j)^2 / 2 \alpha` where :math:`v_j > 0`, and
-        :math:`\frac{\alpha}{2} w_j^2 + w_j |v_j|` elsewhere.
+        Over :math:`w \ge 0` the last norm is that of the positive parts of :math:`v = -X^T g`, and the gap a
+        sum over the columns, as docs/certificates.md says.
 
         Without a bound it is minus infinity. O(n_features).
         """

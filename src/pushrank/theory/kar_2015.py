@@ -39,12 +39,20 @@ __all__ = [
 shared_docs = shared_docs_from(
     {
         **PARAGRAPHS,
-        "coef": "The coefficients w; the bound holds for any.",
-        "batches": "The batches of the stream, rows and labels; it is read once.",
-        "k : int or float": """A number of rows, or a fraction of each batch's positives; at most as many as
-these.""",
-        "pos_label : label": "The positive class.",
-        "mistakes": """Returns
+        "mistakes": """Parameters
+----------
+coef : array-like of shape (n_features,)
+    The coefficients w; the bound holds for any.
+batches : iterable of (X, y)
+    The batches of the stream, rows and labels; it is read once.
+k : int or float
+    A number of rows, or a fraction of each batch's positives; at most as many as these.
+variant : {"avg", "max"}
+    The variant of the perceptron, and its surrogate or margin.
+pos_label : label
+    The positive class.
+
+Returns
 -------
 float
     A bound on the number of mistakes, summed over all batches: negatives among the first k.
@@ -147,15 +155,6 @@ def theorems_7_and_9(
 
     Kar, Narasimhan and Jain, ICML 2015, theorems 7 and 9.
 
-    Parameters
-    ----------
-    coef : array-like of shape (n_features,)
-    batches : iterable of (X, y)
-    k : int or float
-    variant : {"avg", "max"}
-        The variant of the perceptron, and its surrogate.
-    pos_label : label
-
     %(mistakes)s
 
     Examples
@@ -190,15 +189,6 @@ def corollaries_8_and_10(
     for Perceptron@k-max: the lowest positive is. Without such a margin the bound is infinite.
 
     Kar, Narasimhan and Jain, ICML 2015, definitions 4 and 5, corollaries 8 and 10.
-
-    Parameters
-    ----------
-    coef : array-like of shape (n_features,)
-    batches : iterable of (X, y)
-    k : int or float
-    variant : {"avg", "max"}
-        The variant of the perceptron, and its margin.
-    pos_label : label
 
     %(mistakes)s
 

@@ -122,7 +122,8 @@ def theorem_1(
     The excess is the least :math:`\varepsilon` at which the chance is :math:`\delta`; for a finite class
     :math:`\sqrt{8 (\ln 2 |F| + \ln(1 / \delta)) / m} / E`.
 
-    O(m log m) for two classes and grades; otherwise linear in the number of pairs.
+    O(m log m) for two classes and grades; otherwise linear in the number of pairs. A tighter bound for two
+    classes is :func:`margin_ranking_bound`.
 
     Rudin, Cortes, Mohri and Schapire, COLT 2005, theorem 1; its remark on finite classes writes
     :math:`\varepsilon \theta / 4` for the scale.
@@ -154,10 +155,6 @@ def theorem_1(
     ValueError
         When there is no pair, not exactly one of ``y`` and ``pairs`` is passed, pairs have weights or occur
         in both directions or twice, lengths differ, a score is not finite, or a parameter is out of range.
-
-    See Also
-    --------
-    pushrank.theory.margin_ranking_bound : A tighter bound for two classes.
 
     Examples
     --------

@@ -316,7 +316,8 @@ def theorems_2_and_3(
     case of :math:`R_{p,\min} = 0`. The excess is the least :math:`\varepsilon` at which the chance is
     :math:`\delta`.
 
-    O(n log n). The training error is :func:`pushrank.metrics.margin_error`.
+    O(n log n). The training error is :func:`pushrank.metrics.margin_error`. A tighter bound of the same kind
+    is :func:`p_norm_push_bound`.
 
     Rudin, *The P-Norm Push*, JMLR 10 (2009), theorems 2 and 3.
 
@@ -334,10 +335,6 @@ def theorems_2_and_3(
     %(error_bound)s
 
     %(errors)s
-
-    See Also
-    --------
-    pushrank.theory.p_norm_push_bound : A tighter bound of the same kind.
 
     Examples
     --------
@@ -380,7 +377,8 @@ def theorem_2_sample_size(
         I \ge \frac{8}{\varepsilon^2} \Bigl(\ln K + \ln\frac{4 N}{\delta}\Bigr) , \qquad
         N = N\Bigl(F, \frac{\varepsilon \theta}{8}\Bigr)
 
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), theorem 2, solved for the numbers of rows.
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), theorem 2, solved for the numbers of rows; :func:`sample_size`
+    gives smaller ones, by a tighter bound.
 
     Parameters
     ----------
@@ -397,10 +395,6 @@ def theorem_2_sample_size(
         A named tuple: ``n_positives``, ``n_negatives``. Each class has half of the chance of failure.
 
     %(count_errors)s
-
-    See Also
-    --------
-    pushrank.theory.sample_size : Smaller numbers, by a tighter bound.
 
     Examples
     --------
