@@ -147,7 +147,7 @@ def theorem_5_1(
         h(\tilde x) = P_x(f(x) - f(\tilde x) < \theta) .
 
     O(n log n). The text has lost the factor :math:`\varepsilon` in the scale of the cover; it is inferred.
-    :func:`infinite_push_bound` is a bound for the negatives that were drawn, for any distribution.
+    :func:`pushrank.theory.infinite_push_bound` is for the negatives that were drawn and any distribution.
 
     Agarwal, *The Infinite Push*, SDM 2011, theorem 5.1.
 

@@ -123,7 +123,7 @@ def theorem_1(
     :math:`\sqrt{8 (\ln 2 |F| + \ln(1 / \delta)) / m} / E`.
 
     O(m log m) for two classes and grades; otherwise linear in the number of pairs. A tighter bound for two
-    classes is :func:`margin_ranking_bound`.
+    classes is :func:`pushrank.theory.margin_ranking_bound`.
 
     Rudin, Cortes, Mohri and Schapire, COLT 2005, theorem 1; its remark on finite classes writes
     :math:`\varepsilon \theta / 4` for the scale.

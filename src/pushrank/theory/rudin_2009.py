@@ -317,7 +317,7 @@ def theorems_2_and_3(
     :math:`\delta`.
 
     O(n log n). The training error is :func:`pushrank.metrics.margin_error`. A tighter bound of the same kind
-    is :func:`p_norm_push_bound`.
+    is :func:`pushrank.theory.p_norm_push_bound`.
 
     Rudin, *The P-Norm Push*, JMLR 10 (2009), theorems 2 and 3.
 
@@ -377,8 +377,8 @@ def theorem_2_sample_size(
         I \ge \frac{8}{\varepsilon^2} \Bigl(\ln K + \ln\frac{4 N}{\delta}\Bigr) , \qquad
         N = N\Bigl(F, \frac{\varepsilon \theta}{8}\Bigr)
 
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), theorem 2, solved for the numbers of rows; :func:`sample_size`
-    gives smaller ones, by a tighter bound.
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), theorem 2, solved for the numbers of rows.
+    :func:`pushrank.theory.sample_size` gives smaller ones, by a tighter bound.
 
     Parameters
     ----------
