@@ -33,6 +33,7 @@ from pushrank.metrics.pairwise import (
     rp_error,
     smooth_margin,
 )
+from pushrank.metrics.periods import PeriodMeasurement, Regret, measure_periods
 from pushrank.metrics.precision import (
     average_precision,
     lift,
@@ -52,6 +53,8 @@ from pushrank.metrics.thresholds import threshold_for
 __all__ = [
     "Guarantee",
     "Measurement",
+    "PeriodMeasurement",
+    "Regret",
     "auc",
     "average_precision",
     "average_reciprocal_rank",
@@ -70,6 +73,7 @@ __all__ = [
     "margin_error",
     "mean_reciprocal_rank",
     "measure",
+    "measure_periods",
     "ndcg_at_k",
     "net_benefit",
     "partial_auc",

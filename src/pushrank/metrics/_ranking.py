@@ -29,6 +29,7 @@ from pushrank._validation import (
     resolve_k,
     two_classes,
 )
+from pushrank.budgets import Budget
 from pushrank.metrics._counts import CutCounts, RankCounts
 
 # This many binary searches advance together: enough to keep vector registers and memory busy.
@@ -409,6 +410,7 @@ def check_depth(k: Any = None, fraction: Any = None, fraction_of_positives: Any 
             f"fraction_of_positives, got {found}."
         )
     if shares.pop("k", None) is not None:
+        refuse_periods(k, "measure_periods(y_true, scores, budget=..., time=...)")
         if isinstance(k, Real) and not isinstance(k, Integral):
             raise TypeError(
                 f"k must be an integer, a number of rows, got {k!r}; in place of it pass a share as fraction "
@@ -417,6 +419,12 @@ def check_depth(k: Any = None, fraction: Any = None, fraction_of_positives: Any 
         check_number("k", k, 1, integer=True)
     for name, share in shares.items():
         check_number(name, share, above=0.0, most=1.0)
+
+
+def refuse_periods(k: Any, instead: str) -> None:
+    """Raise TypeError where the number of first rows is a budget by period, and say what takes one."""
+    if isinstance(k, Budget):
+        raise TypeError(f"k must be a number of rows of the whole list, got {k!r}; by period use {instead}.")
 
 
 def depth_in_rows(

@@ -183,21 +183,13 @@ class Measurement:
 
     def sentences(self) -> list[str]:
         """Return how many hits each other model has beyond the first, and whether by chance."""
-        return [self._sentence(model, differences["hits"]) for model, differences in self.differences.items()]
-
-    def _sentence(self, model: str, hits: Comparison) -> str:
-        against, level = f"{model} against {self.first}: ", self.confidence_level
-        rows = first_rows(self.depth)
-        if hits.low == hits.high == 0.0 or (level is None and hits.difference == 0.0):
-            return f"{against}as many hits in {rows}."
-        sentence = f"{against}{hits.difference:+.1f} hits in {rows}"
-        if level is None:
-            return f"{sentence}."
-        together = f" (of all {len(self.differences)} differences together)" * (len(self.differences) > 1)
-        sentence += f", {100 * level:g} % interval {hits.low:+.1f} to {hits.high:+.1f}{together}"
-        if hits.low > 0.0 or hits.high < 0.0:
-            return f"{sentence}: more than chance explains."
-        return f"{sentence}, which chance alone may explain."
+        where, n = f"in {first_rows(self.depth)}", len(self.differences)
+        return [
+            difference_sentence(
+                f"{model} against {self.first}", found["hits"], where, self.confidence_level, n
+            )
+            for model, found in self.differences.items()
+        ]
 
     def cells(self) -> tuple[list[str], list[list[str]]]:
         """Return the header and the rows of the printed table, as texts.
@@ -225,17 +217,7 @@ class Measurement:
 
     def __str__(self) -> str:
         """Return the table, and the sentences on the differences."""
-        header, rows = self.cells()
-        widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-        is_text = [name in ("measure", "scores", "meaning") for name in header]
-        lines = (
-            "  ".join(
-                f"{cell:<{width}}" if text else f"{cell:>{width}}"
-                for cell, width, text in zip(row, widths, is_text, strict=True)
-            ).rstrip()
-            for row in [header, *rows]
-        )
-        return "\n".join([self.title(), "", *lines, *self.sentences()])
+        return "\n".join([self.title(), "", *aligned_lines(*self.cells()), *self.sentences()])
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.title()})"
@@ -288,9 +270,9 @@ class Measurement:
             "confidence_level": self.confidence_level,
             "n_resamples": self.n_resamples,
             "n_groups": self.n_groups,
-            "scores": {model: _plain_figures(figures) for model, figures in self.measures.items()},
+            "scores": {model: plain_figures(figures) for model, figures in self.measures.items()},
             "differences": {
-                model: {"against": self.first, **_plain_figures(figures)}
+                model: {"against": self.first, **plain_figures(figures)}
                 for model, figures in self.differences.items()
             },
             "gains": {model: [_plain(row) for row in _rows(table)] for model, table in self.gains.items()},
@@ -389,7 +371,7 @@ def measure(
     >>> [record["positives"] for record in measured.records("gains")][:3]
     [33.0, 7.0, 4.0]
     """
-    named_scores = _scores_by_name(scores)
+    named_scores = scores_by_name(scores)
     depth = {"k": k, "fraction": fraction, "fraction_of_positives": fraction_of_positives}
     depth = {name: value for name, value in depth.items() if value is not None}
     depth = depth or {"fraction_of_positives": 0.25}
@@ -423,7 +405,7 @@ def measure(
     )
 
 
-def _scores_by_name(scores: Any) -> dict[str, Any]:
+def scores_by_name(scores: Any) -> dict[str, Any]:
     """Return the scores of each model by its name, from a mapping, a data frame or one array."""
     # A series has items too, but these are its rows.
     is_table = getattr(scores, "ndim", 2) == 2 and hasattr(scores, "items")
@@ -481,12 +463,41 @@ def _differences(
     return table
 
 
+def difference_sentence(
+    against: str, hits: Comparison, where: str, level: float | None, n_differences: int, digits: int = 1
+) -> str:
+    """Return how many hits one model has beyond another, and whether by chance; NaN is no interval."""
+    if hits.low == hits.high == 0.0 or (level is None and hits.difference == 0.0):
+        return f"{against}: as many hits {where}."
+    sentence = f"{against}: {hits.difference:+.{digits}f} hits {where}"
+    if level is None or math.isnan(hits.low):
+        return f"{sentence}."
+    together = f" (of all {n_differences} differences together)" * (n_differences > 1)
+    sentence += f", {100 * level:g} % interval {hits.low:+.{digits}f} to {hits.high:+.{digits}f}{together}"
+    if hits.low > 0.0 or hits.high < 0.0:
+        return f"{sentence}: more than chance explains."
+    return f"{sentence}, which chance alone may explain."
+
+
+def aligned_lines(header: list[str], rows: list[list[str]]) -> list[str]:
+    """Return the lines of a printed table, of which columns of text begin on the left."""
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    is_text = [name in ("measure", "scores", "meaning") for name in header]
+    return [
+        "  ".join(
+            f"{cell:<{width}}" if text else f"{cell:>{width}}"
+            for cell, width, text in zip(row, widths, is_text, strict=True)
+        ).rstrip()
+        for row in [header, *rows]
+    ]
+
+
 def _rows(table: Any) -> list[dict[str, Any]]:
     """Return the rows of a named tuple of columns."""
     return [type(table)(*row)._asdict() for row in zip(*(column.tolist() for column in table), strict=True)]
 
 
-def _plain_figures(figures: Mapping[str, Any]) -> dict[str, dict[str, float | None]]:
+def plain_figures(figures: Mapping[str, Any]) -> dict[str, dict[str, float | None]]:
     return {name: _plain(figure._asdict()) for name, figure in figures.items()}
 
 

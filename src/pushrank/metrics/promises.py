@@ -20,7 +20,7 @@ from pushrank._parallel import compiled
 from pushrank._validation import check_number, warn
 from pushrank.metrics._docstrings import shared_docs
 from pushrank.metrics._proportions import clopper_pearson_interval, difference_of_hits_interval
-from pushrank.metrics._ranking import Ranking, comparable_scores
+from pushrank.metrics._ranking import Ranking, comparable_scores, refuse_periods
 
 Counts = NDArray[np.int64]
 Ties = Literal["random", "pessimistic"]
@@ -327,6 +327,7 @@ def guarantee(
     'With 95 % confidence, of the next 3,000 rows the first 150 hold at least 67 hits.'
     """
     check_number("confidence_level", confidence_level, 0.5, 0.9999)
+    refuse_periods(k, "guarantee_days(y_true, scores, budget.periods(time).codes, k=budget.n)")
     if sample_weight is not None:
         raise ValueError("nothing is promised of weighted rows: leave sample_weight out, and repeat rows.")
     if groups is not None:

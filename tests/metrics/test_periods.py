@@ -1,0 +1,214 @@
+"""Hits in the first rows of every period: brute force, intervals, regret, and who stays on the list."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise, permutations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import t as student
+
+from pushrank import metrics
+from pushrank.budgets import Budget
+from pushrank.datasets import make_stream
+from pushrank.metrics import measure_periods
+from pushrank.metrics.periods import MIN_PERIODS, mean_interval, share_interval
+from tests.growth import growth
+
+pytestmark = pytest.mark.fast
+
+
+def chances_by_brute_force(scores, days, n):
+    """Return in what share of the orders of its day by score each row is among the first n."""
+    chances = np.zeros(len(scores))
+    for day in np.unique(days):
+        rows = np.flatnonzero(days == day)
+        orders = [o for o in permutations(rows) if all(np.diff(scores[list(o)]) <= 0)]
+        for order in orders:
+            chances[list(order[:n])] += 1.0 / len(orders)
+    return chances
+
+
+def days_of(numbers):
+    return np.datetime64("2026-03-01") + np.asarray(numbers)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 9])
+def test_hits_overlap_and_values_are_those_of_all_orders_of_tied_rows(n):
+    rng = np.random.default_rng(n)
+    days = np.repeat(np.arange(8), [1, 2, 5, 6, 6, 3, 4, 6])
+    order = rng.permutation(len(days))
+    days, y = days[order], rng.random(len(days)) < 0.4
+    value, ids = rng.random(len(days)), rng.integers(3, size=len(days))
+    scores = {name: rng.integers(3, size=len(days)) for name in "ab"}
+    measured = measure_periods(y, scores, budget=Budget(n), time=days_of(days), value=value, ids=ids)
+    looked_at = np.minimum(n, np.bincount(days))
+    assert measured.looked_at.tolist() == looked_at.tolist()
+    assert measured.positives.tolist() == np.bincount(days, y).tolist()
+    chances = {name: chances_by_brute_force(of_model, days, n) for name, of_model in scores.items()}
+    for name, chance in chances.items():
+        np.testing.assert_allclose(measured.hits[name], np.bincount(days, chance * y))
+        np.testing.assert_allclose(measured.values[name], np.bincount(days, chance * y * value))
+        is_on = np.array(
+            [[1.0 - np.prod(1.0 - chance[(days == d) & (ids == i)]) for i in range(3)] for d in range(8)]
+        )
+        stays = [(before * after).sum() / after.sum() for before, after in pairwise(is_on)]
+        assert measured.carried_over[name] == pytest.approx(np.mean(stays))
+    alike = np.bincount(days, chances["a"] * chances["b"]) / looked_at
+    assert measured.overlap["a"]["b"] == measured.overlap["b"]["a"] == pytest.approx(alike.mean())
+
+
+def test_one_period_is_the_whole_list():
+    rng = np.random.default_rng(0)
+    y, scores = rng.random(200) < 0.2, rng.integers(20, size=200)
+    measured = measure_periods(y, scores, budget=Budget(30, "batch"), time=np.zeros(200))
+    assert measured.hits["scores"][0] == pytest.approx(30 * metrics.precision_at_k(y, scores, k=30))
+    assert np.isnan(measured.spreads["scores"])
+    assert "There are no intervals, which take 21 batches; found 1." in measured.sentences()[-1]
+
+
+def test_the_interval_is_that_of_the_formula_and_draws_nothing():
+    hits = np.random.default_rng(0).poisson(3.0, size=40).astype(float)
+    low, high, mean, error = mean_interval(hits, 0.9)
+    nu = 3  # of 0.3 * 40^(2/3) = 3.5
+    weights = [
+        np.sqrt(2 / 40) * sum(hits[d - 1] * np.cos(np.pi * j * (d - 0.5) / 40) for d in range(1, 41))
+        for j in range(1, nu + 1)
+    ]
+    assert error == pytest.approx(np.sqrt(np.mean(np.square(weights)) / 40))
+    assert mean == hits.mean()
+    assert high - mean == pytest.approx(student.ppf(0.95, nu) * error)
+    assert mean - low == pytest.approx(high - mean)
+    assert mean_interval(hits, 0.9) == (low, high, mean, error)
+    bounded = mean_interval(hits, 0.9, 9.0)
+    assert np.log([mean / bounded.low, bounded.high / mean]) == pytest.approx(2 * [(high - mean) / mean])
+    assert mean_interval(hits, 0.9, mean + 0.01).high == mean + 0.01
+
+
+def test_no_interval_of_too_few_or_equal_periods():
+    few = np.arange(MIN_PERIODS - 1.0)
+    for hits, level in ((few, 0.95), (np.full(50, 2.5), 0.95), (np.arange(50.0), None)):
+        low, high, mean, error = mean_interval(hits, level)
+        assert mean == hits.mean()
+        assert np.isnan([low, high, error]).all()
+
+
+def test_shares_of_periods_have_an_interval_at_none_and_all():
+    low, high, share, _ = share_interval(np.ones(40, dtype=bool), 0.95)
+    assert (round(low, 4), high, share) == (0.9119, 1.0, 1.0)
+    low, high, share, error = share_interval(np.arange(100) % 3 == 0, 0.95)
+    assert 0.0 < low < share < high < 1.0
+    assert error > 0.0
+    # Storms of ten days tell less than as many single days.
+    long = share_interval(np.arange(100) // 10 % 3 == 0, 0.95)
+    assert long.high - long.low > 1.5 * (high - low)
+
+
+@pytest.mark.parametrize("storms", [0.0, 1.0])
+def test_intervals_hold_over_streams(storms):
+    """Of 100 streams; experiments/days has 600, more lengths and other intervals."""
+    found, covered = [], 0
+    for seed in range(100):
+        stream = make_stream(84, 60, 3, positive_fraction=0.01, storms=storms, random_state=seed)
+        scores = stream.data.sum(axis=1)
+        measured = measure_periods(stream.target, scores, budget=Budget(6), time=stream.time)
+        found.append(measured.means["scores"])
+    truth = np.mean([mean.estimate for mean in found])
+    covered = sum(mean.low <= truth <= mean.high for mean in found)
+    assert covered >= 88  # 4 standard deviations of a count with the chance .95
+
+
+def test_differences_hold_together_and_say_so():
+    rng = np.random.default_rng(0)
+    days = np.repeat(np.arange(40), 25)
+    y = rng.random(1000) < 0.2
+    scores = pd.DataFrame({"good": y + rng.normal(size=1000), "same": 0.0, "poor": rng.normal(size=1000)})
+    scores["same"] = 2.0 * scores["good"]
+    measured = measure_periods(y, scores, budget=Budget(5), time=days_of(days))
+    assert measured.differences["same"] == (0.0, 0.0, 0.0, 1.0)
+    poor = measured.differences["poor"]
+    expected = mean_interval(measured.hits["poor"] - measured.hits["good"], 1.0 - 0.05 / 2)
+    assert poor[:3] == pytest.approx(expected[:3])
+    assert poor.high < 0.0
+    assert poor.p_value < 0.05
+    said = " ".join(measured.sentences())
+    assert "same against good: as many hits a day." in said
+    assert "(of all 2 differences together): more than chance explains." in said
+    assert "trend" in said
+    assert str(measured).startswith(measured.title())
+    assert "good" in measured._repr_html_()
+    assert repr(measured).startswith("PeriodMeasurement(good, same, poor on 1,000 rows")
+
+
+def test_regret_by_hand():
+    # Hits of a: 1 0 0 1, of b: 0 1 0 1; after day 2 (tied) either is taken.
+    days = np.repeat(np.arange(4), 2)
+    y = np.array([1, 0, 1, 0, 0, 0, 1, 0])
+    scores = {"a": [2, 1, 1, 2, 2, 1, 2, 1], "b": [1, 2, 2, 1, 2, 1, 2, 1]}
+    measured = measure_periods(y, scores, budget=Budget(1), time=days_of(days))
+    assert [hits.tolist() for hits in measured.hits.values()] == [[1, 0, 0, 1], [0, 1, 0, 1]]
+    regret = measured.regret()
+    # The rule: a, which finds 0; b, 0; either, 1.
+    assert regret.hits == pytest.approx(1 / 3)
+    assert regret.below_best.estimate == pytest.approx(1 / 3)
+    assert [found.difference for found in regret.of_always.values()] == pytest.approx([0.0, 1 / 3])
+    with pytest.raises(ValueError, match="2 models and 2 periods, found 1 and 4"):
+        measure_periods(y, scores["a"], budget=Budget(1), time=days_of(days)).regret()
+
+
+def test_everything_goes_into_json_and_frames():
+    stream = make_stream(30, 40, 3, random_state=0)
+    columns = {"a": stream.data[:, 0], "b": stream.data[:, 1]}
+    ids = np.arange(len(stream.day)) % 7
+    measured = measure_periods(
+        stream.target, columns, budget=Budget(5, "week"), time=stream.time, value=stream.data[:, 2], ids=ids
+    )
+    facts = json.loads(json.dumps(measured.summary(), allow_nan=False))
+    assert facts["budget"] == "5/week"
+    assert facts["periods"]["start"][:2] == ["2026-01-05", "2026-01-12"]
+    assert facts["scores"]["a"]["hits"]["low"] is None  # of five weeks
+    assert facts["scores"]["a"]["hits_by_period"] == measured.hits["a"].tolist()
+    assert facts["differences"]["b"]["against"] == "a"
+    assert set(facts["regret"]) == {"hits", "below_best", "of_always"}
+    frame = measured.to_frame()
+    assert list(frame) == ["model", "period", "rows", "looked_at", "positives", "hits", "value"]
+    assert frame.groupby("model")["hits"].sum().to_dict() == {n: x.sum() for n, x in measured.hits.items()}
+
+
+def test_bad_input_is_refused():
+    y, scores, time = [0, 1], [1.0, 2.0], days_of([0, 1])
+    for wrong, error, said in (
+        ({"budget": 150}, TypeError, "Budget\\(150, per='day'\\), got 150"),
+        ({"confidence_level": 1.0}, ValueError, "confidence_level must be > 0 and < 1"),
+        ({"time": days_of([0])}, ValueError, "inconsistent numbers of samples"),
+        ({"time": [1, 2]}, ValueError, "needs dates"),
+        ({"value": [1.0, np.inf]}, ValueError, "value must be finite"),
+        ({"ids": [None, 1]}, ValueError, "missing"),
+    ):
+        with pytest.raises(error, match=said):
+            measure_periods(y, scores, **{"budget": Budget(1), "time": time} | wrong)
+    measured = measure_periods(y, scores, budget=Budget(1), time=time)
+    with pytest.raises(ValueError, match="at_least"):
+        measured.share_of_periods(-1.0)
+
+
+def test_measures_of_a_whole_list_name_what_takes_a_budget_by_period():
+    y, scores = [0, 1, 1], [1.0, 2.0, 3.0]
+    for function in (metrics.measure, metrics.precision_at_k):
+        with pytest.raises(TypeError, match="measure_periods"):
+            function(y, scores, k=Budget(1))
+    with pytest.raises(TypeError, match="guarantee_days"):
+        metrics.guarantee(y, scores, k=Budget(1))
+
+
+def test_work_grows_with_rows_as_a_sort_does():
+    def work(n_rows):
+        rng = np.random.default_rng(0)
+        days, y = rng.integers(n_rows // 50, size=n_rows), np.arange(n_rows) % 9 == 0
+        scores = {name: rng.integers(99, size=n_rows) for name in "ab"}
+        ids = rng.integers(n_rows // 9, size=n_rows)
+        return lambda: measure_periods(y, scores, budget=Budget(5, "batch"), time=days, ids=ids)
+
+    assert growth(work, 160_000) < 4
