@@ -38,6 +38,7 @@ PUBLIC = (
     "pushrank.interop.onnx",
     "pushrank.interop.xgboost",
     "pushrank.model_selection",
+    "pushrank.monitoring",
     "pushrank.persistence",
 )
 # Numpydoc checks for one sentence of summary, every parameter, what is returned, and an example.

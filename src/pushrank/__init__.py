@@ -60,7 +60,7 @@ HOMES = {
     "load": "persistence",
     "save": "persistence",
 }
-MORE_MODULES = {"alerts", "budgets", "datasets", "estimators", "persistence", "plots"}
+MORE_MODULES = {"alerts", "budgets", "datasets", "estimators", "monitoring", "persistence", "plots"}
 
 
 def __getattr__(name: str) -> Any:

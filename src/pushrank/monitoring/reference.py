@@ -1,0 +1,316 @@
+"""What a model carries of the rows that it was fitted to: the hits it promises, and where columns lay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import stdtr, stdtrit
+
+from pushrank._numeric import Floats
+from pushrank._validation import as_numbers, column
+from pushrank.budgets import Budget, Periods
+
+# Shares of a period's negatives, at which the share of its positives above them is kept.
+GRID = np.r_[0.0, np.geomspace(1e-4, 1.0, 120)]
+# Whole weeks or days are compared with each other, so that their rhythm is no change.
+BLOCKS = {"hour": 24, "day": 7}
+QUARTERS = (0.25, 0.5, 0.75)
+MAX_VALUES, MIN_SHARE = 10, 0.01
+SCORES = "the scores"
+
+
+class PeriodCounts(NamedTuple):
+    """What the first rows of every period hold."""
+
+    rows: Floats
+    looked_at: Floats
+    positives: Floats
+    hits: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    r"""Where a column lies: its values in parts, and what share of a block's rows each part has.
+
+    .. math:: a_{bj} = \arcsin\sqrt{s_{bj}}
+
+    for the share :math:`s_{bj}` of part j among the rows of block b, seven days for a budget a day.
+
+    Parameters
+    ----------
+    cuts : list of float or list of str
+        The quartiles of a column of numbers, of which a part takes its upper end, or the values of another.
+    is_number : bool
+        Which of both.
+    moments : ndarray of shape (3, n_parts)
+        The mean of :math:`a_{bj}` over blocks, its standard deviation, and its correlation from a block to
+        the next, of each part, the last of which are larger or other values, and missing ones.
+    n_blocks : int
+        The number of blocks.
+
+    Examples
+    --------
+    >>> profile = Profile.of(np.arange(8.0), np.arange(8) // 2, 4)
+    >>> profile.cuts, profile.n_blocks
+    ([1.75, 3.5, 5.25], 4)
+    """
+
+    cuts: list[Any]
+    is_number: bool
+    moments: Floats
+    n_blocks: int
+
+    @classmethod
+    def of(cls, values: NDArray[Any], blocks: NDArray[np.int64], n_blocks: int) -> Profile:
+        """Return the profile of a column, by the number of each row's block, -1 of rows in none."""
+        is_number = values.dtype.kind in "biuf"
+        if is_number:
+            cuts = np.unique(np.nanquantile(values, QUARTERS)) if np.isfinite(values).any() else np.empty(0)
+        else:
+            kinds, counts = np.unique(values[~_is_missing(values)].astype(str), return_counts=True)
+            common = np.argsort(-counts, kind="stable")[:MAX_VALUES]
+            cuts = kinds[common[counts[common] >= MIN_SHARE * len(values)]]
+        bare = cls(cuts.tolist(), is_number, np.empty(0), n_blocks)
+        angles, sizes = bare.angles(values, blocks, n_blocks)
+        centred = angles - angles.mean(axis=0)
+        # Blocks of rows that are drawn at random differ by no less than this.
+        least = 0.5 / np.sqrt(np.maximum(np.median(sizes), 1.0))
+        deviation = np.maximum(np.sqrt((centred**2).sum(axis=0) / (n_blocks - 1)), least)
+        products = (centred[1:] * centred[:-1]).sum(axis=0)
+        squares = np.maximum((centred**2).sum(axis=0), 1e-12)
+        # The correlation of so few blocks is too low by about the inverse of their number.
+        correlation = np.clip(products / squares + 1.0 / n_blocks, 0.0, 0.95)
+        return replace(bare, moments=np.stack([angles.mean(axis=0), deviation, correlation]))
+
+    def angles(self, values: Any, blocks: NDArray[np.int64], n_blocks: int) -> tuple[Floats, Floats]:
+        """Return the arcsine roots of each part's share in blocks, and the number of rows of these."""
+        n_parts = len(self.cuts) + 2
+        if self.is_number:
+            values = as_numbers(values, "a column of numbers")
+            parts, missing = np.searchsorted(self.cuts, values), np.isnan(values)
+        else:
+            missing, order = _is_missing(values), np.argsort(self.cuts)
+            texts, parts = values.astype(str), np.full(len(values), n_parts - 2)
+            if len(self.cuts):
+                known = np.asarray(self.cuts)[order]
+                at = np.minimum(np.searchsorted(known, texts), len(known) - 1)
+                parts = np.where(known[at] == texts, order[at], parts)
+        parts[missing] = n_parts - 1
+        inside = blocks >= 0
+        cells = np.bincount(blocks[inside] * n_parts + parts[inside], minlength=n_blocks * n_parts)
+        counts = cells.reshape(n_blocks, n_parts).astype(np.float64)
+        sizes = counts.sum(axis=1)
+        return np.arcsin(np.sqrt(counts / np.maximum(sizes, 1.0)[:, None])), sizes
+
+    def test(self, angles: Floats, n_blocks: int) -> tuple[float, int]:
+        """Return the p-value of the mean of some blocks, for all parts together, and the part that moved."""
+        mean, deviation, correlation = self.moments
+        inflation = (1.0 + correlation) / (1.0 - correlation)
+        # Blocks that follow each other are alike, and a mean of several tells less than of as many others.
+        variance = np.minimum(1.0, inflation / n_blocks) + np.minimum(1.0, inflation / self.n_blocks)
+        sizes = np.abs(angles - mean) / (deviation * np.sqrt(variance))
+        p_values = 2.0 * stdtr(self.n_blocks - 1, -sizes)
+        return float(min(1.0, p_values.min() * len(p_values))), int(np.argmin(p_values))
+
+    def words(self, part: int) -> str:
+        """Return the values of a part in words."""
+        if part >= len(self.cuts):
+            last = f"above {self.cuts[-1]:.4g}" if self.is_number and self.cuts else "others"
+            return last if part == len(self.cuts) else "missing"
+        return f"up to {self.cuts[part]:.4g}" if self.is_number else str(self.cuts[part])
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    r"""What a model promises, by the rows that it had not seen when it scored them.
+
+    A period of n rows and m positives, of which b are looked at, is promised
+
+    .. math:: g = m R(f), \quad m R(f) + (n - m) f = b,
+
+    hits: R(f) is the share of the positives of held-out periods that less than a share f of the negatives of
+    the same period are above.
+
+    Parameters
+    ----------
+    budget : Budget
+        How many rows are looked at in each period.
+    roc : ndarray of shape (121,)
+        R at 121 shares of negatives, 0 and from 0.0001 to 1, their logarithms equally far apart.
+    periods : ndarray of shape (n_periods,)
+        The names of the held-out periods, in order of time.
+    counts : ndarray of shape (4, n_periods)
+        The rows of each, those looked at, the positives and the hits.
+    profiles : dict of str to Profile
+        Where the scores and the columns lay.
+
+    Examples
+    --------
+    >>> from pushrank.datasets import make_stream
+    >>> stream = make_stream(60, random_state=0)
+    >>> reference = Reference.of(Budget(30), stream.time, stream.data[:, 0], stream.target, stream.data)
+    >>> reference.sentence
+    '60 held-out periods, 30 a day looked at: 10.0 hits of 27.3 positives each.'
+    """
+
+    budget: Budget
+    roc: Floats
+    periods: NDArray[np.str_]
+    counts: Floats
+    profiles: dict[str, Profile] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, budget: Budget, time: Any, scores: ArrayLike, y: ArrayLike, X: Any = None) -> Reference:
+        """Return the reference of rows by their scores, NaN where a row was never held out.
+
+        Parameters
+        ----------
+        budget : Budget
+            How many rows are looked at in each period.
+        time : array-like of shape (n,)
+            Dates, or the batches of `budget`.
+        scores : array-like of shape (n,)
+            By fits that had not seen the row.
+        y : array-like of shape (n,)
+            Whether a row is positive.
+        X : DataFrame or ndarray of shape (n, n_columns), optional
+            Columns to watch, of numbers or texts; those of a sparse matrix are not watched.
+
+        Returns
+        -------
+        Reference
+            To be saved with the model. O(n log n) a column.
+
+        Raises
+        ------
+        ValueError
+            When fewer than two held-out periods have positives and negatives, or lengths differ.
+        """
+        scores, y = as_numbers(column(scores, "scores"), "scores"), column(y, "y").astype(bool)
+        if not len(scores) == len(y) == len(time):
+            raise ValueError(
+                f"time, scores and y must be of one length, got {len(time)}, {len(scores)}, {len(y)}."
+            )
+        seen = ~np.isnan(scores)
+        held_out = budget.periods(np.asarray(time)[seen])
+        counts = period_counts(budget, held_out, scores[seen], y[seen])
+        places = []
+        for at in rows_by_period(held_out):
+            positive, negative = scores[seen][at][y[seen][at]], np.sort(scores[seen][at][~y[seen][at]])
+            if len(positive) and len(negative):
+                below = sum(np.searchsorted(negative, positive, side) for side in ("left", "right"))
+                places.append(1.0 - below / (2.0 * len(negative)))
+        if len(places) < 2:
+            raise ValueError(
+                f"a promise needs two held-out periods or more with positives and negatives, got "
+                f"{len(places)} of {len(held_out.labels)}; take more rows, or longer periods."
+            )
+        roc = np.searchsorted(np.sort(np.concatenate(places)), GRID, "right") / sum(map(len, places))
+        profiles = {name: _profile(values, budget.periods(time), budget) for name, values in columns_of(X)}
+        profiles[SCORES] = _profile(scores[seen], held_out, budget)
+        return cls(
+            budget,
+            np.asarray(roc),
+            held_out.labels.astype(str),
+            np.array(counts),
+            {name: profile for name, profile in profiles.items() if profile is not None},
+        )
+
+    @classmethod
+    def load(cls, fields: dict[str, Any]) -> Reference:
+        """Return the reference of what ``dataclasses.asdict`` made of one."""
+        profiles = {name: Profile(**profile) for name, profile in fields["profiles"].items()}
+        return cls(**fields | {"budget": Budget(**fields["budget"]), "profiles": profiles})
+
+    @property
+    def sentence(self) -> str:
+        """What was found in the held-out periods."""
+        _, _, positives, hits = self.counts.mean(axis=1)
+        return (
+            f"{len(self.periods)} held-out periods, {self.budget.words} looked at: {hits:.1f} hits of "
+            f"{positives:.1f} positives each."
+        )
+
+    def promised(self, counts: PeriodCounts) -> Floats:
+        """Return the hits that periods of so many rows and positives are promised."""
+        m, n = counts.positives[:, None], counts.rows[:, None]
+        taken = m * self.roc + (n - m) * GRID
+        # Where even the positives above all negatives exceed the budget, all that are looked at are hits.
+        shares = [np.interp(b, row, self.roc) for b, row in zip(counts.looked_at, taken, strict=True)]
+        return np.asarray(np.minimum(counts.positives * shares, counts.looked_at))
+
+    def limits(self, level: float) -> tuple[float, float]:
+        """Return the lower limit of the hits in units of the promise, and how much they spread.
+
+        The spread is that of the sums of single periods, or of blocks of them, in units of the binomial
+        variance, and at least 1.
+        """
+        counts = PeriodCounts(*self.counts)
+        promised = self.promised(counts)
+        ratio = counts.hits.sum() / promised.sum()
+        residuals = counts.hits - ratio * promised
+        variance = promised * (
+            1.0 - promised / np.maximum(np.minimum(counts.positives, counts.looked_at), 1.0)
+        )
+        total, spread, length = max(variance.sum(), 1e-12), 1.0, BLOCKS.get(self.budget.per, 1)
+        for width in (1, length):
+            n_blocks = len(residuals) // width
+            if n_blocks > 1:
+                sums = residuals[: n_blocks * width].reshape(n_blocks, width).sum(axis=1)
+                spread = max(spread, float((sums**2).sum() / total * n_blocks / (n_blocks - 1)))
+        error = np.sqrt(spread * total) / promised.sum()
+        return float(max(ratio - stdtrit(len(residuals) - 1, 1.0 - level) * error, 0.0)), spread
+
+
+def rows_by_period(periods: Periods) -> list[NDArray[np.intp]]:
+    """Return the numbers of the rows of every period."""
+    return np.split(np.argsort(periods.codes, kind="stable"), np.cumsum(periods.sizes)[:-1])
+
+
+def period_counts(budget: Budget, periods: Periods, scores: Floats, y: NDArray[Any]) -> PeriodCounts:
+    """Return what the first rows of each period hold; hits are those to be expected where rows tie."""
+    looked_at = np.minimum(budget.n, periods.sizes)
+    hits = []
+    for at, k in zip(rows_by_period(periods), looked_at, strict=True):
+        last = np.partition(scores[at], len(at) - k)[len(at) - k]
+        above, tied = scores[at] > last, scores[at] == last
+        hits.append(y[at][above].sum() + (k - above.sum()) * y[at][tied].mean())
+    positives = np.bincount(periods.codes, y.astype(np.float64), len(periods.labels))
+    return PeriodCounts(*np.array([periods.sizes, looked_at, positives, hits], dtype=np.float64))
+
+
+def blocks_of(periods: Periods, budget: Budget) -> tuple[NDArray[np.int64], int]:
+    """Return each row's block of periods, -1 of those that fill none, and their number."""
+    length = BLOCKS.get(budget.per, 1)
+    n_blocks = len(periods.labels) // length
+    blocks = periods.codes // length
+    return np.where(blocks < n_blocks, blocks, -1), n_blocks
+
+
+def columns_of(X: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the names and values of columns; of a sparse matrix none."""
+    if X is None or sp.issparse(X):
+        return
+    for number in range(X.shape[1]):
+        values: Any = X.iloc[:, number] if hasattr(X, "iloc") else np.asarray(X)[:, number]
+        if values.dtype.kind in "biuf" and hasattr(values, "iloc"):
+            values = values.to_numpy(np.float64, na_value=np.nan)
+        elif hasattr(values, "iloc"):
+            values = values.astype(object).where(values.notna(), None).to_numpy()
+        yield str(X.columns[number]) if hasattr(X, "columns") else f"x{number + 1}", values
+
+
+def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which entries of an array of texts are None or NaN."""
+    return np.array([entry is None or entry != entry for entry in values.tolist()], dtype=bool)
+
+
+def _profile(values: Any, periods: Periods, budget: Budget) -> Profile | None:
+    """Return the profile of a column, or None of fewer than three blocks, which tell of no spread."""
+    blocks, n_blocks = blocks_of(periods, budget)
+    return Profile.of(values, blocks, n_blocks) if n_blocks > 2 else None

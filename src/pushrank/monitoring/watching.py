@@ -1,0 +1,265 @@
+"""Tests that may be looked at every day: are hits as promised, and are the rows those of the fit?"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import logsumexp
+
+from pushrank._numeric import Floats
+from pushrank._validation import as_numbers, check_number, column
+from pushrank.budgets import Budget
+from pushrank.monitoring.reference import (
+    BLOCKS,
+    SCORES,
+    PeriodCounts,
+    Reference,
+    blocks_of,
+    columns_of,
+    period_counts,
+)
+
+# Logarithms of how far the odds of a hit may have fallen: to nine tenths, and down to a fifth.
+TILTS = np.array([0.1, 0.2, 0.4, 0.8, 1.6])
+AS_PROMISED = "as promised"
+MAX_NAMED = 3
+MOVED = ("since", "told", "part", "share_before", "share_now")
+
+
+@dataclass(frozen=True)
+class Watch:
+    """What was seen of a model in use, by period.
+
+    Parameters
+    ----------
+    sentence : str
+        "as promised", "fewer hits than promised since 3 November: retrain", or "the rows have changed:
+        column wind_gust".
+    alarm : bool
+        Whether it is another than the first.
+    table : list of dict
+        Of each period its label, ``rows``, ``looked_at``, ``positives``, ``hits``, what was ``promised``, and
+        the ``evidence`` up to then that there are fewer hits: 1 is none, ``needed`` is an alarm. Without
+        labels the last four are None.
+    moved : list of dict
+        Of each column its ``p_value`` over all looks and columns, and whether it ``has_moved``; if so,
+        ``since`` when, after which period that was ``told``, and the ``part`` of its values whose share of
+        the rows moved most, from ``share_before`` to ``share_now``.
+    needed : float
+        The evidence at which hits are an alarm.
+    level : float
+        The chance of a false alarm, over any number of periods.
+    budget : Budget
+        How many rows are looked at.
+
+    Examples
+    --------
+    >>> Watch("as promised", False, [], [], 80.0, 0.05, Budget(30)).to_dict()["sentence"]
+    'as promised'
+    """
+
+    sentence: str
+    alarm: bool
+    table: list[dict[str, Any]]
+    moved: list[dict[str, Any]]
+    needed: float
+    level: float
+    budget: Budget
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, for JSON."""
+        return asdict(self) | {"budget": str(self.budget)}
+
+
+def watch(
+    reference: Reference,
+    scores: ArrayLike,
+    time: Any,
+    X: Any = None,
+    y: ArrayLike | None = None,
+    level: float = 0.05,
+) -> Watch:
+    r"""Say whether a model in use finds what was promised, and whether the rows are still those of the fit.
+
+    .. math:: M_t = \sum_{j \le t} \frac{1}{j (j + 1)} \frac{1}{5} \sum_\lambda \prod_{d=j}^t
+        \left(\frac{e^{-\lambda h_d}}{(1 - p_d + p_d e^{-\lambda})^{c_d}}\right)^{1/\kappa} + \frac{1}{t + 1}
+
+    is the evidence after t periods that there are fewer hits h than promised since some period j.
+
+    Parameters
+    ----------
+    reference : Reference
+        What the model carries.
+    scores : array-like of shape (n,)
+        Of all rows since the fit, in any order.
+    time : array-like of shape (n,)
+        Their dates, or the batches of the budget.
+    X : DataFrame or ndarray of shape (n, n_columns), optional
+        The columns that `reference` has.
+    y : array-like of shape (n,), optional
+        Whether a row is positive, NaN where that is not known: a period with such a row is not tested yet.
+    level : float, default=0.05
+        The chance of a false alarm, in (0, 1): over any number of looks and periods.
+
+    Returns
+    -------
+    Watch
+        The sentence, and what it rests on.
+
+    Raises
+    ------
+    ValueError
+        When lengths differ, scores are not finite, a column is missing, or there is no row.
+    TypeError
+        When `level` is no number.
+
+    Notes
+    -----
+    **Hits.** The null hypothesis: given the rows n and the positives m of a period, and all periods before,
+    hits are those of :math:`c = \min(m, b)` places, each a hit with a chance of p or more, independently up
+    to a spread :math:`\kappa`. There, pc is what :class:`Reference` promises, times the lower confidence
+    limit, at `level` / 4, of hits to promises in the held-out periods, whose spread in single periods or
+    blocks is :math:`\kappa`. A calm day promises less, and is no alarm. Under the null M has a mean of at
+    most 1 at any time, whenever one looks, and so exceeds 4 / `level` with a chance of `level` / 4 (Ville).
+    The alarm names the period j of the largest product.
+
+    **Rows.** Of each column the shares of its quarters, or values, in all blocks of seven days (24 hours, or
+    single other periods) that are complete, and in the last 1, 2, 4, ... of them, are compared with those of
+    the fit's blocks by a t-test, which allows for neighbours that are alike. Look i is given
+    `level` / (2i(i + 1)), shared over windows, and over columns by Holm's method. Seasons that the fit has
+    not seen are changes.
+
+    O(n log n) for each column.
+
+    References
+    ----------
+    Shin, Ramdas and Rinaldo, *E-detectors: a nonparametric framework for sequential change detection*, New
+    England Journal of Statistics in Data Science (2023), for sums over the beginnings of a change.
+
+    Examples
+    --------
+    >>> from pushrank.datasets import make_stream
+    >>> stream = make_stream(120, drift_day=90, random_state=0)
+    >>> scores, first = stream.data[:, :3] @ [1.5, 1.0, 0.7], stream.day < 60
+    >>> reference = Reference.of(
+    ...     Budget(30), stream.time[first], scores[first], stream.target[first], stream.data[first]
+    ... )
+    >>> new = scores[~first], stream.time[~first], stream.data[~first], stream.target[~first]
+    >>> watch(reference, *new).sentence
+    'fewer hits than promised since 5 April: retrain'
+    """
+    check_number("level", level, above=0.0, below=1.0)
+    scores, budget = as_numbers(column(scores, "scores"), "scores"), reference.budget
+    if not len(scores) or len(scores) != len(time) or not np.isfinite(scores).all():
+        raise ValueError(
+            f"watch needs a finite score and a time for each row, got {len(scores)} and {len(time)}."
+        )
+    periods = budget.periods(time)
+    labels = [str(label) for label in periods.labels]
+    counts = period_counts(budget, periods, scores, np.zeros(len(scores)))
+    table: list[dict[str, Any]] = [
+        {"period": label, "rows": int(n), "looked_at": int(b)}
+        | dict.fromkeys(("positives", "hits", "promised", "evidence"))
+        for label, n, b in zip(labels, counts.rows, counts.looked_at, strict=True)
+    ]
+    since = None
+    if y is not None:
+        since = _watch_hits(
+            reference, period_counts(budget, periods, scores, _labels(y, len(scores))), table, level
+        )
+    moved = _watch_rows(reference, scores, time, X, level)
+    sentence, names = AS_PROMISED, [record["column"] for record in moved if record["has_moved"]]
+    if since is not None:
+        sentence = f"fewer hits than promised since {date_words(labels[since], budget, labels[-1])}: retrain"
+    elif names:
+        shown = [name for name in names if name != SCORES]
+        more = f" and {len(shown) - MAX_NAMED} more" * (len(shown) > MAX_NAMED)
+        columns = f"column{'s' * (len(shown) > 1)} {', '.join(shown[:MAX_NAMED])}{more}"
+        sentence = f"the rows have changed: {columns if shown else SCORES}"
+    return Watch(sentence, sentence != AS_PROMISED, table, moved, 4.0 / level, level, budget)
+
+
+def _labels(y: ArrayLike, n_rows: int) -> Floats:
+    """Return labels as 0, 1 and NaN, or raise ValueError."""
+    labels = as_numbers(column(y, "y"), "y")
+    if len(labels) != n_rows or not np.isin(labels[~np.isnan(labels)], (0.0, 1.0)).all():
+        raise ValueError(f"y must hold 0, 1 or NaN for each of the {n_rows} rows, got {len(labels)} labels.")
+    return labels
+
+
+def _watch_hits(
+    reference: Reference, counts: PeriodCounts, table: list[dict[str, Any]], level: float
+) -> int | None:
+    """Write hits and the evidence against the promise into the table; return since when there are fewer."""
+    limit, spread = reference.limits(level / 4.0)
+    known = np.flatnonzero(~np.isnan(counts.positives))
+    counts = PeriodCounts(*(values[known] for values in counts))
+    promised = reference.promised(counts)
+    places = np.minimum(counts.positives, counts.looked_at)
+    chances = np.minimum(limit * promised / np.maximum(places, 1.0), 1.0)
+    steps = TILTS * counts.hits[:, None] + places[:, None] * np.log1p(chances[:, None] * np.expm1(-TILTS))
+    # Row t holds the logarithms of the products from the first period to the one before t.
+    sums = np.vstack([np.zeros(len(TILTS)), np.cumsum(-steps / spread, axis=0)])
+    beginnings = np.arange(1, len(sums))
+    weights = np.log(beginnings * (beginnings + 1.0) * len(TILTS))[:, None]
+    started = np.logaddexp.accumulate(-sums[:-1] - weights, axis=0)
+    evidence = logsumexp(np.c_[sums[1:] + started, -np.log(beginnings + 1.0)], axis=1)
+    for at, found in enumerate(zip(counts.positives, counts.hits, promised, evidence, strict=True)):
+        values = map(float, (*found[:3], np.exp(min(found[3], 700.0))))
+        table[known[at]] |= dict(zip(("positives", "hits", "promised", "evidence"), values, strict=True))
+    if not (evidence >= np.log(4.0 / level)).any():
+        return None
+    first = int(np.argmax(evidence >= np.log(4.0 / level)))
+    return int(known[np.argmax(logsumexp(sums[first + 1] - sums[: first + 1], axis=1))])
+
+
+def _watch_rows(
+    reference: Reference, scores: Floats, time: Any, X: Any, level: float
+) -> list[dict[str, Any]]:
+    """Return for every column, the one that moved most first, its p-value and since when it has moved."""
+    periods = reference.budget.periods(time)
+    blocks, n_blocks = blocks_of(periods, reference.budget)
+    values = dict(columns_of(X)) | {SCORES: scores}
+    watched = {
+        name: profile for name, profile in reference.profiles.items() if X is not None or name == SCORES
+    }
+    if missing := [name for name in watched if name not in values]:
+        raise ValueError(f"X lacks the column {missing[0]!r} of the reference; it has {', '.join(values)}.")
+    angles = {name: profile.angles(values[name], blocks, n_blocks)[0] for name, profile in watched.items()}
+    found: dict[str, dict[str, Any]] = {
+        name: {"column": name, "p_value": 1.0, "has_moved": False} | dict.fromkeys(MOVED) for name in watched
+    }
+    labels = [str(label) for label in periods.labels]
+    length = BLOCKS.get(reference.budget.per, 1)
+    for look in range(1, n_blocks + 1):
+        windows = sorted({look, *(1 << power for power in range(look.bit_length()))})
+        best = {}
+        for name, profile in watched.items():
+            means = [angles[name][look - window : look].mean(axis=0) for window in windows]
+            tests = [(*profile.test(mean, n), n, mean) for mean, n in zip(means, windows, strict=True)]
+            best[name] = min(tests, key=itemgetter(0))
+        adjusted = 0.0
+        for rank, name in enumerate(sorted(best, key=lambda name: best[name][0])):
+            p_value, part, window, mean = best[name]
+            adjusted = max(adjusted, p_value * len(windows) * (len(best) - rank) * 2 * look * (look + 1))
+            record, profile = found[name], watched[name]
+            record["p_value"] = min(record["p_value"], adjusted)
+            if adjusted <= level and not record["has_moved"]:
+                shares = (float(np.sin(angle) ** 2) for angle in (profile.moments[0, part], mean[part]))
+                begin, end = labels[(look - window) * length], labels[look * length - 1]
+                told = zip(MOVED, (begin, end, profile.words(part), *shares), strict=True)
+                record |= {"has_moved": True, **dict(told)}
+    return sorted(found.values(), key=lambda record: (not record["has_moved"], record["p_value"]))
+
+
+def date_words(label: str, budget: Budget, last: str) -> str:
+    """Return a period in words, such as 3 November, with the year where it is not that of the last."""
+    if budget.per == "batch":
+        return f"batch {label}"
+    date: Any = np.datetime64(label).item()
+    words = {"hour": "%d %B, %H:00", "month": "%B"}.get(budget.per, "%d %B") + " %Y" * (label[:4] != last[:4])
+    return "the week of " * (budget.per == "week") + str(date.strftime(words)).lstrip("0")

@@ -1,0 +1,214 @@
+"""The watch: evidence that is a supermartingale where hits are as promised, and what moved."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pushrank import load, save
+from pushrank.budgets import Budget
+from pushrank.datasets import make_stream
+from pushrank.monitoring import Profile, Reference, watch
+from pushrank.monitoring.reference import GRID, PeriodCounts
+from pushrank.monitoring.watching import date_words
+
+BUDGET = Budget(30)
+SCORES = "the scores"
+
+
+def stream(seed=0, n_days=150, **more):
+    """Return the rows of the first 60 days and those after, with scores by the true coefficients."""
+    rows = make_stream(n_days, random_state=seed, **more)
+    scores, first = rows.data[:, :3] @ [1.5, 1.0, 0.7], rows.day < 60
+    return [(scores[part], rows.time[part], rows.data[part], rows.target[part]) for part in (first, ~first)]
+
+
+def reference_of(scores, time, X, y, budget=BUDGET):
+    return Reference.of(budget, time, scores, y, X)
+
+
+def days_of(hits, positives, rows=300):
+    """Return rows of days with so many positives each, of which so many are among the first 30."""
+    n_days = len(hits)
+    y = np.zeros((n_days, rows))
+    for day, (found, m) in enumerate(zip(hits, positives, strict=True)):
+        y[day, :found] = y[day, 30 : 30 + m - found] = 1.0
+    time = np.datetime64("2026-03-02") + np.repeat(np.arange(n_days), rows)
+    return np.tile(-np.arange(rows, dtype=float), n_days), time, y.ravel()
+
+
+@pytest.fixture(scope="module")
+def known():
+    return reference_of(*stream()[0])
+
+
+def test_the_promise_is_that_of_lists_drawn_by_the_scores_of_both_classes(known):
+    """Hits among the first 30 where the scores of both classes are drawn from their distributions."""
+    rng = np.random.default_rng(0)
+    for n, m in ((300, 20), (150, 5), (400, 80), (25, 3)):
+        hits = []
+        for _ in range(400):
+            places = np.interp(rng.random(m), known.roc, GRID)
+            scores = np.r_[-places, -rng.random(n - m)]
+            hits.append((np.argsort(-scores)[: min(30, n)] < m).sum())
+        promised = known.promised(PeriodCounts(*np.array([[n], [min(30, n)], [m], [0.0]])))[0]
+        assert promised == pytest.approx(np.mean(hits), abs=0.05 * np.mean(hits) + 0.1)
+
+
+def test_the_evidence_has_a_mean_of_at_most_one_where_hits_are_as_promised(known):
+    rng = np.random.default_rng(1)
+    positives = rng.poisson(20, 25)
+    counts = PeriodCounts(np.full(25, 300.0), np.full(25, 30.0), positives.astype(float), np.zeros(25))
+    limit, spread = known.limits(0.0125)
+    chances = limit * known.promised(counts) / np.minimum(positives, 30)
+    last = []
+    for _ in range(120):
+        scores, time, y = days_of(rng.binomial(np.minimum(positives, 30), chances), positives)
+        last.append(watch(known, scores, time, y=y).table[-1]["evidence"])
+    assert spread >= 1.0
+    assert np.mean(last) <= 1.0 + 3.0 * np.std(last) / np.sqrt(len(last))
+
+
+def test_the_evidence_is_the_sum_over_beginnings_of_the_products(known):
+    rng = np.random.default_rng(2)
+    positives = rng.poisson(20, 9)
+    hits = rng.binomial(positives, 0.3)
+    seen = watch(known, *days_of(hits, positives)[:2], y=days_of(hits, positives)[2])
+    limit, spread = known.limits(0.0125)
+    total = 1.0 / 10.0
+    for first in range(9):
+        for tilt in (0.1, 0.2, 0.4, 0.8, 1.6):
+            product = 1.0
+            for day in range(first, 9):
+                c, p = min(positives[day], 30), limit * seen.table[day]["promised"] / min(positives[day], 30)
+                fall = np.exp(-tilt * hits[day]) / (1.0 - p + p * np.exp(-tilt)) ** c
+                product *= fall ** (1.0 / spread)
+            total += product / 5.0 / ((first + 1) * (first + 2))
+    assert seen.table[-1]["evidence"] == pytest.approx(total, rel=1e-9)
+    assert [record["hits"] for record in seen.table] == hits.tolist()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_nothing_is_said_of_calm_days_and_storms(seed):
+    first, new = stream(seed, storms=1.0)
+    seen = watch(reference_of(*first), new[0], new[1], *new[2:])
+    assert (seen.sentence, seen.alarm) == ("as promised", False)
+
+
+def test_a_label_that_columns_no_longer_tell_is_fewer_hits():
+    first, new = stream(1, drift_day=100)
+    seen = watch(reference_of(*first), new[0], new[1], *new[2:])
+    alarm = next(record["period"] for record in seen.table if record["evidence"] >= seen.needed)
+    assert seen.sentence in {f"fewer hits than promised since {day} April: retrain" for day in range(12, 20)}
+    assert "2026-04-15" < alarm < "2026-05-06"
+    assert not any(record["has_moved"] for record in seen.moved)
+    json.dumps(seen.to_dict(), allow_nan=False)
+
+
+def test_rows_that_move_are_named_with_what_moved():
+    first, new = stream(2, drift_day=100, drift="rows")
+    seen = watch(reference_of(*first), new[0], new[1], *new[2:])
+    assert seen.sentence == "the rows have changed: column x2"
+    assert {record["column"] for record in seen.moved if record["has_moved"]} <= {"x2", SCORES}
+    moved = next(record for record in seen.moved if record["column"] == "x2")
+    assert moved["since"] < "2026-04-20" < moved["told"]
+    assert moved["share_before"] == pytest.approx(0.25, abs=0.03)
+    assert abs(moved["share_now"] - 0.25) > 0.1
+    json.dumps(seen.to_dict(), allow_nan=False)
+
+
+def test_texts_and_gaps_are_watched():
+    (scores, time, X, y), (new_scores, new_time, new_X, _) = stream()
+    rng = np.random.default_rng(0)
+    frames = [
+        pd.DataFrame({"wind": part[:, 4], "town": rng.choice(["A", "B"], len(part))}) for part in (X, new_X)
+    ]
+    frames[1].loc[new_time >= np.datetime64("2026-04-20"), "wind"] = np.nan
+    known = reference_of(scores, time, frames[0], y)
+    seen = watch(known, new_scores, new_time, frames[1])
+    assert seen.sentence == "the rows have changed: column wind"
+    assert seen.moved[0]["part"] == "missing"
+    assert seen.moved[0]["share_now"] > 0.1
+    frames[1]["town"] = frames[1]["town"].astype("category").cat.rename_categories({"A": "a"})
+    seen = watch(known, new_scores, new_time, frames[1])
+    assert {record["column"]: record["part"] in ("A", "others", "missing") for record in seen.moved[:2]} == {
+        "town": True, "wind": True
+    }  # fmt: skip
+    assert watch(known, new_scores, new_time).sentence == "as promised"
+
+
+def test_periods_with_labels_that_are_not_known_yet_are_not_tested(known):
+    hits, positives = np.full(30, 3), np.full(30, 20)
+    scores, time, y = days_of(hits, positives)
+    y[-1] = np.nan
+    seen = watch(known, scores, time, y=y)
+    assert seen.table[-1]["evidence"] is None
+    assert seen.table[-1]["looked_at"] == 30
+    assert seen.sentence == "fewer hits than promised since 2 March: retrain"
+
+
+def test_days_of_many_and_few_rows_are_looked_at_whole_or_cut(known):
+    scores, time, y = days_of([3, 4], [3, 6], rows=8 + 30)
+    seen = watch(known, scores, time, y=y)
+    assert [record["looked_at"] for record in seen.table] == [30, 30]
+    seen = watch(known, scores[:8], time[:8], y=y[:8])
+    assert (seen.table[0]["looked_at"], seen.table[0]["hits"], seen.table[0]["promised"]) == (8, 3.0, 3.0)
+
+
+def test_ties_count_as_their_expected_hits(known):
+    seen = watch(known, np.zeros(60), np.repeat(np.datetime64("2026-03-02"), 60), y=np.arange(60) < 10)
+    assert seen.table[0]["hits"] == pytest.approx(5.0)
+
+
+def test_a_reference_is_saved_and_loaded(tmp_path, known):
+    save(asdict(known), tmp_path / "reference.skops")
+    again = Reference.load(load(tmp_path / "reference.skops"))
+    new = stream()[1]
+    assert watch(again, new[0], new[1], *new[2:]) == watch(known, new[0], new[1], *new[2:])
+    assert (tmp_path / "reference.skops").stat().st_size < 60_000
+    assert again.sentence == known.sentence
+
+
+def test_periods_are_written_as_people_say_them():
+    words = {
+        ("2026-11-03", "day", "2026-12-01"): "3 November",
+        ("2025-11-03", "day", "2026-01-01"): "3 November 2025",
+        ("2026-11-02", "week", "2026-11-09"): "the week of 2 November",
+        ("2026-11-03T07", "hour", "2026-11-04T00"): "3 November, 07:00",
+        ("2026-11", "month", "2026-12"): "November",
+        ("17", "batch", "19"): "batch 17",
+    }
+    assert [date_words(label, Budget(3, per), last) for label, per, last in words] == list(words.values())
+
+
+def test_a_constant_column_and_one_of_gaps_have_profiles():
+    blocks = np.repeat(np.arange(4), 5)
+    for values in (np.ones(20), np.full(20, np.nan), np.full(20, None, dtype=object)):
+        profile = Profile.of(values, blocks, 4)
+        angles, _ = profile.angles(values, blocks, 4)
+        assert profile.test(angles[0], 1)[0] == 1.0
+
+
+def test_what_cannot_be_watched_is_refused(known):
+    scores, time, X, y = stream()[1]
+    for more, problem in (
+        ((scores[1:], time), "a time for each row"),
+        ((np.r_[np.nan, scores[1:]], time), "a finite score"),
+        (([], []), "a finite score and a time"),
+        ((scores, time, X[:, :3]), "lacks the column 'x4'"),
+        ((scores, time, X, y + 1), "y must hold 0, 1 or NaN"),
+        ((scores, np.arange(len(scores))), "needs dates"),
+    ):
+        with pytest.raises(ValueError, match=problem):
+            watch(known, *more)
+    for level in (0.0, 1.0):
+        with pytest.raises(ValueError, match="level must be"):
+            watch(known, scores, time, level=level)
+    with pytest.raises(ValueError, match="two held-out periods"):
+        Reference.of(BUDGET, time, scores, np.zeros(len(y)))
+    with pytest.raises(ValueError, match="of one length"):
+        Reference.of(BUDGET, time[1:], scores, y)
