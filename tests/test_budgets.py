@@ -5,8 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
+from pushrank import RankerSearchCV, StackingRanker, TopRankerCV, metrics
 from pushrank.budgets import Budget
+from pushrank.datasets import make_stream
+from pushrank.model_selection import TimeSplit
 
 TIMES = pd.Series(pd.date_range("2026-03-01 22:30", periods=4, freq="h", tz="Europe/Berlin"))
 
@@ -54,3 +58,45 @@ def test_batches_are_the_values():
 def test_what_is_refused(make, kind, words):
     with pytest.raises(kind, match=words):
         make()
+
+
+def test_rows_below_one_budget_are_those_looked_at():
+    rng = np.random.default_rng(0)
+    scores, periods = rng.integers(0, 5, 60).astype(float), Budget(7, "batch").periods(rng.integers(0, 6, 60))
+    depths = periods.depths(scores, 7)
+    for code, size in enumerate(periods.sizes):
+        of_period = periods.codes == code
+        better = (scores[of_period][:, None] < scores[of_period]).sum(axis=1)
+        tied = (scores[of_period][:, None] == scores[of_period]).sum(axis=1)
+        np.testing.assert_allclose(depths[of_period], (better + tied / 2) / min(7, size))
+    # Of half of every period half of the budget is looked at.
+    twice = Budget(8, "batch").periods(np.repeat([0, 1], 40))
+    half = np.arange(0, 80, 2)
+    depths = twice.depths(rng.permutation(40).astype(float), 8, half)
+    assert np.bincount(twice.codes[half][depths < 1]).tolist() == [4, 4]
+
+
+@pytest.mark.parametrize("search", [TopRankerCV, RankerSearchCV, StackingRanker])
+def test_searches_choose_for_a_budget_by_period(search):
+    """The measure of a fold is the precision of the first rows of its days, not of the whole fold."""
+    stream = make_stream(12, 60, positive_fraction=0.1, random_state=0)
+    X, y, budget = stream.data, stream.target, Budget(5)
+    candidates = {
+        TopRankerCV: {"candidates": ["logistic-regression"]},
+        RankerSearchCV: {"candidates": [("lr", LogisticRegression(), {"C": [1.0]})]},
+        StackingRanker: {"estimators": [("lr", LogisticRegression())], "final_estimator": "best"},
+    }[search]
+    ranker = search(budget=budget, cv=TimeSplit(2), **candidates)
+    with pytest.raises(ValueError, match="needs the time of every row"):
+        ranker.fit(X, y)
+    ranker.fit(X, y, time=stream.time)
+    if search is not RankerSearchCV:
+        return
+    shares = []
+    for train, test in TimeSplit(2).split(X, time=stream.time):
+        scores = LogisticRegression().fit(X[train], y[train]).decision_function(X[test])
+        periods = budget.periods(stream.time)
+        depths = periods.depths(scores, 5, test)
+        k = int(np.ceil(budget.spent(periods) / len(y) * len(test) - 1e-9))
+        shares.append(metrics.precision_at_k(y[test], -depths, k))
+    assert ranker.best_score_ == pytest.approx(np.mean(shares))

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pushrank._numeric import Floats
 from pushrank._time import check_times
 from pushrank._validation import check_number, column
 
@@ -38,6 +39,22 @@ class Periods(NamedTuple):
     def sizes(self) -> NDArray[np.int64]:
         """The number of rows of each period."""
         return np.bincount(self.codes, minlength=len(self.labels))
+
+    def depths(self, scores: Floats, n: int, rows: Any = slice(None)) -> Floats:
+        """Return how far down the list of its period each row stands, in budgets: rows below 1 are looked at.
+
+        Where only some rows have scores, the budget is of as large a part of every period. Tied rows stand in
+        the middle of their places.
+        """
+        codes = self.codes[rows]
+        order = np.lexsort((-scores, codes))
+        of, descending, sizes = codes[order], scores[order], np.bincount(codes, minlength=len(self.labels))
+        starts = np.flatnonzero(np.r_[True, (np.diff(of) > 0) | (descending[1:] < descending[:-1])])
+        tied = np.diff(np.r_[starts, len(order)])
+        place = starts + 0.5 * tied - (np.cumsum(sizes) - sizes)[of[starts]]
+        depths = np.empty(len(order))
+        depths[order] = np.repeat(place, tied) / sizes[of] * np.maximum(self.sizes[of] / n, 1.0)
+        return depths
 
 
 @dataclass(frozen=True)

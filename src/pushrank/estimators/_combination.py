@@ -135,11 +135,13 @@ class OutOfFold(NamedTuple):
     """Scores of rows by models that had not seen them, shape (n_models, n_samples), NaN where there are none.
 
     ``parts`` has the numbers of the rows of each part that was held out, in the order of time if ``by_time``.
+    A budget by period needs the times of all rows.
     """
 
     scores: Floats
     parts: list[NDArray[np.intp]]
     by_time: bool
+    times: NDArray[Any] | None = None
 
     @property
     def rows(self) -> NDArray[np.intp]:
@@ -307,7 +309,7 @@ def combine(ranker: Any, out_of_fold: OutOfFold, target: Target, final: Final | 
     The scores become columns in place, since a copy is memory for each row and model. The choice sets the
     attributes of a search on ``ranker``.
     """
-    measure = PrecisionAtBudget(ranker, target)
+    measure = PrecisionAtBudget(ranker, target, out_of_fold.times)
     values, scales = out_of_fold.scaled(measure, out_of_fold.scores.T)
     columns = Columns(values, measure, target.weights)
     with one_blas_thread():
@@ -324,7 +326,7 @@ def combine_apart(ranker: Any, out_of_fold: OutOfFold, target: Target) -> list[C
     The way to find them is chosen by all parts. Nothing comes before the first part in time, where all
     weights are equal.
     """
-    measure, parts = PrecisionAtBudget(ranker, target), out_of_fold.parts
+    measure, parts = PrecisionAtBudget(ranker, target, out_of_fold.times), out_of_fold.parts
     combinations = []
     with one_blas_thread():
         columns = Columns(out_of_fold.scaled(measure)[0], measure, target.weights)

@@ -154,7 +154,8 @@ n_iter_ : int
     "converged_cv_": """converged_ : bool
     Whether the gradient of the last solution came down to ``tol``.""",
     # Searches for a budget.
-    "budget": "How many rows you can act on, of as many rows as ``X`` has.",
+    "budget": """How many rows you can act on, of as many rows as ``X`` has, or in every period, such as
+``Budget(150, per="day")`` of :mod:`pushrank.budgets`; that needs `time`.""",
     "fraction": "The budget as a fraction of the rows, in (0, 1].",
     "fraction_of_positives": """The budget as a fraction of the number of positives, in (0, 1]. It is 0.25 if
 none of the three is set.""",

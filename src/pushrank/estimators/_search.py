@@ -25,6 +25,7 @@ from pushrank._html import html_table, interval_pictures
 from pushrank._numeric import Floats
 from pushrank._time import check_times, splitter_of, warn_of_random_folds
 from pushrank._validation import check_number
+from pushrank.budgets import Budget, Periods
 from pushrank.estimators._base import progress_bar
 from pushrank.estimators._docstrings import search_docs
 from pushrank.estimators._scoring import HeldOutScorer
@@ -304,15 +305,23 @@ class ScorerOfFolds:
 class PrecisionAtBudget:
     """The precision at the budget as the measure of a search, and the average precision between equals.
 
-    The budget is the same share of the rows, or of the positives, in every fold. ``kept`` is the number of
-    rows that can be acted on as a share of the number of positives.
+    The budget is the same share of the rows, or of the positives, in every fold, or of every period, whose
+    rows are then ranked apart. ``kept`` is the number of rows that can be acted on as a share of the number
+    of positives.
     """
 
-    def __init__(self, ranker: Any, target: Target) -> None:
+    def __init__(self, ranker: Any, target: Target, times: NDArray[Any] | None = None) -> None:
         self.is_positive = np.asarray(target.codes, dtype=bool)
         self.weights = np.ones(len(self.is_positive)) if target.weights is None else target.weights
         self._is_weighted = target.weights is not None
-        self._depth = budget_depth(ranker, float(self.weights.sum()))
+        self._periods: Periods | None = None
+        if isinstance(budget := ranker.budget, Budget):
+            if times is None:
+                raise ValueError(
+                    f"a budget of {budget.words} needs the time of every row: fit(X, y, time=...)."
+                )
+            self._periods, self._n = budget.periods(times), budget.n
+        self._depth = budget_depth(ranker, float(self.weights.sum()), self._periods)
         per_row = float(self.weights.sum() / self.weights[self.is_positive].sum())
         self.kept: float = self._depth.get("fraction_of_positives") or self._depth["fraction"] * per_row
 
@@ -322,6 +331,8 @@ class PrecisionAtBudget:
 
     def ranking(self, rows: NDArray[np.intp], scores: NDArray[np.floating]) -> Ranking:
         """Return the ranking of some rows by scores."""
+        if self._periods is not None:
+            scores = -self._periods.depths(scores.astype(np.float64), self._n, rows)
         # Without weights the first rows are selected, which is faster than to sort all.
         weights = self.weights[rows] if self._is_weighted else None
         return Ranking(self.is_positive[rows], scores, weights)
@@ -340,12 +351,14 @@ class PrecisionAtBudget:
         return float(1.0 / max(1.0, self.kept * positives))
 
 
-def budget_depth(ranker: Any, total_weight: float) -> dict[str, Any]:
+def budget_depth(ranker: Any, total_weight: float, periods: Periods | None = None) -> dict[str, Any]:
     """Return the number of rows that can be acted on, as a share that is the same in every fold."""
     budgets = {name: getattr(ranker, name) for name in BUDGETS if getattr(ranker, name) is not None}
     if len(budgets) > 1:
         raise ValueError(f"give one of {', '.join(BUDGETS)}, got {budgets}.")
     for name, share in budgets.items():
+        if name == "budget" and periods is not None:
+            return {"fraction": share.spent(periods) / len(periods.codes)}
         if name == "budget":
             check_number(name, share, 1, integer=True)
             if share > total_weight:

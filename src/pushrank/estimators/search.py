@@ -16,6 +16,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
+from pushrank.budgets import Budget
 from pushrank.estimators._base import RankerMixin, set_classes, tags_of_all
 from pushrank.estimators._docstrings import search_docs
 from pushrank.estimators._scoring import fit_params, model_scores
@@ -96,7 +97,7 @@ class RankerSearchCV(SearchMixin, RankerMixin, BaseEstimator):
         Names, estimators and the values of their parameters to choose from, in ascending order of complexity.
         Estimators are rankers, classifiers and pipelines, with ``decision_function`` or ``predict_proba``.
         None takes logistic regression, the P-Norm Push and boosted stumps.
-    budget : int, default=None
+    budget : int or Budget, default=None
     fraction : float, default=None
     fraction_of_positives : float, default=None
     cv : int, splitter or iterable
@@ -153,7 +154,7 @@ class RankerSearchCV(SearchMixin, RankerMixin, BaseEstimator):
 
     candidates: Sequence[tuple[str, Any, Mapping[str, Sequence[Any]]]] | None = None
     _: KW_ONLY
-    budget: int | None = None
+    budget: int | Budget | None = None
     fraction: float | None = None
     fraction_of_positives: float | None = None
     cv: Any = 5
@@ -192,7 +193,7 @@ class PushBoostCV(SearchMixin, RankerMixin, BaseEstimator):
 
     Parameters
     ----------
-    budget : int, default=None
+    budget : int or Budget, default=None
     fraction : float, default=None
     fraction_of_positives : float, default=None
     ps : sequence of float, default=(1, 4, 16, 64)
@@ -238,7 +239,7 @@ class PushBoostCV(SearchMixin, RankerMixin, BaseEstimator):
     (['learning_rate', 'n_estimators', 'p'], 100)
     """
 
-    budget: int | None = None
+    budget: int | Budget | None = None
     _: KW_ONLY
     fraction: float | None = None
     fraction_of_positives: float | None = None
@@ -292,10 +293,8 @@ def fit_candidates(
     (X,), labels = indexable(X), column_or_1d(y, warn=True)
     check_consistent_length(X, labels)
     target = two_class_target(search_ranker, labels, sample_weight)
-    measure, search = (
-        PrecisionAtBudget(search_ranker, target),
-        Search.of_rows(search_ranker, X, target, groups, time),
-    )
+    search = Search.of_rows(search_ranker, X, target, groups, time)
+    measure = PrecisionAtBudget(search_ranker, target, search.times)
 
     def solve(fold: Fold) -> Iterator[Member]:
         train, test = _safe_indexing(X, fold.train), _safe_indexing(X, fold.test)

@@ -31,6 +31,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 from pushrank._io import atomic_write
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
+from pushrank.budgets import Budget
 from pushrank.estimators._base import RankerMixin, progress_bar, set_classes, tags_of_all, warn
 from pushrank.estimators._combination import OutOfFold, check_final, combine, raw_scores
 from pushrank.estimators._docstrings import search_docs
@@ -83,7 +84,7 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
         same folds, among these three, the IR Push, the P-Norm Push with p in 1, 4, 16, and the trimmed push,
         and keeps the best member unless another way exceeds it by more than one standard error: of the
         precision, or of the average precision where the precision does not tell them apart.
-    budget : int, default=None
+    budget : int or Budget, default=None
     fraction : float, default=None
     fraction_of_positives : float, default=None
     cv : int, splitter or iterable
@@ -161,7 +162,7 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
     estimators: Sequence[tuple[str, Any]] | None = None
     _: KW_ONLY
     final_estimator: Any = None
-    budget: int | None = None
+    budget: int | Budget | None = None
     fraction: float | None = None
     fraction_of_positives: float | None = None
     cv: Any = 5
@@ -228,7 +229,7 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
         for number, (name, model, of_test) in enumerate(fits):
             models[name].append(model)
             scores[number // len(tests), tests[number % len(tests)]] = of_test
-        out_of_fold = OutOfFold(scores, tests, time is not None)
+        out_of_fold = OutOfFold(scores, tests, time is not None, search.times)
         seen = out_of_fold.rows
         counted = seen if weights is None else seen[weights[seen] > 0.0]
         for name, of_member in zip(members, scores, strict=True):

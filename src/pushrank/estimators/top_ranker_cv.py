@@ -17,6 +17,7 @@ from sklearn.linear_model import LogisticRegression
 
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
+from pushrank.budgets import Budget
 from pushrank.estimators._base import RankerMixin, linear_scores, set_classes, warn
 from pushrank.estimators._docstrings import search_docs
 from pushrank.estimators._search import (
@@ -240,7 +241,7 @@ class TopRankerCV(SearchMixin, RankerMixin, BaseEstimator):
 
     Parameters
     ----------
-    budget : int, default=None
+    budget : int or Budget, default=None
     fraction : float, default=None
     fraction_of_positives : float, default=None
     candidates : sequence of str, default=None
@@ -281,7 +282,7 @@ class TopRankerCV(SearchMixin, RankerMixin, BaseEstimator):
     ('trimmed-push', 30)
     """
 
-    budget: int | None = None
+    budget: int | Budget | None = None
     _: KW_ONLY
     fraction: float | None = None
     fraction_of_positives: float | None = None
@@ -302,8 +303,8 @@ class TopRankerCV(SearchMixin, RankerMixin, BaseEstimator):
     ) -> None:
         names = check_families(self.candidates)
         frame, (X, target) = X, validate_two_classes(self, X, y, sample_weight)
-        measure = PrecisionAtBudget(self, target)
         search = Search.of_rows(self, frame, target, groups, time)
+        measure = PrecisionAtBudget(self, target, search.times)
         seed = draw_seed(self.random_state)
         grids = {name: FAMILIES[name].grid(measure.kept) for name in names}
 
