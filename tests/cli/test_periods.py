@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
+import numpy as np
+import pandas as pd
 import pytest
 
+from pushrank import metrics
+from pushrank.budgets import Budget
+from pushrank.datasets import make_stream
 from tests.cli.runner import LABEL, call
 
 pytestmark = pytest.mark.fast
@@ -32,3 +39,49 @@ def test_commands_without_periods_refuse_a_budget_by_period(files):
     ):
         said = call(*command, *LABEL, "--budget", "3/day", code=2).stderr
         assert said.startswith("Error: --budget 3/day is of every day, which this command does not take")
+
+
+@pytest.fixture
+def days(tmp_path):
+    stream = make_stream(30, 80, random_state=0)
+    columns = {"came": stream.time, "y": stream.target, "a": stream.data[:, 0], "b": stream.data[:, 1]}
+    frame = pd.DataFrame(columns | {"wave": stream.day // 5})
+    frame.to_csv(tmp_path / "days.csv", index=False)
+    return tmp_path / "days.csv", frame
+
+
+def test_measure_counts_hits_in_the_first_rows_of_every_period(days):
+    path, frame = days
+    measuring = ["measure", path, "--label", "y", "--score", "a", "--score", "b", "--budget"]
+    found = json.loads(call(*measuring, "10/day", "--time", "came", "--promise", "0.9", "--json").stdout)
+    scores = {name: frame[name] for name in "ab"}
+    expected = metrics.measure_periods(frame["y"], scores, budget=Budget(10), time=frame["came"])
+    promised = found.pop("promise")
+    assert found == json.loads(json.dumps(expected.summary()))
+    codes = Budget(10).periods(frame["came"]).codes
+    least = [
+        metrics.guarantee_days(frame["y"], frame[name], codes, k=10, confidence_level=0.95) for name in "ab"
+    ]
+    assert list(promised["hits"].values()) == least
+    said = call(*measuring, "10/day", "--time", "came").stdout
+    assert "hits a day" in said
+    assert "b against a" in said
+    batches = json.loads(call(*measuring, "10/batch", "--time", "wave", "--json").stdout)
+    assert np.sum(batches["periods"]["rows"]) == len(frame)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--budget", "10/day"], "needs --time"),
+        (["--budget", "10", "--time", "came"], "--time is for a budget by period"),
+        (["--budget", "10/day", "--time", "wave"], "needs dates"),
+        (["--budget", "10/day", "--time", "came", "--all"], "--all is for a budget of the whole file"),
+        (
+            ["--budget", "10/day", "--time", "came", "--new-rows", "5"],
+            "--new-rows is for a budget of the whole",
+        ),
+    ],
+)
+def test_what_measuring_by_period_refuses(days, options, words):
+    assert words in call("measure", days[0], "--label", "y", "--score", "a", *options, code=2).stderr

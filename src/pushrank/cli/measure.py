@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from rich.table import Table as Grid
 
 from pushrank import metrics
+from pushrank.budgets import Budget
 from pushrank.cli import options
 from pushrank.cli.alerts import Alert
 from pushrank.cli.errors import InputError, refusing, warn
@@ -23,7 +24,7 @@ from pushrank.cli.options import option
 from pushrank.cli.promises import promises_of
 from pushrank.cli.read import read_table
 from pushrank.cli.screen import console, share_of_rows
-from pushrank.cli.table import TextFormat
+from pushrank.cli.table import Kind, TextFormat
 from pushrank.cli.write import REPORTS_WRITTEN, check_output, versions, write_page
 from pushrank.metrics import Measurement
 from pushrank.metrics.measurement import number_text
@@ -50,6 +51,7 @@ class MeasureConfig:
     """What is measured of lists of labelled rows, and how it is shown."""
 
     budget: options.Budget = None
+    time: str | None = option("The column of dates, or of batches, of a budget such as 150/day.")
     value: str | None = option(
         "A column of what a row is worth if it is positive, such as the amount at stake."
     )
@@ -75,6 +77,15 @@ class MeasureConfig:
 
     def check(self, *inputs: Path) -> None:
         """Raise InputError when the report could not be written, or options do not go together."""
+        if isinstance(self.budget, Budget):
+            if self.time is None:
+                raise InputError(f"--budget {self.budget} needs --time: the column of when a row came.")
+            others = ("group", "weight", "new_rows", "require", "output", "every")
+            if given := [name for name in others if getattr(self, name)]:
+                option = {"every": "all"}.get(given[0], given[0].replace("_", "-"))
+                raise InputError(f"--{option} is for a budget of the whole file, not for {self.budget}.")
+        elif self.time is not None:
+            raise InputError("--time is for a budget by period, such as --budget 150/day.")
         if self.new_rows is not None and not (self.promise or self.require):
             raise InputError("--new-rows is for --promise 0.95, or for --require.")
         if self.output is None:
@@ -116,6 +127,9 @@ def measure(
     all depths at once, or that of --budget alone, which is more. --require 'precision@100>=0.6' ends with
     exit code 1 unless that much is promised, at the level of --promise or 95 %, all requirements together.
 
+    --budget 150/day --time COLUMN counts hits in the first 150 rows of every day, or hour, week, month or
+    batch. Its intervals allow for neighbouring days that are alike. --promise is then of a coming day.
+
     --json prints all measures, differences and tenths, to twelve digits.
 
     Example: pushrank measure scores.csv --label fraud --score lightgbm --score push --budget 100
@@ -127,7 +141,7 @@ def measure(
     if twice := [name for name in score if score.count(name) > 1]:
         raise InputError(f"--score {twice[0]!r} is given twice; name each column once.")
     measured = show_measures(rows, {name: rows.table.numbers(name, "score") for name in score}, config)
-    for name, figures in measured.measures.items():
+    for name, figures in measured.measures.items() if measured else ():
         if figures["auc"].estimate < 0.5:
             warn(
                 f"column {name!r} of {table.path} ranks worse than a random order (auc "
@@ -142,11 +156,15 @@ def show_measures(
     config: MeasureConfig,
     alert: Alert | None = None,
     members: Mapping[str, tuple[float, NDArray[np.float64]]] | None = None,
-) -> Measurement:
+) -> Measurement | None:
     """Measure the lists that scores make of labelled rows, print what was measured, and report it.
 
+    A budget by period is measured by :func:`show_periods`.
     ``members`` has the weights and scores of the models whose sum the only list is.
     """
+    if isinstance(config.budget, Budget):
+        show_periods(rows, scores, config, config.budget)
+        return None
     table, y = rows.table, rows.y
     value = None if config.value is None else table.numbers(config.value, "value")
     weight = None if config.weight is None else table.numbers(config.weight, "weight", 0.0)
@@ -227,6 +245,49 @@ def show_measures(
     if promises:
         promises.judge(quiet=False)
     return measured
+
+
+def show_periods(
+    rows: LabelledRows, scores: dict[str, NDArray[np.float64]], config: MeasureConfig, budget: Budget
+) -> None:
+    """Print what the first rows of every period hold, by the scores of each model."""
+    table, y, name, level = rows.table, rows.y, str(config.time), config.promise
+    is_text = budget.per == "batch" and table.column(name).kind is not Kind.NUMBER
+    with refusing():
+        time = table.groups(name) if is_text else table.times(name)
+        measured = metrics.measure_periods(
+            y,
+            scores,
+            budget=budget,
+            time=time,
+            value=None if config.value is None else table.numbers(config.value, "value"),
+            confidence_level=CONFIDENCE_LEVEL if config.intervals else None,
+        )
+        promised = {}
+        if level is not None:
+            each, periods = 1.0 - (1.0 - level) / len(scores), budget.periods(time).codes
+            for of, values in scores.items():
+                promised[of] = metrics.guarantee_days(y, values, periods, k=budget.n, confidence_level=each)
+    if config.as_json:
+        facts = {"promise": {"confidence_level": level, "hits": promised}} if promised else {}
+        typer.echo(json.dumps(measured.summary() | facts, indent=2))
+        return
+    screen = console()
+    screen.print(measured.title())
+    header, lines = measured.cells()
+    grid = Grid()
+    for number, column in enumerate(header):
+        grid.add_column(column, justify="right" if number else "left", overflow="fold")
+    for line in lines:
+        grid.add_row(*line)
+    screen.print(grid)
+    for sentence in measured.sentences():
+        screen.print(sentence)
+    for of, hits in promised.items():
+        screen.print(
+            f"{of}: with {100 * (level or 0.0):g} % confidence the first {budget.n:,} rows of a coming "
+            f"{budget.per} hold at least {hits:,} hits, if it is drawn as these {measured.periods} were."
+        )
 
 
 def measures_grid(measured: Measurement, others: dict[str, dict[str, float]], width: int) -> Grid:
