@@ -134,14 +134,15 @@ def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="10 streams of each kind, no flights")
+    parser.add_argument("--streams", type=int, default=1000, help="without a drift; with one, .3 times")
     parser.add_argument("--jobs", type=int, default=1)
     arguments = parser.parse_args()
     run = joblib.Parallel(n_jobs=arguments.jobs, return_as="generator")
     if not arguments.quick:
         flights(3)
         flights(6)
-    delays(10 if arguments.quick else 300, run)
-    false_alarms(10 if arguments.quick else 1000, run)
+    delays(10 if arguments.quick else max(10, 3 * arguments.streams // 10), run)
+    false_alarms(10 if arguments.quick else arguments.streams, run)
 
 
 if __name__ == "__main__":
