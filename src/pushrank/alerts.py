@@ -266,7 +266,7 @@ class AlertThreshold:
         for row in np.flatnonzero(starts < self._start):
             if starts[row] != self._last_start or names[row] not in self._last:
                 raise ValueError(
-                    f"row {row}, {names[row]}, is of a {self.budget.per} that ended before "
+                    f"row {row} ({names[row]!r}) is of a {self.budget.per} that ended before "
                     f"{np.datetime64(self._start, 'us')}, and was not decided then; leave it out."
                 )
         act, threshold = np.zeros(len(values), dtype=bool), np.zeros(len(values))

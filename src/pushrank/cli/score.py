@@ -10,6 +10,7 @@ import pandas as pd
 import typer
 
 from pushrank.cli import options
+from pushrank.cli.alerts import OneByOne
 from pushrank.cli.errors import InputError, say
 from pushrank.cli.model import SavedModel
 from pushrank.cli.promises import SEEN, promises_of
@@ -22,7 +23,10 @@ def score(
     model: Annotated[Path, typer.Argument(help="A model that pushrank fit saved.")],
     data: Annotated[Path, typer.Argument(help="Rows to rank, with the columns of the training data.")],
     text_format: TextFormat,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where to: .csv, .tsv, .parquet or .xlsx.")],
+    one_by_one: OneByOne,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Where to: .csv, .tsv, .parquet or .xlsx; - prints.")
+    ] = STANDARD_STREAM,
     top: Annotated[int | None, typer.Option(min=1, help="Write only so many rows.")] = None,
     columns: Annotated[
         list[str] | None, typer.Option(help="A column to write beside score and rank; may be repeated.")
@@ -56,15 +60,23 @@ def score(
     that tie count as if negatives came first. Labelled rows must be new to the model and drawn as the others
     are; if their scores differ beyond chance, a warning says so.
 
+    --alert state.json --id COLUMN --time COLUMN writes also whether to act on each row, and the threshold of
+    its moment: never more than the budget, and nearly all of it. What was decided is on disk before it is
+    written; --budget 30/day begins that file with past rows, which the model must not have learnt from.
+
     Example: pushrank score model.skops new.parquet -o ranked.csv --top 100
     """
+    one_by_one.check(force=force)
     if (promise is None) != (labelled is None):
         raise InputError("--promise 0.95 and --labelled FILE, rows that the model has not seen, go together.")
-    check_output(output, TABLES_WRITTEN, [model, data, *([labelled] if labelled else [])], force=force)
+    check_output(output, TABLES_WRITTEN, [model, data, labelled, one_by_one.alert], force=force)
     saved = SavedModel.load(model)
-    table = saved.read(data, text_format, may_be_empty=True)
+    table = saved.read(data, text_format, may_be_empty=one_by_one.budget is None)
     features = saved.features(table)
     scores = saved.scores(features)
+    if one_by_one.budget is not None:
+        one_by_one.begin(one_by_one.budget, table, scores)
+        return
     order = np.argsort(-scores, kind="stable")[:top]
     # Rows of a libsvm file have no cells to write: their number, from 1, says which they are.
     rows = pd.DataFrame({"row": order + 1}) if table.is_sparse else table.frame.iloc[order]
@@ -75,6 +87,9 @@ def score(
             raise InputError(f"--columns {unknown[0]!r} is not in {data}; it has {table.describe_columns()}.")
         rows = rows[list(dict.fromkeys(columns))]
     results: dict[str, Any] = {"rank": np.arange(1, len(order) + 1), "score": scores[order]}
+    if one_by_one.alert is not None:
+        decided = one_by_one.decide(one_by_one.alert, table, scores, piped=output == STANDARD_STREAM)
+        results |= {name: values[order] for name, values in decided.items()}
     if probability:
         results["probability"] = saved.probabilities(scores)[order]
     if promise:
@@ -101,7 +116,7 @@ def score(
     piped = output == STANDARD_STREAM
     where = "on standard output" if piped else f"in {output}"
     say(f"{len(order):,} of {len(table):,} rows, best first, {where}.", err=piped)
-    if saved.alert is not None:
+    if saved.alert is not None and one_by_one.alert is None:
         say(saved.alert.count(scores), err=piped)
     for sentence in promises.sentences(len(order)) if promises else ():
         say(sentence, err=piped)
