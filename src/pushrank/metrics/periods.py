@@ -448,7 +448,7 @@ def measure_periods(
     one against all: -3.05 hits a day
     >>> low, high, hits, _ = measured.means["all"]
     >>> print(f"{hits:.1f} hits a day, {low:.1f} to {high:.1f}")
-    5.9 hits a day, 4.9 to 6.9
+    5.9 hits a day, 4.7 to 7.4
     """
     if not isinstance(budget, Budget):
         raise TypeError(f"budget must be one by period, such as Budget(150, per='day'), got {budget!r}.")
