@@ -203,7 +203,10 @@ class PeriodMeasurement:
     @property
     def mean_values(self) -> dict[str, ConfidenceInterval]:
         """For each model the mean value of its hits a period; empty without values."""
-        return {name: mean_interval(x, self.confidence_level) for name, x in self.values.items()}
+        return {
+            name: mean_interval(x, self.confidence_level, np.inf if x.min() >= 0.0 else None)
+            for name, x in self.values.items()
+        }
 
     @property
     def spreads(self) -> dict[str, float]:
@@ -272,7 +275,10 @@ class PeriodMeasurement:
             rows.append([name, *interval_texts(mean), f"{spread:.2f}", *share])
         for row, value in zip(rows, self.mean_values.values(), strict=False):
             row += interval_texts(value)
-        return [*header, *[f"value {self.a_period}", level] * bool(self.values)], rows
+        header += [f"value {self.a_period}", level] * bool(self.values)
+        if self.confidence_level is None:
+            header, *rows = ([row[0], row[1], *row[3:5], *row[6:7]] for row in (header, *rows))
+        return header, rows
 
     def sentences(self) -> list[str]:
         """Return what the hits are of, the differences from the first model, and what intervals assume."""
@@ -288,6 +294,19 @@ class PeriodMeasurement:
             difference_sentence(f"{name} against {self.first}", found, self.a_period, level, n_others, 2)
             for name, found in self.differences.items()
         ]
+        said += [
+            f"{100.0 * share:.0f} % of the rows that {self.first} and {name} look at are the same."
+            for name, share in self.overlap[self.first].items()
+        ]
+        said += [
+            f"{100.0 * share:.0f} % of those on the list of {name} were on it the {self.budget.per} before."
+            for name, share in self.carried_over.items()
+        ]
+        if n_others and n > 1:
+            of_always = self.regret().of_always
+            best = max(of_always, key=lambda name: of_always[name].difference)
+            against = f"always {best} against the best of the last {self.budget.per}"
+            said.append(difference_sentence(against, of_always[best], self.a_period, level, n_others + 1, 2))
         if level is not None and n < MIN_PERIODS:
             said.append(f"There are no intervals, which take {MIN_PERIODS} {self.periods}; found {n}.")
         elif level is not None:
@@ -426,8 +445,8 @@ def measure_periods(
     weighted cosines, with Student's t. Over simulated streams it keeps its level where a bootstrap of blocks
     does not (experiments/days). The interval is of the mean of a process that goes on as it is: a trend or a
     drift is not covered. With fewer than 21 periods, or the same hits in all of them, there is none. That of
-    a difference, or of values, is symmetric; with m models each difference from the first has the level
-    :math:`1 - \delta / (m - 1)`. Shares of periods have Clopper and Pearson's interval for as many
+    a difference, or of values of both signs, is symmetric; with m models each difference from the first has
+    the level :math:`1 - \delta / (m - 1)`. Shares of periods have Clopper and Pearson's interval for as many
     independent periods as tell as much.
 
     O(n log n) for each model, and O(n) for each two.
