@@ -76,6 +76,8 @@ def test_measure_counts_hits_in_the_first_rows_of_every_period(days):
         (["--budget", "10/day"], "needs --time"),
         (["--budget", "10", "--time", "came"], "--time is for a budget by period"),
         (["--budget", "10/day", "--time", "wave"], "needs dates"),
+        (["--budget", "10/day", "--time", "none"], "--time 'none' is no column"),
+        (["--budget", "10/batch", "--time", "none"], "--time 'none' is no column"),
         (["--budget", "10/day", "--time", "came", "--all"], "--all is for a budget of the whole file"),
         (
             ["--budget", "10/day", "--time", "came", "--new-rows", "5"],
@@ -85,3 +87,19 @@ def test_measure_counts_hits_in_the_first_rows_of_every_period(days):
 )
 def test_what_measuring_by_period_refuses(days, options, words):
     assert words in call("measure", days[0], "--label", "y", "--score", "a", *options, code=2).stderr
+
+
+def test_a_list_upside_down_and_rows_that_were_learnt_from_warn(days):
+    path, frame = days
+    frame.assign(down=-frame["a"], team=frame["wave"].map("team {}".format)).to_csv(path, index=False)
+    by_day = ["--budget", "10/day", "--time", "came"]
+    shown = call("measure", path, "--label", "y", "--score", "down", *by_day, "--no-intervals")
+    assert "worse than a random order" in shown.stderr
+    assert "interval" not in shown.stdout
+    teams = call("measure", path, "--label", "y", "--score", "a", "--budget", "10/batch", "--time", "team")
+    assert "There are no intervals, which take 21 batches; found 6." in teams.stdout
+    model = path.with_name("model.skops")
+    call("fit", path, "--label", "y", "--exclude", "down,team,wave", "-o", model)
+    shown = call("evaluate", model, path, *by_day)
+    assert "hits a day" in shown.stdout
+    assert "fitted to these very rows" in shown.stderr

@@ -140,13 +140,15 @@ def measure(
     rows = label_rows(table, label, source.positive, drop_unlabelled=source.drop_unlabelled)
     if twice := [name for name in score if score.count(name) > 1]:
         raise InputError(f"--score {twice[0]!r} is given twice; name each column once.")
-    measured = show_measures(rows, {name: rows.table.numbers(name, "score") for name in score}, config)
-    for name, figures in measured.measures.items() if measured else ():
-        if figures["auc"].estimate < 0.5:
+    scores = {name: rows.table.numbers(name, "score") for name in score}
+    measured = show_measures(rows, scores, config)
+    for name, values in scores.items():
+        if (
+            area := measured.measures[name]["auc"].estimate if measured else metrics.auc(rows.y, values)
+        ) < 0.5:
             warn(
-                f"column {name!r} of {table.path} ranks worse than a random order (auc "
-                f"{figures['auc'].estimate:.4f}): a higher score must be better; if a lower one is, change "
-                "its sign."
+                f"column {name!r} of {table.path} ranks worse than a random order (auc {area:.4f}): a higher "
+                "score must be better; if a lower one is, change its sign."
             )
 
 
@@ -252,6 +254,7 @@ def show_periods(
 ) -> None:
     """Print what the first rows of every period hold, by the scores of each model."""
     table, y, name, level = rows.table, rows.y, str(config.time), config.promise
+    table.check(name, "time")
     is_text = budget.per == "batch" and table.column(name).kind is not Kind.NUMBER
     with refusing():
         time = table.groups(name) if is_text else table.times(name)
@@ -273,7 +276,7 @@ def show_periods(
         typer.echo(json.dumps(measured.summary() | facts, indent=2))
         return
     screen = console()
-    screen.print(measured.title())
+    screen.print(f"{table.path.name}: {measured.title()}")
     header, lines = measured.cells()
     grid = Grid()
     for number, column in enumerate(header):
