@@ -163,40 +163,66 @@ for line in sys.stdin:
 """
 
 
-def test_a_killed_process_loses_nothing_and_spends_nothing_twice(tmp_path):
+@pytest.mark.parametrize("n_kills", [2, pytest.param(30, marks=pytest.mark.nightly)])
+def test_a_killed_process_loses_nothing_and_spends_nothing_twice(tmp_path, n_kills):
     state = tmp_path / "state.json"
     fitted(5, state).close()
-    scores, times = stream(1, 120)
-    lines = [f"{i} {scores[i]} {times[i]}\n" for i in range(len(scores))]
+    scores, times = stream(12, 100)
     expected = fitted(5).decide(scores, times)
-    answers: dict[str, str] = {}
-    command = [sys.executable, "-c", LOOP, str(state)]
-    for n_read in (40, len(lines)):
-        # It is killed while the rows that follow lie in its input: some of them are decided, others not.
+    lines = [f"{i} {scores[i]} {times[i]}\n" for i in range(len(scores))]
+    answers: dict[int, int] = {}
+    for n_read in np.random.default_rng(0).integers(10, 50, size=n_kills):
+        # The last answers are asked for again, too.
+        first = max(len(answers) - 10, 0)
+        command = [sys.executable, "-c", LOOP, str(state)]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-            process.stdin.write("".join(lines))
+            process.stdin.write("".join(lines[first : first + 60]))
             process.stdin.flush()
             for _ in range(n_read):
-                name, act = process.stdout.readline().split()
+                name, act = map(int, process.stdout.readline().split())
                 assert answers.setdefault(name, act) == act
+            # The rows that follow lie in its input: some of them are decided, others not.
             process.kill()
-    assert [int(answers[str(i)]) for i in range(len(lines))] == expected.astype(int).tolist()
+    assert list(answers) == list(range(len(answers)))
     with closing(AlertThreshold.open(state)) as alert:
-        assert alert.left_ == 5 - expected.sum()
+        rest = slice(len(answers), None)
+        act = alert.decide(scores[rest], times[rest], np.arange(len(scores))[rest])
+    np.testing.assert_array_equal([*answers.values(), *act], expected)
 
 
 def test_a_line_that_was_cut_off_was_no_answer(tmp_path):
+    """Whether the file ends there, has room for more rows, or a later part of it is on disk already."""
     state = tmp_path / "state.json"
     with closing(fitted(5, state)) as alert:
         alert.decide([3.0, 4.0], [MARCH, MARCH], ["a", "b"])
         kept = alert.left_
-    whole = state.read_bytes()
-    for cut in range(1, len(whole.splitlines()[-1]) + 1):
-        state.write_bytes(whole[:-cut])
-        with closing(AlertThreshold.open(state)) as alert:
-            alert.decide(4.0, MARCH, "b")
-            assert alert.left_ == kept
-        assert state.read_bytes() == whole
+    rows = state.read_bytes().rstrip(b"\0")
+    last = rows.splitlines(keepends=True)[-1]
+    for cut in range(1, len(last) + 1):
+        for behind in (b"", bytes(5000), bytes(cut) + last):
+            state.write_bytes(rows[:-cut] + behind)
+            with closing(AlertThreshold.open(state)) as alert:
+                alert.decide(4.0, MARCH, "b")
+                assert alert.left_ == kept
+            found = state.read_bytes()
+            assert found.rstrip(b"\0") == rows
+            assert len(found) > len(rows)
+
+
+def test_rows_are_written_where_there_is_room(tmp_path):
+    """The file grows by room for many rows, and never with each of them."""
+    state = tmp_path / "state.json"
+    scores, times = stream(1, 1500)
+    with closing(fitted(5, state)) as alert:
+        lengths = []
+        for i in range(len(scores)):
+            alert.decide(scores[i], times[i], i)
+            lengths.append(state.stat().st_size)
+        left = alert.left_
+        assert 2 <= len(np.unique(lengths)) <= 4
+    with closing(AlertThreshold.open(state)) as alert:
+        assert alert.left_ == left
+        assert list(alert._answers) == [str(i) for i in range(len(scores))]
 
 
 @pytest.mark.parametrize(
@@ -238,21 +264,28 @@ def test_the_answer_is_on_disk_before_it_is_given(tmp_path, monkeypatch):
     state = tmp_path / "state.json"
     with closing(fitted(5, state)) as alert:
         synced = []
-        monkeypatch.setattr("os.fsync", lambda _: synced.append(state.read_bytes().count(b"\n")))
+        for name in ("fsync", "fdatasync"):
+            # Not every system has the second.
+            monkeypatch.setattr(
+                f"os.{name}", lambda _: synced.append(state.read_bytes().count(b"\n")), raising=False
+            )
         alert.decide(3.0, MARCH, "a")
         assert synced == [2]
         # A new day: the file, and then its name.
         alert.decide(3.0, MARCH + np.timedelta64(1, "D"), "b")
         assert synced == [2, 2, 2]
+        monkeypatch.delattr("os.fdatasync")
+        alert.decide(3.0, MARCH + np.timedelta64(1, "D"), "c")
+        assert synced == [2, 2, 2, 3]
 
         def is_full(_):
             raise OSError(28, "No space left on device")
 
         monkeypatch.setattr("os.fsync", is_full)
         with pytest.raises(OSError, match="No space"):
-            alert.decide(3.0, MARCH + np.timedelta64(1, "D"), "c")
+            alert.decide(3.0, MARCH + np.timedelta64(1, "D"), "d")
         with pytest.raises(RuntimeError, match="was closed"):
-            alert.decide(3.0, MARCH + np.timedelta64(1, "D"), "c")
+            alert.decide(3.0, MARCH + np.timedelta64(1, "D"), "d")
 
 
 def test_work_is_additions_within_a_cell(monkeypatch):

@@ -124,6 +124,13 @@ def rules(scores: Floats, y: NDArray[Any], times: NDArray[Any], day: NDArray[Any
         print(f"  fit and {len(s):,} decisions in memory: {took:.1f} s")
 
 
+def seconds(work: Any, *arguments: Any) -> float:
+    """Return how long a call takes."""
+    start = time.perf_counter()
+    work(*arguments)
+    return time.perf_counter() - start
+
+
 def cost(
     model: Any, X: pd.DataFrame, scores: Floats, times: NDArray[Any], past: NDArray[Any], n: int
 ) -> None:
@@ -131,20 +138,34 @@ def cost(
     with tempfile.TemporaryDirectory() as folder:
         state = Path(folder) / "state.json"
         alert = AlertThreshold(BUDGETS[0], state).fit(scores[past], times[past])
-        size, took = state.stat().st_size, []
-        rows = np.flatnonzero(~past)[:n]
-        for i in rows:
-            start = time.perf_counter()
-            alert.decide(scores[i], times[i], i)
-            took.append(time.perf_counter() - start)
+        in_memory = AlertThreshold(BUDGETS[0]).fit(scores[past], times[past])
+        size, rows = state.stat().st_size, np.flatnonzero(~past)[:n]
+        with (Path(folder) / "bare").open("w+b", buffering=0) as bare:
+            bare.write(bytes(100 * n))
+            os.fsync(bare.fileno())
+            bare.seek(0)
+
+            def flush(*_: Any) -> None:
+                bare.write(b" " * 100)
+                getattr(os, "fdatasync", os.fsync)(bare.fileno())
+
+            works = {
+                "to decide, in memory": in_memory.decide,
+                "to decide, state on disk": alert.decide,
+                "to write 100 bytes to disk": flush,
+            }
+            # Taken in turn, so that whatever else the machine does meets all three alike.
+            took = np.array(
+                [[seconds(work, scores[i], times[i], i) for work in works.values()] for i in rows]
+            )
         alert.close()
         start = time.perf_counter()
         AlertThreshold.open(state).close()
         opened = time.perf_counter() - start
-        print(
-            f"\n  score to decision, row by row, state on disk: median {1e3 * np.median(took):.2f} ms, 95 % "
-            f"{1e3 * np.quantile(took, 0.95):.2f} ms, most {1e3 * max(took):.0f} ms of {len(rows):,} rows"
-        )
+        print(f"\n  ms, row by row, {len(rows):,} rows     median    95 %     most")
+        for name, column in zip(works, took.T, strict=True):
+            middle, high, most = 1e3 * np.quantile(column, [0.5, 0.95, 1.0])
+            print(f"  {name:<26} {middle:9.2f} {high:7.2f} {most:8.0f}")
         print(f"  state of 60 past days: {size / 1e3:.0f} kB, opened in {1e3 * opened:.0f} ms")
         for batch in (1, 100, len(rows)):
             alert = AlertThreshold(BUDGETS[0], Path(folder) / f"{batch}.json").fit(scores[past], times[past])

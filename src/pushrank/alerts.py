@@ -33,6 +33,8 @@ MEMORY = 0.02, 10.0
 """The level of the scores is their mean over about this share of a period's rows, and at least ten rows."""
 N_PAST = 60
 """So many periods are learnt from."""
+ROOM = 1 << 16
+"""So many bytes are made ready for lines to come: some thousand rows."""
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
@@ -95,9 +97,9 @@ class AlertThreshold:
     written through to the disk; where the clock enters another cell, of a quarter of an hour for days,
     also a look at what is kept of the past, some b log n rows a period. Fitting costs a sort of the times.
 
-    The state is a text file: a line of JSON with the past, written beside and renamed when a period begins,
-    and one for each row decided since. A line that a killed process left unfinished was no answer yet. A
-    file beside it, whose name ends in .lock, keeps a second process out.
+    The state holds a line of JSON with the past, written beside and renamed when a period begins, one for
+    each row decided since, and zero bytes that lines to come take the place of. A line that a killed process
+    left unfinished was no answer yet. A file beside it, whose name ends in .lock, keeps a second process out.
 
     References
     ----------
@@ -128,6 +130,7 @@ class AlertThreshold:
         self._line: Any = None
         self._lock: Any = None
         self._file: Any = None
+        self._size = 0
 
     @classmethod
     def open(cls, state: str | os.PathLike[str]) -> AlertThreshold:
@@ -154,7 +157,8 @@ class AlertThreshold:
         # A file that is missing is told before a lock is left beside it.
         path.open("rb").close()
         lock, number = _locked(path), 0
-        *lines, torn = path.read_bytes().split(b"\n")
+        # Zeros are room for lines to come. What a killed process left of a line was no answer yet.
+        *lines, torn = (rows := path.read_bytes().partition(b"\0")[0]).split(b"\n")
         try:
             head = json.loads(lines[0])
             if head["format"] != FORMAT:
@@ -172,10 +176,8 @@ class AlertThreshold:
                 f"{path} is no whole state of an alert threshold, line {number + 1}: {error}. Restore the "
                 "file, or begin a new one, which does not know what was decided in this period."
             ) from error
-        alert._lock, alert._file = lock, path.open("r+b")
-        # What a killed process left of a line was no answer yet.
-        alert._file.truncate(path.stat().st_size - len(torn))
-        alert._file.seek(0, os.SEEK_END)
+        alert._lock, alert._file = lock, path.open("r+b", buffering=0)
+        alert._size = alert._file.truncate(alert._file.seek(len(rows) - len(torn)))
         return alert
 
     def fit(self, scores: ArrayLike, time: Any) -> AlertThreshold:
@@ -399,9 +401,7 @@ class AlertThreshold:
             return
         try:
             if n_written is not None:
-                self._file.write(_lines(self._current[n_written:]))
-                self._file.flush()
-                os.fsync(self._file.fileno())
+                self._append(_lines(self._current[n_written:]))
                 return
             if self._file is not None:
                 self._file.close()
@@ -410,7 +410,8 @@ class AlertThreshold:
             head["past"] = [[part.tolist() for part in past] for past in self._past]
             with atomic_write(self.state) as beside:
                 beside.write_bytes(_lines([head, *self._current]))
-            self._file = self.state.open("ab")
+            self._file = self.state.open("r+b", buffering=0)
+            self._size = self._file.seek(0, os.SEEK_END)
             if sys.platform != "win32":
                 # The new name has to be on disk, too.
                 folder = os.open(self.state.resolve().parent, os.O_RDONLY)
@@ -419,6 +420,17 @@ class AlertThreshold:
         except OSError:
             self.close()
             raise
+
+    def _append(self, lines: bytes) -> None:
+        """Have lines on disk, as a rule in bytes that are there: the file's length need not be written."""
+        end = self._file.tell() + len(lines)
+        if end > self._size:
+            lines += bytes(ROOM)
+            self._size = end + ROOM
+        while lines:
+            lines = lines[self._file.write(lines) :]
+        getattr(os, "fdatasync", os.fsync)(self._file.fileno())
+        self._file.seek(end)
 
 
 def _lines(values: list[Any]) -> bytes:
