@@ -39,7 +39,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
     beside = Path(name)
     try:
         yield beside
-        with beside.open("rb") as finished:
+        with beside.open("r+b") as finished:
             os.fsync(finished.fileno())
         # Files of mkstemp are private, but a result should be as readable as any other file of its user.
         mask = os.umask(0)
