@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pushrank._io import trust_in_files
 from pushrank._numeric import Floats
 from pushrank._time import check_times
 from pushrank._validation import check_number, column
@@ -146,3 +147,6 @@ class Budget:
     def spent(self, periods: Periods) -> int:
         """Return how many rows are looked at, of periods that may be shorter than the budget."""
         return int(np.minimum(self.n, periods.sizes).sum())
+
+
+trust_in_files(Budget)

@@ -10,7 +10,12 @@ import pytest
 
 from pushrank import metrics
 from pushrank.budgets import Budget
+from pushrank.cli.features import FeatureSource, read_features
+from pushrank.cli.fit import held_out_scores
+from pushrank.cli.model import SavedModel
+from pushrank.cli.table import TextFormat
 from pushrank.datasets import make_stream
+from pushrank.monitoring import Reference
 from tests.cli.runner import LABEL, call
 
 pytestmark = pytest.mark.fast
@@ -35,10 +40,11 @@ def test_commands_without_periods_refuse_a_budget_by_period(files):
     for command in (
         ["compare", data],
         ["report", data, "-o", files / "r.html"],
-        ["fit", data, "-o", "m.skops"],
     ):
         said = call(*command, *LABEL, "--budget", "3/day", code=2).stderr
         assert said.startswith("Error: --budget 3/day is of every day, which this command does not take")
+    said = call("fit", data, *LABEL, "-o", files / "m.skops", "--budget", "3/day", code=2).stderr
+    assert said == "Error: --budget 3/day needs --time: the column of when a row came.\n"
 
 
 @pytest.fixture
@@ -103,3 +109,52 @@ def test_a_list_upside_down_and_rows_that_were_learnt_from_warn(days):
     shown = call("evaluate", model, path, *by_day)
     assert "hits a day" in shown.stdout
     assert "fitted to these very rows" in shown.stderr
+
+
+FITTING = ["--label", "y", "--budget", "10/day", "--time", "came", "--exclude", "wave"]
+
+
+def test_fit_saves_what_is_promised_in_every_period(days, tmp_path):
+    path, frame = days
+    frame["town"] = np.where(frame["a"] > 1, "B", None)
+    frame.to_csv(path, index=False)
+    said = call("fit", path, *FITTING, "-o", tmp_path / "m.skops").stdout
+    saved = SavedModel.load(tmp_path / "m.skops")
+    reference = saved.reference
+    assert (saved.alert, reference.budget) == (None, Budget(10))
+    assert set(reference.profiles) == {"a", "b", "town", "the scores"}
+    assert reference.profiles["town"].cuts == ["B"]
+    assert f"Promised: {reference.sentence}" in said
+    learnt = read_features(FeatureSource(path, "y", exclude=["wave"]), TextFormat(), time="came")
+    scores = held_out_scores(saved.pipeline, learnt, Budget(10))
+    # Days are held out whole, but for those of the first part, which is learnt from alone.
+    by_day = pd.Series(np.isnan(scores)).groupby(frame["came"].dt.date.to_numpy()).mean()
+    assert set(by_day) == {0.0, 1.0}
+    assert list(reference.periods) == [str(day) for day in by_day.index[by_day == 0.0]]
+    again = Reference.of(Budget(10), learnt.times, scores, learnt.y, learnt.features)
+    np.testing.assert_allclose(reference.roc, again.roc)
+    np.testing.assert_allclose(reference.counts, again.counts)
+    assert f"promised: {reference.sentence}" in " ".join(call("show", tmp_path / "m.skops").stdout.split())
+    shown = json.loads(call("show", tmp_path / "m.skops", "--json").stdout)["promised"]
+    assert shown["sentence"] == reference.sentence
+    assert (shown["budget"], shown["looked_at_per_period"]) == ("10/day", 10.0)
+
+
+@pytest.mark.parametrize("model", ["top-ranker-cv", "ensemble"])
+def test_a_model_that_chooses_for_a_budget_takes_one_by_period(days, tmp_path, model):
+    few = ["--member", "pnorm-push", "--member", "logistic-regression"] if model == "ensemble" else []
+    call("fit", days[0], *FITTING, "--model", model, *few, "-o", tmp_path / "m.skops")
+    saved = SavedModel.load(tmp_path / "m.skops")
+    assert saved.ranker.budget == saved.reference.budget == Budget(10)
+    sizes = days[1]["came"].dt.strftime("%Y-%m-%d").value_counts()
+    assert [sizes[day] for day in saved.reference.periods] == saved.reference.counts[0].tolist()
+
+
+def test_days_that_promise_nothing_are_refused_before_a_fit(days, tmp_path):
+    path, frame = days
+    frame.assign(came=np.arange(len(frame))).to_csv(path, index=False)
+    said = call("fit", path, *FITTING, "-o", tmp_path / "m.skops", code=2).stderr
+    assert "a budget of 10 a day needs dates, and time holds numbers" in said
+    frame.assign(came="2026-03-02").to_csv(path, index=False)
+    said = call("fit", path, *FITTING, "-o", tmp_path / "m.skops", code=2).stderr
+    assert "--time: time has 1 different value" in said

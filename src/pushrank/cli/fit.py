@@ -41,6 +41,7 @@ from pushrank.cli.table import TextFormat
 from pushrank.cli.write import MODELS_WRITTEN, check_output
 from pushrank.model_selection._fits import model_scores, record_warnings
 from pushrank.model_selection._folds import check_classes
+from pushrank.monitoring import Reference
 
 N_HELD_OUT = 5
 """Parts of the rows that are scored by fits to the others."""
@@ -67,8 +68,8 @@ class FitConfig:
         "p = 16' on tables, 'IR Push' on libsvm files."
     )
     budget: int | Budget | None = option(
-        "How many rows you can act on, of as many rows as the data has: for the alert threshold, and for "
-        "models that are chosen for a budget. The threshold takes five more fits.",
+        "How many rows you can act on, of as many rows as the data has or in every period of --time: for the "
+        "alert threshold or the promise, which take five more fits, and for models chosen for a budget.",
         parser=options.read_budget,
         metavar=options.BUDGET,
     )
@@ -137,15 +138,24 @@ def fit(source: FeatureSource, text_format: TextFormat, config: FitConfig) -> No
     also calibrated by a logistic curve. --model ensemble makes one list of up to eight models that compare
     has in its table, at the price of five fits of each; its threshold takes no more.
 
+    With --budget 30/day --time COLUMN the model carries the hits a day that it promises, by scores of rows
+    later than those learnt from, and where its columns lay, in place of the threshold: pushrank watch says
+    whether both still hold, and pushrank score --alert spends the budget.
+
     Example: pushrank fit data.csv --label fraud --positive yes --budget 100 -o model.skops
     """
     check_output(config.output, MODELS_WRITTEN, [source.data], force=config.force)
-    budget = options.rows_in_all(config.budget)
+    by_period, budget = options.split_budget(config.budget, config.time)
     name = config.model or default_model(source.data)
     ranker = config.ranker(name)
     rows = read_features(source, text_format, weight=config.weight, time=config.time)
     n_rare = min(rows.y.sum(), (~rows.y).sum())
-    held_out = config.probability or budget is not None
+    held_out = config.probability or config.budget is not None
+    if by_period is not None:
+        with refusing():
+            by_period.periods(rows.times)
+        if "budget" in ranker.get_params():
+            ranker.set_params(budget=by_period)
     # A fifth of seven rows, rounded up, leaves five; an ensemble is fitted to others than it scores as it is.
     needed = N_INNER_FOLDS + 2 * (held_out and name != ENSEMBLE)
     if "cv" in ranker.get_params() and n_rare < needed:
@@ -153,9 +163,9 @@ def fit(source: FeatureSource, text_format: TextFormat, config: FitConfig) -> No
             f"--model {name} chooses by cross-validation and needs {needed} rows of each class, and "
             f"one has {n_rare}; take another, such as --model pnorm-push."
         )
+    if config.budget is not None and n_rare < 2:
+        raise InputError("a class has 1 row, and --budget scores rows by fits to others; leave it out.")
     if budget is not None:
-        if n_rare < 2:
-            raise InputError("a class has 1 row, and --budget scores rows by fits to others; leave it out.")
         if budget > len(rows.y):
             raise InputError(f"--budget {budget} exceeds the {len(rows.y)} rows of the data.")
         # As a share the budget holds for parts of the rows, too.
@@ -175,14 +185,17 @@ def fit(source: FeatureSource, text_format: TextFormat, config: FitConfig) -> No
     )
     with fitting(name):
         pipeline = fit_pipeline(pipelines[name], rows)
-        scores = held_out_scores(pipeline, rows) if held_out else np.full(len(rows.y), np.nan)
+        scores = held_out_scores(pipeline, rows, by_period) if held_out else np.full(len(rows.y), np.nan)
+        reference = None if by_period is None else reference_of(by_period, rows, scores)
         scores, y = scores[~np.isnan(scores)], rows.y[~np.isnan(scores)]
         calibrator = alert = None
         if config.probability:
             calibrator = make_pipeline(StandardScaler(), LogisticRegression()).fit(scores[:, None], y)
         if budget is not None:
             alert = Alert.from_scores(y, scores, budget, len(rows.y))
-        saved = SavedModel.from_fit(pipeline, name, rows, calibrator=calibrator, alert=alert)
+        saved = SavedModel.from_fit(
+            pipeline, name, rows, calibrator=calibrator, alert=alert, reference=reference
+        )
     saved.save(config.output)
     if np.ptp(model_scores(pipeline, rows.features)) == 0.0:
         warn(f"{name} gives every row the same score, so it cannot rank: no column tells rows apart.")
@@ -192,6 +205,19 @@ def fit(source: FeatureSource, text_format: TextFormat, config: FitConfig) -> No
     )
     if alert is not None:
         say(f"Alert threshold: {alert.sentence()}")
+    if reference is not None:
+        say(f"Promised: {reference.sentence}")
+
+
+def reference_of(budget: Budget, rows: LabelledFeatures, scores: NDArray[np.float64]) -> Reference:
+    """Return what a model promises in each period, by scores of rows that are NaN where never held out."""
+    periods = budget.periods(rows.times).codes
+    # The first rows of a part of a day are not those of the day.
+    whole = np.where(np.isin(periods, periods[np.isnan(scores)]), np.nan, scores)
+    # The number of a day moves with every row, which tells nothing.
+    names = [name for name in rows.features if not str(name).endswith(" (days since 1970)")]
+    with refusing():
+        return Reference.of(budget, rows.times, whole, rows.y, rows.features[names])
 
 
 def size_of_large(path: Path) -> str:
@@ -200,14 +226,21 @@ def size_of_large(path: Path) -> str:
     return f" ({size:,.0f} MB)" if size >= 1.0 else ""
 
 
-def held_out_scores(pipeline: Pipeline, rows: LabelledFeatures) -> NDArray[np.float64]:
-    """Return the score of each row by a fit to others, by time to earlier ones: NaN where there are none."""
+def held_out_scores(
+    pipeline: Pipeline, rows: LabelledFeatures, budget: Budget | None = None
+) -> NDArray[np.float64]:
+    """Return the score of each row by a fit to others, by time to earlier ones: NaN where there are none.
+
+    With a budget by period the parts are of whole periods.
+    """
     # An ensemble has made such scores to find its weights.
     if isinstance(pipeline[-1], StackingRanker):
         return np.asarray(pipeline[-1].held_out_scores_)
     n_folds = min(N_HELD_OUT, int(rows.y.sum()), int((~rows.y).sum()))
     cv = StratifiedKFold(n_folds) if rows.times is None else TimeSplit(N_HELD_OUT)
     by_time = {} if rows.times is None else {"time": rows.times}
+    if budget is not None:
+        by_time = {"time": budget.periods(rows.times).codes}
     scores = np.full(len(rows.y), np.nan)
     # The fit to all rows has printed the warnings already.
     with record_warnings([]), refusing("--time: " * (rows.times is not None)):

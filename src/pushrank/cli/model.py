@@ -45,6 +45,7 @@ from pushrank.model_selection.compare import (
     XGBOOST,
     default_rankers,
 )
+from pushrank.monitoring import Reference
 
 FORMAT = 4
 MAX_CATEGORIES = 100
@@ -246,6 +247,7 @@ class SavedModel:
     training: dict[str, Any] = field(default_factory=dict)
     calibrator: Any = None
     alert: Alert | None = None
+    reference: Reference | None = None
 
     @classmethod
     def from_fit(cls, pipeline: Any, name: str, rows: LabelledFeatures, **more: Any) -> SavedModel:
@@ -283,7 +285,9 @@ class SavedModel:
             writer = f"pushrank {content['pushrank']}"
             raise InputError(f"{path} was written by {writer}; install that version or later.")
         fields = {key: value for key, value in content.items() if key not in ("format", "pushrank")}
-        return cls(**fields | {"alert": fields["alert"] and Alert(**fields["alert"])})
+        alert, reference = fields["alert"], fields.get("reference")
+        promised = {"alert": alert and Alert(**alert), "reference": reference and Reference.load(reference)}
+        return cls(**fields | promised)
 
     @classmethod
     def from_python(cls, model: Any, path: Path) -> SavedModel:

@@ -36,6 +36,17 @@ def rows_in_all(budget: int | budgets.Budget | None) -> int | None:
     return budget
 
 
+def split_budget(
+    budget: int | budgets.Budget | None, time: str | None
+) -> tuple[budgets.Budget | None, int | None]:
+    """Return a budget as one by period, which needs the column of --time, or as rows of the whole file."""
+    if not isinstance(budget, budgets.Budget):
+        return None, budget
+    if time is None:
+        raise InputError(f"--budget {budget} needs --time: the column of when a row came.")
+    return budget, None
+
+
 DropUnlabelled = Annotated[
     bool, typer.Option("--drop-unlabelled", help="Leave out the rows that have no label, or ? or NA for one.")
 ]

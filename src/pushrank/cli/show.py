@@ -55,6 +55,7 @@ def show(
         "n_features": saved.n_features,
         "probability": saved.calibrator is not None,
         "alert": None if saved.alert is None else vars(saved.alert),
+        "promised": None if saved.reference is None else saved.reference.facts(),
         "weights": weights if is_linear else {},
         "importances": {} if is_linear else weights,
     }
@@ -102,6 +103,7 @@ def _lines(facts: dict[str, Any], ranker: Any) -> dict[str, str]:
         "fitted on": training.format_map(facts["training"]) if facts["training"] else "",
         "columns": "; ".join(columns) or f"{facts['n_features']:,} features without names",
         "probabilities": "calibrated" if facts["probability"] else "",
+        "promised": facts["promised"]["sentence"] if facts["promised"] else "",
         "alert threshold": Alert(**facts["alert"]).sentence() if facts["alert"] else "",
     }
 

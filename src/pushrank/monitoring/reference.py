@@ -236,6 +236,13 @@ class Reference:
             f"{positives:.1f} positives each."
         )
 
+    def facts(self) -> dict[str, Any]:
+        """Return the sentence, the budget and the means of a held-out period, as plain values, for JSON."""
+        names = [f"{name}_per_period" for name in PeriodCounts._fields]
+        means = dict(zip(names, self.counts.mean(axis=1).tolist(), strict=True))
+        ends = {"since": str(self.periods[0]), "until": str(self.periods[-1]), "periods": len(self.periods)}
+        return {"sentence": self.sentence, "budget": str(self.budget)} | ends | means
+
     def promised(self, counts: PeriodCounts) -> Floats:
         """Return the hits that periods of so many rows and positives are promised."""
         m, n = counts.positives[:, None], counts.rows[:, None]
