@@ -18,13 +18,7 @@ class Picture(str):
 
 
 def html_table(header: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
-    """Return a table of texts, which are escaped, and of pictures, which are not.
-
-    Examples
-    --------
-    >>> html_table(["model"], [["<b>"]])
-    '<table><thead><tr><th>model</th></tr></thead><tbody><tr><td>&lt;b&gt;</td></tr></tbody></table>'
-    """
+    """Return a table of texts, which are escaped, and of pictures, which are not."""
     head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
     body = "".join(
         "<tr>" + "".join(f"<td>{c if isinstance(c, Picture) else escape(c)}</td>" for c in row) + "</tr>"
@@ -35,27 +29,14 @@ def html_table(header: Sequence[str], rows: Iterable[Sequence[str]], caption: st
 
 
 def html_sentences(*sentences: str) -> str:
-    """Return paragraphs of escaped text.
-
-    Examples
-    --------
-    >>> html_sentences("a < b")
-    '<p>a &lt; b</p>'
-    """
+    """Return paragraphs of escaped text."""
     return "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)
 
 
 def interval_pictures(
     values: Sequence[float], lows: Sequence[float], highs: Sequence[float], *, zero: bool = False
 ) -> list[Picture]:
-    """Return a point in its interval for each value, all on one scale, which may hold a line at zero.
-
-    Examples
-    --------
-    >>> first, second = interval_pictures([1.0, 2.0], [0.0, 1.5], [2.0, 2.5])
-    >>> 'cx="92.4"' in second
-    True
-    """
+    """Return a point in its interval for each value, all on one scale, which may hold a line at zero."""
     ends = np.array([*lows, *highs, *values, *([0.0] if zero else [])])
     # A measure without an interval has NaN for its ends, and gets a point alone.
     ends = ends[np.isfinite(ends)]

@@ -18,15 +18,6 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
     Where ``path`` is a link, the file that it points to is replaced. The temporary file is removed where the
     block fails, and one that a killed process left by the next write, once it is an hour old.
-
-    Examples
-    --------
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     target = Path(folder) / "a.txt"
-    ...     with atomic_write(target) as beside:
-    ...         _ = beside.write_text("done")
-    ...     target.read_text()
-    'done'
     """
     path = path.resolve() if path.is_symlink() else path
     prefix, suffix = f".{path.name}.", f".partial{path.suffix}"
@@ -55,12 +46,5 @@ TRUSTED_TYPES: set[str] = set()
 
 
 def trust_in_files(*types: Any) -> None:
-    """Let model files hold instances of types, which run nothing of the file when they are built.
-
-    Examples
-    --------
-    >>> from pushrank.losses import Hinge
-    >>> "pushrank.losses.Hinge" in TRUSTED_TYPES
-    True
-    """
+    """Let model files hold instances of types, which run nothing of the file when they are built."""
     TRUSTED_TYPES.update(f"{member.__module__}.{member.__qualname__}" for member in types)

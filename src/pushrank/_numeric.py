@@ -19,12 +19,6 @@ def softmax_and_log_sum(exponents: Floats, out: Floats | None = None) -> tuple[F
 
     An empty or all ``-inf`` input has the logarithm ``-inf`` and a softmax of zeros. The softmax is written
     to ``out``, if that is not None; it may be ``exponents`` itself.
-
-    Examples
-    --------
-    >>> softmax, log_sum = softmax_and_log_sum(np.array([1000.0, 1000.0]))
-    >>> softmax.tolist(), round(log_sum, 3)
-    ([0.5, 0.5], 1000.693)
     """
     xp = namespace(exponents)
     largest = float(xp.max(exponents)) if exponents.shape[0] else -np.inf
@@ -45,26 +39,14 @@ def softmax_and_log_sum(exponents: Floats, out: Floats | None = None) -> tuple[F
 
 
 def softplus(x: Floats) -> Floats:
-    """Return ``ln(1 + exp(x))`` without overflow.
-
-    Examples
-    --------
-    >>> softplus(np.array([-1000.0, 0.0, 1000.0])).round(4).tolist()
-    [0.0, 0.6931, 1000.0]
-    """
+    """Return ``ln(1 + exp(x))`` without overflow."""
     xp = namespace(x)
     softened: Floats = np.logaddexp(0.0, x) if xp is np else xp.logaddexp(xp.zeros_like(x), x)
     return softened
 
 
 def sigmoid(x: Floats) -> Floats:
-    """Return ``1 / (1 + exp(-x))`` without overflow.
-
-    Examples
-    --------
-    >>> sigmoid(np.array([-1000.0, 0.0, 1000.0])).tolist()
-    [0.0, 0.5, 1.0]
-    """
+    """Return ``1 / (1 + exp(-x))`` without overflow."""
     xp = namespace(x)
     # The exponential is at most one on either side of zero.
     small = xp.exp(-xp.abs(x))

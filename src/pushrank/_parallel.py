@@ -31,15 +31,7 @@ MAX_CHUNKS = 64
 
 
 def row_chunks(n_rows: int, elements_per_row: float) -> list[tuple[int, int]]:
-    """Cut ``range(n_rows)`` into at most 64 ranges of at least half a million stored elements.
-
-    Examples
-    --------
-    >>> row_chunks(10, 5)
-    [(0, 10)]
-    >>> len(row_chunks(1_000_000, 50))
-    64
-    """
+    """Cut ``range(n_rows)`` into at most 64 ranges of at least half a million stored elements."""
     n_chunks = int(min(MAX_CHUNKS, max(1.0, n_rows * elements_per_row / CHUNK_ELEMENTS)))
     edges = [n_rows * c // n_chunks for c in range(n_chunks + 1)]
     return [(start, stop) for start, stop in pairwise(edges) if stop > start]
@@ -78,13 +70,7 @@ def sum_chunks(
 
 
 def side_by_side(*functions: Callable[[], Part], many: bool) -> list[Part]:
-    """Return what functions of no argument return, in threads where there is much to do.
-
-    Examples
-    --------
-    >>> side_by_side(lambda: 1, lambda: 2, many=False)
-    [1, 2]
-    """
+    """Return what functions of no argument return, in threads where there is much to do."""
     calls = [(number, number + 1) for number in range(len(functions))]
     return map_chunks(lambda number, _: functions[number](), calls, None if many else 1)
 

@@ -124,10 +124,7 @@ def checked_entries(X: Any) -> Any:
 
 
 def checked_weights(sample_weight: ArrayLike, n_rows: int, name: str = "sample_weight") -> Floats:
-    """Return weights of all rows as float64.
-
-    A weight that is negative or not finite is a ``BadRowError``; another number of weights is a ValueError.
-    """
+    """Return weights of all rows as float64; one that is negative or not finite is a ``BadRowError``."""
     weights = as_numbers(column(sample_weight, name), name)
     if len(weights) != n_rows:
         raise ValueError(f"{name} has {len(weights)} entries for {n_rows} rows; they must agree.")
@@ -165,10 +162,7 @@ def check_ordered_categorical(labels: Any, name: str = "y") -> None:
 
 
 def distinct(labels: NDArray[Any], name: str = "y") -> NDArray[Any]:
-    """Return the distinct labels in order, without sorting all of them if they are two numbers.
-
-    A missing label (NaN, None or the like) is a ValueError; labels that cannot be sorted are a TypeError.
-    """
+    """Return the distinct labels in order, none missing, without sorting all if they are two numbers."""
     if labels.dtype.kind in "biuf" and len(labels):
         low, high = labels.min(), labels.max()
         if low != high and np.count_nonzero(labels == low) + np.count_nonzero(labels == high) == len(labels):
@@ -308,10 +302,7 @@ def check_k(k: Any) -> None:
 
 @compiled()
 def resolve_k(k: float, counted: bool, positive_weight: float) -> float:
-    """Return k in rows: itself if ``counted``, else that fraction of the positives, and at least one row.
-
-    Python and compiled code call it. Fractions are rounded half to even.
-    """
+    """Return k in rows: itself if ``counted``, else that fraction of the positives, and at least one row."""
     return k if counted else max(np.rint(k * positive_weight), 1.0)
 
 

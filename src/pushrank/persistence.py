@@ -144,10 +144,7 @@ def load(path: str | Path) -> Any:
 
 
 def load_content(path: str | Path) -> Any:
-    """Return all that a model file holds; for ``pushrank fit`` a dict with the pipeline and its columns.
-
-    It raises and warns as :func:`load` does.
-    """
+    """Return all that a model file holds, for ``pushrank fit`` a dict, as :func:`load` does."""
     io = import_optional("skops.io", "io")
 
     data = Path(path).read_bytes()

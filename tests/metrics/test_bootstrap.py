@@ -9,9 +9,10 @@ import pytest
 from scipy import stats
 
 from pushrank import metrics
-from pushrank.metrics._bootstrap import StratifiedBootstrap, draw_counts
+from pushrank.metrics._bootstrap import StratifiedBootstrap, default_n_resamples, draw_counts
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics._registry import bind_metric
+from pushrank.metrics._sampling import contrasted
 
 
 @pytest.fixture(scope="module")
@@ -104,3 +105,11 @@ def test_counts_of_many_rows_are_uniform():
         total += counts
     assert stats.chisquare(total).pvalue > 1e-4
     assert abs((counts == 0).mean() - np.exp(-1)) < 0.03
+
+
+def test_a_long_list_has_fewer_resamples():
+    assert [default_n_resamples(n) for n in (100, 400_000, 10**7)] == [2000, 500, 200]
+
+
+def test_contrasts_within_rounding_of_zero_are_zero():
+    assert contrasted([[0.3, 0.1 + 0.2], [0.7, 0.5]], [1.0, -1.0])[0] == 0.0

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pushrank import metrics
+from pushrank.metrics.gains import log_spaced
 
 
 @pytest.fixture(scope="module")
@@ -50,3 +51,8 @@ def test_no_more_hits_are_expected_than_there_are_positives():
     assert [found[name].high for name in ("hits", "precision", "recall", "lift")] == pytest.approx(
         [1.0, 0.2, 1.0, 10.0]
     )
+
+
+def test_numbers_of_rows_are_dense_at_the_start():
+    assert log_spaced(5).tolist() == [1, 2, 3, 4, 5]
+    assert len(log_spaced(10**9)) == 361

@@ -14,6 +14,7 @@ from hypothesis.extra import numpy as hnp
 
 from oracle import orders
 from pushrank import metrics
+from pushrank.metrics.measurement import decimals, number_text
 
 LISTS = st.integers(2, 12).flatmap(
     lambda n: st.tuples(
@@ -203,3 +204,12 @@ def test_two_lists_at_opposite_bounds_are_not_apart_for_certain():
 def test_what_cannot_be_measured_is_refused(scores, options, message):
     with pytest.raises(ValueError, match=message):
         metrics.measure([0, 1, 0], scores, **options)
+
+
+def test_numbers_have_the_decimals_that_their_intervals_support():
+    assert [decimals(error) for error in (12.3, 4.1, 0.012, 0.0)] == [0, 1, 3, 4]
+    plain = [number_text(number) for number in (0.25, 1234.0, 1234.5678, -0.00001)]
+    assert plain == ["0.2500", "1,234", "1,234.6", "0"]
+    assert number_text(141.37, 129.2, 153.5) == "141"
+    assert number_text(0.9, 0.85, 0.93) == "0.900"
+    assert number_text(52.0, 47.0, 56.0) == "52"

@@ -9,7 +9,11 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from pushrank import metrics
-from pushrank.metrics._proportions import difference_of_hits_interval, wilson_interval
+from pushrank.metrics._proportions import (
+    clopper_pearson_interval,
+    difference_of_hits_interval,
+    wilson_interval,
+)
 
 COUNTS = st.tuples(st.integers(0, 12), st.integers(0, 12))
 
@@ -127,3 +131,13 @@ def test_intervals_of_lists_that_are_nearly_equal_hold_the_mean_difference(noise
     low, high, difference, _ = np.array(found).T
     mean = 0.0 if gain == 0.0 else difference.mean()
     assert np.mean((low <= mean + 1e-12) & (mean - 1e-12 <= high)) >= 0.93
+
+
+def test_intervals_at_all_hits_end_at_one():
+    low, high = wilson_interval(np.array([10.0]), np.array([10.0]), 0.95)
+    assert (round(float(low[0]), 4), round(float(high[0]), 4)) == (0.7225, 1.0)
+    low, high = clopper_pearson_interval(10, 10, 0.025)
+    assert (round(float(low), 4), float(high)) == (0.6915, 1.0)
+    assert difference_of_hits_interval((0.0, 0.0), (1.0, 1.0), 0.05) == (-1.0, 1.0)
+    low, high = difference_of_hits_interval((4.0, 0.0), (20.0, 20.0), 0.05)
+    assert (round(low, 2), round(high, 2)) == (-0.41, 8.73)

@@ -7,6 +7,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from pushrank import PNormPush, plots
+from pushrank.plots.reliability import _stretches
 
 pytestmark = pytest.mark.fast
 
@@ -40,3 +41,7 @@ def test_reliability_of_two_models_stands_side_by_side(cancer):
     assert of_first.get_color() != of_second.get_color()
     assert of_first.get_marker() != of_second.get_marker()
     assert (of_first.get_xdata() != of_second.get_xdata()).all()
+
+
+def test_stretches_end_at_round_numbers():
+    assert _stretches(130).tolist() == [0, 10, 20, 50, 100, 130]

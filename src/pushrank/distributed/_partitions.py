@@ -171,10 +171,7 @@ def _values(
 
 
 def _where_inputs_lie(client: Any, parts: Sequence[Any]) -> list[str | None]:
-    """Return for each part the address of the worker that holds its largest input, if any does.
-
-    The scheduler alone might move rows to a less busy worker.
-    """
+    """Return for each part the worker that holds its largest input, which the scheduler might overlook."""
     dask, distributed = import_optional("dask", "dask"), import_optional("distributed", "dask")
     # The parts share one graph once they are optimised together.
     graph, inputs = dict(dask.optimize(*parts)[0].__dask_graph__()), []

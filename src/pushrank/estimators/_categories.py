@@ -53,10 +53,7 @@ def _is_pandas(X: Any) -> bool:
 
 
 def _categorical_numbers(stumps: Stumps, X: Any) -> list[int]:
-    """Return the numbers of the features that ``categorical_features`` names.
-
-    A name that is no column of the frame is a ValueError.
-    """
+    """Return the numbers of the features that ``categorical_features`` names."""
     chosen: Any = stumps.categorical_features
     is_frame = _is_pandas(X)
     if isinstance(chosen, str):

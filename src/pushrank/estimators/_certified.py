@@ -83,9 +83,8 @@ def fit_each(
 ) -> list[Ranker]:
     """Solve for the C of each ranker, times a factor, set its fitted attributes, and warn of flaws.
 
-    ``solve`` takes C, a callback and the state of the solution before, or None; ``risk`` the scores of all
-    rows. Rankers that take ``grades`` have a threshold above each grade. ``collapse_advice`` says what to do
-    where zero coefficients are optimal; None where they are as good an answer as others.
+    ``solve`` takes C, a callback and the state before; ``risk`` the scores of all rows. ``collapse_advice``
+    says what to do where zero coefficients are optimal; None where they are as good an answer as others.
     """
     state: Any = None
     for ranker in rankers:

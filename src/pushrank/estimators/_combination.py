@@ -162,10 +162,7 @@ class OutOfFold(NamedTuple):
         ]
 
     def scaled(self, measure: PrecisionAtBudget, out: Floats | None = None) -> tuple[Floats, list[Column]]:
-        """Return the columns, shape (n_samples, n_models), and their scales.
-
-        The columns are written to ``out``, which may hold the scores themselves.
-        """
+        """Return the columns, shape (n_samples, n_models), written to ``out`` if given, and their scales."""
         rows, weights = self.rows, measure.weights
         columns, scales = np.full(self.scores.shape[::-1], np.nan) if out is None else out, []
         for number, scores in enumerate(self.scores):
@@ -213,7 +210,7 @@ def mean_of_members(part: ColumnsPart) -> Floats:
 
 
 def greedy(part: ColumnsPart) -> Floats:
-    """Return how often each model is chosen, where one is added in each round to reach the best precision.
+    """Return how often each model is chosen, if one is added in each round to reach the best precision.
 
     Caruana, Niculescu-Mizil, Crew and Ksikes, *Ensemble selection from libraries of models*, ICML 2004.
     """

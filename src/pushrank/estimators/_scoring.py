@@ -205,10 +205,7 @@ def parts(
 def validator(
     problem: ScoreObjective, valid: Sample, scoring: Any, X: Any, y: ArrayLike | None, target: Target
 ) -> Callable[[Floats], float]:
-    """Return a function of all rows' scores that scores the validation part, the higher the better.
-
-    Without ``scoring`` the score is minus the objective there.
-    """
+    """Return a function of all rows' scores that scores the validation part, the higher the better."""
     if scoring is None:
         return lambda scores: -problem.evaluate(scores).value
     if y is None:

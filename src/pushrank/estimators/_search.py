@@ -201,9 +201,8 @@ def choose_for_budget(
 ) -> int:
     """Choose among the best members of all families, and set the attributes of a search for a budget.
 
-    ``families`` has the family of each member, and members of a family count as equals whose means differ by
-    no more than ``hit``. With ``overall_decides`` the average precision chooses among families between which
-    the precision cannot.
+    Members of a family count as equals whose means differ by no more than ``hit``. With ``overall_decides``
+    the average precision chooses among families between which the precision cannot.
     """
     means_overall = results.overall.mean(axis=1)
     members = best_of_families(results.values, means_overall, families, hit)

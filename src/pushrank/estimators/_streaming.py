@@ -106,10 +106,7 @@ def learn_chunk(
     y: ArrayLike,
     sample_weight: ArrayLike | None = None,
 ) -> tuple[StreamLearner, Any]:
-    """Learn from a chunk; return the learner, which is new if there was none, and the dtype of X.
-
-    The first chunk sets the names of the features on ``ranker``, and later ones have to agree with them.
-    """
+    """Learn from a chunk; return the learner, which is new if there was none, and the dtype of X."""
     with row_errors(0 if learner is None else learner.n_rows):
         # The learner finds values that are not finite, so that X need not be read twice.
         X = checked_data(

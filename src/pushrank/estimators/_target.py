@@ -291,11 +291,7 @@ def class_weighted(class_weight: Any, target: Target) -> tuple[Target, float]:
 
 
 def break_even_thresholds(scores: ValueParts, like: Any, weights_below: Floats) -> Floats:
-    """Return the break-even threshold above each class but the highest; zero for explicit pairs.
-
-    ``like`` is an array of the scores' dtype, and ``weights_below`` the weight of the rows below each class
-    but the lowest.
-    """
+    """Return the break-even threshold above each class but the highest; zero for explicit pairs."""
     if not len(weights_below):
         return np.zeros(1)
     like = to_host(like)

@@ -277,9 +277,8 @@ def ramp_path(
 ) -> dict[tuple[float, float], tuple[str, Descent]]:
     """Return the lowest end and the name of its start, for falling ks and, for each, rising Cs.
 
-    ``starts`` are the name of a start, or "best", and the number of random directions. The first C of the
-    first k starts from the lowest of a trial of each start; the others from the lowest of all starts and of
-    the neighbours' ends.
+    The first C of the first k starts from the lowest of a trial of each of the ``starts``; the others from
+    the lowest of all starts and of the neighbours' ends.
     """
     init, n_random = starts
     names = STARTS if init == "best" else tuple(name for name in STARTS if name == init)

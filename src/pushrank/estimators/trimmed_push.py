@@ -149,10 +149,7 @@ class TrimmedPush(RankerMixin, BaseEstimator):
 def fit_trimmed(
     rankers: list[TrimmedPush], X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None
 ) -> None:
-    """Validate, descend from the largest k to the smallest, set the fitted attributes, warn.
-
-    The rankers differ in k alone.
-    """
+    """Validate, descend from the largest k to the smallest, set the fitted attributes, warn."""
     first, surrogates = rankers[0], [PrecisionAtK(ranker.k) for ranker in rankers]
     check_number("p", first.p, 1.0)
     check_alpha("alpha", first.alpha)

@@ -62,10 +62,7 @@ class ValidationSet(NamedTuple):
 
 
 class Validation(NamedTuple):
-    """What is done after every round: sets are scored, and the library's callbacks are called.
-
-    A set may fail to rise for ``patience`` rounds; None stops no fit.
-    """
+    """What is done after every round; sets may fail to rise for ``patience`` rounds, where it is not None."""
 
     sets: list[ValidationSet]
     callbacks: list[Any]
@@ -383,10 +380,7 @@ def push_objective(ranker: BoosterRanker) -> PushObjective | None:
 def validate_table(
     ranker: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, qid: ArrayLike | None
 ) -> tuple[Any, Target]:
-    """Return features as the booster takes them, and what to rank.
-
-    A pandas data frame is passed on as it is, with its categories; anything else becomes an array.
-    """
+    """Return features as the booster takes them, pandas frames as they are, and what to rank."""
     check_ordered_categorical(y)
     if hasattr(X, "iloc"):
         labels = column_or_1d(y, warn=True)

@@ -36,11 +36,10 @@ HALF = np.uint64(32)
 def draw_counts(seed, counts):
     """Draw as many rows as there are, with replacement, and write how often each was drawn.
 
-    The generator is SplitMix64, and each 64 bits draw two rows. Draws are most of the cost of a resample, and
-    NumPy's generators take two to six times as long (``benchmarks/resampling.txt``). A row number is the
-    upper half of a product (Lemire, *Fast random integer generation in an interval*, 2019); products that
-    would favour some rows are drawn again. A byte holds every count: the chance of a count above 255 is below
-    n / 256!, which is 1e-500.
+    The generator is SplitMix64, each 64 bits of which draw two rows: NumPy's take two to six times as long
+    (``benchmarks/resampling.txt``). A row number is the upper half of a product (Lemire, *Fast random integer
+    generation in an interval*, 2019). A byte holds every count: the chance of one above 255 is below n /
+    256!, which is 1e-500.
     """
     n = np.uint64(len(counts))
     unfair = (LOW_HALF - n + np.uint64(1)) % n
@@ -129,12 +128,8 @@ class BinnedRows:
 class StratifiedBootstrap:
     """Rankings of the same labelled and weighted rows, to be evaluated on resamples that they share.
 
-    The values have a column for each metric of the first ranking, then of the next. Metrics of the order
-    alone are evaluated on counts; others are called as ``metric(y_true, scores)``, with weights also
-    ``sample_weight=...``, on copies of the rows.
-
-    Rows are drawn within each class. If the rankings have groups, whole groups are drawn, those that hold a
-    positive apart from the others, so that every resample has positives.
+    The values have a column for each metric of the first ranking, then of the next. Rows are drawn within
+    each class; if the rankings have groups, whole groups are, those with a positive apart from the others.
     """
 
     def __init__(self, rankings: Sequence[Ranking], metrics: Sequence[BoundMetric]) -> None:
@@ -163,10 +158,7 @@ class StratifiedBootstrap:
         return self.evaluate_counts(*(np.ones(n, dtype=np.uint8) for n in (self.n_positive, self.n_negative)))
 
     def evaluate_resamples(self, n_resamples: int, random_state: Any) -> Floats:
-        """Return the values on every resample, shape (n_resamples, n_columns).
-
-        Each resample has a seed, so that the number of threads changes nothing.
-        """
+        """Return the values on every resample, shape (n_resamples, n_columns); each has a seed of its own."""
         largest = np.iinfo(np.uint64).max
         seeds = check_random_state(random_state).randint(largest, size=(n_resamples, 2), dtype=np.uint64)
 
@@ -185,9 +177,8 @@ class StratifiedBootstrap:
     def positive_jackknife(self, random_state: Any) -> list[Floats]:
         """Return the values with one block of rows, or groups, at a time counted twice, for each stratum.
 
-        Each array has the shape (n_blocks, n_columns). Unlike leaving blocks out, counting them twice is
-        possible with a single positive, or for the precision at the last rank. Blocks are random and of
-        nearly equal size, so that a long list costs as much as a short one.
+        Unlike leaving blocks out, that is possible with a single positive, or for the precision at the last
+        rank. Blocks are random and of nearly equal size, so that a long list costs as much as a short one.
         """
         random = check_random_state(random_state)
         ones = [np.ones(n, dtype=np.uint8) for n in self.strata]
@@ -206,10 +197,7 @@ class StratifiedBootstrap:
         return values_by_class
 
     def _draw(self, seeds: NDArray[np.uint64], counts: list[RowCounts]) -> list[RowCounts]:
-        """Return how often each positive and each negative is drawn; both classes are drawn at least once.
-
-        If all groups hold a positive, a draw may miss every negative: then it is repeated.
-        """
+        """Return how often each positive and each negative is drawn; both classes are drawn at least once."""
         for attempt in count():
             for seed, drawn in zip(seeds, counts, strict=True):
                 if len(drawn):
@@ -284,11 +272,5 @@ def _as_float(value: Any, metric: BoundMetric) -> float:
 
 
 def default_n_resamples(n_rows: int) -> int:
-    """Return the default number of resamples: fewer for a long list, whose metrics vary less.
-
-    Examples
-    --------
-    >>> default_n_resamples(100), default_n_resamples(400_000), default_n_resamples(10**7)
-    (2000, 500, 200)
-    """
+    """Return the default number of resamples: fewer for a long list, whose metrics vary less."""
     return int(np.clip(MAX_ROWS_DRAWN // n_rows, MIN_DEFAULT_RESAMPLES, DEFAULT_RESAMPLES))

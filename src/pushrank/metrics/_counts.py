@@ -60,10 +60,9 @@ class CutCounts(NamedTuple):
 class RankCounts:
     """The weight of the positives at each threshold, and of the negatives in each bin.
 
-    There are U thresholds, ascending, and 2U + 1 bins: bin 2g lies below threshold g and above g - 1, bin
-    2g + 1 is tied with threshold g. In a resample a threshold may have no weight. ``has_whole_weights`` means
-    that each row stands for a whole number of copies, so that ranks can be counted in rows. The values of the
-    positives at each threshold, such as amounts of money, serve the metrics that add them up.
+    There are U thresholds, ascending, and 2U + 1 bins: bin 2g lies below threshold g and above g - 1, bin 2g
+    + 1 is tied with threshold g. In a resample a threshold may have no weight. With ``has_whole_weights``
+    each row stands for a whole number of copies, so that ranks can be counted in rows.
     """
 
     # Groups or weights change the length of a resample, so k may exceed it.
@@ -99,11 +98,7 @@ class RankCounts:
         return float(metric(None, self, **parameters))
 
     def walk(self, step: Callable[..., Any], state: tuple[float, ...], *arguments: Any) -> Any:
-        """Return the state after the steps down the list, from its top to its end.
-
-        ``step(state, positive_counts, negative_counts, *arguments)`` handles a stretch of the list; here it
-        is called once, with all of it.
-        """
+        """Return the state after the steps down the list, which ``step`` takes at once or by stretches."""
         return step(state, self.positive_counts, self.negative_counts, *arguments)
 
     def hits_among(self, rows: NDArray[Any]) -> Floats:

@@ -44,9 +44,8 @@ SORT_COST = 16
 def find_bins(thresholds, scores, bins):
     """Write the bin of each score: 2g between thresholds g - 1 and g, 2g + 1 at threshold g.
 
-    A binary search without branches. The number of its steps depends on the number of thresholds alone, so a
-    block of scores takes them together, and their waits for memory overlap; ``numpy.searchsorted`` takes ten
-    times as long.
+    A binary search without branches, which takes a block of scores together, so that their waits for memory
+    overlap; ``numpy.searchsorted`` takes ten times as long.
     """
     first = np.empty(SEARCH_BATCH, dtype=np.int64)
     for start in range(0, len(scores), SEARCH_BATCH):
@@ -272,10 +271,7 @@ class Ranking(RankCounts):
         return self.weights is None or bool((self.weights == np.floor(self.weights)).all())
 
     def effective_number(self, counted: NDArray[np.bool_]) -> float:
-        """Return Kish's effective number of some rows, or of their groups.
-
-        As many rows of equal weight carry as much information.
-        """
+        """Return Kish's effective number of some rows, or of their groups."""
         weights = (np.ones(len(counted)) if self.weights is None else self.weights)[counted]
         if self.groups is not None:
             weights = np.bincount(self.groups[counted], weights).astype(np.float64)

@@ -25,9 +25,8 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 class Figure(NamedTuple):
     """A figure in the table of :func:`pushrank.metrics.measure`.
 
-    In the meaning ``{rows}`` stands for the first rows. Metrics of the first rows are evaluated at the depth
-    that the caller of ``measure`` chose, unless ``parameters`` has another. With ``per_row`` the figure is
-    multiplied by the number of those rows.
+    In the meaning ``{rows}`` stands for the first rows, at whose depth the metric is evaluated unless
+    ``parameters`` has another. With ``per_row`` the figure is multiplied by their number.
     """
 
     name: str
@@ -103,10 +102,8 @@ def register_metric(
     """Return a decorator that registers a metric and fills the shared paragraphs of its docstring.
 
     A metric that ``uses_scores`` depends on more than their order; any other is evaluated on
-    :class:`RankCounts`, and no resample copies or sorts rows. ``scorers`` has the parameters of each scorer
-    by its name, without the prefix ``neg_`` of those that are negated because lower is better; by default it
-    is one, with the metric's name and defaults, or none where a metric of the first rows has no default.
-    ``figures`` are what the table of ``measure`` shows of the metric.
+    :class:`RankCounts`. ``scorers`` has the parameters of each scorer by its name, by default of one with the
+    metric's name and defaults. ``figures`` are what the table of ``measure`` shows of the metric.
     """
 
     def register(function: MetricFunction) -> MetricFunction:
@@ -138,10 +135,7 @@ class BoundMetric:
 
 
 def bind_metric(metric: Any, **parameters: Any) -> BoundMetric:
-    """Return a metric, or the one of :mod:`pushrank.metrics` that a name stands for, with its parameters.
-
-    Parameters that belong to the rows are a ValueError.
-    """
+    """Return a metric, or the one of :mod:`pushrank.metrics` that a name stands for, with its parameters."""
     if isinstance(metric, str):
         if metric not in METRICS:
             raise ValueError(
@@ -182,11 +176,7 @@ def evaluate(
     sample_weight: ArrayLike | None,
     pos_label: Any,
 ) -> Any:
-    """Return a metric of one ranking, or of each row of scores of shape (n_rankings, n).
-
-    Labels and weights are checked once, and several rankings are measured in threads. In place of the scores
-    there may be a ranking that has been checked.
-    """
+    """Return a metric of one ranking, also a checked one, or of each row of scores, shape (n_rankings, n)."""
     if isinstance(scores, RankCounts):
         if sample_weight is not None or pos_label is not None:
             raise ValueError("rows are checked and weighted already: give sample_weight and pos_label there.")

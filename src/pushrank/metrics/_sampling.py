@@ -93,8 +93,8 @@ class PercentileInterval:
     def p_value(self) -> float:
         """Return twice the share of the values beyond zero, on the side with fewer of them.
 
-        The estimate counts as one more resample, so that no p-value is zero (Davison and Hinkley 1997,
-        section 4.2).
+        The estimate counts as one more resample, so that it is not zero (Davison and Hinkley 1997, section
+        4.2).
         """
         beyond = min(np.count_nonzero(self.values <= 0.0), np.count_nonzero(self.values >= 0.0))
         return float(min(1.0, 2.0 * (beyond + 1.0) / (len(self.values) + 1.0)))
@@ -180,10 +180,7 @@ Interval = NormalInterval | PercentileInterval
 def contrast_intervals(
     rankings: Sequence[Ranking], metrics: Sequence[BoundMetric], contrast: ArrayLike, sampling: Sampling
 ) -> tuple[Floats, list[float], list[Interval]]:
-    """Return metrics of rankings of the same rows, their contrast over the rankings, and its intervals.
-
-    The metrics have the shape (n_rankings, n_metrics); there is a contrast and an interval for each metric.
-    """
+    """Return metrics of rankings, (n_rankings, n_metrics), and each one's contrast over them and interval."""
     if sampling.method == "delong":
         estimates = np.array([[ranking.evaluate(metric.call) for metric in metrics] for ranking in rankings])
         values = contrasted(estimates.T, contrast).tolist()
@@ -218,9 +215,8 @@ def _normal_interval(
 def influence_covariance(rankings: Sequence[Ranking], metric: BoundMetric) -> Floats:
     """Return the covariance of a metric of rankings of the same rows, shape (n_rankings, n_rankings).
 
-    It is the sum over both classes of the covariance of the mean of the influence values; with weights, of
-    their weighted mean. With the placements of the AUC this is the estimate of DeLong, DeLong and
-    Clarke-Pearson (Biometrics 44, 1988). Each class needs at least two rows.
+    It is the sum over both classes, of two rows or more, of the covariance of the weighted mean of the
+    influence values: with the placements of the AUC, DeLong's.
     """
     influence_values: Any = metric.spec.error.influence_values
     influences = (influence_values(ranking, **metric.parameters) for ranking in rankings)
@@ -246,10 +242,7 @@ def _covariance_of_means(values: Floats, weights: Floats | None) -> Floats:
 def bootstrap_intervals(
     bootstrap: StratifiedBootstrap, contrasts: ArrayLike, estimates: Sequence[float], sampling: Sampling
 ) -> list[PercentileInterval]:
-    """Return the interval of ``contrast @ values`` for each contrast.
-
-    Values that differ from the estimate by rounding alone are set to it, so that they count as ties.
-    """
+    """Return the interval of ``contrast @ values`` for each contrast."""
     seed = sampling.random_state
     n_resamples = sampling.n_resamples or default_n_resamples(len(bootstrap.rankings[0].scores))
     values = bootstrap.evaluate_resamples(n_resamples, seed)
@@ -273,13 +266,7 @@ def bootstrap_intervals(
 
 
 def contrasted(values: ArrayLike, contrast: ArrayLike, estimate: float = 0.0) -> Floats:
-    """Return ``values @ contrast``; results within rounding of zero or of the estimate are set to it.
-
-    Examples
-    --------
-    >>> contrasted([[0.3, 0.1 + 0.2], [0.7, 0.5]], [1.0, -1.0]).round(3).tolist()
-    [0.0, 0.2]
-    """
+    """Return ``values @ contrast``; results within rounding of zero or of the estimate are set to it."""
     table, signs = np.asarray(values, dtype=np.float64), np.asarray(contrast, dtype=np.float64)
     # The columns that do not count may be infinite, and zero times infinity is not a number.
     table, signs = table[..., signs != 0.0], signs[signs != 0.0]

@@ -507,28 +507,12 @@ def _plain(numbers: Mapping[str, Any]) -> dict[str, float | None]:
 
 
 def decimals(error: float, most: int = 4) -> int:
-    """Return how many decimals of a figure mean something: to two significant digits of its error.
-
-    Examples
-    --------
-    >>> decimals(12.3), decimals(4.1), decimals(0.012), decimals(0.0)
-    (0, 1, 3, 4)
-    """
+    """Return how many decimals of a figure mean something: to two significant digits of its error."""
     return min(most, max(0, 1 - math.floor(math.log10(error)))) if error > 0.0 else most
 
 
 def number_text(value: float, low: float = math.nan, high: float = math.nan) -> str:
-    """Return a number with commas, and as many decimals as its interval supports.
-
-    Without an interval these are four (one from 1,000 on, none if they are all zero).
-
-    Examples
-    --------
-    >>> number_text(0.25), number_text(1234.0), number_text(1234.5678), number_text(-0.00001)
-    ('0.2500', '1,234', '1,234.6', '0')
-    >>> number_text(141.37, 129.2, 153.5), number_text(0.9, 0.85, 0.93), number_text(52.0, 47.0, 56.0)
-    ('141', '0.900', '52')
-    """
+    """Return a number with commas and the decimals that its interval supports, by default four."""
     if high > low:
         # Sums of shares are whole up to rounding.
         is_whole = all(round(number, 9) == round(number) for number in (value, low, high))

@@ -39,10 +39,7 @@ MOST_PLANNED = 10**7
 
 @compiled()
 def beta_binomial_cdf(x, n, a, b):
-    """Return the chance of at most x hits in n draws whose chance of a hit has the distribution Beta(a, b).
-
-    Terms are summed from x towards the nearer tail until they no longer count.
-    """
+    """Return the chance of at most x hits in n draws whose chance has the distribution Beta(a, b)."""
     if x < 0 or x >= n:
         return 1.0 if x >= n else 0.0
     upper = x * (a + b) > n * a
@@ -128,10 +125,7 @@ def edge_cells(n_rows: int, n_new: int, k: int, miss: float) -> tuple[Counts, Co
 
 
 def hits_bound(hits_above: NDArray[Any], n_rows: int, n_new: int, k: int, miss: float) -> int:
-    """Return how many hits the first k of ``n_new`` rows hold, except with a chance of at most ``miss``.
-
-    ``hits_above`` has the hits in the first 0, 1, ... labelled rows, which stand for ``n_rows`` alike.
-    """
+    """Return how many hits the first k of ``n_new`` rows hold, except with a chance of at most ``miss``."""
     first, last, levels = edge_cells(n_rows, n_new, k, miss)
     labelled = len(hits_above) - 1
     # Within a cell the fewest hits and the most rows give the least bound. The lowest levels bind first.

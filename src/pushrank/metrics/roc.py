@@ -85,10 +85,8 @@ def area_above(x, y, to_x, to_y, floor):
 def placements(ranking: Ranking, ties: Ties = "half") -> tuple[Floats, Floats]:
     r"""Return the placements of the positives and of the negatives, whose weighted means are the AUC.
 
-    They are :math:`V_i = 1 - \mathrm{rHeight}(i) / W_-` and :math:`V_k = 1 - \mathrm{Height}(k) / W_+`,
-    and cost O(n log n) in place of O(positives x negatives) (Sun and Xu, IEEE Signal Processing Letters 21,
-    2014). Their covariance is that of DeLong, DeLong and Clarke-Pearson, *Comparing the areas under two or
-    more correlated receiver operating characteristic curves*, Biometrics 44 (1988).
+    They are :math:`V_i = 1 - \mathrm{rHeight}(i) / W_-` and :math:`V_k = 1 - \mathrm{Height}(k) / W_+`, in
+    O(n log n) (Sun and Xu, IEEE Signal Processing Letters 21, 2014).
     """
     negatives_above, positives_below = ranking.negatives_above(ties), ranking.positives_below(ties)
     return (
@@ -349,10 +347,7 @@ def roc_band(
 def _largest(
     holds: Callable[[NDArray[np.int64]], NDArray[np.bool_]], n_points: int, most: int
 ) -> NDArray[np.int64]:
-    """Return at each point the largest k up to ``most`` for which a condition holds, by bisection.
-
-    Where the condition holds for k it holds for all below.
-    """
+    """Return at each point the largest k up to ``most`` for which a condition holds, by bisection."""
     low = np.zeros(n_points, dtype=np.int64)
     high = np.full(n_points, most, dtype=np.int64)
     while (low < high).any():

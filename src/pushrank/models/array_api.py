@@ -58,10 +58,7 @@ class ArrayLinearModel(FeatureSpace):
         return ClassMoments(totals, sums, np.diagonal(covariance).copy(), covariance)
 
     def _class_covariance(self, factors: Any, class_codes: Any) -> Floats:
-        """Return the weighted covariance of the columns within the classes, times the weights.
-
-        O(n_rows * n_features ** 2) time and a block of memory.
-        """
+        """Return the weighted covariance of the columns within the classes, times the weights."""
         xp = namespace(self.data)
         totals = np.maximum(self.class_totals(factors, class_codes), np.finfo(float).tiny)
         means = like(self.class_sums(factors, class_codes) / totals[:, None], self.data)
@@ -92,10 +89,7 @@ class ArrayLinearModel(FeatureSpace):
         return squares
 
     def gram(self) -> Floats:
-        """Return the inner products of the rows less the first one, shape (n_rows, n_rows).
-
-        O(n_rows ** 2 * n_features) time.
-        """
+        """Return the inner products of the rows less the first one, shape (n_rows, n_rows)."""
         xp = namespace(self.data)
         products = like(np.zeros((self.n_rows, self.n_rows)), self.data)
         for columns in column_blocks(*self.data.shape):

@@ -117,10 +117,7 @@ class KernelModel:
         return factors
 
     def squared_norm(self, coef: Floats, scores: Floats | None = None) -> float:
-        """Return the squared norm of the function with these coefficients, whose scores may be at hand.
-
-        A negative one, of a kernel that is not positive semi-definite, is a ValueError.
-        """
+        """Return the squared norm of the function; a negative one, of no inner product, is a ValueError."""
         norm = float(coef @ (self.scores(coef) if scores is None else scores))
         largest = float(np.abs(self.diagonal).max()) * float(np.abs(coef).sum()) ** 2
         if norm < -NORM_ROUNDING * largest:

@@ -365,11 +365,7 @@ class LinearModel(FeatureSpace):
         return squares
 
     def gram(self) -> Floats:
-        """Return the inner products of the rows, each less the same constant, shape (n_rows, n_rows).
-
-        O(n_rows ** 2 * n_features) time, or for sparse data that of the product of two such matrices; beside
-        the result it holds a block of columns, or a copy of the sparse data.
-        """
+        """Return the inner products of the rows, each less the same constant, shape (n_rows, n_rows)."""
         products = np.zeros((self.n_rows, self.n_rows))
         if sp.issparse(self.data):
             X = self.data.astype(np.float64).tocsr()
@@ -442,20 +438,14 @@ def column_blocks(n_rows: int, n_features: int) -> Iterator[slice]:
 
 
 def median_row(X: Any) -> Floats:
-    """Return the median of a few rows: the value of a constant column, and no outlier of another column.
-
-    ``X`` needs a length, and rows for an array of their numbers.
-    """
+    """Return the median of a few rows: the value of a constant column, and no outlier of another column."""
     # Five rows that lie evenly are enough: offsets of columns cost digits only where they are large.
     few = np.linspace(0, len(X) - 1, 5).astype(np.intp)
     return np.asarray(np.median(X[few].astype(np.float64), axis=0))
 
 
 def check_column_range(sums: Floats) -> None:
-    """Raise a ValueError when a column varies by more than 1e75, or by less than 1e-145 but not zero.
-
-    ``sums`` are those of the columns and of their squares, shape (2, n_features).
-    """
+    """Raise a ValueError when a column varies by more than 1e75, or by less than 1e-145 but not zero."""
     squares = sums[1]
     # Squares of tiny values may underflow, and a sum of values may cancel, but hardly both.
     is_zero = (squares == 0.0) & (sums[0] == 0.0)

@@ -272,10 +272,7 @@ def _paired_hinges(scores, slope, negatives, rows, weights, count):
 
 @compiled()
 def _average(scores, sample_weight, slope, negatives, positives, k):
-    """Return the maximum over q, a number of negatives at the top, against the mean of the lowest positives.
-
-    Whole numbers q are tried, and the largest possible one.
-    """
+    """Return the maximum over whole q, negatives at the top, against the mean of the lowest positives."""
     largest = min(k, negatives.class_weight)
     # The number of positives that may be missed without a mistake.
     spare = positives.class_weight - k

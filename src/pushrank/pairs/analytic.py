@@ -35,14 +35,11 @@ class Expansion:
     """The nodes, the far field and the tables of an analytic loss at some accuracy.
 
     The accuracy is the largest error, relative to the sum of the loss and its scaled derivatives at the same
-    margin. For a loss whose right tail vanishes, or that has no tails, 1e-14 of that sum at the centre is
-    added. A loss that is not as it declares is a ValueError: 40 nodes do not reach the accuracy, or its
-    tails differ.
+    margin. A loss that is not as it declares is a ValueError: 40 nodes do not reach it, or its tails differ.
 
     ``from_moments`` maps sums of Chebyshev polynomials over a bin to weights of the nodes on [-1, 1]; its
     transpose maps values at the nodes to coefficients. The rows of ``left`` are the left tails of the loss
-    and its derivatives, as coefficients of powers of minus the margin. The right tail is
-    ``exp(log_size - rate * margin)``.
+    and its derivatives, in powers of minus the margin; the right is ``exp(log_size - rate * margin)``.
     """
 
     def __init__(self, loss: Loss, accuracy: float) -> None:
@@ -100,10 +97,7 @@ class Expansion:
         return -reach, reach
 
     def table(self, order: int, near_field: tuple[int, int]) -> Floats:
-        """Return the loss or a derivative between nodes, shape (offsets, q of sources, q of targets).
-
-        The first axis runs over the bins of the near field, from the lowest to the highest.
-        """
+        """Return the loss or a derivative between nodes, shape (offsets, q of sources, q of targets)."""
         key = (order, *near_field)
         if key not in self._tables:
             offsets = np.arange(near_field[0], near_field[1] + 1)
@@ -269,11 +263,7 @@ def near_sums(table, low, in_sources, weights, in_targets):
 
 @compiled()
 def add_left_tail(coefficients, low, node_offsets, width, in_sources, weights, in_targets, sums):
-    """Add the sums over source bins further below than ``low``, where the loss is a polynomial.
-
-    The polynomial is in minus the margin, which is positive. ``node_offsets`` are the distances of the nodes
-    from the centre of their bin.
-    """
+    """Add the sums over source bins further below than ``low``, where the loss is a polynomial."""
     (sources, source_starts), (targets, target_starts) = in_sources, in_targets
     zeroth_factor, first_factor, second_factor = coefficients
     q = len(node_offsets)
@@ -306,10 +296,7 @@ def add_left_tail(coefficients, low, node_offsets, width, in_sources, weights, i
 
 @compiled()
 def add_right_tail(log_size, rate, factor, high, node_offsets, width, in_sources, weights, in_targets, sums):
-    """Add the sums over source bins further above than ``high``, where the loss is an exponential.
-
-    It is ``factor * exp(log_size - rate * margin)``.
-    """
+    """Add the sums over source bins above ``high``: ``factor * exp(log_size - rate * margin)``."""
     (sources, source_starts), (targets, target_starts) = in_sources, in_targets
     q = len(node_offsets)
     fall = rate * width
@@ -336,8 +323,7 @@ class Bins:
     """Points, segment by segment, in bins about the multiples of a width.
 
     Only bins with a point are numbered. Their ``centres``, in widths, ascend in every segment; ``starts`` has
-    the first bin of each segment, and the end of the last segment. The coordinates ``local`` to a bin run
-    from -1 to 1.
+    the first bin of each segment, and the end of the last. ``local`` coordinates run from -1 to 1 in a bin.
     """
 
     bin_of_point: NDArray[np.int32]
@@ -413,14 +399,8 @@ class SmoothSums(PairSums):
     r"""Log inner sums of an analytic loss in O(I + K), to a given accuracy.
 
     The error of a sum is at most ``accuracy`` times the same sum of :math:`\ell + a |\ell'| + a^2 |\ell''|`,
-    a being the half-width of the loss's strip. For the losses of this package that is a few times
-    :math:`\ell`, so that small sums are as accurate as large ones.
-
-    ``blocks`` hold the pairs, by default all; each block costs as much as two classes. The accuracy is
-    between 1e-13 and 0.1.
-
-    Bins are about a third of the strip's half-width wide and have 11 to 13 nodes each by default. A bin adds
-    the work of some 50 products with small matrices; there are at most as many bins as rows.
+    a being the half-width of the loss's strip: for the losses of this package a few times :math:`\ell`, so
+    that small sums are as accurate as large ones.
 
     Fong and Darve, *The black-box fast multipole method*, J. Comput. Phys. 228 (2009), section 2, the
     interpolation in Chebyshev nodes.

@@ -21,10 +21,9 @@ from pushrank.pairs.samples import ByClass, TwoClassSample, check_both_classes
 
 
 class ArrayWalk:
-    """All pairs of two classes, summed by differences of running sums of powers of the scores.
+    """All pairs of two classes, summed by differences of running sums of powers of the centred scores.
 
-    Scores are centred. For few rows far from the middle the differences lose digits, in contrast to the
-    compiled walk.
+    For few rows far from the middle the differences lose digits, in contrast to the compiled walk.
     """
 
     sources = targets = slice(None)

@@ -38,10 +38,7 @@ class CrucialSample(Sample):
         pair_weights: Floats | None = None,
         weights: Floats | None = None,
     ) -> CrucialSample:
-        """Build a sample from checked pairs of row numbers, their weights, and the rows' weights.
-
-        It is a ValueError if no pair has a positive weight. O(n_pairs log n_pairs), once.
-        """
+        """Build a sample from checked pairs of row numbers, their weights, and the rows' weights."""
         pair_weights = np.ones(len(better)) if pair_weights is None else pair_weights
         counted = pair_weights > 0.0
         if weights is not None:
@@ -127,10 +124,7 @@ class _SparseNormaliser:
 
 
 class ListedSums(PairSums):
-    r"""Log inner sums :math:`\ln \sum_i \pi_{ik} w_i \ell(s_i - t_k)` over the better rows of each worse row.
-
-    Time and memory are linear in the number of pairs.
-    """
+    """Log inner sums over the pairs of a sample, in time and memory linear in their number."""
 
     def __init__(
         self, loss: Loss, sample: CrucialSample, positive_scores: Floats, negative_scores: Floats

@@ -9,11 +9,9 @@ from pushrank.pairs.samples import Sample, SharedNormaliser
 
 
 class FactorisedSums:
-    r"""Log inner sums of the exponential loss, :math:`l_k = \ln \sum_i \pi_{ik} w_i e^{-s_i} + t_k`.
+    r"""Log inner sums of the exponential loss, :math:`l_k = \ln \sum_i \pi_{ik} w_i e^{-s_i} + t_k`, in O(n).
 
-    The sample sums over the positives of each negative in time linear in the rows. Any finite scores are
-    safe, because only differences to the largest score enter an exponential. The methods are those of
-    :class:`~pushrank.pairs.inner_sums.InnerSums`.
+    Any finite scores are safe, because only differences to the largest score enter an exponential.
     """
 
     def __init__(self, sample: Sample, positive_scores: Floats, negative_scores: Floats) -> None:

@@ -19,9 +19,7 @@ from pushrank.pairs.samples import BipartiteSample, Sample
 class InnerSums(Protocol):
     r"""Log inner sums :math:`l_k = \ln \sum_i w_i \ell(s_i - t_k)` at some scores, with their derivatives.
 
-    ``s`` are the scores of the positives, shape (I,), and ``t`` those of the negatives, shape (K,). An
-    objective is a function of ``l``; the operations below give its gradient and Hessian products in the
-    scores, in whichever way the pairs were summed.
+    ``s`` are the scores of the positives, shape (I,), and ``t`` those of the negatives, shape (K,).
     """
 
     @property
@@ -40,10 +38,7 @@ class InnerSums(Protocol):
         """Return the Hessian of ``multipliers @ l`` times a direction, in ``s`` and in ``t``."""
 
     def diagonal(self, multipliers: Floats, curvature: Floats) -> tuple[Floats, Floats]:
-        """Return a non-negative weight of each row in the Hessian of an objective, to scale coordinates by.
-
-        ``multipliers`` and ``curvature`` are the price's first and second derivatives in ``l``.
-        """
+        """Return each row's weight in the Hessian, for the price's first and second derivatives in ``l``."""
 
     def majoriser(self, multipliers: Floats, curvature: Floats, coupling: float) -> tuple[Floats, Floats]:
         """Return a diagonal D above the Hessian H of an objective: ``v @ H @ v <= v @ D @ v`` for every v.
@@ -59,7 +54,6 @@ def log_inner_sums(
     """Return the inner sums of a loss at finite scores, by the fastest way that its declared form allows.
 
     The accuracy is the relative error of the sums of an analytic loss; all others are exact up to rounding.
-    A loss that declares none of the forms which near-linear time takes is a TypeError.
     """
     positive_scores, negative_scores = sample.gather(scores)
     if loss.factorises:

@@ -20,8 +20,8 @@ VALUE, SLOPE, CURVATURE = range(3)
 class PairSums(ABC):
     """Log inner sums of any loss, from two kinds of weighted sums of it and its derivatives over pairs.
 
-    ``s`` are the scores of the positives and ``w`` their weights, None if all are one; ``t`` are the scores
-    of the negatives. The methods are those of :class:`~pushrank.pairs.inner_sums.InnerSums`.
+    ``s`` are the scores of the positives, ``w`` their weights, None if all are one; ``t`` those of the
+    negatives.
     """
 
     def __init__(
@@ -149,10 +149,7 @@ class PairSums(ABC):
 
 
 class BlockedSums(PairSums):
-    r"""Log inner sums of any loss over all pairs of two classes, a block of pairs at a time.
-
-    Time is O(I K) a call; memory beyond the result is about half a million floats, whatever I and K.
-    """
+    """Log inner sums of any loss over all pairs, O(I K) time, in blocks of half a million floats."""
 
     def _over_positives(self, order: int, factors: Floats | None = None) -> Floats:
         function = derivative_of(self._loss, order)

@@ -156,10 +156,7 @@ def segment_sums(in_sources, weights, in_targets, breakpoints, coefficients, clo
 
 
 class SortedSums(PairSums):
-    """Log inner sums of a piecewise polynomial loss.
-
-    ``blocks`` hold the pairs, by default all; each block costs a walk over its rows.
-    """
+    """Log inner sums of a piecewise polynomial loss, by a walk over each block of pairs."""
 
     def __init__(
         self,
@@ -204,8 +201,8 @@ class SortedSums(PairSums):
 class _Polynomials(NamedTuple):
     """The pieces of a loss or of a derivative of it, as arrays with a row for each.
 
-    A piece lies between two ``breakpoints``, the first of which is minus infinity. Its ``coefficients`` are
-    those of powers of the distance to the upper end, which belongs to the piece if ``closed``.
+    A piece ends at the next of the ``breakpoints``, which belongs to it if ``closed``; its ``coefficients``
+    are of powers of the distance to that end.
     """
 
     breakpoints: Floats

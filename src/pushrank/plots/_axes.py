@@ -20,10 +20,7 @@ REFERENCE = "pushrank reference"
 
 
 def axes_or_new(ax: Any, *, figsize: tuple[float, float] = (6.4, 4.2)) -> Any:
-    """Return the axes to draw in: those of the user, or of a new figure.
-
-    Without matplotlib an ImportError says how to install it.
-    """
+    """Return the axes to draw in: those of the user, or of a new figure."""
     try:
         from matplotlib.axes import Axes
     except ImportError as error:

@@ -19,8 +19,7 @@ def written_out(cls: Documented) -> Documented:
 
     ``**settings`` of a constructor stands for the keywords of ``compute``, and for ``curve_kwargs`` of
     ``plot``. An entry that a docstring lacks (a parameter, a returned value, an error) is taken from the same
-    method of the base class, or from ``_compute_and_plot``, ``compute`` or ``plot``. Written by hand, these
-    entries would be some six hundred lines that repeat one another.
+    method of the base class, or from ``_compute_and_plot``, ``compute`` or ``plot``.
     """
     compute, plot, both = cls.compute, cls.plot, cls._compute_and_plot  # type: ignore[attr-defined]
     for method in (compute, plot):
@@ -101,13 +100,7 @@ def _whole_docstring(method: Any, signature: inspect.Signature, inherited: Seque
 
 
 def _sections(docstring: str) -> tuple[str, dict[str, dict[str, str]]]:
-    """Return the text before the first section, and the entries of every section by their names.
-
-    Examples
-    --------
-    >>> _sections("Do it.\\n\\nRaises\\n------\\nValueError\\n    When it fails.")
-    ('Do it.', {'Raises': {'ValueError': 'ValueError\\n    When it fails.'}})
-    """
+    """Return the text before the first section, and the entries of every section by their names."""
     summary, *parts = re.split(r"^(\w+)\n-+\n", inspect.cleandoc(docstring), flags=re.MULTILINE)
     sections = {}
     for title, text in zip(parts[::2], parts[1::2], strict=True):

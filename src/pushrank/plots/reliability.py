@@ -181,12 +181,6 @@ class TopReliabilityDisplay(RankingDisplay):
 
 
 def _stretches(n_rows: int) -> NDArray[np.int64]:
-    """Return 0, 10, 20, 50, 100, 200, 500 and so on below ``n_rows``, and ``n_rows`` itself.
-
-    Examples
-    --------
-    >>> _stretches(130).tolist()
-    [0, 10, 20, 50, 100, 130]
-    """
+    """Return 0, 10, 20, 50, 100, 200, 500 and so on below ``n_rows``, and ``n_rows`` itself."""
     round_numbers = np.outer(10 ** np.arange(1, 19, dtype=np.int64), [1, 2, 5]).ravel()
     return np.concatenate([[0], round_numbers[round_numbers < n_rows], [n_rows]])

@@ -22,9 +22,8 @@ from pushrank.rows.source import POSITIVE, Block, Blocks, Part, RowSource
 class MemoryRows(RowSource):
     """Rows in memory: a linear model of them, and the sample that says which are compared.
 
-    Sums over blocks are for two classes of NumPy data (``gives_sums``); the scores of all rows are for any
-    sample, in arrays of any library. ``row_weights`` are by default those of the sample, which may leave out
-    rows that are compared with none.
+    Sums over blocks are for two classes of NumPy data (``gives_sums``), scores for any sample and array
+    library. ``row_weights`` are by default those of the sample, which may leave out rows.
     """
 
     def __init__(

@@ -44,10 +44,7 @@ class SoftmaxSums(NamedTuple):
 
 @compiled()
 def _weigh_block(scores, class_codes, log_weights, powers, largest, totals, factors):
-    """Replace scores by their terms in units of the class's running maximum, and move that maximum.
-
-    A class whose power is zero is left out: its terms are zero.
-    """
+    """Replace scores by their terms in units of the class's running maximum, and move that maximum."""
     previous = largest.copy()
     for i in range(scores.shape[0]):
         power = powers[class_codes[i]]
@@ -73,10 +70,7 @@ def _weigh_block(scores, class_codes, log_weights, powers, largest, totals, fact
 
 
 def softmax_sums(blocks: Blocks, coef: Floats, powers: Floats, with_rows: bool) -> SoftmaxSums:
-    """Return the sums over both classes, of their signed powers by class code; zero leaves a class out.
-
-    One reading of the blocks, each while it lies in the processor's cache; O(n_features) memory.
-    """
+    """Return the sums over both classes, of their signed powers by class code; zero leaves a class out."""
     rows = np.zeros((2, len(coef) if with_rows else 0))
     sums, factors, none = SoftmaxSums(np.full(2, -np.inf), np.zeros(2), rows), np.ones(2), np.empty(0)
     for model, first, last, codes, log_weights in blocks:
@@ -111,8 +105,8 @@ def combined_softmax(parts: Sequence[SoftmaxSums]) -> tuple[Floats, Floats]:
 class PriceSums(NamedTuple):
     """Sums of a price's terms over the outer rows, in units of ``exp(shift)``.
 
-    The totals are those of the value, of the first derivative in ln h and of its absolute value; the sum of
-    rows is that of the first derivative times the row, and empty where it was not asked for.
+    The totals are those of the value, of the derivative in ln h and of its absolute value; the sum of rows is
+    that of the derivative times the row, or empty.
     """
 
     shift: float
@@ -208,10 +202,7 @@ class CurvatureWeights(NamedTuple):
 
 @dataclass(frozen=True)
 class RowWeights:
-    """Weights of the rows that are functions of their scores, with factors: formed block by block.
-
-    They can be added up and multiplied, as the arrays of weights of an objective in memory are.
-    """
+    """Weights of rows by functions of scores, formed block by block; they add and multiply like arrays."""
 
     terms: tuple[tuple[float, SoftmaxWeights | CurvatureWeights], ...]
 
@@ -279,10 +270,9 @@ def score_bounds(blocks: Blocks, coef: Floats) -> tuple[float, float]:
 
 @dataclass(frozen=True, eq=False)
 class SummedPush:
-    """A push at some coefficients: an evaluation of an objective whose sums over the rows have been taken.
+    """A push at some coefficients: an evaluation whose sums over the rows have been taken.
 
-    The gradient is that in the coefficients, by class: rows times their derivatives are added up already, or
-    empty where they were not asked for. The weights are ``RowWeights``.
+    The gradient is that in the coefficients, by class, or empty. The weights are ``RowWeights``.
     """
 
     value: float
@@ -308,12 +298,9 @@ def two_sum_push(
 ) -> SummedPush:
     r"""Return the two-sum objective at some coefficients, in one round.
 
-    .. math::
-
-        \frac{1}{c_+} \ln \sum_i w_i e^{-c_+ s_i} + \frac{1}{c_-} \ln \sum_k w_k e^{c_- t_k}
+    .. math:: \frac{1}{c_+} \ln \sum_i w_i e^{-c_+ s_i} + \frac{1}{c_-} \ln \sum_k w_k e^{c_- t_k}
 
     The powers are :math:`(c_+, c_-)`; if ``swapped``, the classes are exchanged and the scores negated.
-    O(nnz) time and one pass over the data; O(n_features) memory.
     """
     # A pull is a push with the classes exchanged and the scores negated.
     sign = -1.0 if swapped else 1.0
@@ -339,10 +326,7 @@ def priced_push(
     swapped: bool = False,
     with_rows: bool = True,
 ) -> SummedPush:
-    """Return the push of the exponential loss under a price, on the scale "raw" or "log", in two rounds.
-
-    The price is the sum of those of the inner sums. O(nnz) time and two passes over the data.
-    """
+    """Return the push of the exponential loss under a price, on the scale "raw" or "log", in two rounds."""
     inner, outer = (0, 1) if swapped else (1, 0)
     powers = np.zeros(2)
     powers[inner] = -1.0 if inner == POSITIVE else 1.0
@@ -379,10 +363,7 @@ def is_sum(objective: PushObjective) -> bool:
 def summed_objective(
     objective: PushObjective, source: RowSource, coef: Floats, *, with_rows: bool = True
 ) -> Any:
-    """Return an objective of the exponential loss at some coefficients: value, gradient, weights of the rows.
-
-    With ``side="both"`` the passes are those of a push and of a pull.
-    """
+    """Return an exponential-loss objective at some coefficients; ``"both"`` reads as a push and as a pull."""
     if objective.powers is not None:
         return two_sum_push(source, coef, objective.powers, with_rows=with_rows)
     price = prices.resolve(objective.price)

@@ -77,9 +77,7 @@ def cutting_plane(
     """Minimise until the relative gap of the bounds is at most ``tol``; the state returned is the planes.
 
     A risk that is ``non_negative`` has the plane zero to begin with; ``start`` may be the planes of a run
-    with another C. A plane costs two passes over the data and about ten evaluations of the risk; with
-    kernels, three products with the kernel matrix. ``callback`` is called after each plane with its number,
-    the objective and the gap.
+    with another C. A plane costs two passes over the data and about ten evaluations of the risk.
     """
     if start is None:
         start = Planes.none(model.rmatvec(np.zeros(model.n_rows)), non_negative=non_negative)
@@ -142,10 +140,7 @@ def _evaluate(risk: Risk, model: Model, C: float, coef: Floats) -> _Evaluation:
 def _line_search(
     risk: Risk, model: Model, C: float, best: _Evaluation, end: _Evaluation
 ) -> tuple[_Evaluation, _Evaluation]:
-    """Return the best point between the best so far and the end, and a point a little beyond it.
-
-    The slope jumps at kinks, so that the bracket shrinks by secants and bisection, without Newton's method.
-    """
+    """Return the best point between the best so far and the end, and a point a little beyond it."""
     # On the line the squared norm is a parabola that follows from the two ends.
     product = float(model.products(best.coef, end.coef, end.scores))
 
@@ -185,9 +180,8 @@ def _maximise_bound(
 ) -> Floats | None:
     """Set the dual variables to those of the highest bound, by the active set method; their sum stays.
 
-    The bound is maximised over the active planes without regard to signs. A plane whose variable would turn
-    negative leaves, and one that would raise the bound by more than ``tol`` per unit of its variable joins.
-    With ``normals`` the coefficients that minimise the planes' bound are returned, else None.
+    A plane whose variable would turn negative leaves, and one that would raise the bound by more than ``tol``
+    per unit joins. With ``normals`` the coefficients that minimise the planes' bound are returned, else None.
     """
     longest, highest = float(np.diag(gram).max()), float(np.abs(offsets).max())
     unit = max(longest, tolerances.MIN_UNIT * highest) or 1.0

@@ -160,10 +160,8 @@ def dual_newton(
     """Minimise a problem of two sums of exponentials and a positive penalty, in the dual.
 
     It stops when neither an entry of the objective's gradient, in units of ``scales``, nor the duality gap
-    exceeds ``tol``, after ``max_iter`` steps, where no step brings an ascent of the dual, or where conjugate
-    gradients do not solve the system. The path holds the objective, which the steps do not lower by
-    themselves: where they stop early, the end is the lowest point on the way. A step takes ten to a hundred
-    products, O(nnz) each, and memory for at most a quarter of the data.
+    exceeds ``tol``, after ``max_iter`` steps, or where there is no way up. The steps do not lower the
+    objective by themselves: where they stop early, the end is the lowest point on the way.
     """
     dual = WeightsDual(problem)
     weights = dual.distributions(np.exp(dual.log_weights - dual.log_weights.max()))

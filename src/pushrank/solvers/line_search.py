@@ -27,9 +27,8 @@ def exact_step(slope: Slope, longest: float, reduction: float = ZERO_SLOPE) -> f
     """Return the zero of an increasing slope, by Newton's method kept inside a shrinking bracket.
 
     ``slope`` gives the first and the second derivative at a step; the second may be zero where unknown. The
-    step ``longest``, either way, is returned where the slope has no zero before it. The search ends where the
-    slope is ``reduction`` times the first: about five to ten evaluations where the function is smooth, at
-    most 100.
+    step ``longest``, either way, is returned where the slope has no zero before it, and the search ends where
+    the slope is ``reduction`` times the first.
     """
     first, second = slope(0.0)
     if first == 0.0:
@@ -65,11 +64,8 @@ def armijo_step(
 ) -> tuple[float, P] | None:
     """Return the first of the steps 1, 1/2, 1/4, ... that descends enough, and the point there, or None.
 
-    ``at`` returns the point at a step, with the function as its ``value``; ``value`` and ``slope`` are the
-    function and its (negative) derivative at a step of zero. ``rounding`` is what the function may rise by
-    rounding alone.
-
-    Nocedal and Wright, *Numerical Optimization*, 2nd edition (2006), algorithm 3.1.
+    ``value`` and the negative ``slope`` are those at zero; ``rounding`` is what the function may rise by
+    rounding alone. Nocedal and Wright, *Numerical Optimization*, 2nd edition (2006), algorithm 3.1.
     """
     step = 1.0
     for _ in range(MAX_HALVINGS):

@@ -51,15 +51,9 @@ def newton(
     r"""Minimise a logarithm of sums of exponentials, whose Hessian is a covariance, from a point.
 
     With the weights a of the positives and b of the negatives at the current scores, each adding up to one,
-    that of the P-Norm Push is :math:`\mathrm{Cov}_a(X_+) + p\, \mathrm{Cov}_b(X_-) + \alpha I`.
-
-    It stops when no entry of the gradient, in units of ``scales``, exceeds ``tol``, after ``max_iter`` steps,
-    or when none brings a descent. The penalty has to be positive. With ``resample`` the problem is another
-    one after every step, which depends on the point reached.
-
-    A step costs O(n_rows * n_features^2); where the rows lie in memory its line search does not read them.
-    Close to the minimum the error squares with every step, so that along a path of penalties a few steps do.
-    Far from it a method that gathers curvature is quicker.
+    that of the P-Norm Push is :math:`\mathrm{Cov}_a(X_+) + p\, \mathrm{Cov}_b(X_-) + \alpha I`. With
+    ``resample`` the problem is another one after every step. A step costs O(n_rows * n_features^2); where the
+    rows lie in memory its line search does not read them.
 
     Nocedal and Wright, *Numerical Optimization*, 2nd edition (2006), algorithm 3.2.
     """
@@ -129,10 +123,7 @@ def has_newton(problem: Problem) -> bool:
 def nonnegative(
     problem: Problem, start: Floats, tol: float, max_iter: int, callback: Callback | None = None
 ) -> Result:
-    """Minimise a smooth problem over coefficients of at least zero: by Newton's method where there is one.
-
-    Otherwise by L-BFGS-B, to the tolerance of :func:`pushrank.solvers.gradient.minimise`.
-    """
+    """Minimise a smooth problem over coefficients of at least zero: by Newton's method where there is one."""
     if not has_newton(problem):
         return lbfgs(problem, start, tol, max_iter, callback)
     problem.rows.check_range()
@@ -172,9 +163,8 @@ def newton_or_lbfgs(
 def _along_penalties(problem: Problem, reached: Result, scales: Floats, tol: float, max_iter: int) -> Result:
     """Return the end of a path of halving penalties, where it is below what was reached without it.
 
-    On separable rows the margin grows until the penalty stops it. If the penalty is small the minimum is far
-    and Newton's steps from afar are short, but from one penalty's minimum to the next it is a few steps.
-    The steps on the way are not counted.
+    On separable rows under a small penalty the minimum is far and Newton's steps from afar are short, but
+    from one penalty's minimum to the next it is a few steps, which are not counted.
     """
     coef, on_the_way = np.zeros_like(reached.coef), copy(problem)
     # With the largest curvature at zero as the penalty the minimum is near zero.
@@ -200,11 +190,7 @@ def functional_newton(
     callback: Callback | None = None,
     start: Floats | None = None,
 ) -> tuple[Floats, Certificate, int]:
-    """Return coefficients whose relative gap is at most ``tol``, their certificate, and the Newton steps.
-
-    The objective, R, is convex and has Hessian products; ``certify`` gives the certificate of coefficients
-    and their scores. ``callback`` is called after every step with its number, the objective and the gap.
-    """
+    """Return coefficients whose relative gap is at most ``tol``, their certificate, and the Newton steps."""
     coef = np.zeros(model.n_rows) if start is None else start.copy()
     risk = KernelRisk(objective, model, sample, C)
     point = FunctionPoint(risk, coef, model.scores(coef))

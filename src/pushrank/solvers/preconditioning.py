@@ -62,8 +62,8 @@ def diagonal(moments: ClassMoments, alpha: float) -> Preconditioner:
 def whitening(moments: ClassMoments, alpha: float, scales: Floats) -> Preconditioner:
     """Return the preconditioner in whose variables the whole curvature is one in all directions.
 
-    The curvature is the covariance of the columns within the classes under the row weights. For the P-Norm
-    Push on the log scale this is the exact Hessian. O(n_features ** 3) time, O(n_features ** 2) memory.
+    The curvature is the covariance of the columns within the classes under the row weights: for the P-Norm
+    Push on the log scale the exact Hessian.
     """
     curvature = np.asarray(moments.covariance) / np.outer(scales, scales)
     curvature[np.diag_indices_from(curvature)] += alpha / scales**2
@@ -106,10 +106,7 @@ def can_whiten(problem: Problem) -> bool:
 def newton_direction(
     hessian_product: Callable[[Floats], Floats], gradient: Floats, diagonal: Floats, rtol: float, maxiter: int
 ) -> Floats:
-    """Return about minus the inverse of a Hessian times the gradient, by conjugate gradients.
-
-    ``diagonal`` is that of the Hessian, or near it.
-    """
+    """Return about minus the inverse Hessian, of this or a near ``diagonal``, times the gradient."""
     # In units of the curvature along each coefficient the norm of the residual measures all of them equally.
     units = 1.0 / np.sqrt(diagonal)
     shape = len(units), len(units)

@@ -75,11 +75,7 @@ class Ramp(NamedTuple):
 
 
 class Ray(NamedTuple):
-    """The multiples of some coefficients, with what the ramp depends on along them.
-
-    ``margins`` are those of the pairs of rows whose hinges make up the ramp, ``weights`` the weights of these
-    pairs over k.
-    """
+    """The multiples of some coefficients: the margins of the pairs of hinges, and their weights over k."""
 
     coef: Floats
     squared_norm: float
@@ -128,10 +124,7 @@ class Majorant(NamedTuple):
 
 
 class Descent(NamedTuple):
-    """The end of a descent, with the objective at its start and after each convex problem.
-
-    A descent with another C can start from ``state``.
-    """
+    """The end of a descent and its objectives; a descent with another C can start from ``state``."""
 
     coef: Floats
     path: list[float]
@@ -151,10 +144,9 @@ def concave_convex(
 ) -> Descent:
     r"""Descend on :math:`\tfrac12 \|w\|^2 + C\,\mathrm{ramp}(Xw) / k` by one convex problem after another.
 
-    It starts from the best point on a ray, or continues a descent to a larger ``tol``. It solves at most
-    ``max_iter`` problems in all, each to the relative gap ``tol``, and ends when one lowers the objective by
-    at most ``tol`` of it. ``callback`` is called after each with its number, the objective and the fall.
-    ``state`` may be that of a descent with the same k and another C.
+    It starts from the best point on a ray, or continues a descent, also one with another C from its
+    ``state``. It solves at most ``max_iter`` problems, each to the relative gap ``tol``, and ends when one
+    lowers the objective by at most ``tol`` of it.
     """
     if isinstance(start, Descent):
         multiple, path, state = 1.0, start.path.copy(), start.state

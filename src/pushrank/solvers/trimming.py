@@ -37,10 +37,7 @@ class TrimmedSolution(NamedTuple):
 
 
 class TrimmedDescent:
-    """The two-sum objective on those positives that rank highest, of rows wherever they lie.
-
-    ``problem`` is that of all rows.
-    """
+    """The two-sum objective of ``problem`` on those positives that rank highest, wherever the rows lie."""
 
     def __init__(self, problem: Problem) -> None:
         self._problem, self._rows = problem, problem.rows
@@ -91,10 +88,7 @@ class TrimmedDescent:
         return TrimmedSolution(coef, chosen or self._rows, values, is_settled and is_solved)
 
     def single_steps(self, coef: Floats, total: float, max_steps: int, tol: float) -> TrimmedSolution:
-        """Choose the highest positives before every Newton step, or before a few iterations of L-BFGS.
-
-        That hardly changes where paths end, and takes a fraction of the time of solving for each choice.
-        """
+        """Choose the highest positives before every Newton step, or before a few iterations of L-BFGS."""
         if not self.takes_newton:
             return self.turns(coef, total, max_steps, tol, tolerances.TRIMMING_LBFGS_STEPS)
 
@@ -128,10 +122,9 @@ def trimmed_path(
 ) -> list[TrimmedSolution]:
     """Return the solutions that keep positives of some total weights, which fall; each starts from the last.
 
-    ``problem`` is the two-sum objective of all rows. ``max_iter`` is the largest number of turns at each
-    total; ``callback`` is called after each of them with its number, the objective and the weight of the
-    positives kept. With ``exact=False`` every stage takes single Newton steps, which do not raise the
-    objective either, and intermediate stages take half as many.
+    ``max_iter`` is the largest number of turns at each total; ``callback`` is called after each of them. With
+    ``exact=False`` every stage takes single Newton steps, which do not raise the objective either, and
+    intermediate stages take half as many.
     """
     problem.rows.check_range()
     descent, rough_tol = TrimmedDescent(problem), max(tol, tolerances.TRIMMING_TOL)

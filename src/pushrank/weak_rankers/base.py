@@ -55,10 +55,7 @@ class GrowingOutputs(Outputs, Protocol):
 
 
 class WeakRankers(BaseEstimator, ABC):
-    r"""A family of weak rankers :math:`h_j(x) \in [0, 1]`.
-
-    Features may be NaN where it ``takes_missing``.
-    """
+    r"""A family of weak rankers :math:`h_j(x) \in [0, 1]`; features may be NaN where it ``takes_missing``."""
 
     takes_missing: ClassVar[bool] = False
 

@@ -66,10 +66,7 @@ def bin_ends(weights, max_bins):
 
 @compiled()
 def bin_rows(X, thresholds, start, stop, bins):
-    """Write the number of thresholds below each entry, rows from start to stop; 255 for NaN.
-
-    ``thresholds`` has 256 entries a feature, padded with infinity.
-    """
+    """Write the number of thresholds, padded to 256 by infinity, below each entry; 255 for NaN."""
     for top in range(start, stop, BLOCK_ROWS):
         bottom = min(top + BLOCK_ROWS, stop)
         for feature in range(X.shape[1]):
@@ -95,7 +92,7 @@ def quantile_thresholds(values: Floats, weights: Floats | None, max_bins: int) -
     """Return ascending thresholds between at most ``max_bins`` bins of about equal weight.
 
     With no more distinct values than bins, a threshold lies midway between each two neighbours. A value that
-    many rows share has a bin of its own, and the bins that it could have filled go to the others.
+    many rows share has a bin of its own.
     """
     present = ~np.isnan(values)
     if weights is None:

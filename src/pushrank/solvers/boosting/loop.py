@@ -253,8 +253,8 @@ def boosting_round(
 ) -> Round:
     """Take one step and return it; a step of zero where no slope exceeds ``tol``.
 
-    The mask ``rows`` has the rows that decide the choice and the step, and ``features`` the numbers of the
-    features whose rankers may be chosen; None stands for all.
+    The mask ``rows`` has the rows that decide, and ``features`` the numbers of those to choose from; None is
+    all.
     """
     objective, outputs, evaluation = problem.objective, problem.outputs, state.evaluation
     if rows is not None:
@@ -373,9 +373,8 @@ def coordinate_descent(
 ) -> Result:
     """Minimise a linear model's objective by exact steps along one coefficient at a time.
 
-    The weak rankers are the columns in units of their range; ``max_iter`` is the paper's :math:`t_{max}`. A
-    round costs one pass over the data to choose the column and O(n_rows) a trial step (Rudin, *The P-Norm
-    Push*, JMLR 10 (2009), figure 2).
+    The weak rankers are the columns in units of their range; ``max_iter`` is the paper's :math:`t_{max}`
+    (Rudin, *The P-Norm Push*, JMLR 10 (2009), figure 2).
     """
     rows = problem.memory_rows
     rows.check_range()
@@ -415,10 +414,7 @@ def coordinate_descent(
 
 
 def slope_units(problem: Problem, units: Floats) -> Floats:
-    """Return the columns' standard deviations within the classes in units of their ranges; 1 for a constant.
-
-    ``units`` are one over the ranges; zero for a constant.
-    """
+    """Return the columns' deviations within the classes in units of their ranges; 1 for a constant's zero."""
     # With slopes in these units the meaning of a tolerance does not depend on the units of a feature.
     scales = column_scales(problem.moments(np.zeros_like(units)), problem.n_rows)
     return np.where(units > 0.0, scales * units, 1.0)

@@ -36,7 +36,6 @@ def exponents(scores, powers, class_codes, log_weights, start, stop, out):
     """Write ``power * score + log_weight`` of the rows from start to stop; return the largest by class.
 
     ``powers`` are those of the class codes 0 and 1; rows of code 2 take no part and get ``-inf``.
-    ``log_weights`` is empty where all rows weigh one.
     """
     largest = np.full(3, -np.inf)
     for row in range(start, stop):
@@ -106,10 +105,7 @@ class PairFractions(NamedTuple):
 def score_objective(
     objective: PushObjective, sample: Sample, n_threads: int | None = None, *, joint: bool = False
 ) -> ScoreObjective:
-    """Return the objective on the sample's rows, in the form that is fastest to evaluate.
-
-    With ``joint`` it is AdaBoost's objective, the logarithm of the sum over both classes.
-    """
+    """Return the objective on the sample's rows, in the form that is fastest to evaluate."""
     if isinstance(sample, BipartiteSample) and objective.powers is not None:
         return TwoSumObjective(sample, objective.powers, joint=joint, n_threads=n_threads)
     return PairwiseObjective(objective, sample)

@@ -42,9 +42,7 @@ def solve_infinite_push(
 ) -> CertifiedSolution:
     """Return the solution whose relative gap is at most ``tol``, or the best of ``max_iter`` iterations.
 
-    C is the weight of the mean loss of the positives, ``start`` the state of a solution for another C, and
-    ``solver`` one of ``SOLVERS``. ``callback`` is called after iterations with their number, the primal
-    objective and the gap.
+    C is the weight of the mean loss of the positives, ``start`` the state of a solution for another C.
     """
     dual = InfinitePushDual(model, sample, cost_per_positive(sample, C), loss)
     start = None if start is None else dual.rescaled(start)

@@ -57,8 +57,7 @@ class DualSolution:
     """Feasible dual variables with the coefficients that they make, and a certificate.
 
     ``alpha`` belongs to the positives and ``beta`` to the negatives. ``coef`` is ``X_+.T @ alpha - X_-.T @
-    beta``, unless :meth:`InfinitePushDual.with_better_coef` replaced it. The certificate holds the primal
-    objective at the coefficients and the dual objective at the variables.
+    beta``, unless :meth:`InfinitePushDual.with_better_coef` replaced it.
     """
 
     alpha: Floats
@@ -68,10 +67,7 @@ class DualSolution:
 
 
 class RowConstraints(NamedTuple):
-    """The sign of every row's variable in the coefficients, its upper bound, and the row's q and C.
-
-    Rows without weight have the sign zero.
-    """
+    """Each row's sign in the coefficients, zero without weight, its variable's upper bound, its q and C."""
 
     sign: NDArray[np.int8]
     upper_bound: Floats
@@ -80,10 +76,7 @@ class RowConstraints(NamedTuple):
 
 
 class InfinitePushDual:
-    """The primal and the dual objective on training data.
-
-    ``sample_C``, ``upper_bound`` and ``quadratic`` are the C, u and q of the positives, shape (I,).
-    """
+    """The primal and the dual objective on training data; the C, u and q are those of the positives."""
 
     def __init__(self, model: Model, sample: BipartiteSample, sample_C: Floats, loss: HingeLoss) -> None:
         self.model, self.sample, self.sample_C = model, sample, sample_C
@@ -162,11 +155,9 @@ def project_to_feasible(
     r"""Return the nearest point with :math:`0 \le \alpha \le u`, :math:`\beta \ge 0` and equal sums.
 
     It is :math:`\alpha_i = \mathrm{clip}(r_i (a_i - \lambda), 0, u_i)`, :math:`\beta_k = (b_k + \lambda)_+`
-    for the :math:`\lambda` that makes the sums equal: the zero of a decreasing, piecewise linear function. It
-    is found by Newton's method inside a bracket, in about ten trials of O(I + K) operations. The bounds u may
-    be infinite.
-
-    ``rates`` r below one add :math:`(1 / r_i - 1) \alpha_i^2 / 2` to half the squared distance.
+    for the zero :math:`\lambda` of a decreasing, piecewise linear function, which about ten steps of Newton's
+    method in a bracket find. ``rates`` r below one add :math:`(1 / r_i - 1) \alpha_i^2 / 2` to half the
+    squared distance.
     """
 
     def excess_and_slope(shift: float) -> tuple[float, float]:

@@ -105,10 +105,7 @@ def gradient_projection(
     eta0: float,
     max_iter: int,
 ) -> Floats:
-    """Return the variables of the lowest Q, shape (I, K); ``project`` brings them to the feasible set.
-
-    A step costs O(I K) time and memory, and for the Infinite Push O(I K log I) time for the projection.
-    """
+    """Return the variables of the lowest Q, shape (I, K); ``project`` brings them to the feasible set."""
     variables = best = start
     lowest = np.inf
     for step in range(1, max_iter + 2):

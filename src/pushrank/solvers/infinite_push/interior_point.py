@@ -46,10 +46,9 @@ def interior_point(
 ) -> tuple[DualSolution, int]:
     """Return dual variables whose relative gap is at most ``tol``, and the number of iterations.
 
-    The first working set are the highest-scored negatives of ``start``, which is feasible and near the
-    optimum. ``callback`` is called after every restricted problem with the iterations, the primal objective
-    and the gap. An iteration forms a matrix of d + 1 rows in O((I + J) d^2) operations and factors it, I and
-    J being the sizes of the working sets; every restricted problem reads all rows a few times.
+    The first working set are the highest-scored negatives of ``start``, which is feasible. An iteration forms
+    and factors a matrix of d + 1 rows in O((I + J) d^2) operations, I and J being the sizes of the working
+    sets; every restricted problem reads all rows a few times.
     """
     model, sample = dual.model, dual.sample
     if not isinstance(model, LinearModel):
@@ -140,7 +139,7 @@ class Shrinking:
         """Return whether fixing costs little at the margins of all positives; otherwise free more of them.
 
         The sample gives way to the positives nearest to the margin. Later all that are fixed at the wrong
-        bound become free. Each time the optimum of the restricted problem rises towards that of the whole.
+        bound become free: each time the optimum rises towards that of the whole problem.
         """
         if not self._chosen:
             self._chosen = True

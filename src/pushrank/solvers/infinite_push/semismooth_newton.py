@@ -42,9 +42,7 @@ def semismooth_newton(
 ) -> tuple[DualSolution, int]:
     """Return dual variables whose relative gap is at most ``tol``, and the number of iterations.
 
-    ``callback`` is called after every iteration with its number, the primal objective and the gap. An
-    iteration reads all rows twice, and the rows whose variables are between their bounds twice for every step
-    of conjugate gradients.
+    An iteration reads all rows twice, and those with variables between their bounds for every CG step.
     """
     model = dual.model
     if not isinstance(model, LinearModel):
@@ -82,10 +80,7 @@ def semismooth_newton(
 
 
 class _ProximalProblem:
-    """The dual less the squared distance from a centre, as a function of the coefficients.
-
-    ``variables``, shape (n_rows,), are the feasible dual variables that are best for ``coef``.
-    """
+    """The dual less the squared distance from a centre; ``variables``, (n_rows,), are best for ``coef``."""
 
     def __init__(self, dual: InfinitePushDual, model: LinearModel, start: DualSolution) -> None:
         self._dual = dual

@@ -31,9 +31,8 @@ def smo(
 ) -> tuple[DualSolution, int]:
     """Return dual variables whose relative gap is at most ``tol``, and the number of iterations.
 
-    An iteration is as many steps as there are rows; ``callback`` gets the primal objective and the gap. A
-    step costs O(n), and the kernel columns of two rows unless they are kept. Columns are made when they are
-    first needed, and the least recently used are dropped when the model's memory is full.
+    An iteration is as many steps as there are rows; a step costs O(n), and two kernel columns unless they are
+    kept. The least recently used columns are dropped when the model's memory is full.
     """
     model = dual.model
     if not isinstance(model, KernelModel):

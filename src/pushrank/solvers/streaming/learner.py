@@ -24,10 +24,7 @@ SAMPLE_SEED = np.random.SeedSequence(0)
 
 
 class LabelledRows(NamedTuple):
-    """Checked rows: features, dense by rows or CSR, and the class, weight and query of each.
-
-    ``groups`` are numbers of the queries where these are the batches, else None.
-    """
+    """Checked rows: features, dense by rows or CSR, and the class, weight and query of each."""
 
     X: Any
     positive: NDArray[np.bool_]
@@ -75,11 +72,9 @@ def concatenated(parts: Sequence[LabelledRows]) -> LabelledRows:
 class BatchSample:
     """A random sample of batches of ``size`` rows, as many as there is room for, and at least one.
 
-    Every batch has a random key that depends on its number in the stream alone, and the batches with the
-    smallest keys are kept. So the sample does not depend on how the rows were cut into chunks.
-    ``batches`` is a heap of them with their keys negated, ``n_bytes`` the memory of their features, and
-    ``min_key_left_out`` the smallest key of a batch that there was no room for. ``n_batches`` and ``n_rows``
-    count all that were offered.
+    Every batch has a random key that depends on its number in the stream alone, and those with the smallest
+    keys are kept: how rows were cut into chunks changes nothing. ``batches`` is a heap with the keys negated,
+    ``n_bytes`` the memory of their features; ``n_batches`` and ``n_rows`` count all that were offered.
     """
 
     size: int
@@ -186,10 +181,7 @@ class StreamLearner:
             self.sample.offer(rows, np.arange(first, stop))
 
     def epoch(self, rows: LabelledRows, order: NDArray[np.intp]) -> None:
-        """Learn from all rows in an order, also from the last ones that do not fill a batch.
-
-        Where a score is not finite a ``BadRowError`` leaves all unchanged.
-        """
+        """Learn from all rows in an order, also from the last ones that do not fill a batch."""
         state = self.state.copy()
         self.mistakes_by_batch.append(self._learn(rows, order, state))
         self.state = self.finalized = state

@@ -78,10 +78,9 @@ def mistake_bound(
     orders: Callable[[int], Iterator[NDArray[np.intp]]],
     n_epochs: int,
 ) -> float:
-    """Return the bound at about the best multiple w of some coefficients, for a perceptron and its rows.
+    """Return the bound at about the best multiple of some coefficients, for a perceptron and its rows.
 
-    ``unit_scores`` are the rows' scores by the coefficients scaled to unit length, and ``orders`` gives the
-    orders in which a number of epochs learned from them.
+    ``unit_scores`` are the rows' scores at unit length, and ``orders`` gives those of a number of epochs.
     """
     rule, state = learner.rule, learner.finalized
 

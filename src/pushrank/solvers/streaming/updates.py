@@ -277,10 +277,7 @@ def score_sparse_rows(X, rows, coef, scale, scores):
 
 @compiled(fastmath=ANY_ORDER)
 def gather_batch(rows, positive, sample_weight, single, scratch):
-    """Write the classes and weights of a batch; return its size and the weight of either class.
-
-    A single row is joined by one of the other class, which has a score of zero.
-    """
+    """Write the classes and weights of a batch; a single row is joined by zeros of the other class."""
     size = len(rows)
     positive_weight = negative_weight = 0.0
     for a in range(size):
@@ -299,10 +296,7 @@ def gather_batch(rows, positive, sample_weight, single, scratch):
 
 @compiled()
 def evaluate_update(update, scores, positive, sample_weight, k, slope):
-    """Write how much of every row to subtract; return a value and the weight of negatives among the first k.
-
-    The value is the surrogate's, or for a perceptron zero where nothing is to be subtracted.
-    """
+    """Write how much of every row to subtract; return a value and the weight of negatives in the first k."""
     slope[:] = 0.0
     negatives, positives, mistakes = select_top(scores, positive, sample_weight, k)
     value = mistakes
