@@ -203,3 +203,84 @@ def test_a_descent_that_stalls_above_the_optimum_has_not_converged():
         ranker.fit(X, y)
     assert ranker.dual_gap_ > 1e-4
     assert not ranker.converged_
+
+
+EXPONENTIAL = ["push", "hard push", "pull", "both", "IR push"]
+
+
+@quiet
+@pytest.mark.parametrize("seeds", [range(2), pytest.param(range(2, 40), marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("name", EXPONENTIAL)
+def test_without_a_penalty_the_optimum_of_a_cone_solver_is_within_the_gap(name, seeds):
+    ranker, objective = PROBLEMS[name]
+    for seed in seeds:
+        X, y, weights, _ = random_problem(seed)
+        X, y, weights = np.r_[X, X[:4]], np.r_[y, 1 - y[:4]], np.r_[weights, weights[:4]]  # nothing separates
+        program = PushProgram(X, y, weights)
+        best, _ = program.minimise(objective(program), 0.0)
+        for max_iter in (2, 4, 6, 1000):
+            ranker = clone(ranker).set_params(alpha=0.0, max_iter=max_iter, tol=1e-6)
+            ranker.fit(X, y, weights)
+            # the cone solver is right to 1e-8
+            assert ranker.dual_objective_ <= best + 1e-7 * max(1.0, abs(best)), (seed, max_iter)
+            assert ranker.primal_objective_ >= best - 1e-7 * max(1.0, abs(best)), (seed, max_iter)
+        assert ranker.converged_
+        assert ranker.dual_gap_ <= 1e-9
+
+
+@quiet
+@pytest.mark.parametrize("name", EXPONENTIAL)
+def test_without_a_penalty_the_gap_is_at_least_what_is_left_to_gain(name):
+    """At every stage of a fit, by an optimum that is right to rounding; near it the gap is twice that."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(80, 3))
+    y = (X[:, 0] + rng.normal(size=80) > 0.4).astype(int)
+    ranker = clone(PROBLEMS[name][0]).set_params(alpha=0.0)
+    best = clone(ranker).set_params(tol=1e-9).fit(X, y)
+    assert best.dual_gap_ < 1e-13
+    ratios = []
+    for max_iter in range(1, 9):
+        early = clone(ranker).set_params(max_iter=max_iter).fit(X, y)
+        left = early.primal_objective_ - best.primal_objective_
+        gap = early.primal_objective_ - early.dual_objective_
+        assert gap >= left - 1e-14
+        ratios += [gap / left] if 1e-8 < left < 1e-4 else []
+    assert ratios
+    assert 1.9 < ratios[-1] < 2.2
+
+
+@quiet
+@pytest.mark.parametrize("solver", ["lbfgs", "newton-cg", "coordinate"])
+@pytest.mark.parametrize(
+    "kind", ["two classes", "weights", "grades in queries", "pairs", "twins", "other units"]
+)
+def test_a_fit_without_a_penalty_proves_its_optimum_on_all_kinds_of_data(kind, solver):
+    data, options = kinds_of_data()["two classes" if kind == "twins" else kind]
+    if kind == "twins":
+        data = (np.c_[data[0], data[0][:, 0], np.ones(60)], *data[1:])
+    for ranker in (PNormPush(4.0), PushRanker(), IRPush()):
+        fitted = clone(ranker).set_params(alpha=0.0, solver=solver, tol=1e-7, max_iter=5000)
+        fitted.fit(*data, **options)
+        assert fitted.converged_
+        assert fitted.dual_gap_ < 1e-9
+        near = clone(ranker).set_params(alpha=1e-10, tol=1e-7).fit(*data, **options)
+        assert fitted.dual_objective_ <= near.primal_objective_ + 1e-12
+        assert fitted.primal_objective_ >= near.dual_objective_ - 1e-9
+
+
+@pytest.mark.parametrize("ranker", [PNormPush(4.0), IRPush(), PushRanker()], ids=repr)
+def test_separable_data_have_no_optimum_without_a_penalty_and_the_fit_says_so(ranker):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    y = (X[:, 0] > 0).astype(int)
+    with pytest.warns(ConvergenceWarning, match="separable and alpha=0, so the objective has no minimum"):
+        fitted = clone(ranker).set_params(alpha=0.0).fit(X, y)
+    assert fitted.dual_objective_ == -np.inf
+    assert not fitted.converged_
+
+
+@quiet
+def test_without_a_penalty_other_objectives_have_no_bound():
+    data, _ = kinds_of_data()["two classes"]
+    for ranker in (PushRanker("logistic"), PushRanker(price="exponential_price"), PNormPush(positive=True)):
+        assert clone(ranker).set_params(alpha=0.0).fit(*data).dual_gap_ == np.inf

@@ -161,6 +161,58 @@ def test_figure_2_of_the_p_norm_push_chooses_by_the_signed_sum():
     assert absolute.estimator_weights_.min() < 0.0
 
 
+def ranking_margin_ascent(M, n_rounds, choose, *, smooth):
+    """Rudin et al. (COLT 2005), 4.1 and 4.2: RankBoost, and (6) where the smooth margin is positive."""
+    weights, chosen = np.zeros(M.shape[1]), []
+    for _ in range(n_rounds):
+        d = np.exp(-M @ weights)
+        F, d = d.sum(), d / d.sum()
+        g = -np.log(F) / np.abs(weights).sum() if weights.any() else -np.inf
+        j = choose(d @ M)
+        plus, minus = d[M[:, j] > 0].sum(), d[M[:, j] < 0].sum()
+        zero, r = 1 - plus - minus, plus - minus
+        step = np.log(plus / minus) / 2
+        if smooth and g > 0:
+            root = np.sqrt(g**2 * zero**2 + (1 + g) * (1 - g) * (1 + r - zero) * (1 - r - zero))
+            step = np.log((-g * zero + root) / ((1 + g) * (1 - r - zero)))
+        weights[j] += step
+        chosen.append(j)
+    return weights, chosen
+
+
+def largest(edges):
+    """An edge that is the largest by less than rounding is a tie, which goes to the first."""
+    return int(np.argmax(edges >= edges.max() - 1e-9))
+
+
+@pytest.mark.parametrize("kind", [RankBoost, SmoothMarginRanking])
+@pytest.mark.parametrize("seed", [14, 18, 19])
+def test_the_printed_choice_of_2005_is_the_largest_signed_edge(seed, kind):
+    """Rudin et al. (COLT 2005): j_t is the argmax of d^T M, without an absolute value."""
+    H, y = binary(seed, 24, 5)
+    smooth = kind is SmoothMarginRanking
+    weights, chosen = ranking_margin_ascent(margins_of_pairs(H, y), 120, largest, smooth=smooth)
+    ranker = kind(choice="signed", weak_rankers="columns", n_estimators=120).fit(H, y)
+    assert ranker.estimator_index_.tolist() == chosen
+    assert ranker.estimator_weights_.min() > 0
+    np.testing.assert_allclose(ranker.coef_, weights, rtol=1e-9)
+
+
+def test_bounds_at_zero_alone_are_not_the_printed_choice():
+    """With ``positive=True`` rounds step back, too; the paper's steps are all positive."""
+    rng = np.random.default_rng(48)
+    H = (rng.random((24, 5)) < 0.5).astype(float)
+    H[:, 0] = 1 - H[:, 0]
+    scores = H @ (rng.random(5) - 0.2)
+    y = (scores > np.median(scores)).astype(int)
+    weights, _ = ranking_margin_ascent(margins_of_pairs(H, y), 120, largest, smooth=False)
+    options = {"weak_rankers": "columns", "n_estimators": 120}
+    np.testing.assert_allclose(RankBoost(choice="signed", **options).fit(H, y).coef_, weights, rtol=1e-9)
+    positive = RankBoost(positive=True, **options).fit(H, y)
+    assert positive.estimator_weights_.min() < 0
+    assert np.abs(positive.coef_ - weights).max() > 0.01
+
+
 @pytest.mark.parametrize("p", [1, 4])
 def test_any_classifier_is_a_weak_ranker(p):
     """A round's labels are the signs and its weights the sizes of d; the step is ln(d+ / d-) / (p + 1)."""

@@ -55,7 +55,8 @@ class BoostingSpec:
     within the classes. ``joint`` adds the sums over the two classes, as AdaBoost does, over weak rankers in
     {-1, +1} and, with ``constant``, a constant. ``two_classes_only`` is the error for grades, groups and
     pairs. ``paths`` returns further fitted attributes, each with an entry before the first round and one
-    after each; it may raise or warn.
+    after each; it may raise or warn. ``threshold`` returns that of ``predict``, if it is not the break-even
+    point, from the training part and the scores of all rows.
     """
 
     objective: PushObjective = field(default_factory=partial(PushObjective, scale="log"))
@@ -67,6 +68,7 @@ class BoostingSpec:
     constant: bool = False
     two_classes_only: str = ""
     paths: Callable[[BoostingRun], dict[str, Floats]] | None = None
+    threshold: Callable[[Any, Floats], float] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +165,7 @@ class BoostedRankerMixin(RankerMixin):
             run = run_rounds(self, spec, start, X, y, target.at(time))
         paths = {} if spec.paths is None else spec.paths(run)
         self._encoder = encoder
-        set_fitted(self, run, paths)
+        set_fitted(self, run, paths, spec.threshold)
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.floating]:
@@ -358,7 +360,12 @@ def _boosting_problem(
     )
 
 
-def set_fitted(ranker: Any, run: BoostingRun, paths: dict[str, Floats]) -> None:
+def set_fitted(
+    ranker: Any,
+    run: BoostingRun,
+    paths: dict[str, Floats],
+    threshold: Callable[[Any, Floats], float] | None,
+) -> None:
     """Set all fitted attributes, after the best round where a validation part chose it."""
     state, history, learner = run.state, run.state.history, run.learner
     scores: NDArray[np.floating] = state.scores
@@ -394,6 +401,9 @@ def set_fitted(ranker: Any, run: BoostingRun, paths: dict[str, Floats]) -> None:
     least_margin = run.train.least_margin(scores.astype(np.float64))
     ranker.margin_ = least_margin / norm if norm > 0.0 else 0.0
     set_classes(ranker, run.target, scores, grades=True)
+    if threshold is not None:
+        ranker.threshold_ = threshold(run.train, scores.astype(np.float64))
+        ranker.thresholds_ = np.array([ranker.threshold_])
 
 
 def _set_weights(ranker: Any, run: BoostingRun) -> None:

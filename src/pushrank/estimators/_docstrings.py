@@ -183,6 +183,9 @@ and regression trees* (1984), section 3.4.3.""",
 classification tree in each round, or a regressor or classifier of scikit-learn; a list of functions of
 the rows; or WeakRankers.""",
     "n_estimators": "The number of rounds, at least 1.",
+    "choice": """The choice of a round: the ranker with the largest :math:`|r_j|`, or with the largest
+:math:`r_j`. With the latter weights only grow, and rounds end when no :math:`r_j` is positive; the
+mirror of a ranker then has to be a ranker itself, which those of stumps and columns are not.""",
     "learning_rate": "The part of each step that is taken, in (0, 1].",
     "positive": """Whether all weights are at least 0, the paper's convex combinations: scores then rise
 with every weak ranker. Otherwise a weak ranker and its mirror :math:`1 - h` are one.""",
@@ -281,8 +284,9 @@ verbose : bool""",
     Whether the duality gap and the gradient came down to ``tol``; with ``alpha=0``, and if rounding ended the
     descent before the gap was closed, the gradient alone.""",
     "primal_dual_penalty_": """primal_objective_, dual_objective_ : float
-    The objective at the answer, as rounded to the dtype of ``coef_``, and a lower bound of the optimum, minus
-    infinity with an alpha of 0.""",
+    The objective at the answer, as rounded to the dtype of ``coef_``, and a lower bound of the optimum. With
+    an alpha of 0 it is minus infinity far from the optimum, where there is none, as on separable rows, with
+    ``positive``, and with more than 1,024 features.""",
     "dual_gap_log_": """dual_gap_ : float
     The difference of primal and dual objective, relative to the primal, or to one if that is less, because it
     is a logarithm.""",

@@ -9,8 +9,9 @@ Learning Research 4 (2003), 933-969.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -24,14 +25,26 @@ from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._target import check_alpha
 from pushrank.objectives import PushObjective
 from pushrank.objectives.push import Scale, Side
+from pushrank.pairs.exponential import adaboost_threshold
 from pushrank.prices import Power, Price
 from pushrank.solvers.boosting.loop import Choice
 from pushrank.solvers.boosting.steps import exact_smooth_margin_step, smooth_margin, smooth_margin_step
 
 VARIANTS = ("coordinate", "freund")
+THRESHOLDS: dict[str, Callable[[Any, Floats], float] | None] = {
+    "break-even": None,
+    "adaboost": adaboost_threshold,
+}
 ANSWERS = ("raise", "warn")
 CHOICES: dict[str, Choice] = {"absolute": "steepest", "signed": "signed"}
 ASCENTS = {"approximate": smooth_margin_step, "exact": exact_smooth_margin_step}
+
+
+def checked_choice(ranker: Any) -> Choice:
+    """Return the rule of a round by which a ranker chooses its weak ranker."""
+    if ranker.choice not in CHOICES:
+        raise ValueError(f"choice must be one of {list(CHOICES)}, got {ranker.choice!r}.")
+    return CHOICES[ranker.choice]
 
 
 @shared_docs
@@ -54,6 +67,13 @@ class RankBoost(BoostedRankerMixin, BaseEstimator):
         The choice of a round: the ranker with the largest edge :math:`|r_j| = |d_+ - d_-|`, as in coordinate
         descent, or the one that multiplies F by least, :math:`d_0 + 2 \sqrt{d_+ d_-}`, as in Freund et al.
     %(boosted_parameters)s
+    choice : {"absolute", "signed"}
+        %(choice)s The latter is the rule that the paper of 2005 prints, :math:`\max_j (d^T M)_j`, for
+        ``variant="coordinate"``.
+    threshold : {"break-even", "adaboost"}, default="break-even"
+        Where ``predict`` cuts the scores of two classes: so that as many rows score above ``threshold_`` as
+        are positive; or at :math:`-\frac12 \ln (F_+ / F_-)` of the training rows, which classifies as
+        AdaBoost does (:func:`pushrank.theory.rudin_2005.adaboost_intercept`).
 
     Attributes
     ----------
@@ -80,11 +100,29 @@ class RankBoost(BoostedRankerMixin, BaseEstimator):
     """
 
     variant: Literal["coordinate", "freund"] = "coordinate"
+    _: KW_ONLY
+    choice: Literal["absolute", "signed"] = "absolute"
+    threshold: Literal["break-even", "adaboost"] = "break-even"
 
     def _boosting_spec(self) -> BoostingSpec:
-        if self.variant not in VARIANTS:
-            raise ValueError(f"variant must be one of {list(VARIANTS)}, got {self.variant!r}.")
-        return BoostingSpec(choice="lowest" if self.variant == "freund" else "steepest")
+        for name, known in (("variant", VARIANTS), ("threshold", THRESHOLDS)):
+            if getattr(self, name) not in known:
+                raise ValueError(f"{name} must be one of {list(known)}, got {getattr(self, name)!r}.")
+        choice = checked_choice(self)
+        if self.variant == "freund":
+            if choice == "signed":
+                raise ValueError("choice='signed' is for variant='coordinate'; change one of them.")
+            choice = "lowest"
+        return BoostingSpec(
+            choice=choice,
+            threshold=THRESHOLDS[self.threshold],
+            two_classes_only=(
+                "threshold='adaboost' is for two classes in one list; for grades, query groups and explicit "
+                "pairs use threshold='break-even'."
+            )
+            if self.threshold == "adaboost"
+            else "",
+        )
 
 
 @shared_docs
@@ -117,10 +155,8 @@ class PushBoost(BoostedRankerMixin, BaseEstimator):
     side : {"push", "pull", "both"}
     bottom_weight : float
         The positive weight of the pull when ``side="both"``.
-    choice : {"absolute", "signed"}, default="absolute"
-        The choice of a round: the ranker with the largest :math:`|r_j|`, as in section 5 of the paper, or
-        with the largest :math:`r_j`, as its figure 2 prints in step 3(a). With the latter weights only grow,
-        and rounds end when no :math:`r_j` is positive; it matters if not every ranker's mirror is a ranker.
+    choice : {"absolute", "signed"}
+        %(choice)s The former is that of section 5 of the paper, the latter of its figure 2, step 3(a).
     alpha : float, default=1e-3
         The L2 strength :math:`\alpha`, at least 0, on the weights of the weak rankers; with columns, on the
         coefficients.
@@ -149,8 +185,7 @@ class PushBoost(BoostedRankerMixin, BaseEstimator):
 
     def _boosting_spec(self) -> BoostingSpec:
         check_alpha("alpha", self.alpha)
-        if self.choice not in CHOICES:
-            raise ValueError(f"choice must be one of {list(CHOICES)}, got {self.choice!r}.")
+        choice = checked_choice(self)
         price = prices.resolve(self.p) if isinstance(self.p, str | Price) else Power(self.p)
         prices.check_declared(price)
         # The logarithm is finite at any p, where the sum itself overflows.
@@ -159,9 +194,7 @@ class PushBoost(BoostedRankerMixin, BaseEstimator):
         if not objective.differentiable:
             raise ValueError(f"p={price} has kinks, which boosting cannot take; use a smooth price.")
         prices.check_monotonic(price)
-        return BoostingSpec(
-            objective, alpha=float(self.alpha), scale_slopes=True, choice=CHOICES[self.choice]
-        )
+        return BoostingSpec(objective, alpha=float(self.alpha), scale_slopes=True, choice=choice)
 
 
 @shared_docs
@@ -194,6 +227,8 @@ class SmoothMarginRanking(BoostedRankerMixin, BaseEstimator):
         {0, 1} (equation (6)); or to the largest G along the ranker, where
         :math:`-F'(\alpha) = G(\lambda + \alpha e_j) F(\alpha)`. Both choose the ranker of the largest edge,
         since :math:`(r_j - G) / \|\lambda\|_1` is the slope of G if the weight grows.
+    choice : {"absolute", "signed"}
+        %(choice)s The latter is the rule that the paper prints, :math:`\max_j (d^T M)_j`.
 
     Attributes
     ----------
@@ -217,6 +252,7 @@ class SmoothMarginRanking(BoostedRankerMixin, BaseEstimator):
     not_separable: Literal["raise", "warn"] = "raise"
     _: KW_ONLY
     ascent: Literal["approximate", "exact"] = "approximate"
+    choice: Literal["absolute", "signed"] = "absolute"
     n_estimators: int = 1000
 
     def _boosting_spec(self) -> BoostingSpec:
@@ -224,7 +260,9 @@ class SmoothMarginRanking(BoostedRankerMixin, BaseEstimator):
             raise ValueError(f"not_separable must be one of {list(ANSWERS)}, got {self.not_separable!r}.")
         if self.ascent not in ASCENTS:
             raise ValueError(f"ascent must be one of {list(ASCENTS)}, got {self.ascent!r}.")
-        return BoostingSpec(step_rule=ASCENTS[self.ascent], paths=self._smooth_margin_path)
+        return BoostingSpec(
+            step_rule=ASCENTS[self.ascent], choice=checked_choice(self), paths=self._smooth_margin_path
+        )
 
     def _smooth_margin_path(self, run: BoostingRun) -> dict[str, Floats]:
         """Return the smooth margin before and after each round; raise or warn where it ends not positive."""

@@ -33,6 +33,7 @@ from pushrank.solvers import SOLVERS, Problem, Result, linear_problem
 from pushrank.solvers.newton import nonnegative
 from pushrank.solvers.result import Certificate
 from pushrank.solvers.smoothing import SmoothedObjective, minimise_kinked
+from pushrank.solvers.unpenalised import unpenalised_certificate
 
 DISCOUNTS = ("reverse_height", "rank")
 # The square of a sum of losses with these weights is still a float.
@@ -312,7 +313,8 @@ class PushRanker(LinearPushMixin, BaseEstimator):
         ended the descent before the gap was closed, the gradient; for the hinge and the maximum the gap.
     primal_objective_, dual_objective_ : float
         The objective at the answer, as rounded to the dtype of ``coef_``, and a lower bound of the optimum;
-        minus infinity with an alpha of 0, and where the objective is not convex.
+        minus infinity where the objective is not convex. With an alpha of 0 only the exponential loss with a
+        power price or ``LogOnePlus`` has one, as that of :class:`PNormPush`.
     dual_gap_ : float
         Their difference, relative to the first; without kinks and on the log scale (of the exponential loss
         or price) relative to one where the first is less.
@@ -392,7 +394,9 @@ def set_certificate(
     ranker: Any, problem: Problem, exact_coef: Floats, certificate: Certificate | None = None
 ) -> None:
     """Set the objective at the ranker's coefficients, and the bound that those before rounding prove."""
-    if certificate is None:
+    if problem.alpha == 0.0:
+        certificate = unpenalised_certificate(problem, exact_coef, *problem.value_and_gradient(exact_coef))
+    elif certificate is None:
         certificate = problem.certificate(exact_coef, *problem.value_and_gradient(exact_coef))
     rounded = to_host(ranker.coef_).astype(np.float64)
     if not np.array_equal(rounded, exact_coef):

@@ -3,6 +3,7 @@ r"""Inner sums of the exponential loss, which factorise: :math:`e^{-(s_i - t_k)}
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import logsumexp
 
 from pushrank._array import Floats, namespace, positive_part
 from pushrank.pairs.samples import Sample, SharedNormaliser
@@ -67,3 +68,10 @@ class FactorisedSums:
             return self.diagonal(multipliers, curvature)
         doubled = 2.0 * positive_part(curvature)
         return self._normaliser.transpose_product(np.maximum(multipliers, doubled)), doubled
+
+
+def adaboost_threshold(sample: Sample, scores: Floats) -> float:
+    r"""Return :math:`\frac12 (\ln F_- - \ln F_+)`, above which AdaBoost calls rows positive."""
+    positive_scores, negative_scores = sample.gather(scores)
+    log_positive = logsumexp(-positive_scores, b=sample.positive_weights)
+    return 0.5 * float(logsumexp(negative_scores, b=sample.negative_weights) - log_positive)

@@ -140,7 +140,7 @@ def minimise(
     # A line search keeps trying when rounding hides the descent; a trust region does not.
     searches = method == "L-BFGS-B"
     iterates = _Iterates(problem, start, scales, tol, strategy.refinement, proven, searches)
-    message = CONVERGED if iterates.converged else ""
+    message = (UNBOUNDED if iterates.unbounded else CONVERGED) if iterates.converged else ""
     whitened, length, n_stalled = strategy.whitened, strategy.first_run, 0
     solve_dual, dual_after = strategy.dual_first, strategy.dual_after
     while not message:
@@ -171,7 +171,7 @@ def minimise(
     coef = iterates.coef
     if message == UNBOUNDED:
         coef = coef / problem.margin(coef)
-    converged = iterates.converged or message == CONVERGED
+    converged = message != UNBOUNDED and (iterates.converged or message == CONVERGED)
     # The row space leaves out what rounding hides, which a bound has to count.
     certificate = None if problem.in_row_space or message == UNBOUNDED else iterates.certificate
     advice = "" if converged else message
@@ -256,6 +256,11 @@ class _Iterates:
         return self.is_small and (closed or self.proven is not None)
 
     @property
+    def unbounded(self) -> bool:
+        """Whether there is no minimum: a loss that reaches zero has one on separable rows too."""
+        return (self.problem.never_zero or not self.converged) and self.problem.is_separated(self.coef)
+
+    @property
     def finished(self) -> bool:
         """Whether it is as small as is worth the time, or will never be small."""
         refined = self.size <= self.refinement * self.tol
@@ -311,7 +316,7 @@ def _reason_to_stop(
     gradient = f"the largest entry of the scaled gradient is {iterates.size:.1e}"
     if problem.has_bound:
         gradient += f", the relative duality gap {iterates.certificate.gap:.1e}"
-    if not iterates.converged and problem.is_separated(iterates.coef):
+    if iterates.unbounded:
         return UNBOUNDED
     # So near the minimum a line search fails for rounding.
     if iterates.finished or (iterates.converged and line_search_failed):

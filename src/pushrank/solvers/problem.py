@@ -25,6 +25,7 @@ from typing import Protocol
 
 import numpy as np
 
+from pushrank import losses
 from pushrank._numeric import Floats
 from pushrank.models.linear import ClassMoments
 from pushrank.objectives import PushObjective
@@ -116,6 +117,11 @@ class Problem(ABC):
     def is_separated(self, coef: Floats) -> bool:
         """Return whether the objective has no minimum: no penalty, and every pair ranked rightly."""
         return self.alpha == 0.0 and self.margin(coef) > 0.0
+
+    @property
+    def never_zero(self) -> bool:
+        """Whether every pair has a loss whatever its margin, so that rows apart have no minimum."""
+        return isinstance(self.objective, PushObjective) and losses.resolve(self.objective.loss).factorises
 
     @property
     def has_bound(self) -> bool:

@@ -106,6 +106,13 @@ MAX_HESSIAN_PRODUCTS = 200
 # The gradient of a mean risk, in units of the columns, at which the gap is first worth its computing.
 SMALL_GRADIENT = 1e-3
 
+# Certificates without a penalty
+
+# A Newton step that leaves so small a part of the gradient has repaired the dual point.
+REPAIRED = 1e-8
+# The rounding of a gradient, in units of the columns' standard deviations.
+GRADIENT_ROUNDING = 1e-13
+
 # Smoothing
 
 # The first width of the rounded kinks, and the first temperature in units of the objective.

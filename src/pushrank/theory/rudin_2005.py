@@ -3,7 +3,9 @@ r"""Margins in ranking: a bound on misranked pairs of new data, and the growth o
 Cynthia Rudin, Corinna Cortes, Mehryar Mohri, Robert Schapire, *Margin-based ranking meets boosting in the
 middle*, COLT 2005: theorem 1 as printed, with crucial pairs; a tighter bound of its kind for two classes;
 and a correction of lemma 1 and theorem 2, which are false as printed. :func:`pushrank.theory.max_margin`
-computes the largest margin of the paper's section 2.
+computes the largest margin of the paper's section 2. The intercept by which RankBoost classifies as AdaBoost
+does is that of its sequel, Rudin and Schapire, *Margin-based ranking and an equivalence between AdaBoost and
+RankBoost*, JMLR 10 (2009), 2193-2232.
 """
 
 from __future__ import annotations
@@ -20,8 +22,10 @@ from sklearn.utils import assert_all_finite
 from pushrank._array import Floats
 from pushrank._validation import check_number, column
 from pushrank.losses import Piece, ZeroOne
+from pushrank.metrics._ranking import Ranking
 from pushrank.metrics.roc import auc
-from pushrank.pairs import log_inner_sums
+from pushrank.pairs import BipartiteSample, log_inner_sums
+from pushrank.pairs.exponential import adaboost_threshold
 from pushrank.theory.covering import (
     ErrorBound,
     LogCovering,
@@ -32,7 +36,7 @@ from pushrank.theory.covering import (
 )
 from pushrank.theory.margin import sample_of_rows
 
-__all__ = ["smooth_margin_progress", "theorem_1"]
+__all__ = ["adaboost_intercept", "smooth_margin_progress", "theorem_1"]
 
 
 @shared_docs
@@ -237,3 +241,50 @@ def smooth_margin_progress(smooth_margin: float, edge: float, norm: float) -> fl
     check_number("norm", norm, above=0.0)
     u, v = 0.5 * (1.0 + smooth_margin), 0.5 * (1.0 + edge)
     return float(rel_entr(u, v) + rel_entr(1.0 - u, 1.0 - v)) / norm
+
+
+@shared_docs
+def adaboost_intercept(
+    y_true: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike | None = None, pos_label: Any = None
+) -> float:
+    r"""Return the intercept by which scores of least RankBoost loss are of least AdaBoost loss.
+
+    With :math:`F_+ = \sum_i e^{-f(x_i)}` and :math:`F_- = \sum_k e^{f(\tilde x_k)}`, RankBoost minimises
+    :math:`F_+ F_-`, which no intercept changes, and AdaBoost :math:`F_+ + F_-`. For every f
+
+    .. math::
+
+        \min_b \; e^{-b} F_+ + e^{b} F_- = 2 \sqrt{F_+ F_-} , \qquad b = \frac12 \ln \frac{F_+}{F_-} ,
+
+    so that f minimises RankBoost's loss if and only if :math:`f + b` minimises AdaBoost's over the same weak
+    rankers and a constant, and :math:`f + b > 0` is then AdaBoost's classifier. O(n).
+    ``RankBoost(threshold="adaboost")`` predicts by it.
+
+    Rudin and Schapire, JMLR 10 (2009).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+    scores : array-like of shape (n,)
+    sample_weight : array-like of shape (n,), optional
+        Non-negative weights of the rows in both sums.
+    pos_label : label, optional
+
+    Returns
+    -------
+    float
+        The intercept b, in units of the scores.
+
+    Raises
+    ------
+    ValueError
+        When there are not two classes of positive weight, or a score is not finite.
+
+    Examples
+    --------
+    >>> round(adaboost_intercept([0, 0, 0, 1], [0.0, 0.0, 0.0, 1.0]), 3)
+    -1.049
+    """
+    ranking = Ranking(y_true, scores, sample_weight, pos_label)
+    sample = BipartiteSample.from_mask(ranking.is_positive, ranking.weights)
+    return -adaboost_threshold(sample, np.asarray(ranking.scores, dtype=np.float64))

@@ -403,13 +403,14 @@ def coordinate_descent(
         f"stopped after max_iter={max_iter} rounds (the largest entry of the scaled gradient is "
         f"{gradient_size:.1e}): raise max_iter or tol, or use solver='lbfgs'."
     )
-    if converged:
-        message = ""
-    elif problem.is_separated(coef):
+    if problem.is_separated(coef) and (problem.never_zero or not converged):
+        converged = False
         message = (
             "the training data are separable and alpha=0, so the objective has no minimum: set alpha > 0 for "
             "a unique solution."
         )
+    elif converged:
+        message = ""
     return Result(coef, np.array(state.history.objectives), converged, gradient_size, message)
 
 

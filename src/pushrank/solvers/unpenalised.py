@@ -1,0 +1,98 @@
+r"""Certificates without a penalty: a bound on the optimum from a dual point that one Newton step repairs.
+
+Without a penalty dual variables have to be orthogonal to all columns, which the slopes of the rows at an
+answer are only nearly. A Newton step of the coefficients changes the slopes, to first order, by just what is
+missing. The dual objective at the changed slopes is a bound, as long as no weight of a pair changes sign:
+Rudin, *The P-Norm Push*, JMLR 10 (2009), section 11, has this dual. The proof is on the page
+:doc:`/certificates`.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator, cg
+
+from pushrank._numeric import Floats
+from pushrank.objectives import PushObjective
+from pushrank.prices import LogOnePlus, Power
+from pushrank.solvers import tolerances
+from pushrank.solvers.preconditioning import can_whiten, units_at_zero, whitening
+from pushrank.solvers.problem import Problem, ScoredPoint
+from pushrank.solvers.result import Certificate
+
+
+def nested_power(problem: Problem) -> float | None:
+    r"""Return the q of an objective made of :math:`\frac1q \ln \sum_k e^{q L_k}`, L_k log-sum-exps of pairs.
+
+    It is zero for a sum of log-sum-exps alone, and None for an objective that is neither.
+    """
+    objective = problem.objective
+    if not isinstance(objective, PushObjective) or not objective.convex:
+        return None
+    # A convex objective of a loss that factorises is one of the exponential loss.
+    price = problem.push_objective.price
+    if isinstance(price, Power) and objective.scale == "log":
+        return float(price.p)
+    return 0.0 if isinstance(price, LogOnePlus) else None
+
+
+def unpenalised_certificate(problem: Problem, coef: Floats, value: float, gradient: Floats) -> Certificate:
+    r"""Return the objective at an answer without a penalty, and a lower bound of its optimum.
+
+    With g the gradient, H the Hessian, :math:`d = -H^{-1} g`, and W the width of the interval that holds zero
+    and the changes :math:`d \cdot (x_i - \tilde x_k)` of all pairs, no coefficients have an objective below
+
+    .. math:: F(w) - \frac{g^\top H^{-1} g}{1 - q W} \quad \text{if} \quad (q + 1) W < 1 .
+
+    Elsewhere it is minus infinity, as on separable rows, with bounds of coefficients, with more features than
+    can be whitened, and for another loss than the exponential one. It costs the moments of the rows and a
+    few products with the Hessian.
+    """
+    power = nested_power(problem)
+    if power is None or problem.positive or not can_whiten(problem) or problem.is_separated(coef):
+        return Certificate(value, -np.inf)
+    floor = 1.0 if problem.push_objective.scale == "log" else tolerances.TINY
+    step = newton_step(problem, coef, gradient)
+    if step is None:
+        return Certificate(value, -np.inf, floor)
+    direction, decrement = step
+    highest, lowest = -problem.margin(-direction), problem.margin(direction)
+    width = max(highest, 0.0) - min(lowest, 0.0)
+    if not (power + 1.0) * width < 1.0:
+        return Certificate(value, -np.inf, floor)
+    return Certificate(value, value - decrement / (1.0 - power * width), floor)
+
+
+def newton_step(problem: Problem, coef: Floats, gradient: Floats) -> tuple[Floats, float] | None:
+    """Return the step d that leaves nothing of the gradient, and d @ H @ d; None where there is none.
+
+    A part of the gradient that no change of the slopes takes away is a descent without end: only that of
+    rounding may be left.
+    """
+    point = problem.point(coef)
+    hessian_product = point.hessian_product if isinstance(point, ScoredPoint) else point.hessian().__matmul__
+    units = units_at_zero(problem)
+    to_coef, to_gradient = whitening(problem.moments(coef, columns=False, whole=True), 0.0, units)
+    largest = float(np.max(np.abs(gradient) / units))
+    allowed = max(tolerances.REPAIRED * largest, tolerances.GRADIENT_ROUNDING)
+    found = []
+
+    # It is asked after every product, because along twin columns conjugate gradients find rounding alone.
+    def stop_if_repaired(step: Floats) -> None:
+        direction = to_coef(step)
+        change = hessian_product(direction)
+        if np.max(np.abs(gradient + change) / units) <= allowed:
+            found.append((direction, float(direction @ change)))
+            raise StopIteration
+
+    # The moments of an objective of two sums are its Hessian: the first step is Newton's.
+    start, limit = -to_gradient(gradient), tolerances.MAX_HESSIAN_PRODUCTS
+    product = LinearOperator(
+        (len(start), len(start)), lambda v: to_gradient(hessian_product(to_coef(np.ravel(v)))), dtype=float
+    )
+    with suppress(StopIteration):
+        stop_if_repaired(start)
+        cg(product, start, rtol=tolerances.EXACT, maxiter=limit, callback=stop_if_repaired)
+    return found[0] if found else None
