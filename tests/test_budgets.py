@@ -25,15 +25,34 @@ TIMES = pd.Series(pd.date_range("2026-03-01 22:30", periods=4, freq="h", tz="Eur
         ("month", ["2026-03"], [0, 0, 0, 0]),
     ],
 )
-@pytest.mark.parametrize("as_given", [pd.Series, pd.DatetimeIndex, lambda t: t.dt.tz_localize(None), list])
+@pytest.mark.parametrize(
+    "as_given",
+    [
+        pd.Series,
+        pd.DatetimeIndex,
+        lambda t: t.array,
+        lambda t: t.dt.tz_localize(None),
+        lambda t: [str(moment.tz_localize(None)) for moment in t],
+        list,
+        lambda t: t.to_numpy(),
+        lambda t: [moment.to_pydatetime() for moment in t],
+        lambda t: [moment.isoformat() for moment in t],
+        lambda t: t.astype("timestamp[us, Europe/Berlin][pyarrow]"),
+        lambda t: pytest.importorskip("pyarrow").array(t),
+        lambda t: pytest.importorskip("pyarrow").chunked_array([list(t)]),
+        lambda t: pytest.importorskip("polars").from_pandas(t),
+    ],
+)
 def test_periods_are_those_of_the_calendar_of_the_zone(per, labels, codes, as_given):
-    time = as_given(TIMES)
-    if isinstance(time, list):
-        time = [str(moment.tz_localize(None)) for moment in time]
-    periods = Budget(2, per).periods(time)
+    periods = Budget(2, per).periods(as_given(TIMES))
     assert periods.labels.astype(str).tolist() == labels
     assert periods.codes.tolist() == codes
     assert Budget(2, per).spent(periods) == np.minimum(np.bincount(codes), 2).sum()
+
+
+def test_dates_beside_times_with_a_zone_stay_what_they_are():
+    time = ["2026-03-15", "2026-03-15T23:30:00.5+01:00", "2026-03-15 00:10Z", "2026-03"]
+    assert Budget(2).periods(time).labels.astype(str).tolist() == ["2026-03-01", "2026-03-15"]
 
 
 def test_batches_are_the_values():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Iterator
 from datetime import timedelta
 from inspect import signature
@@ -19,6 +21,8 @@ from pushrank._validation import check_number, warn
 # Fewer rows are in the order of their times by chance.
 MIN_ROWS_IN_ORDER = 20
 MIN_RANK_CORRELATION = 0.99
+# The end of a text with a time and a zone.
+ZONE = re.compile(r"(:\d\d(?:\.\d+)?)(?:Z|[+-]\d\d(?::?\d\d)?)$")
 Indices = NDArray[np.intp]
 
 
@@ -142,14 +146,19 @@ class TimeSplit(BaseCrossValidator):  # type: ignore[misc]
 
 
 def check_times(time: Any, n_rows: int) -> NDArray[Any]:
-    """Return times as numbers or as dates of NumPy, or raise ValueError."""
+    """Return times as numbers or as dates of NumPy, those with a zone by its clock, or raise ValueError."""
+    dtype = getattr(time, "dtype", getattr(time, "type", None))
+    if hasattr(time, "dtype") and getattr(getattr(dtype, "pyarrow_dtype", dtype), "tz", None):
+        time = getattr(time, "dt", time).tz_localize(None)
+    # The names that Arrow and Polars have for a zone.
+    elif getattr(dtype, "tz", getattr(dtype, "time_zone", None)):
+        time = getattr(time, "to_list", getattr(time, "to_pylist", None))()
     is_dates = getattr(getattr(time, "dtype", None), "kind", "") == "M"
-    # Times of a zone become those of UTC.
     values = time.to_numpy(dtype="datetime64[us]") if is_dates and hasattr(time, "to_numpy") else time
     values = np.asarray(values)
     if values.dtype.kind in "OU":
         try:
-            values = values.astype("datetime64[us]")
+            values = _as_dates(values)
         except (TypeError, ValueError) as error:
             raise ValueError(f"time must hold numbers or dates such as 2024-12-31: {error}.") from error
     if values.shape != (n_rows,) or values.dtype.kind not in "iufM":
@@ -161,6 +170,22 @@ def check_times(time: Any, n_rows: int) -> NDArray[Any]:
         raise ValueError(f"time is missing in row {int(np.argmax(missing))}; fill it or leave the row out.")
     # Differences of unsigned numbers would overflow.
     return values.astype(np.float64) if values.dtype.kind == "u" else values
+
+
+def _as_dates(values: NDArray[Any]) -> NDArray[Any]:
+    """Return texts and objects as dates, by the clock of their zone, which says when a day begins."""
+    try:
+        with warnings.catch_warnings():
+            # NumPy warns of zones, and gives the time in UTC.
+            warnings.simplefilter("error", UserWarning)
+            return values.astype("datetime64[us]")
+    except UserWarning:
+        bare = [
+            ZONE.sub(r"\1", value) if isinstance(value, str)
+            else value.replace(tzinfo=None) if getattr(value, "tzinfo", None) else value
+            for value in values.tolist()
+        ]  # fmt: skip
+        return np.array(bare, dtype=object).astype("datetime64[us]")
 
 
 def _span(name: str, span: Any, times: NDArray[Any]) -> Any:

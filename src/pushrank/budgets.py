@@ -130,8 +130,6 @@ class Budget:
         if self.per == "batch":
             labels, codes = np.unique(column(time, "time"), return_inverse=True)
             return Periods(labels, codes)
-        if getattr(getattr(time, "dtype", None), "tz", None) is not None:
-            time = getattr(time, "dt", time).tz_localize(None)
         times = check_times(time, len(time))
         if times.dtype.kind != "M":
             raise ValueError(
