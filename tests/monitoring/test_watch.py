@@ -212,3 +212,53 @@ def test_what_cannot_be_watched_is_refused(known):
         Reference.of(BUDGET, time, scores, np.zeros(len(y)))
     with pytest.raises(ValueError, match="of one length"):
         Reference.of(BUDGET, time[1:], scores, y)
+    for scores_of, y_of, problem in (
+        (np.full(len(y), np.nan), y, "finite, or NaN of some rows"),
+        (np.r_[np.inf, scores[1:]], y, "finite, or NaN of some rows"),
+        (scores, np.r_[np.nan, y[1:]], "0 or 1 for each row with a score"),
+        (scores, y + 1.0, "0 or 1 for each row with a score"),
+        (scores, np.where(y == 1, "yes", "no"), "y must be real numbers"),
+    ):
+        with pytest.raises(ValueError, match=problem):
+            Reference.of(BUDGET, time, scores_of, y_of)
+    with pytest.raises(ValueError, match="the column 'x1' must be real numbers"):
+        watch(known, scores, time, np.where(X > 0, "a", "b"))
+
+
+def test_the_promise_of_tied_scores_is_that_of_a_random_order():
+    """As for scores that are drawn within each score, of which there are many."""
+    rng = np.random.default_rng(0)
+    time = np.datetime64("2026-03-02") + np.repeat(np.arange(500), 200)
+    y = (rng.random(len(time)) < 0.2).astype(float)
+    for tied in (np.zeros(len(y)), np.round(y + rng.normal(size=len(y)))):
+        counts = PeriodCounts(*np.array([[200.0], [30.0], [40.0], [np.nan]]))
+        drawn = Reference.of(BUDGET, time, tied + 0.1 * rng.random(len(y)), y).promised(counts)
+        reference = Reference.of(BUDGET, time, tied, y)
+        np.testing.assert_allclose(reference.promised(counts), drawn, rtol=0.05)
+        assert watch(reference, tied, time, y=y).sentence == "as promised"
+
+
+def test_columns_of_any_library_are_watched_as_those_of_pandas():
+    polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    scores, time, X, y = stream()[0]
+    frame = pd.DataFrame(X, columns=list("abcdef")).assign(
+        kind=np.where(X[:, 0] > 0, "up", "down"), gap=np.where(X[:, 1] > 0, None, 2.0), yes=X[:, 2] > 0
+    )
+    expected = Reference.of(BUDGET, time, scores, y, frame.assign(gap=frame["gap"].astype(float))).profiles
+    for convert in (polars.from_pandas, pyarrow.Table.from_pandas):
+        found = Reference.of(BUDGET, time, scores, y, convert(frame)).profiles
+        assert list(found) == list(expected)
+        for name, profile in found.items():
+            assert (profile.cuts, profile.is_number) == (expected[name].cuts, expected[name].is_number)
+            np.testing.assert_array_equal(profile.moments, expected[name].moments)
+    for values in (X > 0, X.astype(object)):
+        profiles = Reference.of(BUDGET, time, scores, y, values).profiles.values()
+        assert all(profile.is_number and profile.cuts for profile in profiles)
+
+
+def test_held_out_periods_are_those_of_the_calendar_of_the_zone(known):
+    scores, time, X, y = stream()[0]
+    zoned = pd.Series(time).dt.tz_localize("America/New_York")
+    there = Reference.of(BUDGET, zoned, scores, y, X)
+    assert there.periods.tolist() == known.periods.tolist()
+    np.testing.assert_array_equal(there.counts, known.counts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -87,11 +88,13 @@ class Profile:
         correlation = np.clip(products / squares + 1.0 / n_blocks, 0.0, 0.95)
         return replace(bare, moments=np.stack([angles.mean(axis=0), deviation, correlation]))
 
-    def angles(self, values: Any, blocks: NDArray[np.int64], n_blocks: int) -> tuple[Floats, Floats]:
+    def angles(
+        self, values: Any, blocks: NDArray[np.int64], n_blocks: int, name: str = "the column"
+    ) -> tuple[Floats, Floats]:
         """Return the arcsine roots of each part's share in blocks, and the number of rows of these."""
         n_parts = len(self.cuts) + 2
         if self.is_number:
-            values = as_numbers(values, "a column of numbers")
+            values = as_numbers(values, name)
             parts, missing = np.searchsorted(self.cuts, values), np.isnan(values)
         else:
             missing, order = _is_missing(values), np.argsort(self.cuts)
@@ -191,27 +194,36 @@ class Reference:
         ValueError
             When fewer than two held-out periods have positives and negatives, or lengths differ.
         """
-        scores, y = as_numbers(column(scores, "scores"), "scores"), column(y, "y").astype(bool)
+        scores, y = as_numbers(column(scores, "scores"), "scores"), as_numbers(column(y, "y"), "y")
         if not len(scores) == len(y) == len(time):
             raise ValueError(
                 f"time, scores and y must be of one length, got {len(time)}, {len(scores)}, {len(y)}."
             )
-        seen = ~np.isnan(scores)
-        held_out = budget.periods(np.asarray(time)[seen])
+        if not (seen := ~np.isnan(scores)).any() or np.isinf(scores).any():
+            raise ValueError("scores must be finite, or NaN of some rows, which were never held out.")
+        if not np.isin(y[seen], (0.0, 1.0)).all():
+            raise ValueError(
+                "y must hold 0 or 1 for each row with a score; set scores without labels to NaN."
+            )
+        y, periods = y == 1.0, budget.periods(time)
+        held_out = budget.periods(periods.labels[periods.codes][seen])
         counts = period_counts(budget, held_out, scores[seen], y[seen])
         places = []
         for at in rows_by_period(held_out):
-            positive, negative = scores[seen][at][y[seen][at]], np.sort(scores[seen][at][~y[seen][at]])
+            positive, negative = (np.sort(scores[seen][at][y[seen][at] == kind]) for kind in (True, False))
             if len(positive) and len(negative):
-                below = sum(np.searchsorted(negative, positive, side) for side in ("left", "right"))
-                places.append(1.0 - below / (2.0 * len(negative)))
+                low, high = (np.searchsorted(negative, positive, side) for side in ("left", "right"))
+                first, last = (np.searchsorted(positive, positive, side) for side in ("left", "right"))
+                # Positives that tie lie evenly among the negatives of their score.
+                share = (np.arange(len(positive)) - first + 0.5) / (last - first)
+                places.append(1.0 - (low + share * (high - low)) / len(negative))
         if len(places) < 2:
             raise ValueError(
                 f"a promise needs two held-out periods or more with positives and negatives, got "
                 f"{len(places)} of {len(held_out.labels)}; take more rows, or longer periods."
             )
         roc = np.searchsorted(np.sort(np.concatenate(places)), GRID, "right") / sum(map(len, places))
-        profiles = {name: _profile(values, budget.periods(time), budget) for name, values in columns_of(X)}
+        profiles = {name: _profile(values, periods, budget) for name, values in columns_of(X)}
         profiles[SCORES] = _profile(scores[seen], held_out, budget)
         return cls(
             budget,
@@ -303,13 +315,19 @@ def columns_of(X: Any) -> Iterator[tuple[str, Any]]:
     """Yield the names and values of columns; of a sparse matrix none."""
     if X is None or sp.issparse(X):
         return
-    for number in range(X.shape[1]):
-        values: Any = X.iloc[:, number] if hasattr(X, "iloc") else np.asarray(X)[:, number]
-        if values.dtype.kind in "biuf" and hasattr(values, "iloc"):
-            values = values.to_numpy(np.float64, na_value=np.nan)
-        elif hasattr(values, "iloc"):
-            values = values.astype(object).where(values.notna(), None).to_numpy()
-        yield str(X.columns[number]) if hasattr(X, "columns") else f"x{number + 1}", values
+    # Tables of Arrow have names beside their columns.
+    names = getattr(X, "column_names", getattr(X, "columns", [f"x{n + 1}" for n in range(X.shape[1])]))
+    for number, name in enumerate(names):
+        if hasattr(X, "iloc"):
+            values = X.iloc[:, number]
+            is_number = values.dtype.kind in "biuf"
+            of_texts = values if is_number else values.astype(object).where(values.notna(), None)
+            values = values.to_numpy(np.float64, na_value=np.nan) if is_number else of_texts.to_numpy()
+        else:
+            values = np.asarray(X[name]) if hasattr(X, "columns") else np.asarray(X)[:, number]
+            if values.dtype.kind in "bO" and all(isinstance(v, Real | None) for v in values.tolist()):
+                values = as_numbers(values, str(name))
+        yield str(name), values
 
 
 def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:

@@ -229,7 +229,10 @@ def _watch_rows(
     }
     if missing := [name for name in watched if name not in values]:
         raise ValueError(f"X lacks the column {missing[0]!r} of the reference; it has {', '.join(values)}.")
-    angles = {name: profile.angles(values[name], blocks, n_blocks)[0] for name, profile in watched.items()}
+    angles = {
+        name: profile.angles(values[name], blocks, n_blocks, f"the column {name!r}")[0]
+        for name, profile in watched.items()
+    }
     found: dict[str, dict[str, Any]] = {
         name: {"column": name, "p_value": 1.0, "has_moved": False} | dict.fromkeys(MOVED) for name in watched
     }
