@@ -260,6 +260,32 @@ def test_a_second_process_is_kept_out(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["state.json", "state.json.lock"]
 
 
+def test_a_state_is_the_same_by_any_of_its_names(tmp_path, monkeypatch):
+    (tmp_path / "link.json").symlink_to("state.json")
+    monkeypatch.chdir(tmp_path)
+    with closing(fitted(5, "link.json")) as alert:
+        with pytest.raises(BlockingIOError, match="another process"):
+            AlertThreshold.open("state.json")
+        monkeypatch.chdir("/")
+        # A new day writes the file anew, where it was.
+        assert alert.decide(99.0, MARCH + np.timedelta64(1, "D"), "a")
+    with closing(AlertThreshold.open(tmp_path / "state.json")) as alert:
+        assert (alert.left_, list(alert._answers)) == (4, ["a"])
+    assert (tmp_path / "link.json").is_symlink()
+
+
+def test_a_budget_beyond_all_rows_takes_them_and_costs_no_more():
+    scores, times = stream(3, 50)
+    alert = fitted(10**11)
+    # Past days had 24 rows.
+    assert len(alert._look_back(0)[1]) == 25
+    assert alert.decide(scores, times).all()
+    # One that is just large enough is that of the longest day.
+    for n in (24, 25):
+        assert fitted(n).threshold_ == -np.inf
+    assert fitted(23).decide(scores, times).sum() == 3 * 23
+
+
 def test_the_answer_is_on_disk_before_it_is_given(tmp_path, monkeypatch):
     state = tmp_path / "state.json"
     with closing(fitted(5, state)) as alert:
@@ -311,9 +337,12 @@ def test_times_with_a_zone_are_in_its_calendar():
     times = pd.Series(pd.to_datetime(PAST)).dt.tz_localize("America/New_York")
     alert = AlertThreshold(3).fit(past_scores(), times)
     assert alert._start == MARCH.astype("datetime64[us]").astype(np.int64)
-    assert alert.decide(
-        [99.0], pd.Series(pd.to_datetime(["2026-03-01 23:30"])).dt.tz_localize("America/New_York")
-    )
+    late = pd.Series(pd.to_datetime(["2026-03-01 23:30"])).dt.tz_localize("America/New_York")
+    assert alert.decide([99.0], late)
+    # A row by itself is of the same day.
+    for moment in (late[0], late[0].to_pydatetime(), late[0].isoformat()):
+        alert.decide(-99.0, moment)
+        assert alert._start == MARCH.astype("datetime64[us]").astype(np.int64)
 
 
 @pytest.mark.parametrize(
@@ -327,6 +356,12 @@ def test_times_with_a_zone_are_in_its_calendar():
         (lambda: AlertThreshold(3).fit([1.0, np.nan], PAST[[0, 30]]), ValueError, "got nan in row 1"),
         (lambda: fitted().decide([1.0], MARCH + np.arange(2)), ValueError, "each of the 1 rows"),
         (lambda: fitted().decide([1.0, 2.0], [MARCH, MARCH], ["a"]), ValueError, "each of the 2 rows, got 1"),
+        (
+            lambda: fitted().decide([1.0] * 3, [MARCH] * 3, ["a", None, np.nan]),
+            ValueError,
+            "row_id is missing in row 1; give",
+        ),
+        (lambda: fitted().decide(1.0, MARCH, float("nan")), ValueError, "row_id is missing in row 0"),
         (lambda: fitted().decide(1.0, 7), ValueError, "needs dates"),
         (lambda: fitted().decide(np.inf, MARCH), ValueError, "finite, got inf in row 0"),
         (

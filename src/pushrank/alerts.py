@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pushrank._io import atomic_write
 from pushrank._time import check_times
-from pushrank._validation import as_numbers, column
+from pushrank._validation import are_missing, as_numbers, column
 from pushrank.budgets import Budget
 
 if sys.platform == "win32":
@@ -122,7 +122,7 @@ class AlertThreshold:
         self.budget = budget if isinstance(budget, Budget) else Budget(budget)
         if self.budget.per == "batch":
             raise ValueError("an alert threshold needs a budget by the clock, got one a batch.")
-        self.state = None if state is None else Path(state)
+        self.state = None if state is None else Path(state).resolve()
         self._past: list[Past] = []
         self._answers: dict[str, Any] = {}
         self._levels: list[float] = []
@@ -153,7 +153,7 @@ class AlertThreshold:
         OSError
             When there is none, or another process holds it.
         """
-        path = Path(state)
+        path = Path(state).resolve()
         # A file that is missing is told before a lock is left beside it.
         path.open("rb").close()
         lock, number = _locked(path), 0
@@ -265,6 +265,8 @@ class AlertThreshold:
         names = [None] * len(values) if row_id is None else [str(name) for name in ids]
         if len(names) != len(values):
             raise ValueError(f"row_id must name each of the {len(values)} rows, got {len(names)} names.")
+        if row_id is not None and (missing := are_missing(np.array([*ids], dtype=object))).any():
+            raise ValueError(f"row_id is missing in row {int(np.argmax(missing))}; give each row a name.")
         for row in np.flatnonzero(starts < self._start):
             if starts[row] != self._last_start or names[row] not in self._last:
                 raise ValueError(
@@ -305,7 +307,8 @@ class AlertThreshold:
         if self._line is None or self._line[0] != cell:
             self._line = (cell, *self._look_back(cell))
         _, at, slopes, level = self._line
-        return float(at[self.left_ - 1] + slopes[self.left_ - 1] * (self._levels[-1] - level))
+        row = min(self.left_, len(at)) - 1
+        return float(at[row] + slopes[row] * (self._levels[-1] - level))
 
     def close(self) -> None:
         """Let go of the state, so that another process can open it."""
@@ -320,9 +323,6 @@ class AlertThreshold:
         if not (is_finite := np.isfinite(values)).all():
             row = int(np.argmin(is_finite))
             raise ValueError(f"score must be finite, got {values[row]} in row {row}.")
-        if getattr(getattr(time, "dtype", None), "tz", None) is not None:
-            # The clock is that of the zone, as in the periods.
-            time = getattr(time, "dt", time).tz_localize(None)
         times = check_times(time, len(values))
         labels, codes = self.budget.periods(times)
         return values, times.astype(MOMENT).astype(np.int64), labels.astype(MOMENT).astype(np.int64)[codes]
@@ -372,10 +372,14 @@ class AlertThreshold:
         del self._past[:-N_PAST]
 
     def _look_back(self, cell: int) -> tuple[Floats, Floats, float]:
-        """Return means and slopes of past thresholds, by how much budget is left, and the mean level."""
-        tops = np.full((len(self._past), self.budget.n), -np.inf)
+        """Return means and slopes of past thresholds, by how much budget is left, and the mean level.
+
+        With more left than any past period had rows, all are taken, and so with the last of them.
+        """
+        longest = max(len(past.scores) for past in self._past)
+        tops = np.full((len(self._past), min(self.budget.n, longest + 1)), -np.inf)
         for top, past in zip(tops, self._past, strict=True):
-            best = past.scores[past.cells < cell][: self.budget.n]
+            best = past.scores[past.cells < cell][: len(top)]
             top[: len(best)] = best
         takes_all = np.isneginf(tops).mean(axis=0) > 0.5
         tops = np.maximum(tops, min(past.scores[-1] for past in self._past))
