@@ -192,25 +192,27 @@ class Reference:
         Raises
         ------
         ValueError
-            When fewer than two held-out periods have positives and negatives, or lengths differ.
+            When fewer than two held-out periods have positives and negatives, a label or score is none, or
+            lengths differ.
         """
-        scores, y = as_numbers(column(scores, "scores"), "scores"), as_numbers(column(y, "y"), "y")
-        if not len(scores) == len(y) == len(time):
+        scores, labels = as_numbers(column(scores, "scores"), "scores"), as_numbers(column(y, "y"), "y")
+        if not len(scores) == len(labels) == len(time):
             raise ValueError(
-                f"time, scores and y must be of one length, got {len(time)}, {len(scores)}, {len(y)}."
+                f"time, scores and y must be of one length, got {len(time)}, {len(scores)}, {len(labels)}."
             )
         if not (seen := ~np.isnan(scores)).any() or np.isinf(scores).any():
             raise ValueError("scores must be finite, or NaN of some rows, which were never held out.")
-        if not np.isin(y[seen], (0.0, 1.0)).all():
+        if not np.isin(labels[seen], (0.0, 1.0)).all():
             raise ValueError(
                 "y must hold 0 or 1 for each row with a score; set scores without labels to NaN."
             )
-        y, periods = y == 1.0, budget.periods(time)
+        periods = budget.periods(time)
         held_out = budget.periods(periods.labels[periods.codes][seen])
-        counts = period_counts(budget, held_out, scores[seen], y[seen])
+        scores, is_positive = scores[seen], labels[seen] == 1.0
+        counts = period_counts(budget, held_out, scores, is_positive)
         places = []
         for at in rows_by_period(held_out):
-            positive, negative = (np.sort(scores[seen][at][y[seen][at] == kind]) for kind in (True, False))
+            positive, negative = (np.sort(scores[at][is_positive[at] == kind]) for kind in (True, False))
             if len(positive) and len(negative):
                 low, high = (np.searchsorted(negative, positive, side) for side in ("left", "right"))
                 first, last = (np.searchsorted(positive, positive, side) for side in ("left", "right"))
@@ -224,7 +226,7 @@ class Reference:
             )
         roc = np.searchsorted(np.sort(np.concatenate(places)), GRID, "right") / sum(map(len, places))
         profiles = {name: _profile(values, periods, budget) for name, values in columns_of(X)}
-        profiles[SCORES] = _profile(scores[seen], held_out, budget)
+        profiles[SCORES] = _profile(scores, held_out, budget)
         return cls(
             budget,
             np.asarray(roc),
