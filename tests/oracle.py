@@ -28,8 +28,18 @@ def price(name: str, p: float):
         "ExponentialPrice": lambda h, w: w @ np.exp(h),
         "LogOnePlus": lambda h, w: w @ np.log1p(h),
         "Maximum": lambda h, w: h[w > 0].max(),
+        "LargestShare": lambda h, w: largest_share(h, w, p),
     }
     return totals[name]
+
+
+def largest_share(h, w, share: float):
+    """Return the mean of the largest values, taken one by one until their weight is the share of all."""
+    total, room = 0.0, share * w.sum()
+    for k in np.argsort(-h, kind="stable"):
+        taken = min(w[k], room)
+        total, room = total + taken * h[k], room - taken
+    return total / (share * w.sum())
 
 
 def objective(y, scores, weights, loss: str, price_name: str, p: float, side: str, bottom_weight: float):

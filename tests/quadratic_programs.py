@@ -139,6 +139,19 @@ class PushProgram:
         self.at_least(norm, np.sum(parts, axis=0))
         return norm
 
+    def mean_above(self, terms, weights):
+        """Return a variable at least the least z + sum w (term - z)_+ : the mean of the largest terms."""
+        level = self.variable()
+        parts = [w * self.at_least_zero(term - level) for term, w in zip(terms, weights, strict=True)]
+        return level + np.sum(parts, axis=0)
+
+    def at_least_zero(self, expression):
+        """Return a variable at least an expression and zero."""
+        above = self.variable()
+        self.at_least(above, expression)
+        self.at_least(above, 0.0 * expression)
+        return above
+
     def loss(self, name, margin):
         """Return a variable at least the loss of a margin."""
         if name == "exponential":

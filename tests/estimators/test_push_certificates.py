@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from pushrank import IRPush, PNormPush, PNormPushCV, PushRanker
-from pushrank.prices import Power
+from pushrank.prices import LargestShare, Power
 from quadratic_programs import PushProgram
 
 quiet = pytest.mark.filterwarnings(
@@ -17,6 +17,7 @@ quiet = pytest.mark.filterwarnings(
 )
 
 POWER = 3.0
+SHARE = 0.3
 
 
 def push(program, p):
@@ -67,6 +68,14 @@ def exponential_price(name):
     return objective
 
 
+def largest_share(name):
+    def objective(program):
+        weights = program.negative_weights / (SHARE * program.negative_weights.sum())
+        return program.mean_above(program.mean_losses(name), weights)
+
+    return objective
+
+
 PROBLEMS = {
     "push": (PNormPush(POWER), lambda program: push(program, POWER)),
     "hard push": (PNormPush(16.0), lambda program: push(program, 16.0)),
@@ -85,6 +94,9 @@ PROBLEMS = {
     "squared hinge, power": (PushRanker("squared_hinge", Power(POWER)), power_mean("squared_hinge")),
     "hinge": (PushRanker("hinge"), mean_loss("hinge")),
     "hinge, power": (PushRanker("hinge", Power(POWER)), power_mean("hinge")),
+} | {
+    f"{loss}, largest share": (PushRanker(loss, LargestShare(SHARE)), largest_share(loss))
+    for loss in ("exponential", "logistic", "hinge", "squared_hinge")
 }
 
 

@@ -16,7 +16,7 @@ from sklearn.preprocessing import scale
 
 from pushrank import PNormPush
 from pushrank.objectives import PrecisionAtK, PushObjective
-from pushrank.prices import LogOnePlus, Power
+from pushrank.prices import LargestShare, LogOnePlus, Power
 
 pytestmark = pytest.mark.fast
 
@@ -27,6 +27,9 @@ OBJECTIVES = {
     "IRPushLoss()": PushObjective(price=LogOnePlus(), side="pull", scale="mean"),
     "RankingLoss(PushObjective('logistic', Power(2)))": PushObjective("logistic", Power(2)),
     "RankingLoss(PushObjective('hinge'))": PushObjective("hinge"),
+    "RankingLoss(PushObjective('squared_hinge', LargestShare(0.4), scale='mean'))": PushObjective(
+        "squared_hinge", LargestShare(0.4), scale="mean"
+    ),
     "RankingLoss(PrecisionAtK(2, 'avg'))": PrecisionAtK(2, "avg"),
 }
 NO_OBJECTIVE = ["InfinitePushLoss()", "PrecisionAtKLoss()"]
@@ -50,7 +53,7 @@ def losses(torch):  # noqa: ARG001
 @pytest.fixture
 def made(losses):
     """The loss that a text stands for."""
-    return lambda text: eval(text, {**vars(losses), "Power": Power})  # noqa: S307
+    return lambda text: eval(text, {**vars(losses), "Power": Power, "LargestShare": LargestShare})  # noqa: S307
 
 
 def batch(torch, n=14, dtype=None):

@@ -14,12 +14,13 @@ from oracle import objective as brute_force
 from pushrank import PushObjective, losses, prices
 from pushrank.losses import Loss
 from pushrank.pairs import BipartiteSample, BlockedSums, FactorisedSums, SortedSums
-from pushrank.prices import Power, Price
+from pushrank.prices import LargestShare, Power, Price
 
 pytestmark = pytest.mark.fast
 
 LOSSES = [getattr(losses, name)() for name in losses.__all__]
-PRICES = [getattr(prices, name)() for name in prices.__all__] + [Power(1.5), Power(8)]
+PRICES = [getattr(prices, name)() for name in prices.__all__]
+PRICES += [Power(1.5), Power(8), LargestShare(0.4)]
 SMOOTH = [loss for loss in LOSSES if loss.twice_differentiable]
 SIDES = ["push", "pull", "both"]
 
@@ -32,7 +33,7 @@ def sample(seed=0, n=14, ties=True):
 
 
 def brute(objective, y, scores, w):
-    p = getattr(objective.price, "p", None)
+    p = getattr(objective.price, "p", getattr(objective.price, "share", None))
     names = type(objective.loss).__name__, type(objective.price).__name__
     return brute_force(y, scores, w, *names, p, objective.side, objective.bottom_weight)
 
@@ -56,7 +57,7 @@ def test_value_is_the_sum_over_pairs(loss, price, side):
         assert objective.value(y, scores, w) == pytest.approx(expected, rel=1e-12)
         if price.log_divisor is not None:
             log = PushObjective(loss, price, side, scale="log", bottom_weight=0.7)
-            if isinstance(price, prices.Maximum) and side == "both":
+            if isinstance(price, prices.Maximum | LargestShare) and side == "both":
                 continue  # a sum of two maxima
             assert log.value(y, scores, w) == pytest.approx(np.log(expected) / price.log_divisor, abs=1e-12)
 

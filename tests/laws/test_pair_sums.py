@@ -279,7 +279,7 @@ def test_every_loss_and_price_without_a_pass_over_pairs(loss, price, side, monke
         scores, w = rng.integers(-9, 10, 30) / 8, rng.integers(1, 4, 30) / 2
         if isinstance(price, prices.ExponentialPrice):
             w = w / 10  # beyond a sum of 700 the price overflows
-        p = getattr(price, "p", None)
+        p = getattr(price, "p", getattr(price, "share", None))
         names = type(loss).__name__, type(price).__name__
         expected = brute_force(y, scores, w, *names, p, side, 0.7)
         assert fast.value(y, scores, w) == pytest.approx(expected, rel=1e-9)

@@ -270,28 +270,30 @@ class PushRanker(LinearPushMixin, BaseEstimator):
         \sum_k g\Bigl(\sum_i \ell(f(x_i) - f(\tilde x_k))\Bigr)
 
     on a scale that does not overflow: the logarithm for the exponential loss and for the exponential price,
-    the power mean for another loss with a power price, the largest mean loss with the maximum, and the mean
-    otherwise (see the scales of :class:`~pushrank.objectives.PushObjective`). Duplicating every row does not
-    change the solution for a given ``alpha``, except with the price ``LogOnePlus`` (slightly) and
-    ``ExponentialPrice`` (whose log-scale objective grows with the inner sums).
+    the power mean for another loss with a power price, the largest mean losses with the maximum and the
+    largest share, and the mean otherwise (see the scales of :class:`~pushrank.objectives.PushObjective`).
+    Duplicating every row does not change the solution for a given ``alpha``, except with the price
+    ``LogOnePlus`` (slightly) and ``ExponentialPrice`` (whose log-scale objective grows with the inner sums).
 
     Parameters
     ----------
     loss : Loss or str
     price : Price or str, default="identity"
-        The price, or its name in :mod:`pushrank.prices`, such as ``Power(8)``.
+        The price, or its name in :mod:`pushrank.prices`, such as ``Power(8)``, or ``LargestShare(0.05)`` for
+        the partial AUC up to the false-positive rate .05.
     alpha : float, default=1e-3
-        The L2 strength, at least 0; positive for the hinge and the maximum. With 0 separable data have no
+        The L2 strength, at least 0; positive where there are kinks. With 0 separable data have no
         optimum, which is reported.
     solver : {"lbfgs", "newton-cg", "coordinate"}, default="lbfgs"
         How to minimise: by L-BFGS, by Newton's method with conjugate gradients, or by exact steps along one
-        coefficient at a time. All three end at the same coefficients. The hinge and the maximum, which have
-        kinks, are approached by smooth objectives, each minimised by L-BFGS; but the maximum of the hinge or
-        its square, of two classes, is the problem of :class:`InfinitePush`, and solved as there.
+        coefficient at a time. All three end at the same coefficients. The hinge, the maximum and the largest
+        share, which have kinks, are approached by smooth objectives, each minimised by L-BFGS; but the
+        maximum of the hinge or its square, of two classes, is the problem of :class:`InfinitePush`, and
+        solved as there.
     tol : float, default=1e-4
         Stop when neither the duality gap nor :math:`\max_j |g_j| / s_j` exceeds this, with g the gradient and
-        :math:`s_j` the standard deviation of feature j within the classes; for the hinge and the maximum,
-        when the gap does not; without a bound, when the gradient does not. On small dense data (n_samples *
+        :math:`s_j` the standard deviation of feature j within the classes; with kinks when the gap
+        does not; without a bound, when the gradient does not. On small dense data (n_samples *
         n_features ** 2 of at most 2 ** 26) L-BFGS goes on until the objective stops decreasing.
     max_iter : int
     warm_start : bool
@@ -310,7 +312,7 @@ class PushRanker(LinearPushMixin, BaseEstimator):
         objectives.
     converged_ : bool
         Whether the duality gap and the gradient came down to ``tol``; without a bound, and where rounding
-        ended the descent before the gap was closed, the gradient; for the hinge and the maximum the gap.
+        ended the descent before the gap was closed, the gradient; with kinks the gap.
     primal_objective_, dual_objective_ : float
         The objective at the answer, as rounded to the dtype of ``coef_``, and a lower bound of the optimum;
         minus infinity where the objective is not convex. With an alpha of 0 only the exponential loss with a

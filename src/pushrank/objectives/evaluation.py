@@ -64,10 +64,11 @@ class PushEvaluation:
 
     def hessian_product(self, direction: ByClass) -> ByClass:
         """Return the Hessian times a direction, by the chain rule through the log inner sums."""
-        # The price has the Hessian diag(curvature) - coupling * outer(gradient, gradient) in these sums.
-        _, gradient, curvature, coupling = self._total
+        # The price has the Hessian diag(curvature) - coupling * outer(coupled, coupled) in these sums.
+        _, gradient, curvature, coupling, coupled = self._total
+        coupled = gradient if coupled is None else coupled
         change = self._sums.jacobian_product(*direction)
-        price_change = curvature * change - (coupling * (gradient @ change)) * gradient
+        price_change = curvature * change - (coupling * (coupled @ change)) * coupled
         price_part = ByClass(*self._sums.adjoint_product(price_change))
         return price_part.plus(ByClass(*self._sums.curvature_product(gradient, *direction)))
 
@@ -78,7 +79,7 @@ class PushEvaluation:
 
     def majoriser(self) -> ByClass:
         """Return a diagonal above the Hessian."""
-        return ByClass(*self._sums.majoriser(*self._total[1:]))
+        return ByClass(*self._sums.majoriser(*self._total[1:4]))
 
     def pair_weights(self, outputs: ByClass) -> tuple[float, float, float]:
         r"""Return the weights of the pairs that a ranker in {0, 1} orders rightly, wrongly, and not at all.

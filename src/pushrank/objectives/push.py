@@ -60,7 +60,8 @@ class PushObjective:
 
     The P-Norm Push is the push of the exponential loss under the price ``Power(p)``, the IR Push the pull
     of the exponential loss under ``LogOnePlus()``, and the Infinite Push the push of the hinge under
-    ``Maximum()``.
+    ``Maximum()``; under ``LargestShare(b)`` the pairs of the partial AUC up to the false-positive rate b
+    count.
 
     Parameters
     ----------
@@ -69,13 +70,14 @@ class PushObjective:
         ``"smoothed_hinge"``, ``"sigmoid"``, ``"squared_sigmoid"``, ``"zero_one"`` (values only).
     price : Price or str, default="identity"
         The price, or its name: ``"identity"``, ``"power"``, ``"exponential_price"``, ``"log_one_plus"``,
-        ``"maximum"``.
+        ``"largest_share"``, ``"maximum"``.
     side : {"push", "pull", "both"}, default="push"
         Push the negatives down, pull the positives up, or both.
     scale : {"raw", "log", "mean"}, default="raw"
         ``R`` itself; ``(1/m) ln R`` with m = p for a power price and 1 otherwise; or a mean that does not
         grow with the number of rows and is convex if R is. The mean is, for a power price or the maximum, the
-        power mean over k of the mean loss of each k, and for another price R over the number of terms. All
+        power mean over k of the mean loss of each k, for the largest share its mean, and for another price R
+        over the number of terms. All
         three have the same minimisers.
     bottom_weight : float, default=1.0
         The positive weight c of the pull when ``side="both"``.
@@ -315,7 +317,8 @@ class PushObjective:
         if not self.twice_differentiable:
             raise TypeError(
                 f"{self} has no Hessian: it takes a loss with a second derivative, such as Exponential, "
-                "Logistic or SquaredHinge, and a price other than Maximum."
+                "Logistic or SquaredHinge, and a price other than Maximum "
+                "or LargestShare."
             )
         sample, checked = self._checked(y, scores, sample_weight)
         if is_numpy(scores):

@@ -95,7 +95,7 @@ class Problem(ABC):
 
     def hessian_product(self, coef: Floats, direction: Floats) -> Floats:
         """Return the Hessian at ``coef`` times a direction, for rows in memory."""
-        return self._scored(coef).hessian_product(direction)
+        return self.scored(coef).hessian_product(direction)
 
     def penalty(self, coef: Floats) -> float:
         """Return the penalty."""
@@ -168,7 +168,8 @@ class Problem(ABC):
         gaps = np.where(v > 0.0, 0.5 / self.alpha * gradient**2, coef * (0.5 * self.alpha * coef - v))
         return Certificate(value, value - float(gaps.sum()), floor)
 
-    def _scored(self, coef: Floats) -> ScoredPoint:
+    def scored(self, coef: Floats) -> ScoredPoint:
+        """Return the penalised objective at coefficients, for rows in memory; the last one is kept."""
         # Newton-CG asks for the gradient and for many Hessian products at the same coefficients.
         if self._last_point is None or not np.array_equal(self._last_point.coef, coef):
             self._last_point = ScoredPoint(self, coef.copy(), self.memory_rows.scores(coef))
@@ -180,7 +181,7 @@ class ScoresProblem(Problem):
 
     def value_and_gradient(self, coef: Floats) -> tuple[float, Floats]:
         """Return the penalised objective and its gradient, shape (n_features,)."""
-        point = self._scored(coef)
+        point = self.scored(coef)
         return point.value, point.gradient
 
     def value(self, coef: Floats) -> float:
@@ -255,27 +256,27 @@ class ScoredPoint:
     def __init__(self, problem: Problem, coef: Floats, scores: Floats) -> None:
         self.problem, self._rows = problem, problem.memory_rows
         self.coef, self.scores = coef, scores
-        self._evaluation = problem.objective.evaluation(self._rows.sample, scores)
-        self.value = self._evaluation.value + problem.penalty(coef)
+        self.evaluation = problem.objective.evaluation(self._rows.sample, scores)
+        self.value = self.evaluation.value + problem.penalty(coef)
 
     # A line search asks for the gradient at the accepted step alone.
     @cached_property
     def gradient(self) -> Floats:
         """The gradient, shape (n_features,)."""
-        slopes = self._rows.sample.scatter(*self._evaluation.gradient())
+        slopes = self._rows.sample.scatter(*self.evaluation.gradient())
         gradient: Floats = self._rows.model.rmatvec(slopes) + self.problem.alpha * self.coef
         return gradient
 
     def hessian_product(self, direction: Floats) -> Floats:
         """Return the Hessian times a direction."""
         model, sample = self._rows.model, self._rows.sample
-        product = self._evaluation.hessian_product(sample.gather(model.scores(direction)))
+        product = self.evaluation.hessian_product(sample.gather(model.scores(direction)))
         whole: Floats = model.rmatvec(sample.scatter(*product)) + self.problem.alpha * direction
         return whole
 
     def moments(self, *, columns: bool, whole: bool) -> ClassMoments:
         """Return how rows vary within the classes, under the weights by which the objective curves."""
-        row_weights = self._rows.sample.scatter(*self._evaluation.diagonal())
+        row_weights = self._rows.sample.scatter(*self.evaluation.diagonal())
         return self._rows.model.class_moments(
             row_weights, self._rows.class_codes, columns=columns, whole=whole
         )

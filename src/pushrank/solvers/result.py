@@ -11,7 +11,9 @@ from pushrank.objectives import PushObjective
 from pushrank.pairs import Sample
 from pushrank.solvers.tolerances import TINY, VALUE_ROUNDING
 
-PUSH_LESS = ". Push less: use Power(p), whose p can be chosen, in place of Maximum, or lower alpha."
+PUSH_LESS = (
+    ". Push less: use Power(p), whose p can be chosen, in place of Maximum or LargestShare, or lower alpha."
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from pushrank.objectives.push import PushObjective
 from pushrank.pairs import Sample
 from pushrank.solvers.gradient import lbfgs
 from pushrank.solvers.infinite_push import infinite_push, is_infinite_push
-from pushrank.solvers.problem import Problem, ScoresProblem
+from pushrank.solvers.problem import Problem, ScoredPoint, ScoresProblem
 from pushrank.solvers.result import Callback, Certificate, Result, offset_callback
 from pushrank.solvers.tolerances import FIRST_STEEPNESS, FIRST_WIDTH, MAX_PROOFS, MIN_WIDTH, NARROWING, TINY
 
@@ -72,16 +72,17 @@ class SmoothedObjective:
         smooth = self._smooth.evaluation(sample, scores)
         return weighted_sum([smooth], [1.0 / self._unit]) if self._softened else smooth
 
-    def lower_line(self, sample: Sample, scores: Floats) -> tuple[float, Floats]:
-        """Return d and g, shape (n,): the objective at any scores s is at least ``d + g @ s``."""
-        at_point = self.evaluation(sample, scores)
-        gradient = at_point.gradient()
+    def lower_bound(self, point: ScoredPoint) -> float:
+        r"""Return a bound of the objective and the penalty over all coefficients, by the line at a point."""
+        at_point, problem = point.evaluation, point.problem
         level = at_point.euler_derivative if self._softened else at_point.value
-        slopes = sample.scatter(*gradient)
+        slopes = point.gradient - problem.alpha * point.coef
         if self._intercept is None:
-            return level - float(slopes @ scores), slopes
-        constant = self._intercept * float(gradient.negatives.sum())
-        return level - at_point.euler_derivative + constant, slopes
+            constant = level - float(slopes @ point.coef)
+        else:
+            negatives = float(at_point.gradient().negatives.sum())
+            constant = level - at_point.euler_derivative + self._intercept * negatives
+        return constant - problem.dual_penalty(-slopes)
 
 
 def minimise_kinked(
@@ -127,7 +128,10 @@ def smoothing(
         stage_callback = offset_callback(callback, max(len(path) - 1, 0))
         stage = lbfgs(stage_problem, coef, stage_tol, max_iter - len(path), stage_callback, proof)
         path.extend(stage.objective_path[1:] if path else stage.objective_path)
-        primal, size = problem.value(stage.coef), stage.gradient_size
+        primal, size = (
+            problem.point(stage.coef, stage_problem.scored(stage.coef).scores).value,
+            stage.gradient_size,
+        )
         dual = max(dual, proof.bound(stage.coef))
         # The smoothed objective may fall while the objective itself rises.
         if primal <= best:
@@ -165,14 +169,12 @@ class _Proof:
         self._asked += 1
         if not self._smooth.bounded or self._asked == MAX_PROOFS:
             return True
-        primal = self._exact.value(coef)
-        by_smoothing = abs(primal - self._smoothed.value(coef))
-        return primal - self.bound(coef) <= max(2.0 * by_smoothing, 0.5 * self._tol * abs(primal))
+        smoothed = self._smoothed.scored(coef)
+        primal = self._exact.point(coef, smoothed.scores).value
+        by_smoothing = abs(primal - smoothed.value)
+        bound = self._smooth.lower_bound(smoothed)
+        return primal - bound <= max(2.0 * by_smoothing, 0.5 * self._tol * abs(primal))
 
     def bound(self, coef: Floats) -> float:
         """Return a lower bound of the problem's objective."""
-        if not self._smooth.bounded:
-            return -np.inf
-        rows = self._exact.memory_rows
-        d, slopes = self._smooth.lower_line(rows.sample, rows.scores(coef))
-        return d - self._exact.dual_penalty(-rows.model.rmatvec(slopes))
+        return self._smooth.lower_bound(self._smoothed.scored(coef)) if self._smooth.bounded else -np.inf
