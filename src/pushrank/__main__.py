@@ -1,7 +1,5 @@
 """``pushrank`` and ``python -m pushrank``: the command line, where its packages are installed."""
 
-from __future__ import annotations
-
 import sys
 
 EXTRA = {"jinja2", "matplotlib", "pandas", "pyarrow", "rich", "skops", "typer"}

@@ -3,8 +3,6 @@
 Code for both kinds of arrays takes its functions from here; compiled code is for NumPy's alone.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import array_api_compat

@@ -1,7 +1,5 @@
 """Shared paragraphs that are filled into docstrings."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Callable, Mapping

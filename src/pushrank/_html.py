@@ -1,7 +1,5 @@
 """Results in notebooks: HTML that needs no style sheet, script or network."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from html import escape
 

@@ -1,7 +1,5 @@
 """Files that are written whole or not at all, and the types that a model file may hold."""
 
-from __future__ import annotations
-
 import glob
 import os
 import tempfile

@@ -4,8 +4,6 @@ SciPy and scikit-learn have general versions. These are the one-dimensional case
 in its inner loop, without the cost of their dispatch, and for arrays of any library.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Packages that only parts of pushrank need."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

@@ -4,8 +4,6 @@ The ranges depend on the data alone and partial results are combined in their or
 same to the last bit with any number of threads.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor

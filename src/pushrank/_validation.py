@@ -1,7 +1,5 @@
 """Checks of numbers, names, labels and weights."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

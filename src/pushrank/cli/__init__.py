@@ -1,7 +1,5 @@
 """The command line: for people with files, not Python. One file a command."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from importlib.metadata import version
 from typing import Annotated, Any

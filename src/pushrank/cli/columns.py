@@ -1,7 +1,5 @@
 """Columns to rank by: refused where they would be misread, warned of where they are doubtful, one matrix."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterable, Iterator

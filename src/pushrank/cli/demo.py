@@ -1,7 +1,5 @@
 """``pushrank demo``: the comparison on real data that come with the library, offline."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from pushrank.cli.model import make_ranking_pipelines

@@ -1,7 +1,5 @@
 """Errors of the command line, a line and exit code 2, and its warnings."""
 
-from __future__ import annotations
-
 import re
 import sys
 import warnings

@@ -1,7 +1,5 @@
 """``pushrank evaluate``: how good is the top of a saved model's list?"""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """``pushrank export``: a saved model as a Python file that needs numpy alone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

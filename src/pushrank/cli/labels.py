@@ -1,7 +1,5 @@
 """Labels: which rows of a table are positive."""
 
-from __future__ import annotations
-
 import shlex
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation

@@ -1,7 +1,5 @@
 """Options that mean the same in several commands, and dataclasses of options."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import MISSING, field, fields, is_dataclass
 from functools import wraps

@@ -1,7 +1,5 @@
 """``--promise`` and ``--require``: what the first rows of a coming list hold at least."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Files: rows of every kind of file as a table, with every cell as it is in the file."""
 
-from __future__ import annotations
-
 import bz2
 import codecs
 import csv

@@ -1,7 +1,5 @@
 """``pushrank report``: a comparison as one HTML file that you can share and that opens anywhere."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

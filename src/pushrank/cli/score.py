@@ -1,7 +1,5 @@
 """``pushrank score``: rank new rows, best first."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """What commands show in a terminal: tables as wide as it is, and how far long work has come."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

@@ -1,7 +1,5 @@
 """``pushrank show``: what a saved model holds."""
 
-from __future__ import annotations
-
 import json
 import re
 from contextlib import suppress

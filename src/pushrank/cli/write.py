@@ -1,7 +1,5 @@
 """Files that commands write: whole or not at all, and never over files of other programs."""
 
-from __future__ import annotations
-
 import os
 import platform
 import re

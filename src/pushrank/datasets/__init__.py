@@ -1,7 +1,5 @@
 """Data sets: real ones by name, one with a known truth, Parquet files as a stream, and rows on disk."""
 
-from __future__ import annotations
-
 from pushrank.datasets.load import list_datasets, load_dataset
 from pushrank.datasets.on_disk import DiskRows
 from pushrank.datasets.parquet import ParquetBatches

@@ -1,7 +1,5 @@
 """The catalogue of data sets, read from ``catalogue.toml``, and how their rows become ranking tasks."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

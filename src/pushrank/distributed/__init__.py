@@ -1,7 +1,5 @@
 """Rows, scores and measures on the Dask collections of a cluster."""
 
-from __future__ import annotations
-
 from pushrank.distributed.measures import auc, average_precision, positives_at_top, precision_at_k
 from pushrank.distributed.rows import DaskRows
 from pushrank.distributed.scores import decision_function, predict

@@ -1,7 +1,5 @@
 """Categorical columns of data frames as numbers, for stumps."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

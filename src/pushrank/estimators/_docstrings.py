@@ -1,7 +1,5 @@
 """Paragraphs that several estimators share in their docstrings."""
 
-from __future__ import annotations
-
 from pushrank._docstrings import shared_docs_from
 
 PARAGRAPHS = {

@@ -1,7 +1,5 @@
 """The door of linear fits: what X stands for is decided here, once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """The steps of a fit to batches: checks of chunks, epochs, validation, thresholds and warnings."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple

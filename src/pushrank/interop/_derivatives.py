@@ -1,7 +1,5 @@
 """What boosters call: the gradient of a push and a positive diagonal above its Hessian, and a measure."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The formula of a fitted ranker's scores, for export: coefficients, steps or a kernel."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -4,8 +4,6 @@ The rule for ties says whether a tied pair, or a row that is tied with the last 
 an error, as half an error, or as none.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Paragraphs that the docstrings of several metrics share, each written once."""
 
-from __future__ import annotations
-
 from pushrank._docstrings import shared_docs_from
 
 PARAGRAPHS = {

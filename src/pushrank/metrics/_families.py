@@ -1,7 +1,5 @@
 """The metrics of all families, in the order in which tables show them."""
 
-from __future__ import annotations
-
 from pushrank.metrics import discounted, early_recognition, net_benefit, pairwise, precision, roc
 from pushrank.metrics._registry import METRICS, MetricSpec
 

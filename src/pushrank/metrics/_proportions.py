@@ -1,7 +1,5 @@
 """Confidence intervals of proportions, from the number of hits among so many rows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ from the weight of the positives at each threshold and the weight of the negativ
 thresholds: true and false positives per distinct score.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import cached_property

@@ -1,7 +1,5 @@
 """What is declared of each metric beside its function, and the way from a caller's arrays to its value."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial

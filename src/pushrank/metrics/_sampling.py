@@ -1,7 +1,5 @@
 """Intervals for metrics of rankings, from resamples or from influence values."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """Linear scores of arrays of other libraries."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

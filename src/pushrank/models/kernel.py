@@ -1,7 +1,5 @@
 """Scores of a kernel, with the inner product of its space."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple

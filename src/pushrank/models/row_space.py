@@ -13,8 +13,6 @@ does in a Hessian of X. Columns of very different units are the exception, since
 by its size: where the largest would hide others, X is not reduced.
 """
 
-from __future__ import annotations
-
 from typing import Any, TypeVar
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Which rows are compared with which, and the ways to sum a loss over all pairs of them."""
 
-from __future__ import annotations
-
 from pushrank.pairs.analytic import SmoothSums
 from pushrank.pairs.array_api import ArraySample
 from pushrank.pairs.explicit import CrucialSample, ListedSums

@@ -1,7 +1,5 @@
 r"""Inner sums of the exponential loss, which factorise: :math:`e^{-(s_i - t_k)} = e^{-s_i} e^{t_k}`."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import logsumexp
 

@@ -1,7 +1,5 @@
 """The inner sums of a loss as an objective needs them, and the choice of the fastest way to compute them."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from pushrank._numeric import Floats

@@ -1,7 +1,5 @@
 """The calculus of log inner sums of any loss, from weighted sums over pairs; and those sums pair by pair."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cached_property

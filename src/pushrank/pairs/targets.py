@@ -1,7 +1,5 @@
 """From labels, grades, query groups or explicit pairs to the sample of pairs to be ranked."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The numerical constants of sums over pairs, each with its reason."""
 
-from __future__ import annotations
-
 import numpy as np
 
 # The accuracy of sums of analytic losses.

@@ -1,7 +1,5 @@
 """The only module that imports matplotlib, and the look that all pictures share."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

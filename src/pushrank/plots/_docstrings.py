@@ -1,7 +1,5 @@
 """Signatures and docstrings of displays: a parameter is documented once and shown in every method."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Rows on disk as a source of sums: read block by block, in threads, while other blocks are used."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

@@ -5,8 +5,6 @@ lies on each value of the next 11 bits, among the values that begin with the bit
 for float32, six for float64, whatever the number of rows, and 16 kB from every part.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol

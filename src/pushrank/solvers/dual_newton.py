@@ -21,8 +21,6 @@ Machine Learning 85 (2011), 41-75, for the dual; Boyd and Vandenberghe, *Convex 
 10.2, for Newton's method under linear equations.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Early stopping of rounds and of passes: the scores of a validation part, and the best of them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

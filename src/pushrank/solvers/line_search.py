@@ -1,7 +1,5 @@
 """Line searches: the exact step of a convex function, and Armijo's backtracking."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Protocol, TypeVar
 

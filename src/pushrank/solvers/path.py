@@ -1,7 +1,5 @@
 """Fits along a grid of prices and penalties."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Preconditioners: linear maps to variables in which the curvature of an objective is the same everywhere."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial

@@ -4,8 +4,6 @@ Yurii Nesterov, *Smooth minimization of non-smooth functions*, Math. Programming
 smoothness lowered in stages, each from the answer of the stage before.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The numerical constants of the gradient, Newton and smoothing solvers, each with its reason."""
 
-from __future__ import annotations
-
 import numpy as np
 
 MACHINE_ROUNDING = np.finfo(float).eps

@@ -8,8 +8,6 @@ Mining and Knowledge Discovery 12 (2006), 29-45. Which local minimum they end in
 they go down from all positives in small steps: jumps end in worse ones.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import cached_property

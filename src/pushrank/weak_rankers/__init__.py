@@ -1,7 +1,5 @@
 """Weak rankers: the features themselves, threshold stumps, estimators of scikit-learn, a user's functions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from sklearn.base import BaseEstimator, is_classifier, is_regressor

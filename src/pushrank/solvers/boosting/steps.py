@@ -1,7 +1,5 @@
 """How far a round of boosting steps."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

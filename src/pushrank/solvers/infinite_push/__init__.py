@@ -5,8 +5,6 @@
 :mod:`pushrank.solvers.infinite_push.gradient_projection`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import scipy.sparse as sp
 

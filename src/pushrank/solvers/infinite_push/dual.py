@@ -26,8 +26,6 @@ Shivani Agarwal, *The Infinite Push*, SDM 2011, equations (3.4) and (3.9); Nan L
 *Top Rank Optimization in Linear Time*, NIPS 2014, equation (4).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 

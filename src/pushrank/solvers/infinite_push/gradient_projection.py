@@ -22,8 +22,6 @@ Shivani Agarwal, *The Infinite Push*, SDM 2011; Ariadna Quattoni, Xavier Carrera
 Darrell, *An efficient projection for l1,inf regularization*, ICML 2009.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

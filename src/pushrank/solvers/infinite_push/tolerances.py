@@ -1,7 +1,5 @@
 """The numerical constants of the solvers of the Infinite Push, each with its reason."""
 
-from __future__ import annotations
-
 # Projections.
 
 # About ten trials are needed; bisection alone ends within a hundred.

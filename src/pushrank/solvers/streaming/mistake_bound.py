@@ -11,8 +11,6 @@ Purushottam Kar, Harikrishna Narasimhan, Prateek Jain, *Surrogate functions for 
 top*, ICML 2015, definitions 2, 4 and 5, theorems 7 and 9.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
