@@ -164,6 +164,58 @@ def test_ties_count_as_their_expected_hits(known):
     assert seen.table[0]["hits"] == pytest.approx(5.0)
 
 
+def test_the_table_is_folded_to_few_lines_of_sums(known):
+    scores, time, X, y = stream()[1]
+    y = np.where(time >= np.datetime64("2026-06-01"), np.nan, y)
+    seen = watch(known, scores, time, X, y)
+    assert len(seen.table) == 90
+    days = pd.DataFrame(seen.table).assign(start=lambda rows: pd.to_datetime(rows["period"]))
+    weeks = days.groupby(days["start"].dt.to_period("W").dt.start_time)
+    for most, unit, grouped in (
+        (90, "day", days.groupby("start")),
+        (20, "week", weeks),
+        (5, "month", days.groupby(days["start"].dt.strftime("%Y-%m"))),
+    ):
+        found, lines = seen.folded(most)
+        assert (found, len(lines)) == (unit, len(grouped))
+        for line, (start, part) in zip(lines, grouped, strict=True):
+            inside = part[part["hits"].notna()]
+            assert line["period"] == str(start)[: len(line["period"])]
+            assert (line["periods"], line["known"]) == (len(part), len(inside))
+            assert (line["rows"], line["looked_at"]) == (part["rows"].sum(), part["looked_at"].sum())
+            if len(inside):
+                for name in ("positives", "hits", "promised"):
+                    assert line[name] == pytest.approx(inside[name].sum())
+                assert line["evidence"] == inside["evidence"].iloc[-1]
+            else:
+                assert line["hits"] is line["evidence"] is None
+    assert [line["period"] for line in seen.folded(2)[1]] == ["2026-05", "2026-06"]
+
+
+def test_batches_are_no_weeks_and_keep_their_order():
+    scores, time, X, y = stream()[1]
+    batch = (time - time.min()).astype("timedelta64[D]").astype(int)
+    reference = reference_of(scores, batch, X, y, Budget(30, "batch"))
+    unit, lines = watch(reference, scores, batch, X, y).folded()
+    assert (unit, [line["period"] for line in lines]) == ("batch", [str(at) for at in range(70, 90)])
+
+
+def test_the_parts_of_a_column_are_its_shares_now(known):
+    first, new = stream(2, drift_day=100, drift="rows")
+    seen = watch(reference_of(*first), new[0], new[1], *new[2:])
+    moved = next(record for record in seen.moved if record["column"] == "x2")
+    [part] = [part for part in moved["parts"] if part["part"] == moved["part"]]
+    assert (part["share_before"], part["share_now"]) == (moved["share_before"], moved["share_now"])
+    steady = next(record for record in seen.moved if record["column"] == "x3")
+    weeks = new[1] < np.datetime64("2026-03-06") + 7 * 12
+    cuts = np.quantile(first[2][:, 2], [0.25, 0.5, 0.75])
+    shares = np.diff([0.0, *(np.mean(new[2][weeks, 2] <= cut) for cut in cuts), 1.0])
+    assert [part["share_now"] for part in steady["parts"][:4]] == pytest.approx(shares.tolist(), abs=0.005)
+    few = new[1] < np.datetime64("2026-03-10")
+    seen = watch(known, *(values[few] for values in new))
+    assert {part["share_now"] for record in seen.moved for part in record["parts"]} == {None}
+
+
 def test_a_reference_is_saved_and_loaded(tmp_path, known):
     save(asdict(known), tmp_path / "reference.skops")
     again = Reference.load(load(tmp_path / "reference.skops"))
@@ -182,7 +234,7 @@ def test_periods_are_written_as_people_say_them():
         ("2026-11", "month", "2026-12"): "November",
         ("17", "batch", "19"): "batch 17",
     }
-    assert [date_words(label, Budget(3, per), last) for label, per, last in words] == list(words.values())
+    assert [date_words(label, per, last) for label, per, last in words] == list(words.values())
 
 
 def test_a_constant_column_and_one_of_gaps_have_profiles():

@@ -18,6 +18,7 @@ COMMANDS = {
     "score": "Write the rows best first, with their score and rank.",
     "export": "Write a saved model as a Python file that needs numpy alone.",
     "evaluate": "Print how good the top of a saved model's list is, with 95 % intervals.",
+    "watch": "Say whether a model in use keeps its promise, and whether the rows have changed.",
     "measure": "Print how good the top of lists is, by the scores of any models.",
     "compare": "Compare models under the same cross-validation.",
     "report": "Compare models and write one HTML file.",

@@ -78,6 +78,19 @@ def label_rows(
     return LabelledRows(table.where(has_label), column.name, chosen.shown, y)
 
 
+def labels_so_far(column: Column, positive: str) -> NDArray[np.float64]:
+    """Return 1 of positive rows, 0 of others, and NaN of those that have no label yet."""
+    keys = {text: _label_key(plain) for text, plain in column.plain.items()}
+    wanted = _label_key(positive)
+    positives = [text for text, key in keys.items() if key == wanted]
+    no_label = [text for text in keys if text.strip() in UNLABELLED and text not in positives]
+    known = column.values.notna() & ~column.values.isin(no_label)
+    if known.any() and not positives:
+        others = listed(repr(text) for text in keys if text not in no_label)
+        warn(f"{column} holds no {positive} so far, but {others}; name the positive label: --positive.")
+    return np.where(known, column.values.isin(positives).astype(np.float64), np.nan)
+
+
 def _label_key(text: str) -> Decimal | str:
     """Return what two labels have in common that are the same: the exact number, or the text."""
     try:

@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 
 from pushrank._numeric import Floats
 from pushrank._validation import as_numbers, check_number, column
-from pushrank.budgets import Budget
+from pushrank.budgets import UNITS, Budget
 from pushrank.monitoring.reference import (
     BLOCKS,
     SCORES,
@@ -48,7 +48,8 @@ class Watch:
     moved : list of dict
         Of each column its ``p_value`` over all looks and columns, and whether it ``has_moved``; if so,
         ``since`` when, after which period that was ``told``, and the ``part`` of its values whose share of
-        the rows moved most, from ``share_before`` to ``share_now``.
+        the rows moved most, from ``share_before`` to ``share_now``. ``parts`` has the shares of all parts,
+        of a column that has not moved those of all complete blocks.
     needed : float
         The evidence at which hits are an alarm.
     level : float
@@ -69,6 +70,43 @@ class Watch:
     needed: float
     level: float
     budget: Budget
+
+    def folded(self, max_lines: int = 20) -> tuple[str, list[dict[str, Any]]]:
+        """Return the table by the shortest of its periods, days, weeks and months that has so few lines.
+
+        Parameters
+        ----------
+        max_lines : int, default=20
+            Where even months, or batches, are more, the last so many are returned.
+
+        Returns
+        -------
+        unit : str
+            What a line is of.
+        lines : list of dict
+            As in the table, in sums of its periods, with the number of ``periods``, and of those whose labels
+            are ``known``, which positives, hits and promises are of.
+        """
+        labels, per = [record["period"] for record in self.table], self.budget.per
+        for unit in UNITS[UNITS.index(per) : -1] or (per,):
+            names, codes = np.array(labels), np.arange(len(labels))
+            if unit != per:
+                names, codes = Budget(1, unit).periods(names)
+            if len(names) <= max_lines:
+                break
+        lines = []
+        for code in range(max(len(names) - max_lines, 0), len(names)):
+            part = [self.table[at] for at in np.flatnonzero(codes == code)]
+            known = [record for record in part if record["hits"] is not None]
+            sums: dict[str, Any] = {
+                name: sum(record[name] for record in part) for name in ("rows", "looked_at")
+            }
+            for name in ("positives", "hits", "promised"):
+                sums[name] = sum(record[name] for record in known) if known else None
+            evidence = known[-1]["evidence"] if known else None
+            of = {"period": str(names[code]), "periods": len(part), "known": len(known)}
+            lines.append(of | sums | {"evidence": evidence})
+        return unit, lines
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
@@ -174,7 +212,9 @@ def watch(
     moved = _watch_rows(reference, scores, time, X, level)
     sentence, names = AS_PROMISED, [record["column"] for record in moved if record["has_moved"]]
     if since is not None:
-        sentence = f"fewer hits than promised since {date_words(labels[since], budget, labels[-1])}: retrain"
+        sentence = (
+            f"fewer hits than promised since {date_words(labels[since], budget.per, labels[-1])}: retrain"
+        )
     elif names:
         shown = [name for name in names if name != SCORES]
         more = f" and {len(shown) - MAX_NAMED} more" * (len(shown) > MAX_NAMED)
@@ -236,14 +276,15 @@ def _watch_rows(
     found: dict[str, dict[str, Any]] = {
         name: {"column": name, "p_value": 1.0, "has_moved": False} | dict.fromkeys(MOVED) for name in watched
     }
+    means = {name: values.mean(axis=0) for name, values in angles.items()} if n_blocks else {}
     labels = [str(label) for label in periods.labels]
     length = BLOCKS.get(reference.budget.per, 1)
     for look in range(1, n_blocks + 1):
         windows = sorted({look, *(1 << power for power in range(look.bit_length()))})
         best = {}
         for name, profile in watched.items():
-            means = [angles[name][look - window : look].mean(axis=0) for window in windows]
-            tests = [(*profile.test(mean, n), n, mean) for mean, n in zip(means, windows, strict=True)]
+            latest = [(n, angles[name][look - n : look].mean(axis=0)) for n in windows]
+            tests = [(*profile.test(mean, n), n, mean) for n, mean in latest]
             best[name] = min(tests, key=itemgetter(0))
         adjusted = 0.0
         for rank, name in enumerate(sorted(best, key=lambda name: best[name][0])):
@@ -253,16 +294,24 @@ def _watch_rows(
             record["p_value"] = min(record["p_value"], adjusted)
             if adjusted <= level and not record["has_moved"]:
                 shares = (float(np.sin(angle) ** 2) for angle in (profile.moments[0, part], mean[part]))
+                means[name] = mean
                 begin, end = labels[(look - window) * length], labels[look * length - 1]
                 told = zip(MOVED, (begin, end, profile.words(part), *shares), strict=True)
                 record |= {"has_moved": True, **dict(told)}
+    for name, profile in watched.items():
+        before = np.sin(profile.moments[0]) ** 2
+        now = (np.sin(means[name]) ** 2).tolist() if means else [None] * len(before)
+        found[name]["parts"] = [
+            {"part": profile.words(part), "share_before": float(share), "share_now": now[part]}
+            for part, share in enumerate(before)
+        ]
     return sorted(found.values(), key=lambda record: (not record["has_moved"], record["p_value"]))
 
 
-def date_words(label: str, budget: Budget, last: str) -> str:
+def date_words(label: str, per: str, last: str) -> str:
     """Return a period in words, such as 3 November, with the year where it is not that of the last."""
-    if budget.per == "batch":
+    if per == "batch":
         return f"batch {label}"
     date: Any = np.datetime64(label).item()
-    words = {"hour": "%d %B, %H:00", "month": "%B"}.get(budget.per, "%d %B") + " %Y" * (label[:4] != last[:4])
-    return "the week of " * (budget.per == "week") + str(date.strftime(words)).lstrip("0")
+    words = {"hour": "%d %B, %H:00", "month": "%B"}.get(per, "%d %B") + " %Y" * (label[:4] != last[:4])
+    return "the week of " * (per == "week") + str(date.strftime(words)).lstrip("0")

@@ -2,5 +2,6 @@
 
 from pushrank.report.context import MeasurementData, ReportData, sentences
 from pushrank.report.page import render, write_report
+from pushrank.report.watching import WatchData
 
-__all__ = ["MeasurementData", "ReportData", "render", "sentences", "write_report"]
+__all__ = ["MeasurementData", "ReportData", "WatchData", "render", "sentences", "write_report"]

@@ -15,16 +15,20 @@ from pushrank.report.lists import RankedLists
 
 
 class Page(ABC):
-    """Rankings of labelled rows that are shown as a page."""
+    """What is shown as a page: by default rankings of labelled rows."""
 
-    @property
-    @abstractmethod
-    def lists(self) -> RankedLists:
-        """The lists of the models."""
+    template = "template.html"
 
     @abstractmethod
     def context(self) -> dict[str, Any]:
         """Return the names that the template uses."""
+
+    def pictures(self) -> list[Any]:
+        """Return the pictures, by default those of the lists of models."""
+        from pushrank.report.pictures import pictures
+
+        lists: RankedLists = self.lists  # type: ignore[attr-defined]
+        return pictures(lists)
 
     def _repr_html_(self) -> str:
         # In such a frame of a notebook no script can run, and no link can leave it.
@@ -49,21 +53,19 @@ def render(data: Page) -> str:
     data are escaped by the template. ImportError is raised when jinja2 or matplotlib is not installed.
     """
     try:
-        from jinja2 import Environment, StrictUndefined
+        from jinja2 import Environment, PackageLoader, StrictUndefined
 
-        from pushrank.report.pictures import pictures
+        drawn = data.pictures()
     except ImportError as error:
         raise ImportError(
             f'a report needs jinja2 and matplotlib ({error}); get them with: pip install "pushrank[report]".'
         ) from error
     blocks: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
-    environment = Environment(autoescape=True, undefined=StrictUndefined, **blocks)
-    style, template = (
-        files(__package__).joinpath(name).read_text(encoding="utf-8")
-        for name in ("style.css", "template.html")
-    )
+    loader = PackageLoader(__package__, "")
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, **blocks)
+    style = files(__package__).joinpath("style.css").read_text(encoding="utf-8")
     # A browser applies only the style with this hash, whatever a cell of the data may smuggle into the page.
     style_hash = base64.b64encode(hashlib.sha256(style.encode("utf-8")).digest()).decode("ascii")
-    return environment.from_string(template).render(
-        **data.context(), pictures=pictures(data.lists), style=style, style_hash=style_hash
+    return environment.get_template(data.template).render(
+        **data.context(), pictures=drawn, style=style, style_hash=style_hash
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from io import StringIO
 from typing import Any, NamedTuple
 
@@ -12,12 +12,12 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from pushrank.plots import RocLeftEdgeDisplay, TopCurveDisplay
-from pushrank.plots._axes import REFERENCE
+from pushrank.plots._axes import LINE_STYLES, OKABE_ITO, REFERENCE, count_ticks, finish
 from pushrank.report.lists import RankedLists
 
 N_LEADERS = 2
 """Curves that are drawn thick, and with their intervals: those of the two models compared."""
-MAX_TABLE_ROWS = 14
+MAX_TABLE_ROWS, MAX_TICKS = 14, 4
 FIGSIZE = (5.2, 3.5)
 """In inches, so that text of 10 points is legible on a phone, where a picture is 360 pixels wide, and not too
 large on a desk."""
@@ -112,11 +112,8 @@ def _picture(
     place: str | None = None,
 ) -> Picture:
     names: dict[str, str] = {}
-    # The key as a salt of matplotlib's hashes gives each picture ids that no other of the page has, and equal
-    # data equal bytes.
-    with matplotlib.style.context(["default", STYLE, {"svg.hashsalt": key}]):
-        figure = Figure(figsize=FIGSIZE, layout="constrained")
-        ax: Any = figure.subplots()
+
+    def draw(ax: Any) -> None:
         for n, (model, display) in enumerate(displays.items()):
             is_leader = n < N_LEADERS
             look = {"linewidth": 2.0, "zorder": 3} if is_leader else {"linewidth": 1.4, "zorder": 2}
@@ -133,16 +130,64 @@ def _picture(
                 names[label] = label
             line.set_gid(label)
         ax.get_legend().remove()
+
+    ax, svg, looks = _drawn(key, draw)
+    shares = [getattr(display, share) for display in displays.values()]
+    legend = [Curve(name, looks[gid]) for gid, name in names.items()]
+    labels = (place or ax.get_xlabel(), ax.get_ylabel())
+    return Picture(key, title, caption, svg, legend, *labels, list(displays), _numbers(places, shares))
+
+
+def over_time(
+    key: str,
+    title: str,
+    caption: str,
+    periods: Sequence[str],
+    lines: Mapping[str, Sequence[float]],
+    label: str,
+    *,
+    is_log: bool = False,
+) -> Picture:
+    """Return the picture of lines over periods."""
+
+    def draw(ax: Any) -> None:
+        for n, values in enumerate(lines.values()):
+            look = {"color": OKABE_ITO[n], "linestyle": LINE_STYLES[n], "linewidth": 2.0 - 0.6 * n}
+            ax.plot(np.arange(len(periods)), values, gid=f"curve {n}", **look)
+        shown = np.unique(np.linspace(0, len(periods) - 1, MAX_TICKS).round().astype(int))
+        ax.set_xticks(shown, [periods[at].removeprefix("the week of ") for at in shown])
+        ax.set_ylabel(label)
+        if is_log:
+            ax.set_yscale("log")
+            count_ticks(ax.yaxis)
+        else:
+            ax.set_ylim(bottom=0.0)
+        finish(ax, "best")
+
+    _, svg, looks = _drawn(key, draw)
+    legend = [Curve(name, looks[f"curve {n}"]) for n, name in enumerate(lines)]
+    numbers = _numbers(periods, list(lines.values()))
+    return Picture(key, title, caption, svg, legend, "period", label, list(lines), numbers)
+
+
+def _numbers(places: Sequence[str], values: Sequence[Any]) -> list[tuple[str, list[float]]]:
+    """Return some of the values of curves by their places."""
+    chosen = np.unique(np.linspace(0, len(places) - 1, MAX_TABLE_ROWS).round().astype(int))
+    return [(places[at], [float(of_curve[at]) for of_curve in values]) for at in chosen]
+
+
+def _drawn(key: str, draw: Callable[[Any], None]) -> tuple[Any, str, dict[str, dict[str, str]]]:
+    """Return axes that were drawn in, as an element of a page, and the look of each line by its id."""
+    # The key as a salt of matplotlib's hashes gives each picture ids that no other of the page has, and equal
+    # data equal bytes.
+    with matplotlib.style.context(["default", STYLE, {"svg.hashsalt": key}]):
+        figure = Figure(figsize=FIGSIZE, layout="constrained")
+        ax: Any = figure.subplots()
+        draw(ax)
         drawn = StringIO()
         metadata = dict.fromkeys(("Creator", "Date", "Format", "Type"))
         figure.savefig(drawn, format="svg", transparent=True, metadata=metadata)
-    svg, looks = _for_page(drawn.getvalue(), key)
-    chosen = np.unique(np.linspace(0, len(places) - 1, MAX_TABLE_ROWS).round().astype(int))
-    shares = [getattr(display, share) for display in displays.values()]
-    legend = [Curve(name, looks[gid]) for gid, name in names.items()]
-    numbers = [(places[at], [float(values[at]) for values in shares]) for at in chosen]
-    labels = (place or ax.get_xlabel(), ax.get_ylabel())
-    return Picture(key, title, caption, svg, legend, *labels, list(displays), numbers)
+    return ax, *_for_page(drawn.getvalue(), key)
 
 
 def _for_page(drawn: str, key: str) -> tuple[str, dict[str, dict[str, str]]]:

@@ -1,0 +1,184 @@
+"""What was seen of a model in use, in sentences and tables of texts, and as a page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pushrank.monitoring import Watch
+from pushrank.monitoring.reference import BLOCKS, SCORES
+from pushrank.monitoring.watching import date_words
+from pushrank.report.context import row_count
+from pushrank.report.page import Page
+
+MAX_MOVED = 10
+MIN_EVIDENCE, MAX_EVIDENCE = 0.01, 1e6
+"""Evidence beyond these is shown as the nearer of them."""
+Cells = tuple[list[str], list[list[str]]]
+
+
+@dataclass(frozen=True)
+class WatchData(Page):
+    """A model that was watched, and what a page shows of it.
+
+    Parameters
+    ----------
+    watched : Watch
+        What :func:`pushrank.monitoring.watch` returned.
+    title : str
+        What was watched, such as the name of the file.
+    held_out : str
+        What was found when the model was fitted.
+    settings : dict of str to str
+        Further facts, in the order to show them.
+    """
+
+    watched: Watch
+    title: str
+    held_out: str
+    settings: Mapping[str, str]
+
+    template = "watch.html"
+
+    def words(self, period: str, unit: str) -> str:
+        """Return a period in words."""
+        return date_words(period, unit, self.watched.table[-1]["period"])
+
+    @property
+    def spent(self) -> str:
+        """How much of the budget was spent."""
+        table, budget = self.watched.table, self.watched.budget
+        looked_at, most = sum(record["looked_at"] for record in table), budget.n * len(table)
+        first, last = (self.words(record["period"], budget.per) for record in (table[0], table[-1]))
+        n_rows = sum(record["rows"] for record in table)
+        return (
+            f"{n_rows:,} rows in {len(table):,} {budget.per}s from {first} to {last}; of {budget.words}, "
+            f"{most:,}, there were {looked_at:,} to look at."
+        )
+
+    @property
+    def by_period(self) -> Cells:
+        """The table by period, in texts: means of the periods of each line, where it has several."""
+        per = self.watched.budget.per
+        unit, lines = self.watched.folded()
+        is_folded = unit != per
+        header = [
+            unit,
+            *[f"{per}s"] * is_folded,
+            "rows",
+            "looked at",
+            "positives",
+            "hits",
+            "promised",
+            "evidence",
+        ]
+        cells = []
+        for line in lines:
+            means = [row_count(line[name] / line["periods"]) for name in ("rows", "looked_at")]
+            of_known = ["–"] * 4
+            if line["known"]:
+                found = [row_count(line[name] / line["known"]) for name in ("positives", "hits")]
+                of_known = [
+                    *found,
+                    f"{line['promised'] / line['known']:,.1f}",
+                    evidence_text(line["evidence"]),
+                ]
+            periods = [f"{line['periods']:,}"] * is_folded
+            cells.append([self.words(line["period"], unit), *periods, *means, *of_known])
+        return header, cells
+
+    @property
+    def notes(self) -> list[str]:
+        """What was promised, how much speaks against it, and whether columns were compared."""
+        watched, per = self.watched, self.watched.budget.per
+        known = [record for record in watched.table if record["hits"] is not None]
+        notes = [f"At the fit: {self.held_out}"]
+        if known:
+            hits, promised = (sum(record[name] for record in known) for name in ("hits", "promised"))
+            notes.append(
+                f"{len(known):,} {per}s with all labels hold {hits:,.0f} hits; {promised:,.0f} are promised "
+                f"to so many rows and positives. Evidence of fewer: {evidence_text(known[-1]['evidence'])}; "
+                f"{watched.needed:,.0f} is an alarm."
+            )
+        else:
+            notes.append(f"No {per} has all its labels yet, so nothing is known of its hits.")
+        if not self.moved[1]:
+            length = BLOCKS.get(per, 1)
+            none_yet = len(watched.table) < length
+            notes.append(
+                f"Columns are compared by {length} {per}s, of which there are not so many yet."
+                if none_yet
+                else "No column has moved by more than it did among the rows of the fit."
+            )
+        return notes
+
+    @property
+    def moved(self) -> Cells:
+        """The columns that moved, the surest first, in texts."""
+        header = ["column", "moved from", "to", "values", "share at the fit", "share then"]
+        cells = []
+        for record in self.watched.moved[:MAX_MOVED]:
+            if record["has_moved"]:
+                shares = (f"{100 * record[name]:.1f} %" for name in ("share_before", "share_now"))
+                when = (self.words(record[name], self.watched.budget.per) for name in ("since", "told"))
+                cells.append([record["column"], *when, record["part"], *shares])
+        return header, cells
+
+    def context(self) -> dict[str, Any]:
+        """Return the names that the template uses: the parts of the scores first, then of what moved."""
+        records = [record for record in self.watched.moved if record["column"] == SCORES]
+        records += [record for record in self.watched.moved[:MAX_MOVED] if record["has_moved"]]
+        # Before the first whole week there is nothing to compare.
+        shown = {
+            record["column"]: record for record in records if record["parts"][0]["share_now"] is not None
+        }
+        return {"data": self, "columns": shown}
+
+    def pictures(self) -> list[Any]:
+        """Return hits by week and the evidence, where labels are known."""
+        from pushrank.report.pictures import over_time
+
+        watched, per = self.watched, self.watched.budget.per
+        unit, lines = watched.folded(60)
+        lines = [line for line in lines if line["known"]]
+        if not lines:
+            return []
+        names = [self.words(line["period"], unit) for line in lines]
+        means = {
+            title: [line[name] / line["known"] for line in lines]
+            for title, name in (("hits", "hits"), ("promised", "promised"))
+        }
+        known = [record for record in watched.table if record["evidence"] is not None]
+        days = [self.words(record["period"], per) for record in known]
+        # Evidence far below 1 and far above an alarm says no more than its end of the picture.
+        evidence = np.clip([record["evidence"] for record in known], MIN_EVIDENCE, MAX_EVIDENCE)
+        alarm = f"an alarm, {watched.needed:,.0f}"
+        return [
+            over_time(
+                "hits",
+                f"Hits a {per}, found and promised",
+                f"Means of each {unit}. Promised is what {per}s of so many rows and positives held when the "
+                "model was fitted: it rises in storms and falls in calm.",
+                names,
+                means,
+                f"hits a {per}",
+            ),
+            over_time(
+                "evidence",
+                "Evidence that there are fewer hits",
+                "It stays near 1 or below where hits are as promised, and ever reaches the line with a "
+                f"probability of {100 / watched.needed:.3g} % at most, however often one looks.",
+                days,
+                {"evidence": evidence, alarm: [watched.needed] * len(days)},
+                "evidence",
+                is_log=True,
+            ),
+        ]
+
+
+def evidence_text(evidence: float) -> str:
+    """Return evidence with three digits, or that it is beyond any doubt."""
+    return f"more than {MAX_EVIDENCE:,.0f}" if evidence > MAX_EVIDENCE else f"{evidence:,.3g}"
