@@ -10,6 +10,8 @@ from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import brentq
+from scipy.special import softmax
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split
@@ -36,6 +38,7 @@ MEASURES: dict[str, Callable[..., float]] = {
 P = (1, 4, 16, 64)
 PUSHES = [f"P-Norm Push p={p}" for p in P]
 NEGLIGIBLE = 1e-100  # of a row's weight
+LONGEST_STEP = 100.0  # in units of a feature's range: there every pair that it orders has no weight left
 PRINTED_ALGORITHMS = ("RankSVM", "Infinite Push")
 EXACT, SAME_C, START = ", exact", ", exact, same C", "difference of means"
 TARGETS = ("cox2", "fxa", "egfr", "ache", "er_agonist")
@@ -156,11 +159,51 @@ class PushOfAllRows(PushBoost):
         return super().fit(rows, np.append(y, [1, 1]), sample_weight=weights)
 
 
+@dataclass(eq=False, repr=False)
+class ChosenByRankBoost(BaseEstimator):
+    """The P-Norm Push whose rounds choose the feature by RankBoost's weights d and step to the least R_p."""
+
+    p: float = 4.0
+    n_estimators: int = ROUNDS
+
+    def fit(self, X: Any, y: Any) -> ChosenByRankBoost:
+        """Run the rounds on features in units of the training rows' range."""
+        ranges = np.ptp(X, axis=0)
+        units = np.divide(1.0, ranges, out=np.zeros_like(ranges), where=ranges > 0)
+        positives, negatives = X[y == 1] * units, X[y == 0] * units
+        weights = np.zeros(X.shape[1])
+        for _ in range(self.n_estimators):
+            s, t = positives @ weights, negatives @ weights
+            j = int(np.argmax(np.abs(softmax(-s) @ positives - softmax(t) @ negatives)))
+            weights[j] += _least_step(s, t, positives[:, j], negatives[:, j], self.p)
+        self.coef_ = weights * units
+        return self
+
+    def decision_function(self, X: Any) -> Any:
+        """Return the scores of rows."""
+        return X @ self.coef_
+
+
+def _least_step(s: Any, t: Any, up: Any, down: Any, p: float) -> float:
+    """Return the step along a feature at which the slope of ln R_p is zero, or the longest that is tried."""
+
+    def slope(step: float) -> float:
+        return float(softmax(p * (t + step * down)) @ down - softmax(-s - step * up) @ up)
+
+    sign, length = -1.0 if slope(0.0) > 0 else 1.0, 1.0
+    while sign * slope(sign * length) < 0:
+        length *= 2.0
+        if length > LONGEST_STEP:
+            return sign * length
+    return sign * brentq(lambda step: slope(sign * step), 0.0, length)
+
+
 WAYS: dict[str, Callable[[Any], Any]] = {
     ", signed choice": lambda push: clone(push).set_params(choice="signed"),
     ", range of all rows": lambda push: PushOfAllRows(**push.get_params()),
     ", range of all rows, 10 rounds": lambda push: PushOfAllRows(**push.get_params() | {"n_estimators": 10}),
     ", 10 rounds": lambda push: clone(push).set_params(n_estimators=10),
+    ", chosen by d": lambda push: ChosenByRankBoost(push.p, push.n_estimators),
     ", 1000 rounds": lambda push: clone(push).set_params(n_estimators=10 * push.n_estimators),
 }
 

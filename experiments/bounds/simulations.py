@@ -15,7 +15,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from pushrank import PerceptronAtK, metrics, theory
+from pushrank import PerceptronAtK, SGDAtK, metrics, theory
 from pushrank.objectives import PrecisionAtK
 from pushrank.prices import Power
 from pushrank.theory import agarwal_2011, kar_2015, rudin_2005, rudin_2009
@@ -367,16 +367,12 @@ def least_surrogate(radius: float) -> float:
 
 @simulation("kar_2015.theorem_15")
 def averaged_descent(rng: np.random.Generator, delta: float) -> tuple[float, float]:
-    """SGD@k-avg in the unit ball, with the best first step."""
+    """SGD@k-avg in the unit ball, with the best first step: the coefficients that the ranker returns."""
     X, y = population()
-    w, iterates = np.zeros(2), []
-    for t, (X_batch, y_batch) in enumerate(batches_of(rng), 1):
-        iterates.append(w)
-        k = max(1, round(KAPPA * int(y_batch.sum())))
-        slope = PrecisionAtK(k, "avg").evaluate(y_batch, X_batch @ w)[1]
-        w = w - math.sqrt(0.5 / t) / k * (slope @ X_batch)
-        w = w / max(1.0, float(np.linalg.norm(w)))
-    excess = loss("avg", y, X @ np.mean(iterates, axis=0)) - least_surrogate(1.0)
+    ranker = SGDAtK(KAPPA, surrogate="avg", radius=1.0, eta0=math.sqrt(0.5), batch_size=BATCH_SIZE)
+    for X_batch, y_batch in batches_of(rng):
+        ranker.partial_fit(X_batch, y_batch, classes=[False, True])
+    excess = loss("avg", y, X @ ranker.coef_.ravel()) - least_surrogate(1.0)
     return excess, kar_2015.theorem_15(1.0, 1.0, N_BATCHES, BATCH_SIZE, KAPPA, BASE_RATE, delta=delta)
 
 

@@ -100,7 +100,7 @@ MEASURES = {
     for name, spec in sorted(METRICS.items())
     if not spec.uses_scores and "value" not in spec.parameters
 }
-WHOLE_WEIGHTS = ("average_reciprocal_rank", "discounted_cumulative_gain")
+WHOLE_WEIGHTS = ("average_reciprocal_rank", "discounted_cumulative_gain", "rank_error")
 
 
 def draw(rng, n=60, share=0.4, levels=20, shift=0.3):

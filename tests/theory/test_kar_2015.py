@@ -8,7 +8,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from pushrank import PerceptronAtK
+from pushrank import PerceptronAtK, SGDAtK
+from pushrank.objectives import PrecisionAtK
 from pushrank.theory import kar_2015
 
 pytestmark = pytest.mark.fast
@@ -52,3 +53,41 @@ def test_what_follows_from_uniform_convergence():
     best = kar_2015.theorem_15(2.0, 3.0, 9, **at)
     assert best == pytest.approx(kar_2015.theorem_15(2.0, 3.0, 9, **at, eta0=2 / (math.sqrt(2) * 3)))
     assert best < min(kar_2015.theorem_15(2.0, 3.0, 9, **at, eta0=step) for step in (0.4, 0.5))
+
+
+@pytest.mark.parametrize("n_batches", [1, 2, 7, 40])
+def test_theorem_15_is_of_the_coefficients_that_the_ranker_returns(n_batches):
+    """Every batch is the population, so that only the regret and the mean are left of the bound."""
+    rng = np.random.default_rng(1)
+    y = np.arange(40) < 16
+    X = rng.normal(size=(40, 2)) + 0.3 * np.outer(y, [1.0, 0.5])
+    X /= np.linalg.norm(X, axis=1).max()
+    k, r = 8, 2.0
+    eta0 = r / math.sqrt(2)
+    ranker = SGDAtK(
+        0.5, surrogate="avg", radius=r, eta0=eta0, batch_size=40, max_iter=n_batches, shuffle=False
+    )
+    returned = ranker.fit(X, y).coef_
+    w, before, after = np.zeros(2), [], []
+    for t in range(1, n_batches + 1):
+        before.append(w)
+        w = w - eta0 / math.sqrt(t) / k * (PrecisionAtK(k, "avg").evaluate(y, X @ w)[1] @ X)
+        w = w / max(1.0, np.linalg.norm(w) / r)
+        after.append(w)
+    np.testing.assert_allclose(returned, np.mean(after, axis=0), rtol=1e-12)
+    assert np.abs(returned - np.mean(before, axis=0)).max() > 1e-5
+
+    def surrogate(w):
+        return PrecisionAtK(k, "avg").value(y, X @ w) / k
+
+    angles = np.linspace(0, 2 * np.pi, 200)
+    ball = [s * np.array([np.cos(a), np.sin(a)]) for s in np.linspace(0, r, 20) for a in angles]
+    least = min(surrogate(w) for w in ball)
+    at = {"batch_size": 10**15, "kappa": 0.5, "base_rate": 0.4}
+    for average, coef in (("after", returned), ("before", np.mean(before, axis=0))):
+        allowed = kar_2015.theorem_15(r, 1.0, n_batches, **at, average=average)
+        assert surrogate(coef) - least <= allowed
+    both = [kar_2015.theorem_15(r, 1.0, n_batches, **at, average=average) for average in ("after", "before")]
+    assert both[0] - both[1] == pytest.approx(2 * r / n_batches)
+    # the step from one mean to the other is no longer than this
+    assert abs(surrogate(returned) - surrogate(np.mean(before, axis=0))) <= 2 * r / n_batches

@@ -17,6 +17,7 @@ from pushrank.metrics.discounted import (
     discounted_cumulative_gain,
     mean_reciprocal_rank,
     ndcg_at_k,
+    rank_error,
 )
 from pushrank.metrics.early_recognition import bedroc, enrichment_factor, robust_initial_enhancement
 from pushrank.metrics.gains import gains_table
@@ -82,6 +83,7 @@ __all__ = [
     "precision_at_k",
     "precision_at_recall",
     "r_max",
+    "rank_error",
     "recall_at_k",
     "recall_at_precision",
     "reverse_height",

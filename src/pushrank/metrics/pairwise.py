@@ -343,6 +343,8 @@ def margin_error(
     Notes
     -----
     O(n log n): it is :func:`rp_error` on its mean scale, with the scores of the positives lowered by theta.
+    The lowered scores are floats: where a margin equals theta but for rounding, such as .4 - .1 and .3,
+    rounding decides. Multiples of a power of two are exact.
 
     References
     ----------

@@ -460,6 +460,7 @@ def theorem_15(
     kappa: float,
     base_rate: float,
     *,
+    average: Literal["after", "before"] = "after",
     eta0: float | None = None,
     delta: float = 0.05,
 ) -> float:
@@ -471,11 +472,13 @@ def theorem_15(
 
         \ell^{\mathrm{avg}}(\bar w; Z) - \ell^{\mathrm{avg}}(w^*; Z) \le
         \frac{1}{\sqrt T} \Bigl(\frac{2 r^2}{\eta_0} + 4 \eta_0 R^2\Bigr)
-        + 2 (3 + 10 r R) \frac{\varepsilon + 1 / b}{\kappa q} , \qquad
+        + 2 (3 + 10 r R) \frac{\varepsilon + 1 / b}{\kappa q} + \frac{2 r R}{T} , \qquad
         \varepsilon = \sqrt{\frac{\ln(8 T / \delta)}{2 b}} ,
 
-    where :math:`\bar w` is the mean of the coefficients before each batch, and the steps are
-    :math:`\eta_0 / \sqrt t` on the surrogate divided by k, as those of ``SGDAtK(surrogate="avg", radius=r)``.
+    where :math:`\bar w` is the mean of the coefficients after each batch, which algorithm 3 and
+    ``SGDAtK(surrogate="avg", radius=r)`` return, from one pass that begins at zero. The steps are
+    :math:`\eta_0 / \sqrt t` on the surrogate divided by k. For the mean of the coefficients before each batch
+    the last term is zero.
 
     Derived from the regret of projected gradient descent and :func:`theorem_12` on the page
     :doc:`/papers/kar_2015`.
@@ -492,6 +495,8 @@ def theorem_15(
     batch_size : int
     kappa : float
     base_rate : float
+    average : {"after", "before"}, default="after"
+        Whether :math:`\bar w` is the mean after every batch or before.
     eta0 : float, optional
         The first step, positive; by default the best, :math:`r / (\sqrt 2 R)`, which makes the first term
         :math:`4 \sqrt 2\, r R / \sqrt T`.
@@ -512,9 +517,13 @@ def theorem_15(
     check_number("coef_norm", coef_norm, above=0.0)
     check_number("radius", radius, above=0.0)
     check_number("n_batches", n_batches, 1, integer=True)
+    if average not in ("after", "before"):
+        raise ValueError(f"average must be one of ['after', 'before'], got {average!r}.")
     # The default minimises the sum of the two terms of the regret.
     step = coef_norm / (math.sqrt(2.0) * radius) if eta0 is None else eta0
     check_number("eta0", step, above=0.0)
     epsilon = _deviation(math.log(8.0 * n_batches), batch_size, kappa, base_rate, delta)
     regret = (2.0 * coef_norm**2 / step + 4.0 * step * radius**2) / math.sqrt(n_batches)
+    # The two means differ by the last coefficients over T, and the surrogate grows by 2 R a unit.
+    regret += 2.0 * coef_norm * radius / n_batches if average == "after" else 0.0
     return regret + 2.0 * _surrogate_excess(epsilon, batch_size, kappa, base_rate, coef_norm * radius)
