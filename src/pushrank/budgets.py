@@ -109,7 +109,17 @@ class Budget:
     @property
     def words(self) -> str:
         """The budget in a sentence, such as "150 a day"."""
-        return f"{self.n:,} {'an' if self.per == 'hour' else 'a'} {self.per}"
+        return f"{self.n:,} {self.each}"
+
+    @property
+    def each(self) -> str:
+        """What follows a number of every period, such as "a day"."""
+        return f"{'an' if self.per == 'hour' else 'a'} {self.per}"
+
+    @property
+    def several(self) -> str:
+        """What several periods are called."""
+        return self.per + ("es" if self.per == "batch" else "s")
 
     @classmethod
     def parse(cls, text: str) -> Budget:

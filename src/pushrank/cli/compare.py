@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from pushrank.budgets import Budget
 from pushrank.cli import options
 from pushrank.cli.columns import excluding
 from pushrank.cli.comparison import Compared, ComparisonConfig, run_comparison
+from pushrank.cli.days import EveryDay, check_alert_state, every_day
 from pushrank.cli.errors import InputError, say
 from pushrank.cli.features import FeatureSource
 from pushrank.cli.model import ENSEMBLE, SavedModel, fit_pipeline
@@ -58,6 +61,11 @@ def compare(
 
     The last line is the command that fits the best model as it was compared; --save-best does it at once.
 
+    With --budget 30/day --time COLUMN, models are judged by hits a day (hour, week, month, batch), in parts
+    of whole days, with intervals that allow for neighbouring days that are alike. --save-best then takes the
+    simplest of those that may be the best, and ends with five lines: the model, hits a day, what is promised,
+    the alert threshold, whose file is written beside the model, and the commands for tomorrow.
+
     With --json, "may_be_best" names the models that may be the best, the simplest first, at 95 %, and
     "differences" holds by how much the best model exceeds every other one by the criterion, with intervals
     that hold together at 95 %.
@@ -68,6 +76,8 @@ def compare(
     for path, kinds in written:
         if path is not None:
             check_output(path, kinds, [source.data, config.test], force=force)
+    if save_best is not None and isinstance(config.budget, Budget) and config.budget.per != "batch":
+        check_alert_state(save_best, force=force)
     if report is None and (config.show or opened):
         raise InputError("--show and --open are for a report; say where to save it: --report PATH.")
     compared = run_comparison(source, text_format, config)
@@ -75,33 +85,51 @@ def compare(
     command = fit_command(source, text_format, config, compared, save_best or Path("model.skops"))
     if output is not None:
         write_table(comparison.to_frame(), output)
-    if report is not None:
-        write_comparison_report(report, compared, config, opened=opened)
-    if as_json:
-        typer.echo(json.dumps(comparison.summary() | {"fit": command}, indent=2))
-    else:
+    if not as_json:
         print_comparison(comparison, compared.title())
         if names := compared.rows.giveaways:
             which = f"{listed(map(repr, names))}, which alone tell{'s' * (len(names) == 1)} the classes apart"
             say(f"All this rests on {which}. Unless it is known beforehand: {excluding(names)}.")
-        say(f"To fit the best on all rows: {command}")
-    if save_best is not None:
-        best, learnt, alert = comparison.best_, compared.rows.learnt, compared.alert()
-        fitted, name = fit_pipeline(compared.models[best], learnt), best
-        if best.startswith(TOGETHER):
-            name = ENSEMBLE
-            # In the comparison each part has weights of its own: the threshold is for those of all rows.
-            if alert is not None:
-                alert = alert.at_scores(learnt.y, fitted[-1].held_out_scores_)
-        SavedModel.from_fit(fitted, name, learnt, alert=alert).save(save_best)
-        say(f"{best}, fitted to all {len(learnt.y):,} rows, is saved as {save_best}.", err=True)
+        which = "best" if compared.chosen == comparison.best_ else "simplest that may be the best"
+        say(f"To fit the {which} on all rows: {command}")
+    days = None if save_best is None else save_chosen(compared, save_best, source.data)
+    if report is not None:
+        lines = [] if days is None else days.lines
+        write_comparison_report(report, compared, config, opened=opened, every_day=lines)
+    if as_json:
+        summary = comparison.summary() | {"fit": command}
+        if days is not None:
+            summary["days"] |= days.facts
+        typer.echo(json.dumps(summary, indent=2))
+    for line in days.lines if days is not None and not as_json else ():
+        say(line)
+
+
+def save_chosen(compared: Compared, saved: Path, data: Path) -> EveryDay | None:
+    """Fit the chosen model to all rows and save it, with a budget by period with what it finds every day."""
+    chosen, learnt, alert = compared.chosen, compared.rows.learnt, compared.alert()
+    fitted, name = fit_pipeline(compared.models[chosen], learnt), chosen
+    scores = compared.comparison.scores[chosen]
+    if chosen.startswith(TOGETHER):
+        # In the comparison each part has weights of its own: the threshold is for those of all rows.
+        name, scores = ENSEMBLE, fitted[-1].held_out_scores_
+        if alert is not None:
+            alert = alert.at_scores(learnt.y, scores)
+    model, days = SavedModel.from_fit(fitted, name, learnt, alert=alert), None
+    if (found := compared.comparison.days) is not None:
+        days = every_day(compared, found, saved, data, scores)
+        model = replace(model, reference=days.reference, training=model.training | {"days": days.facts})
+    model.save(saved)
+    if days is None:
+        say(f"{chosen}, fitted to all {len(learnt.y):,} rows, is saved as {saved}.", err=True)
+    return days
 
 
 def fit_command(
     source: FeatureSource, text_format: TextFormat, config: ComparisonConfig, compared: Compared, saved: Path
 ) -> str:
     """Return the command that fits the best model as it was compared."""
-    best, rows = compared.comparison.best_, compared.rows
+    best, rows = compared.chosen, compared.rows
     ranker = compared.models[best].named_steps["rank"]
     is_ensemble = best.startswith(TOGETHER)
     has_alpha = "alpha" in ranker.get_params() or is_ensemble

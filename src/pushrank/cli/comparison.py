@@ -15,6 +15,7 @@ from sklearn.pipeline import Pipeline
 
 from pushrank import StackingRanker
 from pushrank._time import TimeSplit, in_order
+from pushrank.budgets import Budget
 from pushrank.cli import options
 from pushrank.cli.alerts import Alert
 from pushrank.cli.errors import InputError, refusing, warn
@@ -23,11 +24,12 @@ from pushrank.cli.model import N_INNER_FOLDS, make_model, make_ranking_pipelines
 from pushrank.cli.options import option
 from pushrank.cli.screen import progress, share_of_rows
 from pushrank.cli.table import Kind, TextFormat, listed
-from pushrank.model_selection._folds import check_classes, part_of_budget
+from pushrank.model_selection._folds import check_classes, part_of_budget, whole_periods
 from pushrank.model_selection.compare import (
     LINEAR_CHOSEN,
     MAX_SLOW_ROWS,
     POWERS,
+    budget_params,
     compare_rankers,
     default_rankers,
     is_nested,
@@ -66,11 +68,6 @@ class ComparisonConfig:
     show: options.Show = None
 
     @property
-    def rows_in_all(self) -> int | None:
-        """The budget, which is of all rows."""
-        return options.rows_in_all(self.budget)
-
-    @property
     def powers(self) -> tuple[float, ...]:
         """The strengths of the push."""
         return tuple(self.p or POWERS)
@@ -82,8 +79,7 @@ class ComparisonConfig:
                 raise InputError(f"--p must be finite and at least 1, got {power:g}.")
         if self.alpha is not None and not 0.0 <= self.alpha < np.inf:
             raise InputError(f"--alpha must be finite and at least 0, got {self.alpha:g}.")
-        budget = self.rows_in_all
-        if self.indifference and budget is None:
+        if self.indifference and self.budget is None:
             raise InputError("--indifference counts hits within --budget; say both.")
         ways = [f"--{way}" for way in ("group", "time", "random", "test") if getattr(self, way)]
         # Groups are kept apart by time, too, and where parts are drawn of them at random.
@@ -110,7 +106,7 @@ class ComparisonConfig:
     ) -> dict[str, BaseEstimator]:
         """Return the models by name, without preprocessing."""
         if not self.model:
-            models = default_rankers(self.powers, dense=dense, n_rows=len(y), budget=self.rows_in_all)
+            models = default_rankers(self.powers, dense=dense, n_rows=len(y), budget=self.budget)
             if not self.can_split_again(y, times, self.nested):
                 models.pop(LINEAR_CHOSEN, None)
             left_out = [name for name in default_rankers(self.powers, dense=dense) if name not in models]
@@ -121,8 +117,7 @@ class ComparisonConfig:
                 warn(f"not compared, because {why}: {', '.join(left_out)}. To compare one: {names}.")
             return models
         rankers = default_rankers(self.powers, dense=dense)
-        budget = self.rows_in_all
-        rankers[LINEAR_CHOSEN].set_params(fraction=None if budget is None else budget / len(y))
+        rankers[LINEAR_CHOSEN].set_params(**budget_params(self.budget, len(y)))
         models = {}
         for name in self.model:
             # A model goes by its name in fit or in the table; the P-Norm Push is one for each p.
@@ -155,14 +150,22 @@ class Compared(NamedTuple):
     comparison: RankerComparison
 
     @property
-    def budget_of_rows_learnt(self) -> int | None:
-        """The budget, as it is of as many rows as models are fitted to in the end."""
+    def chosen(self) -> str:
+        """The model to use: the best, or with a budget by period the simplest that may be the best."""
+        by_period = isinstance(self.comparison.budget, Budget)
+        return self.comparison.may_be_best_[0] if by_period else self.comparison.best_
+
+    @property
+    def budget_of_rows_learnt(self) -> int | Budget | None:
+        """The budget, as it is of as many rows as models are fitted to in the end, or by period."""
         budget, n_held_out = self.comparison.budget, int((self.comparison.folds >= 0).sum())
-        return None if budget is None else part_of_budget(budget, self.rows.n_learnt, n_held_out)
+        if isinstance(budget, Budget | None):
+            return budget
+        return part_of_budget(budget, self.rows.n_learnt, n_held_out)
 
     def alert(self) -> Alert | None:
-        """Return the alert threshold of the best model for the budget, by the scores of held-out rows."""
-        if (budget := self.budget_of_rows_learnt) is None:
+        """Return the alert threshold of the best model for a number of rows, by scores of held-out rows."""
+        if isinstance(budget := self.budget_of_rows_learnt, Budget | None):
             return None
         held_out, scores = self.comparison.folds >= 0, self.comparison.scores[self.comparison.best_]
         return Alert.from_scores(self.rows.y[held_out], scores[held_out], budget, self.rows.n_learnt)
@@ -186,14 +189,20 @@ def run_comparison(source: FeatureSource, text_format: TextFormat, config: Compa
     for name in config.show or ():
         rows.table.check(name, "show")
     tested = rows.y if config.test is None else rows.y[rows.n_learnt :]
-    if (budget := config.rows_in_all) is not None and budget > len(tested):
+    budget, times = config.budget, rows.times
+    if isinstance(budget, Budget):
+        # Rows may follow the only column of dates, which is taken then.
+        options.split_budget(budget, rows.time)
+        with refusing():
+            times = whole_periods(budget, times)
+    elif budget is not None and budget > len(tested):
         raise InputError(f"--budget {budget} exceeds the {len(tested)} rows to test on.")
     if rows.times is None and rows.groups is None:
         # Nested, rows are split to measure, to choose a model, and in one model to choose p and alpha.
         with refusing("--test: " * (config.test is not None)):
             check_classes(tested, config.folds, 3 if config.nested else 1)
     (cv, split), sparse = split_rows(rows, config), rows.table.is_sparse
-    rankers = config.models(rows.y, rows.times, dense=not sparse)
+    rankers = config.models(rows.y, times, dense=not sparse)
     models = make_ranking_pipelines(
         rankers, rows.numeric, rows.categorical, sparse=sparse, alpha=config.alpha
     )
@@ -201,7 +210,7 @@ def run_comparison(source: FeatureSource, text_format: TextFormat, config: Compa
     members = list(models) if config.model else members_among(models)
     together = members if config.together and len(members) > 1 else []
     nested = bool(together) and is_nested(rows.y, cv)
-    if nested and not config.can_split_again(rows.y, rows.times):
+    if nested and not config.can_split_again(rows.y, times):
         together, nested = [], False
         warn(f"{TOGETHER} are not measured: a class has too few rows to choose how they are added up.")
     with refusing(), progress(config.folds * config.repeats, len(models) + config.nested + nested) as advance:
@@ -224,9 +233,9 @@ def run_comparison(source: FeatureSource, text_format: TextFormat, config: Compa
     compared = Compared(rows, models, split, comparison)
     if together:
         name = next(name for name in comparison.measures if name.startswith(TOGETHER))
-        budget, added = compared.budget_of_rows_learnt, [(name, rankers[name]) for name in together]
-        share = None if budget is None else budget / rows.n_learnt
-        stack = StackingRanker(added, fraction=share, random_state=config.seed)
+        added = [(name, rankers[name]) for name in together]
+        params = budget_params(compared.budget_of_rows_learnt, rows.n_learnt)
+        stack = StackingRanker(added, **params, random_state=config.seed)
         models |= make_ranking_pipelines(
             {name: stack}, rows.numeric, rows.categorical, sparse=sparse, alpha=config.alpha
         )

@@ -171,7 +171,7 @@ def show_measures(
     value = None if config.value is None else table.numbers(config.value, "value")
     weight = None if config.weight is None else table.numbers(config.weight, "weight", 0.0)
     total = float(len(y) if weight is None else weight.sum())
-    budget = options.rows_in_all(config.budget)
+    budget = config.budget
     if budget is not None and budget > total:
         raise InputError(f"--budget {budget} exceeds the {total:g} rows of the data.")
     groups = None if config.group is None else table.groups(config.group)
@@ -289,7 +289,7 @@ def show_periods(
     for of, hits in promised.items():
         screen.print(
             f"{of}: with {100 * (level or 0.0):g} % confidence the first {budget.n:,} rows of a coming "
-            f"{budget.per} hold at least {hits:,} hits, if it is drawn as these {measured.periods} were."
+            f"{budget.per} hold at least {hits:,} hits, if it is drawn as these {budget.several} were."
         )
 
 

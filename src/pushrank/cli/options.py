@@ -24,16 +24,6 @@ def read_budget(text: str) -> int | budgets.Budget:
         ) from error
 
 
-def rows_in_all(budget: int | budgets.Budget | None) -> int | None:
-    """Return a budget as a number of rows of a whole file, for commands that take none by period."""
-    if isinstance(budget, budgets.Budget):
-        raise InputError(
-            f"--budget {budget} is of every {budget.per}, which this command does not take; say how many "
-            "rows of the whole file can be acted on, such as --budget 3000."
-        )
-    return budget
-
-
 def split_budget(
     budget: int | budgets.Budget | None, time: str | None
 ) -> tuple[budgets.Budget | None, int | None]:

@@ -1,5 +1,6 @@
 """``pushrank report``: a comparison as one HTML file that you can share and that opens anywhere."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -42,7 +43,12 @@ def report(
 
 
 def write_comparison_report(
-    path: Path, compared: Compared, config: ComparisonConfig, *, opened: bool
+    path: Path,
+    compared: Compared,
+    config: ComparisonConfig,
+    *,
+    opened: bool,
+    every_day: Sequence[str] = (),
 ) -> ReportData:
     """Write the report, whole or not at all, and return what is in it."""
     rows, comparison = compared.rows, compared.comparison.of_held_out_rows()
@@ -59,6 +65,7 @@ def write_comparison_report(
         # The columns that drive a ranking come from fits to other parts; beside --test there are none.
         X=rows.features[is_held_out] if config.test is None else None,
         by_time=rows.times is not None,
+        every_day=every_day,
     )
     write_page(data, path, opened=opened)
     return data

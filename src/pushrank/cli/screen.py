@@ -15,6 +15,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table as Grid
 from rich.text import Text
 
+from pushrank.budgets import Budget
 from pushrank.cli.errors import in_option_names, visible, warn
 from pushrank.model_selection.comparison import POSITIVES_AT_TOP, RankerComparison
 from pushrank.model_selection.errors import HITS
@@ -55,8 +56,10 @@ def console() -> Console:
     return Screen(width=width, markup=False, emoji=False, highlight=False)
 
 
-def share_of_rows(budget: int | None, n_rows: float) -> str:
+def share_of_rows(budget: int | Budget | None, n_rows: float) -> str:
     """Return a budget beside the rows that it is of, to follow what else is said of them."""
+    if isinstance(budget, Budget):
+        return f"; {budget.words}"
     return "" if budget is None else f"; {budget:,} of {n_rows:,.0f} rows ({100 * budget / n_rows:.3g} %)"
 
 

@@ -57,6 +57,15 @@ def degrees_of_freedom(n_periods: int) -> int:
     return int(COSINES * n_periods ** (2.0 / 3.0))
 
 
+def covariance_of_means(series: Floats) -> Floats:
+    """Return the covariance of the means of series by period, shape (n_series, n_periods)."""
+    n = series.shape[1]
+    nu = degrees_of_freedom(n)
+    angles = np.pi * np.outer(np.arange(1, nu + 1), np.arange(n) + 0.5) / n
+    weights = (series - series.mean(axis=1, keepdims=True)) @ np.cos(angles).T
+    return np.asarray(2.0 / nu / n**2 * weights @ weights.T)
+
+
 def mean_interval(series: Floats, level: float | None, most: float | None = None) -> ConfidenceInterval:
     """Return the mean of a series by period and its interval; without one it has NaN.
 
@@ -66,10 +75,8 @@ def mean_interval(series: Floats, level: float | None, most: float | None = None
     n, mean = len(series), float(series.mean())
     if level is None or n < MIN_PERIODS or np.ptp(series) <= ROUNDING * np.abs(series).max():
         return ConfidenceInterval(np.nan, np.nan, mean, np.nan)
-    nu = degrees_of_freedom(n)
-    angles = np.pi * np.outer(np.arange(1, nu + 1), np.arange(n) + 0.5) / n
-    error = float(np.sqrt(2.0 * np.mean((np.cos(angles) @ (series - mean)) ** 2)) / n)
-    half = float(student.ppf(0.5 + level / 2.0, nu)) * error
+    error = float(np.sqrt(covariance_of_means(series[None])[0, 0]))
+    half = float(student.ppf(0.5 + level / 2.0, degrees_of_freedom(n))) * error
     if most is None:
         return ConfidenceInterval(mean - half, mean + half, mean, error)
     factor = float(np.exp(half / mean))
@@ -248,34 +255,24 @@ class PeriodMeasurement:
         below_best = mean_interval(later.max(axis=0) - rule, level, np.inf)
         return Regret(float(rule.mean()), below_best, of_always)
 
-    @property
-    def periods(self) -> str:
-        """What several periods are called."""
-        return self.budget.per + ("es" if self.budget.per == "batch" else "s")
-
-    @property
-    def a_period(self) -> str:
-        """What follows a number of hits in every period, such as "a day"."""
-        return self.budget.words.partition(" ")[2]
-
     def title(self) -> str:
         """Return a line that says what was measured."""
         rows = f"{self.sizes.sum():,} rows, {self.positives.sum():,} positive"
-        of_periods = f"{len(self.sizes):,} {self.periods}"
+        of_periods = f"{len(self.sizes):,} {self.budget.several}"
         return f"{', '.join(self.hits)} on {rows}, {of_periods}; {self.budget.words} looked at"
 
     def cells(self, at_least: float = 1.0) -> tuple[list[str], list[list[str]]]:
         """Return the header and the rows of the printed table, as texts: a row for each model."""
         level = f"{100 * (self.confidence_level or 0.0):g} % interval"
-        held = f"{self.periods} with {at_least:g} hit{'s' * (at_least != 1.0)} or more"
-        header = ["scores", f"hits {self.a_period}", level, "spread", held, level]
+        held = f"{self.budget.several} with {at_least:g} hit{'s' * (at_least != 1.0)} or more"
+        header = ["scores", f"hits {self.budget.each}", level, "spread", held, level]
         shares, rows = self.share_of_periods(at_least), []
         for (name, mean), spread in zip(self.means.items(), self.spreads.values(), strict=True):
             share = interval_texts(ConfidenceInterval(*(100.0 * number for number in shares[name])), " %")
             rows.append([name, *interval_texts(mean), f"{spread:.2f}", *share])
         for row, value in zip(rows, self.mean_values.values(), strict=False):
             row += interval_texts(value)
-        header += [f"value {self.a_period}", level] * bool(self.values)
+        header += [f"value {self.budget.each}", level] * bool(self.values)
         if self.confidence_level is None:
             header, *rows = ([row[0], row[1], *row[3:5], *row[6:7]] for row in (header, *rows))
         return header, rows
@@ -284,14 +281,16 @@ class PeriodMeasurement:
         """Return what the hits are of, the differences from the first model, and what intervals assume."""
         by_chance, n = float(np.mean(self.looked_at * self.positives / self.sizes)), len(self.sizes)
         said = [
-            f"There are {self.positives.mean():,.1f} positives {self.a_period}; as many rows at random as "
+            f"There are {self.positives.mean():,.1f} positives {self.budget.each}; as many rows at random as "
             f"are looked at would hold {by_chance:,.2f}."
         ]
         if n_short := int(np.sum(self.sizes < self.budget.n)):
-            said.append(f"{n_short:,} of {n:,} {self.periods} have fewer rows, and are looked at whole.")
+            said.append(
+                f"{n_short:,} of {n:,} {self.budget.several} have fewer rows, and are looked at whole."
+            )
         level, n_others = self.confidence_level, len(self.hits) - 1
         said += [
-            difference_sentence(f"{name} against {self.first}", found, self.a_period, level, n_others, 2)
+            difference_sentence(f"{name} against {self.first}", found, self.budget.each, level, n_others, 2)
             for name, found in self.differences.items()
         ]
         said += [
@@ -306,15 +305,20 @@ class PeriodMeasurement:
             of_always = self.regret().of_always
             best = max(of_always, key=lambda name: of_always[name].difference)
             against = f"always {best} against the best of the last {self.budget.per}"
-            said.append(difference_sentence(against, of_always[best], self.a_period, level, n_others + 1, 2))
-        if level is not None and n < MIN_PERIODS:
-            said.append(f"There are no intervals, which take {MIN_PERIODS} {self.periods}; found {n}.")
-        elif level is not None:
             said.append(
-                f"Intervals allow for neighbouring {self.periods} that are alike, not for a trend: "
-                "coming hits may then lie outside."
+                difference_sentence(against, of_always[best], self.budget.each, level, n_others + 1, 2)
             )
-        return said
+        return said if level is None else [*said, self.caveat]
+
+    @property
+    def caveat(self) -> str:
+        """What intervals assume, or why there are none."""
+        if (n := len(self.sizes)) < MIN_PERIODS:
+            return f"There are no intervals, which take {MIN_PERIODS} {self.budget.several}; found {n}."
+        return (
+            f"Intervals allow for neighbouring {self.budget.several} that are alike, not for a trend: "
+            "coming hits may then lie outside."
+        )
 
     def __str__(self) -> str:
         """Return the table, and the sentences."""

@@ -15,6 +15,7 @@ from sklearn.utils.validation import _num_samples
 from pushrank import metrics
 from pushrank._time import check_times, splitter_of
 from pushrank._validation import two_classes
+from pushrank.budgets import Budget
 
 
 class LabelledRows(NamedTuple):
@@ -59,6 +60,14 @@ def checked_rows(
             )
     times = None if time is None else check_times(time, n_rows)
     return LabelledRows(X, y, positive, weights, None if groups is None else np.asarray(groups), times)
+
+
+def whole_periods(budget: Budget, time: Any) -> NDArray[Any]:
+    """Return when each row's period begins, or the number of its batch where batches are no times."""
+    if time is None:
+        raise ValueError(f"a budget of {budget.words} needs the time of every row: pass time=.")
+    labels, codes = budget.periods(time)
+    return labels[codes] if labels.dtype.kind in "iufM" else codes
 
 
 def check_classes(y: NDArray[np.bool_], n_folds: int, n_splits: int = 1) -> None:
@@ -140,12 +149,14 @@ def part_of_budget(budget: int, n_part: int, n_rows: int) -> int:
     return max(1, round(budget * n_part / n_rows))
 
 
-def on_one_scale(scores: NDArray[np.float64], folds: NDArray[np.intp]) -> NDArray[np.float64]:
+def on_one_scale(
+    scores: NDArray[np.float64], folds: NDArray[np.intp], ranks: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
     """Return one order of all rows, the higher the better, from scores of fits that differ between folds.
 
     Scores of different fits are not on one scale. A row's rank within its fold is, since all folds are drawn
-    in the same way. Of rows with equal ranks the one farther above its fold's mean is first, in standard
-    deviations. Rows that tie within a fold stay tied.
+    in the same way; or other ``ranks``, such as those within days. Of rows with equal ranks the one farther
+    above its fold's mean is first, in standard deviations. Rows that tie within a fold stay tied.
 
     Examples
     --------
@@ -156,7 +167,7 @@ def on_one_scale(scores: NDArray[np.float64], folds: NDArray[np.intp]) -> NDArra
     for fold in np.unique(folds):
         in_fold = folds == fold
         values = scores[in_fold]
-        rank[in_fold] = (rankdata(values) - 0.5) / len(values)
+        rank[in_fold] = (rankdata(values) - 0.5) / len(values) if ranks is None else ranks[in_fold]
         # The mean of equal scores may be off by rounding, which must not part them.
         spread = values.std() if np.ptp(values) > 0.0 else np.inf
         # After rounding, rows that are equally far above the mean tie whatever the units of their scores.

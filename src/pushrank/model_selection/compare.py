@@ -23,6 +23,7 @@ from sklearn.utils import check_random_state
 from pushrank import metrics
 from pushrank._time import TimeSplit, warn_of_random_folds
 from pushrank._validation import check_number, warn
+from pushrank.budgets import Budget
 from pushrank.estimators import IRPush, PNormPush, PushBoost, StackingRanker, TopRankerCV, TrimmedPush
 from pushrank.estimators._combination import Combination, OutOfFold, combine_apart, unlinked
 from pushrank.estimators._scoring import FrozenRanker, check_one_scorer, fit_params, model_scores
@@ -35,6 +36,7 @@ from pushrank.model_selection._folds import (
     part_of_budget,
     share_of_hits,
     split_rows,
+    whole_periods,
 )
 from pushrank.model_selection.comparison import (
     CHOSEN,
@@ -83,7 +85,7 @@ def compare_rankers(
     X: Any,
     y: ArrayLike,
     *,
-    budget: int | None = None,
+    budget: int | Budget | None = None,
     cv: Any = 5,
     n_repeats: int = 1,
     scoring: str | Callable[..., float] | None = None,
@@ -118,10 +120,12 @@ def compare_rankers(
         The rows.
     y : array-like of shape (n_samples,)
         Labels of two values.
-    budget : int, optional
-        How many of all rows can be acted on. Models are then judged by how many of these are positive; else
-        by the precision among the first rows of a test part, a quarter as many as it has positives. Where a
-        number or a splitter as `cv` never holds some rows out, the same share of the others is acted on.
+    budget : int or Budget, optional
+        How many of all rows can be acted on, or in every period, such as ``Budget(150, per="day")`` of
+        :mod:`pushrank.budgets`. Models are then judged by how many of these are positive, in all or a period;
+        else by the precision among the first rows of a test part, a quarter as many as it has positives.
+        Where a number or a splitter as `cv` never holds some rows out, the same share of the others is acted
+        on. A budget by period needs `time`.
     cv : int, splitter or iterable, default=5
         The number of folds, drawn at random in strata or, with `time`, cut in its order; or what splits the
         rows so that none is in two test parts. Models are fitted once to a training part that several test
@@ -139,7 +143,8 @@ def compare_rankers(
     time : array-like of shape (n_samples,), optional
         The times of the rows, as numbers or dates. They are split by :class:`TimeSplit`, or by a splitter as
         `cv` that takes times, also for the nested choice, and are handed to models that choose or stop by
-        rows of their own.
+        rows of their own. With a budget by period each row's time is the beginning of its period, so that no
+        part tears one; a splitter's gap and window count from there.
     sample_weight : array-like of shape (n_samples,), optional
         Weights of the rows in every fit, such as amounts of money. With a budget, the weight of the positives
         among the rows acted on is measured, too.
@@ -183,7 +188,9 @@ def compare_rankers(
 
     Counts of rows are of all rows that are held out, not of one test part: hits in a budget of N rows are the
     share of positives among the rows of a test part acted on, in proportion to its size, times N, and
-    positives at the top are the share of a part's positives that are, times the number of all.
+    positives at the top are the share of a part's positives that are, times the number of all. With a budget
+    by period hits are those a period, with the errors of :func:`pushrank.metrics.measure_periods`, whose
+    result for all models is ``days``; of fewer than 21 periods the errors come from the test parts.
 
     The best of several figures is too good, for it was chosen by the rows it is read from; the nested choice
     says by how much.
@@ -210,10 +217,12 @@ def compare_rankers(
     >>> comparison.measures["push"]["hits in budget"].shape
     (5,)
     """
+    if isinstance(budget, Budget):
+        time = whole_periods(budget, time)
     rows = checked_rows(X, y, pos_label, sample_weight, groups, time)
     n_rows = len(rows.y)
     seed = random_state if isinstance(random_state, int) else check_random_state(random_state).randint(2**31)
-    if budget is not None and not 1 <= budget <= n_rows:
+    if not isinstance(budget, Budget | None) and not 1 <= budget <= n_rows:
         raise ValueError(f"budget must be at least 1 and at most the {n_rows} rows, got {budget}.")
     check_number("indifference", indifference, 0.0)
     models = _checked_models(models, rows, budget)
@@ -243,7 +252,7 @@ class Settings(NamedTuple):
     models: Mapping[str, BaseEstimator]
     cv: Any
     scoring: Any
-    budget: int | None
+    budget: int | Budget | None
     seed: int
     callback: Callable[[], None] | None
 
@@ -280,7 +289,22 @@ def _measured(
                 settings.callback()
         parts.append(part)
     comparison.simplicity = {name: simplicity(fits.rankers[name]) for name in settings.models} if fits else {}
+    _measure_periods(comparison, rows)
     return comparison, parts
+
+
+def _measure_periods(comparison: RankerComparison, rows: LabelledRows) -> None:
+    """Measure what each model finds in each period of the rows held out, where the budget is by period."""
+    if isinstance(comparison.budget, Budget):
+        held_out, weights = comparison.folds >= 0, rows.weights
+        comparison.times = rows.times
+        comparison.days = metrics.measure_periods(
+            rows.positive[held_out],
+            {name: scores[held_out] for name, scores in comparison.scores.items()},
+            budget=comparison.budget,
+            time=np.asarray(rows.times)[held_out],
+            value=None if weights is None else weights[held_out],
+        )
 
 
 def is_nested(positive: NDArray[np.bool_], cv: Any) -> bool:
@@ -289,11 +313,21 @@ def is_nested(positive: NDArray[np.bool_], cv: Any) -> bool:
     return bool(few) or not (isinstance(cv, int | np.integer) or hasattr(cv, "split"))
 
 
-def _stack(models: Mapping[str, Any], rows: LabelledRows, budget: int | None, seed: int) -> StackingRanker:
-    """Return all models together, unfitted, for the budget's share of the rows."""
-    fraction = None if budget is None else budget / len(rows.y)
+def _stack(
+    models: Mapping[str, Any], rows: LabelledRows, budget: int | Budget | None, seed: int
+) -> StackingRanker:
+    """Return all models together, unfitted, for the budget by period or its share of the rows."""
     cv = 5 if rows.groups is None or rows.times is not None else StratifiedGroupKFold(5)
-    return StackingRanker(list(models.items()), fraction=fraction, cv=cv, random_state=seed)
+    return StackingRanker(
+        list(models.items()), **budget_params(budget, len(rows.y)), cv=cv, random_state=seed
+    )
+
+
+def budget_params(budget: int | Budget | None, n_rows: int) -> dict[str, Any]:
+    """Return the parameters by which a search takes a budget of so many rows as a share, or by period."""
+    if isinstance(budget, Budget):
+        return {"budget": budget}
+    return {"fraction": None if budget is None else budget / n_rows}
 
 
 def _add_together(
@@ -315,7 +349,7 @@ def _add_together(
         # The budget that was given is of all rows; that of the comparison may be of those held out.
         stack = _stack(members, rows, settings.budget, settings.seed)
         target = two_class_target(stack, rows.positive, rows.weights)
-        out_of_fold = OutOfFold(scores, [part.rows for part in of_repeat], by_time)
+        out_of_fold = OutOfFold(scores, [part.rows for part in of_repeat], by_time, rows.times)
         combinations += combine_apart(stack, out_of_fold, target)
     comparison.measures[TOGETHER_NOT_NESTED] = {}
     for number, (part, combination) in enumerate(zip(parts, combinations, strict=True)):
@@ -331,6 +365,7 @@ def _add_together(
             measures[criterion] = float(scorer(frozen, testing.X, testing.y))
         _append(comparison.measures[TOGETHER_NOT_NESTED], measures)
     comparison.simplicity[TOGETHER_NOT_NESTED] = simplicity(stack)
+    _measure_periods(comparison, rows)
     return combinations
 
 
@@ -354,7 +389,7 @@ def _append(by_measure: dict[str, NDArray[np.float64]], measures: Mapping[str, f
 def _best_inside(settings: Settings, training: LabelledRows, comparison: RankerComparison) -> str:
     """Return the best model by a comparison within a training part."""
     budget = comparison.budget
-    if budget is not None:
+    if not isinstance(budget, Budget | None):
         budget = part_of_budget(budget, len(training.y), int((comparison.folds >= 0).sum()))
     splits = split_rows(training, settings.cv, 1, 1, settings.seed)
     models = {name: model for name, model in settings.models.items() if name != TOGETHER}
@@ -390,6 +425,9 @@ def _add_errors(
         for of_part, combination in zip(of_half, combinations[-n_last:], strict=True):
             of_part.append(combination(_unlinked(members, list(settings.models), of_part)))
     for measure in comparison.measures[comparison.baseline_]:
+        if isinstance(comparison.budget, Budget) and measure in (HITS, WEIGHT):
+            comparison.errors[measure] = comparison.errors_of(measure)
+            continue
         named = [name for name in comparison.measures if name != CHOSEN]
         values = np.array([comparison.measures[name][measure] for name in named])
         comparison.errors[measure] = errors_of_parts(
@@ -397,7 +435,7 @@ def _add_errors(
             measure,
             parts,
             halves,
-            budget=comparison.budget,
+            budget=None if isinstance(comparison.budget, Budget) else comparison.budget,
             n_repeats=comparison.n_repeats,
             n_train=n_train,
             n_halved=len(train),
@@ -409,7 +447,12 @@ def _add_errors(
 
 
 def _nothing_measured(
-    rows: LabelledRows, splits: Sequence[Any], criterion: str, budget: int | None, n_repeats: int, cv: Any
+    rows: LabelledRows,
+    splits: Sequence[Any],
+    criterion: str,
+    budget: int | Budget | None,
+    n_repeats: int,
+    cv: Any,
 ) -> RankerComparison:
     """Return a comparison without models, of the folds of the first repetition."""
     folds = np.full(len(rows.y), -1, dtype=np.intp)
@@ -417,7 +460,10 @@ def _nothing_measured(
         folds[test] = part
     n_held_out = int((folds >= 0).sum())
     judged = _how_judged(rows, cv, len(splits))
-    if budget is not None and n_held_out < len(folds) and hasattr(cv, "split") | isinstance(cv, int):
+    if isinstance(budget, Budget):
+        n_periods = len(budget.periods(np.asarray(rows.times)[folds >= 0]).labels)
+        judged += f" They are of whole {budget.several}, {n_periods:,} in all."
+    elif budget is not None and n_held_out < len(folds) and hasattr(cv, "split") | isinstance(cv, int):
         share = part_of_budget(budget, n_held_out, len(folds))
         judged += f" A budget of {budget:,} of {len(folds):,} rows is {share:,} of the {n_held_out:,} tested."
         budget = share
@@ -437,7 +483,7 @@ def _how_judged(rows: LabelledRows, cv: Any, n_splits: int) -> str:
 
 
 def _checked_models(
-    models: Mapping[str, BaseEstimator] | None, rows: LabelledRows, budget: int | None
+    models: Mapping[str, BaseEstimator] | None, rows: LabelledRows, budget: int | Budget | None
 ) -> Mapping[str, BaseEstimator]:
     if models is None:
         models = default_rankers(dense=not hasattr(rows.X, "tocsr"), n_rows=len(rows.y), budget=budget)
@@ -455,7 +501,7 @@ def default_rankers(
     *,
     dense: bool = True,
     n_rows: int | None = None,
-    budget: int | None = None,
+    budget: int | Budget | None = None,
 ) -> dict[str, BaseEstimator]:
     """Return the models that :func:`compare_rankers` compares by default, by name.
 
@@ -469,8 +515,8 @@ def default_rankers(
         The number of rows, beyond 20,000 of which forests, and a choice of the objective inside every
         fold, take too long to be a default, and beyond 3,000,000 all trees. With fewer than 200,
         LightGBM's defaults split little.
-    budget : int, optional
-        How many of these rows can be acted on, which a ranker is chosen for.
+    budget : int or Budget, optional
+        How many of these rows can be acted on, or in every period, which a ranker is chosen for.
 
     Returns
     -------
@@ -498,8 +544,8 @@ def default_rankers(
     }
     is_small = n_rows is None or n_rows <= MAX_SLOW_ROWS
     if is_small:
-        fraction = None if budget is None or n_rows is None else budget / n_rows
-        rankers[LINEAR_CHOSEN] = TopRankerCV(fraction=fraction, random_state=0)
+        known = budget if n_rows or isinstance(budget, Budget) else None
+        rankers[LINEAR_CHOSEN] = TopRankerCV(**budget_params(known, n_rows or 1), random_state=0)
     if dense:
         rankers[STUMPS] = PushBoost(p=16.0, n_estimators=100, random_state=0)
         if n_rows is None or n_rows <= MAX_TREE_ROWS:
@@ -522,7 +568,7 @@ def default_rankers(
     return rankers
 
 
-def _criterion(scoring: Any, budget: int | None) -> tuple[str, Callable[..., float] | None]:
+def _criterion(scoring: Any, budget: int | Budget | None) -> tuple[str, Callable[..., float] | None]:
     """Return the measure to judge models by, and the scorer that gives it where it is none of ours."""
     if scoring is None:
         return (PRECISION if budget is None else HITS), None
@@ -544,7 +590,14 @@ def _measures(
         AVERAGE_PRECISION: metrics.average_precision(y, scores),
         AUC: metrics.auc(y, scores),
     }
-    if budget is not None:
+    if isinstance(budget, Budget):
+        found = metrics.measure_periods(
+            y, scores, budget=budget, time=np.asarray(rows.times), value=rows.weights, confidence_level=None
+        )
+        measures[HITS] = float(found.hits["scores"].mean())
+        if rows.weights is not None:
+            measures[WEIGHT] = float(found.values["scores"].mean())
+    elif budget is not None:
         measures[HITS] = budget * share_of_hits(y, scores, budget, n_rows)
         if rows.weights is not None:
             k = part_of_budget(budget, len(y), n_rows)

@@ -11,7 +11,10 @@ from numpy.typing import NDArray
 
 from pushrank._html import html_sentences, html_table, interval_pictures
 from pushrank._optional import import_optional
+from pushrank.budgets import Budget
+from pushrank.metrics import PeriodMeasurement
 from pushrank.metrics.measurement import decimals
+from pushrank.metrics.periods import MIN_PERIODS
 from pushrank.model_selection._folds import on_one_scale
 from pushrank.model_selection.errors import (
     AUC,
@@ -21,6 +24,7 @@ from pushrank.model_selection.errors import (
     WEIGHT,
     Errors,
     errors_by_folds,
+    errors_by_periods,
 )
 from pushrank.model_selection.verdict import ROUNDING, may_be_best, quantiles
 
@@ -77,8 +81,8 @@ class RankerComparison:
         For each model, its measures by name, one value a fold.
     criterion : str
         The measure that models are judged by.
-    budget : int or None, default=None
-        How many of all rows are acted on.
+    budget : int, Budget or None, default=None
+        How many of all rows are acted on, or of those of every period.
     n_repeats : int, default=1
         The number of repetitions of the cross-validation.
     n_positives : int or None, default=None
@@ -102,6 +106,10 @@ class RankerComparison:
         whatever is none of these, 3 for forests, 4 for ensembles. Equals keep the order of ``measures``.
     indifference : float, default=0.0
         Differences of the criterion below it make no difference to the user.
+    times : ndarray of shape (n_samples,), optional
+        With a budget by period, the beginning of each row's period.
+    days : PeriodMeasurement, optional
+        With a budget by period, the hits of every model in each period of the rows held out.
 
     Notes
     -----
@@ -122,7 +130,9 @@ class RankerComparison:
 
     Measures without influence values, such as positives at top or a scorer of your own, and rows judged by
     time have the variance :math:`(1 / V + n_{test} / n_{train}) s^2` of Nadeau and Bengio, by the variance
-    :math:`s^2` between the V folds, and Student's distribution of V - 1 degrees of freedom.
+    :math:`s^2` between the V folds, and Student's distribution of V - 1 degrees of freedom. Hits a
+    period have those of :func:`pushrank.metrics.measure_periods`, of 21 periods or more, and their mean is
+    over periods.
 
     References
     ----------
@@ -145,7 +155,7 @@ class RankerComparison:
 
     measures: dict[str, dict[str, NDArray[np.float64]]]
     criterion: str
-    budget: int | None = None
+    budget: int | Budget | None = None
     n_repeats: int = 1
     n_positives: int | None = None
     scores: dict[str, NDArray[np.float64]] = field(default_factory=dict)
@@ -156,6 +166,8 @@ class RankerComparison:
     quantiles: tuple[float, NDArray[np.float64]] | None = None
     simplicity: dict[str, int] = field(default_factory=dict)
     indifference: float = 0.0
+    times: NDArray[Any] | None = None
+    days: PeriodMeasurement | None = None
 
     def __repr__(self) -> str:
         folds = f"{self.n_folds} folds" + f", {self.n_repeats} times" * (self.n_repeats > 1)
@@ -259,27 +271,43 @@ class RankerComparison:
 
     @property
     def held_out_(self) -> dict[str, NDArray[np.float64]]:
-        """One order of all rows for each model, the higher the better, by their ranks within their folds."""
-        return {
-            model: on_one_scale(scores, self.folds)
-            for model, scores in self.scores.items()
-            if model != CHOSEN
-        }
+        """One order of all rows for each model, the higher the better, by their ranks within their folds.
+
+        With a budget by period it is by their ranks within their periods, in budgets: first come the rows
+        that are looked at.
+        """
+        held_out, orders = self.folds >= 0, {}
+        for model, scores in self.scores.items():
+            ranks = None
+            if isinstance(self.budget, Budget):
+                ranks = np.full(len(scores), np.nan)
+                periods = self.budget.periods(self.times)
+                ranks[held_out] = -periods.depths(scores[held_out], self.budget.n, held_out)
+            if model != CHOSEN:
+                orders[model] = on_one_scale(scores, self.folds, ranks)
+        return orders
 
     def of_held_out_rows(self) -> RankerComparison:
         """Return the comparison without the rows that no fold held out, such as the past of a time split."""
         held_out = self.folds >= 0
         scores = {model: values[held_out] for model, values in self.scores.items()}
-        return replace(self, scores=scores, folds=self.folds[held_out])
+        times = None if self.times is None else self.times[held_out]
+        return replace(self, scores=scores, folds=self.folds[held_out], times=times)
 
     def mean(self, model: str, measure: str) -> float:
-        """Return the mean of a model's measure over the folds."""
-        return float(np.mean(self.measures[model][measure]))
+        """Return the mean of a model's measure over the folds, or of hits a period over the periods."""
+        return float(np.mean(self.by_period(measure).get(model, self.measures[model][measure])))
+
+    def by_period(self, measure: str) -> dict[str, NDArray[np.float64]]:
+        """Return the measure of each model in each period held out, of hits and their weights; else none."""
+        if self.days is None:
+            return {}
+        return {HITS: self.days.hits, WEIGHT: self.days.values}.get(measure, {})
 
     def standard_error(self, model: str, measure: str) -> float:
         """Return the standard error of a model's mean, over rows and training sets."""
         if model == CHOSEN:
-            return float(errors_by_folds(self.measures[model][measure][None], self.n_repeats).means[0])
+            return float(self._errors_among([model], measure).means[0])
         return float(self.errors_of(measure).means[self._models.index(model)])
 
     def errors_of(self, measure: str) -> Errors:
@@ -287,13 +315,20 @@ class RankerComparison:
 
         The error of a difference that is the same in all of fewer than six folds is infinite.
         """
-        values = np.array([self.measures[model][measure] for model in self._models])
-        errors = self.errors.get(measure) or errors_by_folds(values, self.n_repeats)
-        gaps = np.abs(np.subtract.outer(values.mean(axis=1), values.mean(axis=1)))
+        means = [self.mean(model, measure) for model in self._models]
+        errors = self.errors.get(measure) or self._errors_among(self._models, measure)
+        gaps = np.abs(np.subtract.outer(means, means))
         if self.n_folds < MIN_EQUAL_FOLDS and ((errors.differences == 0.0) & (gaps > ROUNDING)).any():
             known = (errors.differences > 0.0) | (gaps <= ROUNDING)
             return errors._replace(differences=np.where(known, errors.differences, np.inf))
         return errors
+
+    def _errors_among(self, models: list[str], measure: str) -> Errors:
+        """Return the errors of some models from periods, if these are enough, or else from the folds."""
+        by_period = self.by_period(measure)
+        if by_period and self.days is not None and len(self.days.sizes) >= MIN_PERIODS:
+            return errors_by_periods(np.array([by_period[model] for model in models]))
+        return errors_by_folds(np.array([self.measures[model][measure] for model in models]), self.n_repeats)
 
     def _quantiles(self) -> tuple[float, NDArray[np.float64]]:
         return self.quantiles or quantiles(self.errors_of(self.criterion), CONFIDENCE, seed=0)
@@ -303,10 +338,9 @@ class RankerComparison:
 
         The interval holds at 95 % together with those of all other pairs of models.
         """
-        both = [self.measures[name][self.criterion] for name in (model, other)]
-        mean = float(np.mean(both[0] - both[1]))
+        mean = self.mean(model, self.criterion) - self.mean(other, self.criterion)
         if CHOSEN in (model, other):
-            errors = errors_by_folds(np.array(both), self.n_repeats)
+            errors = self._errors_among([model, other], self.criterion)
             (joint, _), (row, column) = quantiles(errors, CONFIDENCE, seed=0), (0, 1)
         else:
             errors, (joint, _) = self.errors_of(self.criterion), self._quantiles()
@@ -319,7 +353,9 @@ class RankerComparison:
         return Difference(mean, error, max(mean - reach, -most), min(mean + reach, most), beyond)
 
     def _largest_value(self) -> float:
-        if self.criterion == HITS and self.budget is not None:
+        if self.criterion == HITS and self.days is not None:
+            return float(self.days.looked_at.mean())
+        if self.criterion == HITS and not isinstance(self.budget, Budget | None):
             return float(min(self.budget, self.n_positives or self.budget))
         return 1.0 if self.criterion in (PRECISION, AVERAGE_PRECISION, AUC) else np.inf
 
@@ -329,14 +365,16 @@ class RankerComparison:
             n_rows = max(1, round(self.n_positives / 4))
             return f"precision in {n_rows:,} row{'s' * (n_rows > 1)}"
         names = {HITS: "hits", WEIGHT: "weight found"}
-        return (
-            f"{names[measure]} in {self.budget:,} row{'s' * (self.budget != 1)}"
-            if measure in names
-            else measure
-        )
+        if measure not in names or self.budget is None:
+            return measure
+        each = f" {self.budget.each}" if isinstance(self.budget, Budget) else ""
+        n = self.budget.n if isinstance(self.budget, Budget) else self.budget
+        return f"{names[measure]}{each} in {n:,} row{'s' * (n != 1)}"
 
     def digits(self, measure: str) -> int:
-        """Return how many decimals of a measure to show: 1 for counts of rows, else 3."""
+        """Return how many decimals of a measure to show: 1 for counts of rows, 2 a period, else 3."""
+        if measure in (HITS, WEIGHT) and isinstance(self.budget, Budget):
+            return 2
         return 1 if measure in (POSITIVES_AT_TOP, HITS, WEIGHT) else 3
 
     def mean_and_error(self, model: str, measure: str) -> str:
@@ -347,7 +385,12 @@ class RankerComparison:
 
     def verdict(self) -> str:
         """Return which model is best at the top, whether by more than chance, and what to expect of it."""
-        sentences = f"{_sentences(self)} {self.judged}".rstrip()
+        caveat, days = "", self.days
+        if days is not None:
+            caveat = days.caveat
+            if len(days.sizes) < MIN_PERIODS:
+                caveat = f"So few {days.budget.several} tell little: intervals are from the test parts."
+        sentences = f"{_sentences(self)} {self.judged} {caveat}".rstrip()
         if self.optimism_ is not None:
             sentences += (
                 f" Report {self.mean_and_error(CHOSEN, self.criterion)}, the figure of choosing inside every "
@@ -372,10 +415,10 @@ class RankerComparison:
         """Return the means, the differences and the verdict as a dict of plain values, for JSON.
 
         Its keys are ``best``, ``may_be_best`` and ``equal_for_your_purposes`` (the simplest first),
-        ``equally_good``, ``criterion``, ``verdict``, ``differences``, ``models`` and, after a nested choice,
-        ``optimism``.
+        ``equally_good``, ``criterion``, ``verdict``, ``differences``, ``models``, with a budget by period
+        ``days`` and, after a nested choice, ``optimism``.
         """
-        summary = {
+        summary: dict[str, Any] = {
             "best": self.best_,
             "may_be_best": self.may_be_best_,
             "equal_for_your_purposes": self.equal_for_your_purposes_,
@@ -393,6 +436,8 @@ class RankerComparison:
                 for model, measures in self.measures.items()
             },
         }
+        if self.days is not None:
+            summary["days"] = self.days.summary()
         if self.optimism_ is None:
             return summary
         mean, error, *_ = self.optimism_

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pushrank._numeric import Floats
 from pushrank._validation import resolve_k
 from pushrank.metrics._ranking import Ranking
+from pushrank.metrics.periods import covariance_of_means, degrees_of_freedom
 from pushrank.metrics.roc import placements
 from pushrank.model_selection._folds import part_of_budget
 
@@ -84,6 +85,16 @@ def errors_by_folds(values: Floats, n_repeats: int, test_ratio: float | None = N
     means, differences = np.diag(covariance), variances_of_differences(covariance)
     # So few folds say nothing of correlations; those of independent models give Tukey's quantiles.
     return Errors(np.sqrt(means), np.sqrt(differences), np.eye(len(values)), n_folds - 1.0)
+
+
+def errors_by_periods(series: Floats) -> Errors:
+    """Return the errors of mean hits a period, from the hits of all periods, shape (n_models, n_periods).
+
+    They allow for neighbours that are alike, as those of :func:`pushrank.metrics.measure_periods` do.
+    """
+    covariance = covariance_of_means(series)
+    means, differences = np.diag(covariance), variances_of_differences(covariance)
+    return Errors(np.sqrt(means), np.sqrt(differences), covariance, degrees_of_freedom(series.shape[1]))
 
 
 def errors_by_rows(

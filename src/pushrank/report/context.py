@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import permutations
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 
 from pushrank import metrics
 from pushrank._numeric import Floats
-from pushrank.metrics import Measurement
+from pushrank.budgets import Budget
+from pushrank.metrics import Measurement, PeriodMeasurement
 from pushrank.metrics._bootstrap import default_n_resamples
 from pushrank.metrics.measurement import number_text
+from pushrank.metrics.periods import interval_texts
 from pushrank.model_selection.comparison import RankerComparison
 from pushrank.model_selection.errors import HITS, PRECISION
 from pushrank.report.lists import MemberHits, RankedLists
@@ -36,7 +38,7 @@ MAX_DISAGREEING_ROWS = 20
 MAX_COLUMNS = 10
 MAX_SHORT_TEXT = 20
 """Columns of longer texts are given a minimal width."""
-BUDGETS = (0.25, 0.5, 1.0, 2.0, 5.0)
+BUDGETS = (0.25, 0.5, 1.0, 1.5, 2.0, 5.0)
 """The rows of the table of budgets, in units of the budget."""
 
 
@@ -80,6 +82,8 @@ class ReportData(Page):
         the best ranking, for which the best model is fitted once more in every fold.
     by_time : bool, default=False
         Whether folds follow each other in time, so that these fits take the folds before alone.
+    every_day : list of str, optional
+        Sentences on the model that was saved for a budget by period, for the verdict.
     """
 
     comparison: RankerComparison
@@ -92,6 +96,7 @@ class ReportData(Page):
     models: Mapping[str, Any] = field(default_factory=dict)
     X: Any = None
     by_time: bool = False
+    every_day: Sequence[str] = ()
 
     @cached_property
     def lists(self) -> RankedLists:
@@ -99,6 +104,8 @@ class ReportData(Page):
         comparison = self.comparison
         best, runner_up = comparison.best_, comparison.runner_up_
         depth = comparison.budget or max(1, round(0.25 * int(self.y.sum())))
+        if isinstance(depth, Budget):
+            depth = depth.spent(depth.periods(comparison.times))
         return RankedLists(
             self.y, comparison.held_out_, depth, best, None if runner_up == best else runner_up
         )
@@ -133,6 +140,7 @@ class ReportData(Page):
             "none_is_better": comparison.none_is_better_,
             "place": _place_of_best(comparison),
             "may_be_best": comparison.may_be_best_,
+            "of_days": _budgets_by_period(self),
         }
         return of_comparison | _template_context(self, _facts(self))
 
@@ -179,7 +187,7 @@ class MeasurementData(Page):
     def context(self) -> dict[str, Any]:
         """Return the names that the template uses."""
         judged_by = f"hits among the first {self.lists.depth:,} rows"
-        of_measurement = {"measured": self.measurement, "drivers": Drivers([], "")}
+        of_measurement = {"measured": self.measurement, "drivers": Drivers([], ""), "of_days": []}
         return of_measurement | _template_context(self, {"Lists judged by": judged_by})
 
 
@@ -193,7 +201,9 @@ class Cell(NamedTuple):
 def sentences(data: ReportData | MeasurementData) -> list[str]:
     """Return the verdict, and how many hits the two lists have that it compares."""
     if isinstance(data, ReportData):
-        return [data.comparison.verdict(), _hits_sentence(data.lists, "")]
+        days = data.comparison.days
+        found = _hits_sentence(data.lists, "") if days is None else _days_sentence(days, data.lists)
+        return [data.comparison.verdict(), found, *data.every_day]
     low, high, *_ = data.measurement.measures[data.lists.best]["hits"]
     interval = "" if np.isnan(low) else f", 95 % interval {row_count(low)} to {row_count(high)}"
     return [_hits_sentence(data.lists, interval), *data.measurement.sentences(), *data.promised]
@@ -211,6 +221,32 @@ def _hits_sentence(lists: RankedLists, interval: str) -> str:
         f"Of the {depth:,} rows that {best} ranks first, {row_count(lists.hits(best))} are hits{interval}"
         f"{other}.{ties * bool(counts)} A random pick would find {row_count(depth * lists.base_rate)}."
     )
+
+
+def _days_sentence(days: PeriodMeasurement, lists: RankedLists) -> str:
+    found = {model: interval_texts(days.means[model]) for model in lists.pair}
+    hits = " and ".join(f"{mean} by {model} (95 % interval {ends})" for model, (mean, ends) in found.items())
+    chance = float(np.mean(days.looked_at * days.positives / days.sizes))
+    return (
+        f"Hits {days.budget.each} among the first {days.budget.n:,} rows: {hits}. There are "
+        f"{days.positives.mean():,.1f} to be found; a random pick would find {chance:.2f}."
+    )
+
+
+def _budgets_by_period(data: ReportData) -> list[tuple[Budget, dict[str, list[str]], float]]:
+    """Return budgets by period, the hits of the best list and its runner-up with intervals, and precision."""
+    budget, times, lists = data.comparison.budget, data.comparison.times, data.lists
+    if not isinstance(budget, Budget):
+        return []
+    scores = {model: data.comparison.scores[model] for model in lists.pair}
+    found = []
+    for n in sorted({max(1, round(part * budget.n)) for part in BUDGETS}):
+        of_n = metrics.measure_periods(data.y, scores, budget=replace(budget, n=n), time=np.asarray(times))
+        share = float(of_n.hits[lists.best].sum() / of_n.looked_at.sum())
+        found.append(
+            (of_n.budget, {model: interval_texts(hits) for model, hits in of_n.means.items()}, share)
+        )
+    return found
 
 
 def _template_context(data: ReportData | MeasurementData, facts: dict[str, str]) -> dict[str, Any]:
@@ -274,6 +310,8 @@ def _facts(data: ReportData) -> dict[str, str]:
     comparison = data.comparison
     why = "the budget" if comparison.budget else "a quarter as many as there are hits"
     judged_by = f"hits among the first {data.lists.depth:,} rows ({why})"
+    if isinstance(comparison.budget, Budget):
+        judged_by = f"hits among the first {comparison.budget.words} ({data.lists.depth:,} rows in all)"
     if comparison.criterion not in (HITS, PRECISION):
         judged_by = f"{comparison.criterion}; counted below are {judged_by}"
     times = f", {comparison.n_repeats} times; curves and rows from the first"

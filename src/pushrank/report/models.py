@@ -11,6 +11,9 @@ from sklearn.inspection import permutation_importance
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
+from pushrank.budgets import Budget
+from pushrank.estimators._scoring import fit_params
+from pushrank.metrics import measure_periods
 from pushrank.model_selection._fits import model_scores, record_warnings
 from pushrank.model_selection._folds import share_of_hits
 from pushrank.model_selection.comparison import RankerComparison
@@ -95,8 +98,17 @@ def find_drivers(
         where = f"{X.shape[1]:,} columns on {len(X):,} rows"
         return Drivers([], f"Shuffling {where} would take too long to be done here.")
 
+    budget, times = comparison.budget, comparison.times
+
     def hits(model: Any, rows: Any, y: Any) -> float:
-        return lists.depth * share_of_hits(y, model_scores(model, rows), comparison.budget, len(X))
+        scores = model_scores(model, rows)
+        if isinstance(budget, Budget):
+            time = np.asarray(times)[test]
+            days = measure_periods(y, scores, budget=budget, time=time, confidence_level=None)
+            share = float(days.hits["scores"].sum() / days.looked_at.sum())
+        else:
+            share = share_of_hits(y, scores, budget, len(X))
+        return lists.depth * share
 
     lost = np.zeros(X.shape[1])
     # The comparison has recorded the warnings of the same fits already.
@@ -104,7 +116,8 @@ def find_drivers(
         for part in parts[:n_parts]:
             others = comparison.folds < part if by_time else comparison.folds != part
             train, test = np.flatnonzero(others), np.flatnonzero(comparison.folds == part)
-            fitted = clone(model).fit(_safe_indexing(X, train), y[train])
+            beside = fit_params(model, None, None if times is None else times[train])
+            fitted = clone(model).fit(_safe_indexing(X, train), y[train], **beside)
             rows = _safe_indexing(X, test)
             once = {"n_repeats": 1, "random_state": seed}
             shuffled = permutation_importance(fitted, rows, y[test], scoring=hits, **once)

@@ -1,0 +1,109 @@
+"""What a model saved for a budget by period finds every day: hits, promise, threshold, and commands."""
+
+import shlex
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pushrank import metrics
+from pushrank.alerts import N_PAST, AlertThreshold
+from pushrank.budgets import Budget
+from pushrank.cli.comparison import Compared
+from pushrank.cli.errors import InputError, refusing
+from pushrank.cli.features import LabelledFeatures
+from pushrank.cli.fit import reference_of
+from pushrank.metrics import PeriodMeasurement
+from pushrank.metrics.measurement import plain_figures
+from pushrank.model_selection.comparison import CONFIDENCE
+from pushrank.monitoring import Reference
+
+COMING = 7
+"""Hits are promised on some of so many coming periods."""
+
+
+class EveryDay(NamedTuple):
+    """The facts of a model that was saved, the five lines that say them, and what it is watched by."""
+
+    facts: dict[str, Any]
+    lines: list[str]
+    reference: Reference
+
+
+def alert_state(model: Path) -> Path:
+    """Return where what is decided by a model's scores is kept."""
+    return model.with_suffix(".alert.json")
+
+
+def check_alert_state(model: Path, *, force: bool) -> None:
+    """Raise InputError where decisions would be forgotten."""
+    if (state := alert_state(model)).exists() and not force:
+        raise InputError(f"{state} exists; to forget what was decided in it: --force.")
+
+
+def every_day(
+    compared: Compared, days: PeriodMeasurement, saved: Path, data: Path, scores: NDArray[np.float64]
+) -> EveryDay:
+    """Return what the chosen model finds, by its scores of rows held out, and begin its file of alerts."""
+    rows, model, budget = compared.rows, compared.chosen, days.budget
+    candidates = compared.comparison.may_be_best_
+    low, high, mean, _ = days.means[model]
+    share, reference = days.share_of_periods()[model], reference_of(budget, rows, scores)
+    least, promised = _promise(compared, budget)
+    threshold, said = None, f"none, for a {budget.per} comes whole"
+    model_file, new, time = shlex.quote(str(saved)), f"NEW{data.suffix}", shlex.quote(str(rows.time))
+    score = f"pushrank score {model_file} {new} --top {budget.n} -o first{data.suffix}"
+    if budget.per != "batch":
+        state = alert_state(saved)
+        threshold = _begin_alerts(budget, rows, scores, state)
+        said = (
+            f"{threshold:.6g} when the next {budget.per} begins. It moves with the hour and with what is "
+            f"left of {budget.n:,}; {state} keeps it, begun by scores of rows held out"
+        )
+        score = f"pushrank score {model_file} {new} --alert {shlex.quote(str(state))} --id COLUMN "
+        score += f"--time {time} -o alerts{data.suffix}"
+    commands = [score, f"pushrank watch {model_file} {new} --time {time}"]
+    why = f"the simplest of {len(candidates)} that may be the best" if candidates[1:] else "the best"
+    lines = [
+        f"Model: {model}, {why}, fitted to all {len(rows.y):,} rows; saved as {saved}.",
+        f"Hits: {mean:.2f} {budget.each}{_between(low, high, 2)}, of {days.positives.mean():,.1f} positives, "
+        f"in {len(days.sizes):,} {budget.several} that come after the rows learnt from.",
+        f"Promised: {promised}. One or more are found on {100.0 * share.estimate:.0f} % of {budget.several}"
+        f"{_between(100.0 * share.low, 100.0 * share.high, 0)}.",
+        f"Alert threshold: {said}.",
+        f"Tomorrow: {commands[0]}; and once labels are known: {commands[1]}",
+    ]
+    facts: dict[str, Any] = {"model": model, "at_least": least, "threshold": threshold, "commands": commands}
+    facts |= plain_figures({"hits": days.means[model]}) | {"sentences": lines}
+    return EveryDay(facts, lines, reference)
+
+
+def _between(low: float, high: float, digits: int) -> str:
+    """Return an interval in brackets, or nothing where there is none."""
+    return "" if np.isnan(low) else f" (95 % interval {low:.{digits}f} to {high:.{digits}f})"
+
+
+def _promise(compared: Compared, budget: Budget) -> tuple[dict[str, int] | None, str]:
+    """Return on how many of the next periods at least how many hits are found, and in words, or None."""
+    rows, scores = compared.rows, compared.comparison.scores[compared.chosen]
+    held_out = ~np.isnan(scores)
+    tested = rows.y[held_out], scores[held_out], budget.periods(np.asarray(rows.times)[held_out]).codes
+    # One hit a period is the least to promise: on all of the next ones, or else on fewer.
+    for kept in range(COMING, 0, -1):
+        with suppress(ValueError):
+            of = {"n_coming": COMING, "n_kept": kept}
+            if least := metrics.guarantee_days(*tested, k=budget.n, confidence_level=CONFIDENCE, **of):
+                said = f"at least {least:,} on {kept} of the next {COMING} {budget.several}"
+                return {"hits": least, **of}, f"{said}, drawn as these were, with 95 % confidence"
+    return None, f"not one hit {budget.each}, by so few or so poor {budget.several}, at 95 %"
+
+
+def _begin_alerts(budget: Budget, rows: LabelledFeatures, scores: NDArray[np.float64], state: Path) -> float:
+    """Begin the file of a threshold by the latest scores of rows held out, and return what it is first."""
+    times = np.asarray(rows.times)
+    codes = budget.periods(times).codes
+    latest = ~np.isnan(scores) & (codes > codes.max() - N_PAST)
+    with refusing(), closing(AlertThreshold(budget, state)) as alert:
+        return alert.fit(scores[latest], times[latest]).threshold_

@@ -1,0 +1,138 @@
+"""One command for a budget a day, from the comparison to the commands of tomorrow."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from html import unescape
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pushrank.alerts import AlertThreshold
+from pushrank.budgets import Budget
+from pushrank.cli.model import SavedModel
+from pushrank.datasets import make_stream
+from tests.cli.runner import FEW, call
+
+pytestmark = pytest.mark.fast
+BY_DAY = ["--label", "y", "--exclude", "id", "--budget", "4/day", "--time", "came", *FEW]
+
+
+@pytest.fixture(scope="module")
+def stream():
+    return make_stream(60, 30, random_state=1)
+
+
+@pytest.fixture(scope="module")
+def data(stream, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("days")
+    columns = {"id": stream.day * 1000 + np.arange(len(stream.day)), "came": stream.time, "y": stream.target}
+    columns |= {name: stream.data[:, number] for number, name in enumerate("ab")}
+    pd.DataFrame(columns).to_csv(folder / "days.csv", index=False)
+    return folder / "days.csv"
+
+
+@pytest.fixture(scope="module")
+def compared(data):
+    """The comparison in words, with all that it writes."""
+    saved, report = data.with_name("a model.skops"), data.with_name("report.html")
+    return call("compare", data, *BY_DAY, "--save-best", saved, "--report", report), saved, report
+
+
+def test_it_ends_with_five_lines(compared, data):
+    shown, _, report = compared
+    model, hits, promised, threshold, tomorrow = shown.stdout.strip().split("\n")[-5:]
+    chosen = re.fullmatch(r"Model: (.+), the .+, fitted to all [\d,]+ rows; saved as .+\.", model)[1]
+    summary = json.loads(call("compare", data, *BY_DAY, "--json").stdout)
+    # Of those that may be the best it is the simplest.
+    assert chosen == summary["may_be_best"][0]
+    found = summary["days"]["scores"][chosen]["hits"]
+    figures = "Hits: {estimate:.2f} a day (95 % interval {low:.2f} to {high:.2f}), of ".format(**found)
+    assert hits.startswith(figures)
+    assert f"in {len(summary['days']['periods']['rows'])} days that come after" in hits
+    assert re.match(
+        r"Promised: at least \d+ on \d of the next 7 days, drawn as these were, with 95 %", promised
+    )
+    assert "when the next day begins" in threshold
+    page = unescape(report.read_text())
+    for line in (model, hits, promised, tomorrow):
+        assert line in page
+    assert "Had you looked at more or fewer rows a day" in page
+    assert "6 a day" in page
+
+
+def test_the_saved_model_holds_what_the_lines_say(compared):
+    shown, saved, _ = compared
+    kept = SavedModel.load(saved)
+    facts, reference = kept.training["days"], kept.reference
+    assert facts["sentences"] == shown.stdout.strip().split("\n")[-5:]
+    assert reference.budget == Budget(4)
+    hits = reference.counts[3]
+    assert hits.mean() == pytest.approx(facts["hits"]["estimate"])
+    summary = json.loads(call("show", saved, "--json").stdout)
+    assert summary["training"]["days"] == facts
+    at_least = facts["at_least"]
+    # A promise of so many days holds for as many of those that it was made by.
+    assert np.mean(hits >= at_least["hits"]) >= at_least["n_kept"] / at_least["n_coming"]
+
+
+def test_tomorrow_s_commands_run(compared, data, tmp_path):
+    _, saved, _ = compared
+    facts = SavedModel.load(saved).training["days"]
+    later = make_stream(62, 30, random_state=1)
+    rows = later.day == 60
+    columns = {"id": np.arange(rows.sum()), "came": later.time[rows]}
+    columns |= {name: later.data[rows, number] for number, name in enumerate("ab")}
+    frame = pd.DataFrame(columns)
+    frame.to_csv(tmp_path / "new.csv", index=False)
+    state = saved.with_name("a model.alert.json")
+    alert = AlertThreshold.open(state)
+    assert alert.threshold_ == facts["threshold"]
+    alert.close()
+    program, *words = shlex.split(facts["commands"][0])
+    assert program == "pushrank"
+    places = {"NEW.csv": tmp_path / "new.csv", "COLUMN": "id"}
+    places["alerts.csv"] = tmp_path / "alerts.csv"
+    call(*(places.get(word, word) for word in words))
+    decided = pd.read_csv(tmp_path / "alerts.csv")
+    assert 0 < decided["alert"].sum() <= 4
+    # What was decided is not forgotten without a word.
+    said = call("compare", data, *BY_DAY, "--save-best", saved, code=2).stderr
+    assert "to forget what was decided in it: --force" in said
+
+
+def test_the_command_that_fits_the_model_again_says_the_budget_a_day(compared, data):
+    shown, _, _ = compared
+    command = re.search(r"To fit the .*? on all rows: (pushrank fit .*)", shown.stdout)[1]
+    _, *words = shlex.split(command)
+    assert words[words.index("--budget") + 1] == "4/day"
+    call(*words[:-1], data.with_name("again.skops"))
+    again, saved = (SavedModel.load(data.with_name(name)) for name in ("again.skops", "a model.skops"))
+    np.testing.assert_allclose(again.reference.counts[0].sum(), saved.reference.counts[0].sum())
+
+
+def test_json_holds_the_days(data):
+    saved = data.with_name("json.skops")
+    summary = json.loads(call("compare", data, *BY_DAY, "--save-best", saved, "--json").stdout)
+    days = summary["days"]
+    assert days["sentences"] == SavedModel.load(saved).training["days"]["sentences"]
+    assert days["hits"] == days["scores"][days["model"]]["hits"]
+    labelled = pd.read_csv(data)
+    periods = Budget(4).periods(labelled["came"])
+    assert np.isin(days["periods"]["rows"], periods.sizes).all()
+
+
+def test_batches_have_no_alerts_and_models_together_are_saved_too(data, stream):
+    frame = pd.read_csv(data)
+    frame["wave"] = stream.day // 2
+    path = data.with_name("waves.csv")
+    frame.drop(columns=["came", "id"]).to_csv(path, index=False)
+    saved = data.with_name("waves.skops")
+    by_wave = ["--label", "y", "--budget", "4/batch", "--time", "wave", *FEW[:-1]]
+    shown = call("compare", path, *by_wave, "--together", "--save-best", saved).stdout
+    assert "Alert threshold: none, for a batch comes whole." in shown
+    assert "--top 4" in shown
+    assert not saved.with_name("waves.alert.json").exists()
