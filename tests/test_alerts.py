@@ -308,7 +308,7 @@ def test_the_answer_is_on_disk_before_it_is_given(tmp_path, monkeypatch):
             raise OSError(28, "No space left on device")
 
         monkeypatch.setattr("os.fsync", is_full)
-        with pytest.raises(OSError, match="No space"):
+        with pytest.raises(OSError, match=r"No space left on device: .*state\.json"):
             alert.decide(3.0, MARCH + np.timedelta64(1, "D"), "d")
         with pytest.raises(RuntimeError, match="was closed"):
             alert.decide(3.0, MARCH + np.timedelta64(1, "D"), "d")

@@ -421,8 +421,9 @@ class AlertThreshold:
                 folder = os.open(self.state.resolve().parent, os.O_RDONLY)
                 os.fsync(folder)
                 os.close(folder)
-        except OSError:
+        except OSError as error:
             self.close()
+            error.filename = error.filename or str(self.state)
             raise
 
     def _append(self, lines: bytes) -> None:
