@@ -501,14 +501,14 @@ class LargestShare(Price):
 
     def derivative(self, inner_sum: Floats) -> Floats:
         """Return the multipliers of inner sums of rows that weigh the same."""
-        return self._multipliers(inner_sum, 1.0)
+        return self.multipliers(inner_sum, 1.0)
 
     def second_derivative(self, inner_sum: Floats) -> Floats:
         """Return zeros."""
         zeros: Floats = namespace(inner_sum).zeros_like(inner_sum)
         return zeros
 
-    def _multipliers(self, sums: Floats, weights: Floats | float) -> Floats:
+    def multipliers(self, sums: Floats, weights: Floats | float) -> Floats:
         """Return the part of each inner sum, or of its logarithm, in the mean."""
         xp = namespace(sums)
         threshold, room = _largest(sums, weights, self.share)
@@ -521,7 +521,7 @@ class LargestShare(Price):
     def total(self, log_sums: Floats, weights: Floats | float, scale: Scale) -> PriceTotal:
         """Return the mean of the largest inner sums, or its logarithm, and a subgradient."""
         xp = namespace(log_sums)
-        multipliers = self._multipliers(log_sums, weights)
+        multipliers = self.multipliers(log_sums, weights)
         with np.errstate(divide="ignore"):
             parts, log_mean = softmax_and_log_sum(log_sums + xp.log(multipliers))
         if scale == "log":

@@ -15,7 +15,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import scale
 
 from pushrank import PNormPush
-from pushrank.objectives import PrecisionAtK, PushObjective
+from pushrank.objectives import PartialAUC, PrecisionAtK, PushObjective
 from pushrank.prices import LargestShare, LogOnePlus, Power
 
 pytestmark = pytest.mark.fast
@@ -31,6 +31,7 @@ OBJECTIVES = {
         "squared_hinge", LargestShare(0.4), scale="mean"
     ),
     "RankingLoss(PrecisionAtK(2, 'avg'))": PrecisionAtK(2, "avg"),
+    "RankingLoss(PartialAUC(min_fpr=0.1, max_fpr=0.4, min_tpr=0.5))": PartialAUC("hinge", 0.1, 0.4, 0.5),
 }
 NO_OBJECTIVE = ["InfinitePushLoss()", "PrecisionAtKLoss()"]
 
@@ -235,7 +236,7 @@ def test_bad_parameters(torch, losses, made):
     for wrong in ((scores, labels.numpy()), (scores, [0, 1]), (scores * 1j, labels), (scores, labels, 1.0)):
         with pytest.raises(TypeError, match=r"(labels|scores|weight) must be a tensor of real numbers, got"):
             losses.IRPushLoss()(*wrong)
-    with pytest.raises(TypeError, match="must be a PushObjective or PrecisionAtK"):
+    with pytest.raises(TypeError, match="must be a PushObjective, PartialAUC or PrecisionAtK"):
         losses.RankingLoss("hinge")
     for highest in (1e4, 100.0):  # too much for float64, and for the scores' own float32
         with pytest.raises(ValueError, match="overflows; use scale='log'"):

@@ -10,7 +10,8 @@ square, positives :math:`x_i` and negatives :math:`\tilde x_k`, R is
 - :class:`RankSVM`: the mean over pairs of :math:`\ell(1 - f(x_i) + f(\tilde x_k))` (Herbrich, Graepel,
   Obermayer, *Large margin rank boundaries for ordinal regression*, 2000; Joachims, KDD 2002);
 - :class:`SVMMAP`: the structured hinge of average precision (Yue, Finley, Radlinski, Joachims, SIGIR 2007);
-- :class:`StructSVM`: the structured hinge of precision at k (Joachims, ICML 2005).
+- :class:`StructSVM`: the structured hinge of precision at k (Joachims, ICML 2005) or of the partial AUC
+  (Narasimhan and Agarwal, KDD 2013).
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from pushrank.estimators._certified import (
 from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._target import check_solver, class_weighted, validate_ranking, validate_two_classes
 from pushrank.models import LinearModel, Model
-from pushrank.objectives import PushObjective
+from pushrank.objectives import PartialAUC, PushObjective
 from pushrank.objectives.average_precision import average_precision_hinge, mean_hinge
 from pushrank.objectives.precision_at_k import PrecisionAtK
 from pushrank.pairs import Sample
@@ -51,7 +52,7 @@ from pushrank.solvers.newton import certified_lbfgs, functional_newton
 from pushrank.solvers.result import CertifiedSolution, squared_hinge_certificate
 
 LOSSES = ("hinge", "squared_hinge")
-MEASURES = ("precision", "prbep")
+MEASURES = ("precision", "prbep", "partial_auc")
 
 INFINITE_PUSH_COLLAPSE = (
     ": the positives' mean lies among the negatives, or C is too small to matter. Push less, by PNormPush, "
@@ -59,6 +60,10 @@ INFINITE_PUSH_COLLAPSE = (
 )
 PRECISION_COLLAPSE = (
     ". Try RampAtK or PerceptronAtK(variant='max'), which need only k of the positives, or a smaller k."
+)
+PARTIAL_AUC_COLLAPSE = (
+    ": the positives' mean lies among the means of the highest negatives, whatever the direction. Push less, "
+    "by a larger max_fpr or PNormPush, whose p can be chosen, or raise C."
 )
 """What to do where zero coefficients are optimal, as warnings say it."""
 
@@ -411,7 +416,7 @@ class SVMMAP(CertifiedMixin, BaseEstimator):
 @shared_docs
 @dataclass(eq=False, repr=False)
 class StructSVM(CertifiedMixin, BaseEstimator):
-    r"""Rank for precision at k or the break-even point by a structural SVM: SVMPerf, certified.
+    r"""Rank for precision at k, the break-even point or the partial AUC by a structural SVM, certified.
 
     Minimises, over linear scores :math:`s = X w`,
 
@@ -421,19 +426,25 @@ class StructSVM(CertifiedMixin, BaseEstimator):
         + \frac1k \sum_r (\hat y_r - y_r) s_r \Bigr] ,
 
     over all labelings :math:`\hat y` with k positives, :math:`\Delta` being the share of negatives among
-    them. SVMPerf for the AUC is :class:`RankSVM` with ``loss="hinge"``: the same risk by the same cutting
-    planes.
+    them (SVMPerf), or in place of this maximum the tight structured hinge of the partial AUC, which
+    :class:`~pushrank.objectives.PartialAUC` writes out (SVMpAUC-tight). SVMPerf for the AUC is
+    :class:`RankSVM` with ``loss="hinge"``: the same risk by the same cutting planes.
 
     Parameters
     ----------
     %(cutting_plane_parameters)s
-    measure : {"precision", "prbep"}, default="precision"
-        Precision at k, or the precision-recall break-even point, which is precision at the number of
-        positives.
+    measure : {"precision", "prbep", "partial_auc"}, default="precision"
+        Precision at k; the precision-recall break-even point, which is precision at the number of positives;
+        or the partial AUC.
     k : int or float, default=0.25
         For ``"precision"``: an int is a number of rows, at most that of the positives; a float in (0, 1] the
         fraction of the positives, rounded to a number between 1 and theirs, which measures take as
         ``fraction_of_positives``.
+    min_fpr, max_fpr : float, default=0.0 and 0.05
+        For ``"partial_auc"``: the false-positive rates that count are above the first, up to the second.
+    min_tpr : float, default=0.0
+        For ``"partial_auc"``: the true-positive rates that count are above it, which is the two-way partial
+        AUC.
 
     Attributes
     ----------
@@ -442,13 +453,15 @@ class StructSVM(CertifiedMixin, BaseEstimator):
     Notes
     -----
     One-slack cutting planes; a plane costs two passes over the data and about ten evaluations of the loss,
-    O(n + k log k) each. Where k is below the number of positives the loss can be negative, and is no bound on
-    the measure; it also falls with a constant added to all scores, so that features are best centred. A
-    negative can then be on top at any C although a linear score separates the classes: that of positives at
+    O(n + k log k) each, with k the counted rows for the partial AUC, whose loss is never negative.
+    Where k is below the number of positives the loss of precision can be negative, and is no bound on the
+    measure; it also falls with a constant added to all scores, so that features are best centred. A negative
+    can then be on top at any C although a linear score separates the classes: that of positives at
     3, 4 and 5, negatives at 8 and -5 (four times), and a second feature that is 1 for the positives, -1 and
     -.5. :class:`RampAtK` and :class:`SGDAtK` minimise losses that are bounds.
 
-    Joachims, ICML 2005; Kar, Narasimhan and Jain, ICML 2015, section 6, where it is a baseline.
+    Joachims, ICML 2005; Narasimhan and Agarwal, KDD 2013; Kar, Narasimhan and Jain, ICML 2015, section 6,
+    where it is a baseline.
 
     Examples
     --------
@@ -459,8 +472,11 @@ class StructSVM(CertifiedMixin, BaseEstimator):
     """
 
     _: KW_ONLY
-    measure: Literal["precision", "prbep"] = "precision"
+    measure: Literal["precision", "prbep", "partial_auc"] = "precision"
     k: float = 0.25
+    min_fpr: float = 0.0
+    max_fpr: float = 0.05
+    min_tpr: float = 0.0
 
     def _fit_path(
         self, rankers: list[Self], X: Any, y: ArrayLike, sample_weight: ArrayLike | None
@@ -468,6 +484,10 @@ class StructSVM(CertifiedMixin, BaseEstimator):
         check_k(self.k)
         if self.measure not in MEASURES:
             raise ValueError(f"measure must be one of {list(MEASURES)}, got {self.measure!r}.")
+        if self.measure == "partial_auc":
+            risk = PartialAUC("hinge", self.min_fpr, self.max_fpr, self.min_tpr).plane
+            advice = PARTIAL_AUC_COLLAPSE
+            return fit_cutting_planes(rankers, X, y, sample_weight, risk, collapse_advice=advice)
         # With k below the number of positives, a constant added to all scores changes the loss.
         centred = self.measure != "precision"
         options: Any = {"non_negative": False, "collapse_advice": PRECISION_COLLAPSE}

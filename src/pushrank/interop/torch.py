@@ -17,7 +17,7 @@ from pushrank._docstrings import shared_docs_from
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
 from pushrank._validation import check_number, checked_weights
-from pushrank.objectives import PrecisionAtK, PushObjective
+from pushrank.objectives import PartialAUC, PrecisionAtK, PushObjective
 from pushrank.objectives.evaluation import ObjectiveEvaluation
 from pushrank.objectives.precision_at_k import Surrogate
 from pushrank.objectives.push import Side
@@ -129,11 +129,11 @@ class BatchEvaluation:
         # An overflow is an error below, whose message says what to do.
         with np.errstate(over="ignore", invalid="ignore"):
             at_point = objective.evaluation(self._sample, rows.scores)
-            if isinstance(objective, PrecisionAtK):
-                self.value, gradient = at_point
-            else:
+            if isinstance(objective, PushObjective):
                 self._at_point = at_point
                 self.value, gradient = at_point.value, self._sample.scatter(*at_point.gradient())
+            else:
+                self.value, gradient = at_point
             self.gradient: Floats = factor * gradient[:n_batch]
         if not max(abs(self.value), np.abs(self.gradient).max()) <= largest:
             raise ValueError(f"{objective} overflows; use scale='log' or 'mean', or smaller scores.")
@@ -217,7 +217,7 @@ class RankingLoss(Module):
 
     Parameters
     ----------
-    objective : PushObjective or PrecisionAtK
+    objective : PushObjective, PartialAUC or PrecisionAtK
         What to minimise. With the scale ``"log"`` a ``PushObjective`` stays finite for every p; with
         ``"mean"`` it depends little on the size of a batch.
     memory : int, default=0
@@ -254,14 +254,16 @@ class RankingLoss(Module):
 
     def __init__(
         self,
-        objective: PushObjective | PrecisionAtK,
+        objective: PushObjective | PartialAUC | PrecisionAtK,
         *,
         memory: int = 0,
         one_class: Literal["zero", "raise"] = "zero",
     ) -> None:
         super().__init__()
-        if not isinstance(objective, PushObjective | PrecisionAtK):
-            raise TypeError(f"objective must be a PushObjective or PrecisionAtK, got {objective!r}.")
+        if not isinstance(objective, PushObjective | PartialAUC | PrecisionAtK):
+            raise TypeError(
+                f"objective must be a PushObjective, PartialAUC or PrecisionAtK, got {objective!r}."
+            )
         check_number("memory", memory, 0, integer=True)
         if one_class not in ("zero", "raise"):
             raise ValueError(f"one_class must be 'zero' or 'raise', got {one_class!r}.")

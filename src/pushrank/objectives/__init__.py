@@ -1,5 +1,6 @@
 """Ranking objectives as functions of the score vector."""
 
+from pushrank.objectives.partial_auc import PartialAUC
 from pushrank.objectives.precision_at_k import (
     PrecisionAtK,
     prec_at_k_avg,
@@ -10,6 +11,7 @@ from pushrank.objectives.precision_at_k import (
 from pushrank.objectives.push import PushObjective
 
 __all__ = [
+    "PartialAUC",
     "PrecisionAtK",
     "PushObjective",
     "prec_at_k_avg",

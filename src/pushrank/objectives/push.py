@@ -262,7 +262,7 @@ class PushObjective:
         Arguments and errors are those of ``evaluate``, but an objective that overflows is infinite.
         """
         with np.errstate(over="ignore", invalid="ignore"):
-            value = self.evaluation(*self._checked(y, scores, sample_weight)).value
+            value = self.evaluation(*self.checked(y, scores, sample_weight)).value
         # A difference of infinities is NaN.
         return value if value < np.inf else np.inf
 
@@ -295,7 +295,7 @@ class PushObjective:
         >>> PushObjective("logistic").evaluate([0, 1], [0.0, 0.0])
         (0.6931471805599453, array([ 0.5, -0.5]))
         """
-        sample, checked = self._checked(y, scores, sample_weight)
+        sample, checked = self.checked(y, scores, sample_weight)
         # An overflow becomes the error below, which says what to do.
         with np.errstate(over="ignore", invalid="ignore"):
             at_point = self.evaluation(sample, checked)
@@ -320,7 +320,7 @@ class PushObjective:
                 "Logistic or SquaredHinge, and a price other than Maximum "
                 "or LargestShare."
             )
-        sample, checked = self._checked(y, scores, sample_weight)
+        sample, checked = self.checked(y, scores, sample_weight)
         if is_numpy(scores):
             direction = _checked_scores(vector, "vector")
             check_consistent_length(checked, direction)
@@ -330,7 +330,8 @@ class PushObjective:
         return sample.scatter(*product)
 
     @staticmethod
-    def _checked(y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Sample, Floats]:
+    def checked(y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Sample, Floats]:
+        """Return the sample of labels and the scores of its rows; a ValueError where they are no such."""
         if not is_numpy(scores):
             return _on_device(y, scores, sample_weight)
         checked = _checked_scores(scores, "scores")

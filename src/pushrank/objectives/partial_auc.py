@@ -1,0 +1,200 @@
+r"""Surrogates of the partial AUC: over false-positive rates in an interval, and over true-positive rates.
+
+Harikrishna Narasimhan, Shivani Agarwal, *A structural SVM based approach for optimizing partial AUC*, ICML
+2013, and *SVMpAUC-tight: a new support vector method for optimizing partial AUC based on a tight convex upper
+bound*, KDD 2013; Hanfang Yang, Kun Lu, Xiang Lyu, Feifang Hu, *Two-way partial AUC and its properties*, 2019.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pushrank import losses
+from pushrank._docstrings import shared_docs_from
+from pushrank._numeric import Floats
+from pushrank._validation import check_number
+from pushrank.losses import Hinge, Loss
+from pushrank.objectives.push import PARAGRAPHS, PushObjective
+from pushrank.pairs import BipartiteSample, Sample
+from pushrank.prices import LargestShare
+
+
+@shared_docs_from(PARAGRAPHS)
+@dataclass(frozen=True)
+class PartialAUC:
+    r"""A convex bound of one minus the partial AUC, over rates of errors on both sides.
+
+    Counted are the negatives :math:`t_{(k)}`, from the highest, whose false-positive rates are in (a, b], and
+    the positives whose true-positive rates are above c: the lowest share :math:`1 - c` of them. With a = 0 it
+    is the mean loss of these positives over these negatives,
+
+    .. math::
+
+        \operatorname{mean}_{i \text{ lowest } (1 - c) m} \; \operatorname{mean}_{k \le b n} \;
+        \ell(s_i - t_{(k)}) ,
+
+    the largest mean over all choices of such shares, and so convex in the scores where the loss is. With
+    a > 0 it is the tight structured hinge, which lets the worst order of the negatives be another,
+
+    .. math::
+
+        \frac{1}{(b - a) n} \operatorname{mean}_i \max\Bigl( \sum_{k \le a n} [t_{(k)} - s_i]_+ ,\;
+        \sum_{k \le a n} (t_{(k)} - s_i) + \sum_{a n < k \le b n} [1 - s_i + t_{(k)}]_+ \Bigr) ,
+
+    a maximum of linear functions. A row of weight w counts as w copies, of which a fraction may be taken;
+    tied rows at the end of a share divide the rest of it in proportion to their weights. O(n log n), and only
+    the counted rows are sorted.
+
+    Narasimhan and Agarwal, KDD 2013; ``PushObjective`` with the price ``LargestShare(b)`` is the one-way
+    surrogate at a = c = 0, with second derivatives of its smoothed form.
+
+    Parameters
+    ----------
+    loss : Loss or str, default="hinge"
+        The pair loss, or its name; the hinge where ``min_fpr`` is above 0.
+    min_fpr, max_fpr : float, default=0.0 and 0.05
+        The false-positive rates a and b, 0 <= a < b <= 1.
+    min_tpr : float, default=0.0
+        The true-positive rate c, in [0, 1).
+
+    Raises
+    ------
+    TypeError
+        When a rate is not a number.
+    ValueError
+        When a rate is out of range, or the loss is not the hinge with ``min_fpr`` above 0.
+
+    Examples
+    --------
+    >>> value, slope = PartialAUC(max_fpr=0.5).evaluate([1, 0, 1, 0], [3.0, 2.5, 1.0, 0.0])
+    >>> value, slope.tolist()
+    (1.5, [-0.5, 1.0, -0.5, 0.0])
+    """
+
+    loss: Loss | str = "hinge"
+    min_fpr: float = 0.0
+    max_fpr: float = 0.05
+    min_tpr: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Check the rates."""
+        object.__setattr__(self, "loss", losses.resolve(self.loss))
+        check_number("max_fpr", self.max_fpr, above=0.0, most=1.0)
+        check_number("min_fpr", self.min_fpr, 0.0)
+        check_number("min_tpr", self.min_tpr, 0.0)
+        if self.min_fpr >= self.max_fpr or self.min_tpr >= 1.0:
+            raise ValueError(
+                f"min_fpr must be below max_fpr and min_tpr below 1, got min_fpr={self.min_fpr}, "
+                f"max_fpr={self.max_fpr} and min_tpr={self.min_tpr}."
+            )
+        if self.min_fpr > 0.0 and not isinstance(self.loss, Hinge):
+            raise ValueError(
+                f"min_fpr above 0 is of the tight surrogate of the hinge, got loss={self.loss}; use "
+                "loss='hinge' or min_fpr=0."
+            )
+
+    def value(self, y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the surrogate alone; arguments and errors are those of ``evaluate``."""
+        return self.evaluate(y, scores, sample_weight)[0]
+
+    def evaluate(
+        self, y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> tuple[float, Floats]:
+        """Return the surrogate and a subgradient with respect to the scores.
+
+        %(rows)s
+
+        Returns
+        -------
+        value : float
+            The surrogate, 1 for scores that are all the same under the hinge.
+        subgradient : ndarray of float64, shape (n,)
+            In the order of the rows.
+
+        Raises
+        ------
+        ValueError
+            When ``y`` has not exactly two classes, a score or weight is not finite, or lengths differ.
+
+        Examples
+        --------
+        >>> PartialAUC(min_fpr=0.5, max_fpr=1.0).evaluate([1, 0, 0], [0.0, 0.0, 0.5])
+        (1.5, array([-2.,  1.,  1.]))
+        """
+        return self.evaluation(*PushObjective.checked(y, scores, sample_weight))
+
+    def evaluation(self, sample: Sample, scores: Floats) -> tuple[float, Floats]:
+        """Return value and subgradient for a sample of two classes and checked scores."""
+        return self.plane(sample, scores)[:2]
+
+    def plane(self, sample: Sample, scores: Floats) -> tuple[float, Floats, float]:
+        """Return value, subgradient, and the value at zero scores of the plane that they make."""
+        s, t = sample.gather(scores)
+        weights = [
+            np.ones(len(rows)) if given is None else given
+            for rows, given in ((s, sample.positive_weights), (t, sample.negative_weights))
+        ]
+        in_tpr = LargestShare(1.0 - self.min_tpr).multipliers(-s, weights[0])
+        in_fpr = self.max_fpr * LargestShare(self.max_fpr).multipliers(t, weights[1])
+        slope = np.zeros(sample.n_rows)
+        if self.min_fpr > 0.0:
+            before = self.min_fpr * LargestShare(self.min_fpr).multipliers(t, weights[1])
+            width = self.max_fpr - self.min_fpr
+            counted = in_fpr > 0.0
+            parts = (np.maximum(in_fpr - before, 0.0)[counted] / width, before[counted] / width)
+            value, of_positives, of_negatives, offset = _tight(s, in_tpr, t[counted], *parts)
+            slope[sample.positives] = of_positives
+            slope[sample.negatives[counted]] = of_negatives
+            return value, slope, offset
+        rows = np.concatenate([sample.positives[in_tpr > 0.0], sample.negatives[in_fpr > 0.0]])
+        parts = in_tpr[in_tpr > 0.0], in_fpr[in_fpr > 0.0]
+        few = BipartiteSample.from_mask(np.arange(len(rows)) < len(parts[0]), np.concatenate(parts))
+        at_point = PushObjective(self.loss, scale="mean").evaluation(few, scores[rows])
+        gradient = at_point.gradient()
+        slope[rows] = few.scatter(*gradient)
+        # The hinge's plane has this offset without the rounding of a difference.
+        exact = float(gradient.negatives.sum())
+        hinge = isinstance(self.loss, Hinge)
+        return at_point.value, slope, exact if hinge else at_point.value - float(slope @ scores)
+
+
+def _tight(
+    s: Floats, positive_weights: Floats, t: Floats, counted: Floats, before: Floats
+) -> tuple[float, Floats, Floats, float]:
+    """Return the tight structured hinge, its slopes in both classes, and its plane's offset.
+
+    ``counted`` are the weights of the negatives in the interval, and ``before`` of those above it.
+    """
+    middle = float(t.mean())
+    s, t = s - middle, t - middle
+    order = np.argsort(t)
+    t, counted, before = t[order], counted[order], before[order]
+
+    def from_the_top(values: Floats, first: NDArray[np.int64]) -> Floats:
+        sums = np.append(np.cumsum(values[::-1])[::-1], 0.0)
+        return np.asarray(sums[first])
+
+    # The first negative that is within the margin of each positive, and the first that is above it.
+    within, above = (np.searchsorted(t, s - margin, side="right") for margin in (1.0, 0.0))
+    hinges = from_the_top(counted * (1.0 + t), within) - s * from_the_top(counted, within)
+    total = float(before.sum())
+    whole = float(before @ t) - s * total
+    part = from_the_top(before * t, above) - s * from_the_top(before, above)
+    crossed = whole + hinges >= part
+    value = float(positive_weights @ np.where(crossed, whole + hinges, part))
+    n_within = from_the_top(counted, within)
+    of_positives = -positive_weights * np.where(crossed, total + n_within, from_the_top(before, above))
+    # The same sums from the side of the negatives: those over the positives that are within reach of each.
+    through, short = positive_weights * crossed, positive_weights * ~crossed
+    ascending = np.argsort(s)
+    reach = [np.searchsorted(s[ascending], t + margin, side="left") for margin in (1.0, 0.0)]
+    within_reach, below = (
+        np.append(0.0, np.cumsum(weights[ascending]))[ends]
+        for weights, ends in zip((through, short), reach, strict=True)
+    )
+    of_negatives = np.empty_like(t)
+    of_negatives[order] = counted * within_reach + before * (through.sum() + below)
+    return value, of_positives, of_negatives, float(through @ n_within)
