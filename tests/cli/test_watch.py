@@ -100,7 +100,7 @@ def test_labels_that_are_not_known_yet_are_left_empty(folder):
     assert found[-1]["looked_at"] == 15
     frame.drop(columns="late").to_csv(folder / "none.csv", index=False)
     shown = watched(folder, "none.csv").stdout
-    assert "No day has all its labels yet, so nothing is known of its hits." in shown
+    assert "No day has all its labels yet: nothing is known of hits." in shown
     assert shown.splitlines()[-1] == "as promised"
     frame.assign(late="no", outcome=frame["late"]).to_csv(folder / "other.csv", index=False)
     said = watched(folder, "other.csv").stderr

@@ -153,6 +153,7 @@ def over_time(
     def draw(ax: Any) -> None:
         for n, values in enumerate(lines.values()):
             look = {"color": OKABE_ITO[n], "linestyle": LINE_STYLES[n], "linewidth": 2.0 - 0.6 * n}
+            look["marker"] = "." if len(periods) == 1 else ""
             ax.plot(np.arange(len(periods)), values, gid=f"curve {n}", **look)
         shown = np.unique(np.linspace(0, len(periods) - 1, MAX_TICKS).round().astype(int))
         ax.set_xticks(shown, [periods[at].removeprefix("the week of ") for at in shown])

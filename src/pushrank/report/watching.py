@@ -51,12 +51,11 @@ class WatchData(Page):
     def spent(self) -> str:
         """How much of the budget was spent."""
         table, budget = self.watched.table, self.watched.budget
-        looked_at, most = sum(record["looked_at"] for record in table), budget.n * len(table)
         first, last = (self.words(record["period"], budget.per) for record in (table[0], table[-1]))
-        n_rows = sum(record["rows"] for record in table)
+        n_rows, looked_at = (sum(record[name] for record in table) for name in ("rows", "looked_at"))
         return (
             f"{n_rows:,} rows in {len(table):,} {budget.per}s from {first} to {last}; of {budget.words}, "
-            f"{most:,}, there were {looked_at:,} to look at."
+            f"{budget.n * len(table):,}, there were {looked_at:,} to look at."
         )
 
     @property
@@ -64,56 +63,46 @@ class WatchData(Page):
         """The table by period, in texts: means of the periods of each line, where it has several."""
         per = self.watched.budget.per
         unit, lines = self.watched.folded()
-        is_folded = unit != per
-        header = [
-            unit,
-            *[f"{per}s"] * is_folded,
-            "rows",
-            "looked at",
-            "positives",
-            "hits",
-            "promised",
-            "evidence",
-        ]
-        cells = []
+        header, cells = [unit, "rows", "looked at", "positives", "hits", "promised", "evidence"], []
         for line in lines:
+            known = line["known"]
             means = [row_count(line[name] / line["periods"]) for name in ("rows", "looked_at")]
-            of_known = ["–"] * 4
-            if line["known"]:
-                found = [row_count(line[name] / line["known"]) for name in ("positives", "hits")]
-                of_known = [
-                    *found,
-                    f"{line['promised'] / line['known']:,.1f}",
-                    evidence_text(line["evidence"]),
-                ]
-            periods = [f"{line['periods']:,}"] * is_folded
-            cells.append([self.words(line["period"], unit), *periods, *means, *of_known])
+            means += [row_count(line[name] / known) if known else "–" for name in ("positives", "hits")]
+            means += (
+                [f"{line['promised'] / known:,.1f}", evidence_text(line["evidence"])] if known else ["–"] * 2
+            )
+            cells.append([self.words(line["period"], unit), *means])
+        if unit != per:
+            header.insert(1, f"{per}s")
+            for line, texts in zip(lines, cells, strict=True):
+                texts.insert(1, str(line["periods"]))
         return header, cells
 
     @property
     def notes(self) -> list[str]:
         """What was promised, how much speaks against it, and whether columns were compared."""
-        watched, per = self.watched, self.watched.budget.per
-        known = [record for record in watched.table if record["hits"] is not None]
-        notes = [f"At the fit: {self.held_out}"]
+        watched, per, known = self.watched, self.watched.budget.per, self.known
+        notes = [
+            f"At the fit: {self.held_out}",
+            f"No {per} has all its labels yet: nothing is known of hits.",
+        ]
         if known:
             hits, promised = (sum(record[name] for record in known) for name in ("hits", "promised"))
-            notes.append(
+            notes[1] = (
                 f"{len(known):,} {per}s with all labels hold {hits:,.0f} hits; {promised:,.0f} are promised "
                 f"to so many rows and positives. Evidence of fewer: {evidence_text(known[-1]['evidence'])}; "
                 f"{watched.needed:,.0f} is an alarm."
             )
-        else:
-            notes.append(f"No {per} has all its labels yet, so nothing is known of its hits.")
-        if not self.moved[1]:
-            length = BLOCKS.get(per, 1)
-            none_yet = len(watched.table) < length
-            notes.append(
-                f"Columns are compared by {length} {per}s, of which there are not so many yet."
-                if none_yet
-                else "No column has moved by more than it did among the rows of the fit."
-            )
+        if len(watched.table) < (length := BLOCKS.get(per, 1)):
+            notes.append(f"Columns are compared by {length} {per}s, of which there are not so many yet.")
+        elif not self.moved[1]:
+            notes.append("No column has moved by more than it did among the rows of the fit.")
         return notes
+
+    @property
+    def known(self) -> list[dict[str, Any]]:
+        """The periods with all labels."""
+        return [record for record in self.watched.table if record["hits"] is not None]
 
     @property
     def moved(self) -> Cells:
@@ -132,10 +121,8 @@ class WatchData(Page):
         records = [record for record in self.watched.moved if record["column"] == SCORES]
         records += [record for record in self.watched.moved[:MAX_MOVED] if record["has_moved"]]
         # Before the first whole week there is nothing to compare.
-        shown = {
-            record["column"]: record for record in records if record["parts"][0]["share_now"] is not None
-        }
-        return {"data": self, "columns": shown}
+        has_shares = records[0]["parts"][0]["share_now"] is not None
+        return {"data": self, "columns": {record["column"]: record for record in records if has_shares}}
 
     def pictures(self) -> list[Any]:
         """Return hits by week and the evidence, where labels are known."""
@@ -146,23 +133,17 @@ class WatchData(Page):
         lines = [line for line in lines if line["known"]]
         if not lines:
             return []
-        names = [self.words(line["period"], unit) for line in lines]
-        means = {
-            title: [line[name] / line["known"] for line in lines]
-            for title, name in (("hits", "hits"), ("promised", "promised"))
-        }
-        known = [record for record in watched.table if record["evidence"] is not None]
-        days = [self.words(record["period"], per) for record in known]
+        means = {name: [line[name] / line["known"] for line in lines] for name in ("hits", "promised")}
         # Evidence far below 1 and far above an alarm says no more than its end of the picture.
-        evidence = np.clip([record["evidence"] for record in known], MIN_EVIDENCE, MAX_EVIDENCE)
-        alarm = f"an alarm, {watched.needed:,.0f}"
+        evidence = np.clip([record["evidence"] for record in self.known], MIN_EVIDENCE, MAX_EVIDENCE)
+        alarm = {f"an alarm, {watched.needed:,.0f}": [watched.needed] * len(evidence)}
         return [
             over_time(
                 "hits",
                 f"Hits a {per}, found and promised",
                 f"Means of each {unit}. Promised is what {per}s of so many rows and positives held when the "
                 "model was fitted: it rises in storms and falls in calm.",
-                names,
+                [self.words(line["period"], unit) for line in lines],
                 means,
                 f"hits a {per}",
             ),
@@ -171,8 +152,8 @@ class WatchData(Page):
                 "Evidence that there are fewer hits",
                 "It stays near 1 or below where hits are as promised, and ever reaches the line with a "
                 f"probability of {100 / watched.needed:.3g} % at most, however often one looks.",
-                days,
-                {"evidence": evidence, alarm: [watched.needed] * len(days)},
+                [self.words(record["period"], per) for record in self.known],
+                {"evidence": evidence} | alarm,
                 "evidence",
                 is_log=True,
             ),
