@@ -41,11 +41,6 @@ def map_chunks(
     """Return ``[function(start, stop) for start, stop in chunks]``, computed in threads.
 
     The number of threads is by default ``NUMBA_NUM_THREADS`` (the processors this process may use).
-
-    Examples
-    --------
-    >>> map_chunks(lambda start, stop: stop - start, [(0, 3), (3, 5)])
-    [3, 2]
     """
     n_threads = min(n_threads or int(config.NUMBA_NUM_THREADS), len(chunks))
     if n_threads <= 1:

@@ -1,5 +1,7 @@
 """Rows in the order of time: parts that come later than what is learnt from, and rows that follow time."""
 
+from __future__ import annotations
+
 import re
 import warnings
 from collections.abc import Iterator

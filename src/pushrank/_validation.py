@@ -247,10 +247,9 @@ def two_classes(
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the two classes in sorted order, and which rows are positive.
 
-    Messages call the labels ``name``. The positive class is by default that of :func:`positive_label`. If
-    that is None, or the first class in sorted order, ``pos_label`` is needed, or it is a ValueError. A fit of
-    the estimator ``ranker`` takes the later class, with a warning. Labels that are missing, unordered or of
-    other than two values are a ValueError.
+    Messages call the labels ``name``. The positive class is by default that of :func:`positive_label`; where
+    that is None ``pos_label`` is needed, or a fit of the estimator ``ranker`` takes the later class, with a
+    warning.
     """
     try:
         classes = distinct(labels, name)

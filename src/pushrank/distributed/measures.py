@@ -121,7 +121,6 @@ class DaskRanking(RankCounts):
         return self._around(float(max(best)))
 
     def around_rank(self, k: float) -> CutCounts:
-        """Return the counts around the row with which the list reaches the weight k."""
         # It has the smallest of the negated scores that, with all smaller ones, has that weight.
         row = order_statistic(self, np.float64, k * (1.0 - 1e-14))
         return self._around(-row.value)

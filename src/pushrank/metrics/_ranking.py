@@ -96,11 +96,8 @@ class Ranking(RankCounts):
     """The order that scores give to positives and negatives, with ties.
 
     Its arguments are those of every metric and are checked here, once. ``scores`` become ranks where float64
-    would merge distinct ones (integers beyond 2^53).
-
-    Notes
-    -----
-    O(n) to build; thresholds, bins and counts cost O(n log n) when first asked for.
+    would merge distinct ones (integers beyond 2^53). Thresholds, bins and counts cost O(n log n) when first
+    asked for.
     """
 
     is_resample: ClassVar[bool] = False
@@ -253,13 +250,11 @@ class Ranking(RankCounts):
 
     @cached_property
     def total_positive(self) -> float:
-        """The weight of all positives."""
         weights = self.positive_weights
         return float(np.count_nonzero(self.is_positive) if weights is None else weights.sum())
 
     @cached_property
     def total_negative(self) -> float:
-        """The weight of all negatives."""
         weights = self.negative_weights
         return float(np.count_nonzero(~self.is_positive) if weights is None else weights.sum())
 
@@ -281,7 +276,6 @@ class Ranking(RankCounts):
         return self._around((scores if weights is None else scores[weights > 0.0]).max())
 
     def around_rank(self, k: float) -> CutCounts:
-        """Return the counts around the row with which the list reaches the weight k."""
         if self.weights is not None:
             return super().around_rank(k)
         last = len(self.scores) - max(1, math.ceil(k))

@@ -107,19 +107,15 @@ class BCaInterval(PercentileInterval):
     :math:`\sqrt{n / (n - 1)}` times the quantile of Student's distribution with n - 1 degrees of freedom,
     where n is the number of rows of the smaller class, at least 2. The acceleration
 
-    .. math:: a = \frac16 \sum_c \frac{1}{n_c^3} \sum_j L_{cj}^3 \Big/
-        \Bigl(\sum_c \frac{1}{n_c^2} \sum_j L_{cj}^2\Bigr)^{3/2}
+    .. math:: a = \frac16 \sum_c \frac{1}{n_c^3} \sum_j L_{cj}^3 \Big/ \Bigl(\sum_c \frac{1}{n_c^2} \sum_j
+    L_{cj}^2\Bigr)^{3/2}
 
     has the influences :math:`L_{cj} = (n_c + 1) (\theta_{c, +j} - \bar\theta_c)` of the :math:`n_c` blocks of
-    class c, each counted twice in turn (the positive jackknife).
+    class c, each counted twice in turn: the ``jackknife`` has the values.
 
-    The ``jackknife`` has, for each class, the values with each of its blocks counted twice.
-
-    References
-    ----------
-    Efron, *Better bootstrap confidence intervals*, JASA 82 (1987); Davison and Hinkley, *Bootstrap
-    methods and their application* (1997), equation (5.35), for several samples; Hesterberg, *What teachers
-    should know about the bootstrap*, The American Statistician 69 (2015), for few rows.
+    Efron, *Better bootstrap confidence intervals*, JASA 82 (1987); Davison and Hinkley, *Bootstrap methods
+    and their application* (1997), equation (5.35); Hesterberg, *What teachers should know about the
+    bootstrap*, The American Statistician 69 (2015), for few rows.
     """
 
     def __init__(

@@ -92,9 +92,8 @@ def edge_cells(n_rows: int, n_new: int, k: int, miss: float) -> tuple[Counts, Co
     """Return cells of the numbers M of labelled rows above the edge of the first k new rows, with levels.
 
     M is beta-binomial. A cell holds the numbers from first to last, and its level is the chance of a wrong
-    bound if M lies there: the mean of the levels, and the chance of M outside the cells, are ``miss``. With x
-    the normal score of M, the bound is wrong beyond a circle of radius z with tangents at 45 degrees, so that
-    about as much is lost whether M or the labels or both err. If nothing can be promised, the cell is empty.
+    bound if M lies there. With x the normal score of M, the bound is wrong beyond a circle of radius z with
+    tangents at 45 degrees, so that about as much is lost whether M or the labels or both err.
     """
     if k == n_new:
         return np.array([n_rows]), np.array([n_rows]), np.array([miss])

@@ -220,11 +220,8 @@ class LinearModel(FeatureSpace):
 
     ``X`` is checked, finite, float32 or float64; dense in any memory order, CSR or CSC. It is not copied,
     except a sparse matrix whose indices are unsorted or repeated. If ``centred``, dense columns are taken
-    less the median of a few of their entries, or less ``reference``, which is the same for all parts of data
-    that are kept in parts; a constant column becomes exactly zero.
-
-    Every method runs over fixed ranges of rows in threads (CSC, whose rows cannot be cut, in one piece) and
-    adds up in their order: results do not depend on the number of threads.
+    less the median of a few of their entries, or less ``reference``; a constant column becomes exactly zero.
+    Every method adds up fixed ranges of rows in their order: results do not depend on the number of threads.
     """
 
     def __init__(self, X: Any, *, centred: bool = True, reference: Floats | None = None) -> None:

@@ -87,9 +87,8 @@ def in_row_space(model: M) -> M:
     """Return the model of wide data in their row space, and that of other data unchanged.
 
     Data are wide where there are fewer rows than columns, at most 4,096, and no column hides others. It takes
-    O(n_rows ** 2 * n_features) time once, or a product of the sparse matrix with itself, and the memory of
-    four numbers for each pair of rows. Solvers see the rows in other coordinates: ``lift`` returns the
-    coefficients of the features that belong to a solver's, and ``project`` those of a solver.
+    O(n_rows ** 2 * n_features) time once, and the memory of four numbers for each pair of rows. ``lift``
+    returns the coefficients of the features that belong to a solver's, and ``project`` those of a solver.
     """
     if not 1 < model.n_rows < min(model.n_features, MAX_ROWS + 1):
         return model

@@ -175,12 +175,10 @@ class ArraySample(TwoClassSample):
         return cls(is_positive.shape[0], rows[0], rows[1], positive_weights, negative_weights, order)
 
     def gather(self, values: Any) -> ByClass:
-        """Return the entries of the positives and of the negatives of a vector over all rows."""
         xp = namespace(values)
         return ByClass(xp.take(values, self.positives, axis=0), xp.take(values, self.negatives, axis=0))
 
     def scatter(self, positive_values: Any, negative_values: Any) -> Any:
-        """Return one vector over all rows, zero for rows of weight zero."""
         # The standard has no assignment to indices, and takes from a concatenation instead.
         xp = namespace(positive_values)
         n_rest = self.n_rows - positive_values.shape[0] - negative_values.shape[0]
@@ -188,7 +186,6 @@ class ArraySample(TwoClassSample):
         return xp.take(xp.concat([positive_values, negative_values, rest]), self.class_order, axis=0)
 
     def swapped(self) -> ArraySample:
-        """Return the sample with the classes' roles exchanged."""
         # The two classes change places in the list, and the rows in neither stay.
         order, first, second = self.class_order, self.positives.shape[0], self.negatives.shape[0]
         xp = namespace(order)
@@ -201,7 +198,6 @@ class ArraySample(TwoClassSample):
 
     @property
     def class_codes(self) -> Any:
-        """One for a positive, zero for another row, shape (n_rows,)."""
         xp = namespace(self.class_order)
         return xp.astype(self.class_order < self.positives.shape[0], xp.float64)
 

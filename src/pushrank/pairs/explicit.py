@@ -77,11 +77,9 @@ class CrucialSample(Sample):
         return _SparseNormaliser(self, exponents)
 
     def least_margin(self, scores: Floats) -> float:
-        """Return the smallest margin of a pair."""
         return float(np.min(scores[self.better] - scores[self.worse]))
 
     def subset(self, kept: NDArray[np.bool_]) -> CrucialSample:
-        """Return the sample of the pairs whose rows are both kept."""
         return self.subset_pairs(kept[self.better] & kept[self.worse])
 
     def subset_pairs(self, kept: NDArray[np.bool_]) -> CrucialSample:
@@ -91,7 +89,6 @@ class CrucialSample(Sample):
 
     @property
     def least_log_weight(self) -> float:
-        """The logarithm of the smallest weight of a pair, or a lower bound of it."""
         return super().least_log_weight + float(np.log(self.pair_weights.min()))
 
 

@@ -211,7 +211,6 @@ class GradedSample(Sample):
         return float(np.min(running_minimum(lowest, self.starts_group) - highest))
 
     def subset(self, kept: NDArray[np.bool_]) -> GradedSample:
-        """Return the sample of the kept rows."""
         return GradedSample.from_grades(self.grades, self.groups, self._kept_weights(kept))
 
 

@@ -198,7 +198,6 @@ class TwoClassSample(Sample):
         return np.log([positive_weight]), np.array([negative_weight])
 
     def least_margin(self, scores: Floats) -> float:
-        """Return the lowest score of a positive less the highest of a negative."""
         positive_scores, negative_scores = self.gather(scores)
         xp = namespace(scores)
         return float(xp.min(positive_scores)) - float(xp.max(negative_scores))
@@ -238,13 +237,11 @@ class BipartiteSample(TwoClassSample):
 
     @property
     def class_codes(self) -> Any:
-        """One for a positive, zero for another row, shape (n_rows,)."""
         codes = np.zeros(self.n_rows, dtype=np.uint8)
         codes[self.positives] = 1
         return codes
 
     def subset(self, kept: NDArray[np.bool_]) -> BipartiteSample:
-        """Return the sample of the kept rows."""
         sample = BipartiteSample.from_mask(self.class_codes == 1, self._kept_weights(kept))
         # Without weights sums are faster.
         if self.row_weights is None:
@@ -272,7 +269,6 @@ class RankSample(TwoClassSample):
         return cls(sample.n_rows, sample.positives, rows, *row_weights)
 
     def subset(self, kept: NDArray[np.bool_]) -> RankSample:
-        """Return the sample of the kept rows."""
         is_positive = np.zeros(self.n_rows, dtype=bool)
         is_positive[self.positives] = True
         return RankSample.from_classes(BipartiteSample.from_mask(is_positive, self._kept_weights(kept)))

@@ -1,5 +1,7 @@
 """The common parts of displays: the way from an estimator to scores, to numbers, to axes."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Literal, Self

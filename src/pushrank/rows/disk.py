@@ -47,7 +47,6 @@ class StoredRows(OuterRows):
         return np.concatenate([self._read(int(number), 1)[0] for number in numbers])
 
     def map_all(self, function: Callable[[Blocks], Part]) -> list[Part]:
-        """Return the function of the blocks of each chunk, in order."""
         return map_chunks(lambda start, stop: function(self.blocks(start, stop)), self.chunks, self.n_threads)
 
     def value_parts(self, method: Callable[..., Values], coef: NDArray[np.floating]) -> ValueParts:

@@ -76,7 +76,6 @@ class MemoryRows(RowSource):
             return None if weights is None else np.asarray(np.log(weights))
 
     def map(self, function: Callable[[Blocks], Part]) -> list[Part]:
-        """Return the function of the blocks of each chunk, in order."""
         model = self.host_model
 
         def mapped(start: int, stop: int) -> Part:
@@ -85,19 +84,16 @@ class MemoryRows(RowSource):
         return map_chunks(mapped, model.chunks)
 
     def scores(self, coef: Floats) -> Floats:
-        """Return the scores of all rows, up to a constant."""
         scores: Floats = self.model.scores(coef)
         return scores
 
     def score_parts(self, coef: NDArray[np.floating]) -> ValueParts:
-        """Return the scores of all rows, in one part."""
         # Thresholds are for scores of the features without a constant, by rounded coefficients.
         features: Any = self.in_features().model
         weights = None if self.row_weights is None else to_host(self.row_weights)
         return InOnePart(Values(to_host(linear_scores(features.data, coef)), weights))
 
     def highest_positives(self, coef: Floats, total: float, scores: Floats | None = None) -> Self:
-        """Return the rows with no other positives than the highest, of a total weight; ties share equally."""
         scores = self.scores(coef) if scores is None else scores
         is_positive, weights = self.class_codes == POSITIVE, self._full_weights.copy()
         weights[is_positive] = highest_weights(scores[is_positive], weights[is_positive], total)
@@ -106,29 +102,23 @@ class MemoryRows(RowSource):
         return chosen
 
     def same_positives(self, other: MemoryRows) -> bool:
-        """Return whether the same positives have the same weights."""
         return np.array_equal(self._full_weights, other._full_weights)
 
     def trimmed_positives(self) -> NDArray[np.intp]:
-        """Return the numbers of the positives that do not count in full."""
         return np.flatnonzero(self._full_weights < (self._untrimmed or self)._full_weights)
 
     def lift(self, coef: Floats) -> Floats:
-        """Return the coefficients of the features that belong to those of a solver."""
         return self.model.lift(coef)
 
     def project(self, coef: Floats) -> Floats:
-        """Return the coefficients for a solver that belong to those of the features."""
         return self.model.project(coef)
 
     def in_features(self) -> MemoryRows:
-        """Return the rows in terms of the features, where the model is one of their row space."""
         if not isinstance(self.model, RowSpace):
             return self
         return MemoryRows(self.model.features, self.sample, self._row_weights)
 
     def check_range(self) -> None:
-        """Raise a ValueError when a column's squares are no normal floats."""
         self.model.check_range()
 
     @cached_property

@@ -42,8 +42,7 @@ class BoostingProblem:
 
     ``outputs`` are the weak rankers on the training rows, ``lower`` and ``upper`` bound their weights
     :math:`\lambda_j`, the penalty is ``ridge`` * :math:`\lambda_j^2 / 2`, and slopes are compared with the
-    tolerance in units of ``scales``. These four are one number for all rankers or one for each. A round
-    takes ``learning_rate`` times the step of ``step_rule``.
+    tolerance in units of ``scales``: one number each for all rankers, or one for each.
     """
 
     objective: ScoreObjective

@@ -126,11 +126,8 @@ class StreamLearner:
 
     Rows that do not fill a batch are kept in ``buffer``. Meanwhile ``finalized`` has learned from the short
     batch too, as if the stream ended here; the full batch will be learned from ``state``, which has not.
-
-    ``mistakes_by_batch`` holds the mistakes in every complete batch, ``buffer_mistakes`` those in the
-    incomplete one, of length 0 or 1. ``n_rows`` counts the rows seen; ``sample`` is taken from those since
-    the start, or since they were forgotten. ``sampling`` is False when the rows are those of an earlier
-    epoch.
+    ``buffer_mistakes`` are those in the incomplete batch, of length 0 or 1. ``sample`` is taken from the rows
+    since the start, or since they were forgotten, and not from those of an earlier epoch.
     """
 
     rule: UpdateRule
