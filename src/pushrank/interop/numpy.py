@@ -46,92 +46,14 @@ SCALERS: dict[type, tuple[tuple[str, str], ...]] = {
 }
 """The operations of each scaler on its columns, by fitted attributes; None stands for no operation."""
 
-FILE = '''"""Scores by {name}, written by pushrank {version}; numpy is all that this file needs.
-
-decision_function(X) returns a score for each row, the higher the better{and_predict}.
-X is an array of the columns FEATURES in this order, or holds them by name, as a data frame or a dict does;
-a dict or a series of single values is one row.
-"""
-
-import numpy as np
-
-{constants}
-
-
-def decision_function(X):
-    """Return a score for each row, the higher the better: above zero the row is predicted positive."""
-{body}
-{predict}
-
-def numbers(X, names):
-    """Return columns as floats, shape (n_rows, n_columns)."""
-    if holds_names(X):
-        return np.stack([column(X, name, np.float64) for name in names], axis=1)
-    X = array(X)
-    if X.ndim != 2 or X.shape[1] != len(FEATURES):
-        raise ValueError(f"X must have {{len(FEATURES)}} columns, got an array of shape {{X.shape}}.")
-    index = {{name: number for number, name in enumerate(FEATURES)}}
-    return X[:, [index[name] for name in names]].astype(np.float64)
-
-
-def column(X, name, dtype):
-    """Return a column by its name."""
-    try:
-        values = X[name]
-    except Exception as error:  # every library raises another one
-        raise ValueError(f"X lacks the column {{name!r}}; it needs {{FEATURES}}.") from error
-    return np.atleast_1d(np.asarray(values, dtype=dtype))
-
-
-def array(X):
-    """Return rows as an array, those of a sparse matrix too."""
-    return X.toarray() if hasattr(X, "toarray") else np.asarray(X)
-
-
-def holds_names(X):
-    """Return whether X holds columns by name: a frame of pandas or polars, a table of Arrow, a dict."""
-    return hasattr(X, "columns") or hasattr(X, "keys")
-{helpers}'''
-PREDICT = '''
-
-def predict(X):
-    """Return the class of each row."""
-    return CLASSES[np.searchsorted(CUTS, decision_function(X))]
-'''
-ONE_HOT = '''
-
-def one_hot(X, name, frequent, rare, unknown):
-    """Return a column of zeros and ones for each frequent category, and one for all rare ones."""
-    if holds_names(X):
-        values = column(X, name, object)
-    else:
-        values = np.asarray(X, dtype=object)[:, FEATURES.index(name)]
-    index = {value: number for number, value in enumerate(frequent)} | dict.fromkeys(rare, len(frequent))
-    table = np.zeros((len(values), len(frequent) + bool(rare)))
-    for row, value in enumerate(values):
-        value = None if value is None or str(value == value) != "True" else value  # NaN, or pandas' NA
-        if value in index:
-            table[row, index[value]] = 1.0
-        elif unknown == "error":
-            raise ValueError(f"{name} holds {value!r}, which training had not.")
-        elif unknown == "rare" and rare:
-            table[row, -1] = 1.0
-    return table
-'''
-STUMPS = """scores = np.zeros(len(Z))
-for feature, categories, values in CATEGORIES:
-    index = [categories.get(value, len(categories)) for value in Z[:, feature].tolist()]
-    scores += np.take(values, index)
-for feature, thresholds, values in STEPS:
-    index = np.searchsorted(thresholds, Z[:, feature])
-    scores += np.take(values, np.where(np.isnan(Z[:, feature]), len(thresholds) + 1, index))
-scores = scores + INTERCEPT - THRESHOLD"""
-KERNELS = {
-    "rbf": """products = Z @ VECTORS.T
-squares = np.square(Z).sum(axis=1)[:, None] - 2.0 * products + np.square(VECTORS).sum(axis=1)
-scores = np.exp(-GAMMA * np.maximum(squares, 0.0)) @ WEIGHTS - THRESHOLD""",
-    "poly": "scores = (GAMMA * (Z @ VECTORS.T) + COEF0) ** DEGREE @ WEIGHTS - THRESHOLD",
-}
+# The parts of the file that is written, each after a line with its name.
+PARTS = dict(
+    re.findall(
+        r"^#%% (\w+)\n(.*?)\n(?=#%%|\Z)",
+        Path(__file__).with_name("scoring_file.txt").read_text(encoding="utf-8"),
+        re.MULTILINE | re.DOTALL,
+    )
+)
 
 
 def export_numpy(model: Any, path: str | Path, *, alert_threshold: float | None = None) -> None:
@@ -216,7 +138,7 @@ def source(model: Any, alert_threshold: float | None = None) -> str:
     if cuts is not None:
         file.constant("CLASSES", np.asarray(ranker.classes_))
         file.constant("CUTS", cuts)
-        predict = PREDICT
+        predict = PARTS["predict"]
     file.constant("THRESHOLD", float(ranker.threshold_))
     if alert_threshold is not None:
         file.constant("ALERT_THRESHOLD", float(alert_threshold))
@@ -232,14 +154,14 @@ def source(model: Any, alert_threshold: float | None = None) -> str:
     # These are the names by which repr writes them.
     if re.search(r"\b(nan|inf)\b", constants):
         constants = f"inf, nan = np.inf, np.nan\n{constants}"
-    return FILE.format(
+    return PARTS["file"].format(
         name=type(ranker).__name__,
         version=version("pushrank"),
         and_predict=", and predict(X) its class" if predict else "",
         constants=constants,
         body=indent("\n".join(file.lines), "    "),
         predict=predict,
-        helpers=ONE_HOT if any("one_hot(" in line for line in file.lines) else "",
+        helpers=PARTS["one_hot"] if any("one_hot(" in line for line in file.lines) else "",
     )
 
 
@@ -336,7 +258,7 @@ def _write_scores(scores: Scores, file: Source) -> None:
             file.constant("DEGREE", scores.kernel.degree)
         file.constant("VECTORS", scores.vectors)
         file.constant("WEIGHTS", scores.weights)
-        file.lines += KERNELS[str(scores.kernel.kind)].splitlines()
+        file.lines += PARTS[str(scores.kernel.kind)].splitlines()
     else:
         steps, categories = [], []
         for function in scores.functions:
@@ -349,7 +271,7 @@ def _write_scores(scores: Scores, file: Source) -> None:
         file.constant("STEPS", steps)
         file.constant("CATEGORIES", categories)
         file.constant("INTERCEPT", scores.intercept)
-        file.lines += STUMPS.splitlines()
+        file.lines += PARTS["stumps"].splitlines()
 
 
 def _plain(value: Any) -> Any:
