@@ -324,14 +324,12 @@ class PerceptronAtK(StreamRankerMixin, BaseEstimator):
 
     Notes
     -----
-    A pass reads the data once, and finds and sorts the k highest rows of either class in every batch. For
-    rows of 50 features, 5 % of them positive, in their given order, a pass takes two to three times as long
-    as adding up the data; with fewer features or more positives sorting makes it longer. ``fit`` draws an
-    order for every pass, which takes longer for data beyond the processor's cache, and reads the scores once
-    more for every pass, for ``mistake_bound_``. Memory beside X is a few numbers a row, and at most 64 MiB
-    (or one batch) for a sample of rows, which gives ``threshold_``; early stopping copies the data.
-    Ties count as mistakes, so that learning can start from zero coefficients. Scale the features: there is no
-    intercept, which a ranking does not need.
+    A pass reads the data once, and finds and sorts the k highest rows of either class in every batch: for
+    rows of 50 features, 5 % of them positive, it takes two to three times as long as adding up the data.
+    ``fit`` draws an order for every pass, and reads the scores once more for ``mistake_bound_``. Memory
+    beside X is a few numbers a row, and at most 64 MiB (or one batch) for a sample of rows, which gives
+    ``threshold_``; early stopping copies the data. Ties count as mistakes, so that learning can start from
+    zero coefficients. Scale the features: there is no intercept, which a ranking does not need.
 
     A multi-label row, for which k of L labels are predicted, is a query of L rows: ``kron(X, eye_array(L),
     format="csr")`` of ``scipy.sparse``, with ``Y.ravel()`` and ``qid=np.repeat(np.arange(len(X)), L)``, gives

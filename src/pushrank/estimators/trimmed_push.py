@@ -73,13 +73,10 @@ class TrimmedPush(RankerMixin, BaseEstimator):
 
     Notes
     -----
-    The highest positives are the best to keep for given scores, so choosing them and solving for them in
-    turns never raises the objective, and ends after finitely many turns. The end is a local minimum. It is
-    reached along a path from all positives down to k, in steps of up to 25 %, each from the coefficients of
-    the one before; a direct jump ends in worse minima. On the way positives are chosen anew after every
-    Newton step, which is as good as after every solution. With up to 1,024 features a fit takes some 50
-    such steps, each O(n_samples * n_features ** 2). Positives tied for the last place share it. A row of
-    weight w counts as w copies.
+    Choosing the highest positives and solving for them in turns never raises the objective. The end is a
+    local minimum, reached along a path from all positives down to k, in steps of up to 25 %: a direct jump
+    ends in worse minima. With up to 1,024 features a fit takes some 50 Newton steps, each O(n_samples *
+    n_features ** 2). Positives tied for the last place share it. A row of weight w counts as w copies.
 
     What is gained at the top is paid for further down: on overlapping classes the average precision is often
     below that of :class:`PNormPush`.

@@ -286,20 +286,10 @@ def roc_band(
     Notes
     -----
     O(n log n + n_points log n). The band assumes no normality and resamples nothing: both fail at the left
-    edge, where few negatives decide. Let :math:`\delta = 1 - {}` level, divided by the number of points if
-    the band is simultaneous:
-
-    - the k-th highest of K negatives has a false-positive rate at most :math:`\mathrm{Beta}(k, K - k + 1)`
-      distributed (equal without ties). So with the largest k for which
-      :math:`P(\mathrm{Bin}(K, u) < k) \le \delta / 4`, it exceeds u with a chance of at most
-      :math:`\delta / 4`, and then ROC(u) is at least the share of positives above that negative;
-    - that share has the lower end of Clopper and Pearson for :math:`\delta / 4`, since positives are
-      independent of negatives.
-
-    The upper end mirrors both steps, with the smallest k for which
-    :math:`P(\mathrm{Bin}(K, u) \ge k) \le \delta / 4` and the positives at or above that negative. The four
-    chances add up to :math:`\delta`, so the band is valid for any number of rows and any ties, and wider than
-    need be. Between points, a simultaneous band goes right from each low end and left from each high end.
+    edge, where few negatives decide. It joins bounds of the negatives above a rate and of the positives above
+    these, each for a quarter of the error rate, so it is valid for any number of rows and any ties, and wider
+    than need be; the proof is on the page :doc:`/promises`. Between points, a simultaneous band goes right
+    from each low end and left from each high end.
 
     References
     ----------
