@@ -44,6 +44,49 @@ def test_the_excess_of_rudins_theorems_has_the_chance_that_was_asked_for(p, leas
     )
 
 
+@pytest.mark.parametrize("p", [1, 2, 4])
+def test_theorem_3_is_lemma_9_over_the_cover_and_may_stop_at_its_least_error(p):
+    y, scores = rows()
+    errors = [0.2, 0.35, 0.6]  # of three functions, which are the class and its cover
+    found = rudin_2009.theorems_2_and_3(
+        y, scores, p, 0.5, math.log(3), least_error=min(errors), delta=0.1
+    ).excess
+    of_least = 3 * rudin_2009.lemma_9(found / 2, 60, 80, p, true_error=min(errors))
+    assert of_least == pytest.approx(0.1, rel=1e-9)
+    each = sum(rudin_2009.lemma_9(found / 2, 60, 80, p, true_error=error) for error in errors)
+    assert each <= of_least
+    printed = 2 * math.exp(-2 * 80 * max((0.3**2 / 4) * 0.2 ** (2 * (p - 1)), 0.15 ** (2 * p)))
+    printed += 2 * math.exp(-60 * 0.3**2 / 2 + math.log(80))
+    assert rudin_2009.lemma_9(0.3, 60, 80, p, true_error=0.2) == pytest.approx(printed)
+
+
+def test_lemma_9_holds_of_one_function():
+    """Smoothed errors of normal scores: none of the draws may exceed more often than the lemma says."""
+    rng, p, theta, n = np.random.default_rng(0), 2, 0.5, 400
+
+    def smoothed(s, t):
+        phi = np.clip(1 - np.subtract.outer(s, t) / theta, 0, 1)
+        return np.mean(phi.mean(axis=0) ** p) ** (1 / p)
+
+    truth = smoothed(rng.normal(size=4000) + 1, rng.normal(size=4000))
+    draws = np.array([truth - smoothed(rng.normal(size=n) + 1, rng.normal(size=n)) for _ in range(200)])
+    for epsilon in (0.02, 0.1, 0.3, 0.35, 0.45):
+        allowed = rudin_2009.lemma_9(epsilon, n, n, p, true_error=0.9 * truth)
+        assert (draws >= epsilon).mean() <= allowed
+    assert allowed < 0.2
+
+
+@pytest.mark.parametrize("p", [1.5, 4, 16])
+def test_figure_8_bounds_a_difference_of_roots(p):
+    """By which the proof of theorem 2 takes the p-th root: the three curves of the figure, in order."""
+    b = np.linspace(0, 1, 201)
+    for a in (0.05, 0.4, 1.0):
+        lower, upper = np.abs(a ** (1 / p) - b ** (1 / p)), np.abs(a - b) ** (1 / p)
+        middle = np.minimum(np.abs(a - b) * a ** (1 / p - 1), upper)
+        assert (lower <= middle + 1e-12).all()
+        assert (middle <= upper).all()
+
+
 def test_a_finer_cover_is_asked_for_where_the_excess_is_smaller():
     """The cover is evaluated at the scale of the excess; one at theta / 4 alone would not suffice."""
     asked = []

@@ -1,8 +1,8 @@
 r"""The P-Norm Push: bounds on its error of new data, and the uniqueness of its solution.
 
 Cynthia Rudin, *The P-Norm Push: A Simple Convex Ranking Algorithm that Concentrates at the Top of the List*,
-JMLR 10 (2009): theorems 1 to 4, as printed, and a tighter bound of the kind of theorem 2. There are I
-positives :math:`x_i` and K negatives :math:`\tilde x_k`, drawn independently.
+JMLR 10 (2009): theorems 1 to 4 and lemma 9, as printed, and a tighter bound of the kind of theorem 2. There
+are I positives :math:`x_i` and K negatives :math:`\tilde x_k`, drawn independently.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from pushrank.theory.covering import (
 __all__ = [
     "HeightRange",
     "has_unique_minimiser",
+    "lemma_9",
     "theorem_1",
     "theorem_2_sample_size",
     "theorems_2_and_3",
@@ -314,7 +315,7 @@ def theorems_2_and_3(
 
     with :math:`R_{p,\min}` the least error of the population by any function of the class. Theorem 2 is the
     case of :math:`R_{p,\min} = 0`. The excess is the least :math:`\varepsilon` at which the chance is
-    :math:`\delta`.
+    :math:`\delta`. The chance is that of :func:`lemma_9` at half of :math:`\varepsilon`, times N.
 
     O(n log n). The training error is :func:`pushrank.metrics.margin_error`. A tighter bound of the same kind
     is :func:`pushrank.theory.p_norm_push_bound`.
@@ -328,7 +329,8 @@ def theorems_2_and_3(
     least_error : float
         :math:`R_{p,\min}`, or a bound below it, from 0 to 1. It belongs to the population and cannot be
         computed from training rows. If it is positive the number of negatives grows no faster than
-        :math:`\varepsilon^{-2}`.
+        :math:`\varepsilon^{-2}`. The proof may stop at the least error of the members of the cover, which is
+        no less; where the error of each is known, the sum of :func:`lemma_9` over them is smaller still.
     delta : float
     pos_label : label, optional
 
@@ -351,18 +353,70 @@ def theorems_2_and_3(
     n_positives, n_negatives = ranking.total_positive, ranking.total_negative
 
     def log_failure(epsilon: float) -> float:
-        # Rates are kept in logarithms, because powers underflow at a large p.
-        log_rate = 2.0 * p * math.log(epsilon / 4.0)
-        if least_error > 0.0:
-            log_rate = max(log_rate, 2.0 * math.log(epsilon / 4.0) + 2.0 * (p - 1.0) * math.log(least_error))
-        by_negatives = -2.0 * n_negatives * math.exp(min(log_rate, LOG_MAX_FLOAT))
-        by_positives = -n_positives * epsilon**2 / 8.0 + math.log(n_negatives)
         log_cover = log_size(log_covering_number, epsilon * theta / 8.0)
-        return math.log(2.0) + log_cover + float(np.logaddexp(by_negatives, by_positives))
+        return log_cover + _log_chance(epsilon / 2.0, n_positives, n_negatives, p, least_error)
 
     excess = smallest_excess(log_failure, delta)
     error = float(margin_error(ranking.is_positive, ranking.scores, theta, p))
     return ErrorBound(error + excess, error, excess)
+
+
+@shared_docs
+def lemma_9(
+    epsilon: float, n_positives: int, n_negatives: int, p: float, *, true_error: float = 0.0
+) -> float:
+    r"""Return the chance that one function's error of new data exceeds that of the training rows.
+
+    For a single f, and errors :math:`R_p` in which a Lipschitz function of the margin stands for the step,
+
+    .. math::
+
+        P\bigl(R_p(f) - \hat R_p(f) \ge \varepsilon\bigr) \le
+        2 \exp\Bigl(-2 K \max\Bigl\{\frac{\varepsilon^2}{4} R_p(f)^{2(p-1)} ,
+        \Bigl(\frac{\varepsilon}{2}\Bigr)^{2p}\Bigr\}\Bigr)
+        + 2 \exp\Bigl(-\frac{I \varepsilon^2}{2} + \ln K\Bigr) .
+
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), lemma 9, from which theorems 2 and 3 follow by a cover.
+
+    Parameters
+    ----------
+    epsilon : float
+        The excess, positive.
+    n_positives, n_negatives : int
+        The numbers I and K of rows, at least 1.
+    p : float
+    true_error : float
+        The error :math:`R_p(f)` of the population, or a bound below it, from 0 to 1.
+
+    Returns
+    -------
+    float
+        The right-hand side; a value of 1 or more says nothing.
+
+    %(range_errors)s
+
+    Examples
+    --------
+    >>> [round(lemma_9(0.4, 200, 2000, 2, true_error=error), 4) for error in (0.0, 0.2, 0.5)]
+    [0.0038, 0.0038, 0.0005]
+    """
+    check_number("epsilon", epsilon, above=0.0)
+    check_number("n_positives", n_positives, 1, integer=True)
+    check_number("n_negatives", n_negatives, 1, integer=True)
+    check_number("p", p, 1.0)
+    check_number("true_error", true_error, 0.0, 1.0)
+    log_chance = _log_chance(epsilon, n_positives, n_negatives, p, true_error)
+    return math.exp(min(log_chance, LOG_MAX_FLOAT))
+
+
+def _log_chance(epsilon: float, n_positives: float, n_negatives: float, p: float, error: float) -> float:
+    # Rates are kept in logarithms, because powers underflow at a large p.
+    log_rate = 2.0 * p * math.log(epsilon / 2.0)
+    if error > 0.0:
+        log_rate = max(log_rate, 2.0 * math.log(epsilon / 2.0) + 2.0 * (p - 1.0) * math.log(error))
+    by_negatives = -2.0 * n_negatives * math.exp(min(log_rate, LOG_MAX_FLOAT))
+    by_positives = -n_positives * epsilon**2 / 2.0 + math.log(n_negatives)
+    return math.log(2.0) + float(np.logaddexp(by_negatives, by_positives))
 
 
 @shared_docs
