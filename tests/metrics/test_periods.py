@@ -212,3 +212,10 @@ def test_work_grows_with_rows_as_a_sort_does():
         return lambda: measure_periods(y, scores, budget=Budget(5, "batch"), time=days, ids=ids)
 
     assert growth(work, 160_000) < 4
+
+
+def test_figures_without_an_interval_have_the_digits_that_they_tell():
+    y, day = np.r_[np.tile([1, 0], 5), 0, 0], np.repeat(np.arange(6), 2)
+    scores = np.tile([2.0, 1.0], 6)
+    measured = measure_periods(y, scores, budget=Budget(1, "batch"), time=day, value=np.full(12, 1000.0))
+    assert measured.cells()[1] == [["scores", "0.83", "–", "0.41", "83 %", "–", "833.33", "–"]]

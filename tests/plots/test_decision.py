@@ -54,6 +54,8 @@ def test_decision_curves_of_models_and_what_is_no_probability(cancer):
         plots.DecisionCurveDisplay.from_estimator(PNormPush().fit(X, y), X, y)
     with pytest.raises(ValueError, match=r"probabilities.*found the score 7"):
         plots.DecisionCurveDisplay.compute(y, np.full(len(y), 7.0))
+    with pytest.raises(ValueError, match="at least one chance"):
+        plots.DecisionCurveDisplay.compute(y, np.full(len(y), 0.5), thresholds=[])
     with pytest.raises(ValueError, match="thresholds must be > 0"):
         plots.DecisionCurveDisplay.compute(y, np.full(len(y), 0.5), thresholds=[0.0, 0.5])
     with pytest.raises(ValueError, match="probabilities"):

@@ -391,8 +391,11 @@ class PeriodMeasurement:
 def interval_texts(found: ConfidenceInterval, unit: str = "") -> list[str]:
     """Return a figure and its interval as texts of the table."""
     low, high, estimate, _ = found
+    if np.isnan(low):
+        # Two decimals of hits, and none of a share of few periods, are as much as they tell.
+        return [f"{estimate:,.{0 if unit else 2}f}{unit}", "–"]
     texts = [number_text(number, low, high) + unit for number in (estimate, low, high)]
-    return [texts[0], "–" if np.isnan(low) else f"{texts[1].removesuffix(unit)} to {texts[2]}"]
+    return [texts[0], f"{texts[1].removesuffix(unit)} to {texts[2]}"]
 
 
 @shared_docs

@@ -100,6 +100,8 @@ class DecisionCurveDisplay(RankingDisplay):
         """
         check_number("confidence_level", confidence_level, above=0.0, below=1.0)
         threshold = np.unique(np.asarray(thresholds, dtype=np.float64))
+        if not len(threshold):
+            raise ValueError("thresholds must hold at least one chance, found none.")
         for end in threshold[[0, -1]].tolist():
             check_number("thresholds", end, above=0.0, below=1.0)
         ranking = Ranking(y_true, scores, None, pos_label)
