@@ -15,7 +15,6 @@ from pushrank.budgets import Budget
 from pushrank.datasets import make_stream
 from pushrank.monitoring import Reference, watch
 from pushrank.report import WatchData, render, write_report
-from pushrank.report.context import row_count
 from pushrank.report.watching import evidence_text
 from tests.report.hostile import ATTACK
 from tests.report.test_page import Document
@@ -64,7 +63,7 @@ def test_the_table_and_the_pictures_hold_what_was_watched(dropped):
     assert (unit, header[:2]) == ("week", ["week", "days"])
     assert len(cells) == len(lines)
     for line, cell in zip(lines, cells, strict=True):
-        assert cell[5] == row_count(line["hits"] / line["known"])
+        assert cell[5] == f"{line['hits'] / line['known']:,.1f}"
         assert cell[7] == evidence_text(line["evidence"])
     hits, evidence = dropped.pictures()
     assert hits.models == ["hits", "promised"]
@@ -104,7 +103,7 @@ def test_texts_of_the_data_are_escaped():
 
 
 def test_evidence_beyond_doubt_is_no_long_number():
-    assert [evidence_text(value) for value in (0.01234, 80.0, 1e9)] == ["0.0123", "80", "more than 1,000,000"]
+    assert [evidence_text(value) for value in (0.01234, 80.0, 1e9)] == ["0.0123", "80", "> 1,000,000"]
 
 
 def test_a_failed_write_leaves_the_page_that_was_there(dropped, tmp_path, monkeypatch):

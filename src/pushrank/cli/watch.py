@@ -1,7 +1,5 @@
 """``pushrank watch``: does a model in use find what it promised, and are the rows still those of the fit?"""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass

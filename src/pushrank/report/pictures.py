@@ -156,7 +156,7 @@ def over_time(
             look["marker"] = "." if len(periods) == 1 else ""
             ax.plot(np.arange(len(periods)), values, gid=f"curve {n}", **look)
         shown = np.unique(np.linspace(0, len(periods) - 1, MAX_TICKS).round().astype(int))
-        ax.set_xticks(shown, [periods[at].removeprefix("the week of ") for at in shown])
+        ax.set_xticks(shown, [periods[at] for at in shown])
         ax.set_ylabel(label)
         if is_log:
             ax.set_yscale("log")

@@ -1,7 +1,5 @@
 """What was seen of a model in use, in sentences and tables of texts, and as a page."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -44,8 +42,8 @@ class WatchData(Page):
     template = "watch.html"
 
     def words(self, period: str, unit: str) -> str:
-        """Return a period in words."""
-        return date_words(period, unit, self.watched.table[-1]["period"])
+        """Return a period in words, a week by its Monday."""
+        return date_words(period, unit, self.watched.table[-1]["period"]).removeprefix("the week of ")
 
     @property
     def spent(self) -> str:
@@ -64,10 +62,11 @@ class WatchData(Page):
         per = self.watched.budget.per
         unit, lines = self.watched.folded()
         header, cells = [unit, "rows", "looked at", "positives", "hits", "promised", "evidence"], []
+        text = row_count if unit == per else "{:,.1f}".format
         for line in lines:
             known = line["known"]
-            means = [row_count(line[name] / line["periods"]) for name in ("rows", "looked_at")]
-            means += [row_count(line[name] / known) if known else "–" for name in ("positives", "hits")]
+            means = [text(line[name] / line["periods"]) for name in ("rows", "looked_at")]
+            means += [text(line[name] / known) if known else "–" for name in ("positives", "hits")]
             means += (
                 [f"{line['promised'] / known:,.1f}", evidence_text(line["evidence"])] if known else ["–"] * 2
             )
@@ -162,4 +161,4 @@ class WatchData(Page):
 
 def evidence_text(evidence: float) -> str:
     """Return evidence with three digits, or that it is beyond any doubt."""
-    return f"more than {MAX_EVIDENCE:,.0f}" if evidence > MAX_EVIDENCE else f"{evidence:,.3g}"
+    return f"> {MAX_EVIDENCE:,.0f}" if evidence > MAX_EVIDENCE else f"{evidence:,.3g}"
