@@ -73,9 +73,14 @@ class WeakRankers(BaseEstimator, ABC):
     def values(self, X: Any, index: int) -> Values:
         """Return ``h_j(x)`` for every row of ``X``."""
 
-    @abstractmethod
     def scores(self, X: Any, indices: Numbers, weights: Floats) -> Floats:
         """Return ``sum_t weights_t h_{indices_t}(x)`` for every row of ``X``."""
+        # A ranker that several rounds chose is evaluated once.
+        totals = np.bincount(indices, weights)
+        total = np.zeros(X.shape[0])
+        for index in np.flatnonzero(totals):
+            total += totals[index] * self.values(X, int(index))
+        return total
 
     def value_matrix(self, X: Any) -> Floats:
         """Return the values of all distinct rankers of the fitted family, shape (n_rows, n_distinct).

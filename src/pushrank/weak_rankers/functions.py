@@ -66,15 +66,6 @@ class Functions(WeakRankers):
         """Return a function's values in units of its range."""
         return np.asarray((self._output(X, index) - self.offsets_[index]) * self.units_[index])
 
-    def scores(self, X: Any, indices: Numbers, weights: Floats) -> Floats:
-        """Return the weighted sums of rankers."""
-        # A function that several rounds chose is called once.
-        totals = np.bincount(indices, weights, minlength=len(self.functions))
-        total = np.zeros(X.shape[0])
-        for index in np.flatnonzero(totals):
-            total += totals[index] * self.values(X, int(index))
-        return total
-
     def importances(self, indices: Numbers, gains: Floats) -> Floats:  # noqa: ARG002
         """Raise an AttributeError, since it is unknown which features a function reads."""
         raise AttributeError("it is unknown which features weak rankers read that are functions.")

@@ -117,13 +117,6 @@ class Regressors(WeakRankers):
         output = _predicted(self.regressors_[index], X if features is None else X[:, features])
         return self._scaled(output, index)
 
-    def scores(self, X: Any, indices: Numbers, weights: Floats) -> Floats:
-        """Return the weighted sums of rankers."""
-        total = np.zeros(X.shape[0])
-        for index, weight in zip(indices, weights, strict=True):
-            total += weight * self.values(X, int(index))
-        return total
-
     def importances(self, indices: Numbers, gains: Floats) -> Floats:
         """Return the gains of each feature, in proportion to the ``feature_importances_`` of the regressors.
 
