@@ -6,7 +6,7 @@ import json
 import shlex
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -14,7 +14,7 @@ from pushrank.budgets import Budget
 from pushrank.cli import options
 from pushrank.cli.columns import excluding
 from pushrank.cli.comparison import Compared, ComparisonConfig, run_comparison
-from pushrank.cli.days import EveryDay, check_alert_state, every_day
+from pushrank.cli.days import alert_state, every_day
 from pushrank.cli.errors import InputError, say
 from pushrank.cli.features import FeatureSource
 from pushrank.cli.model import ENSEMBLE, SavedModel, fit_pipeline
@@ -76,8 +76,9 @@ def compare(
     for path, kinds in written:
         if path is not None:
             check_output(path, kinds, [source.data, config.test], force=force)
-    if save_best is not None and isinstance(config.budget, Budget) and config.budget.per != "batch":
-        check_alert_state(save_best, force=force)
+    by_period = save_best is not None and isinstance(config.budget, Budget)
+    if save_best is not None and by_period and (state := alert_state(save_best)).exists() and not force:
+        raise InputError(f"{state} exists; to forget what was decided in it: --force.")
     if report is None and (config.show or opened):
         raise InputError("--show and --open are for a report; say where to save it: --report PATH.")
     compared = run_comparison(source, text_format, config)
@@ -92,21 +93,21 @@ def compare(
             say(f"All this rests on {which}. Unless it is known beforehand: {excluding(names)}.")
         which = "best" if compared.chosen == comparison.best_ else "simplest that may be the best"
         say(f"To fit the {which} on all rows: {command}")
-    days = None if save_best is None else save_chosen(compared, save_best, source.data)
+    facts = {} if save_best is None else save_chosen(compared, save_best, source.data)
+    lines = facts.get("sentences", [])
     if report is not None:
-        lines = [] if days is None else days.lines
         write_comparison_report(report, compared, config, opened=opened, every_day=lines)
     if as_json:
         summary = comparison.summary() | {"fit": command}
-        if days is not None:
-            summary["days"] |= days.facts
+        if facts:
+            summary["days"] |= facts
         typer.echo(json.dumps(summary, indent=2))
-    for line in days.lines if days is not None and not as_json else ():
+    for line in () if as_json else lines:
         say(line)
 
 
-def save_chosen(compared: Compared, saved: Path, data: Path) -> EveryDay | None:
-    """Fit the chosen model to all rows and save it, with a budget by period with what it finds every day."""
+def save_chosen(compared: Compared, saved: Path, data: Path) -> dict[str, Any]:
+    """Fit the chosen model to all rows and save it; return what it finds in every period of a budget."""
     chosen, learnt, alert = compared.chosen, compared.rows.learnt, compared.alert()
     fitted, name = fit_pipeline(compared.models[chosen], learnt), chosen
     scores = compared.comparison.scores[chosen]
@@ -115,14 +116,15 @@ def save_chosen(compared: Compared, saved: Path, data: Path) -> EveryDay | None:
         name, scores = ENSEMBLE, fitted[-1].held_out_scores_
         if alert is not None:
             alert = alert.at_scores(learnt.y, scores)
-    model, days = SavedModel.from_fit(fitted, name, learnt, alert=alert), None
-    if (found := compared.comparison.days) is not None:
-        days = every_day(compared, found, saved, data, scores)
-        model = replace(model, reference=days.reference, training=model.training | {"days": days.facts})
+    model = SavedModel.from_fit(fitted, name, learnt, alert=alert)
+    facts: dict[str, Any] = {}
+    if (days := compared.comparison.days) is not None:
+        facts, reference = every_day(compared, days, saved, data, scores)
+        model = replace(model, reference=reference, training=model.training | {"days": facts})
     model.save(saved)
-    if days is None:
+    if not facts:
         say(f"{chosen}, fitted to all {len(learnt.y):,} rows, is saved as {saved}.", err=True)
-    return days
+    return facts
 
 
 def fit_command(

@@ -3,7 +3,7 @@
 import shlex
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from pushrank import metrics
 from pushrank.alerts import N_PAST, AlertThreshold
 from pushrank.budgets import Budget
 from pushrank.cli.comparison import Compared
-from pushrank.cli.errors import InputError, refusing
+from pushrank.cli.errors import refusing
 from pushrank.cli.features import LabelledFeatures
 from pushrank.cli.fit import reference_of
 from pushrank.metrics import PeriodMeasurement
@@ -24,29 +24,18 @@ COMING = 7
 """Hits are promised on some of so many coming periods."""
 
 
-class EveryDay(NamedTuple):
-    """The facts of a model that was saved, the five lines that say them, and what it is watched by."""
-
-    facts: dict[str, Any]
-    lines: list[str]
-    reference: Reference
-
-
 def alert_state(model: Path) -> Path:
     """Return where what is decided by a model's scores is kept."""
     return model.with_suffix(".alert.json")
 
 
-def check_alert_state(model: Path, *, force: bool) -> None:
-    """Raise InputError where decisions would be forgotten."""
-    if (state := alert_state(model)).exists() and not force:
-        raise InputError(f"{state} exists; to forget what was decided in it: --force.")
-
-
 def every_day(
     compared: Compared, days: PeriodMeasurement, saved: Path, data: Path, scores: NDArray[np.float64]
-) -> EveryDay:
-    """Return what the chosen model finds, by its scores of rows held out, and begin its file of alerts."""
+) -> tuple[dict[str, Any], Reference]:
+    """Return what the chosen model finds, by its scores of rows held out, and begin its file of alerts.
+
+    The facts hold the five lines that say them, as ``sentences``.
+    """
     rows, model, budget = compared.rows, compared.chosen, days.budget
     candidates = compared.comparison.may_be_best_
     low, high, mean, _ = days.means[model]
@@ -58,10 +47,11 @@ def every_day(
     if budget.per != "batch":
         state = alert_state(saved)
         threshold = _begin_alerts(budget, rows, scores, state)
-        said = (
-            f"{threshold:.6g} when the next {budget.per} begins. It moves with the hour and with what is "
-            f"left of {budget.n:,}; {state} keeps it, begun by scores of rows held out"
-        )
+        said = f"none yet, for a {budget.per} has seldom more than {budget.n:,} rows"
+        if threshold is not None:
+            said = f"{threshold:.6g} when the next {budget.per} begins"
+        said += f". It moves with the hour and with what is left of {budget.n:,}; {state} keeps it, begun by "
+        said += "scores of rows held out"
         score = f"pushrank score {model_file} {new} --alert {shlex.quote(str(state))} --id COLUMN "
         score += f"--time {time} -o alerts{data.suffix}"
     commands = [score, f"pushrank watch {model_file} {new} --time {time}"]
@@ -77,7 +67,7 @@ def every_day(
     ]
     facts: dict[str, Any] = {"model": model, "at_least": least, "threshold": threshold, "commands": commands}
     facts |= plain_figures({"hits": days.means[model]}) | {"sentences": lines}
-    return EveryDay(facts, lines, reference)
+    return facts, reference
 
 
 def _between(low: float, high: float, digits: int) -> str:
@@ -90,20 +80,28 @@ def _promise(compared: Compared, budget: Budget) -> tuple[dict[str, int] | None,
     rows, scores = compared.rows, compared.comparison.scores[compared.chosen]
     held_out = ~np.isnan(scores)
     tested = rows.y[held_out], scores[held_out], budget.periods(np.asarray(rows.times)[held_out]).codes
-    # One hit a period is the least to promise: on all of the next ones, or else on fewer.
+    # One hit a period is the least to promise: on all of the next ones, or else on fewer. What is chosen
+    # by looking holds if all choices hold together.
+    level = 1.0 - (1.0 - CONFIDENCE) / COMING
     for kept in range(COMING, 0, -1):
         with suppress(ValueError):
             of = {"n_coming": COMING, "n_kept": kept}
-            if least := metrics.guarantee_days(*tested, k=budget.n, confidence_level=CONFIDENCE, **of):
+            if least := metrics.guarantee_days(*tested, k=budget.n, confidence_level=level, **of):
                 said = f"at least {least:,} on {kept} of the next {COMING} {budget.several}"
                 return {"hits": least, **of}, f"{said}, drawn as these were, with 95 % confidence"
-    return None, f"not one hit {budget.each}, by so few or so poor {budget.several}, at 95 %"
+    return (
+        None,
+        f"no hit on any of the next {COMING} {budget.several}, at 95 %: hits, or {budget.several}, are few",
+    )
 
 
-def _begin_alerts(budget: Budget, rows: LabelledFeatures, scores: NDArray[np.float64], state: Path) -> float:
-    """Begin the file of a threshold by the latest scores of rows held out, and return what it is first."""
+def _begin_alerts(
+    budget: Budget, rows: LabelledFeatures, scores: NDArray[np.float64], state: Path
+) -> float | None:
+    """Begin the file of alerts by the latest scores of rows held out, and return the first threshold."""
     times = np.asarray(rows.times)
     codes = budget.periods(times).codes
     latest = ~np.isnan(scores) & (codes > codes.max() - N_PAST)
     with refusing(), closing(AlertThreshold(budget, state)) as alert:
-        return alert.fit(scores[latest], times[latest]).threshold_
+        threshold = alert.fit(scores[latest], times[latest]).threshold_
+    return threshold if np.isfinite(threshold) else None

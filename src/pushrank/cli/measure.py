@@ -23,7 +23,7 @@ from pushrank.cli.labels import LabelledRows, label_rows
 from pushrank.cli.options import option
 from pushrank.cli.promises import promises_of
 from pushrank.cli.read import read_table
-from pushrank.cli.screen import console, grid_of, share_of_rows
+from pushrank.cli.screen import console, share_of_rows
 from pushrank.cli.table import Kind, TextFormat
 from pushrank.cli.write import REPORTS_WRITTEN, check_output, versions, write_page
 from pushrank.metrics import Measurement
@@ -277,7 +277,13 @@ def show_periods(
         return
     screen = console()
     screen.print(f"{table.path.name}: {measured.title()}")
-    screen.print(grid_of(*measured.cells()))
+    header, lines = measured.cells()
+    grid = Grid()
+    for number, column in enumerate(header):
+        grid.add_column(column, justify="right" if number else "left", overflow="fold")
+    for line in lines:
+        grid.add_row(*line)
+    screen.print(grid)
     for sentence in measured.sentences():
         screen.print(sentence)
     for of, hits in promised.items():

@@ -296,15 +296,20 @@ def _measured(
 def _measure_periods(comparison: RankerComparison, rows: LabelledRows) -> None:
     """Measure what each model finds in each period of the rows held out, where the budget is by period."""
     if isinstance(comparison.budget, Budget):
-        held_out, weights = comparison.folds >= 0, rows.weights
-        comparison.times = rows.times
-        comparison.days = metrics.measure_periods(
-            rows.positive[held_out],
+        comparison.times, held_out = rows.times, np.flatnonzero(comparison.folds >= 0)
+        tested = rows.part(held_out)
+        comparison.days = days = metrics.measure_periods(
+            tested.positive,
             {name: scores[held_out] for name, scores in comparison.scores.items()},
             budget=comparison.budget,
-            time=np.asarray(rows.times)[held_out],
-            value=None if weights is None else weights[held_out],
+            time=np.asarray(tested.times),
+            value=tested.weights,
         )
+        _, first = np.unique(np.asarray(tested.times), return_index=True)
+        part = comparison.folds[held_out][first]
+        for measure, by_model in ((HITS, days.hits), (WEIGHT, days.values)):
+            for name, by_period in by_model.items():
+                comparison.measures[name][measure] = np.bincount(part, by_period) / np.bincount(part)
 
 
 def is_nested(positive: NDArray[np.bool_], cv: Any) -> bool:
@@ -313,14 +318,11 @@ def is_nested(positive: NDArray[np.bool_], cv: Any) -> bool:
     return bool(few) or not (isinstance(cv, int | np.integer) or hasattr(cv, "split"))
 
 
-def _stack(
-    models: Mapping[str, Any], rows: LabelledRows, budget: int | Budget | None, seed: int
-) -> StackingRanker:
+def _stack(models: Mapping[str, Any], rows: LabelledRows, budget: Any, seed: int) -> StackingRanker:
     """Return all models together, unfitted, for the budget by period or its share of the rows."""
     cv = 5 if rows.groups is None or rows.times is not None else StratifiedGroupKFold(5)
-    return StackingRanker(
-        list(models.items()), **budget_params(budget, len(rows.y)), cv=cv, random_state=seed
-    )
+    params = budget_params(budget, len(rows.y)) | {"cv": cv, "random_state": seed}
+    return StackingRanker(list(models.items()), **params)
 
 
 def budget_params(budget: int | Budget | None, n_rows: int) -> dict[str, Any]:
@@ -425,7 +427,7 @@ def _add_errors(
         for of_part, combination in zip(of_half, combinations[-n_last:], strict=True):
             of_part.append(combination(_unlinked(members, list(settings.models), of_part)))
     for measure in comparison.measures[comparison.baseline_]:
-        if isinstance(comparison.budget, Budget) and measure in (HITS, WEIGHT):
+        if comparison.by_period(measure):
             comparison.errors[measure] = comparison.errors_of(measure)
             continue
         named = [name for name in comparison.measures if name != CHOSEN]
@@ -447,12 +449,7 @@ def _add_errors(
 
 
 def _nothing_measured(
-    rows: LabelledRows,
-    splits: Sequence[Any],
-    criterion: str,
-    budget: int | Budget | None,
-    n_repeats: int,
-    cv: Any,
+    rows: LabelledRows, splits: Sequence[Any], criterion: str, budget: Any, n_repeats: int, cv: Any
 ) -> RankerComparison:
     """Return a comparison without models, of the folds of the first repetition."""
     folds = np.full(len(rows.y), -1, dtype=np.intp)
@@ -460,14 +457,12 @@ def _nothing_measured(
         folds[test] = part
     n_held_out = int((folds >= 0).sum())
     judged = _how_judged(rows, cv, len(splits))
-    if isinstance(budget, Budget):
-        n_periods = len(budget.periods(np.asarray(rows.times)[folds >= 0]).labels)
-        judged += f" They are of whole {budget.several}, {n_periods:,} in all."
-    elif budget is not None and n_held_out < len(folds) and hasattr(cv, "split") | isinstance(cv, int):
+    is_of_all = not isinstance(budget, Budget | None)
+    if is_of_all and n_held_out < len(folds) and hasattr(cv, "split") | isinstance(cv, int):
         share = part_of_budget(budget, n_held_out, len(folds))
         judged += f" A budget of {budget:,} of {len(folds):,} rows is {share:,} of the {n_held_out:,} tested."
         budget = share
-    elif budget is not None and budget > n_held_out:
+    elif is_of_all and budget > n_held_out:
         raise ValueError(f"budget must be at most the {n_held_out} rows that are held out, got {budget}.")
     n_positives = int(rows.positive[folds >= 0].sum())
     return RankerComparison({}, criterion, budget, n_repeats, n_positives, folds=folds, judged=judged)
@@ -590,14 +585,7 @@ def _measures(
         AVERAGE_PRECISION: metrics.average_precision(y, scores),
         AUC: metrics.auc(y, scores),
     }
-    if isinstance(budget, Budget):
-        found = metrics.measure_periods(
-            y, scores, budget=budget, time=np.asarray(rows.times), value=rows.weights, confidence_level=None
-        )
-        measures[HITS] = float(found.hits["scores"].mean())
-        if rows.weights is not None:
-            measures[WEIGHT] = float(found.values["scores"].mean())
-    elif budget is not None:
+    if not isinstance(budget, Budget | None):
         measures[HITS] = budget * share_of_hits(y, scores, budget, n_rows)
         if rows.weights is not None:
             k = part_of_budget(budget, len(y), n_rows)

@@ -299,10 +299,11 @@ class RankerComparison:
         return float(np.mean(self.by_period(measure).get(model, self.measures[model][measure])))
 
     def by_period(self, measure: str) -> dict[str, NDArray[np.float64]]:
-        """Return the measure of each model in each period held out, of hits and their weights; else none."""
-        if self.days is None:
+        """Return hits or their weight by model in each period held out, of 21 or more; else none."""
+        days = self.days
+        if days is None or len(days.sizes) < MIN_PERIODS:
             return {}
-        return {HITS: self.days.hits, WEIGHT: self.days.values}.get(measure, {})
+        return {HITS: days.hits, WEIGHT: days.values}.get(measure, {})
 
     def standard_error(self, model: str, measure: str) -> float:
         """Return the standard error of a model's mean, over rows and training sets."""
@@ -324,9 +325,8 @@ class RankerComparison:
         return errors
 
     def _errors_among(self, models: list[str], measure: str) -> Errors:
-        """Return the errors of some models from periods, if these are enough, or else from the folds."""
-        by_period = self.by_period(measure)
-        if by_period and self.days is not None and len(self.days.sizes) >= MIN_PERIODS:
+        """Return the errors of some models from periods or, where these do not tell, from the folds."""
+        if by_period := self.by_period(measure):
             return errors_by_periods(np.array([by_period[model] for model in models]))
         return errors_by_folds(np.array([self.measures[model][measure] for model in models]), self.n_repeats)
 
@@ -367,8 +367,9 @@ class RankerComparison:
         names = {HITS: "hits", WEIGHT: "weight found"}
         if measure not in names or self.budget is None:
             return measure
-        each = f" {self.budget.each}" if isinstance(self.budget, Budget) else ""
-        n = self.budget.n if isinstance(self.budget, Budget) else self.budget
+        each, n = ("", self.budget)
+        if isinstance(n, Budget):
+            each, n = f" {n.each}", n.n
         return f"{names[measure]}{each} in {n:,} row{'s' * (n != 1)}"
 
     def digits(self, measure: str) -> int:
@@ -385,12 +386,11 @@ class RankerComparison:
 
     def verdict(self) -> str:
         """Return which model is best at the top, whether by more than chance, and what to expect of it."""
-        caveat, days = "", self.days
-        if days is not None:
-            caveat = days.caveat
-            if len(days.sizes) < MIN_PERIODS:
-                caveat = f"So few {days.budget.several} tell little: intervals are from the test parts."
-        sentences = f"{_sentences(self)} {self.judged} {caveat}".rstrip()
+        sentences = f"{_sentences(self)} {self.judged}".rstrip()
+        if (days := self.days) is not None:
+            few = f"So few {days.budget.several} tell little: intervals are from the test parts."
+            caveat = days.caveat if len(days.sizes) >= MIN_PERIODS else few
+            sentences += f" They are of whole {days.budget.several}, {len(days.sizes):,} in all. {caveat}"
         if self.optimism_ is not None:
             sentences += (
                 f" Report {self.mean_and_error(CHOSEN, self.criterion)}, the figure of choosing inside every "

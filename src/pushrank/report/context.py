@@ -140,7 +140,7 @@ class ReportData(Page):
             "none_is_better": comparison.none_is_better_,
             "place": _place_of_best(comparison),
             "may_be_best": comparison.may_be_best_,
-            "of_days": _budgets_by_period(self),
+            "of_days": _other_budgets_by_period(self),
         }
         return of_comparison | _template_context(self, _facts(self))
 
@@ -226,27 +226,18 @@ def _hits_sentence(lists: RankedLists, interval: str) -> str:
 def _days_sentence(days: PeriodMeasurement, lists: RankedLists) -> str:
     found = {model: interval_texts(days.means[model]) for model in lists.pair}
     hits = " and ".join(f"{mean} by {model} (95 % interval {ends})" for model, (mean, ends) in found.items())
-    chance = float(np.mean(days.looked_at * days.positives / days.sizes))
-    return (
-        f"Hits {days.budget.each} among the first {days.budget.n:,} rows: {hits}. There are "
-        f"{days.positives.mean():,.1f} to be found; a random pick would find {chance:.2f}."
-    )
+    return f"Hits {days.budget.each} among the first {days.budget.n:,} rows: {hits}. {days.sentences()[0]}"
 
 
-def _budgets_by_period(data: ReportData) -> list[tuple[Budget, dict[str, list[str]], float]]:
-    """Return budgets by period, the hits of the best list and its runner-up with intervals, and precision."""
-    budget, times, lists = data.comparison.budget, data.comparison.times, data.lists
+def _other_budgets_by_period(data: ReportData) -> list[PeriodMeasurement]:
+    """Return what the two lists would find by other budgets by period."""
+    budget, times, scores = data.comparison.budget, data.comparison.times, data.comparison.scores
     if not isinstance(budget, Budget):
         return []
-    scores = {model: data.comparison.scores[model] for model in lists.pair}
-    found = []
-    for n in sorted({max(1, round(part * budget.n)) for part in BUDGETS}):
-        of_n = metrics.measure_periods(data.y, scores, budget=replace(budget, n=n), time=np.asarray(times))
-        share = float(of_n.hits[lists.best].sum() / of_n.looked_at.sum())
-        found.append(
-            (of_n.budget, {model: interval_texts(hits) for model, hits in of_n.means.items()}, share)
-        )
-    return found
+    lists = {model: scores[model] for model in data.lists.pair}
+    ns = sorted({max(1, round(part * budget.n)) for part in BUDGETS})
+    measuring = partial(metrics.measure_periods, data.y, lists, time=np.asarray(times))
+    return [measuring(budget=replace(budget, n=n)) for n in ns]
 
 
 def _template_context(data: ReportData | MeasurementData, facts: dict[str, str]) -> dict[str, Any]:
