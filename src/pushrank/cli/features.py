@@ -110,10 +110,7 @@ def read_features(
     time: str | None = None,
     test: Path | None = None,
 ) -> LabelledFeatures:
-    """Read a file with labels, refuse columns that cannot be used, and warn of those that are doubtful.
-
-    The columns that options name are no features. The rows of a ``test`` file follow those to learn from.
-    """
+    """Read a file with labels, refuse columns that cannot be used, and warn of those that are doubtful."""
     learnt, *tested = _read_labelled(source, text_format, test)
     table, n_rare = learnt.table, int(min(learnt.y.sum(), (~learnt.y).sum()))
     if n_rare < MIN_ROWS_TO_WARN:

@@ -23,7 +23,7 @@ from pushrank.cli.labels import LabelledRows, label_rows
 from pushrank.cli.options import option
 from pushrank.cli.promises import promises_of
 from pushrank.cli.read import read_table
-from pushrank.cli.screen import console, share_of_rows
+from pushrank.cli.screen import console, grid_of, share_of_rows
 from pushrank.cli.table import Kind, TextFormat
 from pushrank.cli.write import REPORTS_WRITTEN, check_output, versions, write_page
 from pushrank.metrics import Measurement
@@ -277,13 +277,7 @@ def show_periods(
         return
     screen = console()
     screen.print(f"{table.path.name}: {measured.title()}")
-    header, lines = measured.cells()
-    grid = Grid()
-    for number, column in enumerate(header):
-        grid.add_column(column, justify="right" if number else "left", overflow="fold")
-    for line in lines:
-        grid.add_row(*line)
-    screen.print(grid)
+    screen.print(grid_of(*measured.cells()))
     for sentence in measured.sentences():
         screen.print(sentence)
     for of, hits in promised.items():

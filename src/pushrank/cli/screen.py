@@ -3,7 +3,7 @@
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 from typing import Any
@@ -54,6 +54,16 @@ def console() -> Console:
     """Return where tables are printed, every text as it is: as wide as the terminal, or as COLUMNS says."""
     width = None if Console().is_terminal or "COLUMNS" in os.environ else WIDTH
     return Screen(width=width, markup=False, emoji=False, highlight=False)
+
+
+def grid_of(header: Sequence[str], lines: Sequence[Sequence[str]], title: str | None = None) -> Grid:
+    """Return a table whose first column holds names, and the others numbers."""
+    grid = Grid(title=title)
+    for number, name in enumerate(header):
+        grid.add_column(name, justify="right" if number else "left", overflow="fold")
+    for line in lines:
+        grid.add_row(*line)
+    return grid
 
 
 def share_of_rows(budget: int | Budget | None, n_rows: float) -> str:

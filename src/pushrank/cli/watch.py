@@ -1,13 +1,11 @@
 """``pushrank watch``: does a model in use find what it promised, and are the rows still those of the fit?"""
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table as Grid
 
 from pushrank import monitoring
 from pushrank.cli import options
@@ -15,7 +13,7 @@ from pushrank.cli.errors import InputError, refusing, warn
 from pushrank.cli.labels import labels_so_far
 from pushrank.cli.model import SavedModel, fingerprint
 from pushrank.cli.options import option
-from pushrank.cli.screen import console
+from pushrank.cli.screen import console, grid_of
 from pushrank.cli.table import TextFormat
 from pushrank.cli.write import REPORTS_WRITTEN, check_output, versions, write_page
 from pushrank.report import WatchData
@@ -96,29 +94,15 @@ def watch(
         facts = {"model": saved.name, "held_out": reference.facts()}
         typer.echo(json.dumps(watched.to_dict() | facts, indent=2))
     else:
-        print_watch(page)
+        screen = console()
+        screen.print(f"{page.title}: {page.spent}")
+        screen.print(grid_of(*page.by_period, f"means of a {reference.budget.per}"))
+        if page.moved[1]:
+            screen.print(grid_of(*page.moved))
+        for sentence in page.notes:
+            screen.print(sentence)
         if config.output is not None:
-            console().print(f"The page is in {config.output}.")
-        console().print(watched.sentence)
+            screen.print(f"The page is in {config.output}.")
+        screen.print(watched.sentence)
     if watched.alarm:
         raise typer.Exit(1)
-
-
-def print_watch(page: WatchData) -> None:
-    """Print the table by period, what it says of hits, and the columns that moved."""
-    screen = console()
-    screen.print(f"{page.title}: {page.spent}")
-    screen.print(_grid(*page.by_period, f"means of a {page.watched.budget.per}"))
-    if page.moved[1]:
-        screen.print(_grid(*page.moved))
-    for sentence in page.notes:
-        screen.print(sentence)
-
-
-def _grid(header: Sequence[str], lines: Sequence[Sequence[str]], title: str | None = None) -> Grid:
-    grid = Grid(title=title)
-    for number, name in enumerate(header):
-        grid.add_column(name, justify="right" if number else "left", overflow="fold")
-    for line in lines:
-        grid.add_row(*line)
-    return grid

@@ -130,10 +130,7 @@ class DaskRanking(RankCounts):
         return list(self._of_each(self._parts, _sum_of_negated, function, *arguments))
 
     def walk(self, step: Callable[..., Any], state: tuple[float, ...], *arguments: Any) -> Any:
-        """Return the state after the steps down the list, a range of the scores at a time.
-
-        Ranges hold about as many distinct scores each.
-        """
+        """Return the state after the steps down the list, a range of the scores at a time."""
         delayed = self._dask.delayed
         n_groups = min(math.ceil(self._n_rows / GROUP_ROWS), len(self._parts), MAX_GROUPS)
         stops = np.linspace(0, len(self._parts), n_groups + 1).astype(int).tolist()

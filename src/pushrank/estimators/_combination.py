@@ -301,11 +301,7 @@ def check_final(final: Any) -> Final | None:
 
 
 def combine(ranker: Any, out_of_fold: OutOfFold, target: Target, final: Final | None) -> Combination:
-    """Return the combination of models by a final, or by the one that the folds choose for the budget.
-
-    The scores become columns in place, since a copy is memory for each row and model. The choice sets the
-    attributes of a search on ``ranker``.
-    """
+    """Return the combination of models by a final, or by the one that the folds choose for the budget."""
     measure = PrecisionAtBudget(ranker, target, out_of_fold.times)
     values, scales = out_of_fold.scaled(measure, out_of_fold.scores.T)
     columns = Columns(values, measure, target.weights)
@@ -318,11 +314,7 @@ def combine(ranker: Any, out_of_fold: OutOfFold, target: Target, final: Final | 
 
 
 def combine_apart(ranker: Any, out_of_fold: OutOfFold, target: Target) -> list[Combination]:
-    """Return for each part the combination whose weights come from the other parts, or those before it.
-
-    The way to find them is chosen by all parts. Nothing comes before the first part in time, where all
-    weights are equal.
-    """
+    """Return for each part the combination whose weights come from the other parts, or those before it."""
     measure, parts = PrecisionAtBudget(ranker, target, out_of_fold.times), out_of_fold.parts
     combinations = []
     with one_blas_thread():

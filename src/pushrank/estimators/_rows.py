@@ -44,11 +44,7 @@ def ranking_rows(
     compare: Callable[[Sample], Sample] | None = None,
     reduced: bool = True,
 ) -> TrainingRows:
-    """Return checked rows, and what to rank: two classes, grades, query groups or explicit pairs.
-
-    ``compare`` says which rows are compared, where those are others than the target's; ``reduced`` whether
-    wide rows are taken to their row space.
-    """
+    """Return checked rows, and what to rank: two classes, grades, query groups or explicit pairs."""
     if isinstance(X, DiskRows | OuterRows):
         return _outer_rows(ranker, X, y=y, sample_weight=sample_weight, qid=qid, pairs=pairs)
     X, target = validate_ranking(ranker, X, y, sample_weight, qid=qid, pairs=pairs)

@@ -176,8 +176,7 @@ def parts(
 ) -> tuple[Part, Part]:
     """Return the part to train on and the part to validate on: the latest rows, or rows drawn at random.
 
-    Of two classes or grades the same share of each is drawn, of query groups whole groups, of explicit pairs
-    the pairs. ``part`` returns the part of a mask of the rows, or of the pairs.
+    Of classes or grades the same share is drawn, of query groups whole groups, of explicit pairs the pairs.
     """
     sample: Any = target.sample
     try:

@@ -42,10 +42,7 @@ ACCURACY = 1e-6
 
 
 class TrainingSet(NamedTuple):
-    """Rows for a booster, and what it minimises.
-
-    ``derivatives`` returns the gradient and the diagonal at scores; it is None for the library's log loss.
-    """
+    """Rows for a booster, and its gradient and diagonal at scores; None is the library's log loss."""
 
     X: Any
     labels: Floats

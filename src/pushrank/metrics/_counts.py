@@ -100,10 +100,7 @@ class RankCounts:
         return step(state, self.positive_counts, self.negative_counts, *arguments)
 
     def hits_among(self, rows: NDArray[Any]) -> Floats:
-        """Return the expected number of positives among so many first rows.
-
-        Inside a tie the positives rise evenly, which is their expectation under a random order.
-        """
+        """Return the expected number of positives among so many first rows."""
         hits, misses = self._counts_from_top
         return np.asarray(np.interp(rows, hits + misses, hits))
 

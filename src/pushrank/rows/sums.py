@@ -270,10 +270,7 @@ def score_bounds(blocks: Blocks, coef: Floats) -> tuple[float, float]:
 
 @dataclass(frozen=True, eq=False)
 class SummedPush:
-    """A push at some coefficients: an evaluation whose sums over the rows have been taken.
-
-    The gradient is that in the coefficients, by class, or empty. The weights are ``RowWeights``.
-    """
+    """A push at some coefficients: an evaluation whose sums over the rows have been taken."""
 
     value: float
     rows: ByClass

@@ -152,11 +152,7 @@ def smoothing(
 
 
 class _Proof:
-    """The test of whether a stage is done: its gap is below the error of smoothing, or small enough.
-
-    ``exact`` and ``smoothed`` are the problem and that of the stage; ``tol`` is the relative gap that is
-    small enough.
-    """
+    """The test of whether a stage is done: its gap is below the error of smoothing, or small enough."""
 
     def __init__(self, exact: Problem, smoothed: Problem, smooth: SmoothedObjective, tol: float) -> None:
         self._exact, self._smoothed, self._smooth, self._tol = exact, smoothed, smooth, tol

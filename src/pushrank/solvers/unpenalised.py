@@ -9,6 +9,7 @@ Rudin, *The P-Norm Push*, JMLR 10 (2009), section 11, has this dual. The proof i
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 
 import numpy as np
@@ -47,7 +48,8 @@ def unpenalised_certificate(problem: Problem, coef: Floats, value: float, gradie
     .. math:: F(w) - \frac{g^\top H^{-1} g}{1 - q W} \quad \text{if} \quad (q + 1) W < 1 .
 
     Elsewhere it is minus infinity, as on separable rows, with bounds of coefficients, with more features than
-    can be whitened, and for another loss than the exponential one. It costs the moments of the rows and a
+    can be whitened, for another loss than the exponential one, and for rows that are not in memory unless the
+    objective is one of two sums. It costs the moments of the rows and a
     few products with the Hessian.
     """
     power = nested_power(problem)
@@ -72,7 +74,14 @@ def newton_step(problem: Problem, coef: Floats, gradient: Floats) -> tuple[Float
     rounding may be left.
     """
     point = problem.point(coef)
-    hessian_product = point.hessian_product if isinstance(point, ScoredPoint) else point.hessian().__matmul__
+    hessian_product: Callable[[Floats], Floats]
+    if isinstance(point, ScoredPoint):
+        hessian_product = point.hessian_product
+    elif problem.objective.powers is not None:
+        hessian_product = point.hessian().dot
+    else:
+        # Sums over rows elsewhere give only the curvature's weights of another objective, not its Hessian.
+        return None
     units = units_at_zero(problem)
     to_coef, to_gradient = whitening(problem.moments(coef, columns=False, whole=True), 0.0, units)
     largest = float(np.max(np.abs(gradient) / units))

@@ -162,8 +162,7 @@ def dense_bins(
 ) -> Bins:
     """Return the bins of all entries, shape (n_features, n_rows): how many thresholds lie below the entry.
 
-    255 stands for a missing value. A categorical feature comes with its categories in the order of their
-    bins, and other categories are missing. It takes one pass over the data and one byte an entry.
+    255 stands for a missing value, and for a category that is not among those of a categorical feature.
     """
     n_rows, n_features = X.shape
     bins = np.empty((n_features, n_rows), dtype=np.uint8)

@@ -83,10 +83,7 @@ class InfinitePushDual:
         self.quadratic = 0.5 / sample_C if self.squared else np.zeros_like(sample_C)
 
     def certificate(self, alpha: Floats, coef: Floats, scores: Floats) -> Certificate:
-        """Return the certificate of the positives' variables, for coefficients and the scores of all rows.
-
-        ``alpha`` belongs to feasible variables that make the coefficients.
-        """
+        """Return the certificate of the positives' variables, for coefficients and the scores of all rows."""
         positive_scores, negative_scores = self.sample.gather(scores)
         shortfall = np.maximum(1.0 - positive_scores + negative_scores.max(), 0.0)
         losses = shortfall**2 if self.squared else shortfall

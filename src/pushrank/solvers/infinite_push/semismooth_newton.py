@@ -40,10 +40,7 @@ def semismooth_newton(
     callback: Callback | None = None,
     start: DualSolution | None = None,
 ) -> tuple[DualSolution, int]:
-    """Return dual variables whose relative gap is at most ``tol``, and the number of iterations.
-
-    An iteration reads all rows twice, and those with variables between their bounds for every CG step.
-    """
+    """Return dual variables whose relative gap is at most ``tol``, and the number of iterations."""
     model = dual.model
     if not isinstance(model, LinearModel):
         raise TypeError("semismooth-newton needs a linear model; use smo for kernels.")
