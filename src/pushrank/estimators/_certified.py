@@ -176,7 +176,14 @@ class CertifiedMixin(RankerMixin):
     max_iter: int = 1000
     verbose: bool = False
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+    ) -> Self:
         """Learn a ranking from examples of two classes.
 
         Parameters
@@ -184,13 +191,21 @@ class CertifiedMixin(RankerMixin):
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
+        qid : array-like of shape (n_samples,), optional
+            %(qid_mean)s
 
         %(fitted)s
         """
-        return self._fit_path([self], X, y, sample_weight)[0]
+        return self._fit_path([self], X, y, sample_weight, qid)[0]
 
     def path(
-        self, X: Any, y: ArrayLike, Cs: Iterable[float], sample_weight: ArrayLike | None = None
+        self,
+        X: Any,
+        y: ArrayLike,
+        Cs: Iterable[float],
+        sample_weight: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
     ) -> list[Self]:
         """Fit one ranker for each C, each from where the one before ended.
 
@@ -200,12 +215,14 @@ class CertifiedMixin(RankerMixin):
         y : array-like of shape (n_samples,)
         Cs : iterable of float
         sample_weight : array-like of shape (n_samples,), optional
+        qid : array-like of shape (n_samples,), optional
+            %(qid_mean)s
 
         %(fitted_path)s
         """
-        return self._fit_path(rankers_for_each(self, Cs), X, y, sample_weight)
+        return self._fit_path(rankers_for_each(self, Cs), X, y, sample_weight, qid)
 
-    def _fit_path(self, rankers: list[Self], X: Any, y: Any, sample_weight: Any) -> list[Self]:
+    def _fit_path(self, rankers: list[Self], X: Any, y: Any, sample_weight: Any, qid: Any) -> list[Self]:
         raise NotImplementedError
 
     def decision_function(self, X: Any) -> NDArray[np.floating]:

@@ -32,6 +32,8 @@ rest. None with ``pairs``.""",
     "sample_weight": "Non-negative weights; an integer weight equals that many copies of the row.",
     "qid": """Query groups: a label for each row, in any order. Only rows of the same group are compared.
 Sizes of consecutive groups become labels by ``np.repeat(np.arange(len(sizes)), sizes)``.""",
+    "qid_mean": """Query groups: a label for each row, in any order. The risk is then the mean of the risks of
+the queries, each a list of its own; those without rows of both classes are passed over.""",
     "pairs": """Explicit crucial pairs: row ``better[m]`` of ``X`` should stand above row ``worse[m]``. An
 array with two or three columns is taken too. Pairs may contradict each other.""",
     "graded_labels": """y : array-like of shape (n_samples,), optional

@@ -21,12 +21,13 @@ from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, Literal, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
-from pushrank._validation import check_k
+from pushrank._validation import check_k, is_count
 from pushrank.estimators._certified import (
     CertifiedMixin,
     certified_linear_model,
@@ -39,14 +40,21 @@ from pushrank.estimators._certified import (
     rankers_for_each,
 )
 from pushrank.estimators._docstrings import shared_docs
-from pushrank.estimators._target import check_solver, class_weighted, validate_ranking, validate_two_classes
+from pushrank.estimators._target import (
+    Target,
+    check_solver,
+    class_weighted,
+    validate_ranking,
+    validate_two_classes,
+)
 from pushrank.models import LinearModel, Model
 from pushrank.objectives import PartialAUC, PushObjective
-from pushrank.objectives.average_precision import average_precision_hinge, mean_hinge
+from pushrank.objectives.average_precision import average_precision_hinge
 from pushrank.objectives.precision_at_k import PrecisionAtK
-from pushrank.pairs import Sample
+from pushrank.pairs import BipartiteSample, Sample
+from pushrank.pairs.targets import group_numbers
 from pushrank.solvers import Callback
-from pushrank.solvers.cutting_plane import cutting_plane
+from pushrank.solvers.cutting_plane import Risk, cutting_plane
 from pushrank.solvers.infinite_push import KERNEL_SOLVERS, LINEAR_SOLVERS, SOLVERS, solve_infinite_push
 from pushrank.solvers.newton import certified_lbfgs, functional_newton
 from pushrank.solvers.result import CertifiedSolution, squared_hinge_certificate
@@ -133,7 +141,8 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
     ``pushrank.solvers.infinite_push.gradient_projection``. Where the mean of the positives lies within the
     convex hull of the negatives, :math:`w = 0` is optimal: the fit then warns and says what to do. Weights
     are those of the positives' losses, relative to their sum; a negative counts where its weight is not zero.
-    Ties with the highest negative count as errors.
+    Ties with the highest negative count as errors. With query groups the risk is the mean of each query's
+    own push, minimised by cutting planes, of which each costs about ten passes over the queries.
 
     Agarwal, SDM 2011, equations (3.4) and (3.9); Li, Jin and Zhou, NIPS 2014, equation (4).
 
@@ -156,12 +165,21 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
     max_iter: int = 10_000
 
     def _fit_path(
-        self, rankers: list[Self], X: Any, y: ArrayLike, sample_weight: ArrayLike | None
+        self, rankers: list[Self], X: Any, y: ArrayLike, sample_weight: Any, qid: Any = None
     ) -> list[Self]:
         check_certified(rankers)
         check_kernel(self)
         check_loss(self.loss)
         check_solver(self.solver, SOLVERS)
+        if qid is not None:
+            if self.solver != "auto":
+                raise ValueError(
+                    f"solver={self.solver!r} is for one list; query groups take cutting planes: use "
+                    "solver='auto'."
+                )
+            plane = self._pair_objective().plane
+            advice = INFINITE_PUSH_COLLAPSE
+            return fit_cutting_planes(rankers, X, y, sample_weight, plane, qid=qid, collapse_advice=advice)
         if self.solver in (KERNEL_SOLVERS if is_linear(self) else LINEAR_SOLVERS):
             kinds = "kernels" if is_linear(self) else "linear scores"
             raise ValueError(
@@ -321,7 +339,7 @@ class RankSVM(CertifiedMixin, BaseEstimator):
         self, model: Model, sample: Sample, C: float, callback: Callback | None, start: Any
     ) -> CertifiedSolution:
         if self.loss == "hinge":
-            risk = partial(mean_hinge, sample)
+            risk = partial(self._pair_objective().plane, sample)
             return cutting_plane(risk, model, C, callback, start, **limits(self))
         objective = self._pair_objective()
         certify = partial(squared_hinge_certificate, model, sample, C)
@@ -335,13 +353,43 @@ class RankSVM(CertifiedMixin, BaseEstimator):
         return PushObjective(self.loss, scale="mean")
 
 
+Structured = Callable[[Sample, Floats], tuple[float, Floats, float]]
+
+
+def risk_of_queries(structured: Structured, target: Target, qid: ArrayLike) -> Risk:
+    """Return the mean of a risk over the queries, of those that have both classes."""
+    groups = group_numbers(qid, target.sample.n_rows)
+    by_group = np.argsort(groups, kind="stable")
+    positive = target.sample.class_codes == 1
+    weights = np.ones(len(groups)) if target.weights is None else target.weights
+    queries = []
+    for rows in np.split(by_group, np.flatnonzero(np.diff(groups[by_group])) + 1):
+        kept = rows[weights[rows] > 0.0]
+        if 0 < positive[kept].sum() < len(kept):
+            of_rows = None if target.weights is None else target.weights[kept]
+            queries.append((kept, BipartiteSample.from_mask(positive[kept], of_rows)))
+    if not queries:
+        raise ValueError("no query has rows of both classes; check qid, or leave it out.")
+
+    def risk(scores: Floats) -> tuple[float, Floats, float]:
+        slope, value, offset = np.zeros(len(scores)), 0.0, 0.0
+        for rows, sample in queries:
+            one_value, one_slope, one_offset = structured(sample, scores[rows])
+            value, offset = value + one_value / len(queries), offset + one_offset / len(queries)
+            slope[rows] = one_slope / len(queries)
+        return value, slope, offset
+
+    return risk
+
+
 def fit_cutting_planes(
     rankers: list[Any],
     X: Any,
     y: ArrayLike,
     sample_weight: ArrayLike | None,
-    structured: Callable[[Sample, Floats], tuple[float, Floats, float]],
+    structured: Structured,
     *,
+    qid: ArrayLike | None = None,
     centred: bool = True,
     non_negative: bool = True,
     collapse_advice: str | None = None,
@@ -349,14 +397,20 @@ def fit_cutting_planes(
     """Fit rankers that differ in C by cutting planes.
 
     ``structured`` is a risk with a subgradient in the scores, and that plane's value at zero scores; it is
-    ``centred`` if a constant added to all scores changes nothing.
+    ``centred`` if a constant added to all scores changes nothing. With ``qid`` its mean over queries counts.
     """
     check_certified(rankers)
     X, target = validate_two_classes(rankers[0], X, y, sample_weight)
     weighted, factor = class_weighted(rankers[0].class_weight, target)
-    risk = partial(structured, weighted.sample)
+    one_list = partial(structured, weighted.sample)
+    risk: Risk = one_list if qid is None else risk_of_queries(structured, weighted, qid)
     with one_blas_thread():
-        model = certified_linear_model(X, centred=centred)
+        has_kernel = hasattr(rankers[0], "kernel") and not is_linear(rankers[0])
+        model: Model = (
+            kernel_model(rankers[0], X, target.weights)
+            if has_kernel
+            else certified_linear_model(X, centred=centred)
+        )
         solve = partial(cutting_plane, risk, model, non_negative=non_negative, **limits(rankers[0]))
         return fit_each(
             rankers,
@@ -408,9 +462,9 @@ class SVMMAP(CertifiedMixin, BaseEstimator):
     """
 
     def _fit_path(
-        self, rankers: list[Self], X: Any, y: ArrayLike, sample_weight: ArrayLike | None
+        self, rankers: list[Self], X: Any, y: ArrayLike, sample_weight: Any, qid: Any = None
     ) -> list[Self]:
-        return fit_cutting_planes(rankers, X, y, sample_weight, average_precision_hinge)
+        return fit_cutting_planes(rankers, X, y, sample_weight, average_precision_hinge, qid=qid)
 
 
 @shared_docs
@@ -439,7 +493,7 @@ class StructSVM(CertifiedMixin, BaseEstimator):
     k : int or float, default=0.25
         For ``"precision"``: an int is a number of rows, at most that of the positives; a float in (0, 1] the
         fraction of the positives, rounded to a number between 1 and theirs, which measures take as
-        ``fraction_of_positives``.
+        ``fraction_of_positives``. In a query with fewer positives than an int it is their number.
     min_fpr, max_fpr : float, default=0.0 and 0.05
         For ``"partial_auc"``: the false-positive rates that count are above the first, up to the second.
     min_tpr : float, default=0.0
@@ -479,7 +533,7 @@ class StructSVM(CertifiedMixin, BaseEstimator):
     min_tpr: float = 0.0
 
     def _fit_path(
-        self, rankers: list[Self], X: Any, y: ArrayLike, sample_weight: ArrayLike | None
+        self, rankers: list[Self], X: Any, y: ArrayLike, sample_weight: Any, qid: Any = None
     ) -> list[Self]:
         check_k(self.k)
         if self.measure not in MEASURES:
@@ -487,15 +541,20 @@ class StructSVM(CertifiedMixin, BaseEstimator):
         if self.measure == "partial_auc":
             risk = PartialAUC("hinge", self.min_fpr, self.max_fpr, self.min_tpr).plane
             advice = PARTIAL_AUC_COLLAPSE
-            return fit_cutting_planes(rankers, X, y, sample_weight, risk, collapse_advice=advice)
+            return fit_cutting_planes(rankers, X, y, sample_weight, risk, qid=qid, collapse_advice=advice)
         # With k below the number of positives, a constant added to all scores changes the loss.
         centred = self.measure != "precision"
-        options: Any = {"non_negative": False, "collapse_advice": PRECISION_COLLAPSE}
-        return fit_cutting_planes(rankers, X, y, sample_weight, self._risk, centred=centred, **options)
+        options: Any = {"non_negative": False, "collapse_advice": PRECISION_COLLAPSE, "qid": qid}
+        risk = partial(self._risk, capped=qid is not None)
+        return fit_cutting_planes(rankers, X, y, sample_weight, risk, centred=centred, **options)
 
-    def _risk(self, sample: Sample, scores: Floats) -> tuple[float, Floats, float]:
+    def _risk(self, sample: Sample, scores: Floats, capped: bool) -> tuple[float, Floats, float]:
         """Return the loss over k, a subgradient, and that plane's value at zero scores."""
         surrogate = PrecisionAtK(1.0 if self.measure == "prbep" else self.k, "struct")
-        k = surrogate.count(sample.class_weights[0])
+        n_positive = sample.class_weights[0]
+        if capped and is_count(self.k) and self.k > n_positive:
+            # A query may have fewer positives than k rows: all of them are looked for then.
+            surrogate = PrecisionAtK(1.0, "struct")
+        k = surrogate.count(n_positive)
         value, gradient = surrogate.evaluation(sample, scores)
         return value / k, gradient / k, float(sample.gather(gradient)[1].sum()) / k

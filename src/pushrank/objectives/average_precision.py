@@ -1,4 +1,4 @@
-"""The structured hinge of average precision, and the mean hinge of all pairs, as functions of the scores.
+"""The structured hinge of average precision, as a function of the scores.
 
 Yisong Yue, Thomas Finley, Filip Radlinski, Thorsten Joachims, *A support vector method for optimizing average
 precision*, SIGIR 2007.
@@ -10,7 +10,6 @@ import numpy as np
 
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled
-from pushrank.objectives.push import PushObjective
 from pushrank.pairs import Sample
 from pushrank.pairs.samples import RowNumbers
 
@@ -91,11 +90,3 @@ def _copies(order: RowNumbers, weights: Floats | None) -> RowNumbers:
             f"{MAX_COPIES:,} in a class, and found {wrong}; round the weights, or use class_weight."
         )
     return np.repeat(order, weights[order].astype(np.intp))
-
-
-def mean_hinge(sample: Sample, scores: Floats) -> tuple[float, Floats, float]:
-    """Return the mean hinge of all pairs, a subgradient in the scores, and that plane's value at zero."""
-    at_point = PushObjective("hinge", scale="mean").evaluation(sample, scores)
-    gradient = at_point.gradient()
-    # A pair within its margin adds one to the plane's value at zero, and to the slope of its worse row.
-    return at_point.value, sample.scatter(*gradient), float(gradient.negatives.sum())

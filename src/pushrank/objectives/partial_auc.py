@@ -152,13 +152,8 @@ class PartialAUC:
         rows = np.concatenate([sample.positives[in_tpr > 0.0], sample.negatives[in_fpr > 0.0]])
         parts = in_tpr[in_tpr > 0.0], in_fpr[in_fpr > 0.0]
         few = BipartiteSample.from_mask(np.arange(len(rows)) < len(parts[0]), np.concatenate(parts))
-        at_point = PushObjective(self.loss, scale="mean").evaluation(few, scores[rows])
-        gradient = at_point.gradient()
-        slope[rows] = few.scatter(*gradient)
-        # The hinge's plane has this offset without the rounding of a difference.
-        exact = float(gradient.negatives.sum())
-        hinge = isinstance(self.loss, Hinge)
-        return at_point.value, slope, exact if hinge else at_point.value - float(slope @ scores)
+        value, slope[rows], offset = PushObjective(self.loss, scale="mean").plane(few, scores[rows])
+        return value, slope, offset
 
 
 def _tight(

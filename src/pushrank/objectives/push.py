@@ -206,6 +206,21 @@ class PushObjective:
         binned = binned_evaluation(self._evaluation, sample, scores, steepness, accuracy, not loss.pieces)
         return self._evaluation(sample, scores) if binned is None else binned
 
+    def plane(self, sample: Sample, scores: Floats) -> tuple[float, Floats, float]:
+        """Return the objective, a subgradient in the scores, and the value of their plane at zero scores.
+
+        The last is without the rounding of a difference for a push of the hinge, on the scale of the mean,
+        under a price that weighs the inner sums: the identity, the maximum and the largest share.
+        """
+        at_point = self.evaluation(sample, scores)
+        gradient = at_point.gradient()
+        slope = sample.scatter(*gradient)
+        weighs = isinstance(self.price, prices.Identity | prices.Maximum | prices.LargestShare)
+        if isinstance(self.loss, losses.Hinge) and weighs and (self.side, self.scale) == ("push", "mean"):
+            # A pair within its margin adds one to the plane at zero, and to the slope of its worse row.
+            return at_point.value, slope, float(gradient.negatives.sum())
+        return at_point.value, slope, at_point.value - float(slope @ scores)
+
     def _evaluation(self, sample: Sample, scores: Floats) -> ObjectiveEvaluation:
         return self.composed(partial(self._push, sample, scores), sample)
 
