@@ -103,8 +103,10 @@ def test_labels_that_are_not_known_yet_are_left_empty(folder):
     assert "No day has all its labels yet: nothing is known of hits." in shown
     assert shown.splitlines()[-1] == "as promised"
     frame.assign(late="no", outcome=frame["late"]).to_csv(folder / "other.csv", index=False)
-    said = watched(folder, "other.csv").stderr
+    said = watched(folder, "other.csv", code=2).stderr
     assert "holds no 1 so far, but 'no'; name the positive label: --positive." in said
+    frame[days < days.min() + pd.Timedelta(days=7)].assign(late=0).to_csv(folder / "calm.csv", index=False)
+    assert "so far" not in watched(folder, "calm.csv").stderr
     renamed = watched(folder, "other.csv", "--label", "outcome", "--json", code=1).stdout
     assert (
         json.loads(renamed)["table"]

@@ -85,9 +85,15 @@ def labels_so_far(column: Column, positive: str) -> NDArray[np.float64]:
     positives = [text for text, key in keys.items() if key == wanted]
     no_label = [text for text in keys if text.strip() in UNLABELLED and text not in positives]
     known = column.values.notna() & ~column.values.isin(no_label)
+    others = {keys[text] for text in keys if text not in no_label}
     if known.any() and not positives:
-        others = listed(repr(text) for text in keys if text not in no_label)
-        warn(f"{column} holds no {positive} so far, but {others}; name the positive label: --positive.")
+        shown = listed(repr(text) for text in keys if text not in no_label)
+        told = f"{column} holds no {positive} so far, but {shown}; name the positive label: --positive."
+        # A number where the fit had texts, or the other way round, is another way to write labels.
+        if not all(isinstance(key, type(wanted)) for key in others):
+            raise InputError(told)
+        if len(others) > 1:
+            warn(told)
     return np.where(known, column.values.isin(positives).astype(np.float64), np.nan)
 
 
