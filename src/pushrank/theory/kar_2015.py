@@ -512,7 +512,7 @@ def theorem_15(
     Examples
     --------
     >>> round(theorem_15(1.0, 1.0, 10_000, 10_000_000, 0.5, 0.5), 3)
-    0.144
+    0.145
     """
     check_number("coef_norm", coef_norm, above=0.0)
     check_number("radius", radius, above=0.0)
