@@ -47,7 +47,7 @@ SCALERS: dict[type, tuple[tuple[str, str], ...]] = {
 """The operations of each scaler on its columns, by fitted attributes; None stands for no operation."""
 
 # The parts of the file that is written, each after a line with its name.
-PARTS = dict(
+PARTS: dict[str, str] = dict(
     re.findall(
         r"^#%% (\w+)\n(.*?)\n(?=#%%|\Z)",
         Path(__file__).with_name("scoring_file.txt").read_text(encoding="utf-8"),
