@@ -183,3 +183,35 @@ class PushProgram:
         P = np.diag(np.r_[np.full(self.n_features, alpha), np.zeros(self.n - self.n_features)])
         value, x = minimise(P, objective[: self.n], -rows[:, : self.n], rows[:, -1], self.cones)
         return value + objective[-1], x[: self.n_features]
+
+
+def above_threshold(X, y, weights, C, total, of, beta, loss):
+    """The mean loss of positives against a threshold at a weight of ``total``, and |w|^2/2; value and w."""
+    squared = loss == "squared_hinge"
+    positives = X[y == 1]
+    counted = np.ones(len(y), bool) if of == "all" else y == 0
+    rows, row_weights = X[counted], weights[counted]
+    shares = weights[y == 1] / weights[y == 1].sum()
+    m, n, d = len(positives), len(rows), X.shape[1]
+    # The variables are w, the threshold, another level, the positives' shortfalls and the rows' heights.
+    P = sp.block_diag([sp.eye(d), np.zeros((2, 2)), np.diag(2 * C * shares * squared), np.zeros((n, n))])
+    q = np.r_[np.zeros(d + 2), np.zeros(m) if squared else C * shares, np.zeros(n)]
+    one, none = np.ones((m, 1)), np.zeros((m, 1))
+    short = sp.bmat([[-positives, one, none, -sp.eye(m), np.zeros((m, n))]])
+    level = np.repeat([[0.0, -1.0] if beta is None else [-beta, 0.0]], n, axis=0)
+    high = sp.bmat([[(beta or 1.0) * rows, level, np.zeros((n, m)), -sp.eye(n)]])
+    signs = sp.hstack([sp.csc_matrix((m + n, d + 2)), -sp.eye(m + n)])
+    A, upper = [short, high, signs], [-np.ones(m), np.full(n, 0.0 if beta is None else -1.0), np.zeros(m + n)]
+    cones = [clarabel.NonnegativeConeT(2 * (m + n) + (not (squared and beta)))]
+    first = np.zeros((1, d + 2 + m))
+    if beta is None:
+        first[0, d : d + 2] = -1.0, 1.0
+        A, upper = [*A, np.c_[first, row_weights[None] / total]], [*upper, [0.0]]
+    elif not squared:
+        A, upper = [*A, np.c_[first, row_weights[None]]], [*upper, [total]]
+    else:
+        norm = sp.hstack([sp.csc_matrix((n, d + 2 + m)), -sp.diags(np.sqrt(row_weights))])
+        A, upper = [*A, np.c_[first, np.zeros((1, n))], norm], [*upper, [np.sqrt(total)], np.zeros(n)]
+        cones.append(clarabel.SecondOrderConeT(n + 1))
+    value, x = minimise(P, q, sp.vstack(A), np.concatenate(upper), cones)
+    return value, x[:d]

@@ -15,6 +15,7 @@ from pushrank import (
     CascadeRanker,
     InfinitePush,
     IRPush,
+    PatMat,
     PerceptronAtK,
     PNormPush,
     PNormPushCV,
@@ -25,6 +26,7 @@ from pushrank import (
     SGDAtK,
     SmoothMarginRanking,
     StructSVM,
+    TopPushK,
     TrimmedPush,
 )
 
@@ -37,7 +39,7 @@ WARNING = [
     *(ranker(max_iter=1) for ranker in (PNormPushCV, PushRankerCV)),
     PushRanker("hinge", "maximum", alpha=10.0),
     SmoothMarginRanking("warn", n_estimators=1),
-    *(ranker(max_iter=1, C=100.0) for ranker in (InfinitePush, RankSVM, SVMMAP, StructSVM)),
+    *(ranker(max_iter=1, C=100.0) for ranker in (InfinitePush, RankSVM, SVMMAP, StructSVM, PatMat, TopPushK)),
     RampAtK(max_iter=1, tol=1e-9),
     TrimmedPush(max_iter=1),
     InfinitePush(max_iter=1, C=100.0, kernel="rbf"),

@@ -10,6 +10,7 @@ from pushrank.estimators.ramp_at_k import RampAtK
 from pushrank.estimators.search import PushBoostCV, RankerSearchCV
 from pushrank.estimators.stacking import StackingRanker
 from pushrank.estimators.svm import SVMMAP, InfinitePush, RankSVM, StructSVM
+from pushrank.estimators.threshold import PatMat, TopPushK
 from pushrank.estimators.top_ranker_cv import TopRankerCV
 from pushrank.estimators.trimmed_push import TrimmedPush
 
@@ -21,6 +22,7 @@ __all__ = [
     "InfinitePush",
     "PNormPush",
     "PNormPushCV",
+    "PatMat",
     "PerceptronAtK",
     "PushBoost",
     "PushBoostCV",
@@ -34,6 +36,7 @@ __all__ = [
     "SmoothMarginRanking",
     "StackingRanker",
     "StructSVM",
+    "TopPushK",
     "TopRankerCV",
     "TrimmedPush",
 ]

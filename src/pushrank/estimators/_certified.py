@@ -103,7 +103,9 @@ def fit_each(
         ranker.dual_gap_, ranker.n_iter_ = certificate.gap, solution.n_iter
         ranker.converged_ = bool(certificate.gap <= ranker.tol)
         single = isinstance(model, LinearModel) and X.dtype == np.float32
-        _warn_of_flaws(ranker, certificate, C, collapse_advice, single)
+        # With zero coefficients all scores are equal.
+        at_zero = 0.0 if collapse_advice is None else C * risk(np.zeros(model.n_rows))
+        _warn_of_flaws(ranker, certificate, at_zero, collapse_advice, single)
     return rankers
 
 
@@ -121,10 +123,10 @@ def _rounded(
 
 
 def _warn_of_flaws(
-    ranker: Any, certificate: Certificate, C: float, collapse_advice: str | None, single: bool
+    ranker: Any, certificate: Certificate, at_zero: float, collapse_advice: str | None, single: bool
 ) -> None:
     """Warn if zero coefficients are optimal, or the gap is above the tolerance."""
-    collapse = "" if collapse_advice is None else certificate.collapse(C, ranker.tol, collapse_advice)
+    collapse = "" if collapse_advice is None else certificate.collapse(at_zero, ranker.tol, collapse_advice)
     message = f"collapsed: {collapse}" if collapse else ""
     if not collapse and not ranker.converged_:
         easier = "lower C, give the features in float64, for coef_ to be so too" if single else "lower C"

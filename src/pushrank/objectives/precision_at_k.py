@@ -105,7 +105,7 @@ def highest(scores, sample_weight, rows, target, sign):
 
     Return their number and how much of each counts: all of its weight, except for the last one.
     """
-    count = _select(scores, sample_weight, rows, target, sign)
+    count = select_highest(scores, sample_weight, rows, target, sign)
     _sort_descending(scores, rows[:count], sign)
     weights = np.empty(count)
     left = target
@@ -142,7 +142,7 @@ def _sort_descending(scores, rows, sign):
 
 
 @compiled()
-def _select(scores, sample_weight, rows, target, sign):
+def select_highest(scores, sample_weight, rows, target, sign):
     """Bring the fewest rows of highest ``sign * score`` that have a weight of ``target`` to the front.
 
     Three-way quickselect takes linear time on average, also with ties. numpy.partition takes no weights.
@@ -369,7 +369,7 @@ def ramp_majorant(in_top, scores, positive, sample_weight, k, slope):
     rows = np.arange(len(scores))
     left, offset = k, 0.0
     # The highest need no order among them: selection brings the lowest, which may count in part, to the end.
-    for row in rows[: _select(keys, sample_weight, rows, k, 1.0)]:
+    for row in rows[: select_highest(keys, sample_weight, rows, k, 1.0)]:
         step = min(sample_weight[row], left)
         left -= step
         slope[row] += step

@@ -4,7 +4,10 @@ Yurii Nesterov, *Smooth minimization of non-smooth functions*, Math. Programming
 smoothness lowered in stages, each from the answer of the stage before.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -95,7 +98,12 @@ def minimise_kinked(
 
 
 def smoothing(
-    problem: Problem, start: Floats, tol: float, max_iter: int, callback: Callback | None = None
+    problem: Problem,
+    start: Floats,
+    tol: float,
+    max_iter: int,
+    callback: Callback | None = None,
+    smoothed: Callable[[Sample, float, float], Any] | None = None,
 ) -> Result:
     r"""Minimise :math:`F(X w) + \frac{\alpha}{2} \|w\|^2` for an objective with kinks.
 
@@ -108,8 +116,10 @@ def smoothing(
 
     It stops when the relative duality gap is at most ``tol``, or where there is no bound, when the smoothed
     objective is so near to the objective; or after ``max_iter`` iterations of all stages. Alpha is positive.
+    An objective that is no push gives its smoothed form, of a width and a temperature, by ``smoothed``.
     """
-    kinked, rows = problem.push_objective, problem.memory_rows
+    rows = problem.memory_rows
+    smoothed = partial(SmoothedObjective, problem.push_objective) if smoothed is None else smoothed
     # Arrays of other libraries are refused here.
     _, sample = rows.host_model, rows.sample
     at_zero = problem.value(np.zeros_like(start))
@@ -118,7 +128,7 @@ def smoothing(
     path: list[float] = []
     width, gap, size = FIRST_WIDTH, np.inf, np.inf
     while len(path) < max_iter and width > MIN_WIDTH and gap > tol:
-        smooth = SmoothedObjective(kinked, sample, width, width * abs(best))
+        smooth = smoothed(sample, width, width * abs(best))
         stage_problem = ScoresProblem(smooth, rows, problem.alpha, positive=problem.positive)
         proof = _Proof(problem, stage_problem, smooth, tol)
         # Where a proof decides the gradient is only a reason to ask for one.

@@ -1,0 +1,211 @@
+r"""Certified rankers whose threshold is at a share of the rows: TopPushK, TopMean, Pat&Mat and Pat&Mat-NP.
+
+Each minimises :math:`\tfrac12 \|w\|^2 + C R(Xw)` with the mean loss R of the positives against a threshold
+that is convex in the scores, :class:`pushrank.objectives.ThresholdObjective`. Where the threshold is the
+quantile itself, as in Grill and in Boyd, Cortes, Mohri and Radovanovic, *Accuracy at the top*, NIPS 2012, the
+problem is not convex: docs/objectives.md says why these are left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
+from typing import Any, Literal, Self
+
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+
+from pushrank._numeric import Floats
+from pushrank._parallel import one_blas_thread
+from pushrank._validation import check_number
+from pushrank.estimators._certified import (
+    CertifiedMixin,
+    certified_linear_model,
+    check_certified,
+    fit_each,
+    limits,
+)
+from pushrank.estimators._docstrings import shared_docs
+from pushrank.estimators._target import class_weighted, validate_two_classes
+from pushrank.estimators.svm import fit_cutting_planes
+from pushrank.objectives.threshold import Of, ThresholdObjective
+from pushrank.solvers.threshold import minimise_above_threshold
+
+Loss = Literal["hinge", "squared_hinge"]
+
+TOP_PUSH_COLLAPSE = (
+    ": too many negatives are as high as the positives' mean, or C is too small to matter. Take a larger k "
+    '(with of="all" one above the number of positives), PatMat with a smaller beta, or raise C.'
+)
+PAT_MAT_COLLAPSE = (
+    ": the means of the classes hardly differ, or C is too small to matter. Raise C, or take a smaller beta."
+)
+
+
+def fit_thresholds(
+    rankers: list[Any],
+    objective: ThresholdObjective,
+    X: Any,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None,
+    qid: ArrayLike | None,
+    collapse_advice: str,
+) -> list[Any]:
+    """Fit rankers of one objective that differ in C; of queries, for the mean of their objectives."""
+    if qid is not None:
+        advice = collapse_advice
+        return fit_cutting_planes(
+            rankers, X, y, sample_weight, objective.plane, qid=qid, collapse_advice=advice
+        )
+    check_certified(rankers)
+    X, target = validate_two_classes(rankers[0], X, y, sample_weight)
+    weighted, factor = class_weighted(rankers[0].class_weight, target)
+    sample: Any = weighted.sample
+
+    def risk(scores: Floats) -> float:
+        return objective.evaluation(sample, scores)[0]
+
+    with one_blas_thread():
+        model = certified_linear_model(X)
+        solve = partial(minimise_above_threshold, objective, model, sample, **limits(rankers[0]))
+        return fit_each(rankers, factor, solve, risk, model, X, weighted, collapse_advice=collapse_advice)
+
+
+@shared_docs
+@dataclass(eq=False, repr=False)
+class TopPushK(CertifiedMixin, BaseEstimator):
+    r"""Rank so that the positives stand above the highest negatives, by TopPushK, certified.
+
+    Minimises, over linear scores :math:`s = X w`,
+
+    .. math::
+
+        \frac12 \|w\|^2 + \frac{C}{n_+} \sum_i \ell(t - s_i), \qquad
+        t = \frac1K \sum_{j \le K} s_{[j]} ,
+
+    i over the :math:`n_+` positives, :math:`s_{[j]}` the j-th highest score of a negative, or of all rows,
+    and :math:`\ell(z) = (1 + z)_+` or its square. ``k=1`` is TopPush, which :class:`InfinitePush` has with
+    kernels; ``of="all"`` is TopMean.
+
+    Parameters
+    ----------
+    C : float
+    class_weight : dict, "balanced" or None
+        %(class_weight_C)s
+    tol : float
+    max_iter : int
+    verbose : bool
+    k : int or float, default=0.01
+        An int is a number of rows, at least 1; a float in (0, 1] the fraction of the rows that the threshold
+        is of.
+    of : {"negatives", "all"}, default="negatives"
+        The rows that the threshold is of.
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+        The :math:`\ell`.
+
+    Attributes
+    ----------
+    %(coef_ primal_dual_ dual_gap_ n_iter_ converged_gap_ classes_ threshold_ features_)s
+
+    Notes
+    -----
+    %(threshold_solver)s
+
+    Where the positives' mean is a mixture of negatives with weights of at most 1/K, :math:`w = 0` is optimal:
+    so it is for classes that overlap and a small K, of which the fit warns. With ``of="all"`` it is for every
+    K up to the number of positives, whatever the features.
+
+    Adam, Mácha, Šmídl and Pevný, *General framework for binary classification on top samples*, Optimization
+    Methods and Software 37 (2022), section 3; Li, Jin and Zhou, NIPS 2014, for TopPush.
+
+    Examples
+    --------
+    %(scaled_breast_cancer)s
+    >>> ranker = TopPushK(C=10.0, k=5).fit(scale(X), y)
+    >>> ranker.converged_, bool(y[ranker.rank(scale(X))[:300]].all())
+    (True, True)
+    """
+
+    _: KW_ONLY
+    k: float = 0.01
+    of: Of = "negatives"
+    loss: Loss = "hinge"
+
+    def _fit_path(
+        self, rankers: list[Self], X: Any, y: ArrayLike, sample_weight: Any, qid: Any = None
+    ) -> list[Self]:
+        objective = ThresholdObjective(self.k, self.of, None, self.loss)
+        return fit_thresholds(rankers, objective, X, y, sample_weight, qid, TOP_PUSH_COLLAPSE)
+
+
+@shared_docs
+@dataclass(eq=False, repr=False)
+class PatMat(CertifiedMixin, BaseEstimator):
+    r"""Rank for a budget that is a share of the rows, by Pat&Mat, certified.
+
+    Minimises, over linear scores :math:`s = X w`,
+
+    .. math::
+
+        \frac12 \|w\|^2 + \frac{C}{n_+} \sum_i \ell(t - s_i), \qquad
+        \frac1n \sum_j \ell(\beta (s_j - t)) = \tau ,
+
+    i over the :math:`n_+` positives, j over all n rows, or over the negatives, and
+    :math:`\ell(z) = (1 + z)_+` or its square. The threshold t is a convex function above the quantile of the
+    scores: at most a share :math:`\tau` of the rows scores above t. Over the negatives it is Pat&Mat-NP, for
+    a false-positive rate (Neyman and Pearson).
+
+    Parameters
+    ----------
+    C : float
+    class_weight : dict, "balanced" or None
+        %(class_weight_C)s
+    tol : float
+    max_iter : int
+    verbose : bool
+    tau : float, default=0.01
+        The share of the rows above the threshold, in (0, 1].
+    of : {"all", "negatives"}, default="all"
+        The rows that the threshold is of.
+    beta : float, default=1.0
+        The positive :math:`\beta`. The threshold is above the quantile by about :math:`1 / \beta`; the
+        smaller beta is, the more rows the threshold depends on.
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+        The :math:`\ell`.
+
+    Attributes
+    ----------
+    %(coef_ primal_dual_ dual_gap_ n_iter_ converged_gap_ classes_ threshold_ features_)s
+
+    Notes
+    -----
+    %(threshold_solver)s
+
+    Near :math:`w = 0` the threshold is the mean of the scores and a constant, so that zero is optimal only
+    where the positives' mean is that of the rows: unlike :class:`TopPushK` it learns from classes that
+    overlap.
+
+    Adam, Mácha, Šmídl and Pevný, *General framework for binary classification on top samples*, Optimization
+    Methods and Software 37 (2022), section 3.
+
+    Examples
+    --------
+    %(scaled_breast_cancer)s
+    >>> ranker = PatMat(C=10.0, tau=0.1).fit(scale(X), y)
+    >>> ranker.converged_, bool(y[ranker.rank(scale(X))[:250]].all())
+    (True, True)
+    """
+
+    _: KW_ONLY
+    tau: float = 0.01
+    of: Of = "all"
+    beta: float = 1.0
+    loss: Loss = "hinge"
+
+    def _fit_path(
+        self, rankers: list[Self], X: Any, y: ArrayLike, sample_weight: Any, qid: Any = None
+    ) -> list[Self]:
+        check_number("tau", self.tau, above=0.0, most=1.0)
+        check_number("beta", self.beta, above=0.0)
+        objective = ThresholdObjective(float(self.tau), self.of, float(self.beta), self.loss)
+        return fit_thresholds(rankers, objective, X, y, sample_weight, qid, PAT_MAT_COLLAPSE)
