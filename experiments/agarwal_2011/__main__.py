@@ -64,10 +64,9 @@ def fit_all(path: Path, wanted: list[tuple[str, str, int]], models: Models, n_jo
     """Return the rows of the trials, fitting the methods that the kept results lack."""
     keys = ["table", "target", "trial"]
     kept = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=[*keys, "method"])
-    work = []
+    work, done = [], {key: set(rows["method"]) for key, rows in kept.groupby(keys)}
     for key in wanted:
-        done = set(kept.loc[(kept[keys] == key).all(axis=1), "method"])
-        missing = {name: model for name, model in models.items() if name not in done}
+        missing = {name: model for name, model in models.items() if name not in done.get(key, ())}
         if missing:
             work.append(joblib.delayed(one_trial)(*key, missing))
     for rows in joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")(work):
