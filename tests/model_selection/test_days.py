@@ -114,6 +114,14 @@ def test_few_days_are_compared_by_the_test_parts():
     assert "So few days tell little: intervals are from the test parts." in comparison.verdict()
 
 
+def test_a_mean_is_over_days_however_few_they_are():
+    stream = make_stream(14, 60, random_state=0)
+    few = compare_rankers(MODELS, stream.data, stream.target, budget=Budget(4), cv=3, time=stream.time)
+    assert len({np.sum(few.folds == part) for part in range(3)}) > 1
+    for model, found in few.days.means.items():
+        assert few.mean(model, HITS) == found.estimate
+
+
 def test_choices_are_made_for_the_budget_a_day(stream):
     budget = Budget(4, "week")
     models = {**MODELS, LINEAR_CHOSEN: TopRankerCV(budget=budget, candidates=["logistic-regression"], cv=2)}

@@ -130,9 +130,8 @@ class RankerComparison:
 
     Measures without influence values, such as positives at top or a scorer of your own, and rows judged by
     time have the variance :math:`(1 / V + n_{test} / n_{train}) s^2` of Nadeau and Bengio, by the variance
-    :math:`s^2` between the V folds, and Student's distribution of V - 1 degrees of freedom. Hits a
-    period have those of :func:`pushrank.metrics.measure_periods`, of 21 periods or more, and their mean is
-    over periods.
+    :math:`s^2` between the V folds, and Student's distribution of V - 1 degrees of freedom. The mean of hits
+    a period is over periods; of 21 or more its error is that of :func:`pushrank.metrics.measure_periods`.
 
     References
     ----------
@@ -296,12 +295,13 @@ class RankerComparison:
 
     def mean(self, model: str, measure: str) -> float:
         """Return the mean of a model's measure over the folds, or of hits a period over the periods."""
-        return float(np.mean(self.by_period(measure).get(model, self.measures[model][measure])))
+        by_period = self.by_period(measure, at_least=1)
+        return float(np.mean(by_period.get(model, self.measures[model][measure])))
 
-    def by_period(self, measure: str) -> dict[str, NDArray[np.float64]]:
-        """Return hits or their weight by model in each period held out, of 21 or more; else none."""
+    def by_period(self, measure: str, at_least: int = MIN_PERIODS) -> dict[str, NDArray[np.float64]]:
+        """Return hits or their weight by model in each period held out, of so many at least; else none."""
         days = self.days
-        if days is None or len(days.sizes) < MIN_PERIODS:
+        if days is None or len(days.sizes) < at_least:
             return {}
         return {HITS: days.hits, WEIGHT: days.values}.get(measure, {})
 
