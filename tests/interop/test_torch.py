@@ -15,7 +15,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import scale
 
 from pushrank import PNormPush
-from pushrank.objectives import PartialAUC, PrecisionAtK, PushObjective
+from pushrank.objectives import PartialAUC, PrecisionAtK, PushObjective, ThresholdObjective
 from pushrank.prices import LargestShare, LogOnePlus, Power
 
 pytestmark = pytest.mark.fast
@@ -31,6 +31,8 @@ OBJECTIVES = {
         "squared_hinge", LargestShare(0.4), scale="mean"
     ),
     "RankingLoss(PrecisionAtK(2, 'avg'))": PrecisionAtK(2, "avg"),
+    "RankingLoss(ThresholdObjective(0.3, 'all', 2.0))": ThresholdObjective(0.3, "all", 2.0),
+    "RankingLoss(ThresholdObjective(2, loss='squared_hinge'))": ThresholdObjective(2, loss="squared_hinge"),
     "RankingLoss(PartialAUC(min_fpr=0.1, max_fpr=0.4, min_tpr=0.5))": PartialAUC("hinge", 0.1, 0.4, 0.5),
 }
 NO_OBJECTIVE = ["InfinitePushLoss()", "PrecisionAtKLoss()"]
@@ -236,7 +238,9 @@ def test_bad_parameters(torch, losses, made):
     for wrong in ((scores, labels.numpy()), (scores, [0, 1]), (scores * 1j, labels), (scores, labels, 1.0)):
         with pytest.raises(TypeError, match=r"(labels|scores|weight) must be a tensor of real numbers, got"):
             losses.IRPushLoss()(*wrong)
-    with pytest.raises(TypeError, match="must be a PushObjective, PartialAUC or PrecisionAtK"):
+    with pytest.raises(
+        TypeError, match="must be a PushObjective, PartialAUC, PrecisionAtK or ThresholdObjective"
+    ):
         losses.RankingLoss("hinge")
     for highest in (1e4, 100.0):  # too much for float64, and for the scores' own float32
         with pytest.raises(ValueError, match="overflows; use scale='log'"):

@@ -116,7 +116,7 @@ class TopPushK(CertifiedMixin, BaseEstimator):
     K up to the number of positives, whatever the features.
 
     Adam, Mácha, Šmídl and Pevný, *General framework for binary classification on top samples*, Optimization
-    Methods and Software 37 (2022), section 3; Li, Jin and Zhou, NIPS 2014, for TopPush.
+    Methods and Software 37 (2022); Li, Jin and Zhou, NIPS 2014, for TopPush.
 
     Examples
     --------
@@ -186,7 +186,7 @@ class PatMat(CertifiedMixin, BaseEstimator):
     overlap.
 
     Adam, Mácha, Šmídl and Pevný, *General framework for binary classification on top samples*, Optimization
-    Methods and Software 37 (2022), section 3.
+    Methods and Software 37 (2022).
 
     Examples
     --------

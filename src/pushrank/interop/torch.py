@@ -17,7 +17,7 @@ from pushrank._docstrings import shared_docs_from
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
 from pushrank._validation import check_number, checked_weights
-from pushrank.objectives import PartialAUC, PrecisionAtK, PushObjective
+from pushrank.objectives import PartialAUC, PrecisionAtK, PushObjective, ThresholdObjective
 from pushrank.objectives.evaluation import ObjectiveEvaluation
 from pushrank.objectives.precision_at_k import Surrogate
 from pushrank.objectives.push import Side
@@ -217,7 +217,7 @@ class RankingLoss(Module):
 
     Parameters
     ----------
-    objective : PushObjective, PartialAUC or PrecisionAtK
+    objective : PushObjective, PartialAUC, PrecisionAtK or ThresholdObjective
         What to minimise. With the scale ``"log"`` a ``PushObjective`` stays finite for every p; with
         ``"mean"`` it depends little on the size of a batch.
     memory : int, default=0
@@ -254,15 +254,16 @@ class RankingLoss(Module):
 
     def __init__(
         self,
-        objective: PushObjective | PartialAUC | PrecisionAtK,
+        objective: PushObjective | PartialAUC | PrecisionAtK | ThresholdObjective,
         *,
         memory: int = 0,
         one_class: Literal["zero", "raise"] = "zero",
     ) -> None:
         super().__init__()
-        if not isinstance(objective, PushObjective | PartialAUC | PrecisionAtK):
+        if not isinstance(objective, PushObjective | PartialAUC | PrecisionAtK | ThresholdObjective):
             raise TypeError(
-                f"objective must be a PushObjective, PartialAUC or PrecisionAtK, got {objective!r}."
+                "objective must be a PushObjective, PartialAUC, PrecisionAtK or ThresholdObjective, got "
+                f"{objective!r}."
             )
         check_number("memory", memory, 0, integer=True)
         if one_class not in ("zero", "raise"):

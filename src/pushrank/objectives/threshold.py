@@ -150,8 +150,8 @@ class ThresholdObjective:
     the same value whichever counts, and a subgradient in which some of them count. A row of weight w counts
     as w copies.
 
-    Adam, Mácha, Šmídl and Pevný, Optimization Methods and Software 37 (2022), sections 2 and 3; for TopPush,
-    ``k=1``, Li, Jin and Zhou, NIPS 2014.
+    Adam, Mácha, Šmídl and Pevný, Optimization Methods and Software 37 (2022); for TopPush, ``k=1``, Li, Jin
+    and Zhou, NIPS 2014.
 
     Parameters
     ----------
