@@ -6,13 +6,16 @@ import json
 import re
 import shlex
 from html import unescape
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
 from pushrank.alerts import AlertThreshold
 from pushrank.budgets import Budget
+from pushrank.cli import app
 from pushrank.cli.model import SavedModel
 from pushrank.datasets import make_stream
 from tests.cli.runner import FEW, call
@@ -102,6 +105,25 @@ def test_tomorrow_s_commands_run(compared, data, tmp_path):
     # What was decided is not forgotten without a word.
     said = call("compare", data, *BY_DAY, "--save-best", saved, code=2).stderr
     assert "to forget what was decided in it: --force" in said
+
+
+def test_tomorrow_s_commands_read_rows_that_are_written_as_the_data(data, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame = pd.read_csv(data)
+    frame.assign(a=frame["a"].where(frame["a"] > -2.0, -999)).to_csv(
+        "it's.txt.gz", sep="|", decimal=",", index=False
+    )
+    formats = ["--decimal", ",", "--na-values", "-999"]
+    call("compare", "it's.txt.gz", *BY_DAY, *formats, "--save-best", "m.skops", "--report", "r.html")
+    facts = SavedModel.load(Path("m.skops")).training["days"]
+    assert facts["sentences"][-1] in unescape(Path("r.html").read_text())
+    rows = frame.assign(came=pd.to_datetime(frame["came"]) + pd.Timedelta(days=70)).head(90)
+    rows.to_csv("NEW.txt", sep="|", decimal=",", index=False)
+    for command in facts["commands"]:
+        words = shlex.split(command.replace("COLUMN", "id"))[1:]
+        result = CliRunner().invoke(app, words)
+        assert result.exit_code in (0, 1), result.output
+    assert pd.read_csv("alerts.csv", sep=None, engine="python")["alert"].sum() > 0
 
 
 def test_the_command_that_fits_the_model_again_says_the_budget_a_day(compared, data):

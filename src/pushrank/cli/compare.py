@@ -93,7 +93,7 @@ def compare(
             say(f"All this rests on {which}. Unless it is known beforehand: {excluding(names)}.")
         which = "best" if compared.chosen == comparison.best_ else "simplest that may be the best"
         say(f"To fit the {which} on all rows: {command}")
-    facts = {} if save_best is None else save_chosen(compared, save_best, source.data)
+    facts = {} if save_best is None else save_chosen(compared, save_best, source.data, text_format)
     lines = facts.get("sentences", [])
     if report is not None:
         write_comparison_report(report, compared, config, opened=opened, every_day=lines)
@@ -106,7 +106,7 @@ def compare(
         say(line)
 
 
-def save_chosen(compared: Compared, saved: Path, data: Path) -> dict[str, Any]:
+def save_chosen(compared: Compared, saved: Path, data: Path, text_format: TextFormat) -> dict[str, Any]:
     """Fit the chosen model to all rows and save it; return what it finds in every period of a budget."""
     chosen, learnt, alert = compared.chosen, compared.rows.learnt, compared.alert()
     fitted, name = fit_pipeline(compared.models[chosen], learnt), chosen
@@ -119,7 +119,7 @@ def save_chosen(compared: Compared, saved: Path, data: Path) -> dict[str, Any]:
     model = SavedModel.from_fit(fitted, name, learnt, alert=alert)
     facts: dict[str, Any] = {}
     if (days := compared.comparison.days) is not None:
-        facts, reference = every_day(compared, days, saved, data, scores)
+        facts, reference = every_day(compared, days, saved, (data, text_format), scores)
         model = replace(model, reference=reference, training=model.training | {"days": facts})
     model.save(saved)
     if not facts:
@@ -139,7 +139,7 @@ def fit_command(
         "label": None if rows.table.is_sparse else rows.label,
         "positive": rows.positive,
         "drop_unlabelled": source.drop_unlabelled or None,
-        **{option: value or None for option, value in vars(text_format).items()},
+        **text_format.stated,
         "exclude": [name for name in [*(source.exclude or []), config.group, *rows.giveaways] if name],
         "date": source.date,
         "time": rows.time,
@@ -149,11 +149,5 @@ def fit_command(
         "budget": compared.budget_of_rows_learnt,
         "alpha": config.alpha if has_alpha else None,
     }
-    words = ["pushrank", "fit", str(source.data)]
-    for name, value in given.items():
-        option = f"--{name.replace('_', '-')}"
-        # An option is given once, as often as it has values, or not at all.
-        values = [] if value is None else value if isinstance(value, list) else [value]
-        for one in values:
-            words += [option] if one is True else [option, "tab" if one == "\t" else str(one)]
+    words = ["pushrank", "fit", str(source.data), *options.words_of(given)]
     return shlex.join([*words, "-o", str(saved)])

@@ -15,6 +15,10 @@ from pushrank.cli.comparison import Compared
 from pushrank.cli.errors import refusing
 from pushrank.cli.features import LabelledFeatures
 from pushrank.cli.fit import reference_of
+from pushrank.cli.options import words_of
+from pushrank.cli.read import file_kind
+from pushrank.cli.table import TextFormat
+from pushrank.cli.write import TABLES_WRITTEN
 from pushrank.metrics import PeriodMeasurement
 from pushrank.metrics.measurement import plain_figures
 from pushrank.model_selection.comparison import CONFIDENCE
@@ -30,11 +34,16 @@ def alert_state(model: Path) -> Path:
 
 
 def every_day(
-    compared: Compared, days: PeriodMeasurement, saved: Path, data: Path, scores: NDArray[np.float64]
+    compared: Compared,
+    days: PeriodMeasurement,
+    saved: Path,
+    written: tuple[Path, TextFormat],
+    scores: NDArray[np.float64],
 ) -> tuple[dict[str, Any], Reference]:
     """Return what the chosen model finds, by its scores of rows held out, and begin its file of alerts.
 
-    The facts hold the five lines that say them, as ``sentences``.
+    New rows are ``written`` as those of the data are. The facts hold the five lines that say them, as
+    ``sentences``.
     """
     rows, model, budget = compared.rows, compared.chosen, days.budget
     candidates = compared.comparison.may_be_best_
@@ -42,8 +51,11 @@ def every_day(
     share, reference = days.share_of_periods()[model], reference_of(budget, rows, scores)
     least, promised = _promise(compared, budget)
     threshold, said = None, f"none, for a {budget.per} comes whole"
-    model_file, new, time = shlex.quote(str(saved)), f"NEW{data.suffix}", shlex.quote(str(rows.time))
-    score = f"pushrank score {model_file} {new} --top {budget.n} -o first{data.suffix}"
+    kind, text_format = file_kind(written[0]), written[1]
+    table = kind if kind in TABLES_WRITTEN else ".csv"
+    model_file, time = shlex.quote(str(saved)), shlex.quote(str(rows.time))
+    new = shlex.join([f"NEW{kind}", *words_of(text_format.stated)])
+    score = f"pushrank score {model_file} {new} --top {budget.n} -o first{table}"
     if budget.per != "batch":
         state = alert_state(saved)
         threshold = _begin_alerts(budget, rows, scores, state)
@@ -53,7 +65,7 @@ def every_day(
         said += f". It moves with the hour and with what is left of {budget.n:,}; {state} keeps it, begun by "
         said += "scores of rows held out"
         score = f"pushrank score {model_file} {new} --alert {shlex.quote(str(state))} --id COLUMN "
-        score += f"--time {time} -o alerts{data.suffix}"
+        score += f"--time {time} -o alerts{table}"
     commands = [score, f"pushrank watch {model_file} {new} --time {time}"]
     why = f"the simplest of {len(candidates)} that may be the best" if candidates[1:] else "the best"
     lines = [

@@ -1,6 +1,6 @@
 """Options that mean the same in several commands, and dataclasses of options."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, field, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, signature
@@ -56,6 +56,17 @@ Force = Annotated[
 ]
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+
+
+def words_of(options: Mapping[str, Any]) -> list[str]:
+    """Return the words of a command that give options these values: each as often as it has any, or not."""
+    words = []
+    for name, value in options.items():
+        given = f"--{name.replace('_', '-')}"
+        for one in value if isinstance(value, list) else [value]:
+            if one is not None and one is not False:
+                words += [given] if one is True else [given, "tab" if one == "\t" else str(one)]
+    return words
 
 
 def option(text: str, *names: str, default: Any = None, **more: Any) -> Any:

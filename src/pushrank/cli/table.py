@@ -56,6 +56,11 @@ class TextFormat:
         "The first row holds no names; columns are called 1, 2, ...", "--no-header", default=False
     )
 
+    @property
+    def stated(self) -> dict[str, Any]:
+        """The options that were given, None where one was not."""
+        return {name: value or None for name, value in vars(self).items()}
+
     def are_empty(self, cells: pd.Series) -> pd.Series:
         """Return which cells of text are blank, or hold a text that stands for a missing value."""
         return cells.isna() | cells.str.strip().isin(["", *(self.na_values or [])])
