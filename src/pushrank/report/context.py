@@ -225,7 +225,10 @@ def _hits_sentence(lists: RankedLists, interval: str) -> str:
 
 def _days_sentence(days: PeriodMeasurement, lists: RankedLists) -> str:
     found = {model: interval_texts(days.means[model]) for model in lists.pair}
-    hits = " and ".join(f"{mean} by {model} (95 % interval {ends})" for model, (mean, ends) in found.items())
+    hits = " and ".join(
+        f"{mean} by {model}" + f" (95 % interval {ends})" * (ends != "–")
+        for model, (mean, ends) in found.items()
+    )
     return f"Hits {days.budget.each} among the first {days.budget.n:,} rows: {hits}. {days.sentences()[0]}"
 
 
@@ -250,7 +253,8 @@ def _template_context(data: ReportData | MeasurementData, facts: dict[str, str])
         "facts": {"Rows": f"{len(data.y):,}", "Hits": hits, **facts, **data.settings},
         "data": data,
         "lists": lists,
-        "sentences": [with_minus_signs(sentence) for sentence in sentences(data)],
+        # A command is there to be copied, and its hyphens stay.
+        "sentences": [said if "pushrank " in said else with_minus_signs(said) for said in sentences(data)],
         "budgets": sorted({min(len(lists.y), max(1, round(part * lists.depth))) for part in BUDGETS}),
         "top": top,
         "top_has_ties": bool((first != last).any()),

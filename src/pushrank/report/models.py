@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.inspection import permutation_importance
 from sklearn.pipeline import Pipeline
@@ -110,18 +111,27 @@ def find_drivers(
             share = share_of_hits(y, scores, budget, len(X))
         return lists.depth * share
 
-    lost = np.zeros(X.shape[1])
+    lost_in_parts: list[NDArray[np.float64]] = []
+    why = ""
     # The comparison has recorded the warnings of the same fits already.
     with record_warnings([]):
         for part in parts[:n_parts]:
             others = comparison.folds < part if by_time else comparison.folds != part
             train, test = np.flatnonzero(others), np.flatnonzero(comparison.folds == part)
             beside = fit_params(model, None, None if times is None else times[train])
-            fitted = clone(model).fit(_safe_indexing(X, train), y[train], **beside)
+            try:
+                fitted = clone(model).fit(_safe_indexing(X, train), y[train], **beside)
+            except ValueError as error:
+                # The comparison has learnt from earlier rows, too; these alone may be too few to split again.
+                why = f"{lists.best} cannot be fitted again to the rows before the last part alone: {error}"
+                continue
             rows = _safe_indexing(X, test)
             once = {"n_repeats": 1, "random_state": seed}
             shuffled = permutation_importance(fitted, rows, y[test], scoring=hits, **once)
-            lost += shuffled.importances_mean / n_parts
+            lost_in_parts.append(shuffled.importances_mean)
+    if not lost_in_parts:
+        return Drivers([], why)
+    lost = np.mean(lost_in_parts, axis=0)
     first = np.argsort(-lost, kind="stable")[:MAX_IMPORTANCES]
     shown = [column for column in first if lost[column] > MIN_HITS_LOST]
     if not shown:
