@@ -158,3 +158,9 @@ def test_batches_have_no_alerts_and_models_together_are_saved_too(data, stream):
     assert "Alert threshold: none, for a batch comes whole." in shown
     assert "--top 4" in shown
     assert not saved.with_name("waves.alert.json").exists()
+    frame[frame["wave"] >= 29].assign(wave=lambda rows: rows["wave"] + np.arange(len(rows)) % 2).to_csv(
+        path.with_name("NEW.csv"), index=False
+    )
+    seen = call("watch", saved, path.with_name("NEW.csv"), "--time", "wave")
+    assert "2 batches from batch 29 to batch 30;" in seen.stdout
+    assert "2 batches with all labels hold" in seen.stdout

@@ -127,8 +127,7 @@ def test_rows_of_the_fit_are_warned_of(folder):
     both = pd.concat([pd.read_csv(folder / name) for name in ("learnt.csv", "steady.csv")])
     both.to_csv(folder / "both.csv", index=False)
     assert (
-        "warning: 60 periods, up to 2026-03-05, are of the time of the fit"
-        in watched(folder, "both.csv").stderr
+        "warning: 60 days, up to 2026-03-05, are of the time of the fit" in watched(folder, "both.csv").stderr
     )
 
 

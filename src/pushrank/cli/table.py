@@ -266,7 +266,12 @@ class Table:
                 f"--time {name!r} must hold numbers or dates such as 2024-12-31 in every row; row {row} of "
                 f"{self.path} holds {cell!r}."
             )
-        return np.asarray(times)
+        values = np.asarray(times)
+        # A batch is called 3, not 3.0.
+        is_whole = (
+            values.dtype.kind == "f" and (np.rint(values) == values).all() and np.abs(values).max() < 2**53
+        )
+        return values.astype(np.int64) if is_whole else values
 
     def _date_part(self, name: str, of: str, part: str) -> Column:
         """Return what the dates of a column are in numbers, or raise InputError."""

@@ -77,7 +77,9 @@ def watch(
     if saved.training.get("fingerprint") == fingerprint(features):
         warn(f"{saved.name} was fitted to these very rows, of which it finds more than of new ones.")
     elif seen and reference.budget.per != "batch":
-        warn(f"{len(seen):,} periods, up to {seen[-1]}, are of the time of the fit: leave their rows out.")
+        count = f"{len(seen):,} {reference.budget.several if seen[1:] else reference.budget.per}"
+        are = "are" if seen[1:] else "is"
+        warn(f"{count}, up to {seen[-1]}, {are} of the time of the fit: leave their rows out.")
     page = WatchData(
         watched,
         data.name,

@@ -52,7 +52,7 @@ class WatchData(Page):
         first, last = (self.words(record["period"], budget.per) for record in (table[0], table[-1]))
         n_rows, looked_at = (sum(record[name] for record in table) for name in ("rows", "looked_at"))
         return (
-            f"{n_rows:,} rows in {len(table):,} {budget.per}s from {first} to {last}; of {budget.words}, "
+            f"{n_rows:,} rows in {len(table):,} {budget.several} from {first} to {last}; of {budget.words}, "
             f"{budget.n * len(table):,}, there were {looked_at:,} to look at."
         )
 
@@ -72,7 +72,7 @@ class WatchData(Page):
             )
             cells.append([self.words(line["period"], unit), *means])
         if unit != per:
-            header.insert(1, f"{per}s")
+            header.insert(1, self.watched.budget.several)
             for line, texts in zip(lines, cells, strict=True):
                 texts.insert(1, str(line["periods"]))
         return header, cells
@@ -81,19 +81,21 @@ class WatchData(Page):
     def notes(self) -> list[str]:
         """What was promised, how much speaks against it, and whether columns were compared."""
         watched, per, known = self.watched, self.watched.budget.per, self.known
+        periods = watched.budget.several
         notes = [
             f"At the fit: {self.held_out}",
             f"No {per} has all its labels yet: nothing is known of hits.",
         ]
         if known:
             hits, promised = (sum(record[name] for record in known) for name in ("hits", "promised"))
+            evidence = evidence_text(known[-1]["evidence"])
             notes[1] = (
-                f"{len(known):,} {per}s with all labels hold {hits:,.0f} hits; {promised:,.0f} are promised "
-                f"to so many rows and positives. Evidence of fewer: {evidence_text(known[-1]['evidence'])}; "
+                f"{len(known):,} {periods} with all labels hold {hits:,.0f} hits; {promised:,.0f} are "
+                f"promised to so many rows and positives. Evidence of fewer: {evidence}; "
                 f"{watched.needed:,.0f} is an alarm."
             )
         if len(watched.table) < (length := BLOCKS.get(per, 1)):
-            notes.append(f"Columns are compared by {length} {per}s, of which there are not so many yet.")
+            notes.append(f"Columns are compared by {length} {periods}, of which there are not so many yet.")
         elif not self.moved[1]:
             notes.append("No column has moved by more than it did among the rows of the fit.")
         return notes
@@ -140,8 +142,8 @@ class WatchData(Page):
             over_time(
                 "hits",
                 f"Hits a {per}, found and promised",
-                f"Means of each {unit}. Promised is what {per}s of so many rows and positives held when the "
-                "model was fitted: it rises in storms and falls in calm.",
+                f"Means of each {unit}. Promised is what {watched.budget.several} of so many rows and "
+                "positives held when the model was fitted: it rises in storms and falls in calm.",
                 [self.words(line["period"], unit) for line in lines],
                 means,
                 f"hits a {per}",
