@@ -217,7 +217,11 @@ def test_the_command_of_a_comparison_fits_an_ensemble_where_that_is_best(best):
     table = SimpleNamespace(is_sparse=False)
     rows = SimpleNamespace(table=table, label="y", positive="1", giveaways=[], time=None)
     compared = SimpleNamespace(
-        comparison=SimpleNamespace(best_=best), rows=rows, models={best: pipeline}, budget_of_rows_learnt=None
+        comparison=SimpleNamespace(best_=best),
+        rows=rows,
+        models={best: pipeline},
+        budget_of_rows_learnt=None,
+        chosen=best,
     )
     source = FeatureSource(Path("data.csv"))
     command = fit_command(source, DEFAULT_FORMAT, ComparisonConfig(), compared, Path("m.skops"))

@@ -130,7 +130,8 @@ CUT = "a kernel matrix whose entries are cut to whole numbers is not positive se
 
 def takes_grades(estimator):
     two_classes = isinstance(
-        estimator, AdaBoostRanker | PerceptronAtK | SGDAtK | InfinitePush | SVMMAP | StructSVM
+        estimator,
+        AdaBoostRanker | PerceptronAtK | SGDAtK | InfinitePush | SVMMAP | StructSVM | TopPushK | PatMat,
     )
     return "qid" in inspect.signature(estimator.fit).parameters and not two_classes
 

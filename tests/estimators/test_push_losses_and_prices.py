@@ -132,9 +132,10 @@ def test_too_few_iterations_are_said():
     assert not ranker.converged_
 
 
-def test_a_fit_without_a_penalty_or_convexity_has_no_bound():
+def test_a_fit_without_convexity_or_of_another_loss_without_a_penalty_has_no_bound():
     X, y = data()
-    for parameters in ({"loss": "sigmoid"}, {"loss": "logistic", "price": "log_one_plus"}, {"alpha": 0.0}):
+    logistic = {"loss": "logistic"}
+    for parameters in ({"loss": "sigmoid"}, logistic | {"price": "log_one_plus"}, logistic | {"alpha": 0.0}):
         ranker = PushRanker(**parameters).fit(X, y)
         assert (ranker.dual_objective_, ranker.dual_gap_) == (-np.inf, np.inf)
         assert ranker.converged_

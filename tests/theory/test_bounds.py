@@ -97,7 +97,7 @@ MARGIN_THEOREM = partial(rudin_2005.theorem_1, theta=1.0, log_covering_number=0.
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda y, s: rudin_2009.theorem_1(y, s, LogOnePlus()), "theorem 1 is of convex prices"),
+        (lambda y, s: rudin_2009.theorem_1(y, s, LogOnePlus()), "theorem 1 is of sums of convex prices"),
         (lambda y, s: rudin_2009.theorem_1(y, s, loss="logistic"), r"Logistic\(\) is 0.693 at the margin"),
         (
             lambda y, s: rudin_2009.theorems_2_and_3(y, s, 1, 1.0, lambda _: -1.0),

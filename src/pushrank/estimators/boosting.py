@@ -68,7 +68,8 @@ class RankBoost(BoostedRankerMixin, BaseEstimator):
         descent, or the one that multiplies F by least, :math:`d_0 + 2 \sqrt{d_+ d_-}`, as in Freund et al.
     %(boosted_parameters)s
     choice : {"absolute", "signed"}
-        %(choice)s The latter is the rule that the paper of 2005 prints, :math:`\max_j (d^T M)_j`, for
+        %(choice)s
+        The latter is the rule that the paper of 2005 prints, :math:`\max_j (d^T M)_j`, for
         ``variant="coordinate"``.
     threshold : {"break-even", "adaboost"}, default="break-even"
         Where ``predict`` cuts the scores of two classes: so that as many rows score above ``threshold_`` as
@@ -156,7 +157,8 @@ class PushBoost(BoostedRankerMixin, BaseEstimator):
     bottom_weight : float
         The positive weight of the pull when ``side="both"``.
     choice : {"absolute", "signed"}
-        %(choice)s The former is that of section 5 of the paper, the latter of its figure 2, step 3(a).
+        %(choice)s
+        The former is that of section 5 of the paper, the latter of its figure 2, step 3(a).
     alpha : float, default=1e-3
         The L2 strength :math:`\alpha`, at least 0, on the weights of the weak rankers; with columns, on the
         coefficients.
@@ -228,7 +230,8 @@ class SmoothMarginRanking(BoostedRankerMixin, BaseEstimator):
         :math:`-F'(\alpha) = G(\lambda + \alpha e_j) F(\alpha)`. Both choose the ranker of the largest edge,
         since :math:`(r_j - G) / \|\lambda\|_1` is the slope of G if the weight grows.
     choice : {"absolute", "signed"}
-        %(choice)s The latter is the rule that the paper prints, :math:`\max_j (d^T M)_j`.
+        %(choice)s
+        The latter is the rule that the paper prints, :math:`\max_j (d^T M)_j`.
 
     Attributes
     ----------
