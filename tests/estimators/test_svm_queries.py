@@ -9,7 +9,8 @@ from pushrank import SVMMAP, InfinitePush, StructSVM
 from pushrank.metrics import average_precision
 from pushrank.objectives import PartialAUC, PrecisionAtK, PushObjective
 from pushrank.objectives.average_precision import average_precision_hinge
-from pushrank.pairs import BipartiteSample
+from pushrank.objectives.queries import mean_infinite_push
+from pushrank.pairs import BipartiteSample, GradedSample
 from quadratic_programs import PushProgram
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -73,6 +74,34 @@ def test_the_objective_is_the_mean_of_the_queries_and_nothing_is_below_its_bound
             assert objective(other) >= ranker.dual_objective_ - 1e-9
 
 
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_infinite_push_of_all_queries_at_once_is_the_mean_of_their_planes(loss, weighted, seed):
+    X, y, qid = lists(seed, n_queries=8)
+    rng = np.random.default_rng(seed)
+    weights = rng.integers(0, 4, len(y)).astype(float) if weighted else None
+    scores = np.round(X[:, 0], int(rng.integers(0, 3)))
+    queries = GradedSample.from_grades(y.astype(float), qid, weights)
+    value, slope, offset = mean_infinite_push(queries, scores, squared=loss == "squared_hinge")
+    objective, values, slopes = PushObjective(loss, "maximum", scale="mean"), [], np.zeros(len(y))
+    for query in np.unique(qid):
+        rows = np.flatnonzero(qid == query)
+        rows = rows if weights is None else rows[weights[rows] > 0.0]
+        if 0 < y[rows].sum() < len(rows):
+            parts = y[rows], scores[rows], None if weights is None else weights[rows]
+            values.append(objective.value(*parts))
+            slopes[rows] += objective.evaluate(*parts)[1]
+    assert value == pytest.approx(np.mean(values), rel=1e-12)
+    assert offset == pytest.approx(value - slope @ scores, rel=1e-9, abs=1e-9)
+    # Among tied negatives any may take the slope, so that these are compared in sum.
+    for query in np.unique(qid):
+        for label in (0, 1):
+            rows = (qid == query) & (y == label)
+            assert slope[rows].sum() == pytest.approx(slopes[rows].sum() / len(values), abs=1e-12)
+    np.testing.assert_allclose(slope[y == 1], slopes[y == 1] / len(values), atol=1e-12)
+
+
 @quiet
 @pytest.mark.parametrize("name", RANKERS)
 def test_one_query_is_one_list_and_copies_of_it_too(name):
@@ -131,7 +160,7 @@ def test_queries_are_ranked_better_than_as_one_list():
 
 def test_what_queries_need_is_said():
     X, y, _ = lists()
-    with pytest.raises(ValueError, match="no query has rows of both classes"):
+    with pytest.raises(ValueError, match="no two rows of one group have different grades"):
         SVMMAP().fit(X, y, qid=y)
     with pytest.raises(ValueError, match="qid must hold one entry a row"):
         StructSVM().fit(X, y, qid=[0, 1])

@@ -29,7 +29,7 @@ from pushrank._validation import (
 from pushrank.datasets import DiskRows
 from pushrank.pairs import ArraySample, BipartiteSample, GradedSample, Sample
 from pushrank.pairs.array_api import weights_beside
-from pushrank.pairs.targets import check_pairs_alone, sample_of_labels, sample_of_pairs
+from pushrank.pairs.targets import check_pairs_alone, group_numbers, sample_of_labels, sample_of_pairs
 from pushrank.rows import OuterRows
 from pushrank.rows.order_statistics import InOnePart, ValueParts, Values, break_even_threshold
 
@@ -135,6 +135,12 @@ def two_class_target(ranker: Any, y: ArrayLike, sample_weight: ArrayLike | None)
     classes, codes = two_classes(labels, ranker=type(ranker).__name__)
     weights = row_weights(sample_weight, len(labels))
     return Target(BipartiteSample.from_mask(codes, weights), weights, classes, codes)
+
+
+def queries_of(target: Target, qid: ArrayLike) -> GradedSample:
+    """Return two classes compared within each query, of the queries with both; if none it is a ValueError."""
+    groups = group_numbers(qid, target.sample.n_rows)
+    return GradedSample.from_grades(np.asarray(target.codes, dtype=np.float64), groups, target.weights)
 
 
 def _array_target(ranker: Any, X: Any, y: Any, sample_weight: Any) -> Target:

@@ -41,9 +41,9 @@ from pushrank.estimators._certified import (
 )
 from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._target import (
-    Target,
     check_solver,
     class_weighted,
+    queries_of,
     validate_ranking,
     validate_two_classes,
 )
@@ -51,8 +51,8 @@ from pushrank.models import LinearModel, Model
 from pushrank.objectives import PartialAUC, PushObjective
 from pushrank.objectives.average_precision import average_precision_hinge
 from pushrank.objectives.precision_at_k import PrecisionAtK
-from pushrank.pairs import BipartiteSample, Sample
-from pushrank.pairs.targets import group_numbers
+from pushrank.objectives.queries import mean_infinite_push
+from pushrank.pairs import BipartiteSample, GradedSample, Sample
 from pushrank.solvers import Callback
 from pushrank.solvers.cutting_plane import Risk, cutting_plane
 from pushrank.solvers.infinite_push import KERNEL_SOLVERS, LINEAR_SOLVERS, SOLVERS, solve_infinite_push
@@ -142,7 +142,7 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
     convex hull of the negatives, :math:`w = 0` is optimal: the fit then warns and says what to do. Weights
     are those of the positives' losses, relative to their sum; a negative counts where its weight is not zero.
     Ties with the highest negative count as errors. With query groups the risk is the mean of each query's
-    own push, minimised by cutting planes, of which each costs about ten passes over the queries.
+    own push, minimised by cutting planes, of which each costs about ten passes over the rows' scores.
 
     Agarwal, SDM 2011, equations (3.4) and (3.9); Li, Jin and Zhou, NIPS 2014, equation (4).
 
@@ -177,9 +177,9 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
                     f"solver={self.solver!r} is for one list; query groups take cutting planes: use "
                     "solver='auto'."
                 )
-            plane = self._pair_objective().plane
-            advice = INFINITE_PUSH_COLLAPSE
-            return fit_cutting_planes(rankers, X, y, sample_weight, plane, qid=qid, collapse_advice=advice)
+            risk_of_all = partial(mean_infinite_push, squared=self.loss == "squared_hinge")
+            options: Any = {"at_once": True, "collapse_advice": INFINITE_PUSH_COLLAPSE}
+            return fit_cutting_planes(rankers, X, y, sample_weight, risk_of_all, qid=qid, **options)
         if self.solver in (KERNEL_SOLVERS if is_linear(self) else LINEAR_SOLVERS):
             kinds = "kernels" if is_linear(self) else "linear scores"
             raise ValueError(
@@ -188,7 +188,7 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
         X, target = validate_two_classes(rankers[0], X, y, sample_weight)
         weighted, factor = class_weighted(self.class_weight, target)
         sample: Any = weighted.sample
-        options: Any = {"loss": self.loss, "solver": self.solver}
+        options = {"loss": self.loss, "solver": self.solver}
         with one_blas_thread():
             model = kernel_model(self, X, target.weights)
             solve = partial(solve_infinite_push, model, sample, **limits(self), **options)
@@ -353,30 +353,23 @@ class RankSVM(CertifiedMixin, BaseEstimator):
         return PushObjective(self.loss, scale="mean")
 
 
-Structured = Callable[[Sample, Floats], tuple[float, Floats, float]]
+Structured = Callable[[Any, Floats], tuple[float, Floats, float]]
 
 
-def risk_of_queries(structured: Structured, target: Target, qid: ArrayLike) -> Risk:
-    """Return the mean of a risk over the queries, of those that have both classes."""
-    groups = group_numbers(qid, target.sample.n_rows)
-    by_group = np.argsort(groups, kind="stable")
-    positive = target.sample.class_codes == 1
-    weights = np.ones(len(groups)) if target.weights is None else target.weights
-    queries = []
-    for rows in np.split(by_group, np.flatnonzero(np.diff(groups[by_group])) + 1):
-        kept = rows[weights[rows] > 0.0]
-        if 0 < positive[kept].sum() < len(kept):
-            of_rows = None if target.weights is None else target.weights[kept]
-            queries.append((kept, BipartiteSample.from_mask(positive[kept], of_rows)))
-    if not queries:
-        raise ValueError("no query has rows of both classes; check qid, or leave it out.")
+def mean_risk(structured: Structured, queries: GradedSample) -> Risk:
+    """Return the mean of a risk over queries of two classes."""
+    positive, weights = queries.grades > 0.0, queries.row_weights
+    lists = [
+        (rows, BipartiteSample.from_mask(positive[rows], None if weights is None else weights[rows]))
+        for rows in queries.lists()
+    ]
 
     def risk(scores: Floats) -> tuple[float, Floats, float]:
         slope, value, offset = np.zeros(len(scores)), 0.0, 0.0
-        for rows, sample in queries:
+        for rows, sample in lists:
             one_value, one_slope, one_offset = structured(sample, scores[rows])
-            value, offset = value + one_value / len(queries), offset + one_offset / len(queries)
-            slope[rows] = one_slope / len(queries)
+            value, offset = value + one_value / len(lists), offset + one_offset / len(lists)
+            slope[rows] = one_slope / len(lists)
         return value, slope, offset
 
     return risk
@@ -390,6 +383,7 @@ def fit_cutting_planes(
     structured: Structured,
     *,
     qid: ArrayLike | None = None,
+    at_once: bool = False,
     centred: bool = True,
     non_negative: bool = True,
     collapse_advice: str | None = None,
@@ -397,13 +391,16 @@ def fit_cutting_planes(
     """Fit rankers that differ in C by cutting planes.
 
     ``structured`` is a risk with a subgradient in the scores, and that plane's value at zero scores; it is
-    ``centred`` if a constant added to all scores changes nothing. With ``qid`` its mean over queries counts.
+    ``centred`` if a constant added to all scores changes nothing. With ``qid`` the mean over queries counts:
+    that of their risks, or ``structured`` of the sample of all queries ``at_once``.
     """
     check_certified(rankers)
     X, target = validate_two_classes(rankers[0], X, y, sample_weight)
     weighted, factor = class_weighted(rankers[0].class_weight, target)
-    one_list = partial(structured, weighted.sample)
-    risk: Risk = one_list if qid is None else risk_of_queries(structured, weighted, qid)
+    sample = weighted.sample if qid is None else queries_of(weighted, qid)
+    risk: Risk = partial(structured, sample)
+    if isinstance(sample, GradedSample) and not at_once:
+        risk = mean_risk(structured, sample)
     with one_blas_thread():
         has_kernel = hasattr(rankers[0], "kernel") and not is_linear(rankers[0])
         model: Model = (

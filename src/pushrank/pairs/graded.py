@@ -182,6 +182,26 @@ class GradedSample(Sample):
         grades_p, grades_n = self.gather(self.grades)
         return grade_blocks(grades_p, self.groups[self.positives], grades_n, self.groups[self.negatives])
 
+    @property
+    def starts(self) -> tuple[RowNumbers, RowNumbers]:
+        """Where the upper and the lower rows of each step start among the positives and the negatives."""
+        return _starts(self.upper_sizes), _starts(self.lower_sizes)
+
+    @cached_property
+    def mean_weights(self) -> Floats:
+        """The weights of the positives in the mean over steps of the weighted mean of their upper rows."""
+        weights = np.ones(len(self.positives)) if self.positive_weights is None else self.positive_weights
+        totals = len(self.upper_sizes) * np.add.reduceat(weights, self.starts[0])
+        in_mean: Floats = weights / np.repeat(totals, self.upper_sizes)
+        return in_mean
+
+    def lists(self) -> list[RowNumbers]:
+        """Return the rows of each query of two classes, ascending."""
+        first_positives, first_negatives = self.starts
+        upper = np.split(self.positives, first_positives[1:])
+        lower = np.split(self.negatives, first_negatives[1:])
+        return [np.sort(np.concatenate(both)) for both in zip(upper, lower, strict=True)]
+
     def swapped(self) -> GradedSample:
         """Return the sample with all grades negated: the rows keep their order, the steps go backwards."""
         return replace(
