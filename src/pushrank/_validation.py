@@ -304,8 +304,8 @@ def resolve_k(k: float, counted: bool, positive_weight: float) -> float:
 
 
 def snake_case(name: str) -> str:
-    """Return ``SquaredHinge`` as ``squared_hinge``."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+    """Return ``SquaredHinge`` as ``squared_hinge``, and ``LightGBM`` as ``lightgbm``."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z])", "_", name).lower()
 
 
 def resolve_name(member: Any, kind: type, registry: Iterable[type], what: str) -> Any:

@@ -93,7 +93,7 @@ class FitConfig:
         "lbfgs, newton-cg, coordinate or another solver of the model; by default the one that the other "
         f"options need. For {models_with('solver')}."
     )
-    weak_rankers: str | None = option("What to boost: columns, stumps or regressors.")
+    weak_rankers: str | None = option("What to boost: columns, stumps, regressors or lightgbm.")
     n_estimators: int | None = option("The number of boosting rounds.")
     learning_rate: float | None = option("The factor of each boosting step, in (0, 1].")
     max_iter: int | None = option("The largest number of iterations.")

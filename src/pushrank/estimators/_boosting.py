@@ -39,7 +39,7 @@ from pushrank.solvers.boosting.loop import (
 )
 from pushrank.solvers.boosting.objective import score_objective
 from pushrank.solvers.boosting.steps import StepRule, best_step
-from pushrank.weak_rankers import Columns, Functions, Regressors, Stumps
+from pushrank.weak_rankers import Columns, Functions, LightGBM, Regressors, Stumps
 from pushrank.weak_rankers.base import Outputs, PlusMinusOne, WeakRankers, check_declared, plus_minus_one
 
 # Subsamples without a pair to rank after which the next one hardly ever has any.
@@ -239,7 +239,7 @@ class BoostedRankerMixin(RankerMixin):
         """Return scikit-learn's tags; missing values are allowed where the weak rankers allow them."""
         tags = super().__sklearn_tags__()
         name: Any = self.weak_rankers
-        tags.input_tags.allow_nan = name == "stumps" or isinstance(name, Stumps)
+        tags.input_tags.allow_nan = name in ("stumps", "lightgbm") or isinstance(name, Stumps | LightGBM)
         return tags
 
 

@@ -184,9 +184,10 @@ most one hit over all folds. Among them the best average precision decides. Tied
 expectation. The rule of one standard error is that of Breiman, Friedman, Olshen and Stone, *Classification
 and regression trees* (1984), section 3.4.3.""",
     # Boosting.
-    "weak_rankers": """Thresholds of binned features; the features themselves; a small regression or
-classification tree in each round, or a regressor or classifier of scikit-learn; a list of functions of
-the rows; or WeakRankers.""",
+    "weak_rankers": """Thresholds of binned features (``"stumps"``); the features themselves (``"columns"``);
+a small tree in each round (``"regressors"``, ``"classifiers"``), or a regressor or classifier of
+scikit-learn; a tree that LightGBM grows (``"lightgbm"``); a list of functions of the rows; or
+WeakRankers.""",
     "n_estimators": "The number of rounds, at least 1.",
     "choice": """The choice of a round: the ranker with the largest :math:`|r_j|`, or with the largest
 :math:`r_j`. With the latter weights only grow, and rounds end when no :math:`r_j` is positive; the
@@ -208,7 +209,7 @@ grades, binary metrics count every grade above the lowest as positive.""",
     "validation_fraction": """The fraction of the rows, query groups or explicit pairs to validate on, in
 (0, 1).""",
     "n_iter_no_change": "Stop after so many rounds without a better score.",
-    "boosted_parameters": """weak_rankers : {"stumps", "columns", "regressors", "classifiers"}, or an object
+    "boosted_parameters": """weak_rankers : str, object or list of callables
 n_estimators : int
 learning_rate : float
 positive : bool

@@ -202,7 +202,7 @@ class PushBoostCV(SearchMixin, RankerMixin, BaseEstimator):
         The parts of each step that are taken, in (0, 1].
     n_estimators : sequence of int, default=(30, 100, 300)
         The numbers of rounds, each at least 1.
-    weak_rankers : {"stumps", "columns", "regressors", "classifiers"}, or an object
+    weak_rankers : str, object or list of callables
     alpha : float, default=1e-3
         The L2 strength on the weights of the weak rankers, at least 0.
     cv : int, splitter or iterable
