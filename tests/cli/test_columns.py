@@ -459,3 +459,35 @@ def test_a_model_takes_columns_in_another_order(tmp_path, frame):
         call("score", tmp_path / "m.skops", tmp_path / f"{name}.csv", "-o", tmp_path / f"{name}_ranked.csv")
     one, other = (pd.read_csv(tmp_path / f"{name}_ranked.csv") for name in ("one", "other"))
     np.testing.assert_array_equal(one["score"], other["score"])
+
+
+SMILES = [
+    "CC(=O)Oc1ccccc1C(=O)O",
+    "C[C@H](N)C(=O)[O-]",
+    "O=c1oc2ccccc2cc1Br",
+    "CCO",
+    "N#Cc1ccccc1",
+    "C/C=C\\Cl",
+]
+
+
+def test_molecules_are_left_out_with_a_pointer_to_fingerprints(tmp_path, frame):
+    frame["SMILES"] = [SMILES[row % len(SMILES)] + "C" * (row // len(SMILES)) for row in range(N_ROWS)]
+    frame["SMILES"] = frame["SMILES"].str.replace("BrC.*", "Br", regex=True)
+    warned = " ".join(fitted(tmp_path, frame).stderr.split())
+    assert "column 'SMILES' of" in warned
+    assert "holds molecules as SMILES, such as" in warned
+    assert "virtual screening" in warned
+    assert "different texts" not in warned
+    assert SavedModel.load(tmp_path / "m.skops").categorical == []
+    alone = fitted(tmp_path, frame[["SMILES", "y"]], code=2).stderr
+    assert "fingerprints" in alone
+    assert "no column but the label that varies" in alone
+
+
+@pytest.mark.parametrize(
+    "texts", [["Boston", "Paris"], ["CON", "NO", "SOS"], ["(a)", "[b]"], ["B1", "C2", "N3"], ["1-2", "3=4"]]
+)
+def test_words_and_codes_are_no_molecules(tmp_path, frame, texts):
+    frame["word"] = np.array(texts)[np.arange(N_ROWS) % len(texts)]
+    assert "SMILES" not in fitted(tmp_path, frame).stderr

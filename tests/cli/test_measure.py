@@ -74,7 +74,8 @@ def test_rows_of_a_group_are_drawn_together(scored):
 def test_other_measures_are_shown_when_all_are_asked_for(scored):
     path, y, frame = scored
     found = json.loads(measured(path, "good", more=["--all", "--no-intervals", "--json"]).stdout)
-    assert found["others"]["good"]["r_max"] == metrics.r_max(y, frame["good"])
+    shown = found["scores"]["good"]["positives_below_best_negative"]
+    assert shown["estimate"] == metrics.r_max(y, frame["good"])
     assert found["scores"]["good"]["auc"]["low"] is None
     refused = call(
         "measure", path, "--label", "found", "--score", "good", "--all", "--weight", "amount", code=2
@@ -110,7 +111,7 @@ def test_what_is_printed_of_own_scores_fits_eighty_columns(scored, monkeypatch):
     assert max(map(len, alone.splitlines())) <= 80
     assert "against" not in alone
     assert "interval" not in alone.lower()
-    assert "r_max" in alone
+    assert "positives_below" in alone
     assert "share found" in alone
     monkeypatch.setenv("COLUMNS", "120")
     assert "share of all positives that is among" in measured(path, "good", "double").stdout
@@ -310,3 +311,84 @@ def test_the_words_of_what_promises_little_or_nothing(tmp_path):
             ]
             shown = call("measure", tmp_path / "s.csv", *how, code=0 if nothing in words else 2)
             assert (said if same is True else same) in " ".join(shown.output.split())
+
+
+PAPER = ["--fraction", ".01,.02", "--fraction", ".05", "--bedroc", "20,80.5", "--pairs"]
+
+
+def test_the_table_of_a_paper_is_printed_and_saved(scored):
+    path, y, frame = scored
+    table, tex = path.with_name("t.csv"), path.with_name("t.tex")
+    for output in (table, tex, table):  # what pushrank wrote it replaces
+        shown = measured(path, "good", "tied", "double", more=[*PAPER, "-o", output]).stdout
+    assert "enrichment factor at 5 %" in shown
+    assert "tied − good" in shown
+    assert "double − tied" in shown
+    assert f"The table is in {table}." in shown.replace("\n", "")
+    saved, blank = pd.read_csv(table, dtype={"note": str}), {"against": "", "note": ""}
+    expected = metrics.measure(
+        y,
+        frame[["good", "tied", "double"]],
+        k=30,
+        fractions=[0.01, 0.02, 0.05],
+        alphas=[20.0, 80.5],
+        pairs="all",
+        random_state=0,
+    ).to_paper()
+    pd.testing.assert_frame_equal(saved.fillna(blank), expected.reset_index(drop=True), check_dtype=False)
+    text = tex.read_text(encoding="utf-8")
+    assert text.startswith("% written by pushrank ")
+    assert text.count(r"\\") == 1 + 5 * 6
+    assert r"enrichment factor at 2 \% & good &" in text
+    assert "double $-$ tied" in text
+    assert r"\toprule" in text
+    assert "−" not in text
+    foreign = path.with_name("own.tex")
+    foreign.write_text("my paper")
+    refused = call("measure", path, "--label", "found", "--score", "good", "-o", foreign, code=2)
+    assert "was not written by pushrank" in refused.stderr
+
+
+def test_the_enrichment_is_drawn_for_print(scored, monkeypatch):
+    path, y, frame = scored
+    drawn = []
+    from pushrank.plots import curves
+
+    original = curves.enrichment_figure
+    monkeypatch.setattr(curves, "enrichment_figure", lambda *args: drawn.append(original(*args)) or drawn[-1])
+    for kind, start in {"pdf": b"%PDF", "svg": b"<?xml", "png": b"\x89PNG"}.items():
+        for _ in range(2):
+            measured(path, "good", "tied", "cost", more=[*PAPER, "--figure", path.with_name(f"e.{kind}")])
+        assert path.with_name(f"e.{kind}").read_bytes().startswith(start)
+    [ax] = drawn[0].axes
+    curves_drawn = [line for line in ax.get_lines() if line.get_gid() == "pushrank curve"]
+    assert [line.get_label() for line in curves_drawn] == ["good", "tied", "cost"]
+    assert len({line.get_linestyle() for line in curves_drawn}) == 3
+    assert len({line.get_marker() for line in curves_drawn}) == 3
+    assert ax.get_xlim() == (0.001, 1.0)
+    assert len(ax.collections) == 2  # bands of the best two
+    for line, name in zip(curves_drawn, ("good", "tied", "cost"), strict=True):
+        x, found = line.get_data()
+        for share, recall in list(zip(x, found, strict=True))[:: len(x) // 7]:
+            k = round(share * 300)
+            assert recall == pytest.approx(metrics.recall_at_k(y, frame[name], k))
+    # The band is that of the interval, here at the first of its shares.
+    low, high, *_ = metrics.confidence_interval(
+        y, frame["good"], "recall_at_k", fraction=0.001, random_state=0
+    )
+    band = ax.collections[0].get_paths()[0].vertices
+    ends = band[np.isclose(band[:, 0], 0.001), 1]
+    assert (ends.min(), ends.max()) == pytest.approx((low, high))
+
+
+def test_shares_and_figures_that_cannot_be_are_refused(scored):
+    path = scored[0]
+    for said, more in {
+        "--fraction .1,x must be numbers": ["--fraction", ".1,x"],
+        "fraction must be": ["--fraction", "1.5"],
+        "alpha must be": ["--bedroc", "0"],
+        "is written as .pdf, .svg or .png": ["--figure", path.with_name("e.html")],
+        "--fraction is for a budget of the whole file": ["--budget", "5/day", "--time", "most", *PAPER],
+    }.items():
+        refused = call("measure", path, "--label", "found", "--score", "good", *more, code=2)
+        assert said in refused.stderr, refused.stderr

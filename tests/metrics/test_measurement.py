@@ -141,6 +141,75 @@ def test_tables_are_frames(rows):
         found.records("rows")
 
 
+def enrichment(y, scores, share):
+    """Return the hits among the first rows over those of a random order: no ties, a whole number of rows."""
+    first = np.argsort(-scores)[: round(share * len(y))]
+    return y[first].mean() / y.mean()
+
+
+def exponential_recognition(y, scores, alpha):
+    """Return BEDROC by equations (18) and (36) of Truchon and Bayly, rank by rank."""
+    n, share = len(y), y.mean()
+    ranks = np.flatnonzero(y[np.argsort(-scores)]) + 1
+    random_order = share * n * (1 - np.exp(-alpha)) / n / (np.exp(alpha / n) - 1)
+    rie = np.exp(-alpha * ranks / n).sum() / random_order
+    least = (1 - np.exp(alpha * share)) / (share * (1 - np.exp(alpha)))
+    most = (1 - np.exp(-alpha * share)) / (share * (1 - np.exp(-alpha)))
+    return (rie - least) / (most - least)
+
+
+def test_a_paper_has_the_shares_and_rates_that_were_asked_for_of_lists_and_of_pairs(rows):
+    y, _, _ = rows
+    rng = np.random.default_rng(1)
+    scores = {name: strength * y + rng.normal(size=300) for name, strength in (("a", 2), ("b", 1), ("c", 0))}
+    asked = {"fractions": [0.02, 0.1], "alphas": [20.0, 80.5], "pairs": "all"}
+    options = {"n_resamples": 50, "random_state": 0}
+    found = metrics.measure(y, scores, **asked, **options)
+    paper = found.to_paper()
+    assert paper["measure"].drop_duplicates().tolist() == [
+        *(f"enrichment_factor at {share}" for share in ("2 %", "10 %")),
+        *(f"bedroc at {alpha}" for alpha in ("20", "80.5")),
+    ]
+    figures = [(enrichment, "lift", {"fraction": 0.02}), (enrichment, "lift", {"fraction": 0.1})]
+    figures += [(exponential_recognition, "bedroc", {"alpha": alpha}) for alpha in (20.0, 80.5)]
+    pairs = [("b", "a"), ("c", "a"), ("c", "b")]
+    for (plain, metric, how), (_, part) in zip(figures, paper.groupby("measure", sort=False), strict=True):
+        lists = list(zip(part["model"], part["against"], strict=True))
+        assert lists == [("a", ""), ("b", ""), ("c", ""), *pairs]
+        values = {name: plain(y, scores[name], *how.values()) for name in scores}
+        expected = [*values.values(), *(values[one] - values[other] for one, other in pairs)]
+        assert part["figure"].tolist() == pytest.approx(expected, abs=1e-12)
+        for row, (one, other) in zip(part.iloc[3:].itertuples(), pairs, strict=True):
+            level = {"confidence_level": 1.0 - 0.05 / 3}
+            compared = metrics.compare(y, scores[one], scores[other], metric, **level, **how, **options)
+            assert (row.low, row.high) == pytest.approx(compared[:2])
+            assert row.p_value == pytest.approx(min(1.0, 3 * compared.p_value))
+    assert set(found.differences) == {"b", "c"}  # those from the first alone
+    assert len(found.sentences()) == 3
+    assert [(pair["model"], pair["against"]) for pair in found.summary()["pairs"]] == [("c", "b")]
+    assert "enrichment_factor" not in found.meanings  # the default share is replaced
+    default = metrics.measure(y, scores, **options)
+    assert set(default.pairs) == {("b", "a"), ("c", "a")}
+    assert len(default.to_paper()) == 5 * len(default.meanings)
+
+
+def test_a_figure_without_an_interval_says_why():
+    y, perfect = np.arange(40) < 10, -np.arange(40.0)
+    found = metrics.measure(y, perfect, n_resamples=20, every=True, random_state=0)
+    why = found.why_no_intervals()
+    assert "positives_at_top, positives_below_best_negative (an extreme" in why
+    assert "average_precision" in why.partition("(an extreme")[2]
+    assert "the same in every resample" in why
+    assert why in str(found)
+    notes = found.to_paper().set_index("measure")["note"]
+    assert "extreme" in notes["positives_at_top"]
+    assert "resample" in notes["average_precision"]
+    assert notes["precision"] == ""
+    without = metrics.measure(y, perfect, confidence_level=None)
+    assert without.why_no_intervals() == ""
+    assert not without.to_paper()["note"].any()
+
+
 def test_weights_are_copies_and_values_add_up():
     rng = np.random.default_rng(0)
     y, scores, value = rng.random(40) < 0.4, rng.integers(0, 9, 40), rng.integers(1, 99, 40)
@@ -198,6 +267,9 @@ def test_two_lists_at_opposite_bounds_are_not_apart_for_certain():
         ({"a": [1.0, 2.0, 3.0]}, {"value": [1.0, 2.0]}, "inconsistent numbers of samples"),
         ({"a": [1.0, 2.0, 3.0]}, {"value": [1.0, 2.0, np.inf]}, "value must be finite, found inf in row 2"),
         ({"a": [1.0, 2.0, 3.0]}, {"confidence_level": 1.0}, "confidence_level must be"),
+        ({"a": [1.0, 2.0, 3.0]}, {"fractions": [0.1, 1.5]}, "fraction must be"),
+        ({"a": [1.0, 2.0, 3.0]}, {"alphas": [0.0]}, "alpha must be"),
+        ({"a": [1.0, 2.0, 3.0]}, {"pairs": "some"}, "pairs must be 'first' or 'all', got 'some'"),
         ({"a": [1.0, 2.0, 3.0]}, {"n_resamples": 1}, "n_resamples must be"),
     ],
 )

@@ -29,6 +29,8 @@ AMOUNT = (
     r"(?P<number>(?:0|[1-9]\d{0,2})(?:[.,'’\s]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?)"
     rf"\s*(?P<after>{UNIT})?\s*"
 )
+SMILES = r"(?=.*[CNOScnos])(?:\[[^\[\]\s]+\]|Br|Cl|[BCNOPSFIbcnops]|[-=#$:/\\.()]|%\d\d|\d)+"
+"""A molecule: atoms, in brackets where they are unusual, bonds, branches and ring closures."""
 MIN_IDENTIFIERS = 0.1
 """Codes of fewer kinds, such as shops, come again in new rows."""
 GIVES_AWAY = (
@@ -49,6 +51,12 @@ def usable_columns(columns: list[Column], y: NDArray[np.bool_]) -> tuple[list[Co
     ignored = {column.name: why for column in columns if (why := _why_ignored(column))}
     dates = [column for column in columns if column.kind is Kind.DATE and column.name not in ignored]
     kept = [column for column in columns if column.name not in ignored and column.kind is not Kind.DATE]
+    for column in (molecules := [column for column in kept if _are_molecules(column)]):
+        warn(
+            f"{column} is left out: it holds molecules as SMILES, such as {column.counts.index[0]!r}. Make "
+            "fingerprints of them, bits to learn from: the guide's page on virtual screening has the recipe."
+        )
+    kept = [column for column in kept if column not in molecules]
     if columns and not kept:
         raise InputError(
             f"{columns[0].path} has no column but the label that varies; there is nothing to rank by."
@@ -77,6 +85,15 @@ def usable_columns(columns: list[Column], y: NDArray[np.bool_]) -> tuple[list[Co
     if len(doubtful) > 1:
         warn(f"to leave all of these columns out: {excluding(doubtful)}")
     return kept, [name for name, doubt in doubtful.items() if doubt == GIVES_AWAY]
+
+
+def _are_molecules(column: Column) -> bool:
+    """Return whether nearly all texts of a column are SMILES, and half have a bond, a branch or brackets."""
+    if column.kind is not Kind.TEXT:
+        return False
+    texts = column.counts.index[:ROWS_TO_SEARCH].astype(str)
+    is_written_out = texts.str.contains(r"[=#(\[]").mean() >= 0.5
+    return bool(is_written_out and texts.str.fullmatch(SMILES).mean() >= NEARLY_ALL)
 
 
 def _differing_in_case(column: Column) -> str:

@@ -3,29 +3,43 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
+import pandas as pd
 import typer
 from numpy.typing import NDArray
 from rich.table import Table as Grid
 
 from pushrank import metrics
+from pushrank._io import atomic_write
 from pushrank.budgets import Budget
 from pushrank.cli import options
 from pushrank.cli.alerts import Alert
 from pushrank.cli.errors import InputError, refusing, warn
 from pushrank.cli.features import LabelledSource
 from pushrank.cli.labels import LabelledRows, label_rows
-from pushrank.cli.options import option
+from pushrank.cli.options import numbers_of, option
 from pushrank.cli.promises import promises_of
 from pushrank.cli.read import read_table
 from pushrank.cli.screen import console, grid_of, share_of_rows
 from pushrank.cli.table import Kind, TextFormat
-from pushrank.cli.write import REPORTS_WRITTEN, check_output, versions, write_page
+from pushrank.cli.write import (
+    FIGURES_WRITTEN,
+    REPORTS_WRITTEN,
+    RESULTS_WRITTEN,
+    check_output,
+    versions,
+    write_figure,
+    write_page,
+    write_table,
+    writing,
+)
 from pushrank.metrics import Measurement
 from pushrank.metrics.measurement import number_text
 from pushrank.report import MeasurementData
@@ -34,16 +48,6 @@ from pushrank.report.lists import MemberHits, hits_of_members
 
 CONFIDENCE_LEVEL = 0.95
 MIN_WIDTH_OF_MEANINGS = 120
-OTHER_MEANINGS = {
-    "precision_at_quarter": "precision among the first 1/4 as many rows as positives",
-    "precision_at_positives": "precision among as many rows as positives",
-    "discounted_cumulative_gain": "discounted cumulative gain (log2)",
-    "discounted_cumulative_gain_natural": "discounted cumulative gain (natural log)",
-    "average_reciprocal_rank": "sum of reciprocal ranks",
-    "r_max": "positives below the best negative",
-    "log_r4": "(1/4) ln of the 4-norm error",
-}
-"""The measures of :func:`pushrank.metrics.top_of_list` that are not of the short table, and what they are."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,11 @@ class MeasureConfig:
         "A column whose equal values belong together, such as the customer: intervals resample these whole."
     )
     weight: str | None = option("A column of how many rows each row stands for, in all measures.")
+    fraction: list[str] | None = option(
+        "Shares of the list to show the enrichment factor at, such as .005,.01,.02; may be repeated."
+    )
+    bedroc: list[str] | None = option("Rates to show BEDROC at, such as 20,80.5; may be repeated.")
+    pairs: bool = option("Compare all columns of scores with each other.", "--pairs", default=False)
     every: bool = option("Also show the other measures.", "--all", default=False)
     intervals: bool = option("Show 95 % confidence intervals.", "--intervals/--no-intervals", default=True)
     promise: float | None = option(
@@ -69,7 +78,12 @@ class MeasureConfig:
         "What must be promised, such as 'precision@100>=0.6', or the exit code is 1; may be repeated."
     )
     seed: int = option("Seed of the resampling.", default=0, min=0, max=2**32 - 1)
-    output: Path | None = option("Also save a report with curves and rows here (.html).", "--output", "-o")
+    output: Path | None = option(
+        "Also save a report with curves and rows (.html), or a table (.csv, .tsv, .parquet, .xlsx, .tex).",
+        "--output",
+        "-o",
+    )
+    figure: Path | None = option("Also draw the enrichment by share of the list (.pdf, .svg, .png).")
     show: options.Show = None
     opened: options.Open = False
     force: options.Force = False
@@ -80,7 +94,8 @@ class MeasureConfig:
         if isinstance(self.budget, Budget):
             if self.time is None:
                 raise InputError(f"--budget {self.budget} needs --time: the column of when a row came.")
-            others = ("group", "weight", "new_rows", "require", "output", "every")
+            others = ("group", "weight", "new_rows", "require", "output", "every", "fraction", "bedroc")
+            others += ("pairs", "figure")
             if given := [name for name in others if getattr(self, name)]:
                 option = {"every": "all"}.get(given[0], given[0].replace("_", "-"))
                 raise InputError(f"--{option} is for a budget of the whole file, not for {self.budget}.")
@@ -88,13 +103,19 @@ class MeasureConfig:
             raise InputError("--time is for a budget by period, such as --budget 150/day.")
         if self.new_rows is not None and not (self.promise or self.require):
             raise InputError("--new-rows is for --promise 0.95, or for --require.")
-        if self.output is None:
-            if self.show or self.opened:
-                raise InputError("--show and --open are for a report; say where to save it: -o PATH.")
-            return
-        if self.weight is not None:
-            raise InputError("a report counts rows, each as one; leave --weight or the report out.")
-        check_output(self.output, REPORTS_WRITTEN, inputs, force=self.force)
+        if self.figure is not None:
+            check_output(self.figure, FIGURES_WRITTEN, inputs, force=self.force)
+        if (self.show or self.opened) and not self.is_report:
+            raise InputError("--show and --open are for a report; say where to save it: -o PATH.html.")
+        if self.output is not None:
+            if self.is_report and self.weight is not None:
+                raise InputError("a report counts rows, each as one; leave --weight or the report out.")
+            check_output(self.output, RESULTS_WRITTEN, inputs, force=self.force)
+
+    @property
+    def is_report(self) -> bool:
+        """Whether the output is a page, and no table."""
+        return self.output is not None and self.output.suffix.lower() in REPORTS_WRITTEN
 
 
 def measure(
@@ -120,6 +141,7 @@ def measure(
     the visits of one patient, they are too narrow, unless --group names them. Where all or none of the first
     rows are hits, the interval is that of Clopper and Pearson. The number of positives at the top has no
     interval, because resampling says nothing about an extreme; nor has a measure that no resample changes.
+    A line below the table names those that have none.
     With a million rows the intervals take from some seconds to a minute; --no-intervals leaves them out.
 
     --promise 0.95 says how many hits the first rows of a list to come hold at least: a bound that is kept
@@ -129,6 +151,10 @@ def measure(
 
     --budget 150/day --time COLUMN counts hits in the first 150 rows of every day, or hour, week, month or
     batch. Its intervals allow for neighbouring days that are alike. --promise is then of a coming day.
+
+    --fraction .005,.01,.02 --bedroc 20,80.5 --pairs shows enrichment factors and BEDROC at these shares and
+    rates, and the differences of all pairs; intervals of a measure's differences hold together. A table (-o
+    t.csv, t.tex) has these alone, of models and pairs. --figure draws them, with bands for the best two.
 
     --json prints all measures, differences and tenths, to twelve digits.
 
@@ -189,27 +215,35 @@ def show_measures(
             groups=groups,
             sample_weight=weight,
         )
+    fractions = numbers_of(config.fraction, "--fraction")
     with refusing():
         measured = metrics.measure(
             y,
             scores,
             k=budget,
+            fractions=fractions,
+            alphas=numbers_of(config.bedroc, "--bedroc"),
+            pairs="all" if config.pairs else "first",
+            every=config.every,
             value=value,
             groups=groups,
             confidence_level=CONFIDENCE_LEVEL if config.intervals else None,
             sample_weight=weight,
             random_state=config.seed,
         )
-        others = {}
-        for name, values in scores.items() if config.every else ():
-            figures = metrics.top_of_list(y, values, sample_weight=weight)
-            others[name] = {measure: figures[measure] for measure in figures if measure in OTHER_MEANINGS}
     # Rows that count as several fill a budget that the members' tables do not know.
     found = hits_of_members(y, round(measured.depth), members) if members and weight is None else []
     promised = promises.sentences(round(measured.depth)) if promises and config.promise else []
     n_groups = measured.n_groups
     drawn = "rows" if n_groups is None else f"{n_groups:,} groups by {config.group}"
-    if config.output is not None:
+    if config.output is not None and not config.is_report:
+        write_measures(measured, config.output)
+    if config.figure is not None:
+        from pushrank.plots.curves import enrichment_figure
+
+        picture = enrichment_figure(measured, y, scores, weight, groups, fractions, config.seed)
+        write_figure(picture, config.figure)
+    if config.output is not None and config.is_report:
         title = table.path.name
         intervals = f"resamples of {drawn}" if config.intervals else "none"
         settings = {"File": title, "Intervals": intervals, "Seed": str(config.seed), "Versions": versions()}
@@ -218,20 +252,21 @@ def show_measures(
         page = MeasurementData(*lists, promised)
         write_page(page, config.output, opened=config.opened)
     if config.as_json:
-        # JSON has no infinity, which is the logarithm of an error of zero.
-        finite = {n: {m: x if np.isfinite(x) else None for m, x in others[n].items()} for n in others}
         alerts = {} if alert is None else {"alert": alert.facts(next(iter(scores.values())), y)}
         of_members = {"members": [member._asdict() for member in found]} if found else {}
         more = alerts | of_members | (promises.facts(round(measured.depth)) if promises else {})
-        typer.echo(json.dumps(measured.summary() | {"others": finite} | more, indent=2))
+        typer.echo(json.dumps(measured.summary() | more, indent=2))
         if promises:
             promises.judge(quiet=True)
         return measured
     screen = console()
     n_positive = f"{int(y.sum()):,} with {rows.label_meaning}{share_of_rows(budget, total)}"
     screen.print(f"{', '.join(scores)} on {table.path.name}: {len(y):,} rows, {n_positive}")
-    screen.print(measures_grid(measured, others, screen.width))
-    for sentence in measured.sentences():
+    screen.print(measures_grid(measured, screen.width))
+    if config.pairs or config.fraction or config.bedroc:
+        paper = paper_texts(measured)
+        screen.print(grid_of(list(paper), paper.to_numpy().tolist()))
+    for sentence in filter(None, [measured.why_no_intervals(), *measured.sentences()]):
         screen.print(sentence)
     screen.print(gains_grid(measured))
     if found:
@@ -243,7 +278,7 @@ def show_measures(
     for sentence in promised:
         screen.print(sentence)
     if config.output is not None:
-        screen.print(f"The report is in {config.output}.")
+        screen.print(f"The {'report' if config.is_report else 'table'} is in {config.output}.")
     if promises:
         promises.judge(quiet=False)
     return measured
@@ -287,16 +322,10 @@ def show_periods(
         )
 
 
-def measures_grid(measured: Measurement, others: dict[str, dict[str, float]], width: int) -> Grid:
+def measures_grid(measured: Measurement, width: int) -> Grid:
     """Return the table: for every measure a row a list; what measures mean where there is room."""
     header, rows = measured.cells()
-    meanings, several = measured.meanings | OTHER_MEANINGS, len(measured.measures) > 1
-    for measure in OTHER_MEANINGS if others else ():
-        for model, figures in others.items():
-            first = measure * (model == next(iter(others)))
-            cells = {"measure": first, "scores": model, "meaning": meanings[measure]}
-            cells["figure"] = number_text(figures[measure])
-            rows.append([cells.get(column, "–") for column in header])
+    meanings, several = measured.meanings, len(measured.measures) > 1
     if several and width >= MIN_WIDTH_OF_MEANINGS:
         header, rows = [*header, "meaning"], [[*row, meanings.get(row[0], "")] for row in rows]
     grid = Grid()
@@ -310,6 +339,39 @@ def measures_grid(measured: Measurement, others: dict[str, dict[str, float]], wi
             grid.add_section()
         grid.add_row(*row)
     return grid
+
+
+def paper_texts(measured: Measurement) -> pd.DataFrame:
+    """Return :meth:`~pushrank.metrics.Measurement.to_paper` as texts, a measure named once, by its lists."""
+
+    def texts(row: Any) -> list[str]:
+        low, high, lists = row.low, row.high, f"{row.model} − {row.against}" if row.against else row.model
+        shown, *ends = (number_text(number, low, high) for number in (row.figure, low, high))
+        p_value = "" if np.isnan(row.p_value) else f"{row.p_value:.3f}" if row.p_value >= 0.001 else "< 0.001"
+        interval = row.note or " to ".join(ends) * (not np.isnan(low))
+        return [lists, "+" * (bool(row.against) and row.figure > 0.0) + shown, interval, p_value]
+
+    frame = measured.to_paper()
+    names = frame["measure"].mask(frame["measure"].duplicated(), "").str.replace("_", " ")
+    columns = ["scores", "figure", f"{100 * (measured.confidence_level or 0.0):g} % interval", "p-value"]
+    cells = pd.DataFrame(list(map(texts, frame.itertuples())), columns=columns, index=frame.index)
+    return pd.concat([names.str.replace("bedroc", "BEDROC"), cells], axis=1)
+
+
+def write_measures(measured: Measurement, path: Path) -> None:
+    """Write figures and differences: as numbers, or in LaTeX as texts."""
+    if path.suffix.lower() != ".tex":
+        write_table(measured.to_paper(), path)
+        return
+    together = f" (the intervals of a measure's {len(measured.pairs)} differences hold together)"
+    caption = f"{number_text(measured.n_positives)} positives in {number_text(measured.n_rows)} rows"
+    how = {"caption": caption + together * (len(measured.pairs) > 1), "column_format": "llrrr"}
+    style = paper_texts(measured).style.hide(axis="index").format(escape="latex")
+    table = style.format_index(escape="latex", axis=1).to_latex(hrules=True, **how)
+    with writing(path), atomic_write(path) as beside:
+        # Not every LaTeX has the letter of a minus sign.
+        table = re.sub(r"−|(?<=[&o] )-(?=\d)", "$-$", table)
+        beside.write_text(f"% written by pushrank {version('pushrank')}\n{table}", encoding="utf-8")
 
 
 def members_grid(found: list[MemberHits], depth: int) -> Grid:

@@ -24,6 +24,14 @@ def read_budget(text: str) -> int | budgets.Budget:
         ) from error
 
 
+def numbers_of(texts: list[str] | None, option: str) -> list[float]:
+    """Return the numbers of an option that may be repeated, or be several between commas."""
+    try:
+        return [float(part) for text in texts or [] for part in text.split(",")]
+    except ValueError as error:
+        raise InputError(f"{option} {' '.join(texts or [])} must be numbers: {option} .5,.1.") from error
+
+
 def split_budget(
     budget: int | budgets.Budget | None, time: str | None
 ) -> tuple[budgets.Budget | None, int | None]:

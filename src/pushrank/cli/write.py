@@ -27,10 +27,15 @@ MODELS_WRITTEN = (".skops",)
 PROGRAMS_WRITTEN = (".py",)
 REPORTS_WRITTEN = (".html", ".htm")
 TABLES_WRITTEN = (".csv", ".tsv", ".parquet", ".xlsx")
+RESULTS_WRITTEN = (*REPORTS_WRITTEN, *TABLES_WRITTEN, ".tex")
+FIGURES_WRITTEN = (".pdf", ".svg", ".png")
 SIGNATURE = {b"written by": b"pushrank"}
 """Metadata of the Parquet files that commands write; the creator of Excel files is pushrank, too."""
-OUR_COLUMNS = r"^((?:pushrank_)*rank)(.)(?:pushrank_)*score\b|^model(.)measure.part.value\s*$"
-"""The first line of a table that ``score`` or ``compare`` wrote, by whatever it is separated."""
+OUR_COLUMNS = (
+    r"^((?:pushrank_)*rank)(.)(?:pushrank_)*score\b|^model(.)measure.part.value\s*$"
+    r"|^model(.)against.measure.figure.low.high.p_value.note\s*$"
+)
+"""The first line of a table that ``score``, ``compare`` or ``measure`` wrote, by whatever it is separated."""
 
 
 @contextmanager
@@ -81,6 +86,8 @@ def _is_ours(path: Path, kind: str) -> bool:
             return '<meta name="generator" content="pushrank">' in path.read_text(encoding="utf-8")
         if kind in PROGRAMS_WRITTEN:
             return ", written by pushrank " in path.read_text(encoding="utf-8").partition("\n")[0]
+        if kind == ".tex" or kind in FIGURES_WRITTEN:
+            return b"written by pushrank" in path.read_bytes()
         if kind == ".parquet":
             return SIGNATURE.items() <= (pq.read_schema(path).metadata or {}).items()
         if kind in SHEETS:
@@ -88,8 +95,8 @@ def _is_ours(path: Path, kind: str) -> bool:
                 return b"creator>pushrank<" in archive.read("docProps/core.xml")
         with open_file(path) as stream:
             header = re.search(OUR_COLUMNS, stream.read(1 << 20).decode("latin-1").partition("\n")[0])
-        if header is None:
-            return False
+        if header is None or header[4]:
+            return header is not None
         # Other programs write columns of these names, too, but seldom with such a first row.
         rank, start = ("part", 0) if header[3] else (header[1], 1)
         first = pd.read_csv(path, sep=header[2] or header[3], nrows=1, encoding="latin-1")
@@ -131,6 +138,19 @@ def write_table(frame: pd.DataFrame, path: Path, text_format: TextFormat = DEFAU
             _write_sheet(frame, beside)
         else:
             frame.to_csv(beside, sep=separator, index=False, **written)
+
+
+def write_figure(figure: Any, path: Path) -> None:
+    """Write a figure of matplotlib, whole or not at all, for a paper: letters stay letters."""
+    import matplotlib as mpl
+
+    key = {".png": "Software"}.get(path.suffix.lower(), "Creator")
+    with (
+        writing(path),
+        atomic_write(path) as beside,
+        mpl.rc_context({"svg.fonttype": "none", "pdf.fonttype": 42}),
+    ):
+        figure.savefig(beside, dpi=300, metadata={key: "written by pushrank"})
 
 
 def _warn_of_formulas(frame: pd.DataFrame) -> None:

@@ -24,13 +24,15 @@ class Figure(NamedTuple):
     """A figure in the table of :func:`pushrank.metrics.measure`.
 
     In the meaning ``{rows}`` stands for the first rows, at whose depth the metric is evaluated unless
-    ``parameters`` has another. With ``per_row`` the figure is multiplied by their number.
+    ``parameters`` has another, and a name of ``parameters`` for its value. With ``per_row`` the figure is
+    multiplied by the number of rows. The table has ``extra`` figures only when all are asked for.
     """
 
     name: str
     meaning: str
     parameters: Mapping[str, Any] = NOTHING
     per_row: bool = False
+    extra: bool = False
 
 
 class Trials(NamedTuple):

@@ -22,7 +22,7 @@ from pushrank.metrics._ranking import (
     positive_mask,
     summable_weights,
 )
-from pushrank.metrics._registry import are_many_rankings, evaluate, register_metric
+from pushrank.metrics._registry import Figure, are_many_rankings, evaluate, register_metric
 
 RankTies = Literal["pessimistic", "half", "optimistic", "min", "max"]
 
@@ -167,7 +167,14 @@ def mean_over_queries(
     return np.array(map_chunks(lambda r, _: mean(table[r]), [(r, r + 1) for r in range(len(table))]))
 
 
-@register_metric()
+@register_metric(
+    figures=[
+        Figure("discounted_cumulative_gain", "discounted cumulative gain (log2)", extra=True),
+        Figure(
+            "discounted_cumulative_gain_natural", "the same (natural log)", {"log_base": math.e}, extra=True
+        ),
+    ]
+)
 def discounted_cumulative_gain(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -381,7 +388,9 @@ def _reciprocal_ranks(lists: QueryLists) -> Floats:
     return reciprocals
 
 
-@register_metric()
+@register_metric(
+    figures=[Figure("average_reciprocal_rank", "sum of reciprocal ranks of the positives", extra=True)]
+)
 def average_reciprocal_rank(
     y_true: ArrayLike,
     scores: ArrayLike,

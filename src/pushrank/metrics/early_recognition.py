@@ -67,7 +67,7 @@ METRICS["enrichment_factor"] = replace(
     METRICS["lift"],
     name="enrichment_factor",
     family=__name__,
-    figures=[Figure("enrichment_factor", "lift of the first 1 % of the rows", {"fraction": 0.01})],
+    figures=[Figure("enrichment_factor", "lift of the first {percent} of the rows", {"fraction": 0.01})],
 )
 
 
@@ -127,7 +127,7 @@ def robust_initial_enhancement(
     return evaluate(enhancement, y_true, scores, sample_weight, pos_label)
 
 
-@register_metric(figures=[Figure("bedroc", "early recognition: BEDROC, alpha = 20")])
+@register_metric(figures=[Figure("bedroc", "early recognition: BEDROC, alpha = {alpha:g}", {"alpha": 20.0})])
 def bedroc(
     y_true: ArrayLike,
     scores: ArrayLike,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress
+from itertools import combinations, compress
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -36,6 +36,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+AT = " at "
+"""What follows in the name of a figure is the share of the list, or the rate, that was asked for."""
+
+
 class TableFigure(NamedTuple):
     """A row of the table: its name and meaning, and the metric that it is, up to a factor."""
 
@@ -45,22 +49,40 @@ class TableFigure(NamedTuple):
     factor: float
 
 
-def table_figures(rows: float, depth: Mapping[str, Any], *, with_value: bool) -> list[TableFigure]:
-    """Return the figures that the metrics declare, for a list whose first rows are looked at."""
+def table_figures(
+    rows: float, depth: Mapping[str, Any], choices: Mapping[str, Any], *, with_value: bool, every: bool
+) -> list[TableFigure]:
+    """Return the figures that the metrics declare, for a list whose first rows are looked at.
+
+    A figure that ``choices`` names is there once for each of its parameters in ``choices``.
+    """
     first = first_rows(rows)
     bound: dict[str, BoundMetric] = {}
     figures = []
     for spec in metrics_in_order():
         if "value" in spec.parameters and not with_value:
             continue
-        for name, meaning, parameters, per_row in spec.figures:
-            has_depth = not spec.takes_depth or "fraction" in parameters
-            chosen = dict(parameters) if has_depth else {**depth, **parameters}
-            # Two figures may be one metric, which is then evaluated once.
-            metric = bound.setdefault(f"{spec.name} {chosen}", bind_metric(spec.function, **chosen))
-            factor = rows if per_row else 1.0
-            figures.append(TableFigure(name, meaning.format(rows=first), metric, factor))
+        for name, meaning, parameters, per_row, extra in spec.figures:
+            for choice in choices.get(name) or ([{}] if every or not extra else []):
+                chosen = {**parameters, **choice}
+                if spec.takes_depth and not {"fraction", "fraction_of_positives"} & chosen.keys():
+                    chosen = {**depth, **chosen}
+                # Two figures may be one metric, which is then evaluated once.
+                metric = bound.setdefault(f"{spec.name} {chosen}", bind_metric(spec.function, **chosen))
+                percent = f"{100.0 * chosen.get('fraction', 0.0):g} %"
+                at = percent if "fraction" in choice else f"{choice.get('alpha', 0.0):g}"
+                about = meaning.format(rows=first, percent=percent, **chosen)
+                figures.append(
+                    TableFigure(name + f"{AT}{at}" * bool(choice), about, metric, rows if per_row else 1.0)
+                )
     return figures
+
+
+def why_no_interval(name: str) -> str:
+    """Return why a figure has no interval, if it has none."""
+    extremes = [figure.name for m in metrics_in_order() if not m.error.resampled for figure in m.figures]
+    is_extreme = "an extreme, of which resamples say nothing"
+    return is_extreme if name in extremes else "the same in every resample, or undefined in some"
 
 
 def first_rows(rows: float) -> str:
@@ -135,9 +157,9 @@ class Measurement:
     measures : dict of str to dict of str to ConfidenceInterval
         For each model its figures by name: ``low``, ``high``, ``estimate`` and ``standard_error``. Without an
         interval, all but the estimate are NaN.
-    differences : dict of str to dict of str to Comparison
-        For each model but the first, the difference from the first in each figure: ``low``, ``high``,
-        ``difference`` and ``p_value``, adjusted for the number of models.
+    pairs : dict of (str, str) to dict of str to Comparison
+        For each pair of models that is compared, the difference of its first from its second in each figure:
+        ``low``, ``high``, ``difference`` and ``p_value``, adjusted for the number of pairs.
     gains : dict of str to GainsTable
         For each model the contents of the tenths of its list.
     curves : dict of str to TopCurve
@@ -165,7 +187,7 @@ class Measurement:
     """
 
     measures: dict[str, dict[str, ConfidenceInterval]]
-    differences: dict[str, dict[str, Comparison]]
+    pairs: dict[tuple[str, str], dict[str, Comparison]]
     gains: dict[str, GainsTable]
     curves: dict[str, TopCurve]
     meanings: dict[str, str]
@@ -181,15 +203,27 @@ class Measurement:
         """The first model, with which the others are compared."""
         return next(iter(self.measures))
 
+    @property
+    def differences(self) -> dict[str, dict[str, Comparison]]:
+        """The :attr:`pairs` of the first model, by the other model."""
+        return {model: found for (model, other), found in self.pairs.items() if other == self.first}
+
     def sentences(self) -> list[str]:
-        """Return how many hits each other model has beyond the first, and whether by chance."""
-        where, n = f"in {first_rows(self.depth)}", len(self.differences)
+        """Return how many hits models have beyond others, and whether by chance."""
+        where, n = f"in {first_rows(self.depth)}", len(self.pairs)
         return [
-            difference_sentence(
-                f"{model} against {self.first}", found["hits"], where, self.confidence_level, n
-            )
-            for model, found in self.differences.items()
+            difference_sentence(f"{model} against {other}", found["hits"], where, self.confidence_level, n)
+            for (model, other), found in self.pairs.items()
         ]
+
+    def why_no_intervals(self) -> str:
+        """Return a sentence on the figures that have no interval; an empty one if all have theirs."""
+        reasons: dict[str, list[str]] = {}
+        for name in self.meanings if self.confidence_level is not None else ():
+            if any(np.isnan(figures[name].low) for figures in self.measures.values()):
+                reasons.setdefault(why_no_interval(name), []).append(name)
+        shown = "; ".join(f"{', '.join(names)} ({why})" for why, names in reasons.items())
+        return f"Without an interval: {shown}." * bool(shown)
 
     def cells(self) -> tuple[list[str], list[list[str]]]:
         """Return the header and the rows of the printed table, as texts.
@@ -217,13 +251,14 @@ class Measurement:
 
     def __str__(self) -> str:
         """Return the table, and the sentences on the differences."""
-        return "\n".join([self.title(), "", *aligned_lines(*self.cells()), *self.sentences()])
+        lines = [self.title(), "", *aligned_lines(*self.cells()), self.why_no_intervals(), *self.sentences()]
+        return "\n".join(line for number, line in enumerate(lines) if line or number == 1)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.title()})"
 
     def _repr_html_(self) -> str:
-        sentences = html_sentences(*self.sentences())
+        sentences = html_sentences(*filter(None, [self.why_no_intervals(), *self.sentences()]))
         return html_sentences(self.title()) + html_table(*self.cells()) + sentences
 
     def records(self, table: Table = "measures") -> list[dict[str, Any]]:
@@ -232,13 +267,13 @@ class Measurement:
         Parameters
         ----------
         table : {"measures", "differences", "gains", "curves"}, default="measures"
-            A row for each figure of each model; for each difference from the first model; for each tenth of
-            each list; or for each point of each curve.
+            A row for each figure of each model; for each difference of two models; for each tenth of each
+            list; or for each point of each curve.
 
         Returns
         -------
         list of dict
-            The rows, each with the ``model`` first.
+            The rows, each with the ``model`` first, and of a difference the model that it is ``against``.
 
         Raises
         ------
@@ -246,10 +281,10 @@ class Measurement:
             When there is no such table.
         """
         if table in ("measures", "differences"):
-            figures: Mapping[str, Mapping[str, Any]] = getattr(self, table)
+            figures: Mapping[Any, Any] = self.measures if table == "measures" else self.pairs
             return [
-                {"model": model, "measure": name, **figure._asdict()}
-                for model, by_name in figures.items()
+                {**_names(of), "measure": name, **figure._asdict()}
+                for of, by_name in figures.items()
                 for name, figure in by_name.items()
             ]
         if table not in ("gains", "curves"):
@@ -260,6 +295,23 @@ class Measurement:
     def to_frame(self, table: Table = "measures") -> pd.DataFrame:
         """Return :meth:`records` of a table as a pandas data frame, a row for each record."""
         return import_optional("pandas", "io").DataFrame(self.records(table))
+
+    def to_paper(self) -> pd.DataFrame:
+        """Return figures and differences as one frame, measure by measure: those at chosen shares and rates.
+
+        If no shares or rates were chosen it has all figures. ``note`` says why an interval is missing.
+        """
+        pd = import_optional("pandas", "io")
+        figures = self.to_frame().rename(columns={"estimate": "figure"}).assign(against="")
+        differences = self.to_frame("differences").rename(columns={"difference": "figure"})
+        frame = pd.concat([figures, differences], ignore_index=True)
+        names = [name for name in self.meanings if AT in name] or list(self.meanings)
+        frame = frame[frame["measure"].isin(names)]
+        frame = frame.sort_values("measure", key=lambda column: column.map(names.index), kind="stable")
+        has_none = frame["low"].isna() & (self.confidence_level is not None)
+        note = frame["measure"].map(why_no_interval).where(has_none, "")
+        columns = ["model", "against", "measure", "figure", "low", "high", "p_value"]
+        return frame.reindex(columns=columns).assign(note=note)
 
     def summary(self) -> dict[str, Any]:
         """Return everything but the curves as a dict of plain values, for JSON, with None in place of NaN."""
@@ -275,6 +327,11 @@ class Measurement:
                 model: {"against": self.first, **plain_figures(figures)}
                 for model, figures in self.differences.items()
             },
+            "pairs": [
+                {"model": model, "against": against, **plain_figures(figures)}
+                for (model, against), figures in self.pairs.items()
+                if against != self.first
+            ],
             "gains": {model: [_plain(row) for row in _rows(table)] for model, table in self.gains.items()},
         }
 
@@ -287,6 +344,10 @@ def measure(
     k: int | None = None,
     fraction: float | None = None,
     fraction_of_positives: float | None = None,
+    fractions: Sequence[float] = (),
+    alphas: Sequence[float] = (),
+    pairs: Literal["first", "all"] = "first",
+    every: bool = False,
     value: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     confidence_level: float | None = 0.95,
@@ -304,12 +365,20 @@ def measure(
     y_true : array-like of shape (n,)
     scores : dict of str to array-like of shape (n,), DataFrame, or array-like of shape (n,)
         The scores of each model by its name, finite, the higher the better; a data frame has a model in each
-        column. The others are compared with the first. For one model the scores alone suffice.
+        column. For one model the scores alone suffice.
     k : int, optional
         %(k)s
         Without any of the three it is a quarter of the number of positives.
     fraction : float, optional
     fraction_of_positives : float, optional
+    fractions, alphas : sequence of float, optional
+        Shares of the list, in (0, 1], at each of which to show the enrichment factor, in place of 0.01; and
+        positive rates at each of which to show :func:`bedroc`, in place of 20.
+    pairs : {"first", "all"}, default="first"
+        Whether the others are compared with the first model alone, or all with each other.
+    every : bool, default=False
+        Whether to show also the discounted gains, the average reciprocal rank, precisions among a quarter as
+        many rows as positives and among as many, and the errors of a push.
     value : array-like of shape (n,), optional
         The value of each row if it is positive, such as an amount of money, for :func:`value_at_k`.
     groups : array-like of shape (n,), optional
@@ -339,13 +408,14 @@ def measure(
     The measures are ``hits``, :func:`precision_at_k` (``precision``), :func:`recall_at_k` (``recall``) and
     :func:`lift` among the first rows, with `value` also :func:`value_at_k` (``value``, ``value_share``), then
     :func:`positives_at_top`, :func:`average_precision`, :func:`auc`, :func:`partial_auc`, the lift of the
-    first 1 % (``enrichment_factor``) and :func:`bedroc`, each with its default for ties. Hits are the
-    precision times the number of rows.
+    first 1 % (``enrichment_factor``) and :func:`bedroc`, each with its default for ties. At chosen shares and
+    rates they are named so: ``"enrichment_factor at 0.5 %"``, ``"bedroc at 80.5"``. Hits are the precision
+    times the number of rows.
 
     Intervals are those of :func:`confidence_interval` and :func:`compare`, by the bias-corrected bootstrap,
-    and assume that the rows, or the groups, are independent. With m models each difference from the first has
-    an interval of level :math:`1 - \delta / (m - 1)`, so that those of one figure hold together (Bonferroni),
-    and p-values are multiplied by m - 1, up to 1. They are not adjusted for the number of figures, so decide
+    and assume that the rows, or the groups, are independent. Each of m differences has an interval of level
+    :math:`1 - \delta / m`, so that those of one figure hold together (Bonferroni), and p-values are
+    multiplied by m, up to 1. They are not adjusted for the number of figures, so decide
     by one that was named before. The number of positives at the top is an extreme, for which sampling
     promises nothing: it has no interval. Nor has the share of a value that is zero on some resamples, because
     few positives have one. A resample of groups or weights that is shorter than k is looked at whole.
@@ -376,22 +446,30 @@ def measure(
     depth = {name: value for name, value in depth.items() if value is not None}
     depth = depth or {"fraction_of_positives": 0.25}
     check_depth(**depth)
+    if pairs not in ("first", "all"):
+        raise ValueError(f"pairs must be 'first' or 'all', got {pairs!r}.")
     check_resampling(confidence_level, n_resamples)
     # All models share one seed, so that they are compared on the same resamples.
     seed = random_state if isinstance(random_state, int) else check_random_state(random_state).randint(2**31)
     checked = checked_rankings(y_true, list(named_scores.values()), sample_weight, pos_label, value, groups)
     rankings = dict(zip(named_scores, checked, strict=True))
-    (_, baseline), *others = rankings.items()
+    first, baseline = next(iter(rankings.items()))
+    compared = [(b, a) for a, b in combinations(rankings, 2) if a == first or pairs == "all"]
     rows = depth_in_rows(baseline, **depth)
     n_resamples = n_resamples or default_n_resamples(len(baseline.scores))
-    figures = table_figures(rows, depth, with_value=value is not None)
+    choices = {
+        "enrichment_factor": [{"fraction": share} for share in fractions],
+        "bedroc": [{"alpha": alpha} for alpha in alphas],
+    }
+    figures = table_figures(rows, depth, choices, with_value=value is not None, every=every)
     sampling = None
     if confidence_level is not None:
         sampling = Sampling(confidence_level, n_resamples, seed, may_be_nan=True)
     return Measurement(
         measures={name: _intervals(ranking, figures, sampling) for name, ranking in rankings.items()},
-        differences={
-            name: _differences([other, baseline], figures, len(others), sampling) for name, other in others
+        pairs={
+            pair: _differences([rankings[name] for name in pair], figures, len(compared), sampling)
+            for pair in compared
         },
         gains={name: ranking_gains_table(ranking, 10) for name, ranking in rankings.items()},
         curves={name: ranking_curve(ranking) for name, ranking in rankings.items()},
@@ -490,6 +568,11 @@ def aligned_lines(header: list[str], rows: list[list[str]]) -> list[str]:
         ).rstrip()
         for row in [header, *rows]
     ]
+
+
+def _names(of: str | tuple[str, str]) -> dict[str, str]:
+    """Return the cells that name a model, or a model and the one that it is compared with."""
+    return {"model": of} if isinstance(of, str) else dict(zip(("model", "against"), of, strict=True))
 
 
 def _rows(table: Any) -> list[dict[str, Any]]:

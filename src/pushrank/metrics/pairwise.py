@@ -16,7 +16,7 @@ from pushrank._validation import check_number
 from pushrank.metrics._counts import RankCounts, Ties, tied_error
 from pushrank.metrics._docstrings import shared_docs
 from pushrank.metrics._ranking import Ranking
-from pushrank.metrics._registry import SamplingError, Trials, evaluate, register_metric
+from pushrank.metrics._registry import Figure, SamplingError, Trials, evaluate, register_metric
 
 
 @shared_docs
@@ -111,7 +111,10 @@ EXTREME = SamplingError(resampled=False, trials=positive_trials)
 """The best negative alone decides. Resamples repeat it or miss it, so their spread is no standard error."""
 
 
-@register_metric(error=EXTREME, greater_is_better=False)
+BELOW = Figure("positives_below_best_negative", "positives that the best negative stands above", extra=True)
+
+
+@register_metric(error=EXTREME, greater_is_better=False, figures=[BELOW])
 def r_max(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -156,7 +159,11 @@ def r_max(
 
 
 @register_metric(
-    greater_is_better=False, scorers={"rp_error": {}, "log_rp_error": {"p": 4.0, "scale": "log"}}
+    greater_is_better=False,
+    scorers={"rp_error": {}, "log_rp_error": {"p": 4.0, "scale": "log"}},
+    figures=[
+        Figure("push_error", "p-norm error, p = 4, from 0 to 1", {"p": 4.0, "scale": "mean"}, extra=True)
+    ],
 )
 def rp_error(
     y_true: ArrayLike,

@@ -68,6 +68,13 @@ def hit_error(value_of_all: Callable[[Ranking, float], float]) -> SamplingError:
     figures=[
         Figure("hits", "positives among {rows}", per_row=True),
         Figure("precision", "share of positives among {rows}"),
+        *(
+            Figure(f"precision_at_{name}", meaning, {"fraction_of_positives": part}, extra=True)
+            for name, part, meaning in (
+                ("quarter", 0.25, "precision among the first 1/4 as many rows as positives"),
+                ("positives", 1.0, "precision among as many rows as positives"),
+            )
+        ),
     ],
 )
 def precision_at_k(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
@@ -11,16 +11,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from pushrank._numeric import Floats
 from pushrank._validation import check_number
-from pushrank.metrics import Guarantee, guarantee, roc_band
+from pushrank.metrics import Guarantee, Measurement, guarantee, recall_at_k, roc_band
 from pushrank.metrics._proportions import wilson_interval
-from pushrank.metrics._ranking import Ranking
+from pushrank.metrics._ranking import Ranking, checked_rankings
+from pushrank.metrics._registry import bind_metric
+from pushrank.metrics._sampling import Sampling
 from pushrank.metrics.gains import CURVE_POINTS, log_spaced
+from pushrank.metrics.intervals import ranking_intervals
 from pushrank.plots._axes import (
+    MARKERS,
     axes_or_new,
     count_ticks,
     curve_style,
     draw_band,
     draw_reference,
+    finish,
     percent_ticks,
 )
 from pushrank.plots._display import RankingDisplay
@@ -30,6 +35,8 @@ from pushrank.plots._docstrings import written_out
 ROUNDING = 1e-12
 
 
+N_BANDS, BAND_POINTS = 2, 40
+"""The enrichment curves that have bands, and the shares of the list at which these are found."""
 Quantity = Literal["precision", "recall", "lift"]
 QUANTITIES = ("precision", "recall", "lift")
 
@@ -433,3 +440,52 @@ class GuaranteeDisplay(RankingDisplay):
         ax.set(xscale="log", xlabel=f"rows looked at, of {found.n_new:,} to come", ylabel="hits")
         count_ticks(ax.xaxis)
         return self._finished(ax, "upper left")
+
+
+def enrichment_figure(
+    measured: Measurement,
+    y: Any,
+    scores: Mapping[str, Floats],
+    weight: Any,
+    groups: Any,
+    fractions: Sequence[float],
+    seed: int,
+) -> Any:
+    """Return a figure of the positives found against the share of the list, on a logarithmic axis.
+
+    The two lists that are best by the first figure at a chosen share, or else by hits, have the intervals of
+    :func:`~pushrank.metrics.measure` as bands, at each share by itself. Markers are at the fractions.
+    """
+    from matplotlib.figure import Figure
+
+    by, level = measured.to_paper()["measure"].iloc[0], measured.confidence_level
+    leaders = sorted(scores, key=lambda model: -measured.measures[model][by].estimate)[:N_BANDS]
+    shares = np.geomspace(min([0.001, *fractions]), 1.0, BAND_POINTS)
+    figure = Figure(figsize=(6.4, 4.4), layout="constrained")
+    ax = figure.subplots()
+    rankings = checked_rankings(y, list(scores.values()), weight, None, None, groups)
+    for number, (model, ranking) in enumerate(zip(scores, rankings, strict=True)):
+        curve = TopCurveDisplay.compute(y, scores[model], quantity="recall", sample_weight=weight)
+        marked = np.searchsorted(curve.fraction, fractions or (0.01, 0.1)).clip(max=len(curve.k) - 1)
+        look = {"marker": MARKERS[number % len(MARKERS)], "markevery": marked.tolist()}
+        look["linewidth"] = 2.0 if model in leaders else 1.2
+        (line,) = ax.plot(curve.fraction, curve.recall, **curve_style(ax, model, look))
+        if model in leaders and level is not None:
+            recalls = [bind_metric(recall_at_k, fraction=share) for share in shares[:-1]]
+            sampling = Sampling(level, measured.n_resamples, seed, may_be_nan=True)
+            ends = [(low, high) for low, high, *_ in ranking_intervals(ranking, recalls, sampling)]
+            draw_band(ax, shares, *np.transpose([*ends, (1.0, 1.0)]), line)
+            # The outline tells bands apart where they overlap, and without colour.
+            ax.plot(shares, [*ends, (1.0, 1.0)], color=line.get_color(), ls=line.get_linestyle(), lw=0.6)
+    best = np.minimum(1.0, shares * measured.n_rows / measured.n_positives)
+    draw_reference(ax, shares, best, "best possible; random order")
+    draw_reference(ax, shares, shares, "_random order")
+    counted = f"{measured.n_positives:,.10g} positives in {measured.n_rows:,.10g} rows"
+    shaded = f"\nshaded: {100 * (level or 0.0):g} % intervals of {' and '.join(leaders)}"
+    ax.set_title(counted + shaded * (level is not None), fontsize="medium")
+    ax.set(xscale="log", xlim=(shares[0], 1.0), xlabel="part of the list looked at")
+    ax.set(ylim=(0.0, 1.02), ylabel="part of the positives found")
+    percent_ticks(ax.xaxis)
+    percent_ticks(ax.yaxis)
+    finish(ax, "upper left")
+    return figure
