@@ -13,6 +13,7 @@ from typing import Any
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.ext.autodoc.mock import mock
+from sphinx.util.fileutil import copy_asset
 
 import pushrank
 from pushrank.metrics import scorers
@@ -37,6 +38,10 @@ exclude_patterns = ["generated/gallery/*.ipynb", "generated/gallery/*/*.ipynb"]
 templates_path = ["_templates"]
 nitpicky = True
 nitpick_ignore_regex = [("py:.*", r"(sklearn|scipy|numpy|lightgbm|xgboost)\..*")]
+
+# Formulas are set by files of this site: of a package's MathJax, what TeX on a page needs.
+MATHJAX = Path(import_module("sphinx-mathjax-offline").__file__).parent / "static" / "mathjax"
+mathjax_path = "mathjax/tex-chtml-full.js"
 
 html_theme = "pydata_sphinx_theme"
 html_static_path = ["_static"]
@@ -150,6 +155,15 @@ def link_generated(_app: Any, _page: str, source: list[str]) -> None:
     source[0] = re.sub(r"\]\((?:\.\./)+examples/([\w/]+)\.py", r"](/generated/gallery/\1.rst", text)
 
 
+def copy_mathjax(app: Any, error: Exception | None) -> None:
+    """Lay MathJax and its fonts into the site."""
+    if error is None and app.builder.format == "html":
+        static = Path(app.outdir) / "_static"
+        copy_asset(MATHJAX / "tex-chtml-full.js", static / "mathjax")
+        fonts = Path("output", "chtml", "fonts", "woff-v2")
+        copy_asset(MATHJAX / fonts, static / "mathjax" / fonts)
+
+
 def escape_fitted(_app: Any, _kind: str, _name: str, _member: Any, _options: Any, lines: list[str]) -> None:
     """Let no fitted attribute in a type, as in shape (n_iter_,), be taken for a link of reStructuredText."""
     for number, line in enumerate(lines):
@@ -160,6 +174,7 @@ def escape_fitted(_app: Any, _kind: str, _name: str, _member: Any, _options: Any
 def setup(app: Any) -> None:
     """Register what is done before pages are read."""
     app.connect("autodoc-process-docstring", escape_fitted, priority=100)
+    app.connect("build-finished", copy_mathjax)
     app.connect("builder-inited", write_pages, priority=100)
     app.connect("doctree-read", link_names)
     app.connect("source-read", link_generated)
