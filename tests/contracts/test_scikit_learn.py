@@ -131,7 +131,15 @@ CUT = "a kernel matrix whose entries are cut to whole numbers is not positive se
 def takes_grades(estimator):
     two_classes = isinstance(
         estimator,
-        AdaBoostRanker | PerceptronAtK | SGDAtK | InfinitePush | SVMMAP | StructSVM | TopPushK | PatMat,
+        AdaBoostRanker
+        | PerceptronAtK
+        | SGDAtK
+        | InfinitePush
+        | SVMMAP
+        | StructSVM
+        | TopPushK
+        | PatMat
+        | TrimmedPush,
     )
     return "qid" in inspect.signature(estimator.fit).parameters and not two_classes
 

@@ -12,6 +12,7 @@ from pushrank.objectives.average_precision import average_precision_hinge
 from pushrank.objectives.queries import mean_infinite_push
 from pushrank.pairs import BipartiteSample, GradedSample
 from quadratic_programs import PushProgram
+from query_lists import both_classes, lists
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -38,21 +39,8 @@ def risk_of(ranker, y, scores):
     return PrecisionAtK(k, "struct").value(y, scores) / k
 
 
-def lists(seed=0, n_queries=6, n_features=3):
-    """Queries of a few rows in any order, each with an offset of its own; the last two have one class."""
-    rng = np.random.default_rng(seed)
-    qid = rng.permutation(np.repeat(np.arange(n_queries), rng.integers(4, 9, n_queries)))
-    X = rng.normal(size=(len(qid), n_features))
-    y = np.zeros(len(qid), dtype=int)
-    for query in range(n_queries - 1):
-        rows = np.flatnonzero(qid == query)
-        y[rows if query == n_queries - 2 else rows[: 1 + len(rows) // 3]] = 1
-    return X + 0.8 * y[:, None] + 5.0 * rng.normal(size=(n_queries, n_features))[qid], y, qid
-
-
 def mean_risk(ranker, X, y, qid, coef):
-    both = [q for q in np.unique(qid) if 0 < y[qid == q].sum() < (qid == q).sum()]
-    return np.mean([risk_of(ranker, y[qid == q], (X @ coef)[qid == q]) for q in both])
+    return np.mean([risk_of(ranker, y[rows], (X @ coef)[rows]) for rows in both_classes(y, qid)])
 
 
 @quiet
@@ -85,13 +73,10 @@ def test_the_infinite_push_of_all_queries_at_once_is_the_mean_of_their_planes(lo
     queries = GradedSample.from_grades(y.astype(float), qid, weights)
     value, slope, offset = mean_infinite_push(queries, scores, squared=loss == "squared_hinge")
     objective, values, slopes = PushObjective(loss, "maximum", scale="mean"), [], np.zeros(len(y))
-    for query in np.unique(qid):
-        rows = np.flatnonzero(qid == query)
-        rows = rows if weights is None else rows[weights[rows] > 0.0]
-        if 0 < y[rows].sum() < len(rows):
-            parts = y[rows], scores[rows], None if weights is None else weights[rows]
-            values.append(objective.value(*parts))
-            slopes[rows] += objective.evaluate(*parts)[1]
+    for rows in both_classes(y, qid, weights):
+        parts = y[rows], scores[rows], None if weights is None else weights[rows]
+        values.append(objective.value(*parts))
+        slopes[rows] += objective.evaluate(*parts)[1]
     assert value == pytest.approx(np.mean(values), rel=1e-12)
     assert offset == pytest.approx(value - slope @ scores, rel=1e-9, abs=1e-9)
     # Among tied negatives any may take the slope, so that these are compared in sum.

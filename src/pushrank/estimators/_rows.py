@@ -9,7 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 from pushrank._numeric import Floats
 from pushrank._validation import warn_of_texts
 from pushrank.datasets import DiskRows
-from pushrank.estimators._target import Target, break_even_thresholds, validate_ranking, validate_two_classes
+from pushrank.estimators._target import (
+    Target,
+    break_even_thresholds,
+    queries_of,
+    validate_ranking,
+    validate_two_classes,
+)
 from pushrank.models import linear_model
 from pushrank.pairs import Sample
 from pushrank.rows import MemoryRows, OuterRows, RowSource, StoredRows
@@ -53,13 +59,20 @@ def ranking_rows(
 
 
 def two_class_rows(
-    ranker: Any, X: Any, y: Any, sample_weight: ArrayLike | None, *, reduced: bool = True
+    ranker: Any,
+    X: Any,
+    y: Any,
+    sample_weight: ArrayLike | None,
+    *,
+    qid: ArrayLike | None = None,
+    reduced: bool = True,
 ) -> TrainingRows:
-    """Return checked rows of two classes; ``reduced`` as above."""
+    """Return checked rows of two classes, in one list or compared within query groups."""
     if isinstance(X, DiskRows | OuterRows):
-        return _outer_rows(ranker, X, y=y, sample_weight=sample_weight)
+        return _outer_rows(ranker, X, y=y, sample_weight=sample_weight, qid=qid)
     X, target = validate_two_classes(ranker, X, y, sample_weight)
-    return _memory_rows(X, target, target.sample, reduced=reduced)
+    sample = target.sample if qid is None else queries_of(target, qid)
+    return _memory_rows(X, target, sample, reduced=reduced)
 
 
 def _memory_rows(X: Any, target: Target, sample: Sample, *, reduced: bool) -> TrainingRows:

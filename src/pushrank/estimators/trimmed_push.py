@@ -18,8 +18,11 @@ from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._rows import two_class_rows
 from pushrank.estimators._target import check_alpha
 from pushrank.objectives import PrecisionAtK, PushObjective
+from pushrank.objectives.queries import MeanLogPush
+from pushrank.pairs import GradedSample
 from pushrank.prices import Power
-from pushrank.solvers.problem import SumsProblem
+from pushrank.rows import MemoryRows
+from pushrank.solvers.problem import linear_problem
 from pushrank.solvers.trimming import trimmed_path
 
 
@@ -78,6 +81,10 @@ class TrimmedPush(RankerMixin, BaseEstimator):
     ends in worse minima. With up to 1,024 features a fit takes some 50 Newton steps, each O(n_samples *
     n_features ** 2). Positives tied for the last place share it. A row of weight w counts as w copies.
 
+    With query groups the objective is the mean of the queries', each with its own highest positives; there
+    L-BFGS takes the place of Newton's method. In a query with fewer positives than an int k it is their
+    number. (:class:`PNormPush` sums over all queries under one logarithm.)
+
     What is gained at the top is paid for further down: on overlapping classes the average precision is often
     below that of :class:`PNormPush`.
 
@@ -105,7 +112,14 @@ class TrimmedPush(RankerMixin, BaseEstimator):
     verbose: bool = False
     positive: bool = False
 
-    def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+    ) -> Self:
         """Learn a ranking from examples of two classes.
 
         Parameters
@@ -114,14 +128,22 @@ class TrimmedPush(RankerMixin, BaseEstimator):
             %(X_trimmed)s
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
+        qid : array-like of shape (n_samples,), optional
+            %(qid_mean)s
 
         %(fitted)s
         """
-        fit_trimmed([self], X, y, sample_weight)
+        fit_trimmed([self], X, y, sample_weight, qid)
         return self
 
     def path(
-        self, X: Any, y: ArrayLike | None, ks: Iterable[float], sample_weight: ArrayLike | None = None
+        self,
+        X: Any,
+        y: ArrayLike | None,
+        ks: Iterable[float],
+        sample_weight: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
     ) -> list[Self]:
         """Fit one ranker for each k, each from where the one of the next larger k ended.
 
@@ -133,18 +155,24 @@ class TrimmedPush(RankerMixin, BaseEstimator):
         ks : iterable of int or float
             The numbers or fractions of positives to keep, in any order.
         sample_weight : array-like of shape (n_samples,), optional
+        qid : array-like of shape (n_samples,), optional
+            %(qid_mean)s
 
         %(fitted_path)s
         """
         rankers = [clone(self).set_params(k=k) for k in ks]
         if not rankers:
             raise ValueError("ks must hold at least one number, got none.")
-        fit_trimmed(rankers, X, y, sample_weight)
+        fit_trimmed(rankers, X, y, sample_weight, qid)
         return rankers
 
 
 def fit_trimmed(
-    rankers: list[TrimmedPush], X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None
+    rankers: list[TrimmedPush],
+    X: Any,
+    y: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    qid: ArrayLike | None,
 ) -> None:
     """Validate, descend from the largest k to the smallest, set the fitted attributes, warn."""
     first, surrogates = rankers[0], [PrecisionAtK(ranker.k) for ranker in rankers]
@@ -152,14 +180,22 @@ def fit_trimmed(
     check_alpha("alpha", first.alpha)
     check_number("tol", first.tol, above=0.0)
     check_number("max_iter", first.max_iter, 1, integer=True)
-    rows = two_class_rows(first, X, y, sample_weight, reduced=not first.positive)
-    totals = [surrogate.count(rows.source.class_weights[0]) for surrogate in surrogates]
-    downwards = sorted(range(len(rankers)), key=lambda r: -totals[r])
+    rows = two_class_rows(first, X, y, sample_weight, qid=qid, reduced=not first.positive)
+    sample: Any = rows.source.sample if isinstance(rows.source, MemoryRows) else None
+    in_queries = isinstance(sample, GradedSample)
+    whole: Any = sample.upper_weights if in_queries else rows.source.class_weights[0]
+    totals: list[Any] = [
+        np.array([k.count(weight, capped=True) for weight in whole]) if in_queries else k.count(whole)
+        for k in surrogates
+    ]
+    downwards = sorted(range(len(rankers)), key=lambda r: -float(np.sum(totals[r])))
     ordered = [totals[r] for r in downwards]
-    objective = PushObjective(price=Power(float(first.p)), scale="log")
+    kind = MeanLogPush if in_queries else PushObjective
+    objective = kind(price=Power(float(first.p)), scale="log")
     with one_blas_thread(), progress_bar(first, first.max_iter) as callback:
-        problem = SumsProblem(objective, rows.source, float(first.alpha), positive=bool(first.positive))
-        solutions = trimmed_path(problem, ordered, float(first.tol), int(first.max_iter), callback)
+        problem = linear_problem(objective, rows.source, float(first.alpha), positive=bool(first.positive))
+        limits = float(first.tol), int(first.max_iter)
+        solutions = trimmed_path(problem, ordered, *limits, callback, whole=whole)
         for r, solution in zip(downwards, solutions, strict=True):
             ranker, coef = rankers[r], rows.source.lift(solution.coef)
             set_features(ranker, first)

@@ -64,13 +64,16 @@ class PushEvaluation:
 
     def hessian_product(self, direction: ByClass) -> ByClass:
         """Return the Hessian times a direction, by the chain rule through the log inner sums."""
-        # The price has the Hessian diag(curvature) - coupling * outer(coupled, coupled) in these sums.
+        price_change = self._price_change(self._sums.jacobian_product(*direction))
+        price_part = ByClass(*self._sums.adjoint_product(price_change))
+        return price_part.plus(ByClass(*self._sums.curvature_product(self._total.gradient, *direction)))
+
+    def _price_change(self, change: Floats) -> Floats:
+        """Return its Hessian, diag(curvature) - coupling * outer(coupled, coupled), times a vector."""
         _, gradient, curvature, coupling, coupled = self._total
         coupled = gradient if coupled is None else coupled
-        change = self._sums.jacobian_product(*direction)
-        price_change = curvature * change - (coupling * (coupled @ change)) * coupled
-        price_part = ByClass(*self._sums.adjoint_product(price_change))
-        return price_part.plus(ByClass(*self._sums.curvature_product(gradient, *direction)))
+        product: Floats = curvature * change - (coupling * (coupled @ change)) * coupled
+        return product
 
     def diagonal(self) -> ByClass:
         """Return the curvature weights of the rows."""

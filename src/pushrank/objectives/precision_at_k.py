@@ -499,13 +499,13 @@ class PrecisionAtK:
         value = evaluate_surrogate(SURROGATES[self.surrogate], scores, positive, sample_weight, k, slope)
         return float(value), slope
 
-    def count(self, n_positive: float) -> float:
+    def count(self, n_positive: float, *, capped: bool = False) -> float:
         """Return k as a whole number of rows, as far as the weight ``n_positive`` of all positives allows.
 
-        Above that weight it is a ValueError.
+        Above that weight it is a ValueError, or that weight if ``capped``.
         """
         counted = is_count(self.k)
-        if counted and self.k > n_positive:
+        if counted and self.k > n_positive and not capped:
             raise ValueError(
                 f"k={self.k} is above the number of positives, {n_positive:g}: the first k cannot all be "
                 "hits. Take a smaller k, or a fraction of the positives such as 0.25."

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 
 from pushrank._numeric import Floats
-from pushrank.pairs import GradedSample
+from pushrank.objectives.evaluation import PushEvaluation
+from pushrank.objectives.push import PushObjective
+from pushrank.pairs import GradedSample, InnerSums, Sample, log_inner_sums
+from pushrank.prices import PriceTotal
 
 
 def mean_infinite_push(
@@ -33,3 +39,45 @@ def mean_infinite_push(
     value = float(weights @ (shortfall**2 if squared else shortfall))
     offset = weights @ (shortfall * (2.0 - shortfall)) if squared else pushes.sum()
     return value, queries.scatter(-pushes, pushed), float(offset)
+
+
+@dataclass(frozen=True)
+class MeanLogPush(PushObjective):
+    r"""The mean of the queries' P-Norm Pushes on the log scale, for the exponential loss and ``Power(p)``.
+
+    .. math::
+
+        \frac{1}{Q} \sum_q \frac1p \ln \sum_{k \in q} w_k \Bigl(\sum_{i \in q} w_i e^{-(s_i - t_k)}\Bigr)^p
+    """
+
+    @property
+    def powers(self) -> None:
+        """None: there is a two-sum form for each query, and none for all."""
+
+    def _evaluation(self, sample: Sample, scores: Floats) -> PushEvaluation:
+        power = self._price.log_divisor or 1.0
+        return MeanEvaluation(log_inner_sums(self._loss, sample, scores), sample, power)
+
+
+class MeanEvaluation(PushEvaluation):
+    """The mean of the logarithms of the queries' sums of powers, at some log inner sums."""
+
+    def __init__(self, sums: InnerSums, queries: Any, power: float) -> None:
+        self._starts, self._sizes = queries.starts[1], queries.lower_sizes
+        self._n_queries = len(self._sizes)
+        exponents = power * sums.log_sums
+        if queries.negative_weights is not None:
+            exponents = exponents + np.log(queries.negative_weights)
+        largest = np.maximum.reduceat(exponents, self._starts)
+        terms = np.exp(exponents - np.repeat(largest, self._sizes))
+        totals = np.add.reduceat(terms, self._starts)
+        gradient = terms / np.repeat(self._n_queries * totals, self._sizes)
+        value = float(np.mean(largest + np.log(totals))) / power
+        super().__init__(sums, PriceTotal(value, gradient, power * gradient, power * self._n_queries))
+
+    def _price_change(self, change: Floats) -> Floats:
+        """Return the product with the price's Hessian, which couples the negatives of a query alone."""
+        _, gradient, curvature, coupling, _ = self._total
+        within = np.repeat(np.add.reduceat(gradient * change, self._starts), self._sizes)
+        product: Floats = curvature * change - coupling * within * gradient
+        return product

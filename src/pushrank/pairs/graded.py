@@ -188,10 +188,17 @@ class GradedSample(Sample):
         return _starts(self.upper_sizes), _starts(self.lower_sizes)
 
     @cached_property
+    def upper_weights(self) -> Floats:
+        """The weight of the upper rows of each step."""
+        weights = np.ones(len(self.positives)) if self.positive_weights is None else self.positive_weights
+        sums: Floats = np.add.reduceat(weights, self.starts[0])
+        return sums
+
+    @cached_property
     def mean_weights(self) -> Floats:
         """The weights of the positives in the mean over steps of the weighted mean of their upper rows."""
-        weights = np.ones(len(self.positives)) if self.positive_weights is None else self.positive_weights
-        totals = len(self.upper_sizes) * np.add.reduceat(weights, self.starts[0])
+        weights = 1.0 if self.positive_weights is None else self.positive_weights
+        totals = len(self.upper_sizes) * self.upper_weights
         in_mean: Floats = weights / np.repeat(totals, self.upper_sizes)
         return in_mean
 

@@ -14,7 +14,7 @@ from pushrank._numeric import Floats
 from pushrank._parallel import map_chunks
 from pushrank.models import ArrayLinearModel, LinearModel, RowSpace, linear_scores
 from pushrank.models.linear import ClassCodes
-from pushrank.pairs import BipartiteSample, Sample
+from pushrank.pairs import BipartiteSample, GradedSample, Sample
 from pushrank.rows.order_statistics import InOnePart, ValueParts, Values, highest_weights
 from pushrank.rows.source import POSITIVE, Block, Blocks, Part, RowSource
 
@@ -93,11 +93,19 @@ class MemoryRows(RowSource):
         weights = None if self.row_weights is None else to_host(self.row_weights)
         return InOnePart(Values(to_host(linear_scores(features.data, coef)), weights))
 
-    def highest_positives(self, coef: Floats, total: float, scores: Floats | None = None) -> Self:
-        scores = self.scores(coef) if scores is None else scores
-        is_positive, weights = self.class_codes == POSITIVE, self._full_weights.copy()
-        weights[is_positive] = highest_weights(scores[is_positive], weights[is_positive], total)
-        chosen = type(self)(self.model, BipartiteSample.from_mask(is_positive, weights))
+    def highest_positives(self, coef: Floats, total: Any, scores: Floats | None = None) -> Self:
+        scores, weights = self.scores(coef) if scores is None else scores, self._full_weights.copy()
+        sample = self.sample
+        # Each query has a total of its own, and a place where its highest positives end.
+        starts = sample.starts[0] if isinstance(sample, GradedSample) else [0]
+        for rows, kept in zip(np.split(sample.positives, starts[1:]), np.atleast_1d(total), strict=True):
+            weights[rows] = highest_weights(scores[rows], weights[rows], float(kept))
+        chosen = type(self)(
+            self.model,
+            GradedSample.from_grades(sample.grades, sample.groups, weights)
+            if isinstance(sample, GradedSample)
+            else BipartiteSample.from_mask(self.class_codes == POSITIVE, weights),
+        )
         chosen._untrimmed = self
         return chosen
 
@@ -105,7 +113,9 @@ class MemoryRows(RowSource):
         return np.array_equal(self._full_weights, other._full_weights)
 
     def trimmed_positives(self) -> NDArray[np.intp]:
-        return np.flatnonzero(self._full_weights < (self._untrimmed or self)._full_weights)
+        before = self._untrimmed or self
+        positives = np.sort(before.sample.positives)
+        return positives[self._full_weights[positives] < before._full_weights[positives]]
 
     def lift(self, coef: Floats) -> Floats:
         return self.model.lift(coef)

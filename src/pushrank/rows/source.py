@@ -108,9 +108,10 @@ class RowSource(FeatureSpace, ABC):
         """Return the scores by coefficients of the features, in their dtype, with the rows' weights."""
 
     @abstractmethod
-    def highest_positives(self, coef: Floats, total: float, scores: Floats | None = None) -> Self:
+    def highest_positives(self, coef: Floats, total: Any, scores: Floats | None = None) -> Self:
         """Return the rows with no other positives than the highest, of a total weight; ties share it equally.
 
+        Rows in memory may be of query groups, each with a total weight of its own.
         ``scores`` are those of the rows by the coefficients, where they lie in memory and are at hand.
         """
 

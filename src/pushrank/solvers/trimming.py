@@ -21,8 +21,11 @@ from pushrank.solvers import tolerances
 from pushrank.solvers.gradient import lbfgs
 from pushrank.solvers.newton import has_newton, newton, newton_or_lbfgs
 from pushrank.solvers.preconditioning import units_at_zero
-from pushrank.solvers.problem import Point, Problem, SumsProblem
+from pushrank.solvers.problem import Point, Problem, linear_problem
 from pushrank.solvers.result import Callback, Result
+
+Total = Floats | float
+"""The weight of the positives that count, of all rows or of each query group."""
 
 
 class TrimmedSolution(NamedTuple):
@@ -37,9 +40,9 @@ class TrimmedSolution(NamedTuple):
 class TrimmedDescent:
     """The two-sum objective of ``problem`` on those positives that rank highest, wherever the rows lie."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, total: Total | None = None) -> None:
         self._problem, self._rows = problem, problem.rows
-        self.total = problem.rows.class_weights[0]
+        self.total: Total = problem.rows.class_weights[0] if total is None else total
         self.takes_newton = has_newton(problem)
 
     @cached_property
@@ -59,7 +62,7 @@ class TrimmedDescent:
     def turns(
         self,
         coef: Floats,
-        total: float,
+        total: Total,
         max_turns: int,
         tol: float,
         max_steps: int,
@@ -69,7 +72,7 @@ class TrimmedDescent:
         chosen: RowSource | None = None
         is_solved = False
         # With the weight of all positives there is one choice, and one turn settles it.
-        is_settled = total >= self.total
+        is_settled = bool(np.all(total >= self.total))
         values: list[float] = []
         for turn in range(1, max_turns + 1):
             # The scores by which the positives are chosen also start Newton's method.
@@ -82,10 +85,10 @@ class TrimmedDescent:
             coef, is_solved = result.coef, result.converged
             values += result.objective_path[[0, -1] if turn == 1 else [-1]].tolist()
             if callback is not None:
-                callback(turn, objective=values[-1], kept=total)
+                callback(turn, objective=values[-1], kept=float(np.sum(total)))
         return TrimmedSolution(coef, chosen or self._rows, values, is_settled and is_solved)
 
-    def single_steps(self, coef: Floats, total: float, max_steps: int, tol: float) -> TrimmedSolution:
+    def single_steps(self, coef: Floats, total: Total, max_steps: int, tol: float) -> TrimmedSolution:
         """Choose the highest positives before every Newton step, or before a few iterations of L-BFGS."""
         if not self.takes_newton:
             return self.turns(coef, total, max_steps, tol, tolerances.TRIMMING_LBFGS_STEPS)
@@ -100,32 +103,35 @@ class TrimmedDescent:
         chosen = self._highest(result.coef, total, self._rows.scores(result.coef))
         return TrimmedSolution(result.coef, chosen, result.objective_path.tolist(), result.converged)
 
-    def _highest(self, coef: Floats, total: float, scores: Floats | None) -> RowSource:
+    def _highest(self, coef: Floats, total: Total, scores: Floats | None) -> RowSource:
         """Return the rows with the highest positives of a total weight; ties share it equally."""
-        return self._rows if total >= self.total else self._rows.highest_positives(coef, total, scores)
+        is_all = np.all(total >= self.total)
+        return self._rows if is_all else self._rows.highest_positives(coef, total, scores)
 
     def _trimmed(self, rows: RowSource) -> Problem:
         before = self._problem
-        return SumsProblem(before.objective, rows, before.alpha, positive=before.positive)
+        return linear_problem(before.objective, rows, before.alpha, positive=before.positive)
 
 
 def trimmed_path(
     problem: Problem,
-    totals: Sequence[float],
+    totals: Sequence[Total],
     tol: float,
     max_iter: int,
     callback: Callback | None = None,
     *,
     exact: bool = True,
+    whole: Total | None = None,
 ) -> list[TrimmedSolution]:
     """Return the solutions that keep positives of some total weights, which fall; each starts from the last.
 
     ``max_iter`` is the largest number of turns at each total; ``callback`` is called after each of them. With
     ``exact=False`` every stage takes single Newton steps, which do not raise the objective either, and
-    intermediate stages take half as many.
+    intermediate stages take half as many. Of rows in query groups the totals are arrays with an entry for
+    each query, ``whole`` those of all positives.
     """
     problem.rows.check_range()
-    descent, rough_tol = TrimmedDescent(problem), max(tol, tolerances.TRIMMING_TOL)
+    descent, rough_tol = TrimmedDescent(problem, whole), max(tol, tolerances.TRIMMING_TOL)
     max_steps = tolerances.MAX_TRIMMING_TURNS if exact else tolerances.MAX_TRIMMING_TURNS // 2
     total = descent.total
     # The path starts at the solution with all positives, whose basin the local minima below are reached from.
@@ -135,7 +141,9 @@ def trimmed_path(
     solutions = []
     for target in totals:
         # Stages are equal in ratio, so that a path to the last of some totals passes through the others.
-        n_stages = max(1, math.ceil(math.log(total / target) / -math.log(tolerances.TRIMMING_STEP) - 1e-9))
+        n_stages = max(
+            1, math.ceil(math.log(np.max(total / target)) / -math.log(tolerances.TRIMMING_STEP) - 1e-9)
+        )
         for stage in range(1, n_stages):
             between = total * (target / total) ** (stage / n_stages)
             coef = descent.single_steps(coef, between, max_steps, rough_tol).coef
