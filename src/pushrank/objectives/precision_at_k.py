@@ -30,6 +30,10 @@ STRUCT, RAMP, MAX, AVG = range(4)
 SURROGATES = {"struct": STRUCT, "ramp": RAMP, "max": MAX, "avg": AVG}
 
 
+# The highest negatives are selected from no fewer.
+MIN_SELECTED = 64
+
+
 @compiled()
 def resolve_k_within(k, counted, positive_weight):
     """Return k in rows, itself if ``counted``, else a fraction of a weight; at most that weight."""
@@ -37,9 +41,9 @@ def resolve_k_within(k, counted, positive_weight):
 
 
 class TopRows(NamedTuple):
-    """The rows of a class, with the highest in front.
+    """The rows of a class, with the highest in front; of the negatives, lower ones may be left out.
 
-    The first ``n_top`` of all ``rows`` are the highest, in order. ``weights``, shape (n_top,), say how much
+    The first ``n_top`` of ``rows`` are the highest, in order. ``weights``, shape (n_top,), say how much
     of each of these counts: all of its weight, except for the last one. ``class_weight`` is the weight of all
     rows.
     """
@@ -59,15 +63,26 @@ def select_top(scores, positive, sample_weight, k):
     positives, negatives = np.empty(len(scores), np.int64), np.empty(len(scores), np.int64)
     p = n = 0
     positive_weight = negative_weight = 0.0
+    # Most negatives are below k others that came before, and one comparison passes them over. After so many
+    # that are not, those that remain among the highest so far are selected again.
+    lowest, limit = -np.inf, MIN_SELECTED
     for r in range(len(scores)):
         if positive[r]:
             positives[p] = r
             positive_weight += sample_weight[r]
             p += 1
-        else:
+            continue
+        negative_weight += sample_weight[r]
+        if scores[r] > lowest:
             negatives[n] = r
-            negative_weight += sample_weight[r]
             n += 1
+            if n == limit:
+                n = select_highest(scores, sample_weight, negatives[:n], k, 1.0)
+                if n < limit:
+                    lowest = np.inf
+                    for a in range(n):
+                        lowest = min(lowest, scores[negatives[a]])
+                limit = max(limit, 2 * n)
     positives, negatives = positives[:p], negatives[:n]
     n_count, n_weights = highest(scores, sample_weight, negatives, min(k, negative_weight), 1.0)
     p_count, p_weights = highest(scores, sample_weight, positives, k, 1.0)
