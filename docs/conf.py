@@ -134,12 +134,20 @@ def write_if_new(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
 
 
+def experiment_page(folder: str, name: str) -> str:
+    """Return what the site calls a text of an experiment."""
+    return f"{folder}.md" if name == "README" else f"{folder}_{name}.md"
+
+
 def write_pages(app: Any) -> None:
     """Take the experiments' READMEs into the site, and write the page of the command line."""
     app.pages_of_names = pages_of_names()
-    for readme in (DOCS.parent / "experiments").glob("*/README.md"):
-        page = GENERATED / "experiments" / f"{readme.parent.name}.md"
-        write_if_new(page, readme.read_text(encoding="utf-8"))
+    for page in (DOCS.parent / "experiments").glob("*/*.md"):
+        folder = page.parent.name
+        pictures = rf"](../../../experiments/{folder}/\1)"
+        text = re.sub(r"\]\((\w+\.png)\)", pictures, page.read_text(encoding="utf-8"))
+        text = re.sub(r"\]\((\w+)\.md\)", lambda found: f"]({experiment_page(folder, found[1])})", text)  # noqa: B023
+        write_if_new(GENERATED / "experiments" / experiment_page(folder, page.stem), text)
     command = [sys.executable, "-m", "typer", "pushrank.cli", "utils", "docs", "--name", "pushrank"]
     written = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603
     commands = re.sub(r"^# .*", "# All options", written.stdout, count=1)
@@ -150,9 +158,10 @@ def write_pages(app: Any) -> None:
 
 
 def link_generated(_app: Any, _page: str, source: list[str]) -> None:
-    """Let links to experiments and examples, which lead to files of the repository, lead to their pages."""
+    """Let links to files of the repository lead to the pages of these, or be plain text if they have none."""
     text = re.sub(r"\]\((?:\.\./)+experiments/(\w+)/README\.md", r"](/generated/experiments/\1.md", source[0])
-    source[0] = re.sub(r"\]\((?:\.\./)+examples/([\w/]+)\.py", r"](/generated/gallery/\1.rst", text)
+    text = re.sub(r"\]\((?:\.\./)+examples/([\w/]+)\.py", r"](/generated/gallery/\1.rst", text)
+    source[0] = re.sub(r"\[([^]]*)\]\((?:\.\./)+(?:CONTRIBUTING|benchmarks/README)\.md[^)]*\)", r"\1", text)
 
 
 def copy_mathjax(app: Any, error: Exception | None) -> None:

@@ -205,7 +205,7 @@ class Measurement:
 
     @property
     def differences(self) -> dict[str, dict[str, Comparison]]:
-        """The :attr:`pairs` of the first model, by the other model."""
+        """The ``pairs`` of the first model, by the other model."""
         return {model: found for (model, other), found in self.pairs.items() if other == self.first}
 
     def sentences(self) -> list[str]:
