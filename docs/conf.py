@@ -46,6 +46,7 @@ mathjax_path = "mathjax/tex-chtml-full.js"
 html_theme = "pydata_sphinx_theme"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["fold.js"]
 html_title = "pushrank"
 html_sidebars = {page: [] for page in ("get_started", "index", "release_notes", "which_ranker")}  # no parts
 html_show_sourcelink = False
