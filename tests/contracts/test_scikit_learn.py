@@ -139,7 +139,8 @@ def takes_grades(estimator):
         | StructSVM
         | TopPushK
         | PatMat
-        | TrimmedPush,
+        | TrimmedPush
+        | RampAtK,
     )
     return "qid" in inspect.signature(estimator.fit).parameters and not two_classes
 

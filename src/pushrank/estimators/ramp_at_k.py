@@ -31,15 +31,15 @@ from pushrank.estimators._base import (
 from pushrank.estimators._certified import MAX_C
 from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._streaming import epoch_orders, training_rows, warn_of_small_mean_weight
-from pushrank.estimators._target import validate_two_classes
+from pushrank.estimators._target import queries_of, validate_two_classes
 from pushrank.models import LinearModel, in_row_space
 from pushrank.objectives import PrecisionAtK, PushObjective
-from pushrank.pairs import BipartiteSample
+from pushrank.pairs import BipartiteSample, GradedSample
 from pushrank.prices import Power
 from pushrank.rows import MemoryRows
 from pushrank.solvers import Callback
 from pushrank.solvers.problem import SumsProblem
-from pushrank.solvers.ramp import Descent, Ramp, Ray, concave_convex
+from pushrank.solvers.ramp import Descent, QueryRamp, Ramp, Ray, concave_convex
 from pushrank.solvers.streaming.learner import LabelledRows, StreamLearner
 from pushrank.solvers.streaming.updates import PERCEPTRON_MAX, State, UpdateRule
 from pushrank.solvers.trimming import trimmed_path
@@ -120,6 +120,10 @@ class RampAtK(RankerMixin, BaseEstimator):
 
     Ties count against the learner. A row of weight w counts as w copies.
 
+    With query groups the surrogate over k is the mean of the queries', each with a k of its own: in a query
+    with fewer positives than an int it is their number. Starts then see one list, in which each query's rows
+    are less their mean if they are dense.
+
     Kar, Narasimhan and Jain, ICML 2015, equation (4) for the ramp; Yuille and Rangarajan, *The concave-convex
     procedure*, Neural Computation 15 (2003).
 
@@ -141,7 +145,14 @@ class RampAtK(RankerMixin, BaseEstimator):
     random_state: Any = None
     verbose: bool = False
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+    ) -> Self:
         """Learn a ranking from examples of two classes.
 
         Parameters
@@ -149,6 +160,8 @@ class RampAtK(RankerMixin, BaseEstimator):
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
+        qid : array-like of shape (n_samples,), optional
+            %(qid_mean)s
 
         %(fitted_or_value_error)s
             When a parameter is out of range, the data are not finite, or ``y`` has not two classes.
@@ -162,7 +175,7 @@ class RampAtK(RankerMixin, BaseEstimator):
             When ``max_iter`` was reached first, or a convex problem needs too many cutting planes because C
             or the features are very large; or when no coefficients better than zero were found.
         """
-        fit_ramps([self], X, y, sample_weight)
+        fit_ramps([self], X, y, sample_weight, qid)
         return self
 
     def path(
@@ -172,6 +185,8 @@ class RampAtK(RankerMixin, BaseEstimator):
         ks: Iterable[float],
         Cs: Iterable[float],
         sample_weight: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
     ) -> list[Self]:
         """Fit one ranker for each k and C, each also from the ends of its neighbours.
 
@@ -184,17 +199,21 @@ class RampAtK(RankerMixin, BaseEstimator):
         Cs : iterable of float
             The values of C, in any order; for each k the list has a ranker for each C.
         sample_weight : array-like of shape (n_samples,), optional
+        qid : array-like of shape (n_samples,), optional
+            %(qid_mean)s
 
         %(fitted_path)s
         """
         rankers = [clone(self).set_params(k=k, C=C) for k, C in product(ks, Cs)]
         if not rankers:
             raise ValueError("ks and Cs must hold at least one number each, got none.")
-        fit_ramps(rankers, X, y, sample_weight)
+        fit_ramps(rankers, X, y, sample_weight, qid)
         return rankers
 
 
-def fit_ramps(rankers: list[RampAtK], X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
+def fit_ramps(
+    rankers: list[RampAtK], X: Any, y: ArrayLike, sample_weight: ArrayLike | None, qid: ArrayLike | None
+) -> None:
     """Validate, descend from the largest k to the smallest, set the fitted attributes, warn."""
     first = rankers[0]
     check_parameters(rankers)
@@ -212,7 +231,14 @@ def fit_ramps(rankers: list[RampAtK], X: Any, y: ArrayLike, sample_weight: Array
         )
     warn_of_small_mean_weight(first, weights)
     n_positive = float(weights[positive].sum())
-    totals = [PrecisionAtK(ranker.k).count(n_positive) for ranker in rankers]
+    surrogates = [PrecisionAtK(ranker.k) for ranker in rankers]
+    queries = None if qid is None else queries_of(target, qid)
+    # The k of each query tells one ranker of several from another.
+    totals: list[Any] = (
+        [surrogate.count(n_positive) for surrogate in surrogates]
+        if queries is None
+        else [tuple(k.count(weight, capped=True) for weight in queries.upper_weights) for k in surrogates]
+    )
     with one_blas_thread(), progress_bar(first, int(first.max_iter)) as callback:
         model = in_row_space(LinearModel(X))
         model.check_range()
@@ -226,6 +252,7 @@ def fit_ramps(rankers: list[RampAtK], X: Any, y: ArrayLike, sample_weight: Array
             int(first.max_iter),
             check_random_state(first.random_state),
             callback,
+            queries,
         )
     for ranker, total in zip(rankers, totals, strict=True):
         init, (coef, path, converged, _) = solved[total, float(ranker.C)]
@@ -267,33 +294,39 @@ def check_parameters(rankers: list[RampAtK]) -> None:
 def ramp_path(
     rows: LabelledRows,
     model: LinearModel,
-    totals: Sequence[float],
+    totals: Sequence[Any],
     Cs: Sequence[float],
     starts: tuple[str, int],
     tol: float,
     max_iter: int,
     random_state: RandomState,
     callback: Callback | None = None,
-) -> dict[tuple[float, float], tuple[str, Descent]]:
+    queries: GradedSample | None = None,
+) -> dict[tuple[Any, float], tuple[str, Descent]]:
     """Return the lowest end and the name of its start, for falling ks and, for each, rising Cs.
 
     The first C of the first k starts from the lowest of a trial of each of the ``starts``; the others from
-    the lowest of all starts and of the neighbours' ends.
+    the lowest of all starts and of the neighbours' ends. In ``queries`` a k is a tuple of the queries' own.
     """
     init, n_random = starts
     names = STARTS if init == "best" else tuple(name for name in STARTS if name == init)
-    solved: dict[tuple[float, float], tuple[str, Descent]] = {}
-    above: float | None = None
+    solved: dict[tuple[Any, float], tuple[str, Descent]] = {}
+    above: Any = None
+    in_one_list = rows if queries is None else levelled(rows, queries)
     for total in totals:
-        ramp = Ramp(rows.positive, rows.sample_weight, total)
+        ramp: Ramp | QueryRamp = Ramp(rows.positive, rows.sample_weight, total)
+        if queries is not None:
+            ramp = QueryRamp(queries, np.array(total))
         descend = partial(concave_convex, ramp, model)
 
-        def ray(name: str, coef: Floats, ramp: Ramp = ramp) -> tuple[str, Ray]:
+        def ray(name: str, coef: Floats, ramp: Ramp | QueryRamp = ramp) -> tuple[str, Ray]:
             return name, Ray.along(ramp, model, coef.astype(np.float64))
 
         directions = random_state.standard_normal((n_random, model.n_features))
         random_starts = [ray("random", direction) for direction in directions]
-        fixed_starts = [ray(*start) for start in start_coefs(names, rows, total, Cs, random_state)]
+        fixed_starts = [
+            ray(*start) for start in start_coefs(names, in_one_list, float(np.sum(total)), Cs, random_state)
+        ]
         last: Descent | None = None
         for C in Cs:
             ends = [(name, descend(C, tol, max_iter, start, callback)) for name, start in random_starts]
@@ -338,6 +371,17 @@ def start_coefs(
             ranker.fit(part.X, part.positive, sample_weight=part.sample_weight)
         starts.append(("logistic", np.ravel(ranker.coef_)))
     return starts
+
+
+def levelled(rows: LabelledRows, queries: GradedSample) -> LabelledRows:
+    """Return the rows of queries as one list, less each query's mean where they are dense."""
+    lists = queries.lists()
+    rows = rows.take(np.concatenate(lists))
+    if not isinstance(rows.X, np.ndarray):
+        return rows
+    sizes = np.array([len(members) for members in lists])
+    means = np.add.reduceat(rows.X, np.cumsum(sizes) - sizes) / sizes[:, None]
+    return rows._replace(X=rows.X - np.repeat(means, sizes, axis=0))
 
 
 def draw(rows: LabelledRows, max_rows: int, random_state: RandomState) -> LabelledRows:

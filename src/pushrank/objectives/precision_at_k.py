@@ -396,6 +396,28 @@ def ramp_majorant(in_top, scores, positive, sample_weight, k, slope):
     return value, offset
 
 
+@compiled()
+def mean_ramp_majorant(starts, ks, in_top, scores, positive, sample_weight, slope):
+    """Do the work of ``ramp_majorant`` for the mean over consecutive lists of rows, each over its k."""
+    value = offset = 0.0
+    n_lists = len(ks)
+    for j in range(n_lists):
+        start, stop, unit = starts[j], starts[j + 1], n_lists * ks[j]
+        one_value, one_offset = ramp_majorant(
+            in_top[start:stop],
+            scores[start:stop],
+            positive[start:stop],
+            sample_weight[start:stop],
+            ks[j],
+            slope[start:stop],
+        )
+        value += one_value / unit
+        offset += one_offset / unit
+        for r in range(start, stop):
+            slope[r] /= unit
+    return value, offset
+
+
 _shared_docs = shared_docs_from(
     {
         **PARAGRAPHS,

@@ -24,10 +24,12 @@ from pushrank.objectives.precision_at_k import (
     RAMP,
     evaluate_surrogate,
     highest,
+    mean_ramp_majorant,
     ramp_majorant,
     select_top,
     top_positive_weights,
 )
+from pushrank.pairs import GradedSample
 from pushrank.solvers import tolerances
 from pushrank.solvers.cutting_plane import Planes, cutting_plane
 from pushrank.solvers.result import Callback, Certificate
@@ -73,6 +75,77 @@ class Ramp(NamedTuple):
         reach[rows[:count]] = True
         return reach
 
+    def hinges(self, scores: Floats) -> tuple[Floats, Floats]:
+        """Return the margins of the pairs whose hinges add up to the ramp, and their weights over k."""
+        negatives, positives, _ = select_top(scores, self.positive, self.sample_weight, self.k)
+        high = scores[negatives.rows[: negatives.n_top]]
+        low = scores[positives.rows[: positives.n_top]][::-1]
+        # The highest negatives are paired with the lowest of the k highest positives. Rows are cut into
+        # pieces of equal weight on both sides.
+        ends, low_ends = np.cumsum(negatives.weights), np.cumsum(positives.weights[::-1])
+        cuts = np.union1d(ends, low_ends[low_ends < ends[-1]])
+        weights = np.diff(cuts, prepend=0.0)
+        middles = cuts - 0.5 * weights
+        positives_of_pairs = np.minimum(np.searchsorted(low_ends, middles), len(low) - 1)
+        return low[positives_of_pairs] - high[np.searchsorted(ends, middles)], weights / self.k
+
+
+class QueryRamp:
+    """The mean of the ramps of query groups, each over its k: its methods are those of :class:`Ramp`.
+
+    ``k`` is that of every row's query times their number, which divides the weights of rows ``in_top``.
+    """
+
+    def __init__(self, queries: GradedSample, ks: Floats) -> None:
+        lists, weights = queries.lists(), queries.row_weights
+        self._rows = np.concatenate(lists)
+        self._positive = queries.grades[self._rows] > 0.0
+        self._weights = np.ones(len(self._rows)) if weights is None else weights[self._rows]
+        self._starts, self._ks = np.cumsum([0, *map(len, lists)]), ks
+        self.k = np.ones(queries.n_rows)
+        self.k[self._rows] = np.repeat(len(lists) * ks, np.diff(self._starts))
+
+    def _ramps(self, scores: Floats) -> list[tuple[Ramp, NDArray[np.intp], Floats]]:
+        """Return the ramp, the rows and the scores of each query."""
+        bounds = zip(self._starts[:-1], self._starts[1:], self._ks, strict=True)
+        found = []
+        for start, stop, k in bounds:
+            rows = self._rows[start:stop]
+            found.append((Ramp(self._positive[start:stop], self._weights[start:stop], k), rows, scores[rows]))
+        return found
+
+    def take(self, rows: NDArray[np.intp]) -> QueryRamp:  # noqa: ARG002
+        """Return the ramps: ``reach`` asks for all rows."""
+        return self
+
+    def value(self, scores: Floats) -> float:
+        """Return the mean of the ramps, each over its k."""
+        return float(np.mean([ramp.value(part) for ramp, _, part in self._ramps(scores)]))
+
+    def in_top(self, scores: Floats) -> Floats:
+        """Return how much of every row's weight is among the highest positives of its query."""
+        in_top = np.zeros(len(scores))
+        for ramp, rows, part in self._ramps(scores):
+            in_top[rows] = ramp.in_top(part)
+        return in_top
+
+    def majorant(self, in_top: Floats, scores: Floats) -> tuple[float, Floats, float]:
+        """Return the mean of the majorants, a subgradient, and that plane's value at zero scores."""
+        slope, part = np.zeros(len(scores)), np.empty(len(self._rows))
+        arrays = in_top[self._rows], scores[self._rows], self._positive, self._weights, part
+        value, offset = mean_ramp_majorant(self._starts, self._ks, *arrays)
+        slope[self._rows] = part
+        return float(value), slope, float(offset)
+
+    def reach(self, in_top: Floats, scores: Floats) -> NDArray[np.bool_]:  # noqa: ARG002
+        """Return all rows: a query is a short list, most of which is near its top."""
+        return np.ones(len(scores), dtype=bool)
+
+    def hinges(self, scores: Floats) -> tuple[Floats, Floats]:
+        """Return the margins of the pairs whose hinges add up to the ramps, and their weights in the mean."""
+        margins, weights = zip(*(ramp.hinges(part) for ramp, _, part in self._ramps(scores)), strict=True)
+        return np.concatenate(margins), np.concatenate(weights) / len(self._ks)
+
 
 class Ray(NamedTuple):
     """The multiples of some coefficients: the margins of the pairs of hinges, and their weights over k."""
@@ -83,21 +156,10 @@ class Ray(NamedTuple):
     weights: Floats
 
     @classmethod
-    def along(cls, ramp: Ramp, model: LinearModel, coef: Floats) -> Ray:
+    def along(cls, ramp: Ramp | QueryRamp, model: LinearModel, coef: Floats) -> Ray:
         """Return the ray through some coefficients."""
         scores = model.scores(coef)
-        negatives, positives, _ = select_top(scores, ramp.positive, ramp.sample_weight, ramp.k)
-        high = scores[negatives.rows[: negatives.n_top]]
-        low = scores[positives.rows[: positives.n_top]][::-1]
-        # The highest negatives are paired with the lowest of the k highest positives. Rows are cut into
-        # pieces of equal weight on both sides.
-        ends, low_ends = np.cumsum(negatives.weights), np.cumsum(positives.weights[::-1])
-        cuts = np.union1d(ends, low_ends[low_ends < ends[-1]])
-        weights = np.diff(cuts, prepend=0.0)
-        middles = cuts - 0.5 * weights
-        positives_of_pairs = np.minimum(np.searchsorted(low_ends, middles), len(low) - 1)
-        margins = low[positives_of_pairs] - high[np.searchsorted(ends, middles)]
-        return cls(coef, float(coef @ coef), margins, weights / ramp.k)
+        return cls(coef, float(coef @ coef), *ramp.hinges(scores))
 
     def best(self, C: float) -> tuple[float, float]:
         """Return the least objective along the ray, on which it is convex, and the multiple there."""
@@ -133,7 +195,7 @@ class Descent(NamedTuple):
 
 
 def concave_convex(
-    ramp: Ramp,
+    ramp: Ramp | QueryRamp,
     model: LinearModel,
     C: float,
     tol: float,
@@ -178,7 +240,9 @@ def concave_convex(
     return Descent(coef, path, False, majorant)
 
 
-def move(majorant: Majorant, ramp: Ramp, model: LinearModel, in_top: Floats, coef: Floats) -> Majorant:
+def move(
+    majorant: Majorant, ramp: Ramp | QueryRamp, model: LinearModel, in_top: Floats, coef: Floats
+) -> Majorant:
     """Return the majorant of other positives in the top, to be minimised from some coefficients."""
     # The two majorants differ by a linear function, so that the planes are kept and tilted.
     changed = (majorant.in_top - in_top) / ramp.k
@@ -187,7 +251,7 @@ def move(majorant: Majorant, ramp: Ramp, model: LinearModel, in_top: Floats, coe
 
 
 def minimise(
-    majorant: Majorant, ramp: Ramp, model: LinearModel, C: float, tol: float
+    majorant: Majorant, ramp: Ramp | QueryRamp, model: LinearModel, C: float, tol: float
 ) -> tuple[Majorant, float]:
     """Minimise a majorant over the rows within reach, and more as they come up; return the relative gap."""
     planes, in_top, reach = majorant
