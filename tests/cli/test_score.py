@@ -172,3 +172,34 @@ def test_texts_that_a_spreadsheet_would_run_are_told(tmp_path):
     assert "would run as formulas" in told
     assert "change" not in told
     assert call(*scored, tmp_path / "r.xlsx").stderr == ""
+
+
+@pytest.mark.parametrize("model", ["pnorm-push", "push-boost", "logistic-regression"])
+def test_reasons_are_the_columns_that_raise_a_row_most_beyond_the_mean_row(files, model):
+    saved = fitted(files, "--model", model)
+    call("score", saved, files / "data.csv", "-o", files / "ranked.csv", "--top", 3, "--reasons", 2)
+    written = pd.read_csv(files / "ranked.csv", dtype=str, keep_default_na=False)
+    texts_of_rows = written[["reason_1", "reason_2"]].to_numpy()
+    features = SavedModel.load(saved).features(SavedModel.load(saved).read(files / "data.csv"))
+    scores = SavedModel.load(saved).scores(features)
+    for row, texts in zip(np.argsort(-scores, kind="stable")[:3], texts_of_rows, strict=True):
+        raised = {}
+        for column in features:
+            # What the row's own cell does for its score, against the cells of all rows in its place.
+            others = features.iloc[[row] * len(features)].reset_index(drop=True)
+            others[column] = features[column].to_numpy()
+            raised[column] = scores[row] - SavedModel.load(saved).scores(others).mean()
+        best = sorted(raised, key=raised.get, reverse=True)[:2]
+        for column, text in zip(best, texts, strict=True):
+            if raised[column] < 1e-12:
+                assert text == ""
+                continue
+            shown = text.rpartition(": ")
+            assert shown[0].startswith(f"{column} ")
+            assert float(shown[2].replace(",", "")) == pytest.approx(raised[column], rel=0.06)
+
+
+def test_scores_of_forests_have_no_reasons(files):
+    saved = fitted(files, "--model", "random-forest")
+    refused = call("score", saved, files / "data.csv", "--reasons", 3, code=2).stderr
+    assert "the scores of RandomForestClassifier are no sum over features" in refused

@@ -60,3 +60,21 @@ def test_a_report_of_few_days_promises_no_interval_that_it_does_not_have():
     assert "They allow for neighbouring days" not in page
     assert "They come from the differences between the test parts." in page
     assert "They allow for neighbouring days that are alike" in render(report_of(40))
+
+
+def test_the_top_rows_say_what_raises_them_beyond_their_part():
+    data = report_of(24)
+    raised = data.context()["drivers"].reasons
+    top = data.lists.first_rows("needy", 50)
+    folds = data.comparison.folds
+    assert set(raised) == set(top) & set(np.flatnonzero(folds > folds.min()))
+    row = next(row for row in top if row in raised)
+    part = np.flatnonzero(folds == folds[row])
+    model = LogisticRegression().fit(data.X[folds < folds[row]], data.y[folds < folds[row]])
+    more = model.coef_[0] * (data.X.iloc[row] - data.X.iloc[part].mean())
+    first, *_ = raised[row].split("; ")
+    assert first.startswith(f"{more.idxmax()} ")
+    assert first.endswith(f": {more.max():+.2g}")
+    page = render(data)
+    assert "What raises a row: the columns that add most to its score" in page
+    assert f"<td>{raised[row]}" in page.replace(' class="value"', "")

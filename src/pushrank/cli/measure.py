@@ -94,8 +94,8 @@ class MeasureConfig:
         if isinstance(self.budget, Budget):
             if self.time is None:
                 raise InputError(f"--budget {self.budget} needs --time: the column of when a row came.")
-            others = ("group", "weight", "new_rows", "require", "output", "every", "fraction", "bedroc")
-            others += ("pairs", "figure")
+            others = ["group", "weight", "new_rows", "require", "output", "every", "fraction", "bedroc"]
+            others += ["pairs", "figure"]
             if given := [name for name in others if getattr(self, name)]:
                 option = {"every": "all"}.get(given[0], given[0].replace("_", "-"))
                 raise InputError(f"--{option} is for a budget of the whole file, not for {self.budget}.")

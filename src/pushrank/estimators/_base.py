@@ -16,10 +16,12 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from pushrank._array import is_numpy, namespace, to_host
+from pushrank._numeric import Floats
 from pushrank._optional import import_optional
 from pushrank._validation import warn as warn
 from pushrank.estimators._docstrings import shared_docs
-from pushrank.estimators._target import FORMATS, Target, checked_data, float_types
+from pushrank.estimators._reasons import linear_parts, mean_parts, no_parts, score_parts
+from pushrank.estimators._target import FORMATS, Target, check_on_host, checked_data, float_types
 from pushrank.models import linear_scores as linear_scores
 from pushrank.solvers import Callback
 
@@ -66,6 +68,53 @@ class RankerMixin(ClassifierMixin):
             )
         scores: NDArray[np.floating] = linear_scores(X, self.coef_) - float(self.threshold_)
         return scores
+
+    def explain(self, X: Any, *, over: Any = None) -> Any:
+        """Return what each feature adds to the score of each row, and the base that it is added to.
+
+        The parts of a row add up to ``decision_function``, up to rounding. They are coefficients times
+        features; of stumps the values of a step function of each feature; of boosters the TreeSHAP values of
+        their library; and of a ``StackingRanker`` the weighted columns of members in place of features.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows with the features of ``fit``. Sparse rows have dense parts: explain few of them.
+        over : array-like, sparse matrix or data frame of shape (n_others, n_features), optional
+            Rows to compare with: a single one, to say why rows stand above it, or many. Each part is then
+            what it is beyond its mean over these rows, whose mean score is the base.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features + 1), or DataFrame
+            The base comes last. Of a pandas frame it is a frame with the names of ``fit``, and ``"base"``.
+
+        Raises
+        ------
+        TypeError
+            When scores are no sum over features, such as those of kernels and of trees.
+        """
+        parts = self._parts(X)
+        if over is not None:
+            mean = mean_parts(self, over)
+            parts[:, :-1] -= mean
+            parts[:, -1] += mean.sum()
+        names = getattr(self, "get_feature_names_out", lambda: self.feature_names_in_)
+        return type(X)(parts, index=X.index, columns=[*names(), "base"]) if hasattr(X, "iloc") else parts
+
+    def _parts(self, X: Any) -> Floats:
+        """Return the parts of linear scores, or of the scores that a search has chosen, the base last."""
+        best = getattr(self, "best_estimator_", None)
+        if best is not None:
+            parts = score_parts(best, X)
+            parts[:, -1] -= self.threshold_
+            return parts
+        if not hasattr(self, "coef_") and hasattr(self, "threshold_"):
+            raise no_parts(self)
+        check_is_fitted(self, "coef_")
+        check_on_host(self, X=X)
+        options = {"accept_sparse": FORMATS, "dtype": float_types(X), "reset": False}
+        return linear_parts(self, checked_data(self, X, **options))
 
     @property
     def intercept_(self) -> float:

@@ -185,6 +185,16 @@ class BoostedRankerMixin(RankerMixin):
         shifted: NDArray[np.floating] = scores + self.constant_ - self.threshold_
         return shifted
 
+    def _parts(self, X: Any) -> Floats:
+        """Return the parts of the scores of stumps or columns, base last."""
+        check_is_fitted(self, "estimator_weights_")
+        if hasattr(self, "coef_") or not isinstance(self.weak_rankers_, Stumps):
+            return super()._parts(X)
+        X, moved = self._validated(X), self.estimator_index_ >= 0
+        chosen = self.estimator_index_[moved], self.estimator_weights_[moved]
+        parts = self.weak_rankers_.contributions(X, *chosen)
+        return np.column_stack([parts, np.full(len(parts), self.constant_ - self.threshold_)])
+
     def staged_decision_function(self, X: Any) -> Iterator[NDArray[np.floating]]:
         """Yield the scores of ``decision_function`` as they would be after each round.
 

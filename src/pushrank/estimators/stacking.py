@@ -288,6 +288,11 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
         scores: Floats = self._combination.total(columns) - self.threshold_
         return scores
 
+    def _parts(self, X: Any) -> Floats:
+        """Return the weighted columns of the members, base last."""
+        parts = self.transform(X) * self._combination.weights
+        return np.column_stack([parts, np.full(len(parts), -self.threshold_)])
+
     def transform(self, X: Any) -> Floats:
         """Return the columns of the members of positive weight, whose weighted sum is the score.
 

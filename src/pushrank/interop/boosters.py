@@ -85,6 +85,9 @@ class Engine(Protocol):
     def scores(self, booster: Any, X: Any) -> Floats:
         """Return the scores of rows."""
 
+    def parts(self, booster: Any, X: Any) -> Any:
+        """Return what features add to the scores of rows by TreeSHAP, and the base last."""
+
     def n_rounds(self, booster: Any) -> int:
         """Return the number of rounds that are kept."""
 
@@ -281,6 +284,14 @@ class BoosterRanker(RankerMixin, BaseEstimator):
         check_is_fitted(self, "booster_")
         scores: NDArray[np.floating] = self.engine.scores(self.booster_, self._validated(X))
         return scores - scores.dtype.type(self.threshold_)
+
+    def _parts(self, X: Any) -> Floats:
+        """Return the parts of the scores, base last."""
+        check_is_fitted(self, "booster_")
+        parts = self.engine.parts(self.booster_, self._validated(X))
+        parts = np.array(parts.toarray() if hasattr(parts, "toarray") else parts, dtype=np.float64)
+        parts[:, -1] -= self.threshold_
+        return parts
 
     def staged_decision_function(self, X: Any) -> Iterator[NDArray[np.floating]]:
         """Yield the scores of ``decision_function`` as they would be after each round.

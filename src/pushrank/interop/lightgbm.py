@@ -213,6 +213,9 @@ class _LightGBM:
     def scores(self, booster: Any, X: Any) -> Floats:
         return np.asarray(booster.predict(_table(X), raw_score=True))
 
+    def parts(self, booster: Any, X: Any) -> Any:
+        return booster.predict(_table(X), pred_contrib=True)
+
     def n_rounds(self, booster: Any) -> int:
         return int(booster.best_iteration if booster.best_iteration > 0 else booster.current_iteration())
 

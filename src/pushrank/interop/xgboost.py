@@ -192,6 +192,9 @@ class _XGBoost:
     def scores(self, booster: Any, X: Any) -> Floats:
         return _margins(booster, _matrix(X))
 
+    def parts(self, booster: Any, X: Any) -> Any:
+        return booster.predict(_matrix(X), pred_contribs=True, validate_features=False)
+
     def n_rounds(self, booster: Any) -> int:
         return int(booster.num_boosted_rounds())
 

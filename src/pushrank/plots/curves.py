@@ -474,7 +474,8 @@ def enrichment_figure(
             recalls = [bind_metric(recall_at_k, fraction=share) for share in shares[:-1]]
             sampling = Sampling(level, measured.n_resamples, seed, may_be_nan=True)
             ends = [(low, high) for low, high, *_ in ranking_intervals(ranking, recalls, sampling)]
-            draw_band(ax, shares, *np.transpose([*ends, (1.0, 1.0)]), line)
+            low, high = np.transpose([*ends, (1.0, 1.0)])
+            draw_band(ax, shares, low, high, line)
             # The outline tells bands apart where they overlap, and without colour.
             ax.plot(shares, [*ends, (1.0, 1.0)], color=line.get_color(), ls=line.get_linestyle(), lw=0.6)
     best = np.minimum(1.0, shares * measured.n_rows / measured.n_positives)

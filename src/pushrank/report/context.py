@@ -21,7 +21,7 @@ from pushrank.metrics.measurement import number_text
 from pushrank.metrics.periods import interval_texts
 from pushrank.model_selection.comparison import RankerComparison
 from pushrank.model_selection.errors import HITS, PRECISION
-from pushrank.report.lists import MemberHits, RankedLists
+from pushrank.report.lists import MAX_TOP_ROWS, MemberHits, RankedLists
 from pushrank.report.models import Drivers, find_drivers, model_sentences
 from pushrank.report.page import Page
 
@@ -33,7 +33,6 @@ MIN_P_VALUE = 0.001
 """Smaller p-values are shown as below it."""
 WHOLE = 1e-6
 """Sums of chances that are nearer to a whole number differ from it by errors of rounding alone."""
-MAX_TOP_ROWS = 50
 MAX_DISAGREEING_ROWS = 20
 MAX_COLUMNS = 10
 MAX_SHORT_TEXT = 20

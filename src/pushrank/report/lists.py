@@ -14,6 +14,8 @@ from scipy.stats import rankdata
 from pushrank import metrics
 from pushrank._numeric import Floats
 
+MAX_TOP_ROWS = 50
+
 
 class TiedRanks(NamedTuple):
     """For every row, the first and the last rank of those that tie with it, from 1 at the top."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,16 +15,17 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
 from pushrank.budgets import Budget
+from pushrank.estimators._reasons import reasons
 from pushrank.estimators._scoring import fit_params
 from pushrank.metrics import measure_periods
 from pushrank.model_selection._fits import model_scores, record_warnings
 from pushrank.model_selection._folds import share_of_hits
 from pushrank.model_selection.comparison import RankerComparison
-from pushrank.report.lists import RankedLists
+from pushrank.report.lists import MAX_TOP_ROWS, RankedLists
 
 MAX_CELLS = 200_000_000
 """Cells that are scored again, each column shuffled in turn, take some ten seconds on a core."""
-MAX_IMPORTANCES = 10
+MAX_IMPORTANCES, MAX_REASONS = 10, 3
 MIN_HITS_LOST = 0.05
 """Fewer hits would be shown as 0.0."""
 LINEAR = "A weighted sum of the columns"
@@ -64,10 +67,11 @@ class Importance(NamedTuple):
 
 
 class Drivers(NamedTuple):
-    """The columns that drive the best ranking, or why none is shown."""
+    """The columns that drive the best ranking, or why none is shown, and what raises rows at its top."""
 
     importances: list[Importance]
     why_none: str
+    reasons: Mapping[int, str] = MappingProxyType({})
 
 
 def model_sentences(models: Mapping[str, Any]) -> dict[str, str]:
@@ -83,7 +87,7 @@ def model_sentences(models: Mapping[str, Any]) -> dict[str, str]:
 def find_drivers(
     comparison: RankerComparison, lists: RankedLists, model: Any, X: Any, seed: int, by_time: bool
 ) -> Drivers:
-    """Return the columns that drive the best ranking, or why there are none to show.
+    """Return the columns that drive the best ranking and raise its top rows, or why there are none to show.
 
     That is permutation importance, of hits among the first rows of the parts of the cross-validation.
     """
@@ -112,6 +116,7 @@ def find_drivers(
         return lists.depth * share
 
     lost_in_parts: list[NDArray[np.float64]] = []
+    raised: dict[int, str] = {}
     why = ""
     # The comparison has recorded the warnings of the same fits already.
     with record_warnings([]):
@@ -126,6 +131,11 @@ def find_drivers(
                 why = f"{lists.best} cannot be fitted again to the rows before the last part alone: {error}"
                 continue
             rows = _safe_indexing(X, test)
+            first = np.flatnonzero(np.isin(test, lists.first_rows(lists.best, MAX_TOP_ROWS)))
+            # Scores of forests, for one, are no sums over columns.
+            with suppress(TypeError):
+                texts = map("; ".join, reasons(fitted, _safe_indexing(rows, first), rows, MAX_REASONS))
+                raised |= zip(test[first].tolist(), texts, strict=True)
             once = {"n_repeats": 1, "random_state": seed}
             shuffled = permutation_importance(fitted, rows, y[test], scoring=hits, **once)
             lost_in_parts.append(shuffled.importances_mean)
@@ -136,6 +146,7 @@ def find_drivers(
     shown = [column for column in first if lost[column] > MIN_HITS_LOST]
     if not shown:
         why = "Shuffling any one column costs no hit: the columns stand in for each other, or say nothing."
-        return Drivers([], why)
+        return Drivers([], why, raised)
     bars = 100.0 * lost / lost[shown[0]]
-    return Drivers([Importance(str(X.columns[at]), float(lost[at]), bars[at]) for at in shown], "")
+    importances = [Importance(str(X.columns[at]), float(lost[at]), bars[at]) for at in shown]
+    return Drivers(importances, "", raised)

@@ -223,8 +223,17 @@ class Stumps(WeakRankers):
 
         O(n_rows * used features * log(thresholds)), however many rounds there were.
         """
+        return self._sums(X, self.step_functions(indices, weights))
+
+    def contributions(self, X: Any, indices: Numbers, weights: Floats) -> Floats:
+        """Return the part of the scores that is of each feature, shape (n_rows, n_features)."""
+        X, out = X.tocsc() if sp.issparse(X) else X, np.zeros(X.shape)
+        for function in self.step_functions(indices, weights):
+            out[:, function.feature] = self._sums(X, [function])
+        return out
+
+    def _sums(self, X: Any, functions: Sequence[StepFunction]) -> Floats:
         out = np.zeros(X.shape[0])
-        functions = self.step_functions(indices, weights)
         numeric = [function for function in functions if function.categories is None]
         for function in functions:
             if function.categories is not None:

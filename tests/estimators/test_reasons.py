@@ -1,0 +1,204 @@
+"""What scores are made of: the parts add up, and each is what exchanging its column alone changes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
+
+import pushrank
+from pushrank import estimators
+from pushrank.estimators._reasons import mean_parts, reasons, score_parts
+from pushrank.interop.lightgbm import PushLGBMRanker
+from pushrank.interop.xgboost import PushXGBRanker
+from samples import overlapping
+
+UNEXPLAINED = {"CascadeRanker"}
+BY_MEMBER = {"StackingRanker"}
+
+
+def frame(n=120):
+    X, y = overlapping(n)
+    return pd.DataFrame(X, columns=list("abcd"), index=np.arange(n) + 7), y
+
+
+def assert_adds_up(ranker, X, tolerance=1e-12):
+    parts, scores = ranker.explain(X), ranker.decision_function(X)
+    room = tolerance * max(1.0, np.abs(np.asarray(parts)).sum(axis=1).max())
+    np.testing.assert_allclose(np.asarray(parts).sum(axis=1), scores, rtol=0.0, atol=room)
+    return parts, scores, room
+
+
+@pytest.mark.filterwarnings("ignore:.* collapsed")
+@pytest.mark.parametrize("name", estimators.__all__)
+def test_the_parts_of_every_ranker_add_up_to_its_scores(name):
+    X, y = frame()
+    ranker = getattr(pushrank, name)().fit(X, y)
+    if name in UNEXPLAINED:
+        with pytest.raises(TypeError, match="are no sum over features; shap"):
+            ranker.explain(X)
+        return
+    parts, scores, room = assert_adds_up(ranker, X)
+    names = ranker.get_feature_names_out() if name in BY_MEMBER else X.columns
+    assert list(parts.columns) == [*names, "base"]
+    assert parts.index.equals(X.index)
+    assert parts["base"].nunique() == 1
+    # Over other rows each part is beyond its mean there, and the base their mean score.
+    others = X.iloc[:5]
+    over = ranker.explain(X, over=others)
+    expected = parts.drop(columns="base") - parts.drop(columns="base").iloc[:5].mean()
+    np.testing.assert_allclose(over.drop(columns="base"), expected, rtol=0.0, atol=room)
+    np.testing.assert_allclose(over["base"], scores[:5].mean(), rtol=0.0, atol=room)
+    np.testing.assert_allclose(over.sum(axis=1), scores, rtol=0.0, atol=room)
+
+
+def exchanged(model, X, parts):
+    """Return the largest miss of a part by what the score changes if its column alone is of the next row."""
+    scores, misses = model.decision_function(X), []
+    for number, column in enumerate(X.columns):
+        other = X.copy()
+        other[column] = np.roll(X[column].to_numpy(), 1)
+        change = np.roll(parts[:, number], 1) - parts[:, number]
+        misses.append(np.abs(model.decision_function(other) - scores - change).max())
+    return max(misses)
+
+
+def test_the_parts_of_stumps_are_functions_of_single_columns_with_gaps_and_categories():
+    X, y = frame(200)
+    X.loc[X.index[::5], "b"] = np.nan
+    X["word"] = pd.Categorical(np.array(["x", "y", "z", None])[np.arange(200) * 7 % 4])
+    for ranker in (pushrank.PushBoost(p=4), pushrank.AdaBoostRanker(constant_ranker=True)):
+        ranker.fit(X, y)
+        parts, *_ = assert_adds_up(ranker, X)
+        assert exchanged(ranker, X, parts.to_numpy()) < 1e-12
+
+
+def test_parts_of_sparse_rows_and_arrays_are_those_of_dense_rows():
+    X, y = overlapping(100)
+    X[np.abs(X) < 0.5] = 0.0
+    for ranker in (pushrank.PNormPush(), pushrank.PushBoost(), PushLGBMRanker(n_jobs=1)):
+        ranker.fit(X, y)
+        parts, _, room = assert_adds_up(ranker, X)
+        assert isinstance(parts, np.ndarray)
+        for kind in (sp.csr_matrix, sp.csc_array):
+            np.testing.assert_allclose(ranker.explain(kind(X)), parts, rtol=0.0, atol=room)
+
+
+@pytest.mark.parametrize(("kind", "tolerance"), [(PushLGBMRanker, 1e-12), (PushXGBRanker, 1e-5)])
+@pytest.mark.parametrize("options", [{}, {"early_stopping": True, "random_state": 0}, {"p": "binary"}])
+def test_the_parts_of_boosters_are_their_librarys(kind, tolerance, options):
+    X, y = frame(300)
+    X.loc[X.index[::6], "c"] = np.nan
+    ranker = kind(n_jobs=1, n_estimators=20, **options).fit(X, y)
+    parts, *_ = assert_adds_up(ranker, X, tolerance)
+    importances = parts.drop(columns="base").abs().mean()
+    assert (importances[ranker.feature_importances_ == 0.0] == 0.0).all()
+    shifted = parts["base"].iloc[0] + ranker.threshold_
+    assert shifted == pytest.approx(ranker.decision_function(X).mean() + ranker.threshold_, abs=1.0)
+
+
+def mixed(n=240):
+    X, y = frame(n)
+    X.loc[X.index[::9], "a"] = np.nan
+    rng = np.random.default_rng(0)
+    X["word"] = rng.choice(["de", "us", "fr", "it", "at"], n, p=[0.4, 0.3, 0.2, 0.06, 0.04])
+    X["a_x"] = rng.choice(["x", "y"], n)  # named as if it were of column a
+    return X, y
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        pushrank.PNormPush(alpha=0.1),
+        pushrank.PushBoost(),
+        LogisticRegression(),
+        pushrank.InfinitePush(C=100.0),
+    ],
+)
+@pytest.mark.parametrize(
+    "encoder", [{"max_categories": 3, "handle_unknown": "infrequent_if_exist"}, {"drop": "first"}]
+)
+def test_what_a_pipeline_encodes_is_added_up_by_the_columns_that_it_was_given(last, encoder):
+    X, y = mixed()
+    numbers = make_pipeline(StandardScaler(), SimpleImputer(add_indicator=True))
+    parts_of = [("words", OneHotEncoder(**encoder), ["a_x", "word"]), ("numbers", numbers, slice(0, 3))]
+    columns = ColumnTransformer([*parts_of, ("none", "drop", ["d"])])
+    model = make_pipeline(columns, last).fit(X, y)
+    parts = score_parts(model, X)
+    assert parts.shape == (len(X), X.shape[1] + 1)
+    np.testing.assert_allclose(parts.sum(axis=1), model.decision_function(X), rtol=0.0, atol=1e-12)
+    assert (parts[:, list(X.columns).index("d")] == 0.0).all()
+    assert exchanged(model, X, parts) < 1e-12
+    np.testing.assert_allclose(mean_parts(model, X), parts[:, :-1].mean(axis=0), rtol=0.0, atol=1e-14)
+
+
+def test_a_search_is_explained_by_what_it_chose():
+    X, y = mixed()
+    encoded = ColumnTransformer([("words", OneHotEncoder(), ["word", "a_x"])], remainder=SimpleImputer())
+    candidates = [("logistic", make_pipeline(encoded, LogisticRegression()), {})]
+    search = pushrank.RankerSearchCV(candidates, cv=3).fit(X, y)
+    parts, *_ = assert_adds_up(search, X)
+    assert list(parts.columns) == [*X.columns, "base"]
+    assert exchanged(search, X, parts.to_numpy()) < 1e-12
+
+
+def test_reasons_name_what_raises_a_row_most_beyond_other_rows():
+    X = pd.DataFrame({"amount": [4120.0, 0.0, 2.5, np.nan], "country": ["DE", "US", "DE", "US"]})
+    encoded = ColumnTransformer(
+        [
+            ("amount", SimpleImputer(strategy="constant", fill_value=0.0), ["amount"]),
+            ("c", OneHotEncoder(), ["country"]),
+        ]
+    )
+    model = make_pipeline(encoded, LogisticRegression()).fit(X, [1, 0, 1, 0])
+    weights = dict(zip(("amount", "DE", "US"), model[-1].coef_[0], strict=True))
+    amounts = weights["amount"] * X["amount"].fillna(0.0)
+    country = (weights["DE"] - weights["US"]) / 2.0
+    found = reasons(model, X, X, 3)
+    first = amounts[0] - amounts.mean()
+    assert weights["amount"] > 0.0
+    assert sorted(found[0]) == sorted([f"amount 4,120: {first:+,.0f}", f"country DE: {country:+.2g}"])
+    assert found[1] == []  # both of its columns lower it
+    assert found[2] == [f"country DE: {country:+.2g}"]
+    assert reasons(model, X.iloc[:1], X, 1) == [found[0][:1]]
+    X.loc[3, "amount"] = np.nan
+    over_largest = reasons(model, X.iloc[3:], X.iloc[[0]], 1)
+    assert over_largest == [[]]
+    missing = make_pipeline(encoded, LogisticRegression()).fit(X, [0, 1, 0, 1])
+    assert any("amount missing: +" in text for text in reasons(missing, X, X, 2)[3])
+    stack = pushrank.StackingRanker([("one", model), ("two", model)], final_estimator="mean", cv=2)
+    rows = pd.concat([X] * 5, ignore_index=True)
+    for text in reasons(stack.fit(rows, [1, 0, 1, 0] * 5), rows, rows, 2)[0]:
+        assert text.startswith(("one: +", "two: +"))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        pushrank.InfinitePush(kernel="rbf"),
+        pushrank.PushBoost(weak_rankers="regressors"),
+        RandomForestClassifier(5),
+        make_pipeline(PolynomialFeatures(), pushrank.PNormPush()),
+    ],
+)
+def test_scores_that_are_no_sum_over_columns_are_refused(model):
+    X, y = overlapping(60)
+    with pytest.raises(TypeError, match="no sum over features; shap"):
+        score_parts(model.fit(X, y), X)
+
+
+def test_parts_need_a_fit_and_its_features():
+    X, y = frame()
+    for ranker in (pushrank.PNormPush(), pushrank.PushBoost(), PushLGBMRanker(n_jobs=1)):
+        with pytest.raises(ValueError, match="not fitted yet"):
+            ranker.explain(X)
+        ranker.fit(X, y)
+        with pytest.raises(ValueError, match="feature"):
+            ranker.explain(X[["a", "b"]])

@@ -1,0 +1,73 @@
+"""SHAP's own explainers on rankers: what they say is what explain says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pushrank
+from pushrank.interop.lightgbm import PushLGBMRanker
+from pushrank.interop.xgboost import PushXGBRanker
+from samples import overlapping
+
+BACKGROUND = 80  # of more than a hundred rows SHAP draws some
+
+pytestmark = [
+    pytest.mark.nightly,
+    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning"),
+]
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return overlapping(200)
+
+
+@pytest.fixture(scope="module")
+def shap():
+    return pytest.importorskip("shap")
+
+
+def test_linear_explainers_take_linear_rankers(shap, rows):
+    X, y = rows
+    for ranker in (pushrank.PNormPush(), pushrank.TopRankerCV(), pushrank.RankSVM()):
+        ranker.fit(X, y)
+        expected = ranker.explain(X, over=X[:BACKGROUND])
+        explainers = {
+            "linear": shap.LinearExplainer(ranker, X[:BACKGROUND]),
+            "any": shap.Explainer(ranker.decision_function, X[:BACKGROUND]),
+        }
+        for name, explainer in explainers.items():
+            found = explainer(X[:20])
+            np.testing.assert_allclose(found.values, expected[:20, :-1], atol=1e-9, err_msg=name)
+            np.testing.assert_allclose(found.base_values, expected[:20, -1], atol=1e-9, err_msg=name)
+
+
+def test_explainers_of_any_function_agree_on_stumps(shap, rows):
+    X, y = rows
+    for ranker in (pushrank.PushBoost(), pushrank.AdaBoostRanker()):
+        ranker.fit(X, y)
+        found = shap.explainers.Exact(ranker.decision_function, shap.maskers.Independent(X[:BACKGROUND]))(
+            X[:10]
+        )
+        expected = ranker.explain(X, over=X[:BACKGROUND])
+        np.testing.assert_allclose(found.values, expected[:10, :-1], atol=1e-9)
+
+
+@pytest.mark.parametrize(("kind", "tolerance"), [(PushLGBMRanker, 1e-9), (PushXGBRanker, 1e-4)])
+def test_tree_explainers_take_the_boosters_of_rankers(shap, rows, kind, tolerance):
+    X, y = rows
+    ranker = kind(n_estimators=10, n_jobs=1).fit(X, y)
+    found = shap.TreeExplainer(ranker.booster_).shap_values(X)
+    np.testing.assert_allclose(found, ranker.explain(X)[:, :-1], atol=tolerance)
+
+
+def test_explainers_of_any_function_take_every_other_ranker(shap, rows):
+    X, y = rows
+    stack = pushrank.StackingRanker(final_estimator="mean", cv=3)
+    kernel = pushrank.InfinitePush(C=10.0, kernel="rbf")
+    for ranker in (stack, kernel, pushrank.PushBoost(weak_rankers="regressors", n_estimators=5)):
+        ranker.fit(X, y)
+        found = shap.Explainer(ranker.decision_function, X[:50])(X[:5])
+        sums = found.values.sum(axis=1) + found.base_values
+        np.testing.assert_allclose(sums, ranker.decision_function(X[:5]), rtol=1e-6)
