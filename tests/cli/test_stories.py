@@ -21,7 +21,7 @@ PAGES = sorted((Path(__file__).parents[2] / "docs" / "stories").glob("*.md"))
 STORIES = [page for page in PAGES if page.stem != "index"]
 SIMILAR = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 # By day large files are cut to every so many rows, of which other figures are printed.
-EVERY = {"calls": 5, "crew": 4, "plate": 3}
+EVERY = {"calls": 5, "crew": 4}
 
 
 def steps(page):
