@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from hashlib import sha256
 from pathlib import Path
 
 import nox
@@ -58,16 +59,29 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def package(session: nox.Session) -> None:
-    """Build wheel and sdist, and run each as installed, away from the sources."""
-    session.install("build")
-    with tempfile.TemporaryDirectory() as built:
-        session.run("python", "-m", "build", "--outdir", built)
-        with session.chdir(built):
-            for file in sorted(Path(built).iterdir()):
+    """Build wheel and sdist twice, to the same bytes, and run each as installed, away from the sources."""
+    session.install("build", "twine", "cyclonedx-bom", "pip-audit")
+    # Archives hold times: those of the commit are the same on every machine.
+    epoch = session.run("git", "log", "-1", "--format=%ct", external=True, silent=True).strip()
+    with tempfile.TemporaryDirectory() as folder:
+        once, twice = Path(folder) / "once", Path(folder) / "twice"
+        for built in (once, twice):
+            session.run("python", "-m", "build", "--outdir", str(built), env={"SOURCE_DATE_EPOCH": epoch})
+        for file in sorted(once.iterdir()):
+            digest = sha256(file.read_bytes()).hexdigest()
+            if sha256((twice / file.name).read_bytes()).hexdigest() != digest:
+                session.error(f"{file.name} is not the same when it is built again.")
+            session.log(f"{digest}  {file.name}")
+        session.run("twine", "check", "--strict", *map(str, sorted(once.iterdir())))
+        with session.chdir(once):
+            for file in sorted(once.iterdir()):
                 session.run("pip", "uninstall", "-q", "-y", "pushrank")
-                session.install(f"pushrank[cli] @ {file.as_uri()}")
+                session.install(f"pushrank[all] @ {file.as_uri()}")
                 session.run("pushrank", "--version")
                 session.run("pushrank", "demo")
+    # What a user gets, by name and version, and what is known against it.
+    session.run("cyclonedx-py", "environment", "--output-file", "build/pushrank.cdx.json")
+    session.run("pip-audit", "--skip-editable", *session.posargs)
 
 
 @nox.session
