@@ -48,7 +48,9 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_js_files = ["fold.js"]
 html_title = "pushrank"
-html_sidebars = {page: [] for page in ("get_started", "index", "release_notes", "which_ranker")}  # no parts
+# Parts of these are few, or their lines long.
+WIDE = ("get_started", "index", "instead_of", "release_notes", "stories/**", "which_ranker")
+html_sidebars = {page: [] for page in WIDE}
 html_show_sourcelink = False
 html_context = {"default_mode": "auto"}
 toc_object_entries_show_parents = "hide"

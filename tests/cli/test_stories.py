@@ -33,7 +33,8 @@ def steps(page):
         elif kind == "text":
             found[-1][2] = block
         else:
-            parts = re.split(r"^\$ pushrank ", block, flags=re.MULTILINE)[1:]
+            whole_lines = block.replace("\\\n", "")
+            parts = re.split(r"^\$ pushrank ", whole_lines, flags=re.MULTILINE)[1:]
             found += [["command", *part.split("\n", 1)] for part in parts]
     return found
 
