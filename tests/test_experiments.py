@@ -16,6 +16,8 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
+from experiments.ensemble import picture
+from experiments.ensemble.picture import shortfalls
 from experiments.protocol import MEASURES, Method, against_printed, all_splits, table
 from pushrank import RankSVM
 
@@ -79,6 +81,18 @@ def test_every_experiment_and_its_readme_state_the_command():
         command = f"python -m experiments.{folder.name}"
         for name in ("__main__.py", "README.md"):
             assert command in (folder / name).read_text(encoding="utf-8"), folder / name
+
+
+def test_the_picture_of_the_readme_shows_what_its_words_say(tmp_path):
+    """Each model is below all of them together on every split, by the means that the README has."""
+    below = shortfalls(pd.read_csv(Path(picture.__file__).with_name("results.csv")))
+    assert below.shape == (10, 9)
+    assert (below < 0.0).all(axis=None)
+    means = {name: f"{-below[name].mean():.3f}"[1:] for name in ("tuned LightGBM", "logistic regression")}
+    words = ", ".join(f"{name} by {mean}" for name, mean in means.items()).replace(",", " in the mean,")
+    assert words in (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    picture.draw(below, tmp_path / "together.png")
+    assert (tmp_path / "together.png").stat().st_size > 10_000
 
 
 @pytest.mark.nightly
