@@ -12,6 +12,7 @@ import numpy as np
 from pushrank._array import namespace
 from pushrank._io import trust_in_files
 from pushrank._numeric import Floats, sigmoid, softmax_and_log_sum, softplus
+from pushrank._parallel import compiled
 from pushrank._validation import check_number, check_traits, resolve_name
 
 Scale = Literal["raw", "log"]
@@ -531,6 +532,31 @@ class LargestShare(Price):
         return PriceTotal(value, value * parts, value * parts, 0.0)
 
 
+@compiled()
+def largest_floor(sums: Floats, weights: Floats, quantile: float, room: float, temperature: float) -> float:
+    """Return the largest inner sum without a multiplier, by Newton's method in a bracket."""
+    low, high = quantile - temperature, quantile
+    floor = low
+    for _ in range(MAX_FLOOR_STEPS):
+        excess, slope = -room, 0.0
+        for k in range(len(sums)):
+            scaled = (sums[k] - floor) / temperature
+            if scaled > 0.0:
+                excess += weights[k] * min(scaled, 1.0)
+                if scaled < 1.0:
+                    slope += weights[k] / temperature
+        if excess > 0.0:
+            low = floor
+        else:
+            high = floor
+        newton = floor + excess / slope if slope > 0.0 else low
+        step = newton if low < newton < high else 0.5 * (low + high)
+        if abs(excess) <= FLOOR_ROUNDING * room or step in (low, high):
+            break
+        floor = step
+    return floor
+
+
 @dataclass(frozen=True)
 class SoftLargestShare(LargestShare):
     r"""The largest share less a square of its multipliers: a price without kinks.
@@ -569,7 +595,11 @@ class SoftLargestShare(LargestShare):
         sums, weights = np.exp(log_sums[near]), np.broadcast_to(weights, log_sums.shape)[near]
         if sums.max(initial=0.0) == np.inf:
             return PriceTotal(np.inf, gradient, curvature, 0.0)
-        clipped = np.clip((sums - self._floor(sums, weights, quantile, room)) / self.temperature, 0.0, 1.0)
+        clipped = np.clip(
+            (sums - largest_floor(sums, weights, quantile, room, self.temperature)) / self.temperature,
+            0.0,
+            1.0,
+        )
         multipliers = weights * clipped / room
         # A bound takes their sum for exactly one: what rounding left goes where their limits allow it.
         rest = 1.0 - float(multipliers.sum())
@@ -580,22 +610,6 @@ class SoftLargestShare(LargestShare):
         gradient[near], coupled[near] = multipliers * sums, between * sums
         curvature[near] = gradient[near] + coupled[near] * sums
         return PriceTotal(value, gradient, curvature, 1.0 / (float(between.sum()) or 1.0), coupled)
-
-    def _floor(self, sums: Floats, weights: Floats, quantile: float, room: float) -> float:
-        """Return the largest inner sum without a multiplier, by Newton's method in a bracket."""
-        low, high = quantile - self.temperature, quantile
-        floor = low
-        for _ in range(MAX_FLOOR_STEPS):
-            scaled = (sums - floor) / self.temperature
-            excess = float(weights @ np.clip(scaled, 0.0, 1.0)) - room
-            low, high = (floor, high) if excess > 0.0 else (low, floor)
-            slope = float(weights @ ((scaled > 0.0) & (scaled < 1.0))) / self.temperature
-            newton = floor + excess / slope if slope > 0.0 else low
-            step = newton if low < newton < high else 0.5 * (low + high)
-            if abs(excess) <= FLOOR_ROUNDING * room or step in (low, high):
-                break
-            floor = step
-        return floor
 
 
 __all__ = ["ExponentialPrice", "Identity", "LargestShare", "LogOnePlus", "Maximum", "Power"]

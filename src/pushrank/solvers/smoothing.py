@@ -7,20 +7,33 @@ smoothness lowered in stages, each from the answer of the stage before.
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pushrank import losses, prices
 from pushrank._numeric import Floats
+from pushrank.models import LinearModel
 from pushrank.objectives.evaluation import ObjectiveEvaluation, weighted_sum
 from pushrank.objectives.push import PushObjective
-from pushrank.pairs import Sample
+from pushrank.pairs import BipartiteSample, Sample
+from pushrank.rows import MemoryRows
 from pushrank.solvers.gradient import lbfgs
 from pushrank.solvers.infinite_push import infinite_push, is_infinite_push
 from pushrank.solvers.problem import Problem, ScoredPoint, ScoresProblem
 from pushrank.solvers.result import Callback, Certificate, Result, offset_callback
-from pushrank.solvers.tolerances import FIRST_STEEPNESS, FIRST_WIDTH, MAX_PROOFS, MIN_WIDTH, NARROWING, TINY
+from pushrank.solvers.tolerances import (
+    FIRST_STEEPNESS,
+    FIRST_WIDTH,
+    MANY_ROWS,
+    MAX_PROOFS,
+    MIN_WIDTH,
+    NARROWING,
+    SPREAD_ROWS,
+    TINY,
+)
 
 
 class SmoothedObjective:
@@ -117,29 +130,76 @@ def smoothing(
     It stops when the relative duality gap is at most ``tol``, or where there is no bound, when the smoothed
     objective is so near to the objective; or after ``max_iter`` iterations of all stages. Alpha is positive.
     An objective that is no push gives its smoothed form, of a width and a temperature, by ``smoothed``.
+
+    Of many rows some that are spread over them are solved first: all rows then need the last stage alone, in
+    variables in which the few curve the same everywhere.
     """
-    rows = problem.memory_rows
     smoothed = partial(SmoothedObjective, problem.push_objective) if smoothed is None else smoothed
     # Arrays of other libraries are refused here.
-    _, sample = rows.host_model, rows.sample
+    model, sample = problem.memory_rows.host_model, problem.memory_rows.sample
+    width, curved = FIRST_WIDTH, None
+    if model.n_rows >= MANY_ROWS and isinstance(sample, BipartiteSample) and not model.in_row_space:
+        few = MemoryRows(*spread_part(model, sample))
+        part = ScoresProblem(problem.objective, few, problem.alpha, positive=problem.positive)
+        # Few of these rows are at a narrow kink: at a wide one they tell how all rows curve.
+        wide = smoothed(few.sample, FIRST_WIDTH, FIRST_WIDTH * abs(part.value(np.zeros_like(start))))
+        if wide.bounded:
+            curved = ScoresProblem(wide, few, problem.alpha)
+            _, start, width = _stages(part, smoothed, start, width, tol, max_iter)
+    return _stages(problem, smoothed, start, width, tol, max_iter, callback, curved)[0]
+
+
+def spread_part(model: LinearModel, sample: BipartiteSample) -> tuple[LinearModel, BipartiteSample]:
+    """Return some of the rows, spread over all, more of a rare class, with weights that make up for it."""
+    every, weights = max(1, sample.n_rows // SPREAD_ROWS), np.zeros(sample.n_rows)
+    for rows in (sample.positives, sample.negatives):
+        step = max(1, min(every, len(rows) // (SPREAD_ROWS // 10)))
+        weights[rows[::step]] = step
+    return part_of(model, sample, weights > 0.0, weights)
+
+
+def part_of(
+    model: LinearModel, sample: BipartiteSample, kept: NDArray[np.bool_], factors: Floats | None = None
+) -> tuple[LinearModel, BipartiteSample]:
+    """Return some of the rows, copied, whose weights may have factors."""
+    weights = sample.row_weights if factors is None else factors
+    if factors is not None and sample.row_weights is not None:
+        weights = factors * sample.row_weights
+    part = BipartiteSample.from_mask(
+        sample.class_codes[kept] == 1, None if weights is None else weights[kept]
+    )
+    return LinearModel(model.data[kept], centred=model.centred), part
+
+
+def _stages(
+    problem: Problem,
+    smoothed: Callable[[Sample, float, float], Any],
+    start: Floats,
+    width: float,
+    tol: float,
+    max_iter: int,
+    callback: Callback | None = None,
+    curved: ScoresProblem | None = None,
+) -> tuple[Result, Floats, float]:
+    """Return the result of ever narrower kinks, and the end and the width of the last stage."""
+    rows = problem.memory_rows
     at_zero = problem.value(np.zeros_like(start))
     # Each stage gives a lower bound, and a later one need not be the tightest: the largest of all counts.
-    coef, best, dual = start, problem.value(start), -np.inf
+    coef, best = min((start, problem.value(start)), (0.0 * start, at_zero), key=itemgetter(1))
+    dual = -np.inf
     path: list[float] = []
-    width, gap, size = FIRST_WIDTH, np.inf, np.inf
+    gap, size, end = np.inf, np.inf, (start, width)
     while len(path) < max_iter and width > MIN_WIDTH and gap > tol:
-        smooth = smoothed(sample, width, width * abs(best))
-        stage_problem = ScoresProblem(smooth, rows, problem.alpha, positive=problem.positive)
+        smooth = smoothed(rows.sample, width, width * abs(best))
+        stage_problem = ScoresProblem(smooth, rows, problem.alpha, positive=problem.positive, curved=curved)
         proof = _Proof(problem, stage_problem, smooth, tol)
         # Where a proof decides the gradient is only a reason to ask for one.
         stage_tol = max(tol, FIRST_STEEPNESS * width) if smooth.bounded else tol
         stage_callback = offset_callback(callback, max(len(path) - 1, 0))
-        stage = lbfgs(stage_problem, coef, stage_tol, max_iter - len(path), stage_callback, proof)
+        stage = lbfgs(stage_problem, start, stage_tol, max_iter - len(path), stage_callback, proof)
         path.extend(stage.objective_path[1:] if path else stage.objective_path)
-        primal, size = (
-            problem.point(stage.coef, stage_problem.scored(stage.coef).scores).value,
-            stage.gradient_size,
-        )
+        end, size = (stage.coef, width), stage.gradient_size
+        primal = problem.point(stage.coef, stage_problem.scored(stage.coef).scores).value
         dual = max(dual, proof.bound(stage.coef))
         # The smoothed objective may fall while the objective itself rises.
         if primal <= best:
@@ -147,7 +207,7 @@ def smoothing(
         # Without a bound the distance between the smoothed objective and the objective takes its place.
         apart = best - dual if smooth.bounded else primal - stage.objective_path[-1]
         gap = abs(apart) / max(abs(best), TINY)
-        width *= NARROWING
+        start, width = coef, NARROWING * width
     certificate = Certificate(best, dual)
     message = ""
     if gap > tol and smooth.bounded:
@@ -158,7 +218,8 @@ def smoothing(
             f"after {len(path) - 1} iterations: raise max_iter, tol or alpha."
         )
     collapse = certificate.collapse(at_zero, tol)
-    return Result(coef, np.array(path), bool(gap <= tol), size, message, certificate, collapse)
+    converged = bool(gap <= tol)
+    return Result(coef, np.array(path), converged, size, message, certificate, collapse), *end
 
 
 class _Proof:

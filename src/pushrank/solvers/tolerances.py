@@ -123,6 +123,10 @@ MIN_WIDTH = 1e-10
 FIRST_STEEPNESS = 0.1
 # The most proofs that are attempted in a stage, each at a tenth of the gradient of the one before.
 MAX_PROOFS = 5
+# Of more rows than these some are worth a fit of their own, from which that to all rows starts.
+MANY_ROWS = 50_000
+# About this number of rows are spread over all.
+SPREAD_ROWS = 20_000
 
 # Trimming
 
