@@ -104,10 +104,10 @@ max_iter : int
     %(max_iter_planes)s
 verbose : bool""",
     "threshold_solver": """L-BFGS on an objective whose kinks are rounded, ever less, until the gap is closed;
-an iteration costs two passes over the data and finding the threshold, O(n). Of 50,000 rows or more the
-positives and the rows near the threshold are copied and solved for, and all rows confirm the answer. Weights
-count as copies of rows in the mean and in the threshold. Ties at the threshold do not matter. Query groups
-take cutting planes.""",
+an iteration costs two passes over the data and finding the threshold, O(n). Of 50,000 rows or more some
+20,000, spread over all, are solved for first, then the positives and the rows near the threshold, which are
+copied, and all rows confirm the answer. Weights count as copies of rows in the mean and in the threshold.
+Ties at the threshold do not matter. Query groups take cutting planes.""",
     "rankers": """list
     Fitted rankers in the order of the values, with the other parameters of this ranker, which is not
     changed.""",

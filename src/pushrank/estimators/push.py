@@ -287,9 +287,9 @@ class PushRanker(LinearPushMixin, BaseEstimator):
     solver : {"lbfgs", "newton-cg", "coordinate"}, default="lbfgs"
         How to minimise: by L-BFGS, by Newton's method with conjugate gradients, or by exact steps along one
         coefficient at a time. All three end at the same coefficients. The hinge, the maximum and the largest
-        share, which have kinks, are approached by smooth objectives, each minimised by L-BFGS; but the
-        maximum of the hinge or its square, of two classes, is the problem of :class:`InfinitePush`, and
-        solved as there.
+        share, which have kinks, are approached by smooth objectives, each minimised by L-BFGS, of 50,000
+        rows or more first on some 20,000 of them, spread over all; but the maximum of the hinge or its
+        square, of two classes, is the problem of :class:`InfinitePush`, and solved as there.
     tol : float, default=1e-4
         Stop when neither the duality gap nor :math:`\max_j |g_j| / s_j` exceeds this, with g the gradient and
         :math:`s_j` the standard deviation of feature j within the classes; with kinks when the gap

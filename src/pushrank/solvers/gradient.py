@@ -85,7 +85,7 @@ def choose_strategy(problem: Problem, start: Floats, proven: Proof | None) -> St
     """Return how to minimise a problem from a start."""
     n_rows, n_features = problem.n_rows, problem.n_features
     wide = not can_whiten(problem)
-    cheap = not wide and problem.n_curved * n_features**2 <= tolerances.CHEAP_WORK
+    cheap = not wide and (problem.curved or problem).n_rows * n_features**2 <= tolerances.CHEAP_WORK
     few_rows = n_rows <= tolerances.MAX_ROWS_A_COLUMN * n_features
     # With nearly as many columns as rows no small set of directions dominates, so a diagonal scaling does not
     # help.

@@ -60,8 +60,8 @@ class Problem(ABC):
     ) -> None:
         self.objective, self.rows, self.alpha, self.positive = objective, rows, alpha, positive
         self.n_rows, self.n_features = rows.n_rows, rows.n_features
-        # The number of rows that moments are measured on.
-        self.n_curved = self.n_rows
+        # A problem of fewer rows that curves in the same way, to take the moments of.
+        self.curved: Problem | None = None
         self.in_row_space = rows.in_row_space
         self._last_point: ScoredPoint | None = None
 
@@ -179,23 +179,7 @@ class Problem(ABC):
 
 
 class ScoresProblem(Problem):
-    """The problem of an objective that needs the scores of all rows, which lie in memory.
-
-    ``curved`` is one of fewer rows that curves in the same way, for the moments.
-    """
-
-    def __init__(
-        self,
-        objective: ScoreObjective,
-        rows: RowSource,
-        alpha: float,
-        *,
-        positive: bool = False,
-        curved: ScoresProblem | None = None,
-    ) -> None:
-        super().__init__(objective, rows, alpha, positive=positive)
-        self._curved = self if curved is None else curved
-        self.n_curved = self._curved.n_rows
+    """The problem of an objective that needs the scores of all rows, which lie in memory."""
 
     def value_and_gradient(self, coef: Floats) -> tuple[float, Floats]:
         """Return the penalised objective and its gradient, shape (n_features,)."""
@@ -209,7 +193,9 @@ class ScoresProblem(Problem):
 
     def moments(self, coef: Floats, *, columns: bool = True, whole: bool = False) -> ClassMoments:
         """Return how rows vary within the classes, under the weights by which the objective curves."""
-        return self._curved.point(coef).moments(columns=columns, whole=whole)
+        if self.curved is not None:
+            return self.curved.moments(coef, columns=columns, whole=whole)
+        return self.point(coef).moments(columns=columns, whole=whole)
 
     def margin(self, coef: Floats) -> float:
         """Return the smallest difference of scores over the pairs that count."""

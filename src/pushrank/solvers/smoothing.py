@@ -191,7 +191,8 @@ def _stages(
     gap, size, end = np.inf, np.inf, (start, width)
     while len(path) < max_iter and width > MIN_WIDTH and gap > tol:
         smooth = smoothed(rows.sample, width, width * abs(best))
-        stage_problem = ScoresProblem(smooth, rows, problem.alpha, positive=problem.positive, curved=curved)
+        stage_problem = ScoresProblem(smooth, rows, problem.alpha, positive=problem.positive)
+        stage_problem.curved = curved
         proof = _Proof(problem, stage_problem, smooth, tol)
         # Where a proof decides the gradient is only a reason to ask for one.
         stage_tol = max(tol, FIRST_STEEPNESS * width) if smooth.bounded else tol
