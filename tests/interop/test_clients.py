@@ -1,0 +1,86 @@
+"""Other people's programs around our rankers, each as its users would write it in ten lines."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
+
+import pushrank.persistence
+from pushrank import PNormPush
+from samples import overlapping
+
+pytestmark = [
+    pytest.mark.nightly,
+    # Warnings of other libraries are theirs.
+    pytest.mark.filterwarnings("ignore::Warning"),
+]
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return overlapping(900)
+
+
+def test_optuna_searches_parameters(rows):
+    optuna = pytest.importorskip("optuna")
+    X, y = rows
+
+    def precision(trial):
+        p, alpha = trial.suggest_float("p", 1, 64, log=True), trial.suggest_float("alpha", 1e-4, 1, log=True)
+        return cross_val_score(PNormPush(p, alpha=alpha), X, y, scoring="average_precision", cv=3).mean()
+
+    study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=0))
+    study.optimize(precision, n_trials=5)
+    assert study.best_value == max(trial.value for trial in study.trials)
+    assert PNormPush(**study.best_params).fit(X, y).p == study.best_params["p"]
+
+
+def test_mlflow_logs_a_ranker_and_loads_it(rows, tmp_path, monkeypatch):
+    mlflow = pytest.importorskip("mlflow")
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
+    mlflow.set_tracking_uri(tmp_path.as_uri())
+    mlflow.set_experiment("top of the list")
+    X, y = rows
+    ranker = PNormPush().fit(X, y)
+    with mlflow.start_run():
+        mlflow.log_params(ranker.get_params())
+        # MLflow keeps models as skops files of the types that it is told to trust.
+        trusted = sorted(pushrank.persistence.TRUSTED_TYPES)
+        model = mlflow.sklearn.log_model(ranker, name="ranker", skops_trusted_types=trusted)
+    loaded, generic = mlflow.sklearn.load_model(model.model_uri), mlflow.pyfunc.load_model(model.model_uri)
+    np.testing.assert_array_equal(loaded.decision_function(X), ranker.decision_function(X))
+    np.testing.assert_array_equal(generic.predict(X), ranker.predict(X))
+
+
+def test_skore_reports_on_rankers(rows):
+    skore = pytest.importorskip("skore")
+    X, y = rows
+    report = skore.EstimatorReport(
+        PNormPush(), X_train=X[:600], y_train=y[:600], X_test=X[600:], y_test=y[600:]
+    )
+    scores = PNormPush().fit(X[:600], y[:600]).decision_function(X[600:])
+    assert report.metrics.roc_auc() == pytest.approx(roc_auc_score(y[600:], scores))
+
+
+def test_mapie_makes_sets_of_calibrated_probabilities(rows):
+    mapie = pytest.importorskip("mapie.classification")
+    X, y = rows
+    model = CalibratedClassifierCV(PNormPush()).fit(X[:300], y[:300])
+    conformal = mapie.SplitConformalClassifier(model, confidence_level=0.9, prefit=True)
+    labels, sets = conformal.conformalize(X[300:600], y[300:600]).predict_set(X[600:])
+    held = sets[np.arange(len(labels)), y[600:].astype(int), 0]
+    assert held.mean() == pytest.approx(0.9, abs=0.06)
+
+
+def test_pipelines_of_imbalanced_learn_resample_before_a_ranker(rows):
+    pipeline = pytest.importorskip("imblearn.pipeline")
+    sampling = pytest.importorskip("imblearn.over_sampling")
+    X, y = rows
+    steps = pipeline.make_pipeline(sampling.RandomOverSampler(random_state=0), PNormPush())
+    search = GridSearchCV(steps, {"pnormpush__p": [1, 4, 16]}, scoring="average_precision", cv=3).fit(X, y)
+    # Copies of positives are weights, of which a push reads the share alone.
+    plain = GridSearchCV(PNormPush(), {"p": [1, 4, 16]}, scoring="average_precision", cv=3).fit(X, y)
+    assert search.best_score_ == pytest.approx(plain.best_score_, abs=0.02)
