@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numba.extending import register_jitable
 from numpy.typing import ArrayLike, NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils import column_or_1d
@@ -20,7 +21,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import has_fit_parameter
 
 from pushrank._array import Floats
-from pushrank._parallel import compiled
 
 LIBRARY = f"{Path(__file__).parent}{os.sep}"
 
@@ -297,7 +297,7 @@ def check_k(k: Any, of: str = "the positives") -> None:
         )
 
 
-@compiled()
+@register_jitable  # type: ignore[untyped-decorator]
 def resolve_k(k: float, counted: bool, positive_weight: float) -> float:
     """Return k in rows: itself if ``counted``, else that fraction of the positives, and at least one row."""
     return k if counted else max(np.rint(k * positive_weight), 1.0)

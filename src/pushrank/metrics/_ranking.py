@@ -61,28 +61,8 @@ def find_bins(thresholds, scores, bins):
 
 
 @compiled()
-def distinct_ascending(ascending):
-    """Return the distinct values of an ascending array, and how often each occurs."""
-    n_distinct = 1
-    for i in range(1, len(ascending)):
-        n_distinct += ascending[i] != ascending[i - 1]
-    if n_distinct == len(ascending):
-        return ascending, np.ones(n_distinct)
-    distinct = np.empty(n_distinct)
-    counts = np.zeros(n_distinct)
-    last = -1
-    for i in range(len(ascending)):
-        if i == 0 or ascending[i] != ascending[i - 1]:
-            last += 1
-            distinct[last] = ascending[i]
-        counts[last] += 1.0
-    return distinct, counts
-
-
-@compiled()
-def count_in_bins(ascending, thresholds):
-    """Return the number of ascending scores in each bin of the thresholds."""
-    counts = np.zeros(2 * len(thresholds) + 1)
+def count_in_bins(ascending, thresholds, counts):
+    """Count the ascending scores in each bin of the thresholds, and return the counts."""
     g = 0
     for score in ascending:
         while g < len(thresholds) and thresholds[g] < score:
@@ -197,8 +177,8 @@ class Ranking(RankCounts):
 
     @cached_property
     def _thresholds_and_counts(self) -> tuple[Floats, Floats]:
-        thresholds, counts = distinct_ascending(np.sort(self.positive_scores))
-        return thresholds, counts
+        thresholds, counts = np.unique(self.positive_scores, return_counts=True)
+        return thresholds, counts.astype(np.float64)
 
     @cached_property
     def positive_threshold_index(self) -> NDArray[np.int64]:
@@ -243,10 +223,12 @@ class Ranking(RankCounts):
             return np.bincount(self.negative_bin_index, self.negative_weights, n_bins).astype(np.float64)
         # Every chunk has a count for each bin, so chunks are at least as long as there are thresholds.
         cost = min(SORT_COST, CHUNK_ELEMENTS / len(thresholds))
-        return sum_chunks(
-            lambda start, stop: np.asarray(count_in_bins(np.sort(scores[start:stop]), thresholds)),
-            row_chunks(len(scores), cost),
-        )
+
+        def counts(start: int, stop: int) -> Floats:
+            zeros = np.zeros(2 * len(thresholds) + 1)
+            return np.asarray(count_in_bins(np.sort(scores[start:stop]), thresholds, zeros))
+
+        return sum_chunks(counts, row_chunks(len(scores), cost))
 
     @cached_property
     def total_positive(self) -> float:

@@ -71,7 +71,7 @@ def roc_area(positive_shares, negative_shares, tied_error, max_fpr, min_tpr):
     return area
 
 
-@compiled()
+@compiled(inline="always")
 def area_above(x, y, to_x, to_y, floor):
     """Return the area between a rising line and a floor, where the line is above it."""
     if to_y <= floor:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numba.extending import register_jitable
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
@@ -34,7 +35,7 @@ SURROGATES = {"struct": STRUCT, "ramp": RAMP, "max": MAX, "avg": AVG}
 MIN_SELECTED = 64
 
 
-@compiled()
+@register_jitable
 def resolve_k_within(k, counted, positive_weight):
     """Return k in rows, itself if ``counted``, else a fraction of a weight; at most that weight."""
     return min(resolve_k(k, counted, positive_weight), positive_weight)
@@ -54,7 +55,7 @@ class TopRows(NamedTuple):
     class_weight: float
 
 
-@compiled()
+@compiled(inline="always")
 def select_top(scores, positive, sample_weight, k):
     """Return the k highest negatives and positives, and the weight of negatives among the first k of all.
 
@@ -93,10 +94,13 @@ def select_top(scores, positive, sample_weight, k):
 
 @compiled()
 def evaluate_surrogate(surrogate, scores, positive, sample_weight, k, slope):
-    """Write a subgradient and return the surrogate; ``k`` is at most the weight of the positives."""
+    """Write a subgradient; return the surrogate, and the weight of negatives among the first k of all.
+
+    ``k`` is at most the weight of the positives.
+    """
     slope[:] = 0.0
-    negatives, positives, _ = select_top(scores, positive, sample_weight, k)
-    return add_subgradient(surrogate, scores, sample_weight, negatives, positives, k, slope)
+    negatives, positives, mistakes = select_top(scores, positive, sample_weight, k)
+    return add_subgradient(surrogate, scores, sample_weight, negatives, positives, k, slope), mistakes
 
 
 @compiled()
@@ -130,7 +134,7 @@ def highest(scores, sample_weight, rows, target, sign):
     return count, weights
 
 
-@compiled()
+@compiled(inline="always")
 def _sort_descending(scores, rows, sign):
     """Put rows in the order of falling ``sign * score``; tied rows keep theirs."""
     count = len(rows)
@@ -156,7 +160,7 @@ def _sort_descending(scores, rows, sign):
         width *= 2
 
 
-@compiled()
+@compiled(inline="always")
 def select_highest(scores, sample_weight, rows, target, sign):
     """Bring the fewest rows of highest ``sign * score`` that have a weight of ``target`` to the front.
 
@@ -202,7 +206,7 @@ def select_highest(scores, sample_weight, rows, target, sign):
     return low
 
 
-@compiled()
+@compiled(inline="always")
 def _mistakes(scores, negatives, positives, k):
     """Return the weight of negatives among the first k of all rows; tied negatives come first."""
     mistakes, left = 0.0, k
@@ -343,7 +347,7 @@ def _average(scores, sample_weight, slope, negatives, positives, k):
     return best
 
 
-@compiled()
+@compiled(inline="always")
 def add_missed_positives(slope, sample_weight, positives, n_hits, factor):
     """Add ``factor`` for each unit of weight of all positives except the ``n_hits`` highest."""
     for row in positives.rows:
@@ -533,7 +537,7 @@ class PrecisionAtK:
         sample_weight = np.ones(sample.n_rows) if weights is None else weights
         k = self.count(float(sample_weight[positive].sum()))
         slope = np.empty(sample.n_rows)
-        value = evaluate_surrogate(SURROGATES[self.surrogate], scores, positive, sample_weight, k, slope)
+        value, _ = evaluate_surrogate(SURROGATES[self.surrogate], scores, positive, sample_weight, k, slope)
         return float(value), slope
 
     def count(self, n_positive: float, *, capped: bool = False) -> float:

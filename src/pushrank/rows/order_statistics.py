@@ -87,16 +87,17 @@ def _selected(values: NDArray[np.floating], target: float) -> OrderStatistic:
 def digit_weights(values: Values, prefix: int, n_fixed: int, bits: int) -> Floats:
     """Return the weight on each value of the next bits, of the values whose first bits are the prefix."""
     patterns = read_only(np.ascontiguousarray(values.values).view(f"u{values.values.itemsize}"))
-    return np.asarray(_digit_weights(patterns, values.weights, prefix, n_fixed, bits))
+    totals = np.zeros(1 << bits)
+    _digit_weights(patterns, values.weights, prefix, n_fixed, bits, totals)
+    return totals
 
 
 @compiled()
-def _digit_weights(patterns, weights, prefix, n_fixed, bits):
+def _digit_weights(patterns, weights, prefix, n_fixed, bits, totals):
     width = 8 * patterns.itemsize
     sign = np.uint64(1) << np.uint64(width - 1)
     every_bit = sign | (sign - np.uint64(1))
     n_digits = np.uint64(1) << np.uint64(bits)
-    totals = np.zeros(n_digits)
     for i in range(len(patterns)):
         pattern = np.uint64(patterns[i])
         # minus zero ties with zero
@@ -108,7 +109,6 @@ def _digit_weights(patterns, weights, prefix, n_fixed, bits):
         first_bits = key >> np.uint64(width - n_fixed - bits)
         if first_bits >> np.uint64(bits) == np.uint64(prefix):
             totals[first_bits & (n_digits - np.uint64(1))] += 1.0 if weights is None else weights[i]
-    return totals
 
 
 def _key_to_float(key: int, dtype: Any) -> float:

@@ -49,7 +49,7 @@ class Ramp(NamedTuple):
     def value(self, scores: Floats) -> float:
         """Return the ramp over k."""
         slope = np.empty(len(scores))
-        value = evaluate_surrogate(RAMP, scores, self.positive, self.sample_weight, self.k, slope)
+        value, _ = evaluate_surrogate(RAMP, scores, self.positive, self.sample_weight, self.k, slope)
         return float(value) / self.k
 
     def in_top(self, scores: Floats) -> Floats:

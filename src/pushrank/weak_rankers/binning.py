@@ -32,8 +32,10 @@ def bin_ends(weights, max_bins):
     n_values = len(weights)
     # Sums of the same weights in another order differ by rounding, which must not move a boundary.
     slack = 1.0 - 1e-12
-    is_heavy = np.zeros(n_values, dtype=np.bool_)
-    rest, bins_left = weights.sum(), max_bins
+    is_heavy, rest, bins_left = np.empty(n_values, dtype=np.bool_), 0.0, max_bins
+    for i in range(n_values):
+        is_heavy[i] = False
+        rest += weights[i]
     # A heavy value leaves less weight per bin to the others, which can make further values heavy.
     more_heavy = True
     while more_heavy and bins_left > 1:

@@ -37,7 +37,7 @@ def add_histograms(bins, row_weights, start, stop, sums):
             feature_sums[feature_bins[row]] += row_weights[row]
 
 
-@compiled()
+@compiled(inline="always")
 def write_edges(sums, n_thresholds, first, has_missing, edges):
     """Write the edges of a feature's stumps, from ``first`` on, from the sums of weights in its bins."""
     above = 0.0
@@ -55,7 +55,7 @@ def write_edges(sums, n_thresholds, first, has_missing, edges):
 def dense_edges(sums, first_stumps, has_missing, edges):
     """Write the edges of all stumps from the sums of weights in all bins."""
     for feature in range(len(sums)):
-        n_thresholds = (first_stumps[feature + 1] - first_stumps[feature]) // 2
+        n_thresholds = (first_stumps[feature + 1] - first_stumps[feature]) >> 1
         write_edges(sums[feature], n_thresholds, first_stumps[feature], has_missing[feature], edges)
 
 
@@ -66,7 +66,7 @@ def sparse_edges(
     """Write the edges of the features from start to stop, of entries stored by column."""
     sums = np.zeros(256)
     for feature in range(start, stop):
-        n_thresholds = (first_stumps[feature + 1] - first_stumps[feature]) // 2
+        n_thresholds = (first_stumps[feature + 1] - first_stumps[feature]) >> 1
         sums[: n_thresholds + 1] = 0.0
         sums[255] = 0.0
         # The rows whose entry is not stored have the rest of the total weight, in the bin of zero.
@@ -97,7 +97,7 @@ def add_step_functions(X, features, firsts, thresholds, values, start, stop, out
                 if x != x:
                     low = high = len(cuts) + 1
                 while low < high:
-                    middle = (low + high) // 2
+                    middle = (low + high) >> 1
                     if cuts[middle] < x:
                         low = middle + 1
                     else:

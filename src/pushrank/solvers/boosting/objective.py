@@ -37,7 +37,9 @@ def exponents(scores, powers, class_codes, log_weights, start, stop, out):
 
     ``powers`` are those of the class codes 0 and 1; rows of code 2 take no part and get ``-inf``.
     """
-    largest = np.full(3, -np.inf)
+    largest = np.empty(3)
+    for code in range(3):
+        largest[code] = -np.inf
     for row in range(start, stop):
         code = class_codes[row]
         exponent = powers[code] * scores[row] if code < 2 else -np.inf
@@ -58,7 +60,9 @@ def lower_by(shifts, class_codes, start, stop, values):
 @compiled()
 def class_totals(values, class_codes, start, stop):
     """Return the sum of the values of each class."""
-    totals = np.zeros(3)
+    totals = np.empty(3)
+    for code in range(3):
+        totals[code] = 0.0
     for row in range(start, stop):
         totals[class_codes[row]] += values[row]
     return totals
@@ -72,20 +76,18 @@ def multiply_by(factors, class_codes, start, stop, values):
 
 
 @compiled()
-def class_sums(gradient, mask, start, stop):
-    """Return the sums of |g| over the negative and the positive entries g, where false and where true."""
+def class_sums(gradient, mask, start, stop, sums):
+    """Add up and return |g| over the negative and the positive entries g, where false and where true."""
     # The sign of its gradient gives the class of a row: negative for positives, positive for negatives.
-    sums = np.zeros((2, 2))
     for row in range(start, stop):
         g = gradient[row]
-        sums[int(g > 0.0), int(mask[row])] += abs(g)
+        sums[1 if g > 0.0 else 0, 1 if mask[row] else 0] += abs(g)
     return sums
 
 
 @compiled()
-def moments(gradient, direction, start, stop):
-    """Return the sums of g u and of |g| u^2 over the negative and the positive entries g."""
-    sums = np.zeros((2, 2))
+def moments(gradient, direction, start, stop, sums):
+    """Add up g u and |g| u^2 over the negative and the positive entries g; return the sums."""
     for row in range(start, stop):
         g, u = gradient[row], direction[row]
         side = int(g > 0.0)
@@ -303,7 +305,7 @@ class TwoSumEvaluation:
 
     def _summed(self, kernel: Any, values: NDArray[Any]) -> Floats:
         parts = map_chunks(
-            lambda start, stop: kernel(self.gradient, values, start, stop),
+            lambda start, stop: kernel(self.gradient, values, start, stop, np.zeros((2, 2))),
             self._objective.chunks,
             self._objective.n_threads,
         )

@@ -19,12 +19,11 @@ from numpy.typing import NDArray
 
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled
-from pushrank.objectives.precision_at_k import AVG, MAX, resolve_k_within
+from pushrank.objectives.precision_at_k import AVG, MAX, evaluate_surrogate, resolve_k_within
 from pushrank.solvers.streaming.learner import LabelledRows, StreamLearner
 from pushrank.solvers.streaming.updates import (
     PERCEPTRON_AVG,
     PERCEPTRON_MAX,
-    evaluate_update,
     gather_batch,
     new_scratch,
 )
@@ -115,7 +114,7 @@ def total_loss(scores, positive, sample_weight, batches, rule, surrogate):
             rows, positive, sample_weight, batches.single, scratch
         )
         if positive_weight > 0.0 and negative_weight > 0.0:
-            value, _ = evaluate_update(
+            value, _ = evaluate_surrogate(
                 surrogate,
                 scratch.scores[:size],
                 scratch.positive[:size],

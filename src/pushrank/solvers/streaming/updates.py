@@ -37,7 +37,7 @@ from pushrank.objectives.precision_at_k import (
     STRUCT,
     add_between,
     add_missed_positives,
-    add_subgradient,
+    evaluate_surrogate,
     resolve_k_within,
     select_top,
 )
@@ -169,13 +169,19 @@ def learn_batches(
     of a batch whose scores are not finite, or lead to coefficients that are not.
     """
     dense, sparse = (None, CSR(X.data, X.indices, X.indptr)) if sp.issparse(X) else (read_only(X), None)
-    failed = run_batches(dense, sparse, positive, sample_weight, batches, rule, state, mistakes_path)
+    surrogate = None if rule.is_perceptron else rule.update
+    failed = run_batches(
+        dense, sparse, positive, sample_weight, batches, rule, surrogate, state, mistakes_path
+    )
     return int(failed)
 
 
 @compiled(fastmath=ANY_ORDER)
-def run_batches(dense, sparse, positive, sample_weight, batches, rule, state, mistakes_path):
-    """Do the work of :func:`learn_batches` on rows that are either dense or sparse, the other being None."""
+def run_batches(dense, sparse, positive, sample_weight, batches, rule, surrogate, state, mistakes_path):
+    """Do the work of :func:`learn_batches` on rows that are either dense or sparse, the other being None.
+
+    The surrogate of a perceptron is None, too.
+    """
     # The record is a view: what is assigned to its fields is written to the state.
     counts = state.counts[0]
     starts = batches.starts
@@ -198,15 +204,12 @@ def run_batches(dense, sparse, positive, sample_weight, batches, rule, state, mi
             counts.n_skipped += 1.0
             continue
         k = resolve_k_within(rule.k, rule.counted, positive_weight)
-        slope = scratch.slope[:size]
-        value, mistakes = evaluate_update(
-            rule.update,
-            scratch.scores[:size],
-            scratch.positive[:size],
-            scratch.sample_weight[:size],
-            k,
-            slope,
-        )
+        scores, is_positive = scratch.scores[:size], scratch.positive[:size]
+        weights, slope = scratch.sample_weight[:size], scratch.slope[:size]
+        if surrogate is None:
+            value = mistakes = evaluate_perceptron(rule.update, scores, is_positive, weights, k, slope)
+        else:
+            value, mistakes = evaluate_surrogate(surrogate, scores, is_positive, weights, k, slope)
         mistakes_path[number] = mistakes
         count_mistakes(counts, mistakes, k, min(k, negative_weight))
         # the structural surrogate may be zero where its slope is not
@@ -234,7 +237,7 @@ class Scratch(NamedTuple):
     change: Floats
 
 
-@compiled()
+@compiled(inline="always")
 def new_scratch(starts, n_features):
     """Return arrays for the largest batch, and for a row of zeros beside it."""
     size = 1
@@ -275,7 +278,7 @@ def score_sparse_rows(X, rows, coef, scale, scores):
     return check == 0.0
 
 
-@compiled(fastmath=ANY_ORDER)
+@compiled(fastmath=ANY_ORDER, inline="always")
 def gather_batch(rows, positive, sample_weight, single, scratch):
     """Write the classes and weights of a batch; a single row is joined by zeros of the other class."""
     size = len(rows)
@@ -295,14 +298,11 @@ def gather_batch(rows, positive, sample_weight, single, scratch):
 
 
 @compiled()
-def evaluate_update(update, scores, positive, sample_weight, k, slope):
-    """Write how much of every row to subtract; return a value and the weight of negatives in the first k."""
+def evaluate_perceptron(update, scores, positive, sample_weight, k, slope):
+    """Write how much of every row a perceptron subtracts; return the weight of negatives in the first k."""
     slope[:] = 0.0
     negatives, positives, mistakes = select_top(scores, positive, sample_weight, k)
-    value = mistakes
-    if update not in PERCEPTRONS:
-        value = add_subgradient(update, scores, sample_weight, negatives, positives, k, slope)
-    elif mistakes > 0.0:
+    if mistakes > 0.0:
         add_between(slope, negatives, 0.0, mistakes, 1.0)
         if update == PERCEPTRON_MAX:
             # The k - mistakes highest positives are among the first k; the next ones are those to add.
@@ -310,10 +310,10 @@ def evaluate_update(update, scores, positive, sample_weight, k, slope):
         else:
             n_missed = positives.class_weight - k + mistakes
             add_missed_positives(slope, sample_weight, positives, k - mistakes, -mistakes / n_missed)
-    return value, mistakes
+    return mistakes
 
 
-@compiled(fastmath=ANY_ORDER)
+@compiled(fastmath=ANY_ORDER, inline="always")
 def count_mistakes(counts, mistakes, k, max_mistakes):
     """Add a batch that has both classes to the counts."""
     counts.mistakes += mistakes
