@@ -135,3 +135,23 @@ def test_rankers_of_other_libraries_are_imported_by_name():
 
     assert PushLGBMRanker is lightgbm.PushLGBMRanker
     assert PushXGBRanker is xgboost.PushXGBRanker
+
+
+MISSING = """
+import json, sys
+from pushrank.cli import app
+
+try:
+    app(sys.argv[1:])
+except SystemExit as error:
+    print(json.dumps([error.code, [name for name in sys.modules if "." not in name]]))
+"""
+
+
+@pytest.mark.parametrize("words", ["fit no.csv --label y", "show no.skops", "compare no.csv", "--help"])
+def test_a_missing_file_is_named_before_anything_heavy_is_loaded(words):
+    run = subprocess.run([sys.executable, "-c", MISSING, *words.split()], capture_output=True, text=True)
+    code, loaded = json.loads(run.stdout.splitlines()[-1])
+    assert not {*HEAVY} & {*loaded}
+    assert code == (0 if words == "--help" else 2)
+    assert words == "--help" or f"{words.split()[1]} does not exist" in run.stderr

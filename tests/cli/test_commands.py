@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 
+import numba
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -14,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pushrank.cli.model import SavedModel
+from pushrank.cli.screen import compiling_is_announced
 from tests.cli.runner import FEW, LABEL, auc, call, fitted
 
 pytestmark = pytest.mark.fast
@@ -161,3 +163,12 @@ def test_as_a_program(files):
     assert done.stdout == ""
     assert done.stderr.count("\n") == 1
     assert done.stderr.startswith("Error: ")
+
+
+@pytest.mark.parametrize("looks", [True, False])
+def test_the_first_compiled_loop_is_announced_once_where_somebody_looks(monkeypatch, capsys, looks):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: looks)
+    with compiling_is_announced():
+        numba.njit(lambda a: a + 1.0)(1.0)
+        numba.njit(lambda a: a + 2.0)(1.0)
+    assert capsys.readouterr().err.count("Compiling the loops for the first time") == looks

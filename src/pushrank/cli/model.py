@@ -24,7 +24,7 @@ from sklearn.utils.validation import has_fit_parameter
 from pushrank import StackingRanker, estimators, persistence
 from pushrank.cli.alerts import Alert
 from pushrank.cli.columns import check_magnitudes, feature_matrix, row_hashes
-from pushrank.cli.errors import InputError, in_option_names, refusing, warn
+from pushrank.cli.errors import FIT_FIRST, InputError, check_exists, in_option_names, refusing, warn
 from pushrank.cli.features import LabelledFeatures
 from pushrank.cli.labels import LabelledRows, label_rows
 from pushrank.cli.read import SPARSE, file_kind, read_table
@@ -269,10 +269,9 @@ class SavedModel:
     @classmethod
     def load(cls, path: Path) -> SavedModel:
         """Read a model, or raise InputError of a file that is missing, damaged, not trusted or no model."""
+        check_exists(path, FIT_FIRST)
         try:
             content = persistence.load_content(path)
-        except FileNotFoundError as error:
-            raise InputError(f"{path} does not exist; fit a model first: pushrank fit.") from error
         except (OSError, ModelFileError) as error:
             raise InputError(str(error)) from error
         if not isinstance(content, dict):

@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 
-from pushrank.cli.errors import InputError
+from pushrank.cli.errors import InputError, check_exists
 from pushrank.cli.table import (
     DEFAULT_FORMAT,
     FLOAT,
@@ -99,8 +99,8 @@ def read_table(
     kind = file_kind(path)
     if kind not in {*TEXT_FILES, *SHEETS, *JSON_FILES, *SPARSE, ".parquet"}:
         raise InputError(f"{path}: the kind of file is not known; pushrank reads {READABLE}.")
-    if path != STANDARD_INPUT and not path.exists():
-        raise InputError(f"{path} does not exist.")
+    if path != STANDARD_INPUT:
+        check_exists(path)
     if path.is_dir() and not any(path.rglob("*.parquet")):
         raise InputError(f"{path} is a folder without .parquet files; give the name of a file.")
     _check_format(text_format, path)

@@ -4,12 +4,13 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from itertools import count
 from typing import Any
 
 import numpy as np
 import typer
+from numba.core import event
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table as Grid
@@ -22,6 +23,26 @@ from pushrank.model_selection.errors import HITS
 
 WIDTH = 140
 """The width of what is printed where neither a terminal nor COLUMNS says how wide it may be."""
+
+
+class Announcement(event.Listener):  # type: ignore[misc]
+    """A line, where somebody looks, as soon as the first loop is compiled."""
+
+    line = "Compiling the loops for the first time: later runs start at once."
+
+    def on_start(self, _: Any) -> None:
+        """Print the line, unless it was printed before."""
+        if self.line and sys.stderr.isatty():
+            typer.echo(self.line, err=True)
+        self.line = ""
+
+    def on_end(self, _: Any) -> None:
+        """Do nothing."""
+
+
+def compiling_is_announced() -> AbstractContextManager[Any]:
+    """Return a block that says why the first run on a machine takes longer than others."""
+    return event.install_listener("numba:compile", Announcement())  # type: ignore[no-any-return]
 
 
 @contextmanager
@@ -37,7 +58,7 @@ def progress(n_parts: int, n_models: int) -> Iterator[Callable[[], None]]:
     if not sys.stderr.isatty():
         yield print_parts
         return
-    with Progress(console=Console(stderr=True), transient=True) as bar:
+    with Progress(console=Console(stderr=True), transient=True) as bar, compiling_is_announced():
         task = bar.add_task("comparing", total=n_parts * n_models)
         yield lambda: bar.advance(task)
 
@@ -124,4 +145,5 @@ def fitting(model: str) -> Iterator[None]:
     screen = Console(stderr=True)
     with Progress(*shown, console=screen, transient=True, disable=not sys.stderr.isatty()) as bar:
         bar.add_task(model, total=None)
-        yield
+        with compiling_is_announced():
+            yield
