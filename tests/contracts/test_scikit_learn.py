@@ -186,6 +186,7 @@ def test_in_a_pipeline_and_a_grid(ranker, data):
     # precision at a quarter of the positives says nothing of the rest of the list
     whole = {"measure": "prbep"} if ranker is StructSVM else {"k": 1.0} if ranker in AT_K else {}
     whole |= {"candidates": ["logistic-regression"]} if ranker is TopRankerCV else {}
+    whole |= {"candidates": [("push", PNormPush(), {"p": [1.0, 4.0]})]} if ranker is RankerSearchCV else {}
     whole |= {"ps": [4.0], "learning_rates": [1.0], "n_estimators": [20]} if ranker is PushBoostCV else {}
     whole |= {"alphas": [0.01, 0.1], "cv": 3} if ranker in (PNormPushCV, PushRankerCV) else {}
     whole |= {"ps": [1.0, 4.0]} if ranker is PNormPushCV else {}

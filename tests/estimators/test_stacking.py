@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -408,7 +409,7 @@ def test_a_killed_fit_goes_on_from_what_is_on_disk(tmp_path):
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout.readline() == "ready\n"
         while process.poll() is None and len(list(folder.glob("[!.]*.joblib"))) < 3:
-            pass
+            time.sleep(0.01)
         os.kill(process.pid, signal.SIGKILL)
     kept = {path: path.stat().st_mtime_ns for path in folder.glob("[!.]*.joblib")}
     assert 3 <= len(kept) <= 12
