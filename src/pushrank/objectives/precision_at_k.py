@@ -160,7 +160,7 @@ def _sort_descending(scores, rows, sign):
         width *= 2
 
 
-@compiled(inline="always")
+@compiled()
 def select_highest(scores, sample_weight, rows, target, sign):
     """Bring the fewest rows of highest ``sign * score`` that have a weight of ``target`` to the front.
 
