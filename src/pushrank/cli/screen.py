@@ -25,7 +25,7 @@ WIDTH = 140
 """The width of what is printed where neither a terminal nor COLUMNS says how wide it may be."""
 
 
-class Announcement(event.Listener):  # type: ignore[misc]
+class Announcement(event.Listener):
     """A line, where somebody looks, as soon as the first loop is compiled."""
 
     line = "Compiling the loops for the first time: later runs start at once."
