@@ -33,6 +33,8 @@ FOREIGN_TYPES = {
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
     # A scorer calls a function, which has to be trusted itself.
     "sklearn.metrics._scorer._Scorer",
+    # The folds of an encoder of texts only hold numbers.
+    "sklearn.model_selection._split.StratifiedKFold",
     # The type of the values that an imputer fills in only names a kind of number.
     "numpy.dtype",
 }

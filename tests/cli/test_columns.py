@@ -13,7 +13,7 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from pushrank import PNormPush
-from pushrank.cli.model import MAX_CATEGORIES, SavedModel, make_ranking_pipelines, models_with
+from pushrank.cli.model import SavedModel, make_ranking_pipelines, models_with
 from pushrank.cli.table import TEXT, Kind, Table, TextFormat
 from tests.cli.runner import FEW, auc, call
 
@@ -162,18 +162,15 @@ def test_a_constant_column_is_warned_of(tmp_path, frame):
     assert SavedModel.load(tmp_path / "m.skops").numeric == ["x", "code"]
 
 
-def test_rare_categories_count_as_one(tmp_path, frame):
-    rng = np.random.default_rng(1)
-    city = np.char.add("city ", np.sort(rng.integers(0, 140, N_ROWS)).astype(str))
+@pytest.mark.parametrize("n_cities", [100, 101])
+def test_texts_are_columns_of_their_own_up_to_a_hundred(tmp_path, frame, n_cities):
+    city = np.char.add("city ", (np.arange(N_ROWS) % n_cities).astype(str))
     fitted(tmp_path, frame.assign(city=city))
     saved = SavedModel.load(tmp_path / "m.skops")
-    assert saved.pipeline["rank"].coef_.size == 2 + MAX_CATEGORIES
-    scores = saved.scores(saved.read(tmp_path / "train.csv"))
-    counts = pd.Series(city).value_counts()
-    assert np.isfinite(scores).all()
-    rare = counts.index[counts == 1][-1]
-    like = frame.iloc[:1].assign(city=["never seen"]), frame.iloc[:1].assign(city=[rare])
-    found = [float(saved.pipeline.decision_function(row.drop(columns="y"))[0]) for row in like]
+    assert saved.pipeline["rank"].coef_.size == 2 + (n_cities if n_cities <= 100 else 1)
+    assert np.isfinite(saved.scores(saved.read(tmp_path / "train.csv"))).all()
+    unseen = [frame.iloc[:1].assign(city=[name]).drop(columns="y") for name in ("never seen", "nor this")]
+    found = [float(saved.pipeline.decision_function(row)[0]) for row in unseen]
     assert found[0] == found[1]
 
 
@@ -491,3 +488,58 @@ def test_molecules_are_left_out_with_a_pointer_to_fingerprints(tmp_path, frame):
 def test_words_and_codes_are_no_molecules(tmp_path, frame, texts):
     frame["word"] = np.array(texts)[np.arange(N_ROWS) % len(texts)]
     assert "SMILES" not in fitted(tmp_path, frame).stderr
+
+
+@pytest.fixture
+def shops():
+    """Rows of 150 shops, in a half of which every fourth row is positive, in the others hardly any."""
+    rng = np.random.default_rng(0)
+    shop = rng.integers(0, 150, 3000)
+    y = rng.random(3000) < np.where(shop < 75, 0.25, 0.01)
+    few = rng.choice(["a", "b"], 3000)
+    return pd.DataFrame(
+        {"shop": [f"s{s}" for s in shop], "x": rng.normal(size=3000), "few": few, "y": y.astype(int)}
+    )
+
+
+@pytest.mark.parametrize("model", ["pnorm-push", "push-boost", "gradient-boosting", "ensemble"])
+def test_a_column_of_many_texts_is_encoded_by_mean_labels(tmp_path, shops, model):
+    members = ["--member", "pnorm-push", "--member", "gradient-boosting"] if model == "ensemble" else []
+    said = fitted(tmp_path, shops[:2000], "--model", model, *members).stderr
+    assert "shop: more than 100 different texts, each encoded by its mean label, within each fit." in said
+    assert "different texts, as names of rows do" not in said
+    new = shops[2000:].reset_index(drop=True)
+    new.loc[:9, "shop"] = "unheard of"
+    new.to_csv(tmp_path / "new.csv", index=False)
+    assert auc(tmp_path / "m.skops", tmp_path / "new.csv") > 0.7  # of 0.77 by the true rates
+    saved = SavedModel.load(tmp_path / "m.skops")
+    assert saved.categorical == ["few", "shop"]  # many texts come last
+    if model in ("pnorm-push", "push-boost"):
+        features = saved.features(saved.read(tmp_path / "new.csv"))
+        encoder = saved.pipeline[0].named_transformers_["texts"][0]
+        encoded = encoder.transform(features[["shop"]])[:, 0]
+        rate = shops["y"][:2000].mean()
+        np.testing.assert_allclose(encoded[:10], rate)  # unknown texts have the mean of all
+        # Empirical Bayes: the mean label of a text is shrunk to that of all, the more the fewer its rows.
+        groups = shops[:2000].groupby("shop")["y"].agg(["mean", "size", "var"])
+        between = shops["y"][:2000].var(ddof=0)
+        spread = groups["var"] * (groups["size"] - 1) / groups["size"]
+        weight = groups["size"] * between / (groups["size"] * between + spread)
+        expected = (weight * groups["mean"] + (1 - weight) * rate)[features["shop"][10:]]
+        np.testing.assert_allclose(encoded[10:], expected, rtol=1e-9)
+
+
+def test_no_row_learns_its_own_label_by_its_text(tmp_path):
+    """Texts that occur twice say nothing: encoded by all labels they would tell the training rows apart."""
+    rng = np.random.default_rng(0)
+    noise = pd.DataFrame({"text": [f"t{row // 2}" for row in range(800)], "x": rng.normal(size=800)})
+    noise["y"] = (rng.random(800) < 0.3).astype(int)
+    noise.to_csv(tmp_path / "train.csv", index=False)
+    options = ["--label", "y", *FEW, "--folds", 3, "-o", tmp_path / "r.csv", "--force"]
+    call("compare", tmp_path / "train.csv", *options)
+    found = pd.read_csv(tmp_path / "r.csv")
+    for area in found.loc[found["measure"] == "auc", "value"]:
+        assert 0.35 < area < 0.65
+    fitted(tmp_path, noise, "--model", "pnorm-push")
+    features = SavedModel.load(tmp_path / "m.skops").pipeline[-1]
+    assert abs(features.coef_[1]) < 0.3  # in units of its standard deviation

@@ -129,7 +129,7 @@ def test_what_a_pipeline_encodes_is_added_up_by_the_columns_that_it_was_given(la
     X, y = mixed()
     numbers = make_pipeline(StandardScaler(), SimpleImputer(add_indicator=True))
     parts_of = [("words", OneHotEncoder(**encoder), ["a_x", "word"]), ("numbers", numbers, slice(0, 3))]
-    columns = ColumnTransformer([*parts_of, ("none", "drop", ["d"])])
+    columns = ColumnTransformer([*parts_of, ("none", "drop", ["d"]), ("no", OneHotEncoder(), [])])
     model = make_pipeline(columns, last).fit(X, y)
     parts = score_parts(model, X)
     assert parts.shape == (len(X), X.shape[1] + 1)

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from pushrank.cli.errors import InputError, warn
 from pushrank.cli.table import DATE_PART, NEARLY_ALL, TEXT, Column, Kind, Table, as_text, listed
 
+MAX_CATEGORIES = 100
+"""One-hot columns of a text column; one of more texts is encoded by its mean labels."""
 MAX_NUMBER = 1e150
 """Scaling squares and adds up the numbers of a column: sums of larger ones would overflow."""
 MIN_ROWS_TO_WARN = 20

@@ -201,11 +201,9 @@ def run_comparison(source: FeatureSource, text_format: TextFormat, config: Compa
         # Nested, rows are split to measure, to choose a model, and in one model to choose p and alpha.
         with refusing("--test: " * (config.test is not None)):
             check_classes(tested, config.folds, 3 if config.nested else 1)
-    (cv, split), sparse = split_rows(rows, config), rows.table.is_sparse
-    rankers = config.models(rows.y, times, dense=not sparse)
-    models = make_ranking_pipelines(
-        rankers, rows.numeric, rows.categorical, sparse=sparse, alpha=config.alpha
-    )
+    cv, split = split_rows(rows, config)
+    rankers = config.models(rows.y, times, dense=not rows.table.is_sparse)
+    models = make_ranking_pipelines(rankers, **rows.kinds, alpha=config.alpha)
     # What is named is added up; of the models by default those that differ.
     members = list(models) if config.model else members_among(models)
     together = members if config.together and len(members) > 1 else []
@@ -236,9 +234,7 @@ def run_comparison(source: FeatureSource, text_format: TextFormat, config: Compa
         added = [(name, rankers[name]) for name in together]
         params = budget_params(compared.budget_of_rows_learnt, rows.n_learnt)
         stack = StackingRanker(added, **params, random_state=config.seed)
-        models |= make_ranking_pipelines(
-            {name: stack}, rows.numeric, rows.categorical, sparse=sparse, alpha=config.alpha
-        )
+        models |= make_ranking_pipelines({name: stack}, **rows.kinds, alpha=config.alpha)
     return compared
 
 

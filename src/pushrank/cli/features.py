@@ -15,13 +15,14 @@ from sklearn.utils import _safe_indexing
 
 from pushrank.cli import options
 from pushrank.cli.columns import (
+    MAX_CATEGORIES,
     MIN_ROWS_TO_WARN,
     check_magnitudes,
     feature_matrix,
     usable_columns,
     warn_of_copies,
 )
-from pushrank.cli.errors import InputError, warn
+from pushrank.cli.errors import InputError, say, warn
 from pushrank.cli.labels import LabelledRows, label_rows
 from pushrank.cli.options import option
 from pushrank.cli.read import read_table
@@ -59,7 +60,7 @@ class LabelledFeatures(LabelledRows):
     """Labelled rows with their features, what they count for in fits, and how they belong together.
 
     The rows of a test file come after the ``n_learnt`` rows to learn from. Each of ``giveaways`` is a column
-    that alone tells the two classes apart.
+    that alone tells the two classes apart. The last ``n_many`` of the categorical columns hold many texts.
     """
 
     numeric: list[str]
@@ -71,6 +72,7 @@ class LabelledFeatures(LabelledRows):
     times: NDArray[Any] | None
     n_learnt: int
     giveaways: list[str]
+    n_many: int = 0
 
     @property
     def learnt(self) -> LabelledFeatures:
@@ -93,6 +95,12 @@ class LabelledFeatures(LabelledRows):
         )
         shown = ", ".join(map(repr, self.categorical[:10])) + ", ..." * (len(self.categorical) > 10)
         return f"{numbers} and {texts} ({shown})" if self.categorical else numbers
+
+    @property
+    def kinds(self) -> dict[str, Any]:
+        """How pipelines take the columns."""
+        names = {"numeric": self.numeric, "categorical": self.categorical, "n_many": self.n_many}
+        return {**names, "sparse": self.table.is_sparse}
 
     @property
     def rows_to_show(self) -> pd.DataFrame:
@@ -126,6 +134,15 @@ def read_features(
     groups = None if group is None else table.groups(group)
     times = None if time is None else table.times(time)
     columns, giveaways = usable_columns(columns, learnt.y)
+    # Columns of many texts come last, where the preprocessing expects them.
+    columns.sort(key=lambda column: column.kind is Kind.TEXT and len(column.counts) > MAX_CATEGORIES)
+    many = [c.name for c in columns if c.kind is Kind.TEXT and len(c.counts) > MAX_CATEGORIES]
+    if many:
+        say(
+            f"{', '.join(many)}: more than {MAX_CATEGORIES} different texts, each encoded by its mean label, "
+            "within each fit.",
+            err=True,
+        )
     numeric = [column.name for column in columns if column.kind is Kind.NUMBER]
     categorical = [column.name for column in columns if column.kind is not Kind.NUMBER]
     features = feature_matrix(table, columns)
@@ -140,7 +157,7 @@ def read_features(
     y, n_learnt = np.concatenate([part.y for part in parts]), len(learnt.y)
     label, names = (learnt.label, learnt.positive), (numeric, categorical)
     return LabelledFeatures(
-        table, *label, y, *names, features, weights, groups, time, times, n_learnt, giveaways=giveaways
+        table, *label, y, *names, features, weights, groups, time, times, n_learnt, giveaways, len(many)
     )
 
 

@@ -174,15 +174,7 @@ def fit(source: FeatureSource, text_format: TextFormat, config: FitConfig) -> No
     if config.probability:
         with refusing("--probability: "):
             check_classes(rows.y, N_HELD_OUT)
-    sparse = rows.table.is_sparse
-    pipelines = make_ranking_pipelines(
-        {name: ranker},
-        rows.numeric,
-        rows.categorical,
-        sparse=sparse,
-        alpha=config.alpha,
-        n_rows=len(rows.y),
-    )
+    pipelines = make_ranking_pipelines({name: ranker}, **rows.kinds, alpha=config.alpha, n_rows=len(rows.y))
     with fitting(name):
         pipeline = fit_pipeline(pipelines[name], rows)
         scores = held_out_scores(pipeline, rows, by_period) if held_out else np.full(len(rows.y), np.nan)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
 from importlib.metadata import version
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,9 @@ from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, OrdinalEncoder, StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, OrdinalEncoder, StandardScaler, TargetEncoder
 from sklearn.utils.validation import has_fit_parameter
 
 from pushrank import StackingRanker, estimators, persistence
@@ -48,8 +50,6 @@ from pushrank.model_selection.compare import (
 from pushrank.monitoring import Reference
 
 FORMAT = 4
-MAX_CATEGORIES = 100
-"""One-hot columns of a text column: its rarest values share the last of them."""
 N_INNER_FOLDS = 5
 """Folds of the models that choose by cross-validation."""
 
@@ -69,11 +69,8 @@ MODELS: dict[str, type[BaseEstimator]] = {
     "gradient-boosting": HistGradientBoostingClassifier,
     "random-forest": RandomForestClassifier,
 }
-TAKE_RAW_COLUMNS = {"HistGradientBoostingClassifier", "LGBMClassifier", "PushLGBMRanker", "StackingRanker"}
-"""Trees that handle gaps and categories: a matrix of scaled numbers and a column a word slows them down.
-
-The members of an ensemble have preprocessing of their own.
-"""
+TAKE_RAW_COLUMNS = {"HistGradientBoostingClassifier", "LGBMClassifier", "PushLGBMRanker"}
+"""Trees that handle gaps and categories: a matrix of scaled numbers and a column a word slows them down."""
 MEMBERS = (
     BASELINE,
     "P-Norm Push, p = 16",
@@ -152,16 +149,26 @@ def members_among(compared: Iterable[str]) -> list[str]:
     return [name for name in MEMBERS if name in set(compared)][:MAX_MEMBERS]
 
 
-def by_kind(numbers: Any, words: Any, numeric: list[str], categorical: list[str]) -> ColumnTransformer:
-    """Return a transformer of the columns of numbers, which come first, and of those of texts."""
-    # scikit-learn looks each of several names up among all, which takes minutes for 200,000 columns.
-    n_numeric, n_columns = len(numeric), len(numeric) + len(categorical)
-    first: Any = slice(0, n_numeric) if numeric else []
-    others: Any = slice(n_numeric, n_columns) if categorical else []
-    return ColumnTransformer([("numbers", numbers, first), ("words", words, others)])
+def by_kind(
+    numbers: Any, words: Any, numeric: list[str], categorical: list[str], n_many: int = 0
+) -> ColumnTransformer:
+    """Return a transformer of columns of numbers, which come first, of few texts, and of many, the last."""
+    # scikit-learn looks each of several names up among all, which takes minutes for 200,000 columns: numbers.
+    ends = np.cumsum([0, len(numeric), len(categorical) - n_many, n_many]).tolist()
+    first, few, many = (list(range(*part)) for part in pairwise(ends))
+    # The scores of texts are those of other parts of the rows: no row sees its own label.
+    encoder = TargetEncoder(target_type="binary")
+    # From scikit-learn 1.9 on the splitter has the seed.
+    is_new = encoder.random_state is not None
+    seeded = {"cv": StratifiedKFold(shuffle=True, random_state=0)} if is_new else {"random_state": 0}
+    texts = make_pipeline(encoder.set_params(**seeded), StandardScaler())
+    parts = [("numbers", numbers, first), ("words", words, few)]
+    return ColumnTransformer(parts + [("texts", texts, many)] * bool(n_many))
 
 
-def make_preprocessor(numeric: list[str], categorical: list[str], *, sparse: bool) -> BaseEstimator:
+def make_preprocessor(
+    numeric: list[str], categorical: list[str], n_many: int = 0, *, sparse: bool
+) -> BaseEstimator:
     """Return a transformer of raw columns: numbers scaled, gaps filled and marked, text one-hot encoded."""
     if sparse:
         return MaxAbsScaler()
@@ -170,8 +177,8 @@ def make_preprocessor(numeric: list[str], categorical: list[str], *, sparse: boo
         strategy="constant", fill_value=0.0, add_indicator=True, keep_empty_features=True, copy=False
     )
     numbers = make_pipeline(StandardScaler(), gaps)
-    words = OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=MAX_CATEGORIES)
-    return by_kind(numbers, words, numeric, categorical)
+    words = OneHotEncoder(handle_unknown="ignore")
+    return by_kind(numbers, words, numeric, categorical, n_many)
 
 
 def make_ranking_pipelines(
@@ -180,6 +187,7 @@ def make_ranking_pipelines(
     categorical: list[str],
     *,
     sparse: bool,
+    n_many: int = 0,
     alpha: float | None = None,
     n_rows: int | None = None,
 ) -> dict[str, Pipeline]:
@@ -188,24 +196,28 @@ def make_ranking_pipelines(
     An ensemble that has no members yet is given those that suit the number of rows. Those that it has come
     without preprocessing.
     """
-    matrix = trees = make_preprocessor(numeric, categorical, sparse=sparse)
+    matrix = trees = whole = make_preprocessor(numeric, categorical, n_many, sparse=sparse)
     if not sparse:
         # Trees that handle gaps take texts as numbers, and numbers as they are.
         unknown = {"handle_unknown": "use_encoded_value", "unknown_value": np.nan}
-        words = OrdinalEncoder(**unknown, encoded_missing_value=np.nan, max_categories=MAX_CATEGORIES)
-        trees = by_kind("passthrough", words, numeric, categorical)
+        words = OrdinalEncoder(**unknown, encoded_missing_value=np.nan)
+        trees = by_kind("passthrough", words, numeric, categorical, n_many)
+        # The members of an ensemble encode texts, of which they are given numbers.
+        whole = by_kind("passthrough", words, numeric, categorical)
         alpha = STANDARD_ALPHA if alpha is None else alpha
     pipelines = {}
     for name, model in models.items():
         if isinstance(model, StackingRanker):
             members = dict(model.estimators or ensemble_members(n_rows, dense=not sparse))
-            of_members = make_ranking_pipelines(members, numeric, categorical, sparse=sparse, alpha=alpha)
+            shared: dict[str, Any] = {"sparse": sparse, "n_many": n_many, "alpha": alpha}
+            of_members = make_ranking_pipelines(members, numeric, categorical, **shared)
             # One model a member makes a file a fifth as large as those of all folds, with lists as good, and
             # scores that are as far from each other as those of single models by which alerts are set.
             model = clone(model).set_params(estimators=list(of_members.items()), refit=True)
         has_alpha = model.get_params().get("alpha") is not None
         ranker = clone(model).set_params(alpha=alpha) if has_alpha and alpha is not None else model
         columns = trees if type(model).__name__ in TAKE_RAW_COLUMNS else matrix
+        columns = whole if isinstance(model, StackingRanker) else columns
         pipelines[name] = Pipeline([("scale" if sparse else "columns", columns), ("rank", ranker)])
     return pipelines
 
@@ -334,8 +346,10 @@ class SavedModel:
         check_magnitudes(columns)
         # A pipeline saved in Python, which has no label here, may handle unknown values in another way.
         if self.label and self.categorical:
-            encoder = self.pipeline.named_steps["columns"].named_transformers_["words"]
-            for column, known in zip(columns[len(self.numeric) :], encoder.categories_, strict=True):
+            parts = self.pipeline.named_steps["columns"].named_transformers_
+            encoders = [parts["words"], *(parts["texts"][:1] if "texts" in parts else ())]
+            encoded = [known for part in encoders for known in getattr(part, "categories_", ())]
+            for column, known in zip(columns[len(self.numeric) :], encoded, strict=True):
                 _warn_of_unknown_values(column, known)
         return feature_matrix(table, columns)
 

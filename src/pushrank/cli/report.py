@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 from pushrank.cli import options
+from pushrank.cli.columns import MAX_CATEGORIES
 from pushrank.cli.comparison import Compared, ComparisonConfig, run_comparison
 from pushrank.cli.errors import say
 from pushrank.cli.features import FeatureSource, LabelledFeatures
-from pushrank.cli.model import MAX_CATEGORIES
 from pushrank.cli.table import TextFormat
 from pushrank.cli.write import REPORTS_WRITTEN, check_output, versions, write_page
 from pushrank.report import ReportData, sentences
@@ -95,6 +95,6 @@ def _feature_settings(rows: LabelledFeatures) -> dict[str, str]:
         + f" and {len(names) - MAX_NAMES:,} more" * (len(names) > MAX_NAMES),
         **({"Columns left out": ", ".join(left_out)} if left_out else {}),
         "Missing values": f"{100 * float(rows.features.isna().to_numpy().mean()):.3g} %",
-        "Preprocessing": "missing values imputed, numbers scaled, text one-hot encoded "
-        f"({MAX_CATEGORIES - 1} most frequent values; the rest share one column), within each fit",
+        "Preprocessing": "missing values imputed, numbers scaled, text one-hot encoded (columns of more than "
+        f"{MAX_CATEGORIES} texts: by the mean label of each), within each fit",
     }

@@ -71,7 +71,9 @@ def sources(step: Any, columns: NDArray[np.intp]) -> NDArray[np.intp]:
         return columns
     if isinstance(step, ColumnTransformer):
         parts = [(part, step._transformer_to_input_indices[name]) for name, part, _ in step.transformers_]
-        return np.concatenate([sources(part, columns[at]) for part, at in parts if part != "drop"])
+        return np.concatenate(
+            [sources(part, columns[at]) for part, at in parts if len(at) and part != "drop"]
+        )
     if isinstance(step, OneHotEncoder):
         named = copy(step).set_params(feature_name_combiner=lambda name, _: name).get_feature_names_out()
         names = getattr(step, "feature_names_in_", [f"x{number}" for number in range(len(columns))])
