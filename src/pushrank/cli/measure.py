@@ -376,13 +376,11 @@ def write_measures(measured: Measurement, path: Path) -> None:
 
 def members_grid(found: list[MemberHits], depth: int) -> Grid:
     """Return what each member of an ensemble finds among its own first rows."""
-    grid = Grid()
-    grid.add_column("member", overflow="fold")
-    for column in ("weight", f"hits in its first {depth:,} rows", "of them in no other member's"):
-        grid.add_column(column, justify="right")
-    for name, weight, hits, alone in found:
-        grid.add_row(name, f"{weight:.3f}", row_count(hits), row_count(alone))
-    return grid
+    header = ["member", "weight", f"hits in its first {depth:,} rows", "of them in no other member's"]
+    lines = [
+        [name, f"{weight:.3f}", row_count(hits), row_count(alone)] for name, weight, hits, alone in found
+    ]
+    return grid_of(header, lines)
 
 
 def gains_grid(measured: Measurement) -> Grid:
@@ -399,9 +397,5 @@ def gains_grid(measured: Measurement) -> Grid:
             "lift there": [f"{lift:.2f}" for lift in table.lift],
             "share found so far": next(iter(columns.values())),
         }
-    grid = Grid()
-    for column in ("the first", *columns):
-        grid.add_column(column, justify="right", overflow="fold")
-    for rows, *cells in zip(table.rows, *columns.values(), strict=True):
-        grid.add_row(f"{number_text(rows)} rows", *cells)
-    return grid
+    lines = zip((f"{number_text(rows)} rows" for rows in table.rows), *columns.values(), strict=True)
+    return grid_of(["the first", *columns], list(lines))
