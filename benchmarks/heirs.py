@@ -1,11 +1,10 @@
-"""How long do PatMat, TopPushK and partial AUC take to a gap of 1e-4 on a million rows, beside logistic
-regression?
+"""How long do PatMat, TopPushK and partial AUC take on a million rows, beside logistic regression?
 
     python benchmarks/heirs.py > benchmarks/heirs.txt
 
-Fits in turn on the same 50 columns, 13 % of the rows positive; the ratio is that of the medians of processor
-time, of all threads. Logistic regression stops at its default tolerance. C weighs the mean loss. The
-structural support vector machines are fitted once.
+Fits in turn, to a gap of 1e-4, on the same 50 columns, 13 % of the rows positive; the ratio is that of the
+medians of processor time, of all threads. Logistic regression stops at its default tolerance. C weighs the
+mean loss. The structural support vector machines are fitted once.
 """
 
 from __future__ import annotations

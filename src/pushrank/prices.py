@@ -551,7 +551,8 @@ def largest_floor(sums: Floats, weights: Floats, quantile: float, room: float, t
             high = floor
         newton = floor + excess / slope if slope > 0.0 else low
         step = newton if low < newton < high else 0.5 * (low + high)
-        if abs(excess) <= FLOOR_ROUNDING * room or step in (low, high):
+        # Rounding of the sum grows with the root of the number of rows.
+        if abs(excess) <= FLOOR_ROUNDING * math.sqrt(len(sums)) * room or step in (low, high):
             break
         floor = step
     return floor

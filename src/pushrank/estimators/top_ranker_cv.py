@@ -267,7 +267,7 @@ class TopRankerCV(SearchMixin, RankerMixin, BaseEstimator):
     candidates : sequence of str, default=None
         The families to choose from; None takes all but the ramp, which hardly changed a choice on five sets
         (``benchmarks/at_k_families.txt``) and takes longer than the trimmed push, and
-        Pat&Mat, which was chosen in 3 of 90 searches (``experiments/heirs``).
+        Pat&Mat, which was chosen in 4 of 138 searches (``experiments/heirs``).
     cv : int, splitter or iterable
     selection : {"one_standard_error", "best"}
         Take the simplest family whose best member is within one standard error of the best of all, logistic
