@@ -5,17 +5,11 @@ import numpy as np
 from pushrank.cli.model import make_ranking_pipelines
 from pushrank.cli.screen import print_comparison, progress
 from pushrank.datasets import load_dataset
-from pushrank.model_selection.compare import (
-    FOREST,
-    LIGHTGBM,
-    XGBOOST,
-    compare_rankers,
-    default_rankers,
-)
+from pushrank.model_selection import compare
 
 N_SHOWERS = 4000
 BUDGET = 400
-LEFT_OUT = (FOREST, LIGHTGBM, XGBOOST)
+LEFT_OUT = (compare.FOREST, compare.LIGHTGBM, compare.XGBOOST)
 
 
 def demo() -> None:
@@ -27,13 +21,13 @@ def demo() -> None:
     X, y = load_dataset("magic", return_X_y=True, as_frame=True)
     drawn = np.random.default_rng(0).permutation(len(y))[:N_SHOWERS]
     X, y = X.iloc[drawn].reset_index(drop=True), y.to_numpy()[drawn] == 1
-    rankers = default_rankers((16.0,), n_rows=N_SHOWERS, budget=BUDGET)
+    rankers = compare.default_rankers((16.0,), n_rows=N_SHOWERS, budget=BUDGET)
     # Forests but for one take as long as all others together. LightGBM and XGBoost are not installed
     # everywhere, and the more models, the larger a difference has to be.
     shown = {name: ranker for name, ranker in rankers.items() if not name.startswith(LEFT_OUT)}
     models = make_ranking_pipelines(shown, list(X.columns), [], sparse=False)
     with progress(5, len(models)) as advance:
-        comparison = compare_rankers(
+        comparison = compare.compare_rankers(
             models, X, y, budget=BUDGET, together=True, random_state=0, callback=advance
         )
     print_comparison(

@@ -34,19 +34,8 @@ from pushrank.cli.table import DEFAULT_FORMAT, Column, Table, TextFormat
 from pushrank.cli.write import writing
 from pushrank.estimators._scoring import fit_params
 from pushrank.exceptions import ModelFileError
+from pushrank.model_selection import compare
 from pushrank.model_selection._fits import model_scores, record_warnings
-from pushrank.model_selection.compare import (
-    BASELINE,
-    EXTRA_TREES,
-    FOREST,
-    GRADIENT_BOOSTING,
-    IR_PUSH,
-    LIGHTGBM,
-    POWERS,
-    STUMPS,
-    XGBOOST,
-    default_rankers,
-)
 from pushrank.monitoring import Reference
 
 FORMAT = 4
@@ -72,16 +61,16 @@ MODELS: dict[str, type[BaseEstimator]] = {
 TAKE_RAW_COLUMNS = {"HistGradientBoostingClassifier", "LGBMClassifier", "PushLGBMRanker"}
 """Trees that handle gaps and categories: a matrix of scaled numbers and a column a word slows them down."""
 MEMBERS = (
-    BASELINE,
+    compare.BASELINE,
     "P-Norm Push, p = 16",
-    STUMPS,
-    LIGHTGBM,
-    f"{LIGHTGBM}, P-Norm Push, p = 4",
-    GRADIENT_BOOSTING,
-    FOREST,
-    EXTRA_TREES,
-    XGBOOST,
-    IR_PUSH,
+    compare.STUMPS,
+    compare.LIGHTGBM,
+    f"{compare.LIGHTGBM}, P-Norm Push, p = 4",
+    compare.GRADIENT_BOOSTING,
+    compare.FOREST,
+    compare.EXTRA_TREES,
+    compare.XGBOOST,
+    compare.IR_PUSH,
 )
 """The models of ``compare`` that an ensemble is made of: no near-copies, and none that chooses by itself."""
 MAX_MEMBERS = 8
@@ -96,7 +85,7 @@ def models_with(option: str) -> str:
 
 def default_model(path: Path) -> str:
     """Return the model that is fitted by default: one that ``compare`` puts in its table at any size."""
-    return IR_PUSH if file_kind(path) in SPARSE else STUMPS
+    return compare.IR_PUSH if file_kind(path) in SPARSE else compare.STUMPS
 
 
 def make_model(name: str, seed: int = 0, **options: Any) -> BaseEstimator:
@@ -104,7 +93,7 @@ def make_model(name: str, seed: int = 0, **options: Any) -> BaseEstimator:
     power = re.fullmatch(r"P-Norm Push, p = (\d+(?:\.\d+)?)", name)
     # A library that cannot be loaded is of no concern to other models.
     with record_warnings([]):
-        compared = default_rankers((float(power[1]),) if power else POWERS)
+        compared = compare.default_rankers((float(power[1]),) if power else compare.POWERS)
     if name == "lightgbm":
         try:
             model = import_module("pushrank.interop.lightgbm").PushLGBMRanker("binary")
@@ -140,7 +129,7 @@ def ensemble_members(
     if named:
         return {name: make_model(name, seed) for name in named}
     with record_warnings([]):
-        compared = default_rankers((16.0,), dense=dense, n_rows=n_rows)
+        compared = compare.default_rankers((16.0,), dense=dense, n_rows=n_rows)
     return {name: make_model(name, seed) for name in members_among(compared)}
 
 

@@ -28,15 +28,8 @@ from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample, CrucialSample, Sample
 from pushrank.rows import MemoryRows
 from pushrank.solvers import linear_problem
-from pushrank.solvers.boosting.loop import (
-    BoostingProblem,
-    BoostingResult,
-    BoostingState,
-    Choice,
-    History,
-    boost,
-    slope_units,
-)
+from pushrank.solvers.boosting import loop
+from pushrank.solvers.boosting.loop import Choice
 from pushrank.solvers.boosting.objective import score_objective
 from pushrank.solvers.boosting.steps import StepRule, best_step
 from pushrank.weak_rankers import Columns, Functions, LightGBM, Regressors, Stumps
@@ -80,7 +73,7 @@ class BoostingStart:
     """
 
     learner: WeakRankers
-    history: History
+    history: loop.History
     generator: np.random.RandomState
     random_state: dict[str, Any] | None
 
@@ -94,9 +87,9 @@ class BoostingRun:
     train: Sample
     learner: WeakRankers
     first_random_state: dict[str, Any]
-    problem: BoostingProblem
-    state: BoostingState
-    result: BoostingResult
+    problem: loop.BoostingProblem
+    state: loop.BoostingState
+    result: loop.BoostingResult
 
 
 @shared_docs
@@ -160,7 +153,7 @@ class BoostedRankerMixin(RankerMixin):
             start = resume(self, spec, learner, X)
         else:
             # The weak rankers are fitted once the training part is drawn.
-            start = BoostingStart(learner, History(), check_random_state(self.random_state), None)
+            start = BoostingStart(learner, loop.History(), check_random_state(self.random_state), None)
         with one_blas_thread():
             run = run_rounds(self, spec, start, X, y, target.at(time))
         paths = {} if spec.paths is None else spec.paths(run)
@@ -293,7 +286,7 @@ def resume(ranker: Any, spec: BoostingSpec, learner: WeakRankers, X: Any) -> Boo
             f"n_estimators={ranker.n_estimators} must be at least the {ranker.n_iter_} rounds already run, "
             "when warm_start=True."
         )
-    history = History.from_arrays(ranker._history)
+    history = loop.History.from_arrays(ranker._history)
     last.truncate(history.n_rounds)
     # From the first state the validation part is drawn as in the first fit.
     generator = np.random.RandomState()
@@ -323,10 +316,10 @@ def run_rounds(
     else:
         generator.set_state(start.random_state)
     problem = _boosting_problem(ranker, spec, X, train, learner, n_threads)
-    state = BoostingState.after(problem, generator, start.history)
+    state = loop.BoostingState.after(problem, generator, start.history)
     n_rounds = int(ranker.n_estimators)
     with progress_bar(ranker, n_rounds) as callback:
-        result = boost(
+        result = loop.boost(
             problem,
             state,
             n_rounds,
@@ -342,7 +335,7 @@ def run_rounds(
 
 def _boosting_problem(
     ranker: Any, spec: BoostingSpec, X: Any, train: Sample, learner: WeakRankers, n_threads: int | None
-) -> BoostingProblem:
+) -> loop.BoostingProblem:
     """Return the objective on the training part over the weak rankers' outputs."""
     outputs: Outputs = learner.training_outputs(X, n_threads)
     check_declared(learner, outputs, X)
@@ -355,9 +348,9 @@ def _boosting_problem(
         ridge = spec.alpha * learner.units_**2 if spec.alpha > 0.0 else 0.0
         if spec.scale_slopes:
             linear = linear_problem(spec.objective, MemoryRows(LinearModel(X), train), spec.alpha)
-            scales = slope_units(linear, learner.units_)
+            scales = loop.slope_units(linear, learner.units_)
     lower, upper = _weight_bounds(ranker, learner, outputs.n_rankers, constant=spec.constant)
-    return BoostingProblem(
+    return loop.BoostingProblem(
         score_objective(spec.objective, train, n_threads, joint=spec.joint),
         outputs,
         spec.step_rule,

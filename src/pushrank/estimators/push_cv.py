@@ -15,19 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from pushrank._parallel import one_blas_thread
 from pushrank._validation import check_number
+from pushrank.estimators import _search
 from pushrank.estimators._base import RankerMixin, linear_scores, set_classes, warn
 from pushrank.estimators._docstrings import search_docs
 from pushrank.estimators._scoring import check_one_scorer
-from pushrank.estimators._search import (
-    Fold,
-    Member,
-    ScorerOfFolds,
-    Search,
-    SearchMixin,
-    Selection,
-    check_numbers,
-    choose,
-)
+from pushrank.estimators._search import Selection
 from pushrank.estimators._target import check_alpha, sample_threshold, validate_two_classes
 from pushrank.estimators.push import push_objective, set_certificate
 from pushrank.losses import Loss
@@ -44,7 +36,7 @@ from pushrank.solvers.result import Result
 
 @search_docs
 @dataclass(eq=False, repr=False)
-class PNormPushCV(SearchMixin, RankerMixin, BaseEstimator):
+class PNormPushCV(_search.SearchMixin, RankerMixin, BaseEstimator):
     r"""The P-Norm Push, with p and alpha chosen by cross-validation along a path.
 
     Minimises, over linear scores :math:`f(x) = w \cdot x`,
@@ -109,7 +101,7 @@ class PNormPushCV(SearchMixin, RankerMixin, BaseEstimator):
     verbose: bool = False
 
     def _choose(self, *data: Any) -> None:
-        check_numbers("ps", self.ps, least=1.0)
+        _search.check_numbers("ps", self.ps, least=1.0)
         ps = [float(p) for p in self.ps]
         objectives = [PushObjective(price=Power(p), scale="log") for p in ps]
         fit_path(self, "p", ps, objectives, *data)
@@ -122,7 +114,7 @@ class PNormPushCV(SearchMixin, RankerMixin, BaseEstimator):
 
 @search_docs
 @dataclass(eq=False, repr=False)
-class PushRankerCV(SearchMixin, RankerMixin, BaseEstimator):
+class PushRankerCV(_search.SearchMixin, RankerMixin, BaseEstimator):
     r"""A push ranker of any pair loss, with price and alpha chosen by cross-validation along a path.
 
     Minimises the objective of :class:`PushRanker`,
@@ -232,7 +224,7 @@ def fit_path(
 
     Member ``(a, q)`` of the grid has the penalty ``alphas[a]`` and the objective of ``pushes[q]``.
     """
-    check_numbers("alphas", ranker.alphas)
+    _search.check_numbers("alphas", ranker.alphas)
     for alpha in ranker.alphas:
         check_alpha("alphas", alpha)
     check_number("tol", ranker.tol, above=0.0)
@@ -240,11 +232,11 @@ def fit_path(
     check_one_scorer(ranker.scoring)
     alphas = [float(alpha) for alpha in ranker.alphas]
     frame, (X, target) = X, validate_two_classes(ranker, X, y, sample_weight)
-    search = Search.of_rows(ranker, frame, target, groups, time)
+    search = _search.Search.of_rows(ranker, frame, target, groups, time)
     # The order is that of scikit-learn's ParameterGrid, so that the first of equals is the same.
     grid = list(product(range(len(alphas)), range(len(pushes))))
 
-    def solve(fold: Fold) -> Iterator[Member]:
+    def solve(fold: _search.Fold) -> Iterator[_search.Member]:
         weights = None if target.weights is None else target.weights[fold.train]
         sample = BipartiteSample.from_mask(np.asarray(target.codes)[fold.train], weights)
         path = RegularisationPath(LinearModel(X[fold.train]), sample, ranker.tol, ranker.max_iter)
@@ -253,20 +245,20 @@ def fit_path(
             result = by_push[q][a]
             scores = linear_scores(X, result.coef.astype(X.dtype))
             threshold = sample_threshold(scores[fold.train], sample)
-            yield Member(
+            yield _search.Member(
                 {"alpha": alphas[a], push_name: pushes[q]}, scores[fold.test], threshold, solution=result
             )
 
     # Scorers too run on one thread of BLAS, so that the number of jobs changes nothing.
     with one_blas_thread():
-        measure = ScorerOfFolds(ranker.scoring, X, target, search.folds)
+        measure = _search.ScorerOfFolds(ranker.scoring, X, target, search.folds)
         results = search.run(solve, measure, len(grid))
     # The best of equals is the first; the simplest has the largest penalty and then the mildest push.
     order = list(grid)
     if ranker.selection == "one_standard_error":
         order.sort(key=lambda member: (-alphas[member[0]], member[1]))
     complexity = [order.index(member) for member in grid]
-    best = choose(results.values, results.overall.mean(axis=1), complexity, ranker.selection)
+    best = _search.choose(results.values, results.overall.mean(axis=1), complexity, ranker.selection)
     results.set_fitted(ranker, best)
     n_iter = np.array([[result.n_iter for result in solutions] for solutions in results.solutions])
     ranker.cv_results_["mean_n_iter"] = n_iter.mean(axis=0)

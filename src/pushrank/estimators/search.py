@@ -17,21 +17,11 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
 from pushrank.budgets import Budget
+from pushrank.estimators import _search
 from pushrank.estimators._base import RankerMixin, set_classes, tags_of_all
 from pushrank.estimators._docstrings import search_docs
 from pushrank.estimators._scoring import fit_params, model_scores
-from pushrank.estimators._search import (
-    Fold,
-    Member,
-    PrecisionAtBudget,
-    Search,
-    SearchMixin,
-    Selection,
-    check_numbers,
-    choose_for_budget,
-    draw_seed,
-    grid_size,
-)
+from pushrank.estimators._search import Selection
 from pushrank.estimators._target import check_alpha, two_class_target
 from pushrank.estimators.boosting import PushBoost
 from pushrank.estimators.push import PNormPush
@@ -76,12 +66,12 @@ class Candidate(NamedTuple):
     @property
     def n_members(self) -> int:
         """The number of settings."""
-        return grid_size(self.grid)
+        return _search.grid_size(self.grid)
 
 
 @search_docs
 @dataclass(eq=False, repr=False)
-class RankerSearchCV(SearchMixin, RankerMixin, BaseEstimator):
+class RankerSearchCV(_search.SearchMixin, RankerMixin, BaseEstimator):
     r"""Any ranker or classifier for the first rows that you can act on, chosen by cross-validation.
 
     Of several estimators, each over its own parameters, it takes the one with the best precision at your
@@ -181,7 +171,7 @@ class RankerSearchCV(SearchMixin, RankerMixin, BaseEstimator):
 
 @search_docs
 @dataclass(eq=False, repr=False)
-class PushBoostCV(SearchMixin, RankerMixin, BaseEstimator):
+class PushBoostCV(_search.SearchMixin, RankerMixin, BaseEstimator):
     r"""PushBoost for the first rows that you can act on, chosen by cross-validation.
 
     Of :class:`PushBoost` at several strengths p of the push, learning rates and numbers of rounds it takes
@@ -255,11 +245,11 @@ class PushBoostCV(SearchMixin, RankerMixin, BaseEstimator):
     verbose: bool = False
 
     def _choose(self, *data: Any) -> None:
-        check_numbers("ps", self.ps, least=1.0)
-        check_numbers("learning_rates", self.learning_rates, above=0.0, most=1.0)
-        check_numbers("n_estimators", self.n_estimators, least=1, integer=True)
+        _search.check_numbers("ps", self.ps, least=1.0)
+        _search.check_numbers("learning_rates", self.learning_rates, above=0.0, most=1.0)
+        _search.check_numbers("n_estimators", self.n_estimators, least=1, integer=True)
         check_alpha("alpha", self.alpha)
-        ranker = self._ranker().set_params(random_state=draw_seed(self.random_state))
+        ranker = self._ranker().set_params(random_state=_search.draw_seed(self.random_state))
         grid = {"learning_rate": self.learning_rates, ROUNDS: self.n_estimators}
         candidates = [Candidate(f"p = {p:g}", ranker, {"p": [p], **grid}, {}) for p in sorted(self.ps)]
         fit_candidates(self, candidates, *data)
@@ -293,23 +283,25 @@ def fit_candidates(
     (X,), labels = indexable(X), column_or_1d(y, warn=True)
     check_consistent_length(X, labels)
     target = two_class_target(search_ranker, labels, sample_weight)
-    search = Search.of_rows(search_ranker, X, target, groups, time)
-    measure = PrecisionAtBudget(search_ranker, target, search.times)
+    search = _search.Search.of_rows(search_ranker, X, target, groups, time)
+    measure = _search.PrecisionAtBudget(search_ranker, target, search.times)
 
-    def solve(fold: Fold) -> Iterator[Member]:
+    def solve(fold: _search.Fold) -> Iterator[_search.Member]:
         train, test = _safe_indexing(X, fold.train), _safe_indexing(X, fold.test)
         weights = None if target.weights is None else target.weights[fold.train]
         times = None if search.times is None else search.times[fold.train]
         for candidate in candidates:
             for params, scores in candidate.solve(train, labels[fold.train], weights, times, test):
-                yield Member(candidate.label | params, scores)
+                yield _search.Member(candidate.label | params, scores)
 
     families = [candidate.name for candidate in candidates for _ in range(candidate.n_members)]
     complexity = {candidate.name: number for number, candidate in enumerate(candidates)}
     # On one thread of BLAS sums have one order, so that the number of jobs changes nothing.
     with one_blas_thread():
         results = search.run(solve, measure, len(families), keep_scores=keep_scores)
-        best = choose_for_budget(search_ranker, results, families, complexity, measure.one_hit(search.folds))
+        best = _search.choose_for_budget(
+            search_ranker, results, families, complexity, measure.one_hit(search.folds)
+        )
         candidate = candidates[complexity[families[best]]]
         params = {name: value for name, value in results.params[best].items() if name in candidate.grid}
         search_ranker.best_estimator_ = candidate.fitted(params, X, labels, target.weights, search.times)

@@ -18,20 +18,10 @@ from sklearn.linear_model import LogisticRegression
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
 from pushrank.budgets import Budget
+from pushrank.estimators import _search
 from pushrank.estimators._base import RankerMixin, linear_scores, set_classes, warn
 from pushrank.estimators._docstrings import search_docs
-from pushrank.estimators._search import (
-    DEFAULT_FRACTION,
-    Fold,
-    Member,
-    PrecisionAtBudget,
-    Search,
-    SearchMixin,
-    Selection,
-    choose_for_budget,
-    draw_seed,
-    grid_size,
-)
+from pushrank.estimators._search import Selection
 from pushrank.estimators._streaming import batch_rows, epoch_orders, run_epochs
 from pushrank.estimators._target import validate_two_classes
 from pushrank.estimators.precision_at_k import PerceptronAtK
@@ -215,7 +205,7 @@ class Family(NamedTuple):
 
 def falling_ks(k: float) -> list[float]:
     """Return shares of the positives to keep, down to the share that the budget has room for."""
-    lowest = min(DEFAULT_FRACTION, max(MIN_KEPT, k))
+    lowest = min(_search.DEFAULT_FRACTION, max(MIN_KEPT, k))
     return [float(round(lowest ** (step / 5), 4)) for step in range(1, 6)]
 
 
@@ -238,7 +228,7 @@ DEFAULT_CANDIDATES = tuple(name for name in FAMILIES if name not in ("ramp-at-k"
 
 @search_docs
 @dataclass(eq=False, repr=False)
-class TopRankerCV(SearchMixin, RankerMixin, BaseEstimator):
+class TopRankerCV(_search.SearchMixin, RankerMixin, BaseEstimator):
     r"""The linear ranker for the first rows that you can act on, chosen by cross-validation.
 
     Of several families of objectives, each over its own parameters, it takes the one with the best precision
@@ -324,12 +314,12 @@ class TopRankerCV(SearchMixin, RankerMixin, BaseEstimator):
     ) -> None:
         names = check_families(self.candidates)
         frame, (X, target) = X, validate_two_classes(self, X, y, sample_weight)
-        search = Search.of_rows(self, frame, target, groups, time)
-        measure = PrecisionAtBudget(self, target, search.times)
-        seed = draw_seed(self.random_state)
+        search = _search.Search.of_rows(self, frame, target, groups, time)
+        measure = _search.PrecisionAtBudget(self, target, search.times)
+        seed = _search.draw_seed(self.random_state)
         grids = {name: FAMILIES[name].grid(measure.kept) for name in names}
 
-        def solve(fold: Fold) -> Iterator[Member]:
+        def solve(fold: _search.Fold) -> Iterator[_search.Member]:
             # A row may be in a training part more than once.
             counts = np.bincount(fold.train, minlength=len(measure.weights))
             rows = TrainingRows(X, model, measure.is_positive, counts * measure.weights, seed)
@@ -337,16 +327,16 @@ class TopRankerCV(SearchMixin, RankerMixin, BaseEstimator):
             for name in names:
                 for solution in FAMILIES[name].solve(rows, grids[name]):
                     scores = linear_scores(test, solution.coef.astype(X.dtype))
-                    yield Member({"candidate": name, **solution.params}, scores)
+                    yield _search.Member({"candidate": name, **solution.params}, scores)
 
         with one_blas_thread(), warnings.catch_warnings():
             # Single candidates may warn as they like; the last solution is warned of below.
             warnings.simplefilter("ignore", UserWarning)
             model = in_row_space(LinearModel(X))
-            results = search.run(solve, measure, sum(grid_size(grid) for grid in grids.values()))
+            results = search.run(solve, measure, sum(_search.grid_size(grid) for grid in grids.values()))
             families = [params["candidate"] for params in results.params]
             complexity = {name: FAMILIES[name].complexity for name in names}
-            choose_for_budget(self, results, families, complexity, measure.one_hit(search.folds))
+            _search.choose_for_budget(self, results, families, complexity, measure.one_hit(search.folds))
             self.candidate_ = self.best_params_["candidate"]
             grid: Grid = {name: [value] for name, value in self.best_params_.items() if name != "candidate"}
             rows = TrainingRows(X, model, measure.is_positive, measure.weights, seed, is_final=True)

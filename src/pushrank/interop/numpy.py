@@ -27,14 +27,7 @@ from sklearn.preprocessing import (
 )
 
 from pushrank._io import atomic_write
-from pushrank.interop._scores import (
-    KernelScores,
-    LinearScores,
-    Scores,
-    final_ranker,
-    fitted_scores,
-    label_cuts,
-)
+from pushrank.interop import _scores
 
 __all__ = ["export_numpy"]
 
@@ -124,7 +117,7 @@ class Source:
 def source(model: Any, alert_threshold: float | None = None) -> str:
     """Return the Python file of a model."""
     *steps, ranker = list(_steps(model)) or [model]
-    scores, first = fitted_scores(ranker), [*steps, ranker][0]
+    scores, first = _scores.fitted_scores(ranker), [*steps, ranker][0]
     names = getattr(first, "feature_names_in_", None)
     # Steps that read texts have no number of features; they are refused below.
     width = getattr(first, "n_features_in_", 0)
@@ -134,7 +127,7 @@ def source(model: Any, alert_threshold: float | None = None) -> str:
     if names is None:
         file.lines.append("X = array(X)")
     file.constant("FEATURES", features)
-    cuts, predict = label_cuts(ranker), ""
+    cuts, predict = _scores.label_cuts(ranker), ""
     if cuts is not None:
         file.constant("CLASSES", np.asarray(ranker.classes_))
         file.constant("CUTS", cuts)
@@ -167,7 +160,7 @@ def source(model: Any, alert_threshold: float | None = None) -> str:
 
 def _steps(model: Any) -> Iterator[Any]:
     """Yield the steps of a pipeline, and of pipelines and searches within it, if they do anything."""
-    model = final_ranker(model)
+    model = _scores.final_ranker(model)
     if isinstance(model, Pipeline):
         for _, step in model.steps:
             yield from _steps(step)
@@ -239,19 +232,19 @@ def _is_of_numbers(imputer: SimpleImputer) -> bool:
     return are_numbers and imputer.missing_values != imputer.missing_values
 
 
-def _write_scores(scores: Scores, file: Source) -> None:
+def _write_scores(scores: _scores.Scores, file: Source) -> None:
     """Write the scores of the matrix Z."""
-    takes_missing = not isinstance(scores, LinearScores | KernelScores)
+    takes_missing = not isinstance(scores, _scores.LinearScores | _scores.KernelScores)
     wrong, unwanted = ("np.isinf(Z)", "infinity") if takes_missing else ("~np.isfinite(Z)", "NaN or infinity")
     file.lines += [f"if ({wrong}).any():", f'    raise ValueError("X must not hold {unwanted}.")']
-    if isinstance(scores, LinearScores):
+    if isinstance(scores, _scores.LinearScores):
         file.constant("COEF", scores.coef.astype(np.float64))
         formula = "Z @ COEF - THRESHOLD"
         # Scores of coefficients in single precision are rounded to it, as the ranker rounds them.
         if scores.coef.dtype == np.float32:
             formula = "(Z @ COEF).astype(np.float32) - np.float32(THRESHOLD)"
         file.lines.append(f"scores = {formula}")
-    elif isinstance(scores, KernelScores):
+    elif isinstance(scores, _scores.KernelScores):
         file.constant("GAMMA", float(scores.kernel.gamma))
         if scores.kernel.kind == "poly":
             file.constant("COEF0", scores.kernel.coef0)

@@ -12,14 +12,7 @@ from numpy.typing import NDArray
 
 from pushrank import estimators
 from pushrank._optional import import_optional
-from pushrank.interop._scores import (
-    KernelScores,
-    LinearScores,
-    Scores,
-    final_ranker,
-    fitted_scores,
-    label_cuts,
-)
+from pushrank.interop import _scores
 
 __all__ = ["register_converters"]
 
@@ -104,12 +97,12 @@ def _classes(ranker: Any) -> NDArray[Any]:
 
 def _parse(scope: Any, ranker: Any, inputs: list[Any], custom_parsers: Any = None) -> Any:  # noqa: ARG001
     """Declare the outputs of a ranker."""
-    scores = fitted_scores(final_ranker(ranker))
+    scores = _scores.fitted_scores(_scores.final_ranker(ranker))
     operator = scope.declare_local_operator(ALIAS, ranker)
     operator.inputs = inputs
-    if label_cuts(final_ranker(ranker)) is not None:
+    if _scores.label_cuts(_scores.final_ranker(ranker)) is not None:
         operator.outputs.append(scope.declare_local_variable("label", _label_type(ranker)))
-    is_single = isinstance(scores, LinearScores) and scores.coef.dtype == np.float32
+    is_single = isinstance(scores, _scores.LinearScores) and scores.coef.dtype == np.float32
     kind = "Float" if is_single else "Double"
     operator.outputs.append(scope.declare_local_variable("scores", _tensor(kind)))
     return operator.outputs
@@ -117,7 +110,7 @@ def _parse(scope: Any, ranker: Any, inputs: list[Any], custom_parsers: Any = Non
 
 def _set_shapes(operator: Any) -> None:
     """Set the shapes of a ranker's outputs, and the type of its labels."""
-    ranker, n_rows = final_ranker(operator.raw_operator), operator.inputs[0].get_first_dimension()
+    ranker, n_rows = _scores.final_ranker(operator.raw_operator), operator.inputs[0].get_first_dimension()
     operator.outputs[-1].type.shape = [n_rows]
     if len(operator.outputs) == 2:
         operator.outputs[0].set_type(_label_type(ranker, [n_rows]))
@@ -126,7 +119,7 @@ def _set_shapes(operator: Any) -> None:
 def _convert(scope: Any, operator: Any, container: Any) -> None:
     """Add the nodes of a ranker to the graph."""
     nodes, types = import_module("skl2onnx.algebra.onnx_ops"), import_module("onnx").TensorProto
-    ranker, outputs = final_ranker(operator.raw_operator), operator.outputs
+    ranker, outputs = _scores.final_ranker(operator.raw_operator), operator.outputs
 
     def node(name: str, *inputs: Any, **attributes: Any) -> Any:
         return getattr(nodes, f"Onnx{name}")(*inputs, op_version=container.target_opset, **attributes)
@@ -143,14 +136,14 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
             "SimpleImputer(add_indicator=True) and OneHotEncoder(max_categories=...)."
         )
     X = node("Concat", *(to_double(variable) for variable in operator.inputs), axis=1)
-    formula = fitted_scores(ranker)
-    dtype: Any = formula.coef.dtype.type if isinstance(formula, LinearScores) else np.float64
+    formula = _scores.fitted_scores(ranker)
+    dtype: Any = formula.coef.dtype.type if isinstance(formula, _scores.LinearScores) else np.float64
     scores = node(
         "Cast", _sums(formula, X, node, to_double), to=types.FLOAT if dtype is np.float32 else types.DOUBLE
     )
     scores = node("Sub", scores, np.array([ranker.threshold_], dtype=dtype))
     column = node("ReshapeApi13", scores, np.array([-1, 1]))
-    cuts = label_cuts(ranker)
+    cuts = _scores.label_cuts(ranker)
     if cuts is not None:
         n_below = node(
             "MatMul", to_double(node("Greater", column, cuts[None].astype(dtype))), np.ones(len(cuts))
@@ -170,11 +163,11 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     add("Cast", scores, to=outputs[-1].type._get_element_onnx_type(), output=outputs[-1])
 
 
-def _sums(formula: Scores, X: Any, node: Any, to_double: Any) -> Any:
+def _sums(formula: _scores.Scores, X: Any, node: Any, to_double: Any) -> Any:
     """Return the node of the scores before the threshold, shape (n_rows,)."""
-    if isinstance(formula, LinearScores):
+    if isinstance(formula, _scores.LinearScores):
         return node("MatMul", X, formula.coef.astype(np.float64))
-    if isinstance(formula, KernelScores):
+    if isinstance(formula, _scores.KernelScores):
         kernel, vectors = formula.kernel, formula.vectors
         products = node("MatMul", X, vectors.T)
         if kernel.kind == "poly":

@@ -18,16 +18,7 @@ from pushrank.metrics._registry import bind_metric
 from pushrank.metrics._sampling import Sampling
 from pushrank.metrics.gains import CURVE_POINTS, log_spaced
 from pushrank.metrics.intervals import ranking_intervals
-from pushrank.plots._axes import (
-    MARKERS,
-    axes_or_new,
-    count_ticks,
-    curve_style,
-    draw_band,
-    draw_reference,
-    finish,
-    percent_ticks,
-)
+from pushrank.plots import _axes
 from pushrank.plots._display import RankingDisplay
 from pushrank.plots._docstrings import written_out
 
@@ -195,29 +186,29 @@ class TopCurveDisplay(RankingDisplay):
 
         The axis of k is logarithmic, except that of the recall.
         """
-        ax = axes_or_new(ax)
+        ax = _axes.axes_or_new(ax)
         x, y = self.k if self.quantity == "precision" else self.fraction, getattr(self, self.quantity)
         if self.quantity == "recall":
             x, y = np.append(0.0, x), np.append(0.0, y)
-        (self.line_,) = ax.plot(x, y, **curve_style(ax, name or self.name, curve_kwargs))
-        self.band_ = draw_band(ax, x, self.low, self.high, self.line_) if band else None
+        (self.line_,) = ax.plot(x, y, **_axes.curve_style(ax, name or self.name, curve_kwargs))
+        self.band_ = _axes.draw_band(ax, x, self.low, self.high, self.line_) if band else None
         if self.quantity == "precision":
-            draw_reference(ax, [1, x[-1]], [self.base_rate] * 2, "all rows")
+            _axes.draw_reference(ax, [1, x[-1]], [self.base_rate] * 2, "all rows")
             ax.set(xscale="log", ylim=(-0.03, 1.04), xlabel="rows looked at, k", ylabel="share that are hits")
-            count_ticks(ax.xaxis)
-            percent_ticks(ax.yaxis)
+            _axes.count_ticks(ax.xaxis)
+            _axes.percent_ticks(ax.yaxis)
         elif self.quantity == "recall":
             self._draw_references(ax, np.array([0.0, self.base_rate, 1.0]), lambda share: share)
             ax.set(
                 xlim=(0.0, 1.0), ylim=(0.0, 1.02), xlabel="part of the list looked at", ylabel="hits found"
             )
-            percent_ticks(ax.xaxis)
-            percent_ticks(ax.yaxis)
+            _axes.percent_ticks(ax.xaxis)
+            _axes.percent_ticks(ax.yaxis)
         else:
             self._draw_references(ax, np.geomspace(x[0], 1.0, 100), np.ones_like)
             ax.set(xscale="log", xlabel="part of the list looked at", ylabel="lift")
             ax.set_ylim(bottom=0.0)
-            percent_ticks(ax.xaxis)
+            _axes.percent_ticks(ax.xaxis)
         return self._finished(ax, "lower right" if self.quantity == "recall" else "best")
 
     def _draw_references(self, ax: Any, shares: Floats, of_random_order: Callable[[Floats], Floats]) -> None:
@@ -225,8 +216,8 @@ class TopCurveDisplay(RankingDisplay):
         chance = of_random_order(shares)
         # The best possible list has only positives until there are no more.
         best = chance / np.maximum(shares, self.base_rate)
-        draw_reference(ax, shares, best, "best possible; random order")
-        draw_reference(ax, shares, chance, "_random order")
+        _axes.draw_reference(ax, shares, best, "best possible; random order")
+        _axes.draw_reference(ax, shares, chance, "_random order")
 
 
 @written_out
@@ -344,20 +335,22 @@ class RocLeftEdgeDisplay(RankingDisplay):
         curve_kwargs: dict[str, Any] | None = None,
     ) -> Self:
         """Draw the curve."""
-        ax = axes_or_new(ax)
-        style = {"drawstyle": "steps-post", **curve_style(ax, name or self.name, curve_kwargs)}
+        ax = _axes.axes_or_new(ax)
+        style = {"drawstyle": "steps-post", **_axes.curve_style(ax, name or self.name, curve_kwargs)}
         (self.line_,) = ax.plot(self.fpr, self.tpr, **style)
-        self.band_ = draw_band(ax, self.fpr, self.low, self.high, self.line_, step="post") if band else None
+        self.band_ = (
+            _axes.draw_band(ax, self.fpr, self.low, self.high, self.line_, step="post") if band else None
+        )
         # A logarithmic axis has no zero, so it is linear up to the first false alarm.
         first_rate = 1.0 / self.n_negative
         chance = np.concatenate([[0.0], np.geomspace(first_rate, 1.0, 100)])
-        draw_reference(ax, chance, chance, "random order")
+        _axes.draw_reference(ax, chance, chance, "random order")
         ax.set_xscale("symlog", linthresh=first_rate, linscale=0.3)
         ax.set(xlim=(0.0, 1.0), ylim=(-0.02, 1.02), xlabel="false positive rate", ylabel="hits found")
         decades = 10.0 ** np.arange(np.ceil(np.log10(first_rate)), 1)
         ax.set_xticks([0.0, *decades[decades > 1.5 * first_rate]])
-        percent_ticks(ax.xaxis)
-        percent_ticks(ax.yaxis)
+        _axes.percent_ticks(ax.xaxis)
+        _axes.percent_ticks(ax.yaxis)
         return self._finished(ax)
 
 
@@ -424,21 +417,21 @@ class GuaranteeDisplay(RankingDisplay):
         self, ax: Any = None, *, name: str | None = None, curve_kwargs: dict[str, Any] | None = None
     ) -> Self:
         """Draw the steps by depth on a logarithmic axis, the expected hits, and those of a random order."""
-        ax, found = axes_or_new(ax), self.guarantee
+        ax, found = _axes.axes_or_new(ax), self.guarantee
         k = np.union1d(log_spaced(found.n_new), found.depth)
         hits, expected = found.hits_at(k), np.interp(k, found.depth, found.expected_hits, np.nan, np.nan)
         of_list = f"{name or self.name}: " if name or self.name else ""
         label = f"{of_list}at least, at {100 * found.confidence_level:g} %"
-        style = curve_style(ax, label, curve_kwargs)
+        style = _axes.curve_style(ax, label, curve_kwargs)
         (self.line_,) = ax.plot(k, hits, drawstyle="steps-post", **style)
-        self.band_ = draw_band(ax, k, hits, expected, self.line_)
+        self.band_ = _axes.draw_band(ax, k, hits, expected, self.line_)
         look = {"color": style["color"], "linewidth": 0.8, "markersize": 3, "label": f"{of_list}expected"}
         (self.expected_,) = ax.plot(found.depth, found.expected_hits, ".-", **look)
         # Only a table of all depths says how many hits there are in all.
         if found.depth[-1] == found.n_new:
-            draw_reference(ax, k, k / found.n_new * expected[-1], "random order")
+            _axes.draw_reference(ax, k, k / found.n_new * expected[-1], "random order")
         ax.set(xscale="log", xlabel=f"rows looked at, of {found.n_new:,} to come", ylabel="hits")
-        count_ticks(ax.xaxis)
+        _axes.count_ticks(ax.xaxis)
         return self._finished(ax, "upper left")
 
 
@@ -467,26 +460,26 @@ def enrichment_figure(
     for number, (model, ranking) in enumerate(zip(scores, rankings, strict=True)):
         curve = TopCurveDisplay.compute(y, scores[model], quantity="recall", sample_weight=weight)
         marked = np.searchsorted(curve.fraction, fractions or (0.01, 0.1)).clip(max=len(curve.k) - 1)
-        look = {"marker": MARKERS[number % len(MARKERS)], "markevery": marked.tolist()}
+        look = {"marker": _axes.MARKERS[number % len(_axes.MARKERS)], "markevery": marked.tolist()}
         look["linewidth"] = 2.0 if model in leaders else 1.2
-        (line,) = ax.plot(curve.fraction, curve.recall, **curve_style(ax, model, look))
+        (line,) = ax.plot(curve.fraction, curve.recall, **_axes.curve_style(ax, model, look))
         if model in leaders and level is not None:
             recalls = [bind_metric(recall_at_k, fraction=share) for share in shares[:-1]]
             sampling = Sampling(level, measured.n_resamples, seed, may_be_nan=True)
             ends = [(low, high) for low, high, *_ in ranking_intervals(ranking, recalls, sampling)]
             low, high = np.transpose([*ends, (1.0, 1.0)])
-            draw_band(ax, shares, low, high, line)
+            _axes.draw_band(ax, shares, low, high, line)
             # The outline tells bands apart where they overlap, and without colour.
             ax.plot(shares, [*ends, (1.0, 1.0)], color=line.get_color(), ls=line.get_linestyle(), lw=0.6)
     best = np.minimum(1.0, shares * measured.n_rows / measured.n_positives)
-    draw_reference(ax, shares, best, "best possible; random order")
-    draw_reference(ax, shares, shares, "_random order")
+    _axes.draw_reference(ax, shares, best, "best possible; random order")
+    _axes.draw_reference(ax, shares, shares, "_random order")
     counted = f"{measured.n_positives:,.10g} positives in {measured.n_rows:,.10g} rows"
     shaded = f"\nshaded: {100 * (level or 0.0):g} % intervals of {' and '.join(leaders)}"
     ax.set_title(counted + shaded * (level is not None), fontsize="medium")
     ax.set(xscale="log", xlim=(shares[0], 1.0), xlabel="part of the list looked at")
     ax.set(ylim=(0.0, 1.02), ylabel="part of the positives found")
-    percent_ticks(ax.xaxis)
-    percent_ticks(ax.yaxis)
-    finish(ax, "upper left")
+    _axes.percent_ticks(ax.xaxis)
+    _axes.percent_ticks(ax.yaxis)
+    _axes.finish(ax, "upper left")
     return figure

@@ -17,14 +17,8 @@ from numpy.typing import ArrayLike
 from pushrank._validation import check_number
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics.pairwise import r_max
-from pushrank.theory.covering import (
-    ErrorBound,
-    LogCovering,
-    TrainingMargins,
-    log_size,
-    shared_docs,
-    smallest_excess,
-)
+from pushrank.theory import covering
+from pushrank.theory.covering import ErrorBound, LogCovering
 
 __all__ = ["theorem_5_1"]
 
@@ -52,7 +46,7 @@ class TopBound(NamedTuple):
     miss_rate: float
 
 
-@shared_docs
+@covering.shared_docs
 def infinite_push_bound(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -103,7 +97,7 @@ def infinite_push_bound(
     >>> threshold, round(taken, 4), round(misses, 3)
     (0.25, 0.0047, 0.049)
     """
-    margins = TrainingMargins(y_true, scores, theta, log_covering_number, delta, pos_label)
+    margins = covering.TrainingMargins(y_true, scores, theta, log_covering_number, delta, pos_label)
     best = float(margins.scores[~margins.is_positive].max())
     # expm1 keeps the digits of a small rate, which 1 - exp(...) would lose.
     rate = -math.expm1(margins.log_failure(2) / margins.n_negative)
@@ -111,7 +105,7 @@ def infinite_push_bound(
     return TopBound(best + 0.5 * theta, rate, below + margins.deviation(margins.n_positive, 2))
 
 
-@shared_docs
+@covering.shared_docs
 def theorem_5_1(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -184,10 +178,10 @@ def theorem_5_1(
         # In logarithms, since the power of n underflows.
         log_top = n_negatives * math.log(light) if light > 0.0 else -math.inf
         log_positives = math.log(2.0 * n_negatives) - n_positives * epsilon**2 / 8.0
-        log_cover = log_size(log_covering_number, theta * epsilon / 8.0)
+        log_cover = covering.log_size(log_covering_number, theta * epsilon / 8.0)
         return log_cover + float(np.logaddexp(log_positives, log_top))
 
-    excess = smallest_excess(log_failure, delta)
+    excess = covering.smallest_excess(log_failure, delta)
     lowered = ranking.scores - theta * ranking.is_positive
     error = float(r_max(ranking.is_positive, lowered, ties="optimistic")) / n_positives
     return ErrorBound(error + excess, error, excess)

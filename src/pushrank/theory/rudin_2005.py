@@ -26,20 +26,14 @@ from pushrank.metrics._ranking import Ranking
 from pushrank.metrics.roc import auc
 from pushrank.pairs import BipartiteSample, log_inner_sums
 from pushrank.pairs.exponential import adaboost_threshold
-from pushrank.theory.covering import (
-    ErrorBound,
-    LogCovering,
-    TrainingMargins,
-    log_size,
-    shared_docs,
-    smallest_excess,
-)
+from pushrank.theory import covering
+from pushrank.theory.covering import ErrorBound, LogCovering
 from pushrank.theory.margin import sample_of_rows
 
 __all__ = ["adaboost_intercept", "smooth_margin_progress", "theorem_1"]
 
 
-@shared_docs
+@covering.shared_docs
 def margin_ranking_bound(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -81,7 +75,7 @@ def margin_ranking_bound(
     >>> round(margin_ranking_bound(y, scores, 0.5, log_covering_number=20.0), 3)
     0.048
     """
-    margins = TrainingMargins(y_true, scores, theta, log_covering_number, delta, pos_label)
+    margins = covering.TrainingMargins(y_true, scores, theta, log_covering_number, delta, pos_label)
     within = 1.0 - float(auc(margins.is_positive, margins.lowered_scores, ties="pessimistic"))
     return within + margins.deviation(min(margins.n_positive, margins.n_negative))
 
@@ -100,7 +94,7 @@ class _WithinMargin(ZeroOne):
         return (margin <= self.theta).astype(np.float64)
 
 
-@shared_docs
+@covering.shared_docs
 def theorem_1(
     scores: ArrayLike,
     y: ArrayLike | None = None,
@@ -188,10 +182,10 @@ def theorem_1(
     check_number("pair_probability", share, most=0.5, above=0.0)
 
     def log_failure(epsilon: float) -> float:
-        log_cover = log_size(log_covering_number, epsilon * theta / 8.0)
+        log_cover = covering.log_size(log_covering_number, epsilon * theta / 8.0)
         return math.log(2.0) + log_cover - m * (epsilon * share) ** 2 / 8.0
 
-    excess = smallest_excess(log_failure, delta)
+    excess = covering.smallest_excess(log_failure, delta)
     # The sums of this loss over the better rows count, for each worse row, the pairs within the margin.
     within = np.exp(log_inner_sums(_WithinMargin(theta), sample, values).log_sums)
     weights = 1.0 if sample.negative_weights is None else sample.negative_weights
@@ -199,7 +193,7 @@ def theorem_1(
     return ErrorBound(error + excess, error, excess)
 
 
-@shared_docs
+@covering.shared_docs
 def smooth_margin_progress(smooth_margin: float, edge: float, norm: float) -> float:
     r"""Return a lower bound on the rise of the smooth margin in a round of Smooth Margin Ranking.
 
@@ -243,7 +237,7 @@ def smooth_margin_progress(smooth_margin: float, edge: float, norm: float) -> fl
     return float(rel_entr(u, v) + rel_entr(1.0 - u, 1.0 - v)) / norm
 
 
-@shared_docs
+@covering.shared_docs
 def adaboost_intercept(
     y_true: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike | None = None, pos_label: Any = None
 ) -> float:

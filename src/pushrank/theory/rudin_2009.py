@@ -23,14 +23,8 @@ from pushrank.metrics._ranking import Ranking
 from pushrank.metrics.pairwise import margin_error, r_max, rp_error
 from pushrank.objectives import PushObjective
 from pushrank.prices import Price
-from pushrank.theory.covering import (
-    ErrorBound,
-    LogCovering,
-    TrainingMargins,
-    log_size,
-    shared_docs,
-    smallest_excess,
-)
+from pushrank.theory import covering
+from pushrank.theory.covering import ErrorBound, LogCovering
 
 __all__ = [
     "HeightRange",
@@ -44,7 +38,7 @@ __all__ = [
 LOG_MAX_FLOAT = math.log(sys.float_info.max)
 
 
-@shared_docs
+@covering.shared_docs
 def p_norm_push_bound(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -98,7 +92,7 @@ def p_norm_push_bound(
     >>> [round(p_norm_push_bound(y, scores, p, 0.5, log_covering_number=20.0), 3) for p in (1, 4)]
     [0.031, 0.352]
     """
-    margins = TrainingMargins(y_true, scores, theta, log_covering_number, delta, pos_label)
+    margins = covering.TrainingMargins(y_true, scores, theta, log_covering_number, delta, pos_label)
     training_error = float(rp_error(margins.is_positive, margins.lowered_scores, p, scale="mean"))
     eps_positive = margins.deviation(margins.n_positive, 2)
     eps_negative = margins.deviation(margins.n_negative, 2)
@@ -125,7 +119,7 @@ class SampleSize(NamedTuple):
     n_negatives: int
 
 
-@shared_docs
+@covering.shared_docs
 def sample_size(epsilon: float, p: float, log_covering_number: float, *, delta: float = 0.05) -> SampleSize:
     r"""Return the numbers of rows that keep the error on new data within a distance of the measured error.
 
@@ -210,7 +204,7 @@ class HeightRange(NamedTuple):
     surrogate_error: float
 
 
-@shared_docs
+@covering.shared_docs
 def theorem_1(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -283,7 +277,7 @@ def theorem_1(
     return HeightRange(float(lower), error, float(upper), surrogate_error)
 
 
-@shared_docs
+@covering.shared_docs
 def theorems_2_and_3(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -353,15 +347,15 @@ def theorems_2_and_3(
     n_positives, n_negatives = ranking.total_positive, ranking.total_negative
 
     def log_failure(epsilon: float) -> float:
-        log_cover = log_size(log_covering_number, epsilon * theta / 8.0)
+        log_cover = covering.log_size(log_covering_number, epsilon * theta / 8.0)
         return log_cover + _log_chance(epsilon / 2.0, n_positives, n_negatives, p, least_error)
 
-    excess = smallest_excess(log_failure, delta)
+    excess = covering.smallest_excess(log_failure, delta)
     error = float(margin_error(ranking.is_positive, ranking.scores, theta, p))
     return ErrorBound(error + excess, error, excess)
 
 
-@shared_docs
+@covering.shared_docs
 def lemma_9(
     epsilon: float, n_positives: int, n_negatives: int, p: float, *, true_error: float = 0.0
 ) -> float:
@@ -419,7 +413,7 @@ def _log_chance(epsilon: float, n_positives: float, n_negatives: float, p: float
     return math.log(2.0) + float(np.logaddexp(by_negatives, by_positives))
 
 
-@shared_docs
+@covering.shared_docs
 def theorem_2_sample_size(
     epsilon: float, p: float, theta: float, log_covering_number: LogCovering, *, delta: float = 0.05
 ) -> SampleSize:
@@ -459,7 +453,7 @@ def theorem_2_sample_size(
     check_number("p", p, 1.0)
     check_number("theta", theta, above=0.0)
     check_number("delta", delta, above=0.0, below=1.0)
-    room = log_size(log_covering_number, epsilon * theta / 8.0) + math.log(4.0 / delta)
+    room = covering.log_size(log_covering_number, epsilon * theta / 8.0) + math.log(4.0 / delta)
     log_negatives = 2.0 * p * math.log(4.0 / epsilon) + math.log(0.5 * room)
     _check_countable(log_negatives, epsilon, p)
     n_negatives = math.ceil(math.exp(log_negatives))
