@@ -225,10 +225,7 @@ class RoundedHinge(Loss):
     @property
     def pieces(self) -> tuple[Piece, ...]:
         """A line and then a parabola."""
-        return (
-            Piece(1.0 - self.width, (0.5 * self.width, 1.0)),
-            Piece(1.0, (0.0, 0.0, 0.5 / self.width)),
-        )
+        return (Piece(1.0 - self.width, (0.5 * self.width, 1.0)), Piece(1.0, (0.0, 0.0, 0.5 / self.width)))
 
     def value(self, margin: Floats) -> Floats:
         """Return the loss at each margin."""

@@ -43,12 +43,7 @@ def report(
 
 
 def write_comparison_report(
-    path: Path,
-    compared: Compared,
-    config: ComparisonConfig,
-    *,
-    opened: bool,
-    every_day: Sequence[str] = (),
+    path: Path, compared: Compared, config: ComparisonConfig, *, opened: bool, every_day: Sequence[str] = ()
 ) -> ReportData:
     """Write the report, whole or not at all, and return what is in it."""
     rows, comparison = compared.rows, compared.comparison.of_held_out_rows()

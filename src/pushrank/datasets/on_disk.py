@@ -231,11 +231,7 @@ class _Blocks:
     """Checked blocks of rows, and what they add up to once all have been read."""
 
     def __init__(
-        self,
-        blocks: Any,
-        dtype: Any,
-        feature_names: list[str] | None = None,
-        n_bytes: int = 0,
+        self, blocks: Any, dtype: Any, feature_names: list[str] | None = None, n_bytes: int = 0
     ) -> None:
         self._blocks, self.dtype, self.feature_names = blocks, dtype, feature_names
         self.n_bytes = n_bytes

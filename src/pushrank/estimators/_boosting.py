@@ -364,10 +364,7 @@ def _boosting_problem(
 
 
 def set_fitted(
-    ranker: Any,
-    run: BoostingRun,
-    paths: dict[str, Floats],
-    threshold: Callable[[Any, Floats], float] | None,
+    ranker: Any, run: BoostingRun, paths: dict[str, Floats], threshold: Callable[[Any, Floats], float] | None
 ) -> None:
     """Set all fitted attributes, after the best round where a validation part chose it."""
     state, history, learner = run.state, run.state.history, run.learner

@@ -410,11 +410,7 @@ def results_table(params: Sequence[dict[str, Any]], values: Floats) -> dict[str,
     table |= {f"split{fold}_test_score": column for fold, column in enumerate(values.T)}
     means = values.mean(axis=1)
     ranks = rankdata(-means, method="min").astype(np.int32)
-    return table | {
-        "mean_test_score": means,
-        "std_test_score": values.std(axis=1),
-        "rank_test_score": ranks,
-    }
+    return table | {"mean_test_score": means, "std_test_score": values.std(axis=1), "rank_test_score": ranks}
 
 
 def draw_seed(random_state: Any) -> int:

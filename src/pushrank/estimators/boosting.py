@@ -358,7 +358,4 @@ class AdaBoostRanker(BoostedRankerMixin, BaseEstimator):
 
 def _loss_paths(run: BoostingRun) -> dict[str, Floats]:
     positive_loss, negative_loss = np.exp(np.array(run.state.history.log_sums)).T
-    return {
-        "f_skew_path_": positive_loss - negative_loss,
-        "rank_loss_path_": positive_loss * negative_loss,
-    }
+    return {"f_skew_path_": positive_loss - negative_loss, "rank_loss_path_": positive_loss * negative_loss}

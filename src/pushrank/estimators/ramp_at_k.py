@@ -146,12 +146,7 @@ class RampAtK(RankerMixin, BaseEstimator):
     verbose: bool = False
 
     def fit(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, *, qid: ArrayLike | None = None
     ) -> Self:
         """Learn a ranking from examples of two classes.
 

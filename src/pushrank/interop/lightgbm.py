@@ -13,13 +13,7 @@ from pushrank._io import trust_in_files
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
 from pushrank.interop._derivatives import CustomMetric, CustomObjective, labels_of_sizes
-from pushrank.interop.boosters import (
-    BoosterRanker,
-    TrainingSet,
-    Validation,
-    documented_booster,
-    no_split,
-)
+from pushrank.interop.boosters import BoosterRanker, TrainingSet, Validation, documented_booster, no_split
 
 lightgbm = import_optional("lightgbm", "lightgbm")
 

@@ -439,11 +439,7 @@ class InfinitePushLoss(RankingLoss):
     """
 
     def __init__(
-        self,
-        temperature: float = 0.1,
-        *,
-        memory: int = 0,
-        one_class: Literal["zero", "raise"] = "zero",
+        self, temperature: float = 0.1, *, memory: int = 0, one_class: Literal["zero", "raise"] = "zero"
     ) -> None:
         check_number("temperature", temperature, above=0.0)
         super().__init__(SoftInfinitePush(temperature=temperature), memory=memory, one_class=one_class)

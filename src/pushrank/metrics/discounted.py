@@ -15,13 +15,7 @@ from pushrank._numeric import Floats
 from pushrank._parallel import compiled, map_chunks
 from pushrank._validation import as_numbers, check_number, column
 from pushrank.metrics._counts import TIED_ERROR, RankCounts, Ties, tied_error
-from pushrank.metrics._ranking import (
-    K_ROUNDING,
-    check_depth,
-    checked_scores,
-    positive_mask,
-    summable_weights,
-)
+from pushrank.metrics._ranking import K_ROUNDING, check_depth, checked_scores, positive_mask, summable_weights
 from pushrank.metrics._registry import Figure, are_many_rankings, evaluate, register_metric
 
 RankTies = Literal["pessimistic", "half", "optimistic", "min", "max"]

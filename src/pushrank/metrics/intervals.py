@@ -124,12 +124,7 @@ def confidence_interval(
 
 
 def _checked_request(
-    metric: Any,
-    parameters: dict[str, Any],
-    method: Any,
-    confidence_level: Any,
-    n_resamples: Any,
-    groups: Any,
+    metric: Any, parameters: dict[str, Any], method: Any, confidence_level: Any, n_resamples: Any, groups: Any
 ) -> tuple[BoundMetric, float]:
     """Return the metric and the level of an interval, both checked along with its method."""
     measured = bind_metric(metric, **parameters)

@@ -21,12 +21,7 @@ from pushrank.metrics._ranking import Ranking, check_depth, checked_rankings, de
 from pushrank.metrics._registry import BoundMetric, bind_metric
 from pushrank.metrics._sampling import Sampling, check_resampling
 from pushrank.metrics.gains import GainsTable, TopCurve, ranking_curve, ranking_gains_table
-from pushrank.metrics.intervals import (
-    Comparison,
-    ConfidenceInterval,
-    ranking_differences,
-    ranking_intervals,
-)
+from pushrank.metrics.intervals import Comparison, ConfidenceInterval, ranking_differences, ranking_intervals
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -459,10 +454,7 @@ def _intervals(
 
 
 def _differences(
-    rankings: list[Ranking],
-    figures: Sequence[TableFigure],
-    n_differences: int,
-    sampling: Sampling | None,
+    rankings: list[Ranking], figures: Sequence[TableFigure], n_differences: int, sampling: Sampling | None
 ) -> dict[str, Comparison]:
     """Return the difference of two rankings in every figure; all intervals hold together."""
     by_metric = {}

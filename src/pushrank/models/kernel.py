@@ -172,8 +172,7 @@ class KernelModel:
 
         height = max(1, BLOCK_ENTRIES // self.n_rows)
         map_chunks(
-            fill,
-            [(start, min(start + height, self.n_rows)) for start in range(0, self.n_rows, height)],
+            fill, [(start, min(start + height, self.n_rows)) for start in range(0, self.n_rows, height)]
         )
         self.made[:] = True
         return matrix

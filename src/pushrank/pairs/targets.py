@@ -14,10 +14,7 @@ from pushrank.pairs.samples import BipartiteSample, RowNumbers, Sample
 
 
 def sample_of_labels(
-    ranker: str,
-    labels: NDArray[Any],
-    weights: Floats | None = None,
-    qid: ArrayLike | None = None,
+    ranker: str, labels: NDArray[Any], weights: Floats | None = None, qid: ArrayLike | None = None
 ) -> tuple[Sample, NDArray[Any], NDArray[Any], RowNumbers | None]:
     """Return the sample of two classes or grades, in query groups or in one list, and what it was made of.
 

@@ -179,11 +179,7 @@ def minimise(
 
 
 def _run(
-    problem: Problem,
-    iterates: _Iterates,
-    method: str,
-    options: dict[str, Any],
-    callback: Callback | None,
+    problem: Problem, iterates: _Iterates, method: str, options: dict[str, Any], callback: Callback | None
 ) -> None:
     """Run scipy's method from the last iterate on, in preconditioned variables."""
     origin, preconditioner = iterates.coef, iterates.preconditioner

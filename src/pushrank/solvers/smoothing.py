@@ -69,10 +69,7 @@ class SmoothedObjective:
         self._unit = np.exp(kinked.log_unit(sample)) if self._softened else 1.0
         scale = "raw" if self._softened else kinked.scale
         self._smooth = replace(
-            kinked,
-            loss=loss.smoothed(width),
-            price=price.smoothed(temperature * self._unit),
-            scale=scale,
+            kinked, loss=loss.smoothed(width), price=price.smoothed(temperature * self._unit), scale=scale
         )
 
     @staticmethod

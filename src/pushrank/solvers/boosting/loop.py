@@ -14,12 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pushrank._numeric import Floats
-from pushrank.solvers.boosting.objective import (
-    Evaluation,
-    ScoreObjective,
-    TwoSumEvaluation,
-    score_objective,
-)
+from pushrank.solvers.boosting.objective import Evaluation, ScoreObjective, TwoSumEvaluation, score_objective
 from pushrank.solvers.boosting.steps import Direction, StepRule, best_step
 from pushrank.solvers.early_stopping import EarlyStopping
 from pushrank.solvers.preconditioning import column_scales
