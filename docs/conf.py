@@ -119,7 +119,9 @@ def link_names(app: Any, page: nodes.document) -> None:
     """Let the names in a text lead to their pages."""
     for literal in list(page.findall(nodes.literal)):
         name = re.match(r"[\w.]*", literal.astext())[0]
-        if name in app.pages_of_names and not isinstance(literal.parent, TAKEN):
+        # The text of a link to another page stands in an inline node of its link.
+        taken = isinstance(literal.parent, TAKEN) or isinstance(literal.parent.parent, TAKEN)
+        if name in app.pages_of_names and not taken:
             target = {"refdomain": "py", "reftype": "obj", "reftarget": app.pages_of_names[name]}
             link = addnodes.pending_xref(
                 "", literal.deepcopy(), **target, refdoc=app.env.docname, refexplicit=True, refwarn=True

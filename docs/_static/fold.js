@@ -1,5 +1,5 @@
 // What a page of the API says at length is folded: of a method all but its first sentence, and the attributes of a
-// class. A link to a method opens it.
+// class. A link to a method opens it. The arrows of the theme's menu get names, for those who cannot see them.
 const fold = (body, title, rest) => {
   const details = document.createElement("details");
   const summary = document.createElement("summary");
@@ -17,6 +17,10 @@ document.addEventListener("DOMContentLoaded", () => {
     if (body.previousElementSibling.textContent.startsWith("Attributes") && names.length > 3) {
       fold(body, [`${names.length} entries`], [...body.children]);
     }
+  }
+  for (const arrow of document.querySelectorAll("summary > .toctree-toggle")) {
+    const page = arrow.closest("li").querySelector("a").textContent;
+    arrow.parentElement.setAttribute("aria-label", `Pages under ${page}`);
   }
   const open = () => {
     const linked = document.getElementById(decodeURIComponent(location.hash.slice(1)));
