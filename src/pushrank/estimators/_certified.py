@@ -185,11 +185,7 @@ class CertifiedMixin(RankerMixin):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-        qid : array-like of shape (n_samples,), optional
-            %(qid_mean)s
+        %(two_class_rows)s
 
         %(fitted)s
         """
@@ -211,9 +207,7 @@ class CertifiedMixin(RankerMixin):
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         Cs : iterable of float
-        sample_weight : array-like of shape (n_samples,), optional
-        qid : array-like of shape (n_samples,), optional
-            %(qid_mean)s
+        %(weights_and_queries)s
 
         %(fitted_path)s
         """

@@ -38,6 +38,16 @@ the queries, each a list of its own; those without rows of both classes are pass
 array with two or three columns is taken too. Pairs may contradict each other.""",
     "graded_labels": """y : array-like of shape (n_samples,), optional
     %(y_grades)s""",
+    "weights_and_queries": """sample_weight : array-like of shape (n_samples,), optional
+qid : array-like of shape (n_samples,), optional
+    %(qid_mean)s""",
+    "two_class_rows": """X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+y : array-like of shape (n_samples,)
+%(weights_and_queries)s""",
+    "kernel_parameters": """gamma : {"scale", "auto"} or float
+degree : int
+coef0 : float
+cache_size : float""",
     "weights_and_pairs": """sample_weight : array-like of shape (n_samples,), optional
 qid : array-like of shape (n_samples,), optional
 pairs : (better, worse) or (better, worse, weight), optional""",
@@ -102,6 +112,12 @@ class_weight : dict, "balanced" or None
 tol : float
 max_iter : int
     %(max_iter_planes)s
+verbose : bool""",
+    "certified_parameters": """C : float
+class_weight : dict, "balanced" or None
+    %(class_weight_C)s
+tol : float
+max_iter : int
 verbose : bool""",
     "threshold_solver": """L-BFGS on an objective whose kinks are rounded, ever less, until the gap is closed;
 an iteration costs two passes over the data and finding the threshold, O(n). Of 50,000 rows or more some

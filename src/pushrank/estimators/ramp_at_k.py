@@ -152,11 +152,7 @@ class RampAtK(RankerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-        qid : array-like of shape (n_samples,), optional
-            %(qid_mean)s
+        %(two_class_rows)s
 
         %(fitted_or_value_error)s
             When a parameter is out of range, the data are not finite, or ``y`` has not two classes.
@@ -193,9 +189,7 @@ class RampAtK(RankerMixin, BaseEstimator):
             The values of k, in any order.
         Cs : iterable of float
             The values of C, in any order; for each k the list has a ranker for each C.
-        sample_weight : array-like of shape (n_samples,), optional
-        qid : array-like of shape (n_samples,), optional
-            %(qid_mean)s
+        %(weights_and_queries)s
 
         %(fitted_path)s
         """

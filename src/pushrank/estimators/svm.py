@@ -118,10 +118,7 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
         method on proximal points of the dual for sparse data and more than 1,000 features, with the interior
         point method after 300 iterations where there are at most 3,000; sequential minimal optimisation for
         kernels. The other names force one of them, each for its kind of scores.
-    gamma : {"scale", "auto"} or float
-    degree : int
-    coef0 : float
-    cache_size : float
+    %(kernel_parameters)s
 
     Attributes
     ----------
@@ -228,10 +225,7 @@ class RankSVM(CertifiedMixin, BaseEstimator):
     verbose : bool
     loss : {"hinge", "squared_hinge"}, default="squared_hinge"
         The loss of a pair.
-    gamma : {"scale", "auto"} or float
-    degree : int
-    coef0 : float
-    cache_size : float
+    %(kernel_parameters)s
 
     Attributes
     ----------

@@ -89,12 +89,7 @@ class TopPushK(CertifiedMixin, BaseEstimator):
 
     Parameters
     ----------
-    C : float
-    class_weight : dict, "balanced" or None
-        %(class_weight_C)s
-    tol : float
-    max_iter : int
-    verbose : bool
+    %(certified_parameters)s
     k : int or float, default=0.01
         An int is a number of rows, at least 1; a float in (0, 1] the fraction of the rows that the threshold
         is of.
@@ -157,12 +152,7 @@ class PatMat(CertifiedMixin, BaseEstimator):
 
     Parameters
     ----------
-    C : float
-    class_weight : dict, "balanced" or None
-        %(class_weight_C)s
-    tol : float
-    max_iter : int
-    verbose : bool
+    %(certified_parameters)s
     tau : float, default=0.01
         The share of the rows above the threshold, in (0, 1].
     of : {"all", "negatives"}, default="all"

@@ -127,9 +127,7 @@ class TrimmedPush(RankerMixin, BaseEstimator):
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             %(X_trimmed)s
         y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-        qid : array-like of shape (n_samples,), optional
-            %(qid_mean)s
+        %(weights_and_queries)s
 
         %(fitted)s
         """
@@ -154,9 +152,7 @@ class TrimmedPush(RankerMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
         ks : iterable of int or float
             The numbers or fractions of positives to keep, in any order.
-        sample_weight : array-like of shape (n_samples,), optional
-        qid : array-like of shape (n_samples,), optional
-            %(qid_mean)s
+        %(weights_and_queries)s
 
         %(fitted_path)s
         """

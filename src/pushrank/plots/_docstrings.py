@@ -6,7 +6,28 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, TypeVar
 
+from pushrank._docstrings import shared_docs_from
+
 Documented = TypeVar("Documented", bound=type)
+
+PARAGRAPHS = {
+    "name_of_curve": """name : str, optional
+    The name of the curve in the legend.""",
+    "curve_drawn": """%(name_of_curve)s
+
+Attributes
+----------
+line_, band_ : matplotlib artists
+    The curve and its interval, after ``plot``.
+%(where_drawn)s""",
+    "where_drawn": """ax_, figure_ : matplotlib Axes and Figure
+    Where they were drawn.""",
+    "title_of_picture": """name : str, optional
+    The title of the picture.
+
+Attributes
+----------""",
+}
 
 # The keywords that end every signature, in this order.
 LAST = ("name", "ax", "curve_kwargs", "plot_kwargs")
@@ -19,6 +40,7 @@ def written_out(cls: Documented) -> Documented:
     ``plot``. An entry that a docstring lacks (a parameter, a returned value, an error) is taken from the same
     method of the base class, or from ``_compute_and_plot``, ``compute`` or ``plot``.
     """
+    shared_docs_from(PARAGRAPHS)(cls)
     compute, plot, both = cls.compute, cls.plot, cls._compute_and_plot  # type: ignore[attr-defined]
     for method in (compute, plot):
         function = getattr(method, "__func__", method)

@@ -32,15 +32,10 @@ class CandidatesDisplay(FittedDisplay):
         The mean average precision of the same members, which also depends on the rest of the list.
     chosen : int
         The number of the family that was chosen.
-    name : str, optional
-        The title of the picture.
-
-    Attributes
-    ----------
+    %(title_of_picture)s
     container_ : matplotlib artist
         The points with their errors, after ``plot``.
-    ax_, figure_ : matplotlib Axes and Figure
-        Where they were drawn.
+    %(where_drawn)s
 
     Notes
     -----

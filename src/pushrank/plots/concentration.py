@@ -45,15 +45,10 @@ class ConcentrationDisplay(RankingDisplay):
         The first positive of each row of cells, best first, and the end of the last.
     negative_edges : ndarray of int, shape (b + 1,)
         The same for the columns, among the negatives.
-    name : str, optional
-        The title of the picture.
-
-    Attributes
-    ----------
+    %(title_of_picture)s
     mesh_ : matplotlib artist
         The cells, after ``plot``.
-    ax_, figure_ : matplotlib Axes and Figure
-        Where they were drawn.
+    %(where_drawn)s
 
     Notes
     -----

@@ -55,15 +55,7 @@ class TopCurveDisplay(RankingDisplay):
         The quantity that ``plot`` draws.
     low, high : ndarray of float64, shape (m,), optional
         The ends of an interval for each precision.
-    name : str, optional
-        The name of the curve in the legend.
-
-    Attributes
-    ----------
-    line_, band_ : matplotlib artists
-        The curve and its interval, after ``plot``.
-    ax_, figure_ : matplotlib Axes and Figure
-        Where they were drawn.
+    %(curve_drawn)s
 
     Notes
     -----
@@ -237,15 +229,7 @@ class RocLeftEdgeDisplay(RankingDisplay):
         The number of negatives, which turns false alarms into the false positive rate.
     low, high : ndarray of float64, shape (m,), optional
         The ends of a confidence interval for each share.
-    name : str, optional
-        The name of the curve in the legend.
-
-    Attributes
-    ----------
-    line_, band_ : matplotlib artists
-        The curve and its interval, after ``plot``.
-    ax_, figure_ : matplotlib Axes and Figure
-        Where they were drawn.
+    %(curve_drawn)s
 
     Notes
     -----
@@ -372,8 +356,7 @@ class GuaranteeDisplay(RankingDisplay):
     ----------
     line_, band_, expected_ : matplotlib artists
         The steps, what lies between, and the expected hits, which promise nothing, after ``plot``.
-    ax_, figure_ : matplotlib Axes and Figure
-        Where they were drawn.
+    %(where_drawn)s
 
     Notes
     -----

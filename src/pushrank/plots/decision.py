@@ -38,15 +38,7 @@ class DecisionCurveDisplay(RankingDisplay):
         The ends of an interval for each.
     base_rate : float
         The share of positives, which gives the line of acting on all rows.
-    name : str, optional
-        The name of the curve in the legend.
-
-    Attributes
-    ----------
-    line_, band_ : matplotlib artists
-        The curve and its interval, after ``plot``.
-    ax_, figure_ : matplotlib Axes and Figure
-        Where they were drawn.
+    %(curve_drawn)s
 
     Notes
     -----

@@ -46,15 +46,10 @@ class DiscountDisplay(RankingDisplay):
         Ranks, from 1 at the top.
     weights : dict of str to ndarray of shape (m,)
         The weight of each rank by the name of its curve, 1 at the top.
-    name : str, optional
-        The title of the picture.
-
-    Attributes
-    ----------
+    %(title_of_picture)s
     lines_ : list of matplotlib artists
         The curves, after ``plot``.
-    ax_, figure_ : matplotlib Axes and Figure
-        Where they were drawn.
+    %(where_drawn)s
 
     Notes
     -----

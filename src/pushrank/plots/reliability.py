@@ -53,8 +53,7 @@ class TopReliabilityDisplay(RankingDisplay):
     ----------
     bars_ : matplotlib artist
         Markers and intervals, after ``plot``.
-    ax_, figure_ : matplotlib Axes and Figure
-        Where they were drawn.
+    %(where_drawn)s
 
     Notes
     -----

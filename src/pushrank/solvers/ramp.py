@@ -54,8 +54,7 @@ class Ramp(NamedTuple):
 
     def in_top(self, scores: Floats) -> Floats:
         """Return how much of every row's weight is among the k highest positives."""
-        in_top: Floats = top_positive_weights(scores, self.positive, self.sample_weight, self.k)
-        return in_top
+        return np.asarray(top_positive_weights(scores, self.positive, self.sample_weight, self.k))
 
     def majorant(self, in_top: Floats, scores: Floats) -> tuple[float, Floats, float]:
         """Return the majorant over k, a subgradient, and that plane's value at zero scores.
@@ -98,21 +97,17 @@ class QueryRamp:
 
     def __init__(self, queries: GradedSample, ks: Floats) -> None:
         lists, weights = queries.lists(), queries.row_weights
-        self._rows = np.concatenate(lists)
+        self._rows, self._starts, self._ks = np.concatenate(lists), np.cumsum([0, *map(len, lists)]), ks
         self._positive = queries.grades[self._rows] > 0.0
         self._weights = np.ones(len(self._rows)) if weights is None else weights[self._rows]
-        self._starts, self._ks = np.cumsum([0, *map(len, lists)]), ks
         self.k = np.ones(queries.n_rows)
         self.k[self._rows] = np.repeat(len(lists) * ks, np.diff(self._starts))
 
     def _ramps(self, scores: Floats) -> list[tuple[Ramp, NDArray[np.intp], Floats]]:
         """Return the ramp, the rows and the scores of each query."""
-        bounds = zip(self._starts[:-1], self._starts[1:], self._ks, strict=True)
-        found = []
-        for start, stop, k in bounds:
-            rows = self._rows[start:stop]
-            found.append((Ramp(self._positive[start:stop], self._weights[start:stop], k), rows, scores[rows]))
-        return found
+        arrays = self._positive, self._weights, self._rows, scores[self._rows]
+        parts = zip(*(np.split(array, self._starts[1:-1]) for array in arrays), self._ks, strict=True)
+        return [(Ramp(positive, weights, k), rows, part) for positive, weights, rows, part, k in parts]
 
     def take(self, rows: NDArray[np.intp]) -> QueryRamp:  # noqa: ARG002
         """Return the ramps: ``reach`` asks for all rows."""
@@ -158,8 +153,7 @@ class Ray(NamedTuple):
     @classmethod
     def along(cls, ramp: Ramp | QueryRamp, model: LinearModel, coef: Floats) -> Ray:
         """Return the ray through some coefficients."""
-        scores = model.scores(coef)
-        return cls(coef, float(coef @ coef), *ramp.hinges(scores))
+        return cls(coef, float(coef @ coef), *ramp.hinges(model.scores(coef)))
 
     def best(self, C: float) -> tuple[float, float]:
         """Return the least objective along the ray, on which it is convex, and the multiple there."""
