@@ -44,19 +44,18 @@ def compare(y: np.ndarray, scores: np.ndarray, repeats: int) -> None:
     calls: dict[str, Callable[[], object]] = {
         name: partial(getattr(metrics, name), y, scores)
         for name in metrics.__all__
-        if name not in (*AT_K, *NO_MEASURES)
+        if name not in (*AT_K, *NO_MEASURES, "top_of_list")
     }
     for name in AT_K:
         calls[name] = partial(getattr(metrics, name), y, scores, fraction_of_positives=0.25)
     for call in calls.values():  # compile
         call()
-    times: dict[str, list[float]] = {name: [] for name in ("argsort", *calls, "measure")}
+    times: dict[str, list[float]] = {name: [] for name in ("argsort", *calls, "top_of_list")}
     for _ in range(repeats):
         times["argsort"].append(seconds(partial(np.argsort, scores)))
         for name, call in calls.items():
             times[name].append(seconds(call))
-        every = partial(metrics.measure, y, scores, confidence_level=None, every=True)
-        times["measure"].append(seconds(every))
+        times["top_of_list"].append(seconds(partial(metrics.top_of_list, y, scores)))
     medians = {name: statistics.median(values) for name, values in times.items()}
     medians["all measures, one by one"] = sum(medians[name] for name in calls)
     print(f"\n{y.mean():.0%} positive")

@@ -508,7 +508,7 @@ def test_weights_of_one_change_the_numbers_of_the_rows_alone():
         ),
         ({"metric": "height"}, ValueError, "metric='height' is not known"),
         ({"metric": metrics.height}, TypeError, r"one number for one ranking; height returned ndarray of sh"),
-        ({"metric": lambda *_: {}}, TypeError, "<lambda> returned dict"),
+        ({"metric": partial(metrics.top_of_list)}, TypeError, "top_of_list returned dict"),
         ({"metric": lambda *_: None}, TypeError, "<lambda> returned NoneType"),
         ({"metric": lambda *_: "0.5"}, TypeError, "<lambda> returned str"),
         (

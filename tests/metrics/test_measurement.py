@@ -25,23 +25,17 @@ LISTS = st.integers(2, 12).flatmap(
 )
 
 
-def every_figure(y, scores, **options):
-    """Return every figure of the table of a list."""
-    found = metrics.measure(y, scores, confidence_level=None, every=True, **options).measures["scores"]
-    return {name: figure.estimate for name, figure in found.items()}
-
-
 @given(case=LISTS.filter(lambda case: len(case[0]) <= 7))
 def test_the_summary_of_a_list_is_of_its_metrics(case):
     y, scores, w = case
-    top = every_figure(y, scores)
+    top = metrics.top_of_list(y, scores)
     expected = np.mean([order[: y.sum()].mean() for order in orders(y, scores, "half")])
     assert top["precision_at_positives"] == pytest.approx(expected)
     assert top["positives_at_top"] == np.sum(scores[y] > scores[~y].max())
-    assert top == pytest.approx(every_figure(y, np.exp(3 * scores) - 7))
+    assert top == pytest.approx(metrics.top_of_list(y, np.exp(3 * scores) - 7))
     copies = np.repeat(np.arange(len(y)), w.astype(int))
-    of_copies = every_figure(y[copies], scores[copies])
-    assert every_figure(y, scores, sample_weight=w) == pytest.approx(of_copies)
+    of_copies = metrics.top_of_list(y[copies], scores[copies])
+    assert metrics.top_of_list(y, scores, sample_weight=w) == pytest.approx(of_copies)
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,7 @@ from pushrank.metrics.discounted import (
 from pushrank.metrics.early_recognition import bedroc, enrichment_factor, robust_initial_enhancement
 from pushrank.metrics.gains import gains_table
 from pushrank.metrics.intervals import compare, confidence_interval
-from pushrank.metrics.measurement import Measurement, measure
+from pushrank.metrics.measurement import Measurement, measure, top_of_list
 from pushrank.metrics.net_benefit import net_benefit
 from pushrank.metrics.pairwise import (
     height,
@@ -95,5 +95,6 @@ __all__ = [
     "select",
     "smooth_margin",
     "threshold_for",
+    "top_of_list",
     "value_at_k",
 ]

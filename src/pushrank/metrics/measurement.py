@@ -20,8 +20,12 @@ from pushrank.metrics._families import metrics_in_order
 from pushrank.metrics._ranking import Ranking, check_depth, checked_rankings, depth_in_rows
 from pushrank.metrics._registry import BoundMetric, bind_metric
 from pushrank.metrics._sampling import Sampling, check_resampling
+from pushrank.metrics.discounted import average_reciprocal_rank, discounted_cumulative_gain
 from pushrank.metrics.gains import GainsTable, TopCurve, ranking_curve, ranking_gains_table
 from pushrank.metrics.intervals import Comparison, ConfidenceInterval, ranking_differences, ranking_intervals
+from pushrank.metrics.pairwise import r_max, rp_error
+from pushrank.metrics.precision import average_precision, positives_at_top, precision_at_k
+from pushrank.metrics.roc import auc
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,6 +83,61 @@ def why_no_interval(name: str) -> str:
 def first_rows(rows: float) -> str:
     """Return what the first rows are called in a sentence."""
     return "the first row" if rows == 1.0 else f"the first {number_text(rows)} rows"
+
+
+@shared_docs
+def top_of_list(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> dict[str, float]:
+    r"""Return the main metrics of a ranking, each with its default rule for ties.
+
+    .. math:: \{\mathrm{AUC}, \mathrm{AP}, \mathrm{prec@}\kappa, R_{\max}, \dots\}
+
+    %(labels_and_scores)s
+    sample_weight : array-like of shape (n,), optional
+        %(whole_weight)s
+    pos_label : label, optional
+
+    Returns
+    -------
+    dict of str to float
+        By the name of the measure: ``positives_at_top``, ``precision_at_quarter`` and
+        ``precision_at_positives`` (k a quarter of the positives, and all of them), ``average_precision``,
+        ``auc``, ``discounted_cumulative_gain`` (log2), ``discounted_cumulative_gain_natural``,
+        ``average_reciprocal_rank``, ``r_max``, and ``log_r4`` ((1/4) ln of the 4-norm error).
+
+    %(errors)s
+
+    Notes
+    -----
+    O(n log n): the scores are sorted once. With weights, n is their sum.
+
+    References
+    ----------
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 2; see each measure.
+
+    Examples
+    --------
+    >>> top_of_list([1, 0, 1], [3.0, 2.0, 1.0])["positives_at_top"]
+    1.0
+    """
+    ranking = Ranking(y_true, scores, sample_weight, pos_label)
+    return {
+        "positives_at_top": ranking.evaluate(positives_at_top),
+        "precision_at_quarter": ranking.evaluate(precision_at_k, fraction_of_positives=0.25),
+        "precision_at_positives": ranking.evaluate(precision_at_k, fraction_of_positives=1.0),
+        "average_precision": ranking.evaluate(average_precision),
+        "auc": ranking.evaluate(auc),
+        "discounted_cumulative_gain": ranking.evaluate(discounted_cumulative_gain),
+        "discounted_cumulative_gain_natural": ranking.evaluate(discounted_cumulative_gain, log_base=math.e),
+        "average_reciprocal_rank": ranking.evaluate(average_reciprocal_rank),
+        "r_max": ranking.evaluate(r_max),
+        "log_r4": ranking.evaluate(rp_error, p=4.0, scale="log"),
+    }
 
 
 Table = Literal["measures", "differences", "gains", "curves"]
