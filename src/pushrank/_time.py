@@ -192,7 +192,7 @@ def _span(name: str, span: Any, times: NDArray[Any]) -> Any:
     """Return a length of time in the units of times, or raise TypeError or ValueError."""
     is_dates = times.dtype.kind == "M"
     if is_dates and (isinstance(span, timedelta | np.timedelta64) or span == 0):
-        span = np.timedelta64(span)
+        span = np.timedelta64(span or timedelta())
     elif is_dates or isinstance(span, bool) or not isinstance(span, Real):
         wanted = "a timedelta where time holds dates" if is_dates else "a number where time holds numbers"
         raise TypeError(f"{name} must be {wanted}, got {span!r}.")
