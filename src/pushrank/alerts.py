@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from pushrank._io import atomic_write
 from pushrank._time import check_times
 from pushrank._validation import are_missing, as_numbers, column
-from pushrank.budgets import Budget
+from pushrank.budgets import STEPS, Budget
 
 if sys.platform == "win32":
     import msvcrt
@@ -332,8 +332,9 @@ class AlertThreshold:
         self._last_start, self._last = self._start, self._answers
         self._start = self._now = start
         self._answers = {}
-        unit, days = (self.budget.per[0].upper(), 1) if self.budget.per != "week" else ("D", 7)
-        end = np.datetime64(start, "us").astype(f"datetime64[{unit.replace('H', 'h')}]") + days
+        step = STEPS[self.budget.per]
+        length = np.array(7 if self.budget.per == "week" else 1, step.replace("datetime", "timedelta"))
+        end = np.datetime64(start, "us").astype(step) + length
         self._end = int(end.astype(MOMENT).astype(np.int64))
         self._spent, self._levels, self._line = 0, [level], None
         self._current: list[Row] = []
