@@ -56,6 +56,7 @@ def test_fit_takes_the_default_without_a_model():
     assert shown.stdout.startswith("boosted stumps, p = 16 fitted on 800 rows")
 
 
+@pytest.mark.usefixtures("folder")
 def test_a_name_that_says_p_takes_no_other():
     told = call("fit", "data.csv", "--model", "boosted stumps, p = 16", "--p", 8, "-o", "m.skops", code=2)
     assert "'boosted stumps, p = 16' says which p; leave --p out, or take --model push-boost" in told.stderr

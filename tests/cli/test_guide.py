@@ -81,7 +81,7 @@ def test_the_demo_runs(monkeypatch):
     """On few rows: the example of the guide is checked at night."""
     monkeypatch.setattr("pushrank.cli.demo.N_SHOWERS", 300)
     monkeypatch.setattr("pushrank.cli.demo.BUDGET", 30)
-    monkeypatch.setattr("pushrank.cli.demo.default_rankers", lambda *_, **__: {
+    monkeypatch.setattr("pushrank.cli.demo.compare.default_rankers", lambda *_, **__: {
         "logistic regression": LogisticRegression(), "random forest": None, "trimmed push": TrimmedPush()
     })  # fmt: skip
     shown = CliRunner().invoke(app, ["demo"])
