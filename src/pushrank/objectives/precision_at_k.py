@@ -64,8 +64,8 @@ def select_top(scores, positive, sample_weight, k):
     positives, negatives = np.empty(len(scores), np.int64), np.empty(len(scores), np.int64)
     p = n = 0
     positive_weight = negative_weight = 0.0
-    # Most negatives are below k others that came before, and one comparison passes them over. After so many
-    # that are not, those that remain among the highest so far are selected again.
+    # Most negatives are below k others that came before, and one comparison passes them over. The list of the
+    # others is cut to the k highest so far whenever its length reaches the limit.
     lowest, limit = -np.inf, MIN_SELECTED
     for r in range(len(scores)):
         if positive[r]:

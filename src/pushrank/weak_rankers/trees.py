@@ -267,15 +267,20 @@ class LightGBM(Regressors):
     ) -> Self:
         """Start without trees; LightGBM that is not installed is an ImportError that says how to get it."""
         import_optional("lightgbm", "lightgbm")
-        for name, least in {"num_leaves": 2, "min_child_samples": 1, "max_bin": 2}.items():
-            if name != "min_child_samples" or self.min_child_samples is not None:
-                check_number(name, getattr(self, name), least, integer=True)
+        check_number("num_leaves", self.num_leaves, 2, integer=True)
+        check_number("max_bin", self.max_bin, 2, integer=True)
+        if self.min_child_samples is not None:
+            check_number("min_child_samples", self.min_child_samples, 1, integer=True)
         self._start(X)
         return self
 
     def training_outputs(self, X: Any, n_threads: int | None = None) -> LightGBMOutputs:
         """Return the outputs of the trees on the training rows, to which rounds add."""
-        return LightGBMOutputs(self, X, n_threads)
+        return LightGBMOutputs(self, _table(X), n_threads)
+
+    def values(self, X: Any, index: int) -> Values:
+        """Return a tree's output in units of its range."""
+        return super().values(_table(X), index)
 
     def importances(self, indices: Numbers, gains: Floats) -> Floats:
         """Return the gains of each feature, in proportion to the gains of its splits in each tree."""
@@ -300,10 +305,13 @@ class LightGBM(Regressors):
         super().__setstate__(state)
 
 
+def _table(X: Any) -> Any:
+    """Return rows as LightGBM takes them: scipy's sparse matrices, not its sparse arrays."""
+    return sp.csr_matrix(X) if sp.issparse(X) else X
+
+
 def _predicted(estimator: Any, X: Any) -> Floats:
-    # LightGBM takes scipy's sparse matrices, not its sparse arrays.
-    rows = sp.csr_matrix(X) if sp.issparse(X) else X
-    output = column(estimator.predict(rows), "the prediction of a weak ranker").astype(np.float64)
+    output = column(estimator.predict(X), "the prediction of a weak ranker").astype(np.float64)
     if not np.isfinite(output).all():
         raise ValueError(f"the weak ranker {estimator!r} predicts values that are not finite.")
     return output
@@ -365,11 +373,8 @@ class LightGBMOutputs(RegressorOutputs):
     def __init__(self, trees: LightGBM, X: Any, n_threads: int | None) -> None:
         super().__init__(trees, X)
         self._lightgbm = import_optional("lightgbm", "lightgbm")
-        least = (
-            max(1, min(20, self.n_rows // 10)) if trees.min_child_samples is None else trees.min_child_samples
-        )
         parameters = trees.get_params() | {
-            "min_child_samples": least,
+            "min_child_samples": trees.min_child_samples or max(1, min(20, self.n_rows // 10)),
             "objective": "none",
             "learning_rate": 1.0,
             "boost_from_average": False,
@@ -379,9 +384,8 @@ class LightGBMOutputs(RegressorOutputs):
             "num_threads": n_threads or 0,
             "verbose": -1,
         }
-        rows = sp.csr_matrix(X) if sp.issparse(X) else X
         # The labels are not read: every round passes its own gradient.
-        table = self._lightgbm.Dataset(rows, np.zeros(self.n_rows), params=parameters)
+        table = self._lightgbm.Dataset(X, np.zeros(self.n_rows), params=parameters)
         self._booster = self._lightgbm.Booster(parameters, table)
 
     def fit_next(
