@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pushrank._numeric import Floats
+from pushrank._parallel import compiled
 from pushrank.estimators._scoring import HeldOutScorer
 from pushrank.estimators._target import sample_threshold
 from pushrank.objectives import PushObjective
@@ -48,13 +49,29 @@ def derivatives(objective: PushObjective, sample: Sample, scores: Floats) -> tup
             f"the objective overflows on the scale {objective.scale!r}; use scale='log' or 'mean', or a "
             "smaller learning rate."
         )
-    gradient, diagonal = sample.scatter(*at_point.gradient()), sample.scatter(*at_point.majoriser())
-    positive_weight = sample.class_weights[0]
-    gradient *= positive_weight
-    diagonal *= positive_weight
-    # Where a bounded price is flat the Hessian is no guide: by this limit no leaf steps farther than one.
-    np.maximum(diagonal, np.abs(gradient), out=diagonal)
-    return gradient, np.maximum(diagonal, MIN_HESSIAN, out=diagonal)
+    gradient, diagonal = np.zeros(sample.n_rows), np.zeros(sample.n_rows)
+    by_class = (sample.positives, sample.negatives), at_point.gradient(), at_point.majoriser()
+    for rows, gradients, diagonals in zip(*by_class, strict=True):
+        add_at_rows(rows, gradients, diagonals, gradient, diagonal)
+    scale(sample.class_weights[0], MIN_HESSIAN, gradient, diagonal)
+    return gradient, diagonal
+
+
+@compiled()
+def add_at_rows(rows, gradients, diagonals, gradient, diagonal):
+    """Add the derivatives of a class at its rows; a grade is above some rows and below others."""
+    for i, row in enumerate(rows):
+        gradient[row] += gradients[i]
+        diagonal[row] += diagonals[i]
+
+
+@compiled()
+def scale(factor, least, gradient, diagonal):
+    """Multiply both by a factor, and raise the diagonal to the gradient and a least value."""
+    for row in range(len(gradient)):
+        gradient[row] *= factor
+        # Where a bounded price is flat the Hessian is no guide: by this limit no leaf steps farther than one.
+        diagonal[row] = max(factor * diagonal[row], abs(gradient[row]), least)
 
 
 class CustomObjective:
