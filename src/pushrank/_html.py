@@ -17,7 +17,8 @@ class Picture(str):
 
 def html_table(header: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
     """Return a table of texts, which are escaped, and of pictures, which are not."""
-    head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
+    # A header of no words would be read out as one: an empty cell is none.
+    head = "".join(f"<th>{escape(cell)}</th>" if cell else "<td></td>" for cell in header)
     body = "".join(
         "<tr>" + "".join(f"<td>{c if isinstance(c, Picture) else escape(c)}</td>" for c in row) + "</tr>"
         for row in rows
