@@ -1,23 +1,30 @@
-"""What do an import and a help text cost, in imports that users of scikit-learn or pandas pay anyway?
+"""What do an import, a help text, an error, a small command and the first demo cost?
 
     python benchmarks/startup.py > benchmarks/startup.txt
+    python benchmarks/startup.py OTHER/src > benchmarks/startup.txt
 
-Every command runs in a fresh interpreter, in turn with the others, and the best of the repetitions counts.
-The first round does not, as it may read from disk and compile to bytecode.
+Imports and the help text are compared with imports that users of scikit-learn or pandas pay anyway; the
+commands with those of another checkout, where one is given. Every command runs in a fresh interpreter, in
+turn with the others, and the least processor time of the repetitions counts. The first round of imports does
+not, as it may read from disk and compile to bytecode. A first demo has an empty cache of compiled code.
 """
 
 from __future__ import annotations
 
+import os
 import platform
 import subprocess
 import sys
-import time
+import tempfile
+from pathlib import Path
 
 import numba
+import numpy as np
 import pandas
 import sklearn
 
-REPEATS = 10
+REPEATS = 5
+N_DEMOS = 3
 NOTHING = "pass"
 HELP = "pushrank --help"
 COMMANDS = {
@@ -38,11 +45,50 @@ RATIOS = [
 ]
 
 
-def seconds(command: list[str]) -> float:
-    """Return how long a command runs."""
-    start = time.perf_counter()
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    return time.perf_counter() - start
+PUSHRANK = (sys.executable, "-m", "pushrank")
+SMALL = {
+    "fit of a missing file": (*PUSHRANK, "fit", "nosuch.csv", "--label", "y", "-o", "no.skops"),
+    "show of a linear model": (*PUSHRANK, "show", "model.skops"),
+    "score of 1,000 rows": (*PUSHRANK, "score", "model.skops", "rows.csv", "-o", "ranked.csv", "--force"),
+}
+FIT = (*PUSHRANK, "fit", "rows.csv", "--label", "y", "--model", "pnorm-push", "-o", "model.skops", "--force")
+
+
+def seconds(command: tuple[str, ...] | list[str], folder: str | None = None, **environment: str) -> float:
+    """Return the processor time of a command, in this process's environment and some more."""
+    before = os.times()
+    environ = {**os.environ, **environment}
+    subprocess.run(command, cwd=folder, env=environ, check=False, capture_output=True)
+    after = os.times()
+    return after.children_user + after.children_system - before.children_user - before.children_system
+
+
+def command_seconds(source: str, folder: str) -> dict[str, float]:
+    """Return the processor time of commands of a checkout, each once, the first demo without a cache."""
+    took = {name: seconds(command, folder, PYTHONPATH=source) for name, command in SMALL.items()}
+    with tempfile.TemporaryDirectory() as cache:
+        for name in ("first demo", "second demo"):
+            took[name] = seconds([*PUSHRANK, "demo"], folder, PYTHONPATH=source, NUMBA_CACHE_DIR=cache)
+    took["first less second"] = took["first demo"] - took["second demo"]
+    return took
+
+
+def compare_commands(sources: dict[str, str]) -> None:
+    """Print the least processor time of each command by checkout."""
+    with tempfile.TemporaryDirectory() as folder:
+        X = np.random.default_rng(0).normal(size=(1000, 10))
+        frame = pandas.DataFrame(X, columns=list("abcdefghij")).assign(y=(X[:, 0] > 1.0).astype(int))
+        frame.to_csv(Path(folder) / "rows.csv", index=False)
+        for source in sources.values():
+            seconds(FIT, folder, PYTHONPATH=source)
+        rounds = [
+            {name: command_seconds(source, folder) for name, source in sources.items()}
+            for _ in range(N_DEMOS)
+        ]
+    print(f"\ncommands, the least of {N_DEMOS}:" + "".join(f"{name:>12}" for name in sources))
+    for command in rounds[0]["now"]:
+        least = (min(took[name][command] for took in rounds) for name in sources)
+        print(f"{command:28}" + "".join(f"{took:10.2f} s" for took in least))
 
 
 def main() -> None:
@@ -60,6 +106,8 @@ def main() -> None:
         ratio = best[name] / best[reference]
         print(f"{name} / {reference}: {ratio:.2f}" + (f", at most {bound}" if bound else ""))
         assert bound is None or ratio <= bound
+    now = {"now": str(Path(__file__).resolve().parents[1] / "src")}
+    compare_commands({"before": str(Path(sys.argv[1]).resolve()), **now} if len(sys.argv) > 1 else now)
 
 
 if __name__ == "__main__":
