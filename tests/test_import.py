@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import pushrank
+from tests.cli import runner
 
 pytestmark = pytest.mark.fast
 
@@ -155,3 +156,46 @@ def test_a_missing_file_is_named_before_anything_heavy_is_loaded(words):
     assert not {*HEAVY} & {*loaded}
     assert code == (0 if words == "--help" else 2)
     assert words == "--help" or f"{words.split()[1]} does not exist" in run.stderr
+
+
+@pytest.fixture(scope="module")
+def fitted_rows(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("rows")
+    (folder / "rows.csv").write_text("a,b,y\n" + "".join(f"{i % 7},{i % 5},{i % 2}\n" for i in range(40)))
+    (folder / "less.tsv").write_text("b\tB \n1\t2\n")
+    runner.call("fit", folder / "rows.csv", "--label", "y", "-o", folder / "model.skops")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("fit rows.csv --label Y", "--label 'Y' is no column of rows.csv ('y' differs in case"),
+        (
+            "compare rows.csv --label=y --time when",
+            "--time 'when' is no column of rows.csv; it has 'a', 'b', 'y'.",
+        ),
+        (
+            "fit rows.csv --label y --model pnrm-push",
+            "--model 'pnrm-push' is not known; choose one of ada-boost",
+        ),
+        ("fit rows.csv --label y --p 0.5", "--p must be finite and >= 1, got 0.5."),
+        ("fit rows.csv --label y --max-iter=0", "--max-iter must be finite and >= 1, got 0."),
+        (
+            "score model.skops less.tsv",
+            "less.tsv lacks the column 'a' that the model was fitted on; it has 'b',",
+        ),
+        ("show model.skops", ""),
+    ],
+)
+def test_a_word_that_cannot_be_is_refused_and_a_model_shown_before_anything_heavy_is_loaded(
+    fitted_rows, words, message
+):
+    run = subprocess.run(
+        [sys.executable, "-c", MISSING, *words.split()], capture_output=True, text=True, cwd=fitted_rows
+    )
+    code, loaded = json.loads(run.stdout.splitlines()[-1])
+    assert not {*HEAVY} & {*loaded}
+    assert code == (2 if message else 0)
+    assert message in run.stderr
+    assert ("PNormPush" in run.stdout) != bool(message)

@@ -1,11 +1,16 @@
 """Files that are written whole or not at all, and the types that a model file may hold."""
 
 import glob
+import json
 import os
 import tempfile
 import time
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import sha256
+from importlib.metadata import version
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +44,10 @@ def atomic_write(path: Path) -> Iterator[Path]:
         beside.unlink(missing_ok=True)
 
 
+VERSION_FILE = "pushrank.txt"
+"""The file in the archive, beside those of skops: the version which wrote it, and a digest of all others."""
+FACTS_FILE = "facts.json"
+"""What ``pushrank show`` prints of a model, where ``pushrank fit`` wrote the file."""
 TRUSTED_TYPES: set[str] = set()
 """The names of pushrank's types that a model file may hold. The module that defines a type registers it."""
 
@@ -46,3 +55,44 @@ TRUSTED_TYPES: set[str] = set()
 def trust_in_files(*types: Any) -> None:
     """Let model files hold instances of types, which run nothing of the file when they are built."""
     TRUSTED_TYPES.update(f"{member.__module__}.{member.__qualname__}" for member in types)
+
+
+def written_by(data: bytes) -> str:
+    """Return the version that wrote a file, "0" for one of the first version, which holds none."""
+    with zipfile.ZipFile(BytesIO(data)) as archive:
+        return version_lines(archive)[0]
+
+
+def version_lines(archive: zipfile.ZipFile) -> list[str]:
+    """Return the version that wrote a file, and the digest of its members where there is one."""
+    return archive.read(VERSION_FILE).decode().split("\n") if VERSION_FILE in archive.namelist() else ["0"]
+
+
+def digest(archive: zipfile.ZipFile) -> str:
+    """Return a digest of the names, sizes and checksums of all members but that of the version."""
+    members = sorted((item.filename, item.file_size, item.CRC) for item in archive.infolist())
+    return sha256(repr([member for member in members if member[0] != VERSION_FILE]).encode()).hexdigest()
+
+
+def check_members(data: bytes) -> None:
+    """Raise where members would inflate without measure, or are not those that were saved together."""
+    with zipfile.ZipFile(BytesIO(data)) as archive:
+        # Reading a member ends at the size that the archive states, and compares its checksum. pushrank
+        # compresses nothing, and skops makes files of JSON and numbers at most some ten times smaller.
+        inflated = sum(member.file_size for member in archive.infolist())
+        if inflated > 20 * len(data) + (1 << 24):
+            raise ValueError(f"{len(data):,} bytes that would become {inflated:,}")
+        if version_lines(archive)[1:] not in ([], [digest(archive)]):
+            raise ValueError("its parts are not those that were saved together")
+
+
+def read_facts(path: Path) -> Any:
+    """Return what this version noted of a model beside it, None of other and of damaged files."""
+    try:
+        data = path.read_bytes()
+        check_members(data)
+        with zipfile.ZipFile(BytesIO(data)) as archive:
+            is_known = FACTS_FILE in archive.namelist() and written_by(data) == version("pushrank")
+            return json.loads(archive.read(FACTS_FILE)) if is_known else None
+    except (OSError, ValueError, zipfile.BadZipFile):
+        return None

@@ -6,7 +6,6 @@ import sys
 import warnings
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
-from math import inf
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import has_fit_parameter
 
 from pushrank._array import Floats
+from pushrank._bounds import check_number as check_number
 
 LIBRARY = f"{Path(__file__).parent}{os.sep}"
 
@@ -31,28 +31,6 @@ def warn(message: str, category: type[Warning]) -> None:
     while frame.f_back is not None and frame.f_code.co_filename.startswith(LIBRARY):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
-
-
-def check_number(
-    name: str,
-    value: Any,
-    least: float = -inf,
-    most: float = inf,
-    *,
-    above: float = -inf,
-    below: float = inf,
-    integer: bool = False,
-) -> None:
-    """Raise unless a parameter is a finite number between bounds; ``above`` and ``below`` are exclusive."""
-    kind: Any = Integral if integer else Real
-    if isinstance(value, bool) or not isinstance(value, kind):
-        raise TypeError(f"{name} must be {'an integer' if integer else 'a number'}, got {value!r}.")
-    if not (least <= value <= most and above < value < below):
-        bounds = {">=": least, ">": above, "<=": most, "<": below}
-        conditions = [f"{sign} {bound:g}" for sign, bound in bounds.items() if abs(bound) < inf]
-        if most == below == inf:
-            conditions.insert(0, "finite")
-        raise ValueError(f"{name} must be {' and '.join(conditions)}, got {value!r}.")
 
 
 class BadRowError(ValueError):

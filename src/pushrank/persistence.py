@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 import zipfile
 from contextlib import suppress
-from hashlib import sha256
 from importlib import import_module
 from importlib.metadata import version
-from io import BytesIO
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,15 @@ from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.tree._tree import Tree
 
-from pushrank._io import TRUSTED_TYPES, atomic_write
+from pushrank._io import (
+    FACTS_FILE,
+    TRUSTED_TYPES,
+    VERSION_FILE,
+    atomic_write,
+    check_members,
+    digest,
+    written_by,
+)
 from pushrank._optional import import_optional
 from pushrank._validation import warn
 from pushrank.exceptions import ModelFileError
@@ -39,8 +46,6 @@ FOREIGN_TYPES = {
     "numpy.dtype",
 }
 """Types of other packages that a file may hold, beside those of scikit-learn and numpy that skops trusts."""
-VERSION_FILE = "pushrank.txt"
-"""The file in the archive, beside those of skops: the version which wrote it, and a digest of all others."""
 
 
 def save(model: Any, path: str | Path) -> None:
@@ -76,9 +81,14 @@ def save(model: Any, path: str | Path) -> None:
     ...     load(Path(folder) / "model.skops")
     PNormPush(p=8)
     """
+    save_with_facts(model, Path(path), None)
+
+
+def save_with_facts(model: Any, path: Path, facts: Any) -> None:
+    """Write a model as :func:`save` does, and JSON of it beside, which is read without loading the model."""
     io = import_optional("skops.io", "io")
 
-    with atomic_write(Path(path)) as beside:
+    with atomic_write(path) as beside:
         try:
             io.dump(model, beside)
         except RuntimeError as error:
@@ -88,7 +98,9 @@ def save(model: Any, path: str | Path) -> None:
                 "first turn coef_ and classes_ into NumPy arrays with numpy.asarray."
             ) from error
         with zipfile.ZipFile(beside, "a") as archive:
-            archive.writestr(VERSION_FILE, f"{version('pushrank')}\n{_digest(archive)}")
+            if facts is not None:
+                archive.writestr(FACTS_FILE, json.dumps(facts))
+            archive.writestr(VERSION_FILE, f"{version('pushrank')}\n{digest(archive)}")
         strangers = _strangers(beside.read_bytes())
         if strangers:
             raise TypeError(
@@ -151,7 +163,7 @@ def load_content(path: str | Path) -> Any:
 
     data = Path(path).read_bytes()
     try:
-        _check_members(data)
+        check_members(data)
         strangers = _strangers(data)
         model = None if strangers else io.loads(data, trusted=[*TRUSTED_TYPES, *FOREIGN_TYPES])
         _check_trees(model)
@@ -176,35 +188,6 @@ def load_content(path: str | Path) -> Any:
             UserWarning,
         )
     return model
-
-
-def written_by(data: bytes) -> str:
-    """Return the version that wrote a file, "0" for one of the first version, which holds none."""
-    with zipfile.ZipFile(BytesIO(data)) as archive:
-        return _version_lines(archive)[0]
-
-
-def _version_lines(archive: zipfile.ZipFile) -> list[str]:
-    """Return the version that wrote a file, and the digest of its members where there is one."""
-    return archive.read(VERSION_FILE).decode().split("\n") if VERSION_FILE in archive.namelist() else ["0"]
-
-
-def _digest(archive: zipfile.ZipFile) -> str:
-    """Return a digest of the names, sizes and checksums of all members but that of the version."""
-    members = sorted((item.filename, item.file_size, item.CRC) for item in archive.infolist())
-    return sha256(repr([member for member in members if member[0] != VERSION_FILE]).encode()).hexdigest()
-
-
-def _check_members(data: bytes) -> None:
-    """Raise where members would inflate without measure, or are not those that were saved together."""
-    with zipfile.ZipFile(BytesIO(data)) as archive:
-        # Reading a member ends at the size that the archive states, and compares its checksum. pushrank
-        # compresses nothing, and skops makes files of JSON and numbers at most some ten times smaller.
-        inflated = sum(member.file_size for member in archive.infolist())
-        if inflated > 20 * len(data) + (1 << 24):
-            raise ValueError(f"{len(data):,} bytes that would become {inflated:,}")
-        if _version_lines(archive)[1:] not in ([], [_digest(archive)]):
-            raise ValueError("its parts are not those that were saved together")
 
 
 def _numbers(version: str) -> list[int]:

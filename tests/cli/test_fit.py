@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pushrank.cli.model import MODELS, SavedModel
+from pushrank.cli.early import BOUNDS, model_names
+from pushrank.cli.model import MODELS, SavedModel, make_model
 from tests.cli.runner import auc, call, fitted
 
 pytestmark = pytest.mark.fast
@@ -77,3 +78,23 @@ def test_probabilities_are_calibrated_on_rows_held_out(files, frame):
         "--columns 'nobody' is not in": ["--columns", "nobody"],
     }.items():
         assert said in call("score", fitted(files), files / "data.csv", "-o", out, *options, code=2).stderr
+
+
+def test_names_known_before_the_models_are_imported_are_those_of_the_models():
+    assert model_names() == sorted(MODELS)
+
+
+@pytest.mark.parametrize("option", BOUNDS)
+def test_numbers_refused_before_the_models_are_imported_are_refused_by_them(option):
+    """By every model that has the option: the next number beyond its bound."""
+    bounds = BOUNDS[option]
+    out = bounds["least"] - 1 if "least" in bounds else bounds["above"]
+    name = option.replace("-", "_")
+    # scikit-learn's lets no iterations pass, with a warning that it learnt nothing.
+    taking = {"logistic-regression"} if option == "max-iter" else set()
+    models = {model for model in MODELS if name in MODELS[model]().get_params()} - {*SEARCHES, *taking}
+    assert models
+    X, y = np.arange(12.0).reshape(6, 2), np.arange(6) % 2
+    for model in sorted(models):
+        with pytest.raises((ValueError, TypeError)):
+            make_model(model, **{name: out}).fit(X, y)

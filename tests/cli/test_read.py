@@ -277,7 +277,7 @@ def test_a_quiet_day_has_a_header_and_no_rows(tmp_path, frame):
     ],
 )
 def test_too_little_memory_and_space_are_one_line(tmp_path, monkeypatch, error, said):
-    (tmp_path / "a.csv").touch()
+    (tmp_path / "a.csv").write_text("x,y\n1,1\n")
     monkeypatch.setattr("pushrank.cli.fit.read_features", Mock(side_effect=error))
     told = call("fit", tmp_path / "a.csv", "--label", "y", "-o", tmp_path / "m.skops", code=2).stderr
     assert told == f"Error: {said}\n"

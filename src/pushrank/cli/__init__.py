@@ -2,13 +2,13 @@
 
 from importlib import import_module
 from importlib.metadata import version
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from pushrank.cli.errors import FIT_FIRST, check_exists, exit_on_input_error
+from pushrank.cli.early import check_words
+from pushrank.cli.errors import exit_on_input_error
 
 __all__ = ["app"]
 
@@ -24,23 +24,7 @@ COMMANDS = {
     "report": "Compare models and write one HTML file.",
     "demo": "Find gamma rays in a telescope's recordings: no data of your own.",
 }
-FILES = {
-    **dict.fromkeys(("fit", "measure", "compare", "report"), ("",)),
-    **dict.fromkeys(("show", "export"), (FIT_FIRST,)),
-    **dict.fromkeys(("score", "evaluate", "watch"), (FIT_FIRST, "")),
-}
-"""What to do where an argument of a command, a file, does not exist."""
 HELP = {"help_option_names": ["-h", "--help"]}
-
-
-@exit_on_input_error
-def check_inputs(command: str, *words: str) -> None:
-    """Raise InputError where a file that a command begins with is missing, before it imports for seconds."""
-    if not {*HELP["help_option_names"]} & {*words}:
-        for word, what_to_do in zip(words, FILES.get(command, ()), strict=False):
-            if word.startswith("-"):
-                break
-            check_exists(Path(word), what_to_do)
 
 
 class Commands(TyperGroup):
@@ -51,8 +35,8 @@ class Commands(TyperGroup):
         return list(COMMANDS)
 
     def resolve_command(self, context: Any, args: list[str]) -> Any:
-        """Return a command and its arguments, unless a file among them is missing."""
-        check_inputs(*args)
+        """Return a command and its arguments, unless they can be refused at once."""
+        check_words(*args)
         return super().resolve_command(context, args)
 
     def get_command(self, _context: Any, name: str) -> Any:

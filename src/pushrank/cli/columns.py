@@ -11,7 +11,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pushrank.cli.errors import InputError, warn
-from pushrank.cli.table import DATE_PART, NEARLY_ALL, TEXT, Column, Kind, Table, as_text, listed
+from pushrank.cli.header import DATE_PART, listed
+from pushrank.cli.table import NEARLY_ALL, TEXT, Column, Kind, Table, as_text
 
 MAX_CATEGORIES = 100
 """One-hot columns of a text column; one of more texts is encoded by its mean labels."""

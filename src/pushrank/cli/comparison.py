@@ -20,10 +20,11 @@ from pushrank.cli import options
 from pushrank.cli.alerts import Alert
 from pushrank.cli.errors import InputError, refusing, warn
 from pushrank.cli.features import FeatureSource, LabelledFeatures, read_features
+from pushrank.cli.header import listed
 from pushrank.cli.model import N_INNER_FOLDS, make_model, make_ranking_pipelines, members_among
 from pushrank.cli.options import option
 from pushrank.cli.screen import progress, share_of_rows
-from pushrank.cli.table import Kind, TextFormat, listed
+from pushrank.cli.table import Kind, TextFormat
 from pushrank.model_selection._folds import check_classes, part_of_budget, whole_periods
 from pushrank.model_selection.compare import (
     LINEAR_CHOSEN,

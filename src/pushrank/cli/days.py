@@ -15,8 +15,8 @@ from pushrank.cli.comparison import Compared
 from pushrank.cli.errors import refusing
 from pushrank.cli.features import LabelledFeatures
 from pushrank.cli.fit import reference_of
+from pushrank.cli.header import file_kind
 from pushrank.cli.options import words_of
-from pushrank.cli.read import file_kind
 from pushrank.cli.table import TextFormat
 from pushrank.cli.write import TABLES_WRITTEN
 from pushrank.metrics import PeriodMeasurement

@@ -20,10 +20,10 @@ from pushrank._time import TimeSplit
 from pushrank.budgets import Budget
 from pushrank.cli import options
 from pushrank.cli.alerts import Alert
+from pushrank.cli.early import ENSEMBLE
 from pushrank.cli.errors import InputError, refusing, say, warn
 from pushrank.cli.features import FeatureSource, LabelledFeatures, read_features
 from pushrank.cli.model import (
-    ENSEMBLE,
     MODELS,
     N_INNER_FOLDS,
     SavedModel,

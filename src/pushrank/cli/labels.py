@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from pushrank._validation import positive_label
 from pushrank.cli.errors import InputError, warn
-from pushrank.cli.table import Column, Table, listed
+from pushrank.cli.header import listed
+from pushrank.cli.table import Column, Table
 
 UNLABELLED = {"?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL"}
 """Texts that mean that a row has no label, unless one of them is named as the positive label."""

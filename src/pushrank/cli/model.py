@@ -26,10 +26,13 @@ from sklearn.utils.validation import has_fit_parameter
 from pushrank import StackingRanker, estimators, persistence
 from pushrank.cli.alerts import Alert
 from pushrank.cli.columns import check_magnitudes, feature_matrix, row_hashes
+from pushrank.cli.early import ENSEMBLE, kebab_case, unknown_model
 from pushrank.cli.errors import FIT_FIRST, InputError, check_exists, in_option_names, refusing, warn
+from pushrank.cli.facts import facts_of
 from pushrank.cli.features import LabelledFeatures
+from pushrank.cli.header import SPARSE, file_kind
 from pushrank.cli.labels import LabelledRows, label_rows
-from pushrank.cli.read import SPARSE, file_kind, read_table
+from pushrank.cli.read import read_table
 from pushrank.cli.table import DEFAULT_FORMAT, Column, Table, TextFormat
 from pushrank.cli.write import writing
 from pushrank.estimators._scoring import fit_params
@@ -43,12 +46,6 @@ N_INNER_FOLDS = 5
 """Folds of the models that choose by cross-validation."""
 
 
-def kebab_case(name: str) -> str:
-    """Return ``PNormPush`` as ``pnorm-push``, ``IRPush`` as ``ir-push``, ``RankBoost`` as ``rank-boost``."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z]{2})(?=[A-Z][a-z])", "-", name).lower()
-
-
-ENSEMBLE = "ensemble"
 MODELS: dict[str, type[BaseEstimator]] = {
     **{
         ENSEMBLE if name == StackingRanker.__name__ else kebab_case(name): getattr(estimators, name)
@@ -102,10 +99,7 @@ def make_model(name: str, seed: int = 0, **options: Any) -> BaseEstimator:
     elif name in MODELS or name in compared:
         model = compared[name] if name in compared else MODELS[name]()
     else:
-        raise InputError(
-            f"--model {name!r} is not known; choose one of {', '.join(sorted(MODELS))}, lightgbm, or a name "
-            "that compare prints, such as 'boosted stumps, p = 16'."
-        )
+        raise unknown_model(name)
     if name == "logistic-regression":
         # The default of scikit-learn, 100, is too few for many tables, and fits then end with a warning.
         model.set_params(max_iter=1000)
@@ -265,7 +259,7 @@ class SavedModel:
         fields = asdict(replace(self, pipeline=Pipeline([])))
         content = {"format": FORMAT, "pushrank": version("pushrank"), **fields, "pipeline": self.pipeline}
         with writing(path):
-            persistence.save(content, path)
+            persistence.save_with_facts(content, path, facts_of(self, version("pushrank")))
 
     @classmethod
     def load(cls, path: Path) -> SavedModel:

@@ -4,16 +4,23 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, field, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, signature
-from typing import Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from pushrank import budgets
 from pushrank.cli.errors import InputError
 
+if TYPE_CHECKING:
+    from pushrank.budgets import Budget as PeriodBudget
+else:
+    # A parser makes budgets of texts, and Typer does not ask for their type: the module takes long to import.
+    PeriodBudget = Any
 
-def read_budget(text: str) -> int | budgets.Budget:
+
+def read_budget(text: str) -> "int | PeriodBudget":
     """Return the number of rows of a text such as 150, or the budget by period of one such as 150/day."""
+    from pushrank import budgets
+
     try:
         return budgets.Budget.parse(text) if "/" in text else budgets.Budget(int(text)).n
     except ValueError as error:
@@ -33,10 +40,10 @@ def numbers_of(texts: list[str] | None, option: str) -> list[float]:
 
 
 def split_budget(
-    budget: int | budgets.Budget | None, time: str | None
-) -> tuple[budgets.Budget | None, int | None]:
+    budget: "int | PeriodBudget | None", time: str | None
+) -> "tuple[PeriodBudget | None, int | None]":
     """Return a budget as one by period, which needs the column of --time, or as rows of the whole file."""
-    if not isinstance(budget, budgets.Budget):
+    if budget is None or isinstance(budget, int):
         return None, budget
     if time is None:
         raise InputError(f"--budget {budget} needs --time: the column of when a row came.")
@@ -48,7 +55,7 @@ DropUnlabelled = Annotated[
 ]
 BUDGET = "N|N/PERIOD"
 Budget = Annotated[
-    int | budgets.Budget | None,
+    int | PeriodBudget | None,
     typer.Option(
         parser=read_budget, metavar=BUDGET, help="How many rows you can act on: hits are counted among them."
     ),

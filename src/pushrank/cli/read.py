@@ -1,18 +1,12 @@
 """Files: rows of every kind of file as a table, with every cell as it is in the file."""
 
-import bz2
-import codecs
 import csv
-import gzip
 import io
 import json
 import lzma
 import re
-import sys
 import zipfile
 import zlib
-from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,33 +21,27 @@ import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 
 from pushrank.cli.errors import InputError, check_exists
-from pushrank.cli.table import (
-    DEFAULT_FORMAT,
-    FLOAT,
-    LIBSVM_LABEL,
-    TEXT,
-    Table,
-    TextFormat,
-    as_text,
+from pushrank.cli.header import (
+    JSON_FILES,
+    SHEETS,
+    SPARSE,
+    STANDARD_INPUT,
+    STANDARD_STREAM,
+    TEXT_FILES,
+    check_names,
+    column_names,
+    file_kind,
+    open_file,
+    read_head,
     separator_hint,
 )
+from pushrank.cli.table import DEFAULT_FORMAT, FLOAT, LIBSVM_LABEL, TEXT, Table, TextFormat, as_text
 
-STANDARD_STREAM = Path("-")
-# What messages call the file whose name is "-".
-STANDARD_INPUT = Path("standard input")
-SEPARATORS = {".csv": ",", ".tsv": "\t"}
-TEXT_FILES = {*SEPARATORS, ".txt"}
-SHEETS = {".xlsx"}
-JSON_FILES = {".json", ".jsonl", ".ndjson"}
-SPARSE = {".libsvm", ".svmlight", ".svm"}
-COMPRESSED = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 READABLE = (
     "CSV, TSV and other separated text (.csv, .tsv, .txt, also with .gz or .zip; - is standard input), "
     "Excel (.xlsx), JSON (.json, .jsonl), Parquet (.parquet or a folder of such) or libsvm (.libsvm, "
     ".svmlight, .svm)"
 )
-# The separator is looked for in this much of a file.
-SAMPLE_BYTES = 1 << 14
 # Arrow parses blocks of this size, and a block must hold the longest row.
 BLOCK_BYTES = 1 << 24
 # pandas raises TypeError for a file whose types it does not support.
@@ -61,29 +49,6 @@ UNREADABLE = (
     OSError, ValueError, TypeError, KeyError, EOFError, csv.Error, zlib.error, lzma.LZMAError,
     zipfile.BadZipFile, pa.ArrowException,
 )  # fmt: skip
-
-
-def file_kind(path: Path) -> str:
-    """Return the extension that says what a file is, without that of compression."""
-    if path in (STANDARD_STREAM, STANDARD_INPUT):
-        return ".csv"
-    if path.is_dir():
-        return ".parquet"
-    endings = "|".join(re.escape(ending) for ending in (*COMPRESSED, ".zip"))
-    return Path(re.sub(rf"({endings})$", "", path.name.lower())).suffix
-
-
-def open_file(path: Path) -> Any:
-    """Open a file for reading bytes, uncompressed by its extension; ``-`` is standard input."""
-    if path == STANDARD_INPUT:
-        return io.BytesIO(sys.stdin.buffer.read())
-    if path.suffix.lower() == ".zip":
-        archive = zipfile.ZipFile(path)
-        if len(archive.namelist()) != 1:
-            raise InputError(f"{path} holds {len(archive.namelist())} files; zip one alone.")
-        return archive.open(archive.namelist()[0])
-    opener: Any = COMPRESSED.get(path.suffix.lower(), open)
-    return opener(path, "rb")
 
 
 def read_table(
@@ -154,7 +119,7 @@ def _read_kind(path: Path, kind: str, text_format: TextFormat, n_features: int |
         rows = pyarrow.json.read_json(io.BytesIO(content))
     else:
         if path.is_file():
-            _check_names(path, pq.read_schema(path).names)
+            check_names(path, pq.read_schema(path).names)
         # The metadata hold pandas' index, which is no column, and its types, which have no gaps in integers.
         rows = pq.read_table(path).replace_schema_metadata(None)
     return Table(path, rows.to_pandas(types_mapper=pd.ArrowDtype))
@@ -168,71 +133,33 @@ def _read_sheet(path: Path, text_format: TextFormat) -> Table:
     if not len(cells):
         raise InputError(f"{path} holds no rows.")
     texts = cells.map(lambda cell: None if cell in ("", None) else as_text(cell))
-    names = _column_names(path, texts.iloc[0].fillna("").tolist(), text_format.no_header)
+    names = column_names(path, texts.iloc[0].fillna("").tolist(), text_format.no_header)
     rows = texts.iloc[int(not text_format.no_header) :].set_axis(names, axis=1).astype(TEXT)
     return Table(path, rows, is_text=True, text_format=text_format)
 
 
 def _read_text(path: Path, text_format: TextFormat) -> Table:
     """Return the rows, every cell as the text that it is in the file; empty cells are missing."""
+    stated = (text_format.separator, text_format.encoding, text_format.skip_rows)
     with open_file(path) as stream:
-        head = stream.read(SAMPLE_BYTES) + stream.readline()
-        stream.seek(0)
-        if text_format.encoding is None and head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            text_format = replace(text_format, encoding="utf-16")
-        text = head.decode(text_format.encoding or "utf-8-sig", errors="replace")
-        lines = re.split(r"\r\n|\r|\n", text)[text_format.skip_rows :]
-        # Excel writes and reads a first line such as sep=; that names the separator.
-        stated = re.fullmatch(r"\ufeff?\"?sep=(.)\"?", lines[0]) if lines else None
-        sample = "\n".join(lines[stated is not None :])
-        separator = text_format.separator or (stated and stated[1])
-        if not separator:
-            separator = "\t" if file_kind(path) == ".tsv" else _sniffed_separator(sample)
-        first = next(filter(None, csv.reader(io.StringIO(sample), delimiter=separator)), None)
-        if first is None:
-            kind = file_kind(path)[1:]
-            raise InputError(f"{path} cannot be read as {kind}: it is empty. Check that it is whole.")
-        names = _column_names(path, first, text_format.no_header)
+        head = read_head(stream, path, *stated, no_header=text_format.no_header)
+        text_format = replace(text_format, separator=head.separator, encoding=head.encoding)
         read = pyarrow.csv.ReadOptions(
             block_size=BLOCK_BYTES,
-            skip_rows=text_format.skip_rows + (stated is not None),
-            column_names=[str(number) for number in range(len(names))],
-            encoding=text_format.encoding or "utf8",
+            skip_rows=head.n_above,
+            column_names=[str(number) for number in range(len(head.names))],
+            encoding=head.encoding or "utf8",
         )
         try:
-            rows = _read_separated(stream, separator, read)
+            rows = _read_separated(stream, head.separator, read)
         except (pa.ArrowInvalid, UnicodeError) as error:
-            raise _text_error(path, error, first, text_format) from error
+            raise _text_error(path, error, head.first, text_format) from error
     if rows.num_rows and any(str(column[-1]).endswith("\n") for column in rows.itercolumns()):
         open_quote = 'a quotation mark (") is never closed, and takes in the last lines; close it.'
         raise InputError(f"{path}: {open_quote}")
-    frame = rows.slice(not text_format.no_header).rename_columns(names).to_pandas(types_mapper=pd.ArrowDtype)
-    return Table(path, frame, is_text=True, text_format=replace(text_format, separator=separator))
-
-
-def _sniffed_separator(sample: str) -> str:
-    """Return what separates the columns of a sample; a comma where the standard library finds nothing."""
-    with suppress(csv.Error):
-        separator = csv.Sniffer().sniff(sample, ",;\t|").delimiter
-        if separator in next(filter(None, sample.split("\n"))):
-            return separator
-    return ","
-
-
-def _column_names(path: Path, first: Sequence[str], no_header: bool) -> list[str]:
-    """Return the names of the columns: those of the first row, or their numbers from 1."""
-    if no_header:
-        return [str(number) for number in range(1, len(first) + 1)]
-    names = [name if name.strip() else f"Unnamed: {position}" for position, name in enumerate(first)]
-    _check_names(path, names)
-    return names
-
-
-def _check_names(path: Path, names: Sequence[str]) -> None:
-    """Raise InputError when two columns have the same name."""
-    if len(set(names)) < len(names):
-        twice = next(name for position, name in enumerate(names) if name in names[:position])
-        raise InputError(f"{path} has more than one column {twice!r}; give each its own name.")
+    frame = rows.slice(not text_format.no_header).rename_columns(head.names)
+    frame = frame.to_pandas(types_mapper=pd.ArrowDtype)
+    return Table(path, frame, is_text=True, text_format=text_format)
 
 
 def _read_separated(stream: Any, separator: str, read: pyarrow.csv.ReadOptions) -> pa.Table:

@@ -11,9 +11,9 @@ from sklearn.utils import _safe_indexing
 from pushrank.cli import options
 from pushrank.cli.alerts import OneByOne
 from pushrank.cli.errors import InputError, refusing, say
+from pushrank.cli.header import STANDARD_STREAM, file_kind
 from pushrank.cli.model import SavedModel
 from pushrank.cli.promises import SEEN, promises_of
-from pushrank.cli.read import STANDARD_STREAM, file_kind
 from pushrank.cli.table import DEFAULT_FORMAT, TextFormat
 from pushrank.cli.write import TABLES_WRITTEN, check_output, write_table
 from pushrank.estimators._reasons import reasons as row_reasons
@@ -91,7 +91,7 @@ def score(
         rows = rows.assign(**features[saved.numeric].iloc[order])
     if columns:
         if unknown := [name for name in columns if name not in rows.columns]:
-            raise InputError(f"--columns {unknown[0]!r} is not in {data}; it has {table.describe_columns()}.")
+            raise InputError(f"--columns {unknown[0]!r} is not in {data}; it has {table.header}.")
         rows = rows[list(dict.fromkeys(columns))]
     results: dict[str, Any] = {"rank": np.arange(1, len(order) + 1), "score": scores[order]}
     if one_by_one.alert is not None:

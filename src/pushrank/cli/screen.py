@@ -1,47 +1,49 @@
 """What commands show in a terminal: tables as wide as it is, and how far long work has come."""
 
+from __future__ import annotations
+
 import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from itertools import count
-from typing import Any
+from itertools import accumulate, count
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import typer
-from numba.core import event
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table as Grid
 from rich.text import Text
 
-from pushrank.budgets import Budget
 from pushrank.cli.errors import in_option_names, visible, warn
-from pushrank.model_selection.comparison import POSITIVES_AT_TOP, RankerComparison
-from pushrank.model_selection.errors import HITS
+
+if TYPE_CHECKING:
+    from pushrank.budgets import Budget
+    from pushrank.model_selection.comparison import RankerComparison
 
 WIDTH = 140
 """The width of what is printed where neither a terminal nor COLUMNS says how wide it may be."""
 
 
-class Announcement(event.Listener):
-    """A line, where somebody looks, as soon as the first loop is compiled."""
-
-    line = "Compiling the loops for the first time: later runs start at once."
-
-    def on_start(self, _: Any) -> None:
-        """Print the line, unless it was printed before."""
-        if self.line and sys.stderr.isatty():
-            typer.echo(self.line, err=True)
-        self.line = ""
-
-    def on_end(self, _: Any) -> None:
-        """Do nothing."""
-
-
 def compiling_is_announced() -> AbstractContextManager[Any]:
     """Return a block that says why the first run on a machine takes longer than others."""
+    from numba.core import event
+
+    class Announcement(event.Listener):
+        """A line, where somebody looks, as soon as the first loop is compiled."""
+
+        line = "Compiling the loops for the first time: later runs start at once."
+
+        def on_start(self, _: Any) -> None:
+            """Print the line, unless it was printed before."""
+            if self.line and sys.stderr.isatty():
+                typer.echo(self.line, err=True)
+            self.line = ""
+
+        def on_end(self, _: Any) -> None:
+            """Do nothing."""
+
     return event.install_listener("numba:compile", Announcement())  # type: ignore[no-any-return]
 
 
@@ -89,13 +91,16 @@ def grid_of(header: Sequence[str], lines: Sequence[Sequence[str]], title: str | 
 
 def share_of_rows(budget: int | Budget | None, n_rows: float) -> str:
     """Return a budget beside the rows that it is of, to follow what else is said of them."""
-    if isinstance(budget, Budget):
-        return f"; {budget.words}"
-    return "" if budget is None else f"; {budget:,} of {n_rows:,.0f} rows ({100 * budget / n_rows:.3g} %)"
+    if isinstance(budget, int):
+        return f"; {budget:,} of {n_rows:,.0f} rows ({100 * budget / n_rows:.3g} %)"
+    return "" if budget is None else f"; {budget.words}"
 
 
 def comparison_grid(comparison: RankerComparison, width: int) -> tuple[Grid, list[str]]:
     """Return the table, the deciding measure first, and the measures that there is no room for."""
+    from pushrank.model_selection.comparison import POSITIVES_AT_TOP
+    from pushrank.model_selection.errors import HITS
+
     baseline = comparison.measures[comparison.baseline_]
     shown = sorted(baseline, key=[comparison.criterion, HITS, POSITIVES_AT_TOP, *baseline].index)
     names = {measure: _in_two_lines(comparison.name_of(measure)) for measure in shown}
@@ -105,7 +110,7 @@ def comparison_grid(comparison: RankerComparison, width: int) -> tuple[Grid, lis
     models = [model + " *" * (model in may_be_best) for model in comparison.measures]
     room = width - max(map(len, models)) - 4
     # The deciding measure is shown in full, however narrow the terminal.
-    n_shown = max(1, int((np.cumsum(widths) <= room).sum()))
+    n_shown = max(1, sum(width <= room for width in accumulate(widths)))
     grid = Grid()
     header = "model" + "\n* may be best" * bool(may_be_best)
     grid.add_column(header, no_wrap=True, min_width=max(map(len, models)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import partial
@@ -17,9 +17,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pushrank.cli.errors import InputError
+from pushrank.cli.header import DATE_PART, Header
 from pushrank.cli.options import option
 
-SEPARATOR_NAMES = {";": "';'", "\t": "tab", "|": "'|'", ",": "','"}
 LIBSVM_LABEL = "label"
 TEXT = pd.ArrowDtype(pa.string())
 FLOAT = pd.ArrowDtype(pa.float64())
@@ -29,8 +29,6 @@ MISSING = ["#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.
 TRUTH_VALUES = {"true": 1.0, "false": 0.0}
 DAY = r"(?:0?[1-9]|[12]\d|3[01])"
 DATE = rf"\s*(?:\d{{4}}([-/.]){DAY}\1{DAY}|{DAY}([-/.]){DAY}\2(?:19|20)\d\d|{DAY}/{DAY}/\d\d)(?:[T ,].*)?\s*"
-DATE_PART = re.compile(r"(.+) \((hour|weekday|days since 1970)\)")
-"""The columns of numbers that dates become, which are not in the file themselves."""
 NEARLY_ALL = 0.9
 """A column is what at least this share of its values are: the others may be mistakes."""
 
@@ -169,6 +167,11 @@ class Table:
         """Whether the rows came from a libsvm file."""
         return self.features is not None
 
+    @property
+    def header(self) -> Header:
+        """The names of the columns."""
+        return Header(self.path, self.frame.columns.to_list(), self.is_text)
+
     def where(self, kept: NDArray[np.bool_]) -> Table:
         """Return some of the rows, under their numbers in the file."""
         features = None if self.features is None else self.features[kept]
@@ -215,11 +218,7 @@ class Table:
         """Raise InputError unless there is a column that an option names."""
         if self.is_sparse:
             raise InputError(f"--{option} {name!r} is for named columns; those of {self.path} have none.")
-        if name not in self.frame.columns:
-            similar = self.describe_similar(name)
-            raise InputError(
-                f"--{option} {name!r} is no column of {self.path}{similar}; it has {self.describe_columns()}."
-            )
+        self.header.check(name, option)
 
     def labels(self, name: str | None) -> Column:
         """Return the column that --label names, or the labels of a libsvm file, as texts."""
@@ -316,15 +315,7 @@ class Table:
 
     def model_columns(self, numeric: list[str], categorical: list[str]) -> list[Column]:
         """Return the columns that a model was fitted on, parsed as it needs them, or raise InputError."""
-        columns, parts = set(self.frame.columns), map(DATE_PART.fullmatch, numeric)
-        columns |= {part[0] for part in parts if part and part[1] in columns}
-        missing = [name for name in numeric + categorical if name not in columns]
-        if missing:
-            shown = listed(f"{name!r}{self.describe_similar(name)}" for name in missing)
-            raise InputError(
-                f"{self.path} lacks the column{'s' * (len(missing) > 1)} {shown} that the model was fitted "
-                f"on; it has {self.describe_columns()}."
-            )
+        self.header.check_model_columns(numeric + categorical)
         parsed = [self.column(name, Kind.NUMBER) for name in numeric]
         for column in parsed:
             if column.holds_texts:
@@ -336,32 +327,6 @@ class Table:
                     f"{str(cell)!r}{how * self.is_text}."
                 )
         return parsed + [self.column(name, Kind.TEXT) for name in categorical]
-
-    def describe_columns(self) -> str:
-        """Return which columns there are, and, where it seems so, that they are separated otherwise."""
-        columns: list[str] = self.frame.columns.to_list()
-        hint = separator_hint(columns) if self.is_text else ""
-        return ", ".join(map(repr, columns[:20])) + ", ..." * (len(columns) > 20) + hint
-
-    def describe_similar(self, name: str) -> str:
-        """Return which column has a name that differs in nothing but case and blanks, if one has."""
-        wanted = name.strip().casefold()
-        similar = [other for other in self.frame.columns if str(other).strip().casefold() == wanted]
-        return f" ({similar[0]!r} differs in case or blanks only; rename one of them)" if similar else ""
-
-
-def separator_hint(names: Sequence[str]) -> str:
-    """Return what to do where the only name of a text file seems to be several."""
-    for mark, name in SEPARATOR_NAMES.items():
-        if len(names) == 1 and mark in str(names[0]):
-            return f". If {name} separates the columns, say so: --separator {name}"
-    return ""
-
-
-def listed(items: Iterable[str]) -> str:
-    """Return at most ten items, and how many more there are."""
-    items = [*items]
-    return ", ".join(items[:10]) + f" and {len(items) - 10:,} more" * (len(items) > 10)
 
 
 def _kind_of_type(arrow_type: Any) -> Kind:

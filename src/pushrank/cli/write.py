@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from pushrank._io import atomic_write
 from pushrank.cli.errors import InputError, warn
-from pushrank.cli.read import SEPARATORS, SHEETS, STANDARD_STREAM, file_kind, open_file
+from pushrank.cli.header import SEPARATORS, SHEETS, STANDARD_STREAM, file_kind, open_file
 from pushrank.cli.table import DEFAULT_FORMAT, TextFormat
 
 MODELS_WRITTEN = (".skops",)

@@ -1,0 +1,27 @@
+"""Bounds of numbers, without an import that takes long."""
+
+from math import inf
+from numbers import Integral, Real
+from typing import Any
+
+
+def check_number(
+    name: str,
+    value: Any,
+    least: float = -inf,
+    most: float = inf,
+    *,
+    above: float = -inf,
+    below: float = inf,
+    integer: bool = False,
+) -> None:
+    """Raise unless a parameter is a finite number between bounds; ``above`` and ``below`` are exclusive."""
+    kind: Any = Integral if integer else Real
+    if isinstance(value, bool) or not isinstance(value, kind):
+        raise TypeError(f"{name} must be {'an integer' if integer else 'a number'}, got {value!r}.")
+    if not (least <= value <= most and above < value < below):
+        bounds = {">=": least, ">": above, "<=": most, "<": below}
+        conditions = [f"{sign} {bound:g}" for sign, bound in bounds.items() if abs(bound) < inf]
+        if most == below == inf:
+            conditions.insert(0, "finite")
+        raise ValueError(f"{name} must be {' and '.join(conditions)}, got {value!r}.")

@@ -1,0 +1,171 @@
+"""Headers: what a file is, and what its columns are called, without an import that takes long."""
+
+import bz2
+import codecs
+import csv
+import gzip
+import io
+import lzma
+import re
+import sys
+import zipfile
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pushrank.cli.errors import InputError
+
+STANDARD_STREAM = Path("-")
+# What messages call the file whose name is "-".
+STANDARD_INPUT = Path("standard input")
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+TEXT_FILES = {*SEPARATORS, ".txt"}
+SHEETS = {".xlsx"}
+JSON_FILES = {".json", ".jsonl", ".ndjson"}
+SPARSE = {".libsvm", ".svmlight", ".svm"}
+COMPRESSED = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+# The separator is looked for in this much of a file.
+SAMPLE_BYTES = 1 << 14
+SEPARATOR_NAMES = {";": "';'", "\t": "tab", "|": "'|'", ",": "','"}
+DATE_PART = re.compile(r"(.+) \((hour|weekday|days since 1970)\)")
+"""The columns of numbers that dates become, which are not in the file themselves."""
+
+
+def file_kind(path: Path) -> str:
+    """Return the extension that says what a file is, without that of compression."""
+    if path in (STANDARD_STREAM, STANDARD_INPUT):
+        return ".csv"
+    if path.is_dir():
+        return ".parquet"
+    endings = "|".join(re.escape(ending) for ending in (*COMPRESSED, ".zip"))
+    return Path(re.sub(rf"({endings})$", "", path.name.lower())).suffix
+
+
+def open_file(path: Path) -> Any:
+    """Open a file for reading bytes, uncompressed by its extension; ``-`` is standard input."""
+    if path == STANDARD_INPUT:
+        return io.BytesIO(sys.stdin.buffer.read())
+    if path.suffix.lower() == ".zip":
+        archive = zipfile.ZipFile(path)
+        if len(archive.namelist()) != 1:
+            raise InputError(f"{path} holds {len(archive.namelist())} files; zip one alone.")
+        return archive.open(archive.namelist()[0])
+    opener: Any = COMPRESSED.get(path.suffix.lower(), open)
+    return opener(path, "rb")
+
+
+def _sniffed_separator(sample: str) -> str:
+    """Return what separates the columns of a sample; a comma where the standard library finds nothing."""
+    with suppress(csv.Error):
+        separator = csv.Sniffer().sniff(sample, ",;\t|").delimiter
+        if separator in next(filter(None, sample.split("\n"))):
+            return separator
+    return ","
+
+
+def column_names(path: Path, first: Sequence[str], no_header: bool) -> list[str]:
+    """Return the names of the columns: those of the first row, or their numbers from 1."""
+    if no_header:
+        return [str(number) for number in range(1, len(first) + 1)]
+    names = [name if name.strip() else f"Unnamed: {position}" for position, name in enumerate(first)]
+    check_names(path, names)
+    return names
+
+
+def check_names(path: Path, names: Sequence[str]) -> None:
+    """Raise InputError when two columns have the same name."""
+    if len(set(names)) < len(names):
+        twice = next(name for position, name in enumerate(names) if name in names[:position])
+        raise InputError(f"{path} has more than one column {twice!r}; give each its own name.")
+
+
+class TextHead(NamedTuple):
+    """How a text file is written, and the names of its columns; ``n_above`` lines stand above its rows."""
+
+    encoding: str | None
+    separator: str
+    n_above: int
+    first: list[str]
+    names: list[str]
+
+
+def read_head(
+    stream: Any,
+    path: Path,
+    separator: str | None = None,
+    encoding: str | None = None,
+    skip_rows: int = 0,
+    *,
+    no_header: bool = False,
+) -> TextHead:
+    """Return what the first lines of a text file say, where options do not; the stream is rewound."""
+    head = stream.read(SAMPLE_BYTES) + stream.readline()
+    stream.seek(0)
+    if encoding is None and head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        encoding = "utf-16"
+    text = head.decode(encoding or "utf-8-sig", errors="replace")
+    lines = re.split(r"\r\n|\r|\n", text)[skip_rows:]
+    # Excel writes and reads a first line such as sep=; that names the separator.
+    stated = re.fullmatch(r"\ufeff?\"?sep=(.)\"?", lines[0]) if lines else None
+    sample = "\n".join(lines[stated is not None :])
+    separator = separator or (stated and stated[1])
+    if not separator:
+        separator = "\t" if file_kind(path) == ".tsv" else _sniffed_separator(sample)
+    first = next(filter(None, csv.reader(io.StringIO(sample), delimiter=separator)), None)
+    if first is None:
+        kind = file_kind(path)[1:]
+        raise InputError(f"{path} cannot be read as {kind}: it is empty. Check that it is whole.")
+    names = column_names(path, first, no_header)
+    return TextHead(encoding, separator, skip_rows + (stated is not None), first, names)
+
+
+class Header(NamedTuple):
+    """The names of a file's columns, and whether it is a text file, which may be separated otherwise."""
+
+    path: Path
+    names: Sequence[str]
+    is_text: bool
+
+    def check(self, name: str, option: str) -> None:
+        """Raise InputError unless there is a column that an option names."""
+        if name not in self.names:
+            similar = self.describe_similar(name)
+            raise InputError(f"--{option} {name!r} is no column of {self.path}{similar}; it has {self}.")
+
+    def check_model_columns(self, model_columns: Sequence[str]) -> None:
+        """Raise InputError unless all columns that a model was fitted on are there, or the dates of parts."""
+        columns, parts = set(self.names), map(DATE_PART.fullmatch, model_columns)
+        columns |= {part[0] for part in parts if part and part[1] in columns}
+        missing = [name for name in model_columns if name not in columns]
+        if missing:
+            shown = listed(f"{name!r}{self.describe_similar(name)}" for name in missing)
+            raise InputError(
+                f"{self.path} lacks the column{'s' * (len(missing) > 1)} {shown} that the model was fitted "
+                f"on; it has {self}."
+            )
+
+    def __str__(self) -> str:
+        """Return which columns there are, and, where it seems so, that they are separated otherwise."""
+        hint = separator_hint(self.names) if self.is_text else ""
+        return ", ".join(map(repr, self.names[:20])) + ", ..." * (len(self.names) > 20) + hint
+
+    def describe_similar(self, name: str) -> str:
+        """Return which column has a name that differs in nothing but case and blanks, if one has."""
+        wanted = name.strip().casefold()
+        similar = [other for other in self.names if str(other).strip().casefold() == wanted]
+        return f" ({similar[0]!r} differs in case or blanks only; rename one of them)" if similar else ""
+
+
+def separator_hint(names: Sequence[str]) -> str:
+    """Return what to do where the only name of a text file seems to be several."""
+    for mark, name in SEPARATOR_NAMES.items():
+        if len(names) == 1 and mark in str(names[0]):
+            return f". If {name} separates the columns, say so: --separator {name}"
+    return ""
+
+
+def listed(items: Iterable[str]) -> str:
+    """Return at most ten items, and how many more there are."""
+    items = [*items]
+    return ", ".join(items[:10]) + f" and {len(items) - 10:,} more" * (len(items) > 10)
