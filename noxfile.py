@@ -80,6 +80,7 @@ def package(session: nox.Session) -> None:
                 session.run("pushrank", "--version")
                 session.run("pushrank", "demo")
     # What a user gets, by name and version, and what is known against it.
+    Path("build").mkdir(exist_ok=True)
     session.run("cyclonedx-py", "environment", "--output-file", "build/pushrank.cdx.json")
     session.run("pip-audit", "--skip-editable", *session.posargs)
 
