@@ -1,16 +1,24 @@
-"""Products of factors of which the suite runs a part, and the nightly suite the rest."""
+"""Parameters of tests of which the suite runs a part, and the nightly suite the rest."""
 
 from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pytest
 
 
-def each_and_some(*factors: Sequence[Any], n_random: int = 20, seed: int = 0) -> list[Any]:
+def by_day(values: Iterable[Any], n: int) -> list[Any]:
+    """Return the values of a parameter of a test, of which the suite runs the first ``n``."""
+    return [
+        pytest.param(value, marks=() if number < n else pytest.mark.nightly)
+        for number, value in enumerate(values)
+    ]
+
+
+def each_and_some(*factors: Sequence[Any], n_random: int = 5, seed: int = 0) -> list[Any]:
     """Return the product of some factors, as parameters of a test.
 
     Every value of every factor is in at least one combination that the suite runs, and ``n_random`` more are

@@ -12,7 +12,7 @@ from hypothesis import settings
 # times the work on waiting. NumPy reads this when it is loaded. Our compiled loops keep their threads.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 sys.path.insert(0, str(Path(__file__).parent))
-settings.register_profile("default", max_examples=40, deadline=None)
+settings.register_profile("default", max_examples=12, deadline=None)
 settings.register_profile("nightly", max_examples=500, deadline=None)
 settings.load_profile("default")
 

@@ -8,7 +8,7 @@ from contextlib import closing
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pushrank.alerts import CELLS, AlertThreshold
@@ -44,7 +44,6 @@ def spent(budget, act, times):
     return np.bincount(periods.codes, weights=act, minlength=len(periods.labels)), periods.sizes
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     rows=st.lists(st.tuples(st.integers(0, 3 * 86400), st.floats(-1e6, 1e6)), min_size=1, max_size=60),
     n=st.integers(1, 5),
@@ -163,7 +162,7 @@ for line in sys.stdin:
 """
 
 
-@pytest.mark.parametrize("n_kills", [2, pytest.param(30, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("n_kills", [1, pytest.param(30, marks=pytest.mark.nightly)])
 def test_a_killed_process_loses_nothing_and_spends_nothing_twice(tmp_path, n_kills):
     state = tmp_path / "state.json"
     fitted(5, state).close()

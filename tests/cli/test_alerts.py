@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+from combinations import by_day
 from pushrank.cli import app
 from pushrank.cli.alerts import Alert
 from pushrank.cli.model import SavedModel, default_model, make_model
@@ -63,10 +64,12 @@ def test_a_name_that_says_p_takes_no_other():
 
 
 # This model chooses by cross-validation in each of six fits; test_periods has it with a budget by day.
-CHOOSES = pytest.param("top-ranker-cv", marks=pytest.mark.nightly)
+CHOOSES = "top-ranker-cv"
 
 
-@pytest.mark.parametrize("model", ["pnorm-push", "random-forest", CHOOSES, "boosted stumps, p = 16"])
+@pytest.mark.parametrize(
+    "model", by_day(["pnorm-push", "boosted stumps, p = 16", "random-forest", CHOOSES], 2)
+)
 def test_every_model_keeps_a_budget_and_its_threshold(folder, model):
     said = fitted("--model", model)
     alert = SavedModel.load(folder / "model.skops").alert

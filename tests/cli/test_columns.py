@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 
+from combinations import by_day
 from pushrank import PNormPush
 from pushrank.cli.model import SavedModel, make_ranking_pipelines, models_with
 from pushrank.cli.table import TEXT, Kind, Table, TextFormat
@@ -43,7 +44,7 @@ def test_large_labels_are_not_mistaken_for_each_other(tmp_path, frame, positive)
 
 
 @pytest.mark.parametrize(
-    "codes", [["1", "2", "3", "A"], ["01", "02", "03", "X9"], ["TRUE", "False", "1", "x"]]
+    "codes", by_day([["01", "02", "03", "X9"], ["TRUE", "False", "1", "x"], ["1", "2", "3", "A"]], 2)
 )
 def test_categories_are_text_in_every_file(tmp_path, frame, codes):
     frame["code"] = np.array(codes)[frame["code"]]
@@ -210,7 +211,8 @@ def test_hours_and_gaps_of_dates(tmp_path, frame):
 
 
 @pytest.mark.parametrize(
-    "written", ["%d.%m.%Y", "%d/%m/%Y", "%m/%d/%y", "%d.%m.%Y %H:%M", "%d/%m/%Y, %I:%M %p", "%Y/%m/%d"]
+    "written",
+    by_day(["%d.%m.%Y", "%m/%d/%y", "%d/%m/%Y, %I:%M %p", "%d/%m/%Y", "%d.%m.%Y %H:%M", "%Y/%m/%d"], 3),
 )
 def test_dates_are_known_however_they_are_written(tmp_path, frame, written):
     days = pd.Timestamp("2024-01-30") + pd.to_timedelta(np.arange(N_ROWS) % 5, unit="D")
@@ -326,7 +328,7 @@ def grouped(values, thousands, decimal):
 
 
 @pytest.mark.parametrize(
-    ("thousands", "decimal"), [(",", "."), (".", ","), (" ", ","), ("'", "."), ("\u202f", ".")]
+    ("thousands", "decimal"), by_day([(".", ","), ("\u202f", "."), (",", "."), (" ", ","), ("'", ".")], 2)
 )
 def test_thousands_are_read(tmp_path, frame, thousands, decimal):
     fitted(tmp_path, frame.assign(amount=AMOUNTS))
@@ -502,7 +504,7 @@ def shops():
     )
 
 
-@pytest.mark.parametrize("model", ["pnorm-push", "push-boost", "gradient-boosting", "ensemble"])
+@pytest.mark.parametrize("model", by_day(["pnorm-push", "push-boost", "gradient-boosting", "ensemble"], 2))
 def test_a_column_of_many_texts_is_encoded_by_mean_labels(tmp_path, shops, model):
     members = ["--member", "pnorm-push", "--member", "gradient-boosting"] if model == "ensemble" else []
     said = fitted(tmp_path, shops[:2000], "--model", model, *members).stderr

@@ -14,6 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from combinations import by_day
+from pushrank.__main__ import main
 from pushrank.cli.model import SavedModel
 from pushrank.cli.screen import compiling_is_announced
 from tests.cli.runner import FEW, LABEL, auc, call, fitted
@@ -21,7 +23,7 @@ from tests.cli.runner import FEW, LABEL, auc, call, fitted
 pytestmark = pytest.mark.fast
 
 
-@pytest.mark.parametrize("data", ["data.csv", "data.tsv", "data.csv.gz", "data.parquet"])
+@pytest.mark.parametrize("data", by_day(["data.csv", "data.parquet", "data.tsv", "data.csv.gz"], 2))
 def test_fit_score_evaluate(files, frame, data):
     model = fitted(files, "--p", 8, data=data)
     shown = call("score", model, files / data, "-o", files / "ranked.csv", "--top", 50)
@@ -152,17 +154,23 @@ def test_a_write_that_fails_is_one_line(files, monkeypatch):
     assert "cannot be written: Permission denied" in result.stderr
 
 
-def test_as_a_program(files):
-    """No traceback and the exit code, as a shell sees them."""
-    command = [sys.executable, "-m", "pushrank", "fit"]
-    done = subprocess.run(
-        [*command, str(files / "data.csv"), "--label", "nothing", "-o", str(files / "m.skops")],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert done.stderr.count("\n") == 1
-    assert done.stderr.startswith("Error: ")
+@pytest.mark.parametrize("in_process", by_day([True, False], 1))
+def test_as_a_program(files, monkeypatch, capsys, in_process):
+    """No traceback and the exit code, as a shell sees them; by day in this process."""
+    arguments = ["fit", str(files / "data.csv"), "--label", "nothing", "-o", str(files / "m.skops")]
+    if in_process:
+        monkeypatch.setattr(sys, "argv", ["pushrank", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        code, (out, err) = ended.value.code, capsys.readouterr()
+    else:
+        command = [sys.executable, "-m", "pushrank", *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        code, out, err = done.returncode, done.stdout, done.stderr
+    assert code == 2
+    assert out == ""
+    assert err.count("\n") == 1
+    assert err.startswith("Error: ")
 
 
 @pytest.mark.parametrize("looks", [True, False])

@@ -18,6 +18,7 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
 
+from combinations import by_day
 from contract import check_contract
 from pushrank import (
     SVMMAP,
@@ -107,6 +108,11 @@ NIGHTLY = [
     *(SmoothMarginRanking("warn", weak_rankers=kind, n_estimators=10) for kind in ("columns", "classifiers")),
 ]
 
+FIRST = {type(one): one for one in reversed(CONFIGURED)}
+# The suite checks one configuration of each estimator, and the night all others.
+OTHERS = [one for one in [*CONFIGURED, *NIGHTLY] if one not in FIRST.values()]
+BY_DAY = by_day([*FIRST.values(), *OTHERS], len(FIRST))
+
 GRADES = (
     "three or more numbers in y are grades of relevance, which these rankers learn from; scikit-learn has no "
     "tag for that"
@@ -165,9 +171,7 @@ def exceptions(estimator):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.filterwarnings("ignore:.* the later of two texts:UserWarning")
-@pytest.mark.parametrize(
-    "estimator", [*CONFIGURED, *(pytest.param(one, marks=pytest.mark.nightly) for one in NIGHTLY)], ids=repr
-)
+@pytest.mark.parametrize("estimator", BY_DAY, ids=repr)
 @pytest.mark.filterwarnings("ignore:.*no feature ranks better with a positive coefficient:UserWarning")
 def test_contract(estimator):
     check_contract(estimator, *exceptions(estimator))
@@ -188,9 +192,10 @@ def test_in_a_pipeline_and_a_grid(ranker, data):
     whole |= {"candidates": ["logistic-regression"]} if ranker is TopRankerCV else {}
     whole |= {"candidates": [("push", PNormPush(), {"p": [1.0, 4.0]})]} if ranker is RankerSearchCV else {}
     whole |= {"ps": [4.0], "learning_rates": [1.0], "n_estimators": [20]} if ranker is PushBoostCV else {}
-    whole |= {"alphas": [0.01, 0.1], "cv": 3} if ranker in (PNormPushCV, PushRankerCV) else {}
+    whole |= {"alphas": [0.01, 0.1]} if ranker in (PNormPushCV, PushRankerCV) else {}
     whole |= {"ps": [1.0, 4.0]} if ranker is PNormPushCV else {}
     whole |= {"n_estimators": 500} if ranker is SmoothMarginRanking else {}
+    whole |= {"cv": 2} if issubclass(ranker, SearchMixin) else {}
     pipeline = make_pipeline(StandardScaler(), ranker(**whole))
     name = ranker.__name__.lower()
     scorers = {"average": "average_precision", "top": metrics.scorers.positives_at_top}
@@ -245,7 +250,8 @@ def test_the_larger_label_is_positive(labels, data):
 def test_fit_changes_no_parameter(data):
     X, y = data[0][::4], data[1][::4]
     for ranker in RANKERS:
-        estimator = ranker(n_estimators=[10], cv=2) if ranker is PushBoostCV else ranker()
+        few = {"n_estimators": [10]} if ranker is PushBoostCV else {}
+        estimator = ranker(**few, **({"cv": 2} if issubclass(ranker, SearchMixin) else {}))
         before = copy.deepcopy(estimator.get_params())
         estimator.fit(X, y)
         assert estimator.get_params() == before

@@ -10,6 +10,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeRegressor
 
+from combinations import by_day
 from pushrank import AdaBoostRanker, PushBoost, RankBoost, SmoothMarginRanking, metrics
 from pushrank.metrics.scorers import positives_at_top
 from pushrank.prices import LogOnePlus
@@ -35,24 +36,24 @@ def push(p=4.0, **options):
 
 FAMILY = {
     "rank": lambda: RankBoost(n_estimators=30),
-    "freund": lambda: RankBoost("freund", n_estimators=30),
     "columns": lambda: RankBoost(weak_rankers="columns", n_estimators=30),
     "trees": lambda: RankBoost(weak_rankers="regressors", n_estimators=10, random_state=0),
     "functions": lambda: RankBoost(weak_rankers=[lambda X: X[:, 0], lambda X: X[:, 1] > 0], n_estimators=30),
     "smooth": lambda: SmoothMarginRanking("warn", n_estimators=30),
     "ada": lambda: AdaBoostRanker(n_estimators=30),
-    "ada trees": lambda: AdaBoostRanker(weak_rankers="regressors", n_estimators=10, random_state=0),
     "push": push,
     "ir": lambda: push("log_one_plus", side="pull"),
-    "bottom": lambda: push(side="pull"),
     "both ends": lambda: push(side="both"),
+    "freund": lambda: RankBoost("freund", n_estimators=30),
+    "ada trees": lambda: AdaBoostRanker(weak_rankers="regressors", n_estimators=10, random_state=0),
+    "bottom": lambda: push(side="pull"),
     "push columns": lambda: push(weak_rankers="columns"),
 }
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
 @quiet
-@pytest.mark.parametrize("name", FAMILY)
+@pytest.mark.parametrize("name", by_day(FAMILY, 9))
 class TestEveryMember:
     def test_stages_lead_to_the_end(self, name):
         X, y = overlapping()
@@ -384,7 +385,7 @@ def test_a_refit_leaves_nothing_of_the_last_fit():
 
 
 @quiet
-@pytest.mark.parametrize("name", FAMILY)
+@pytest.mark.parametrize("name", by_day(FAMILY, 9))
 def test_hard_data(name):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 3))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
+from combinations import by_day
 from pushrank import AdaBoostRanker, PNormPush, PushObjective, RankBoost, SmoothMarginRanking, metrics
 from pushrank.models import LinearModel
 from pushrank.pairs import BipartiteSample
@@ -34,7 +35,7 @@ def overlapping(seed=0, n=150, n_rankers=6, share=0.3):
     return (rng.random((n, n_rankers)) < 0.35 + 0.25 * y[:, None]).astype(float), y
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", by_day(range(3), 1))
 def test_the_smooth_margin_rises_to_the_largest_margin(seed):
     H, y = separable(seed)
     rho = max_margin(H, y)
@@ -119,7 +120,7 @@ def test_data_that_are_not_separable_are_an_error_or_a_warning():
 class TestAdaBoost:
     """AdaBoost with a constant among its weak rankers is as good a ranker as RankBoost."""
 
-    @pytest.mark.parametrize("seed", range(3))
+    @pytest.mark.parametrize("seed", by_day(range(3), 2))
     def test_the_constant_makes_the_skew_vanish_and_the_rank_loss_least(self, seed):
         H, y = overlapping(seed)
         ada = AdaBoostRanker(weak_rankers="columns", n_estimators=5000).fit(H, y)

@@ -51,7 +51,7 @@ KINDS = {
         subsample=0.5, max_features=0.5, n_estimators=60, n_iter_no_change=9, random_state=2, **STOPPING
     ),
     "scored": PushBoost(
-        scoring="roc_auc", subsample=0.7, n_iter_no_change=60, n_estimators=60, random_state=2, **STOPPING
+        scoring="roc_auc", subsample=0.7, n_iter_no_change=30, n_estimators=30, random_state=2, **STOPPING
     ),
     "push": PushBoost(8, n_estimators=60),
     "pull columns": PushBoost(8, side="pull", weak_rankers="columns", n_estimators=60, subsample=0.5),

@@ -80,7 +80,7 @@ CUTTING = CascadeRanker([RankBoost(n_estimators=10), PNormPush()], keep=[0.9])
     "ranker",
     [
         CascadeRanker(),
-        CUTTING,
+        pytest.param(CUTTING, marks=pytest.mark.nightly),
         pytest.param(
             CascadeRanker([LogisticRegression(), PNormPush()], keep=[1.0]), marks=pytest.mark.nightly
         ),
@@ -211,8 +211,8 @@ def test_the_score_of_a_row_does_not_depend_on_other_rows(as_type, dtype):
     X = X.astype(dtype)
     ranker = CascadeRanker([PNormPush(p=p) for p in (1, 4, 16)], keep=[0.5, 0.25]).fit(as_type(X), y)
     together = ranker.decision_function(as_type(X))
-    alone = [ranker.decision_function(as_type(X[[row]]))[0] for row in range(len(X))]
-    np.testing.assert_array_equal(together, alone)
+    alone = [ranker.decision_function(as_type(X[[row]]))[0] for row in range(0, len(X), 9)]
+    np.testing.assert_array_equal(together[::9], alone)
     backwards = ranker.decision_function(as_type(X[::-1].copy()))
     np.testing.assert_array_equal(together, backwards[::-1])
 

@@ -14,6 +14,7 @@ from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.preprocessing import scale
 
+from combinations import each_and_some
 from pushrank import InfinitePush, IRPush, PNormPush, PushRanker, losses, metrics, prices
 
 pytestmark = pytest.mark.fast
@@ -35,8 +36,7 @@ def cancer():
     return scale(X), y
 
 
-@pytest.mark.parametrize("p", POWERS)
-@pytest.mark.parametrize("name", ["overlapping", "cancer", "digits"])
+@pytest.mark.parametrize(("p", "name"), each_and_some(POWERS, ["overlapping", "cancer", "digits"]))
 def test_every_power_converges(p, name, cancer):
     digits = load_digits()
     X, y = {
@@ -78,9 +78,9 @@ def test_the_special_rankers_are_cases_of_the_open_door(cancer):
         np.testing.assert_allclose(special.fit(X, y).coef_, general.fit(X, y).coef_, rtol=1e-5, atol=1e-7)
 
 
-@pytest.mark.parametrize("side", ["push", "pull", "both"])
-@pytest.mark.parametrize("price", [*prices.__all__])
-@pytest.mark.parametrize("loss", losses.__all__)
+@pytest.mark.parametrize(
+    ("loss", "price", "side"), each_and_some(losses.__all__, prices.__all__, ["push", "pull", "both"])
+)
 def test_any_loss_with_any_price(loss, price, side):
     X, y = overlapping(120)
     ranker = PushRanker(getattr(losses, loss)(), getattr(prices, price)(), side=side)

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from combinations import each_and_some
 from pushrank import IRPush, PNormPush, PNormPushCV, PushRanker
 from pushrank.datasets import DiskRows
 from pushrank.prices import LargestShare, Power
@@ -113,8 +114,7 @@ def random_problem(seed):
 
 @quiet
 @pytest.mark.parametrize("seeds", [range(1), pytest.param(range(1, 30), marks=pytest.mark.nightly)])
-@pytest.mark.parametrize("name", PROBLEMS)
-@pytest.mark.parametrize("positive", [False, True])
+@pytest.mark.parametrize(("name", "positive"), each_and_some(PROBLEMS, [False, True], n_random=0))
 def test_the_optimum_of_a_cone_solver_is_within_the_gap(name, seeds, positive):
     ranker, objective = PROBLEMS[name]
     for seed in seeds:
@@ -263,9 +263,13 @@ def test_without_a_penalty_the_gap_is_at_least_what_is_left_to_gain(name):
 
 
 @quiet
-@pytest.mark.parametrize("solver", ["lbfgs", "newton-cg", "coordinate"])
 @pytest.mark.parametrize(
-    "kind", ["two classes", "weights", "grades in queries", "pairs", "twins", "other units"]
+    ("kind", "solver"),
+    each_and_some(
+        ["two classes", "weights", "grades in queries", "pairs", "twins", "other units"],
+        ["lbfgs", "newton-cg", "coordinate"],
+        n_random=2,
+    ),
 )
 def test_a_fit_without_a_penalty_proves_its_optimum_on_all_kinds_of_data(kind, solver):
     data, options = kinds_of_data()["two classes" if kind == "twins" else kind]

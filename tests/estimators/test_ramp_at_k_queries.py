@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from combinations import by_day
 from pushrank import RampAtK
 from pushrank.models import LinearModel
 from pushrank.objectives import PrecisionAtK
@@ -27,7 +28,7 @@ def mean_ramp(k, y, qid, weights, scores):
     return np.mean(values)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", by_day(range(5), 2))
 @pytest.mark.parametrize("k", [1, 2, 0.5])
 def test_the_mean_ramp_and_its_majorant_are_those_of_each_query(seed, k):
     X, y, qid = lists(seed, n_queries=7, size=10)
@@ -55,7 +56,7 @@ def test_the_mean_ramp_and_its_majorant_are_those_of_each_query(seed, k):
     assert value == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", by_day(range(3), 2))
 @pytest.mark.parametrize("k", [2, 0.5])
 def test_a_descent_ends_at_the_objective_of_its_definition_and_never_rises(seed, k):
     X, y, qid = lists(seed, n_queries=9, size=12)

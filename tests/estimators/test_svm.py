@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
 from sklearn.utils import check_X_y
 
+from combinations import by_day
 from pushrank import SVMMAP, InfinitePush, PushRanker, RankSVM, StructSVM
 from pushrank.objectives import PushObjective, prec_at_k_struct
 from pushrank.objectives.average_precision import average_precision_hinge
@@ -37,7 +38,7 @@ KINDS = {
 
 def breast():
     X, y = load_breast_cancer(return_X_y=True)
-    return scale(X), y
+    return scale(X)[::2], y[::2]
 
 
 @quiet
@@ -133,7 +134,7 @@ def test_a_path_takes_all_that_a_fit_takes(loss):
         (grades, {}),
         (grades, {"qid": queries}),
         (grades > 1, {"qid": queries}),
-        (None, {"pairs": (np.arange(200), np.arange(200, 400))}),
+        (None, {"pairs": (np.arange(100), np.arange(100, 200))}),
     ):
         weights = rng.integers(1, 3, len(X))
         for one in ranker.path(X, y, [0.1, 10.0], weights, **given):
@@ -216,7 +217,7 @@ def test_weights_of_svm_map_are_copies():
 @quiet
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("form", ["grades", "groups", "pairs"])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", by_day(range(5), 2))
 def test_ranksvm_of_grades_groups_and_pairs(seed, form, loss):
     rng = np.random.default_rng(seed)
     X = np.round(2 * rng.normal(size=(20, 3))) / 2

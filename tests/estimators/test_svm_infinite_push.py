@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
 from sklearn.svm import SVC
 
+from combinations import by_day
 from pushrank import InfinitePush, metrics
 from pushrank.models import LinearModel
 from pushrank.pairs import BipartiteSample
@@ -37,7 +38,7 @@ def small(seed):
 
 @quiet
 @pytest.mark.parametrize("solver", ["interior-point", "semismooth-newton"])
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", by_day(range(30), 6))
 def test_the_optimum_is_that_of_the_pairwise_problems(seed, solver):
     X, y, C = small(seed)
     for loss in ("hinge", "squared_hinge"):
@@ -58,7 +59,7 @@ def test_the_optimum_is_that_of_the_pairwise_problems(seed, solver):
 
 
 @quiet
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", by_day(range(5), 2))
 def test_it_is_an_asymmetric_support_vector_machine(seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(40, 3))

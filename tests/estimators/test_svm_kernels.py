@@ -17,6 +17,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.preprocessing import scale
 from sklearn.svm import SVC
 
+from combinations import by_day
 from pushrank import InfinitePush, RankSVM
 from pushrank.models import Kernel, KernelModel
 from pushrank.pairs import BipartiteSample
@@ -55,7 +56,7 @@ def cone_optimum(gram, y, C, loss, push):
 
 @quiet
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", by_day(range(30), 6))
 def test_the_optimum_is_that_of_all_pairs(seed, loss):
     X, y, C = small(seed)
     gram = rbf_kernel(X, gamma=0.7)
@@ -74,7 +75,7 @@ def test_the_optimum_is_that_of_all_pairs(seed, loss):
 @quiet
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("kind", [InfinitePush, RankSVM])
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", by_day(range(10), 3))
 def test_a_linear_kernel_is_a_linear_ranker(kind, loss, seed):
     X, y, C = small(seed)
     linear = kind(C, loss=loss, tol=1e-10, max_iter=20_000).fit(X, y)
@@ -89,7 +90,7 @@ def test_a_linear_kernel_is_a_linear_ranker(kind, loss, seed):
 
 
 @quiet
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", by_day(range(5), 2))
 def test_it_is_an_asymmetric_support_vector_machine(seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(60, 3))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from combinations import by_day
 from pushrank import SVMMAP, InfinitePush, StructSVM
 from pushrank.metrics import average_precision
 from pushrank.objectives import PartialAUC, PrecisionAtK, PushObjective
@@ -45,7 +46,7 @@ def mean_risk(ranker, X, y, qid, coef):
 
 @quiet
 @pytest.mark.parametrize("name", [name for name in RANKERS if name != "kernel"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", by_day(range(3), 2))
 def test_the_objective_is_the_mean_of_the_queries_and_nothing_is_below_its_bound(name, seed):
     X, y, qid = lists(seed)
     ranker = RANKERS[name].fit(X, y, qid=qid)
@@ -64,7 +65,7 @@ def test_the_objective_is_the_mean_of_the_queries_and_nothing_is_below_its_bound
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", by_day(range(5), 2))
 def test_the_infinite_push_of_all_queries_at_once_is_the_mean_of_their_planes(loss, weighted, seed):
     X, y, qid = lists(seed, n_queries=8)
     rng = np.random.default_rng(seed)
@@ -106,7 +107,7 @@ def test_one_query_is_one_list_and_copies_of_it_too(name):
 
 @quiet
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", by_day(range(5), 2))
 def test_the_optimum_of_the_infinite_push_is_that_of_a_cone_solver(loss, seed):
     X, y, qid = lists(seed, n_queries=5, n_features=2)
     C = float(10.0 ** np.random.default_rng(seed).uniform(-1, 2))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
 
+from combinations import by_day
 from pushrank import TrimmedPush
 from pushrank.datasets import DiskRows
 from pushrank.objectives import PrecisionAtK, PushObjective
@@ -38,7 +39,7 @@ def mean_objective(p, y, qid, weights, scores):
     return np.mean(values)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", by_day(range(6), 3))
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_mean_of_queries_has_the_value_and_derivatives_of_its_definition(seed, weighted):
     X, y, qid = lists(seed, n_queries=7)
@@ -77,7 +78,7 @@ def test_the_mean_is_safe_at_far_scores():
     assert np.isfinite(sample.scatter(*at_scores.gradient())).all()
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", by_day(range(4), 2))
 @pytest.mark.parametrize("k", [1, 2, 0.5])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_each_query_keeps_its_own_highest_positives_and_no_near_scores_are_better(seed, k, weighted):

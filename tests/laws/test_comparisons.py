@@ -75,7 +75,7 @@ def brute_force(objective, pairs, weights, scores):
 
 @pytest.mark.parametrize(
     ("make", "objective", "weighted"),
-    each_and_some([graded, crucial], OBJECTIVES, [False, True], n_random=8),
+    each_and_some([graded, crucial], OBJECTIVES, [False, True], n_random=2),
     ids=name,
 )
 def test_value_gradient_and_hessian_of_crucial_pairs(make, objective, weighted):
@@ -186,7 +186,7 @@ def test_a_loss_that_declares_no_form_is_for_explicit_pairs():
 
 
 @pytest.mark.parametrize(
-    ("make", "objective", "seed"), each_and_some([graded, crucial], OTHERS, range(4), n_random=30), ids=name
+    ("make", "objective", "seed"), each_and_some([graded, crucial], OTHERS, range(4), n_random=4), ids=name
 )
 def test_other_losses_of_crucial_pairs(make, objective, seed):
     sample, pairs, weights = make(seed, weighted=seed % 2 == 0)

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from combinations import by_day
 from pushrank import metrics
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics._registry import METRICS, bind_metric
@@ -164,7 +165,7 @@ def test_intervals_are_scipys(method):
     ("n_sets", "least", "most"),
     [(120, 0.90, 0.992), pytest.param(300, 0.91, 0.985, marks=pytest.mark.nightly)],
 )
-@pytest.mark.parametrize("method", ["bootstrap", "bca", "delong"])
+@pytest.mark.parametrize("method", by_day(["bootstrap", "delong", "bca"], 2))
 def test_intervals_cover_the_truth(method, n_sets, least, most):
     """Normal scores one apart: the area is Phi(1 / sqrt 2). Of 300 sets the standard error is 1.3 %."""
     rng = np.random.default_rng(4)
@@ -180,7 +181,7 @@ def test_intervals_cover_the_truth(method, n_sets, least, most):
 
 
 @pytest.mark.parametrize("n_sets", [80, pytest.param(200, marks=pytest.mark.nightly)])
-@pytest.mark.parametrize("method", ["bootstrap", "bca", "delong"])
+@pytest.mark.parametrize("method", by_day(["bca", "delong", "bootstrap"], 2))
 def test_equal_rankings_differ_rarely(method, n_sets):
     rng = np.random.default_rng(5)
     y = np.repeat([True, False], [50, 100])
@@ -220,7 +221,7 @@ def test_a_clear_difference_is_found_and_none_is_none(method):
 def test_rankings_that_differ_by_the_order_of_a_sum_are_equal(metric, method):
     rng = np.random.default_rng(10)
     y = np.repeat([False, True, False, True], 25)
-    for seed in range(20):
+    for seed in range(5):
         # rows change places within a run of one class: no area sees it, its floating-point sum may
         scores = np.arange(100.0).reshape(4, 25)
         swapped = rng.permuted(scores, axis=1)
@@ -412,7 +413,7 @@ def test_the_p_value_agrees_with_the_interval(n_positive):
     rng = np.random.default_rng(7)
     y = np.repeat([True, False], [n_positive, 90 - n_positive])
     for method in ("bootstrap", "bca"):
-        for seed in range(20):
+        for seed in range(6):
             a, b = rng.normal(size=(2, 90)) + np.array([1.3, 0.8])[:, None] * y
             found = metrics.compare(
                 y, a, b, "average_precision", method=method, n_resamples=500, random_state=seed

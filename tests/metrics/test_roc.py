@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
@@ -98,7 +98,6 @@ def test_areas_of_reversed_and_perfect_lists_are_exact(n):
     assert metrics.auc(y, scores) == 1.0
 
 
-@settings(max_examples=60)
 @given(weights=st.lists(st.floats(1e-3, 1e3), min_size=4, max_size=40), fpr=st.floats(0.01, 1.0))
 def test_areas_stay_between_zero_and_one_whatever_the_weights(weights, fpr):
     y = np.arange(len(weights)) < len(weights) // 2

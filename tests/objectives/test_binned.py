@@ -40,7 +40,7 @@ def rows(spread, n=300, with_weights=True):
         ["push", "pull", "both"],
         [0.0, 1.0, 5.0],
         [1e-5, 1e-7, 1e-10],
-        n_random=30,
+        n_random=5,
     ),
     ids=repr,
 )

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
+from combinations import by_day
 from oracle import LOSSES, largest_share
 from pushrank import PushObjective, losses
 from pushrank.objectives import PartialAUC
@@ -61,7 +62,7 @@ def test_the_value_is_that_of_the_lowest_positives_over_the_highest_negatives(lo
             assert push.value(y, scores, weights) == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(200))
+@pytest.mark.parametrize("seed", by_day(range(200), 20))
 def test_the_interval_is_that_of_the_worst_of_all_orders(seed):
     y, scores, _, rng = small(seed, ties=seed % 3 > 0)
     y, scores = y[:7], scores[:7]
@@ -78,7 +79,7 @@ def test_the_interval_is_that_of_the_worst_of_all_orders(seed):
     assert value >= (scores[y][:, None] <= ranked).mean() - 1e-12
 
 
-@pytest.mark.parametrize("seed", range(100))
+@pytest.mark.parametrize("seed", by_day(range(100), 15))
 def test_weights_are_copies_of_rows_in_the_interval(seed):
     y, scores, weights, rng = small(2 * seed + 1, ties=False)
     copies = np.repeat(np.arange(len(y)), weights.astype(int))
@@ -90,7 +91,7 @@ def test_weights_are_copies_of_rows_in_the_interval(seed):
     np.testing.assert_allclose(slope, np.bincount(copies, slope_of_copies), atol=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(200))
+@pytest.mark.parametrize("seed", by_day(range(200), 20))
 def test_the_slope_is_that_of_differences_and_its_plane_lies_below(seed):
     y, scores, weights, rng = small(seed, ties=False)
     low, high = np.sort(rng.uniform(0.0, 1.0, 2))

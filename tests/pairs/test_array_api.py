@@ -41,7 +41,7 @@ def data(n=120):
         LEARNED,
         ["identity", Power(4), "exponential_price", "log_one_plus", "maximum", LargestShare(0.2)],
         ["push", "pull", "both"],
-        n_random=15,
+        n_random=3,
     ),
     ids=str,
 )

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from combinations import by_day
 from pushrank import PushBoost
 from pushrank.weak_rankers import Stumps, binning
 from pushrank.weak_rankers import stumps as stump_family
@@ -33,7 +34,7 @@ def data(seed=0, n=60, missing=True):
     return X, rng.normal(size=n)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", by_day(range(5), 2))
 def test_stumps_are_all_thresholds_with_missing_values_on_either_side(seed):
     X, row_weights = data(seed)
     learner = Stumps().fit(X)
@@ -78,7 +79,7 @@ def test_categories_are_ordered_by_frequency_and_unknown_ones_are_missing():
     assert scores.tolist() == [111.0, 101.0, 0.0, 100.0, 100.0]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", by_day(range(3), 2))
 @pytest.mark.parametrize("density", [0.02, 0.3, 1.0])
 @pytest.mark.parametrize(("weighted", "max_bins"), [(False, 255), (True, 255), (True, 3)])
 def test_sparse_rows_have_the_stumps_of_dense_ones(seed, density, weighted, max_bins):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from combinations import by_day
 from pushrank import InfinitePush, RankSVM
 from pushrank.models import Kernel, KernelModel, LinearModel
 from pushrank.pairs import BipartiteSample
@@ -16,7 +17,7 @@ from pushrank.solvers.infinite_push.gradient_projection import (
 from quadratic_programs import budget, minimise
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", by_day(range(20), 5))
 def test_the_projection_on_the_budget_is_the_nearest_point(seed):
     rng = np.random.default_rng(seed)
     values = np.round(3 * rng.normal(size=(5, 4))) / 2
