@@ -11,9 +11,12 @@ import pytest
 
 
 def by_day(values: Iterable[Any], n: int) -> list[Any]:
-    """Return the values of a parameter of a test, of which the suite runs the first ``n``."""
+    """Return values of a parameter of a test, or tuples of several, of which the suite runs the first ``n``."""
     return [
-        pytest.param(value, marks=() if number < n else pytest.mark.nightly)
+        pytest.param(
+            *(value if isinstance(value, tuple) else (value,)),
+            marks=() if number < n else pytest.mark.nightly,
+        )
         for number, value in enumerate(values)
     ]
 

@@ -38,14 +38,14 @@ cut = threshold_for(active, score, precision=0.3, guarantee=0.95).threshold
 print(f"from a score of {cut:.2f} on, 30 % of the library are active")
 
 # %%
-# How often is it kept? Once more from the start, 200 times: measured compounds, promise, plate.
+# How often is it kept? Once more from the start, 50 times: measured compounds, promise, plate.
 kept = 0
-for _ in range(200):
+for _ in range(50):
     promised = guarantee(*library(6_000, rng), k=384, n_new=20_000, together=False).hits_at(384)
     coming, new = library(20_000, rng)
     order = rng.permutation(20_000)
     kept += coming[order[np.argsort(-new[order])][:384]].sum() >= promised
-print(f"kept by {kept} of 200 plates")
+print(f"kept by {kept} of 50 plates")
 
 # %%
 # All depths at once, to look and then choose the number of plates, promise less.

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from combinations import each_and_some
 from pushrank import IRPush, PNormPush, PNormPushCV, PushBoost, PushRanker, RankSVM, TopRankerCV
 from pushrank.interop.lightgbm import PushLGBMRanker
 from pushrank.interop.xgboost import PushXGBRanker
@@ -43,8 +44,11 @@ def test_grades_may_have_fractions(ranker, stars):
     assert set(ranker.predict(X)) <= set(stars)
 
 
-@pytest.mark.parametrize("labels", [[0.0, 2.5], [0.0, 1e308], [-0.25, 0.25]])
-@pytest.mark.parametrize("ranker", TWO_CLASSES, ids=name)
+@pytest.mark.parametrize(
+    ("ranker", "labels"),
+    each_and_some(TWO_CLASSES, [[0.0, 2.5], [0.0, 1e308], [-0.25, 0.25]], n_random=2),
+    ids=lambda value: name(value) if value in TWO_CLASSES else str(value),
+)
 def test_two_classes_may_be_any_two_numbers(ranker, labels):
     y = (GRADES == 2).astype(int)
     expected = ranker.fit(X, y).decision_function(X)

@@ -12,6 +12,7 @@ import pyarrow.dataset
 import pytest
 from sklearn.model_selection import GridSearchCV
 
+from combinations import by_day, each_and_some
 from pushrank import CascadeRanker, IRPush, PerceptronAtK, PNormPush, PushRanker, RankSVM, TrimmedPush
 from pushrank.datasets import DiskRows, ParquetBatches
 
@@ -66,8 +67,9 @@ def same_fits(ranker, expected, bits):
     np.testing.assert_array_equal(ranker.classes_, expected.classes_)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    ("dtype", "weighted"), each_and_some(["float32", "float64"], [False, True], n_random=0)
+)
 @pytest.mark.parametrize(
     ("ranker", "bits"),
     [
@@ -89,7 +91,7 @@ def test_rows_on_disk_give_the_fit_of_rows_in_memory(ranker, bits, dtype, weight
 
 
 @pytest.mark.usefixtures("small_chunks")
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("weighted", by_day([True, False], 1))
 def test_the_same_positives_are_trimmed_on_disk(weighted, table, tmp_path):
     X, y, weights = table
     parts = (X, y, *([weights] if weighted else []))

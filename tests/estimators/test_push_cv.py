@@ -17,7 +17,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedGroupKFold, Stratifi
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, scale
 
-from combinations import each_and_some
+from combinations import by_day, each_and_some
 from pushrank import PNormPush, PNormPushCV, PushRanker, PushRankerCV, metrics
 from pushrank.prices import Power
 
@@ -200,7 +200,7 @@ def test_groups_are_kept_whole_by_their_splitter(data, ranker):
 
 
 @pytest.mark.parametrize(
-    "ranker", [PNormPushCV(PS, ALPHAS, cv=3), PushRankerCV("logistic", alphas=ALPHAS, cv=3)]
+    "ranker", by_day([PNormPushCV(PS, ALPHAS, cv=3), PushRankerCV("logistic", alphas=ALPHAS, cv=3)], 1)
 )
 def test_the_number_of_jobs_changes_nothing(data, ranker, capsys):
     X, y = data

@@ -13,6 +13,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
 
+from combinations import by_day
 from pushrank import IRPush, PNormPush, PushRanker, metrics
 from pushrank.solvers import SOLVERS
 from samples import overlapping
@@ -229,12 +230,15 @@ def test_larger_powers_concentrate_at_the_top_on_average():
 
 @pytest.mark.parametrize(
     ("layout", "dtype"),
-    [
-        (np.ascontiguousarray, np.float32),
-        (np.ascontiguousarray, np.float64),
-        (np.asfortranarray, np.float64),
-        (sp.csr_array, np.float32),
-    ],
+    by_day(
+        [
+            (np.asfortranarray, np.float64),
+            (sp.csr_array, np.float32),
+            (np.ascontiguousarray, np.float32),
+            (np.ascontiguousarray, np.float64),
+        ],
+        2,
+    ),
 )
 def test_a_fit_makes_no_copy_of_the_data(dtype, layout):
     rng = np.random.default_rng(0)

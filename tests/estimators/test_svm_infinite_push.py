@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
 from sklearn.svm import SVC
 
-from combinations import by_day
+from combinations import by_day, each_and_some
 from pushrank import InfinitePush, metrics
 from pushrank.models import LinearModel
 from pushrank.pairs import BipartiteSample
@@ -234,8 +234,10 @@ def test_parameters(parameters, message):
         InfinitePush(**parameters).fit([[0.0], [1.0]], [0, 1])
 
 
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-@pytest.mark.parametrize("layout", [np.asarray, sp.csr_matrix, sp.csc_matrix])
+@pytest.mark.parametrize(
+    ("layout", "loss"),
+    each_and_some([np.asarray, sp.csr_matrix, sp.csc_matrix], ["hinge", "squared_hinge"], n_random=0),
+)
 def test_word_counts_take_few_iterations(layout, loss):
     # counts of words that are common or rare by orders of magnitude; gradients alone take thousands
     rng = np.random.default_rng(0)

@@ -17,7 +17,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.preprocessing import scale
 from sklearn.svm import SVC
 
-from combinations import by_day
+from combinations import by_day, each_and_some
 from pushrank import InfinitePush, RankSVM
 from pushrank.models import Kernel, KernelModel
 from pushrank.pairs import BipartiteSample
@@ -200,9 +200,9 @@ def test_cross_validation_splits_a_precomputed_kernel_on_both_sides():
 
 
 @quiet
-@pytest.mark.parametrize("C", [1e-6, 1e4, 1e10])
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("kind", [InfinitePush, RankSVM])
+@pytest.mark.parametrize(
+    ("kind", "loss", "C"), each_and_some([InfinitePush, RankSVM], LOSSES, [1e-6, 1e4, 1e10], n_random=1)
+)
 def test_extremes_give_an_answer_or_a_message(kind, loss, C, recwarn):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 3))
