@@ -11,7 +11,7 @@ import pytest
 
 
 def by_day(values: Iterable[Any], n: int) -> list[Any]:
-    """Return values of a parameter of a test, or tuples of several, of which the suite runs the first ``n``."""
+    """Return values of a parameter, or tuples of several, of which the suite runs the first ``n``."""
     return [
         pytest.param(
             *(value if isinstance(value, tuple) else (value,)),
