@@ -9,7 +9,11 @@ from pushrank import PushObjective
 from pushrank.models import LinearModel
 from pushrank.pairs import BipartiteSample
 from pushrank.prices import Power
+from pushrank.rows import MemoryRows
+from pushrank.solvers.newton import newton_or_lbfgs
 from pushrank.solvers.path import RegularisationPath
+from pushrank.solvers.preconditioning import units_at_zero
+from pushrank.solvers.problem import ScoredPoint, linear_problem
 
 
 @pytest.mark.parametrize("max_iter", [1, 2, 3, 4, 5, 6, 8, 12, 50])
@@ -34,3 +38,20 @@ def test_a_small_penalty_on_separable_bits_is_solved():
     assert result.converged, result.message
     assert (np.diff(result.objective_path) <= 0.0).all()
     assert result.n_iter <= 100
+
+
+def test_a_far_minimum_under_a_high_power_takes_few_evaluations(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 12))
+    scores = X @ rng.normal(size=12) + 0.1 * rng.normal(size=3000)
+    # The highest positives are those that a trimmed push keeps.
+    sample = BipartiteSample.from_mask(scores > np.quantile(scores, 0.995))
+    problem = linear_problem(
+        PushObjective(price=Power(64), scale="log"), MemoryRows(LinearModel(X), sample), 1e-4
+    )
+    start, points = problem.point(0.1 * rng.normal(size=12)), []
+    counted = ScoredPoint.__init__
+    monkeypatch.setattr(ScoredPoint, "__init__", lambda self, *of: (points.append(1), counted(self, *of))[1])
+    result = newton_or_lbfgs(problem, start, units_at_zero(problem), 1e-4, 1000)
+    assert result.converged
+    assert len(points) < 200

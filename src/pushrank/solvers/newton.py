@@ -18,9 +18,9 @@ objective cannot show: the last steps are Newton's, taken while they narrow the 
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import copy
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -31,6 +31,7 @@ from pushrank._numeric import Floats
 from pushrank.models import KernelModel, LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.pairs import Sample
+from pushrank.prices import Power
 from pushrank.rows import MemoryRows
 from pushrank.solvers import tolerances
 from pushrank.solvers.gradient import lbfgs
@@ -47,13 +48,14 @@ def newton(
     max_iter: int,
     resample: Callable[[Point], Problem] | None = None,
     callback: Callback | None = None,
+    least_step: float = 0.0,
 ) -> Result:
     r"""Minimise a logarithm of sums of exponentials, whose Hessian is a covariance, from a point.
 
     With the weights a of the positives and b of the negatives at the current scores, each adding up to one,
     that of the P-Norm Push is :math:`\mathrm{Cov}_a(X_+) + p\, \mathrm{Cov}_b(X_-) + \alpha I`. With
-    ``resample`` the problem is another one after every step. A step costs O(n_rows * n_features^2); where the
-    rows lie in memory its line search does not read them.
+    ``resample`` the problem is another one after every step. It ends after a step below ``least_step``. A
+    step costs O(n_rows * n_features^2); where the rows lie in memory its line search does not read them.
 
     Nocedal and Wright, *Numerical Optimization*, 2nd edition (2006), algorithm 3.2.
     """
@@ -88,6 +90,8 @@ def newton(
         path.append(point.value)
         if callback is not None:
             callback(len(path) - 1, objective=point.value, gradient=size)
+        if step < least_step:
+            return Result(point.coef, np.array(path), False, size, "the minimum is far.")
         if resample is not None:
             point = resample(point).point(point.coef, point.scores)
 
@@ -145,10 +149,11 @@ def newton_or_lbfgs(
     """
     n_steps = min(tolerances.NEWTON_STEPS, max_iter)
     # The last Newton step squares the error: it nearly always reaches a hundredth of the tolerance.
-    result = newton(point, scales, tolerances.NEWTON_REFINEMENT * tol, n_steps, callback=callback)
+    aim = tolerances.NEWTON_REFINEMENT * tol
+    result = newton(point, scales, aim, n_steps, callback=callback, least_step=tolerances.SHORT_STEP)
     too_far = result.gradient_size > tol and max_iter > tolerances.NEWTON_STEPS
-    if too_far and problem.margin(result.coef) > 0.0:
-        result = _along_penalties(problem, result, scales, tol, max_iter)
+    if too_far:
+        result = _along_path(problem, result, scales, tol, max_iter)
     # Newton's method may have aimed at a smaller gradient than was asked for, and missed it.
     if result.gradient_size <= tol:
         return replace(result, converged=True, message="")
@@ -160,18 +165,23 @@ def newton_or_lbfgs(
     return replace(result, objective_path=np.append(before, result.objective_path))
 
 
-def _along_penalties(problem: Problem, reached: Result, scales: Floats, tol: float, max_iter: int) -> Result:
-    """Return the end of a path of halving penalties, where it is below what was reached without it.
+def _along_path(problem: Problem, reached: Result, scales: Floats, tol: float, max_iter: int) -> Result:
+    """Return the end of a path of halving penalties and then of doubling powers, if it is below `reached`.
 
-    On separable rows under a small penalty the minimum is far and Newton's steps from afar are short, but
-    from one penalty's minimum to the next it is a few steps, which are not counted.
+    On rows that are nearly separable the minimum is far, and where a high power has gathered the weight on a
+    few rows Newton's steps from afar are short. From one minimum to the next it is a few steps, which are not
+    counted: from the largest curvature at zero as the penalty down at p = 1, and then up to the power.
     """
-    coef, on_the_way = np.zeros_like(reached.coef), copy(problem)
-    # With the largest curvature at zero as the penalty the minimum is near zero.
-    on_the_way.alpha = sum(problem.push_objective.powers or ()) * float(np.max(scales)) ** 2
-    while on_the_way.alpha > problem.alpha:
-        coef = newton(on_the_way.point(coef), scales, tolerances.PENALTY_TOL, tolerances.NEWTON_STEPS).coef
-        on_the_way.alpha *= tolerances.PENALTY_STEP
+    objective, alphas, powers = problem.push_objective, [2.0 * float(np.max(scales)) ** 2], [1.0]
+    while alphas[-1] * tolerances.PENALTY_STEP > problem.alpha:
+        alphas.append(alphas[-1] * tolerances.PENALTY_STEP)
+    while powers[-1] < max(objective.powers or ()):
+        powers.append(powers[-1] / tolerances.PENALTY_STEP)
+    coef = np.zeros_like(reached.coef)
+    for power, alpha in [*product([1.0], alphas), *product(powers[:-1], [problem.alpha])]:
+        between = replace(objective, price=Power(power))
+        stage = linear_problem(between, problem.rows, alpha, positive=problem.positive)
+        coef = newton(stage.point(coef), scales, tolerances.PENALTY_TOL, tolerances.NEWTON_STEPS).coef
     n_steps = min(tolerances.NEWTON_STEPS, max_iter - reached.n_iter)
     end = newton(problem.point(coef), scales, tolerances.NEWTON_REFINEMENT * tol, n_steps)
     # The path of objectives that is reported never rises.

@@ -64,7 +64,9 @@ REUSE_FACTOR = 0.2
 REUSE_RESAMPLED = 0.5
 # A start that needs more steps was not near the minimum, and L-BFGS is faster from there.
 NEWTON_STEPS = 25
-# The factor between penalties on the way to the minimum on separable rows, where the penalty is small.
+# A step that a line search has cut this short says that the minimum is far: a path gets there sooner.
+SHORT_STEP = 1 / 32
+# The factor between penalties on the way to a far minimum, and one over that between powers.
 PENALTY_STEP = 0.5
 # A minimum on that way is only a start for the next one.
 PENALTY_TOL = 0.1
