@@ -289,7 +289,8 @@ class ThresholdObjective:
             at = root(values, weights, total, width, CLIP)
             above, slope_sum = write_slopes(values, weights, at, width, HINGE, slopes, curvature)
             threshold = at + above / total
-            slopes, curvature = slopes / slope_sum, curvature / total
+            slopes /= slope_sum
+            curvature /= total
         else:
             # In u = t - 1 / beta the losses are those of the heights above u, times beta or its square.
             power, kind = (2.0, SQUARE) if self.loss == "squared_hinge" else (1.0, HINGE)
@@ -297,7 +298,10 @@ class ThresholdObjective:
             at = root(values, weights, target, width, kind)
             _, slope_sum = write_slopes(values, weights, at, width, kind, slopes, curvature)
             threshold, constant = at + 1.0 / self.beta, 1.0 / self.beta - power * target / slope_sum
-            slopes, curvature = slopes / slope_sum, curvature / slope_sum
+            slopes /= slope_sum
+            curvature /= slope_sum
+        # Of many rows these are large, and make room for the vectors over all rows.
+        del values, weights
         in_all = np.zeros((2, sample.n_rows))
         in_all[:, rows] = slopes, curvature
         return threshold, in_all[0], constant, in_all[1]

@@ -16,7 +16,7 @@ from pushrank.models import ArrayLinearModel, LinearModel, RowSpace, linear_scor
 from pushrank.models.linear import ClassCodes
 from pushrank.pairs import BipartiteSample, GradedSample, Sample
 from pushrank.rows.order_statistics import InOnePart, ValueParts, Values, highest_weights
-from pushrank.rows.source import POSITIVE, Block, Blocks, Part, RowSource
+from pushrank.rows.source import Block, Blocks, Part, RowSource
 
 
 class MemoryRows(RowSource):
@@ -100,12 +100,16 @@ class MemoryRows(RowSource):
         starts = sample.starts[0] if isinstance(sample, GradedSample) else [0]
         for rows, kept in zip(np.split(sample.positives, starts[1:]), np.atleast_1d(total), strict=True):
             weights[rows] = highest_weights(scores[rows], weights[rows], float(kept))
-        chosen = type(self)(
-            self.model,
-            GradedSample.from_grades(sample.grades, sample.groups, weights)
-            if isinstance(sample, GradedSample)
-            else BipartiteSample.from_mask(self.class_codes == POSITIVE, weights),
-        )
+        highest: Sample
+        if isinstance(sample, GradedSample):
+            highest = GradedSample.from_grades(sample.grades, sample.groups, weights)
+        else:
+            # The negatives, nearly all rows, stay, and need no copy.
+            kept = sample.positives[weights[sample.positives] > 0.0]
+            highest = BipartiteSample(
+                self.n_rows, kept, sample.negatives, weights[kept], self._negative_weights
+            )
+        chosen = type(self)(self.model, highest)
         chosen._untrimmed = self
         return chosen
 
@@ -136,6 +140,11 @@ class MemoryRows(RowSource):
         """The sample weights of all rows, ones where they have none."""
         weights = self.sample.row_weights
         return np.ones(self.n_rows) if weights is None else weights
+
+    @cached_property
+    def _negative_weights(self) -> Floats:
+        """The sample weights of the negatives, ones where they have none."""
+        return self._full_weights[self.sample.negatives]
 
 
 def cut_blocks(

@@ -89,11 +89,13 @@ def cutting_plane(
     # With few features the small program is solved in coefficients and planes, which keeps more digits.
     few = isinstance(model, LinearModel) and model.n_features <= tolerances.MAX_FEATURES_EXACT
     for iteration in range(1, max_iter + 1):
-        normal = model.rmatvec(cut_at.gradient)
+        normal, offset = model.rmatvec(cut_at.gradient), cut_at.offset
+        # Every point holds a number or two a row, and that is let go.
+        cut_at = best
         normals = np.vstack([normals, normal])
         products = model.products(normals, normal)
         gram = np.block([[gram, products[:-1, None]], [products]])
-        offsets = np.append(offsets, cut_at.offset)
+        offsets = np.append(offsets, offset)
         dual = np.append(dual, 0.0 if len(dual) else C)
         precision = tolerances.BOUND_TOLERANCE * tol * abs(best.value) / C
         lowest = _maximise_bound(gram, offsets, dual, precision, normals if few else None)
@@ -103,6 +105,7 @@ def cutting_plane(
         norm = minimiser.squared_norm if lowest is None else float(combined @ combined)
         bound = float(dual @ offsets) - 0.5 * norm
         best, cut_at = _line_search(risk, model, C, best, minimiser)
+        del minimiser
         certificate = Certificate(best.value, bound)
         if callback is not None:
             callback(iteration, objective=best.value, gap=certificate.gap)
@@ -120,7 +123,10 @@ def cutting_plane(
 
 
 class _Evaluation(NamedTuple):
-    """The objective at coefficients, the gradient of the risk in the scores, and that plane's offset."""
+    """The objective at coefficients, the gradient of the risk in the scores, and that plane's offset.
+
+    Trials of a line search hold no scores, which follow from those of its ends.
+    """
 
     coef: Floats
     scores: Floats
@@ -148,13 +154,15 @@ def _line_search(
         norm_slope = step * end.squared_norm - (1.0 - step) * best.squared_norm + (1.0 - 2.0 * step) * product
         return norm_slope + C * float(gradient @ (end.scores - best.scores))
 
+    def scores_at(step: float) -> Floats:
+        return (1.0 - step) * best.scores + step * end.scores
+
     def evaluate(step: float) -> _Evaluation:
         rest = 1.0 - step
-        scores = rest * best.scores + step * end.scores
-        loss, gradient, offset = risk(scores)
+        loss, gradient, offset = risk(scores_at(step))
         norm = rest**2 * best.squared_norm + 2.0 * rest * step * product + step**2 * end.squared_norm
         coef = rest * best.coef + step * end.coef
-        return _Evaluation(coef, scores, norm, gradient, offset, 0.5 * norm + C * loss)
+        return _Evaluation(coef, np.empty(0), norm, gradient, offset, 0.5 * norm + C * loss)
 
     lowest, lowest_at = (best, 0.0) if best.value <= end.value else (end, 1.0)
     falling, rising = slope_at(0.0, best.gradient), slope_at(1.0, end.gradient)
@@ -170,9 +178,14 @@ def _line_search(
             low, falling = step, slope
         else:
             high, rising = step, slope
+        # The next trial is made without a third gradient.
+        del point
         if slope == 0.0:
             break
-    return lowest, evaluate(lowest_at + tolerances.STEP_BEYOND * (1.0 - lowest_at))
+    beyond = evaluate(lowest_at + tolerances.STEP_BEYOND * (1.0 - lowest_at))
+    if 0.0 < lowest_at < 1.0:
+        lowest = lowest._replace(scores=scores_at(lowest_at))
+    return lowest, beyond
 
 
 def _maximise_bound(

@@ -87,13 +87,17 @@ def newton(
         if accepted is None:
             return Result(point.coef, np.array(path), False, size, "no step brought a descent.")
         step, point = accepted
+        # The line holds the point that it starts from, which holds several numbers a row.
+        del line, accepted
         path.append(point.value)
         if callback is not None:
             callback(len(path) - 1, objective=point.value, gradient=size)
         if step < least_step:
             return Result(point.coef, np.array(path), False, size, "the minimum is far.")
         if resample is not None:
-            point = resample(point).point(point.coef, point.scores)
+            at, problem = (point.coef, point.scores), resample(point)
+            del point
+            point = problem.point(*at)
 
 
 def _gradient_size(point: Point, scales: Floats) -> float:
@@ -287,20 +291,27 @@ def certified_lbfgs(
     model: LinearModel,
     sample: Sample,
     C: float,
-    certify: Callable[[Floats, Floats], Certificate],
+    certify: Callable[..., Certificate],
     tol: float,
     max_iter: int,
     callback: Callback | None = None,
     start: Floats | None = None,
 ) -> tuple[Floats, Certificate, int]:
-    """Return coefficients whose relative gap is at most ``tol``, their certificate, and the iterations."""
+    """Return coefficients whose relative gap is at most ``tol``, their certificate, and the iterations.
+
+    ``certify`` is given coefficients, the scores of all rows, and the objective at these.
+    """
     problem = linear_problem(objective, MemoryRows(model, sample), 1.0 / C)
     first = np.zeros(model.n_features) if start is None else start
     certificate: Certificate | None = None
 
+    def certified(coef: Floats) -> Certificate:
+        point = problem.scored(coef)
+        return certify(coef, point.scores, point.evaluation)
+
     def proven(coef: Floats) -> bool:
         nonlocal certificate
-        certificate = certify(coef, model.scores(coef))
+        certificate = certified(coef)
         return certificate.gap <= tol
 
     def scaled(iteration: int, /, **shown: float) -> None:
@@ -312,10 +323,10 @@ def certified_lbfgs(
     coef, n_iter = result.coef, result.n_iter
     # The last certificate that L-BFGS asked for is that of its end only where it converged.
     if certificate is None or not result.converged:
-        certificate = certify(coef, model.scores(coef))
+        certificate = certified(coef)
     while certificate.gap > tol and n_iter < max_iter:
         moved = coef + _newton_step(problem, coef)
-        closer = certify(moved, model.scores(moved))
+        closer = certified(moved)
         if not closer.gap < certificate.gap:
             break
         coef, certificate, n_iter = moved, closer, n_iter + 1

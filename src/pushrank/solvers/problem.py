@@ -22,6 +22,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cached_property, partial
 from typing import Protocol
+from weakref import proxy
 
 import numpy as np
 
@@ -174,7 +175,10 @@ class Problem(ABC):
         """Return the penalised objective at coefficients, for rows in memory; the last one is kept."""
         # Newton-CG asks for the gradient and for many Hessian products at the same coefficients.
         if self._last_point is None or not np.array_equal(self._last_point.coef, coef):
-            self._last_point = ScoredPoint(self, coef.copy(), self.memory_rows.scores(coef))
+            # A point holds several numbers a row: the last one makes room for the next, and no cycle keeps
+            # it once the problem is left.
+            self._last_point = None
+            self._last_point = ScoredPoint(proxy(self), coef.copy(), self.memory_rows.scores(coef))
         return self._last_point
 
 

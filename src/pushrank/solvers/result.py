@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 from pushrank._numeric import Floats
 from pushrank.models import Model
 from pushrank.objectives import PushObjective
+from pushrank.objectives.evaluation import ObjectiveEvaluation
 from pushrank.pairs import Sample
 from pushrank.solvers.tolerances import TINY, VALUE_ROUNDING
 
@@ -60,7 +61,12 @@ class Certificate:
 
 
 def squared_hinge_certificate(
-    model: Model, sample: Sample, C: float, coef: Floats, scores: Floats
+    model: Model,
+    sample: Sample,
+    C: float,
+    coef: Floats,
+    scores: Floats,
+    at_point: ObjectiveEvaluation | None = None,
 ) -> Certificate:
     r"""Return the objective of the squared hinge, and the dual at the variables that the margins suggest.
 
@@ -68,7 +74,8 @@ def squared_hinge_certificate(
     is the sum of a, less that of :math:`a^2 / 4 C \pi`, less half the squared norm of the combination of
     pairs.
     """
-    at_point = PushObjective("squared_hinge", scale="mean").evaluation(sample, scores)
+    if at_point is None:
+        at_point = PushObjective("squared_hinge", scale="mean").evaluation(sample, scores)
     gradient = at_point.gradient()
     combined = -C * model.rmatvec(sample.scatter(*gradient))
     # The combination of pairs that belongs to these variables is the minimiser of the Lagrangian.

@@ -79,6 +79,7 @@ def minimise_above_threshold(
         few = total * sum(part[1].class_weights) / sum(sample.class_weights)
         found = _solve(objective, few, *part, C, None, first, max(tol, CHOICE_TOL), max_iter)
         coef, n_iter = found.coef, found.n_iter
+        del part, found
     while n_iter < max_iter:
         scores = model.scores(coef)
         at_point = objective.at(sample, scores, total)
@@ -86,10 +87,12 @@ def minimise_above_threshold(
         if certificate.gap <= tol:
             return CertifiedSolution(coef, certificate, n_iter, coef)
         reach = int(REACH * np.count_nonzero(at_point.slopes[sample.negatives] > 0.0))
-        if not coef.any() or reach + np.count_nonzero(kept) > MAX_PART_COPIED * model.n_rows:
-            break
-        negatives = sample.negatives[np.argpartition(-scores[sample.negatives], reach)[:reach]]
-        if kept[negatives].all():
+        negatives = None
+        if coef.any() and reach + np.count_nonzero(kept) <= MAX_PART_COPIED * model.n_rows:
+            negatives = sample.negatives[np.argpartition(-scores[sample.negatives], reach)[:reach]]
+        # What is solved next takes the place of what was held of all rows.
+        del at_point, scores
+        if negatives is None or kept[negatives].all():
             break
         kept[negatives] = True
         shifted, left = offset_callback(callback, n_iter), max_iter - n_iter
