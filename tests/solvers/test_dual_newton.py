@@ -9,8 +9,8 @@ from pushrank.models import LinearModel
 from pushrank.pairs import BipartiteSample
 from pushrank.prices import Power
 from pushrank.rows import MemoryRows
-from pushrank.solvers import lbfgs, linear_problem
-from pushrank.solvers.dual_newton import dual_newton
+from pushrank.solvers import lbfgs, linear_problem, tolerances
+from pushrank.solvers.dual_newton import WeightsDual, dual_newton
 
 
 def make_problem(*, p=8.0, side="push", alpha=0.05, weights=None, sparse=False, units=1.0, seed=0):
@@ -97,3 +97,53 @@ def test_a_fit_cut_short_has_the_best_point_on_its_way(max_iter):
     found = dual_newton(problem, np.ones(6), 1e-6, max_iter)
     assert found.n_iter == max_iter
     assert found.objective_path[-1] == found.objective_path.min() == problem.value_and_gradient(found.coef)[0]
+
+
+def separable(n, d):
+    """Return rows whose classes some columns tell apart in part, and all columns together wholly."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, d))
+    scores = X[:, :10].sum(axis=1) + 3.0 * rng.normal(size=n)
+    return X, scores > np.quantile(scores, 0.9)
+
+
+@pytest.mark.parametrize(("n", "d", "p"), [(800, 200, 4), (800, 200, 16), (900, 200, 4)])
+def test_separable_rows_of_few_columns_take_few_iterations(n, d, p):
+    """L-BFGS in whitened variables took 300 and 674 for the first two."""
+    X, y = separable(n, d)
+    ranker = PNormPush(p).fit(X, y)
+    assert ranker.converged_
+    assert ranker.n_iter_ <= 100
+    assert ranker.dual_gap_ <= ranker.tol
+
+
+@pytest.mark.parametrize("p", [4, 16])
+def test_a_fit_of_nearly_as_many_columns_as_rows_takes_few_passes(monkeypatch, p):
+    """Conjugate gradients alone took 2,135 and 3,735."""
+    X, y = separable(2200, 1100)
+    scores, rmatvec, passed = LinearModel.scores, LinearModel.rmatvec, []
+    monkeypatch.setattr(LinearModel, "scores", lambda self, v: passed.append(len(v)) or scores(self, v))
+    monkeypatch.setattr(LinearModel, "rmatvec", lambda self, v: passed.append(len(v)) or rmatvec(self, v))
+    ranker = PNormPush(p).fit(X, y)
+    assert ranker.converged_
+    assert len(passed) <= 250
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("weights", [None, np.arange(80) % 4 * 0.5], ids=["rows", "weighted rows"])
+def test_a_factor_and_conjugate_gradients_give_the_same_step(monkeypatch, weights, sparse):
+    problem = make_problem(weights=weights, sparse=sparse)
+    dual = WeightsDual(problem)
+    first = dual.distributions(np.exp(np.random.default_rng(1).normal(size=len(dual.codes))))
+    residuals = dual.residuals(first, dual.combination(first), 0.05)
+    monkeypatch.setattr(tolerances, "FORCING", 1e-12)
+    monkeypatch.setattr(tolerances, "LIGHT_CURVATURE", 0.0)
+    monkeypatch.setattr(tolerances, "FACTOR_SPEED", 1e-3)
+    by_products = dual.newton_step(first, residuals, 0.05)
+    assert len(dual.known) == 0
+    # The second step takes fewer rows and some that the first had not.
+    for some in (np.arange(0, 30), np.arange(10, 50), dual.heavy_rows(first, 0.05)):
+        order = dual.know(some)
+        np.testing.assert_array_equal(np.sort(order), some)
+        np.testing.assert_allclose(dual.products, dual.model.gram(order), atol=1e-12)
+    np.testing.assert_allclose(dual.newton_step(first, residuals, 0.05), by_products, atol=1e-8)

@@ -361,18 +361,28 @@ class LinearModel(FeatureSpace):
         squares: Floats = sum_chunks(self.column_sums, self.chunks)[1]
         return squares
 
-    def gram(self) -> Floats:
-        """Return the inner products of the rows, each less the same constant, shape (n_rows, n_rows)."""
-        products = np.zeros((self.n_rows, self.n_rows))
+    def gram(
+        self, rows: NDArray[np.intp] | slice = slice(None), others: NDArray[np.intp] | None = None
+    ) -> Floats:
+        """Return the inner products of rows, each less the same constant, with others: by default themselves.
+
+        Without arguments they are those of all rows, shape (n_rows, n_rows).
+        """
+        numbers = np.arange(self.n_rows)[rows]
+        products = np.zeros((len(numbers), len(numbers if others is None else others)))
         if sp.issparse(self.data):
             X = self.data.astype(np.float64).tocsr()
-            for first in range(0, self.n_rows, MAX_GRAM_ROWS):
-                rows = slice(first, first + MAX_GRAM_ROWS)
-                products[rows] = (X[rows] @ X.T).toarray()
+            right = X[numbers if others is None else others].T
+            for first in range(0, len(numbers), MAX_GRAM_ROWS):
+                part = slice(first, first + MAX_GRAM_ROWS)
+                products[part] = (X[numbers[part]] @ right).toarray()
             return products
-        for columns in column_blocks(*self.data.shape):
-            block = np.asarray(self.data[:, columns] - self.references[columns], dtype=np.float64)
-            products += block @ block.T
+        for columns in column_blocks(len(products.T), self.n_features):
+            block = np.asarray(self.data[rows, columns] - self.references[columns], dtype=np.float64)
+            right = block
+            if others is not None:
+                right = np.asarray(self.data[others, columns] - self.references[columns], dtype=np.float64)
+            products += block @ right.T
         return products
 
     def add_block_moments(

@@ -12,9 +12,10 @@ over the rows of each class, which maximise
 
 with the powers c of the classes and the sample weights w; the coefficients are :math:`v / \alpha`. Its
 curvature is that of the penalty plus :math:`1 / (c_i a_i)`, so that a Newton step holds while the weights
-that matter change by a factor of a few. Ten to thirty steps are enough, by conjugate gradients in units in
-which the second curvature is one. They follow the solutions down from an alpha for which the weights are
-nearly those of the sample.
+that matter change by a factor of a few. Ten to thirty steps are enough, in units in which the second
+curvature is one. They follow the solutions down from an alpha for which the weights are nearly those of the
+sample: at first by conjugate gradients, and once these take as long as a factor of the products of the few
+rows that still have weight, by that factor.
 
 Yu, Huang and Lin, *Dual coordinate descent methods for logistic regression and maximum entropy models*,
 Machine Learning 85 (2011), 41-75, for the dual; Boyd and Vandenberghe, *Convex Optimization* (2004), section
@@ -25,6 +26,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+import scipy.linalg
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.utils.extmath import row_norms
@@ -61,6 +63,8 @@ class WeightsDual:
         self.powers = np.where(codes == 1, *(problem.objective.powers or (1.0, 1.0)))
         self.signs = np.where(codes == 1, -1.0, 1.0)
         self.squares = row_norms(model.data, squared=True)
+        # The rows whose products are at hand.
+        self.known, self.products = np.empty(0, dtype=np.intp), np.empty((0, 0))
 
     def distributions(self, weights: Floats) -> Floats:
         """Return positive weights that add up to one over each class."""
@@ -95,11 +99,7 @@ class WeightsDual:
         """Return the rows that the Newton system needs: the others add too little curvature to matter."""
         curvature = self.powers * weights * self.squares / alpha
         order = np.argsort(curvature)
-        # Leaving out rows pays only where few are left, for which the data are copied.
-        n_light = int(np.searchsorted(np.cumsum(curvature[order]), tolerances.LIGHT_CURVATURE))
-        if n_light < (1.0 - tolerances.MAX_HEAVY_PART) * len(order):
-            return np.arange(len(order))
-        return np.sort(order[n_light:])
+        return np.sort(order[np.searchsorted(np.cumsum(curvature[order]), tolerances.LIGHT_CURVATURE) :])
 
     def line(self, weights: Floats, log_changes: Floats, alpha: float) -> Callable[[float], DualPoint]:
         """Return the function from a step along the changes to the point there."""
@@ -120,36 +120,101 @@ class WeightsDual:
     def newton_step(self, weights: Floats, residuals: Floats, alpha: float) -> Floats | None:
         """Return the changes of the logarithms of the weights; None where the system is too hard to solve."""
         heavy = self.heavy_rows(weights, alpha)
-        whole = len(heavy) == len(weights)
-        rows = self.model if whole else LinearModel(self.model.data[heavy], centred=False)
-        codes, units = self.codes[heavy], np.sqrt(self.powers[heavy] * weights[heavy])
-        signed = self.signs[heavy] * units
-        # The weights change by units times x: they keep their sums where x is orthogonal to the roots.
-        roots = units / np.sqrt(np.bincount(codes, units**2, 2))[codes]
-
-        def projected(x: Floats) -> Floats:
-            orthogonal: Floats = x - roots * np.bincount(codes, roots * x, 2)[codes]
-            return orthogonal
-
-        def product(x: Floats) -> Floats:
-            return x + projected(signed * rows.scores(rows.rmatvec(signed * x))) / alpha
-
-        system = LinearOperator((len(heavy), len(heavy)), product, dtype=np.float64)
-        aim = projected(-units * residuals[heavy])
-        solution, failure = cg(system, aim, rtol=tolerances.FORCING, maxiter=tolerances.MAX_DUAL_PRODUCTS)
-        if failure:
+        # A factor costs as much as so many products of conjugate gradients, and leaves products of rows that
+        # later factors need: weights only get lighter.
+        n_heavy, n_entries = len(heavy), self.model.data.size
+        n_products = tolerances.MAX_DUAL_PRODUCTS
+        if n_heavy <= tolerances.MAX_FACTORED_ROWS:
+            work = n_heavy**2 * (n_heavy + self.model.n_features)
+            n_products = min(n_products, 1 + int(work / (tolerances.FACTOR_SPEED * n_entries)))
+        # Leaving out rows pays only where few are left, for which the data are copied.
+        taken = heavy if n_heavy < tolerances.MAX_HEAVY_PART * len(weights) else np.arange(len(weights))
+        system = NewtonSystem(self, taken, weights, residuals, alpha)
+        solution = None if len(self.known) else system.by_conjugate_gradients(n_products)
+        if solution is None:
+            if n_heavy > tolerances.MAX_FACTORED_ROWS:
+                return None
+            taken = self.know(heavy)
+            system = NewtonSystem(self, taken, weights, residuals, alpha)
+            solution = system.by_factor(self.products)
+        if solution is None:
             return None
-        solution = projected(solution)
-        changes = self.powers[heavy] * solution / units
-        if whole:
-            return changes
+        changes = self.powers[taken] * solution / system.units
         # The weights of light rows follow the scores that the steps of the others give them.
         moved = np.zeros(len(weights))
-        moved[heavy] = units * solution
+        moved[taken] = system.units * solution
         log_changes = self.powers * (self.exponents(self.combination(moved)) / alpha - residuals)
-        log_changes -= np.bincount(codes, roots**2 * log_changes[heavy], 2)[self.codes]
-        log_changes[heavy] = changes
+        log_changes -= np.bincount(system.codes, system.roots**2 * log_changes[taken], 2)[self.codes]
+        log_changes[taken] = changes
         return log_changes
+
+    def know(self, heavy: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Compute the products of the heavy rows that were not known, and return the rows in their order."""
+        kept = np.isin(self.known, heavy)
+        missing = np.setdiff1d(heavy, self.known)
+        n_kept = int(kept.sum())
+        if n_kept == 0:
+            self.known, self.products = heavy, self.model.gram(heavy)
+        elif n_kept < len(kept) or len(missing):
+            self.known = np.append(self.known[kept], missing)
+            products = np.empty((len(heavy), len(heavy)))
+            products[:n_kept, :n_kept] = self.products[np.ix_(kept, kept)]
+            if len(missing):
+                products[n_kept:] = self.model.gram(missing, self.known)
+                products[:, n_kept:] = products[n_kept:].T
+            self.products = products
+        return self.known
+
+
+class NewtonSystem:
+    """A Newton step over some rows, in units in which the second curvature is one.
+
+    The weights change by units times x, and keep their sums where x is orthogonal to the roots of each class.
+    """
+
+    def __init__(
+        self, dual: WeightsDual, taken: NDArray[np.intp], weights: Floats, residuals: Floats, alpha: float
+    ) -> None:
+        self.dual, self.taken, self.alpha = dual, taken, alpha
+        self.codes, self.units = dual.codes[taken], np.sqrt(dual.powers[taken] * weights[taken])
+        self.signed = dual.signs[taken] * self.units
+        self.roots = self.units / np.sqrt(np.bincount(self.codes, self.units**2, 2))[self.codes]
+        self.aim = self.projected(-self.units * residuals[taken])
+
+    def projected(self, x: Floats) -> Floats:
+        """Return the part of x that is orthogonal to the roots of each class."""
+        orthogonal: Floats = x - self.roots * np.bincount(self.codes, self.roots * x, 2)[self.codes]
+        return orthogonal
+
+    def by_conjugate_gradients(self, n_products: int) -> Floats | None:
+        """Return a rough solution, or None where that takes more products than these."""
+        model = self.dual.model
+        whole = len(self.taken) == model.n_rows
+        rows = model if whole else LinearModel(model.data[self.taken], centred=False)
+
+        def product(x: Floats) -> Floats:
+            return x + self.projected(self.signed * rows.scores(rows.rmatvec(self.signed * x))) / self.alpha
+
+        system = LinearOperator((len(self.taken), len(self.taken)), product, dtype=np.float64)
+        solution, failure = cg(system, self.aim, rtol=tolerances.FORCING, maxiter=n_products)
+        return None if failure else self.projected(solution)
+
+    def by_factor(self, products: Floats) -> Floats | None:
+        """Return the solution from the products of the rows, or None where rounding leaves none."""
+        system = products * self.signed[:, None]
+        system *= self.signed / self.alpha
+        system[np.diag_indices_from(system)] += 1.0
+        sides = np.column_stack(((1 - self.codes) * self.roots, self.codes * self.roots, self.aim))
+        try:
+            # LAPACK takes matrices column by column: the transpose of a symmetric matrix needs no copy.
+            factor = scipy.linalg.cho_factor(system.T, lower=True, overwrite_a=True, check_finite=False)
+        except scipy.linalg.LinAlgError:
+            return None
+        solved = scipy.linalg.cho_solve(factor, sides, check_finite=False)
+        # The multipliers of the roots keep the sums of the weights.
+        among = sides.T @ solved
+        multipliers = np.linalg.lstsq(among[:2, :2], among[:2, 2])[0]
+        return self.projected(solved[:, 2] - solved[:, :2] @ multipliers)
 
 
 def dual_newton(

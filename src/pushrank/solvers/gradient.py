@@ -3,8 +3,8 @@
 As p grows, the weight of a P-Norm Push gathers on few negatives and its level sets become long and thin;
 a quasi-Newton method alone then needs thousands of iterations. In variables that whiten the weighted rows the
 level sets are round, and the weights settle early, so a few restarts of a few dozen iterations do. Wide data
-have too many coefficients to whiten. There the two-sum exponential objective is solved in its dual, whose
-variables are the weights of the rows.
+have too many coefficients to whiten, and on separable data the weights go on changing. There the two-sum
+exponential objective is solved in its dual, whose variables are the weights of the rows.
 """
 
 from __future__ import annotations
@@ -70,7 +70,8 @@ class Strategy(NamedTuple):
     The first run starts with the whole curvature as its preconditioner if ``whitened``, otherwise with the
     diagonal; runs end after ``first_run`` and ``later_runs`` iterations. The gradient is brought down to
     ``refinement`` times the tolerance. The dual is solved once: before all runs if ``dual_first``, otherwise
-    after the run that completes ``dual_after`` iterations, or never, for None.
+    after the first run that completes ``dual_after`` iterations (and separates the classes, with a duality
+    gap left, if ``dual_if_far``), or never, for None.
     """
 
     whitened: bool
@@ -79,6 +80,7 @@ class Strategy(NamedTuple):
     refinement: float
     dual_first: bool
     dual_after: int | None
+    dual_if_far: bool
 
 
 def choose_strategy(problem: Problem, start: Floats, proven: Proof | None) -> Strategy:
@@ -92,10 +94,14 @@ def choose_strategy(problem: Problem, start: Floats, proven: Proof | None) -> St
     # Bounds of single coefficients are bounds of single variables in a diagonal scaling alone.
     whitened = (cheap or (not wide and few_rows)) and not problem.positive
     # The dual has one variable per row, so it is available only when the rows are in memory.
-    has_dual = problem.has_dual and (wide or problem.in_row_space)
+    # Where whitening is cheap it takes few runs, except on separable rows: there the scores have far to go.
+    dual_if_far = not wide and not problem.in_row_space
+    few_enough = not dual_if_far or n_rows <= tolerances.MAX_ROWS_A_COLUMN_DUAL * n_features
+    has_dual = problem.has_dual and few_enough
     dual_first = has_dual and problem.in_row_space and not start.any()
     # With many rows per column a dual step is expensive and rarely needed: wait for some restarts first.
-    patience = 0 if few_rows else tolerances.FIRST_RUN + tolerances.LATER_RUNS_WIDE
+    more_runs = 2 * tolerances.LATER_RUNS if dual_if_far else tolerances.LATER_RUNS_WIDE
+    patience = 0 if few_rows else tolerances.FIRST_RUN + more_runs
     return Strategy(
         whitened=whitened,
         first_run=tolerances.LATER_RUNS if whitened else tolerances.FIRST_RUN,
@@ -104,6 +110,7 @@ def choose_strategy(problem: Problem, start: Floats, proven: Proof | None) -> St
         refinement=tolerances.REFINEMENT if cheap and proven is None else 1.0,
         dual_first=dual_first,
         dual_after=patience if has_dual and not dual_first else None,
+        dual_if_far=dual_if_far,
     )
 
 
@@ -166,7 +173,8 @@ def minimise(
             problem, iterates, max_iter, n_stalled, line_search_failed=line_search_failed
         )
         # Scores that have not settled by now have far to go, which the dual goes in fewer steps.
-        solve_dual = dual_after is not None and len(iterates.path) - 1 >= dual_after
+        late = dual_after is not None and len(iterates.path) - 1 >= dual_after
+        solve_dual = late and (not strategy.dual_if_far or iterates.is_far)
         whitened, length = can_whiten(problem) and not problem.positive, strategy.later_runs
     coef = iterates.coef
     if message == UNBOUNDED:
@@ -250,6 +258,11 @@ class _Iterates:
         """Whether the duality gap is too, where there is one and no other proof is asked for."""
         closed = not self.problem.has_bound or self.certificate.gap <= self.tol
         return self.is_small and (closed or self.proven is not None)
+
+    @property
+    def is_far(self) -> bool:
+        """Whether the scores have far to go: the classes are apart, and the gap is still wide."""
+        return self.certificate.gap > tolerances.FAR_GAP and self.problem.margin(self.coef) > 0.0
 
     @property
     def unbounded(self) -> bool:

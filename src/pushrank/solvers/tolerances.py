@@ -30,6 +30,10 @@ LATER_RUNS_WIDE = 100
 # Up to this number of rows per column the whole curvature is worth its time from the start, and the dual has
 # few variables.
 MAX_ROWS_A_COLUMN = 4
+# Above this number of rows per column the dual's products cost more than the iterations that it saves.
+MAX_ROWS_A_COLUMN_DUAL = 64
+# With a relative gap above this on separable rows, scores have yet to grow far.
+FAR_GAP = 1.0
 # Runs without descent, each with a new preconditioner, after which only rounding is left.
 MAX_STALLED_RESTARTS = 3
 # Below this n_rows * n_features ** 2 whitening takes milliseconds, as does the refinement of the gradient.
@@ -76,11 +80,15 @@ NEWTON_REFINEMENT = 1e-2
 # Newton's method in the dual
 
 # The factor between penalties on the way: weights then change so little that one step follows them.
-ALPHA_STEP = 0.1
+ALPHA_STEP = 0.2
 # Hard problems take a third of these steps.
 MAX_DUAL_STEPS = 60
 # Products in one step; a hundred do, except where alpha is very small.
 MAX_DUAL_PRODUCTS = 2000
+# The system of this number of rows takes 128 MB, and is factored in two seconds.
+MAX_FACTORED_ROWS = 4096
+# A factor makes this number of multiplications in the time that a product takes for an entry of the data.
+FACTOR_SPEED = 100
 # Rows whose curvatures add up to at most this, beside one and more for each other row, are left out of a
 # system.
 LIGHT_CURVATURE = 0.1
