@@ -119,3 +119,18 @@ def test_thread_count_changes_no_bit(monkeypatch):
             return [ranker.fit(X, y).coef_.tobytes() for ranker in rankers]
 
     assert coefficients(1) == coefficients(2) == coefficients(3)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_covariance_of_many_columns_is_that_of_few(layout):
+    """BLAS updates the sum in place there."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(-8, 9, (700, 300)) / 8 * (rng.random((700, 300)) < 0.5)
+    factors, class_codes = rng.random(700), (rng.random(700) < 0.3).astype(np.uint8)
+    factors[:300] = 0.0
+    wide, few = LAYOUTS[layout](X), LinearModel(np.ascontiguousarray(X[:, 200:250]))
+    covariance = covariance_within(LinearModel(wide), factors, class_codes)
+    np.testing.assert_array_equal(covariance, covariance.T)
+    np.testing.assert_allclose(
+        covariance[200:250, 200:250], covariance_within(few, factors, class_codes), atol=1e-12
+    )

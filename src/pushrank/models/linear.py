@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.linalg.blas import dsyrk
 
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled, map_chunks, read_only, row_chunks, sum_chunks
@@ -25,6 +26,8 @@ BLOCK_ELEMENTS = 1 << 19
 MOMENT_ELEMENTS = 1 << 16
 # Rows of wide data may exceed a block of this size, but a call for fewer rows costs more than its work.
 MIN_BLOCK_ROWS = 16
+# Adding a product of this many columns takes longer than the product: BLAS then updates the sum in place.
+MIN_UPDATED_FEATURES = 256
 # A product of rows adds a matrix of n_rows by n_rows for each block of columns, so that few columns do not
 # pay.
 MIN_BLOCK_COLUMNS = 256
@@ -410,7 +413,11 @@ class LinearModel(FeatureSpace):
             rows = self.rows(slice(start + block.start, start + block.stop))
             rows *= roots[block, None]
             # BLAS multiplies a matrix with itself in half the time: each side takes the roots of the factors.
-            moments += rows.T @ rows
+            if self.n_features < MIN_UPDATED_FEATURES:
+                moments += rows.T @ rows
+            else:
+                # LAPACK's order is by columns: its lower triangle is the upper one here.
+                dsyrk(1.0, rows.T, 1.0, moments.T, lower=1, overwrite_c=1)
             sums += sides[:, block] @ rows
         return None
 
