@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from combinations import each_and_some
 from pushrank.alerts import CELLS, AlertThreshold
 from pushrank.budgets import Budget
 
@@ -70,8 +71,9 @@ def test_no_order_of_scores_spends_more_than_the_budget(scores):
     assert fitted(7).decide(scores, times).sum() == 7
 
 
-@pytest.mark.parametrize("storms", [0.0, 2.0])
-@pytest.mark.parametrize("per", ["hour", "day", "week", "month"])
+@pytest.mark.parametrize(
+    ("per", "storms"), each_and_some(["hour", "day", "week", "month"], [0.0, 2.0], n_random=0)
+)
 def test_nearly_all_is_spent_and_on_the_best(per, storms):
     length = {"hour": 1 / 24, "day": 1, "week": 7, "month": 30}[per]
     n_days, budget = {"hour": 4, "day": 60, "week": 160, "month": 700}[per], Budget(15, per)

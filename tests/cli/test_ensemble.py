@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from combinations import by_day
 from pushrank import StackingRanker, load
 from pushrank.cli import model as cli_model
 from pushrank.cli.compare import fit_command
@@ -177,7 +178,7 @@ def test_a_report_says_which_columns_drive_an_ensemble(files, monkeypatch):
     assert "What drives the ranking" in page
 
 
-@pytest.mark.parametrize("by", [["--time", "when"], ["--weight", "when"]])
+@pytest.mark.parametrize("by", by_day([["--time", "when"], ["--weight", "when"]], 1))
 def test_times_and_weights_reach_the_members(files, frame, by):
     frame.assign(when=np.arange(1, len(frame) + 1)).to_csv(files / "data.csv", index=False)
     ranker = load(fitted(files, "--model", "ensemble", "--budget", 60, *by))[-1]

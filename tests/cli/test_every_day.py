@@ -25,9 +25,9 @@ SENTENCE = (
 
 
 @pytest.mark.skipif(DATA is None, reason="PUSHRANK_DATA does not name a folder with flights.parquet")
-@pytest.mark.parametrize("every", [15, pytest.param(1, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("every", [30, pytest.param(1, marks=pytest.mark.nightly)])
 def test_each_command_runs_and_prints_what_the_page_says(tmp_path, monkeypatch, capsys, every):
-    """By day of every fifteenth flight, of which other figures are printed."""
+    """By day of every thirtieth flight, of which other figures are printed."""
     monkeypatch.chdir(tmp_path)
     pd.read_parquet(Path(DATA) / "flights.parquet")[::every].to_parquet("flights.parquet")
     names, printed, commands = {}, "", []

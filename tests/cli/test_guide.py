@@ -15,7 +15,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from typer.testing import CliRunner
 
-from pushrank import TrimmedPush, cli
+from pushrank import IRPush, cli
 from pushrank.cli import app
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "command_line.md").read_text(encoding="utf-8")
@@ -27,6 +27,22 @@ def test_there_is_a_section_for_every_command():
     assert list(SECTIONS) == list(cli.COMMANDS)
 
 
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """Return a folder with the files that the guide writes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder := tmp_path_factory.mktemp("guide"))
+        exec(re.search(r"^```python\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)[1], {})  # noqa: S102
+    return folder
+
+
+@pytest.fixture
+def files(written, tmp_path, monkeypatch):
+    """Work in a folder of its own with these files."""
+    monkeypatch.chdir(shutil.copytree(written, tmp_path, dirs_exist_ok=True))
+    return tmp_path
+
+
 EXAMPLES = re.findall(r"^```console\n\$ pushrank (.*?)\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
 
 
@@ -34,12 +50,12 @@ def test_every_command_has_an_example():
     assert {arguments.split()[0] for arguments, _ in EXAMPLES} == set(cli.COMMANDS)
 
 
-@pytest.mark.parametrize("demo", [False, pytest.param(True, marks=pytest.mark.nightly)])
-def test_the_examples_print_what_they_say(tmp_path, monkeypatch, demo):
-    monkeypatch.chdir(tmp_path)
-    exec(re.search(r"^```python\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)[1], {})  # noqa: S102
+@pytest.mark.parametrize("compares", [False, pytest.param(True, marks=pytest.mark.nightly)])
+@pytest.mark.usefixtures("files")
+def test_the_examples_print_what_they_say(compares):
+    """By day those that compare no models in cross-validation, which takes seconds."""
     for arguments, expected in EXAMPLES:
-        if (arguments == "demo") != demo:
+        if (arguments.split()[0] in ("compare", "demo")) != compares:
             continue
         result = CliRunner().invoke(app, shlex.split(arguments))
         assert result.exit_code == 0, result.output
@@ -50,10 +66,8 @@ def test_the_examples_print_what_they_say(tmp_path, monkeypatch, demo):
 
 @pytest.mark.skipif(shutil.which("sh") is None, reason="there is no shell")
 @pytest.mark.parametrize("in_process", [True, pytest.param(False, marks=pytest.mark.nightly)])
-def test_a_shell_script_lets_a_list_through_by_what_it_promises(tmp_path, monkeypatch, in_process):
+def test_a_shell_script_lets_a_list_through_by_what_it_promises(files, in_process):
     """Processes take seconds to start: but at night the shell is told what the command did in this one."""
-    monkeypatch.chdir(tmp_path)
-    exec(re.search(r"^```python\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)[1], {})  # noqa: S102
     fit = next(arguments for arguments, _ in EXAMPLES if arguments.startswith("fit digits.csv"))
     assert CliRunner().invoke(app, shlex.split(fit)).exit_code == 0
     script = re.search(r"^```sh\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)[1]
@@ -61,7 +75,7 @@ def test_a_shell_script_lets_a_list_through_by_what_it_promises(tmp_path, monkey
     for required, code in ((">=0.8", 1), (">=0.3", 0)):
         asked = script.replace(">=0.3", required)
         if in_process:
-            command, folder = re.search(r"if pushrank (.*?) >", asked)[1], str(tmp_path)
+            command, folder = re.search(r"if pushrank (.*?) >", asked)[1], str(files)
             said = CliRunner().invoke(app, shlex.split(command))
             Path("said").write_text(said.stderr, encoding="utf-8")
             told = f"[ $1 = score ] && : > today_ranked.csv && exit\ncat said >&2\nexit {said.exit_code}"
@@ -82,7 +96,7 @@ def test_the_demo_runs(monkeypatch):
     monkeypatch.setattr("pushrank.cli.demo.N_SHOWERS", 300)
     monkeypatch.setattr("pushrank.cli.demo.BUDGET", 30)
     monkeypatch.setattr("pushrank.cli.demo.compare.default_rankers", lambda *_, **__: {
-        "logistic regression": LogisticRegression(), "random forest": None, "trimmed push": TrimmedPush()
+        "logistic regression": LogisticRegression(), "random forest": None, "IR Push": IRPush()
     })  # fmt: skip
     shown = CliRunner().invoke(app, ["demo"])
     assert shown.exit_code == 0, shown.output

@@ -356,9 +356,9 @@ def test_the_enrichment_is_drawn_for_print(scored, monkeypatch):
 
     original = curves.enrichment_figure
     monkeypatch.setattr(curves, "enrichment_figure", lambda *args: drawn.append(original(*args)) or drawn[-1])
-    for kind, start in {"pdf": b"%PDF", "svg": b"<?xml", "png": b"\x89PNG"}.items():
-        for _ in range(2):
-            measured(path, "good", "tied", "cost", more=[*PAPER, "--figure", path.with_name(f"e.{kind}")])
+    # What pushrank drew it replaces.
+    for kind, start in (("pdf", b"%PDF"), ("svg", b"<?xml"), ("png", b"\x89PNG"), ("png", b"\x89PNG")):
+        measured(path, "good", "tied", "cost", more=[*PAPER, "--figure", path.with_name(f"e.{kind}")])
         assert path.with_name(f"e.{kind}").read_bytes().startswith(start)
     [ax] = drawn[0].axes
     curves_drawn = [line for line in ax.get_lines() if line.get_gid() == "pushrank curve"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from contextlib import closing
 
 import numpy as np
@@ -16,9 +17,10 @@ pytestmark = pytest.mark.fast
 NEW = ["--id", "id", "--time", "came"]
 
 
-@pytest.fixture
-def stream(files, frame):
+@pytest.fixture(scope="module")
+def began(written, frame, tmp_path_factory):
     """Return the folder with a model, a month of rows, and those of the two days after it."""
+    files = shutil.copytree(written, tmp_path_factory.mktemp("stream"), dirs_exist_ok=True)
     model = fitted(files)
     rows = frame.sample(2000, replace=True, random_state=0).reset_index(drop=True)
     rows = rows.assign(
@@ -31,6 +33,11 @@ def stream(files, frame):
     )
     assert "s.json: 3 a day, by what came at the same hour in 744 past rows." in shown.stdout
     return files
+
+
+@pytest.fixture
+def stream(began, tmp_path):
+    return shutil.copytree(began, tmp_path, dirs_exist_ok=True)
 
 
 def decided(stream, rows, *more):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from combinations import each_and_some
 from pushrank import InfinitePush, PushRanker
 from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
@@ -36,9 +37,10 @@ def test_the_continuation_agrees_with_the_infinite_push(alpha):
     assert found.certificate.primal == pytest.approx(alpha * paper.primal_objective_, rel=2e-5)
 
 
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
-@pytest.mark.parametrize("share", [0.05, 0.5])
-@pytest.mark.parametrize("positive", [False, True])
+@pytest.mark.parametrize(
+    ("loss", "share", "positive"),
+    each_and_some(["hinge", "squared_hinge", "logistic"], [0.05, 0.5], [False, True], n_random=1),
+)
 def test_a_fit_that_starts_from_some_of_the_rows_ends_at_the_optimum_of_all(
     loss, share, positive, monkeypatch
 ):
