@@ -114,7 +114,7 @@ def random_problem(seed):
 
 @quiet
 @pytest.mark.parametrize("seeds", [range(1), pytest.param(range(1, 30), marks=pytest.mark.nightly)])
-@pytest.mark.parametrize(("name", "positive"), each_and_some(PROBLEMS, [False, True], n_random=0))
+@pytest.mark.parametrize(("name", "positive"), each_and_some(list(PROBLEMS), [False, True], n_random=0))
 def test_the_optimum_of_a_cone_solver_is_within_the_gap(name, seeds, positive):
     ranker, objective = PROBLEMS[name]
     for seed in seeds:
