@@ -11,6 +11,7 @@ from sklearn.preprocessing import scale
 
 from pushrank import PatMat, PNormPush, TopRankerCV, TrimmedPush
 from pushrank.datasets import make_hidden_positives
+from pushrank.estimators import _search
 from pushrank.estimators.top_ranker_cv import DEFAULT_CANDIDATES, FAMILIES
 from pushrank.metrics import average_precision, precision_at_k
 from pushrank.objectives import ThresholdObjective
@@ -119,3 +120,40 @@ def test_pat_mat_is_a_candidate_by_name_and_ends_at_its_optimum():
     risk = ThresholdObjective(tau, beta=1.0).value(y, X @ named.coef_)
     assert 0.5 * named.coef_ @ named.coef_ + C * risk == pytest.approx(best.primal_objective_, rel=2e-4)
     assert "pat-mat" not in DEFAULT_CANDIDATES
+
+
+def test_members_that_cannot_win_are_dropped_after_two_folds_and_the_choice_stays(monkeypatch):
+    X, y = make_hidden_positives(1500, random_state=0, return_X_y=True)
+    screened = TopRankerCV(100, candidates=QUICK, random_state=0).fit(X, y)
+    found = {name: np.asarray(column) for name, column in screened.cv_results_.items()}
+    dropped = np.isnan(found["split4_test_score"])
+    assert dropped[found["param_candidate"] == "logistic-regression"].all()
+    assert not dropped[screened.best_index_]
+    # By hand: the rule as the docstring has it.
+    early = np.mean([found["split0_test_score"], found["split1_test_score"]], axis=0)
+    n = 2 / 5 * 100
+    shares = (n * early + 1) / (n + 2)
+    errors = np.sqrt((shares * (1 - shares) + shares.max() * (1 - shares.max())) / (n + 2))
+    assert (shares.max() - shares > 2 * errors)[dropped].all()
+    assert np.isnan(found["mean_test_score"][dropped]).all()
+    assert found["rank_test_score"][dropped].min() > found["rank_test_score"][~dropped].max()
+    rows = {row["candidate"]: row for row in screened.candidates_}
+    row = rows["logistic-regression"]
+    index = found["params"].tolist().index(row["params"])
+    assert row["precision"] == pytest.approx(early[index])
+    both = [[found[f"split{f}_test_score"][i] for f in (0, 1)] for i in (screened.best_index_, index)]
+    assert row["below_best"] == pytest.approx(np.subtract(*both).mean())
+    assert row["below_best_standard_error"] == pytest.approx(np.subtract(*both).std(ddof=1) / np.sqrt(2))
+    two = TopRankerCV(100, candidates=QUICK, random_state=0, n_jobs=2).fit(X, y)
+    np.testing.assert_array_equal(two.coef_, screened.coef_)
+    monkeypatch.setattr(_search, "N_SCREENING", 5)
+    every = TopRankerCV(100, candidates=QUICK, random_state=0).fit(X, y)
+    assert np.isfinite(every.cv_results_["split4_test_score"]).all()
+    assert every.best_params_ == screened.best_params_
+
+
+@pytest.mark.parametrize("options", [{"budget": 4}, {"budget": 300, "cv": StratifiedKFold(5)}])
+def test_a_small_budget_or_folds_of_the_caller_drop_no_member(options):
+    X, y = make_hidden_positives(1500, random_state=0, return_X_y=True)
+    ranker = TopRankerCV(candidates=["logistic-regression", "trimmed-push"], **options).fit(X, y)
+    assert np.isfinite(ranker.cv_results_["split4_test_score"]).all()

@@ -72,6 +72,15 @@ def test_layouts_agree_with_numpy(layout, data):
         np.testing.assert_allclose(column - column[0], X[:, j] - X[0, j], atol=1e-15)
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_covariance_is_that_of_the_rows_that_have_a_weight(layout, data):
+    X, _, factors, class_codes = data
+    counted = np.random.default_rng(1).random(len(X)) < 0.5
+    found = covariance_within(LinearModel(LAYOUTS[layout](X)), factors * counted, class_codes)
+    expected = covariance_within(LinearModel(X[counted]), factors[counted], class_codes[counted])
+    np.testing.assert_allclose(found, expected, atol=1e-8)
+
+
 @pytest.mark.parametrize("layout", ["csr", "csc"])
 @pytest.mark.parametrize("density", [0.02, 0.9], ids=["thin", "nearly dense"])
 def test_the_covariance_of_sparse_data_is_that_of_dense_data(layout, density):

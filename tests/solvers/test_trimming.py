@@ -10,6 +10,7 @@ from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample
 from pushrank.prices import Power
 from pushrank.rows import MemoryRows
+from pushrank.solvers.path import RegularisationPath
 from pushrank.solvers.problem import SumsProblem
 from pushrank.solvers.trimming import trimmed_path
 
@@ -30,3 +31,16 @@ def test_single_newton_steps_never_raise_the_objective(n_features):
         assert len(solution.objective_path) > 2
         assert np.diff(solution.objective_path).max() <= 1e-9
         assert solution.rows.class_weights[0] == pytest.approx(total)
+
+
+def test_a_path_may_start_from_the_solution_with_all_positives():
+    X, y = overlapping(5)
+    rows = MemoryRows(LinearModel(X), BipartiteSample.from_mask(y == 1))
+    problem = SumsProblem(PushObjective(price=Power(4.0), scale="log"), rows, 0.1)
+    path = RegularisationPath(LinearModel(X), rows.sample, 1e-4, 100)
+    start = path.solve_grid([problem.objective], [0.1])[0][0]
+    # What has been solved is not solved again.
+    assert path.solve_grid([problem.objective], [1.0, 0.1])[0][1].n_iter == start.n_iter
+    ways = [trimmed_path(problem, [12, 7], 1e-4, 30, start=coef) for coef in (None, start.coef)]
+    for one, two in zip(*ways, strict=True):
+        np.testing.assert_allclose(two.coef, one.coef, rtol=1e-3, atol=1e-5)

@@ -36,6 +36,8 @@ from pushrank.metrics._ranking import Ranking
 Selection = Literal["best", "one_standard_error"]
 SELECTIONS = get_args(Selection)
 BUDGETS = ("budget", "fraction", "fraction_of_positives")
+# Members that cannot win are dropped after so many folds, where they are so many standard errors below.
+N_SCREENING, BEYOND_CHANCE = 2, 2.0
 # The budget of a search without one, as a share of the number of positives.
 DEFAULT_FRACTION = 0.25
 
@@ -162,8 +164,13 @@ class Search:
         n_members: int,
         *,
         keep_scores: bool = False,
+        screen: Callable[[list[dict[str, Any]], Floats], None] | None = None,
     ) -> Results:
-        """Return all members on all folds; ``solve`` yields those of a fold, in the same order in each."""
+        """Return all members on all folds; ``solve`` yields those of a fold, in the same order in each.
+
+        ``screen`` is called with the members and their measures on the first two of more folds. Members that
+        ``solve`` yields no longer after it have no measures on the other folds, but NaN.
+        """
         solved = count(1)
         held_out = np.full((n_members, self.target.sample.n_rows), np.nan) if keep_scores else None
 
@@ -178,14 +185,20 @@ class Search:
                 members.append((member.params, measures, member.solution))
             return members
 
-        with progress_bar(self.ranker, n_members * len(self.folds), is_exact=True) as callback:
-            by_fold = Parallel(self.ranker.n_jobs, require="sharedmem")(
-                delayed(measured)(fold) for fold in self.folds
-            )
-        values, overall = np.array([[measures for _, measures, _ in fold] for fold in by_fold]).transpose(
-            2, 1, 0
-        )
-        params = [params for params, _, _ in by_fold[0]]
+        by_fold: list[list[tuple[dict[str, Any], tuple[float, float], Any]]] = []
+        values, overall = both = np.full((2, n_members, len(self.folds)), np.nan)
+        n_first = len(self.folds) if screen is None else min(N_SCREENING, len(self.folds))
+        with progress_bar(self.ranker, n_members * len(self.folds), is_exact=screen is None) as callback:
+            for part in (self.folds[:n_first], self.folds[n_first:]):
+                by_fold += Parallel(self.ranker.n_jobs, require="sharedmem")(
+                    delayed(measured)(fold) for fold in part
+                )
+                params = [params for params, _, _ in by_fold[0]]
+                for fold in part:
+                    for of, measures, _ in by_fold[fold.number]:
+                        both[:, params.index(of), fold.number] = measures
+                if screen is not None and n_first == len(by_fold) < len(self.folds):
+                    screen(params, values[:, :n_first])
         solutions = [[solution for _, _, solution in fold] for fold in by_fold]
         return Results(params, values, overall, solutions, held_out)
 
@@ -204,7 +217,7 @@ def choose_for_budget(
     Members of a family count as equals whose means differ by no more than ``hit``. With ``overall_decides``
     the average precision chooses among families between which the precision cannot.
     """
-    means_overall = results.overall.mean(axis=1)
+    means_overall = np.nanmean(results.overall, axis=1)
     members = best_of_families(results.values, means_overall, families, hit)
     names, values, overall = [families[m] for m in members], results.values[members], means_overall[members]
     ranks = [complexity[name] for name in names]
@@ -221,7 +234,7 @@ def choose_for_budget(
     columns = {
         "candidate": names,
         "params": [results.params[member] for member in members],
-        "precision": values.mean(axis=1).tolist(),
+        "precision": np.nanmean(values, axis=1).tolist(),
         "standard_error": standard_errors(values).tolist(),
         "average_precision": overall.tolist(),
     }
@@ -247,31 +260,39 @@ def choose(values: Floats, overall: Floats, complexity: Sequence[float], selecti
 def within_one_error(values: Floats, overall: Floats, selection: str) -> list[int]:
     """Return the members within one standard error of the best, or the best and its equals."""
     gaps, errors = below_best(values, overall)
-    eligible: list[int] = np.flatnonzero(
-        gaps <= (errors if selection == "one_standard_error" else 0.0)
-    ).tolist()
+    near = gaps <= (errors if selection == "one_standard_error" else 0.0)
+    eligible: list[int] = np.flatnonzero(near & ~np.isnan(values).any(axis=1)).tolist()
     return eligible
 
 
 def below_best(values: Floats, overall: Floats) -> tuple[Floats, Floats]:
-    """Return by how much the best member exceeds each, and the standard errors of these differences."""
+    """Return by how much the best member exceeds each, and the standard errors of these differences.
+
+    They are of the folds on which a member was measured, all of them for the best.
+    """
     means = values.mean(axis=1)
-    best = max(range(len(values)), key=lambda member: (means[member], overall[member]))
-    return means[best] - means, standard_errors(values[best] - values)
+    complete = np.flatnonzero(~np.isnan(means))
+    best = max(complete, key=lambda member: (means[member], overall[member]))
+    return np.nanmean(values[best] - values, axis=1), standard_errors(values[best] - values)
 
 
 def standard_errors(values: Floats) -> Floats:
-    """Return the standard error of each member's mean over the folds; zero for a single fold."""
-    n_folds = values.shape[1]
-    errors: Floats = values.std(axis=1, ddof=min(1, n_folds - 1)) / np.sqrt(n_folds)
+    """Return the standard error of each member's mean over its folds; zero for a single fold."""
+    n_folds = np.sum(~np.isnan(values), axis=1)
+    errors: Floats = np.nanstd(values, axis=1) / np.sqrt(np.maximum(n_folds - 1, 1))
     return errors
 
 
 def best_of_families(values: Floats, overall: Floats, families: Sequence[str], hit: float) -> list[int]:
-    """Return each family's best member: among those within a hit of the best, the best overall."""
-    means, best = values.mean(axis=1), []
+    """Return each family's best member: among those within a hit of the best, the best overall.
+
+    One that was measured on all folds comes before others.
+    """
+    means, best = np.nanmean(values, axis=1), []
+    is_complete = np.asarray(~np.isnan(values).any(axis=1))
     for name in dict.fromkeys(families):
-        members = np.array([member for member, family in enumerate(families) if family == name])
+        members = np.flatnonzero(np.array(families) == name)
+        members = members[is_complete[members] == is_complete[members].max()]
         # Rounding may part means that differ by exactly one hit.
         equals = members[means[members] >= means[members].max() - hit * (1.0 + 1e-9)]
         best.append(int(equals[np.argmax(overall[equals])]))
@@ -344,6 +365,18 @@ class PrecisionAtBudget:
         """Return the precision at the budget and the average precision of a ranking."""
         return self.precision(ranking), float(average_precision(ranking.is_positive, ranking))
 
+    def hopeless(self, values: Floats, folds: Sequence[Fold]) -> NDArray[np.bool_]:
+        """Return which members are below the best by more than chance explains, by their precision on folds.
+
+        Members act on much the same rows, so that errors as of independent samples are too large.
+        """
+        weights = self.weights[np.concatenate([fold.test for fold in folds])]
+        n = float(weights.sum() / (weights**2).sum()) / self.one_hit(folds)
+        shares = (n * values.mean(axis=1) + 1.0) / (n + 2.0)
+        variances, best = shares * (1.0 - shares) / (n + 2.0), np.argmax(shares)
+        errors = np.sqrt(variances + variances[best])
+        return np.asarray(shares[best] - shares > BEYOND_CHANCE * errors)
+
     def one_hit(self, folds: Sequence[Fold]) -> float:
         """Return the change of the mean precision by another hit in a fold."""
         positives = sum(self.weights[fold.test][self.is_positive[fold.test]].sum() for fold in folds)
@@ -409,7 +442,8 @@ def results_table(params: Sequence[dict[str, Any]], values: Floats) -> dict[str,
         table[f"param_{name}"] = column
     table |= {f"split{fold}_test_score": column for fold, column in enumerate(values.T)}
     means = values.mean(axis=1)
-    ranks = rankdata(-means, method="min").astype(np.int32)
+    # A member that is not measured on all folds has no mean, and comes last.
+    ranks = rankdata(np.where(np.isnan(means), np.inf, -means), method="min").astype(np.int32)
     return table | {"mean_test_score": means, "std_test_score": values.std(axis=1), "rank_test_score": ranks}
 
 

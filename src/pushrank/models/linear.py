@@ -24,6 +24,8 @@ BLOCK_ELEMENTS = 1 << 19
 # For the covariance a block is copied and weighted before it is multiplied with itself: the copy should stay
 # in the cache too.
 MOMENT_ELEMENTS = 1 << 16
+# A smaller part of a block than this is picked row by row.
+MAX_PICKED = 0.8
 # Rows of wide data may exceed a block of this size, but a call for fewer rows costs more than its work.
 MIN_BLOCK_ROWS = 16
 # Adding a product of this many columns takes longer than the product: BLAS then updates the sum in place.
@@ -406,11 +408,15 @@ class LinearModel(FeatureSpace):
         sides = roots * np.array([class_codes == 0, class_codes == 1])
         length = max(MIN_BLOCK_ROWS, MOMENT_ELEMENTS // self.n_features)
         for first in range(0, stop - start, length):
-            block = slice(first, min(first + length, stop - start))
-            # Rows that are left out of a fold often lie together.
-            if not factors[block].any():
+            block: Any = slice(first, min(first + length, stop - start))
+            counted = block.start + np.flatnonzero(roots[block])
+            if len(counted) == 0:
                 continue
-            rows = self.rows(slice(start + block.start, start + block.stop))
+            # It takes longer to pick rows than to slice them, and less than to multiply those of no weight.
+            if len(counted) < MAX_PICKED * (block.stop - block.start):
+                rows, block = self.rows(start + counted), counted
+            else:
+                rows = self.rows(slice(start + block.start, start + block.stop))
             rows *= roots[block, None]
             # BLAS multiplies a matrix with itself in half the time: each side takes the roots of the factors.
             if self.n_features < MIN_UPDATED_FEATURES:

@@ -268,7 +268,7 @@ class PushObjective:
         if swapped:
             sample, scores = sample.swapped(), -scores
         sums = log_inner_sums(self._loss, sample, scores, float(self.accuracy))
-        weights = 1.0 if sample.negative_weights is None else sample.negative_weights
+        weights: Any = 1.0 if sample.log_weights[1] is None else sample.negative_weights
         return PushEvaluation(sums, self._price.total(sums.log_sums, weights, scale))
 
     def value(self, y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None = None) -> float:

@@ -3,7 +3,7 @@ r"""Inner sums of the exponential loss, which factorise: :math:`e^{-(s_i - t_k)}
 import numpy as np
 from scipy.special import logsumexp
 
-from pushrank._array import Floats, namespace, positive_part
+from pushrank._array import Floats, positive_part
 from pushrank.pairs.samples import Sample, SharedNormaliser
 
 
@@ -14,9 +14,9 @@ class FactorisedSums:
     """
 
     def __init__(self, sample: Sample, positive_scores: Floats, negative_scores: Floats) -> None:
-        weights = sample.positive_weights
+        log_weights, _ = sample.log_weights
         self._normaliser = sample.normaliser(
-            -positive_scores if weights is None else namespace(weights).log(weights) - positive_scores
+            -positive_scores if log_weights is None else log_weights - positive_scores
         )
         self.log_sums: Floats = negative_scores + self._normaliser.log_totals
 

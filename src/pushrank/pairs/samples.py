@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 
-from pushrank._array import namespace
+from pushrank._array import is_numpy, namespace
 from pushrank._numeric import Floats, softmax_and_log_sum
 from pushrank._validation import check_ordered_categorical, checked_weights, two_classes
 
@@ -106,6 +106,11 @@ class Sample(ABC):
         weights = np.ones(len(self.positives)) if self.positive_weights is None else self.positive_weights
         others = np.ones(len(self.negatives)) if self.negative_weights is None else self.negative_weights
         return np.asarray(self.normaliser(np.log(weights)).log_totals), others
+
+    @cached_property
+    def log_weights(self) -> tuple[Any, Any]:
+        """The logarithms of the weights of the positives and of the negatives; None where all are one."""
+        return _logarithms(self.positive_weights), _logarithms(self.negative_weights)
 
     @property
     def class_weights(self) -> tuple[float, float]:
@@ -272,6 +277,13 @@ class RankSample(TwoClassSample):
         is_positive = np.zeros(self.n_rows, dtype=bool)
         is_positive[self.positives] = True
         return RankSample.from_classes(BipartiteSample.from_mask(is_positive, self._kept_weights(kept)))
+
+
+def _logarithms(weights: Any) -> Any:
+    # Of the rows of a fold all that count have the weight one.
+    if weights is None or (is_numpy(weights) and (weights == 1.0).all()):
+        return None
+    return namespace(weights).log(weights)
 
 
 def weights_of(

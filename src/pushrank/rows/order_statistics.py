@@ -166,6 +166,7 @@ def highest_weights(scores: Floats, weights: Floats, total: float) -> Floats:
     """Return the parts of some weights that the highest scores hold, ``total`` in all; ties share equally."""
     if total >= weights.sum():
         return weights
-    cut = highest_cut(InOnePart(Values(-scores, weights)), total)
+    counted = None if (weights == 1.0).all() else weights
+    cut = highest_cut(InOnePart(Values(-scores, counted)), total)
     kept: Floats = weights * ((scores > cut.score) + cut.share * (scores == cut.score))
     return kept

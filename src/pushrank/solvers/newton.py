@@ -63,6 +63,7 @@ def newton(
     step, size = 1.0, np.inf
     # A resampled problem moves with every step, so that an old factor is as good as a new one for longer.
     reuse = tolerances.REUSE_FACTOR if resample is None else tolerances.REUSE_RESAMPLED
+    light = 0.0 if resample is None else tolerances.LIGHT_ROW
     while True:
         gradient = point.gradient
         before, size = size, _gradient_size(point, scales)
@@ -72,7 +73,7 @@ def newton(
         # A factor costs far more than a gradient: the last one serves as long as it still cuts the gradient.
         try:
             if factor is None or step < 1.0 or size > reuse * before:
-                factor = scipy.linalg.cho_factor(point.hessian(), check_finite=False)
+                factor = scipy.linalg.cho_factor(point.hessian(light), check_finite=False)
             if point.problem.positive:
                 direction = _bounded_direction(factor[0], point.coef, gradient, scales)
             else:

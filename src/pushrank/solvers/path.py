@@ -19,13 +19,20 @@ from pushrank.solvers.result import Result
 
 
 class RegularisationPath:
-    """Solutions for a grid of objectives and penalties on the same rows; ``max_iter`` is that of each."""
+    """Solutions for a grid of objectives and penalties on the same rows; ``max_iter`` is that of each.
 
-    def __init__(self, model: LinearModel, sample: Sample, tol: float, max_iter: int) -> None:
+    With ``rough`` a solver stops where the gradient is below ``tol``, and does not go on for the duality gap.
+    """
+
+    def __init__(
+        self, model: LinearModel, sample: Sample, tol: float, max_iter: int, *, rough: bool = False
+    ) -> None:
         model.check_range()
         self.rows = MemoryRows(in_row_space(model), sample)
         self.tol, self.max_iter = tol, max_iter
+        self._proven = (lambda _: True) if rough else None
         self._scales: dict[object, Floats] = {}
+        self._solved: dict[tuple[object, float], Result] = {}
 
     def solve_grid(self, objectives: Sequence[PushObjective], alphas: Sequence[float]) -> list[list[Result]]:
         """Return the solution for every objective and, within it, for every penalty, in the order given."""
@@ -37,10 +44,12 @@ class RegularisationPath:
             for o, objective in enumerate(objectives):
                 last: Result | None = None
                 for a in downwards:
-                    neighbours = [last, solved[o - 1][a] if o else None]
-                    starts = [result.coef for result in neighbours if result is not None]
-                    last = self._descend(objective, alphas[a], starts or [np.zeros(self.rows.n_features)])
-                    solved[o][a] = last
+                    if (last_key := (objective, alphas[a])) not in self._solved:
+                        neighbours = [last, solved[o - 1][a] if o else None]
+                        starts = [result.coef for result in neighbours if result is not None]
+                        starts = starts or [np.zeros(self.rows.n_features)]
+                        self._solved[last_key] = self._descend(objective, alphas[a], starts)
+                    solved[o][a] = last = self._solved[last_key]
         return [[self._lifted(result) for result in row if result is not None] for row in solved]
 
     def solve(self, objective: PushObjective, alpha: float, starts: Sequence[Floats]) -> Result:
@@ -53,7 +62,7 @@ class RegularisationPath:
         problem = linear_problem(objective, self.rows, alpha)
         if not has_newton(problem):
             start = starts[0] if len(starts) == 1 else min(starts, key=problem.value)
-            return lbfgs(problem, start, self.tol, self.max_iter)
+            return lbfgs(problem, start, self.tol, self.max_iter, proven=self._proven)
         # Newton's method goes on from the point itself, whose scores need not be computed again.
         point = min((problem.point(start) for start in starts), key=lambda point: point.value)
         # The units of the gradient are those of the data, and measured once an objective.

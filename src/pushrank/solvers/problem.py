@@ -289,9 +289,15 @@ class ScoredPoint:
             row_weights, self._rows.class_codes, columns=columns, whole=whole
         )
 
-    def hessian(self) -> Floats:
-        """Return the Hessian of a logarithm of sums of exponentials, which is a covariance."""
-        return _with_penalty(self.moments(columns=False, whole=True), self.problem.alpha)
+    def hessian(self, least_weight: float = 0.0) -> Floats:
+        """Return the Hessian of a logarithm of sums of exponentials, which is a covariance.
+
+        Rows below a part ``least_weight`` of the mean weight of their class are left out.
+        """
+        parts = [np.where(w < least_weight * w.mean(), 0.0, w) for w in self.evaluation.diagonal()]
+        rows, row_weights = self._rows, self._rows.sample.scatter(*parts)
+        moments = rows.model.class_moments(row_weights, rows.class_codes, columns=False, whole=True)
+        return _with_penalty(moments, self.problem.alpha)
 
     def line(self, direction: Floats) -> Callable[[float], ScoredPoint]:
         """Return the function from a step along a direction to the point there."""
@@ -314,8 +320,8 @@ class SummedPoint:
         self.problem, self.coef = problem, coef
         self.value, self.gradient = problem.value_and_gradient(coef)
 
-    def hessian(self) -> Floats:
-        """Return the Hessian of a logarithm of sums of exponentials, which is a covariance."""
+    def hessian(self, least_weight: float = 0.0) -> Floats:  # noqa: ARG002
+        """Return the Hessian of a logarithm of sums of exponentials, which is a covariance, of all rows."""
         moments = self.problem.moments(self.coef, columns=False, whole=True)
         return _with_penalty(moments, self.problem.alpha)
 

@@ -66,6 +66,8 @@ MEAN_ROUNDING = 1e-15
 REUSE_FACTOR = 0.2
 # Where the sample changes with every step most of the gradient comes from that, and a factor is used longer.
 REUSE_RESAMPLED = 0.5
+# Rows below this part of the mean weight of their class hardly bend it.
+LIGHT_ROW = 0.01
 # A start that needs more steps was not near the minimum, and L-BFGS is faster from there.
 NEWTON_STEPS = 25
 # A step that a line search has cut this short says that the minimum is far: a path gets there sooner.

@@ -122,22 +122,24 @@ def trimmed_path(
     *,
     exact: bool = True,
     whole: Total | None = None,
+    start: Floats | None = None,
 ) -> list[TrimmedSolution]:
     """Return the solutions that keep positives of some total weights, which fall; each starts from the last.
 
     ``max_iter`` is the largest number of turns at each total; ``callback`` is called after each of them. With
     ``exact=False`` every stage takes single Newton steps, which do not raise the objective either, and
     intermediate stages take half as many. Of rows in query groups the totals are arrays with an entry for
-    each query, ``whole`` those of all positives.
+    each query, ``whole`` those of all positives. ``start`` is the known solution with all.
     """
     problem.rows.check_range()
     descent, rough_tol = TrimmedDescent(problem, whole), max(tol, tolerances.TRIMMING_TOL)
     max_steps = tolerances.MAX_TRIMMING_TURNS if exact else tolerances.MAX_TRIMMING_TURNS // 2
     total = descent.total
     # The path starts at the solution with all positives, whose basin the local minima below are reached from.
-    coef = descent.solve(
-        np.zeros(problem.n_features), problem.rows, rough_tol, tolerances.MAX_SOLVER_ITERATIONS
-    ).coef
+    coef = start
+    if coef is None:
+        zeros = np.zeros(problem.n_features)
+        coef = descent.solve(zeros, problem.rows, rough_tol, tolerances.MAX_SOLVER_ITERATIONS).coef
     solutions = []
     for target in totals:
         # Stages are equal in ratio, so that a path to the last of some totals passes through the others.
