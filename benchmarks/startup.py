@@ -1,7 +1,7 @@
 """What do an import, a help text, an error, a small command and the first demo cost?
 
     python benchmarks/startup.py > benchmarks/startup.txt
-    python benchmarks/startup.py OTHER/src > benchmarks/startup.txt
+    python benchmarks/startup.py OTHER/src [--no-demos] > benchmarks/startup.txt
 
 Imports and the help text are compared with imports that users of scikit-learn or pandas pay anyway; the
 commands with those of another checkout, where one is given. Every command runs in a fresh interpreter, in
@@ -48,6 +48,20 @@ RATIOS = [
 PUSHRANK = (sys.executable, "-m", "pushrank")
 SMALL = {
     "fit of a missing file": (*PUSHRANK, "fit", "nosuch.csv", "--label", "y", "-o", "no.skops"),
+    "fit of an unknown column": (*PUSHRANK, "fit", "rows.csv", "--label", "z", "-o", "no.skops"),
+    "fit of an unknown model": (
+        *PUSHRANK,
+        "fit",
+        "rows.csv",
+        "--label",
+        "y",
+        "--model",
+        "z",
+        "-o",
+        "no.skops",
+    ),
+    "fit of a p below 1": (*PUSHRANK, "fit", "rows.csv", "--label", "y", "--p", ".5", "-o", "no.skops"),
+    "score without a column": (*PUSHRANK, "score", "model.skops", "less.csv", "-o", "no.csv"),
     "show of a linear model": (*PUSHRANK, "show", "model.skops"),
     "score of 1,000 rows": (*PUSHRANK, "score", "model.skops", "rows.csv", "-o", "ranked.csv", "--force"),
 }
@@ -66,6 +80,8 @@ def seconds(command: tuple[str, ...] | list[str], folder: str | None = None, **e
 def command_seconds(source: str, folder: str) -> dict[str, float]:
     """Return the processor time of commands of a checkout, each once, the first demo without a cache."""
     took = {name: seconds(command, folder, PYTHONPATH=source) for name, command in SMALL.items()}
+    if "--no-demos" in sys.argv:
+        return took
     with tempfile.TemporaryDirectory() as cache:
         for name in ("first demo", "second demo"):
             took[name] = seconds([*PUSHRANK, "demo"], folder, PYTHONPATH=source, NUMBA_CACHE_DIR=cache)
@@ -79,12 +95,14 @@ def compare_commands(sources: dict[str, str]) -> None:
         X = np.random.default_rng(0).normal(size=(1000, 10))
         frame = pandas.DataFrame(X, columns=list("abcdefghij")).assign(y=(X[:, 0] > 1.0).astype(int))
         frame.to_csv(Path(folder) / "rows.csv", index=False)
-        for source in sources.values():
-            seconds(FIT, folder, PYTHONPATH=source)
-        rounds = [
-            {name: command_seconds(source, folder) for name, source in sources.items()}
-            for _ in range(N_DEMOS)
-        ]
+        frame.drop(columns="a").to_csv(Path(folder) / "less.csv", index=False)
+        rounds = []
+        for _ in range(N_DEMOS):
+            rounds.append({})
+            for name, source in sources.items():
+                # A checkout reads the model that it wrote.
+                seconds(FIT, folder, PYTHONPATH=source)
+                rounds[-1][name] = command_seconds(source, folder)
     print(f"\ncommands, the least of {N_DEMOS}:" + "".join(f"{name:>12}" for name in sources))
     for command in rounds[0]["now"]:
         least = (min(took[name][command] for took in rounds) for name in sources)
@@ -107,7 +125,8 @@ def main() -> None:
         print(f"{name} / {reference}: {ratio:.2f}" + (f", at most {bound}" if bound else ""))
         assert bound is None or ratio <= bound
     now = {"now": str(Path(__file__).resolve().parents[1] / "src")}
-    compare_commands({"before": str(Path(sys.argv[1]).resolve()), **now} if len(sys.argv) > 1 else now)
+    others = [word for word in sys.argv[1:] if word != "--no-demos"]
+    compare_commands({"before": str(Path(others[0]).resolve()), **now} if others else now)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from io import StringIO
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ import pytest
 from skops import io
 
 from pushrank import metrics
+from pushrank.cli.linear import LinearScorer
 from pushrank.cli.model import SavedModel
 from tests.cli.runner import call, fitted
 
@@ -203,3 +205,27 @@ def test_scores_of_forests_have_no_reasons(files):
     saved = fitted(files, "--model", "random-forest")
     refused = call("score", saved, files / "data.csv", "--reasons", 3, code=2).stderr
     assert "the scores of RandomForestClassifier are no sum over features" in refused
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("model", ["pnorm-push", "svmmap", "sgd-at-k"])
+def test_scores_by_what_a_file_notes_are_those_of_the_model_it_holds(tmp_path, monkeypatch, model, gaps):
+    """To the last bit, also where a column has its first gap in the rows to score."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(60, 7)) * 10.0 ** np.arange(7), columns=list("abcdefg"))
+    frame.loc[::9, ["b", "f"][: 2 * gaps]] = np.nan
+    frame["y"] = (frame["a"] + rng.normal(size=60) > 0.5).astype(int)
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    call("fit", tmp_path / "rows.csv", "--label", "y", "--model", model, "-o", tmp_path / "m.skops")
+    frame.loc[3, "e"] = np.nan
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    assert LinearScorer.load(tmp_path / "m.skops") is not None
+    noted = call("score", tmp_path / "m.skops", tmp_path / "rows.csv").stdout
+    monkeypatch.setattr(LinearScorer, "load", Mock(return_value=None))
+    assert call("score", tmp_path / "m.skops", tmp_path / "rows.csv").stdout == noted
+
+
+def test_a_model_that_takes_texts_or_has_a_threshold_is_loaded_whole(files):
+    assert LinearScorer.load(fitted(files, "--budget", 10)) is None
+    assert LinearScorer.load(fitted(files, "--model", "push-boost")) is None
+    assert LinearScorer.load(files / "data.csv") is None

@@ -5,19 +5,20 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import betabinom
 
-from pushrank.alerts import AlertThreshold
-from pushrank.budgets import Budget
 from pushrank.cli.errors import InputError, refusing, say, warn
 from pushrank.cli.options import BUDGET, option, read_budget
 from pushrank.cli.table import Kind, Table
-from pushrank.metrics.measurement import decimals
-from pushrank.metrics.thresholds import threshold_for
+
+if TYPE_CHECKING:
+    from pushrank.budgets import Budget
+else:
+    # Typer does not ask for the type of a budget: it takes what the parser makes.
+    Budget = Any
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ class Alert:
         cls, y: NDArray[np.bool_], scores: NDArray[np.float64], budget: int, of_rows: int
     ) -> Alert | None:
         """Return the threshold by the scores of held-out rows, or warn that there is none."""
+        from pushrank.metrics.thresholds import threshold_for
+
         try:
             found = threshold_for(y, scores, fraction=budget / of_rows, random_state=0)
         except ValueError as error:
@@ -55,11 +58,15 @@ class Alert:
 
     def text(self, score: float) -> str:
         """Return a score with as many digits as the interval of the threshold supports."""
+        from pushrank.metrics.measurement import decimals
+
         width = self.high - self.low
         return f"{score:.{decimals(width / 2.0, most=15)}f}" if width > 0.0 else f"{score:.6g}"
 
     def expected(self, n_rows: int) -> tuple[int, int]:
         """Return how many of so many new rows will reach the threshold, an interval of 95 %."""
+        from scipy.stats import betabinom
+
         # The share of any continuous distribution above the k-th largest of n scores follows the beta
         # distribution with parameters k and n - k + 1; new rows are drawn by it.
         chances = betabinom(n_rows, self.n_reaching, self.n_scored - self.n_reaching + 1)
@@ -127,6 +134,8 @@ class OneByOne:
 
     def begin(self, budget: int | Budget, table: Table, scores: NDArray[np.float64]) -> None:
         """Begin the file with past rows."""
+        from pushrank.alerts import AlertThreshold
+
         with refusing():
             alert = AlertThreshold(budget, self.alert).fit(scores, table.times(str(self.time)))
         alert.close()
@@ -136,6 +145,8 @@ class OneByOne:
         self, state: Path, table: Table, scores: NDArray[np.float64], *, piped: bool
     ) -> dict[str, NDArray[Any]]:
         """Return the threshold of each row's moment, and whether to act on it."""
+        from pushrank.alerts import AlertThreshold
+
         if not len(table):
             return {"threshold": scores, "alert": scores.astype(bool)}
         table.check(str(self.id), "id")

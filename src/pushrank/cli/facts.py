@@ -12,6 +12,8 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from pushrank import StackingRanker
+from pushrank.estimators._base import RankerMixin
+from pushrank.estimators._certified import CertifiedMixin
 
 if TYPE_CHECKING:
     from pushrank.cli.model import SavedModel
@@ -43,7 +45,29 @@ def facts_of(saved: SavedModel, written_by: str) -> dict[str, Any]:
         "importances": {} if is_linear else weights,
     }
     facts = json.loads(json.dumps(facts, default=lambda v: v.tolist() if hasattr(v, "tolist") else str(v)))
-    return {"facts": facts, "lines": _lines(facts, saved), "is_ensemble": is_ensemble}
+    lines, linear = _lines(facts, saved), linear_parts(saved)
+    return {"facts": facts, "lines": lines, "is_ensemble": is_ensemble, "linear": linear}
+
+
+def linear_parts(saved: SavedModel) -> dict[str, Any] | None:
+    """Return the numbers by which a linear model scores a table of numbers; None of another model."""
+    ranker, score = saved.ranker, getattr(type(saved.ranker), "decision_function", None)
+    # Of a kernel a ranker has no coefficients.
+    is_linear = score in (RankerMixin.decision_function, CertifiedMixin.decision_function)
+    is_linear &= getattr(getattr(ranker, "coef_", None), "dtype", None) == np.float64
+    # What was saved in Python has no label here, and steps of any kind.
+    if not is_linear or not saved.label or saved.sparse or saved.categorical or saved.alert:
+        return None
+    numbers = saved.pipeline[0].named_transformers_["numbers"]
+    scaler, gaps = numbers[0], numbers[1]
+    return {
+        "numeric": saved.numeric,
+        "mean": scaler.mean_.tolist(),
+        "scale": scaler.scale_.tolist(),
+        "gaps": gaps.indicator_.features_.tolist(),
+        "coef": ranker.coef_.tolist(),
+        "threshold": float(ranker.threshold_),
+    }
 
 
 def _lines(facts: dict[str, Any], saved: SavedModel) -> dict[str, str]:

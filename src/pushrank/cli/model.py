@@ -32,7 +32,7 @@ from pushrank.cli.facts import facts_of
 from pushrank.cli.features import LabelledFeatures
 from pushrank.cli.header import SPARSE, file_kind
 from pushrank.cli.labels import LabelledRows, label_rows
-from pushrank.cli.read import read_table
+from pushrank.cli.read import read_rows
 from pushrank.cli.table import DEFAULT_FORMAT, Column, Table, TextFormat
 from pushrank.cli.write import writing
 from pushrank.estimators._scoring import fit_params
@@ -308,11 +308,7 @@ class SavedModel:
     ) -> Table:
         """Read rows of the kind that the model was fitted on."""
         n_features = self.n_features if self.sparse else None
-        table = read_table(path, text_format, n_features, may_be_empty=may_be_empty)
-        if table.is_sparse != self.sparse:
-            wanted = "a libsvm file" if self.sparse else "a table with named columns"
-            raise InputError(f"{path}: the model was fitted on {wanted}; give it rows of that kind.")
-        return table
+        return read_rows(path, text_format, n_features, sparse=self.sparse, may_be_empty=may_be_empty)
 
     def read_labelled(
         self, path: Path, text_format: TextFormat, label: str | None, positive: str | None, **how: bool

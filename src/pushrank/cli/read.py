@@ -18,7 +18,6 @@ import pyarrow.csv
 import pyarrow.json
 import pyarrow.parquet as pq
 import scipy.sparse as sp
-from sklearn.datasets import load_svmlight_file
 
 from pushrank.cli.errors import InputError, check_exists
 from pushrank.cli.header import (
@@ -80,6 +79,22 @@ def read_table(
     return table
 
 
+def read_rows(
+    path: Path,
+    text_format: TextFormat,
+    n_features: int | None,
+    *,
+    sparse: bool,
+    may_be_empty: bool = False,
+) -> Table:
+    """Read rows of the kind that a model was fitted on."""
+    table = read_table(path, text_format, n_features, may_be_empty=may_be_empty)
+    if table.is_sparse != sparse:
+        wanted = "a libsvm file" if sparse else "a table with named columns"
+        raise InputError(f"{path}: the model was fitted on {wanted}; give it rows of that kind.")
+    return table
+
+
 def _check_format(text_format: TextFormat, path: Path) -> None:
     """Raise InputError when a file is no text file, or the encoding or a mark cannot be one."""
     kind = file_kind(path)
@@ -108,6 +123,8 @@ def _read_kind(path: Path, kind: str, text_format: TextFormat, n_features: int |
     if kind in SHEETS:
         return _read_sheet(path, text_format)
     if kind in SPARSE:
+        from sklearn.datasets import load_svmlight_file
+
         features, labels = load_svmlight_file(str(path), n_features=n_features)
         return Table(path, pd.DataFrame({LIBSVM_LABEL: labels}).astype(FLOAT), sp.csr_matrix(features))
     if kind in JSON_FILES:

@@ -6,17 +6,14 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 import typer
-from sklearn.utils import _safe_indexing
 
 from pushrank.cli import options
 from pushrank.cli.alerts import OneByOne
 from pushrank.cli.errors import InputError, refusing, say
 from pushrank.cli.header import STANDARD_STREAM, file_kind
-from pushrank.cli.model import SavedModel
-from pushrank.cli.promises import SEEN, promises_of
+from pushrank.cli.linear import LinearScorer
 from pushrank.cli.table import DEFAULT_FORMAT, TextFormat
 from pushrank.cli.write import TABLES_WRITTEN, check_output, write_table
-from pushrank.estimators._reasons import reasons as row_reasons
 
 
 def score(
@@ -77,7 +74,12 @@ def score(
     if (promise is None) != (labelled is None):
         raise InputError("--promise 0.95 and --labelled FILE, rows that the model has not seen, go together.")
     check_output(output, TABLES_WRITTEN, [model, data, labelled, one_by_one.alert], force=force)
-    saved = SavedModel.load(model)
+    is_plain = not (probability or reasons or promise or one_by_one.alert)
+    saved: Any = LinearScorer.load(model) if is_plain else None
+    if saved is None:
+        from pushrank.cli.model import SavedModel
+
+        saved = SavedModel.load(model)
     table = saved.read(data, text_format, may_be_empty=one_by_one.budget is None)
     features = saved.features(table)
     scores = saved.scores(features)
@@ -100,6 +102,10 @@ def score(
     if probability:
         results["probability"] = saved.probabilities(scores)[order]
     if reasons:
+        from sklearn.utils import _safe_indexing
+
+        from pushrank.estimators._reasons import reasons as row_reasons
+
         with refusing():
             found = row_reasons(saved.pipeline, _safe_indexing(features, order), features, reasons)
         for n in range(reasons):
@@ -109,6 +115,8 @@ def score(
         results["promised_hits"] = results["rank"]
     promises = None
     if promise and labelled and len(table):
+        from pushrank.cli.promises import SEEN, promises_of
+
         known, of_known, seen = saved.read_labelled(labelled, text_format, label, None)
         if seen:
             raise InputError(SEEN.format(saved.name, labelled))

@@ -5,10 +5,9 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.linalg
+import scipy
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
 from pushrank._numeric import Floats
 from pushrank._parallel import map_chunks
@@ -31,6 +30,9 @@ class Kernel(NamedTuple):
 
     def between(self, some: Any, others: Any) -> Floats:
         """Return the kernel of all rows of one set with all of another, shape (n_some, n_others)."""
+        # The metrics of scikit-learn take long to import, and linear models do without.
+        from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
+
         if self.kind == "rbf":
             values = rbf_kernel(some, others, gamma=self.gamma)
         elif self.kind == "poly":

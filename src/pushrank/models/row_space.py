@@ -16,7 +16,7 @@ by its size: where the largest would hide others, X is not reduced.
 from typing import Any, TypeVar
 
 import numpy as np
-import scipy.linalg
+import scipy
 from numpy.typing import NDArray
 
 from pushrank._array import is_numpy, like, to_host
