@@ -60,7 +60,7 @@ SMALL = {
         "-o",
         "no.skops",
     ),
-    "fit of a p below 1": (*PUSHRANK, "fit", "rows.csv", "--label", "y", "--p", ".5", "-o", "no.skops"),
+    "fit of a p below 1": (*PUSHRANK, "fit", "rows.csv", "--p", ".5", "-o", "no.skops"),
     "score without a column": (*PUSHRANK, "score", "model.skops", "less.csv", "-o", "no.csv"),
     "show of a linear model": (*PUSHRANK, "show", "model.skops"),
     "score of 1,000 rows": (*PUSHRANK, "score", "model.skops", "rows.csv", "-o", "ranked.csv", "--force"),
