@@ -55,7 +55,7 @@ def test_every_command_has_an_example():
 def test_the_examples_print_what_they_say(compares):
     """By day those that compare no models in cross-validation, which takes seconds."""
     for arguments, expected in EXAMPLES:
-        if (arguments.split()[0] in ("compare", "demo")) != compares:
+        if (arguments.split()[0] in ("compare", "report", "demo")) != compares:
             continue
         result = CliRunner().invoke(app, shlex.split(arguments))
         assert result.exit_code == 0, result.output

@@ -90,7 +90,12 @@ CONFIGURED = [
     TopRankerCV(candidates=["logistic-regression"], cv=2),
     PushBoostCV(ps=[4.0], learning_rates=[1.0], n_estimators=[2, 5], cv=2),
     RankerSearchCV([("push", PNormPush(), {"p": [1.0, 4.0]})], cv=2),
-    StackingRanker([("push", PNormPush()), ("stumps", PushBoost(n_estimators=10))], cv=2),
+    *(
+        StackingRanker(
+            [("push", PNormPush()), ("stumps", PushBoost(n_estimators=10))], final_estimator=final, cv=2
+        )
+        for final in ("mean", None)
+    ),
 ]
 NIGHTLY = [
     *(ranker(solver=solver) for ranker in (IRPush, PushRanker) for solver in SOLVERS),
@@ -275,7 +280,11 @@ def fits_of(ranker):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("ranker", [CascadeRanker(), *CONFIGURED], ids=repr)
+@pytest.mark.parametrize(
+    "ranker",
+    by_day([CascadeRanker(), *FIRST.values(), *(one for one in OTHERS if one in CONFIGURED)], 1 + len(FIRST)),
+    ids=repr,
+)
 def test_all_that_a_fit_leaves_is_documented(ranker):
     from numpydoc import docscrape
 
