@@ -110,6 +110,7 @@ class DaskRows(OuterRows):
     --------
     >>> import dask.array as da
     >>> from pushrank import PNormPush
+    >>> from pushrank.distributed import decision_function
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.preprocessing import scale
     >>> X, y = load_breast_cancer(return_X_y=True)
