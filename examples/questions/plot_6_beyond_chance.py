@@ -28,7 +28,7 @@ models = {name: make_pipeline(StandardScaler(), model) for name, model in linear
     "boosted stumps, p = 16": PushBoost(16, n_estimators=100),
     "LightGBM": LGBMClassifier(n_jobs=1, verbose=-1),
 }
-found = compare_rankers(models, X, y, budget=BUDGET, cv=10, random_state=0)
+found = compare_rankers(models, X, y, budget=BUDGET, random_state=0)
 print(found)
 
 # %%

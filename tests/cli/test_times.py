@@ -89,7 +89,7 @@ def test_dates_and_times_of_the_best_model_reach_fit(tmp_path):
     table["fraud"] = (table["a"] + rng.normal(size=300) > 0.0).astype(int)
     data, model = tmp_path / "table.parquet", tmp_path / "m.skops"
     table.sample(frac=1.0, random_state=0).to_parquet(data, index=False)
-    shown = call("compare", data, "--label", "fraud", "--model", "top-ranker-cv", "--folds", 2, "--time",
+    shown = call("compare", data, "--label", "fraud", "--model", "pnorm-push-cv", "--folds", 2, "--time",
                  "day", "--date", "day").stdout  # fmt: skip
     command = shlex.split(shown.split("To fit the best on all rows: pushrank ")[1])
     assert command[command.index("--date") + 1] == command[command.index("--time") + 1] == "day"
