@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pushrank import TrimmedPush
 from pushrank.models import LinearModel, in_row_space
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample
@@ -44,3 +45,19 @@ def test_a_path_may_start_from_the_solution_with_all_positives():
     ways = [trimmed_path(problem, [12, 7], 1e-4, 30, start=coef) for coef in (None, start.coef)]
     for one, two in zip(*ways, strict=True):
         np.testing.assert_allclose(two.coef, one.coef, rtol=1e-3, atol=1e-5)
+
+
+def test_separable_rows_take_few_covariances(monkeypatch):
+    """A path of penalties took 84 of them."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(800, 200))
+    scores = X[:, :10].sum(axis=1) + 3.0 * rng.normal(size=800)
+    moments, taken = LinearModel.class_moments, []
+
+    def counted(self, *arguments, whole=False, **options):
+        taken.append(whole)
+        return moments(self, *arguments, whole=whole, **options)
+
+    monkeypatch.setattr(LinearModel, "class_moments", counted)
+    assert TrimmedPush().fit(X, scores > np.quantile(scores, 0.9)).converged_
+    assert sum(taken) <= 40

@@ -217,6 +217,12 @@ class NewtonSystem:
         return self.projected(solved[:, 2] - solved[:, :2] @ multipliers)
 
 
+def has_near_dual(problem: Problem) -> bool:
+    """Return whether there is a dual over the rows, which are not so many that its steps would be dear."""
+    few_rows = problem.n_rows <= tolerances.MAX_ROWS_A_COLUMN_DUAL * problem.n_features
+    return few_rows and problem.has_dual
+
+
 def dual_newton(
     problem: Problem, scales: Floats, tol: float, max_iter: int, callback: Callback | None = None
 ) -> Result:

@@ -20,7 +20,7 @@ from scipy.optimize import Bounds, minimize
 from pushrank._numeric import Floats
 from pushrank.models.linear import ClassMoments
 from pushrank.solvers import tolerances
-from pushrank.solvers.dual_newton import dual_newton
+from pushrank.solvers.dual_newton import dual_newton, has_near_dual
 from pushrank.solvers.preconditioning import Preconditioner, can_whiten, column_scales, preconditioner_at
 from pushrank.solvers.problem import Problem
 from pushrank.solvers.result import Callback, Result, offset_callback
@@ -96,8 +96,7 @@ def choose_strategy(problem: Problem, start: Floats, proven: Proof | None) -> St
     # The dual has one variable per row, so it is available only when the rows are in memory.
     # Where whitening is cheap it takes few runs, except on separable rows: there the scores have far to go.
     dual_if_far = not wide and not problem.in_row_space
-    few_enough = not dual_if_far or n_rows <= tolerances.MAX_ROWS_A_COLUMN_DUAL * n_features
-    has_dual = problem.has_dual and few_enough
+    has_dual = has_near_dual(problem) if dual_if_far else problem.has_dual
     dual_first = has_dual and problem.in_row_space and not start.any()
     # With many rows per column a dual step is expensive and rarely needed: wait for some restarts first.
     more_runs = 2 * tolerances.LATER_RUNS if dual_if_far else tolerances.LATER_RUNS_WIDE
