@@ -29,7 +29,15 @@ GUIDES = [path for path in TEXTS if ">>>" in path.read_text(encoding="utf-8") an
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
-@pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.stem)
+# Each of these fits many models.
+LONG = {"instead_of", "report"}
+
+
+@pytest.mark.parametrize(
+    "guide",
+    [pytest.param(path, marks=[pytest.mark.nightly] * (path.stem in LONG)) for path in GUIDES],
+    ids=lambda path: path.stem,
+)
 def test_a_guides_code_runs(guide):
     result = doctest.testfile(str(guide), module_relative=False, optionflags=OPTIONS, encoding="utf-8")
     assert result.attempted > 0

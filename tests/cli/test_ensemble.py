@@ -94,6 +94,7 @@ def test_the_seed_is_that_of_the_weights_and_members_are_those_of_compare():
     assert seeds == {None, 0}
 
 
+@pytest.mark.nightly
 def test_the_command_that_is_printed_fits_the_ensemble_that_was_compared(written, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(RankerComparison, "best_", property(lambda self: list(self.measures)[-1]))

@@ -21,13 +21,15 @@ def test_large_numbers_up_to_the_bound_are_learnt_from(files, frame):
     assert auc(model, files / "large.csv") > 0.9
 
 
-# These take seconds; of the searches pnorm-push-cv is tried by day.
-SEARCHES = {"ensemble", "push-boost-cv", "push-ranker-cv", "ranker-search-cv", "top-ranker-cv"}
+SEARCHES = {"ensemble", "push-boost-cv", "top-ranker-cv"}  # take seconds
+# Models that are tried by day are much like these.
+ALIKE = {"ada-boost-ranker", "ir-push", "pat-mat", "push-ranker-cv", "ranker-search-cv", "sgd-at-k",
+         "smooth-margin-ranking", "svmmap"}  # fmt: skip
 
 
 @pytest.mark.parametrize(
     "model",
-    [pytest.param(name, marks=[pytest.mark.nightly] * (name in SEARCHES)) for name in sorted(MODELS)],
+    [pytest.param(name, marks=[pytest.mark.nightly] * (name in SEARCHES | ALIKE)) for name in sorted(MODELS)],
 )
 def test_every_model_fits_to_the_same_scores_again(files, model):
     scored = []

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from combinations import by_day
 from pushrank import metrics
 from pushrank.report.context import with_minus_signs
 from tests.cli.runner import call
@@ -349,15 +350,17 @@ def test_the_table_of_a_paper_is_printed_and_saved(scored):
     assert "was not written by pushrank" in refused.stderr
 
 
-def test_the_enrichment_is_drawn_for_print(scored, monkeypatch):
+@pytest.mark.parametrize(
+    ("kind", "start"), by_day([("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<?xml")], 1)
+)
+def test_the_enrichment_is_drawn_for_print(scored, monkeypatch, kind, start):
     path, y, frame = scored
     drawn = []
     from pushrank.plots import curves
 
     original = curves.enrichment_figure
     monkeypatch.setattr(curves, "enrichment_figure", lambda *args: drawn.append(original(*args)) or drawn[-1])
-    # What pushrank drew it replaces.
-    for kind, start in (("pdf", b"%PDF"), ("svg", b"<?xml"), ("png", b"\x89PNG"), ("png", b"\x89PNG")):
+    for _ in range(2):  # what pushrank drew it replaces
         measured(path, "good", "tied", "cost", more=[*PAPER, "--figure", path.with_name(f"e.{kind}")])
         assert path.with_name(f"e.{kind}").read_bytes().startswith(start)
     [ax] = drawn[0].axes

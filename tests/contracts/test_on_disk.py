@@ -190,7 +190,7 @@ def test_memory_does_not_grow_with_the_rows(table, monkeypatch, tmp_path):
 
     numbers = itertools.count()
     # The first fit compiles functions, whose memory is not that of the rows.
-    peak(4)
+    PNormPush(max_iter=3, tol=10.0).fit(DiskRows.write(tmp_path / "compiled", X, y))
     few, many = peak(4), peak(32)
     # The sums of each small chunk cost a sixteenth of its rows, and what is allocated beside them varies by
     # some 200 kB between runs: a quarter of the rows added is far above both, and far below one copy of them.

@@ -117,18 +117,22 @@ def test_sparse_rows_are_boosted_as_dense_ones(max_rows, monkeypatch):
 
 
 def test_stumps_of_sparse_rows_take_memory_for_stored_entries_alone():
+    def rows(n):
+        return sp.random(n, 100, 500 / (100 * n), format="csr", random_state=0, data_rvs=np.ones)
+
+    def work(X):
+        Stumps().fit(X).training_outputs(X).edges(np.ones(X.shape[0]))
+
     def peak(n_rows):
-        X = sp.random(n_rows, 100, 500 / (100 * n_rows), format="csr", random_state=0, data_rvs=np.ones)
-        stumps = Stumps()
+        X = rows(n_rows)
         tracemalloc.start()
-        outputs = stumps.fit(X).training_outputs(X)
-        outputs.edges(np.ones(n_rows))
+        work(X)
         most = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return most
 
     # The first call compiles functions.
-    peak(10)
+    work(rows(10))
     # A byte an entry would be 6,000,000 more; what is allocated beside the rows varies by some 200,000.
     assert peak(64_000) < peak(4_000) + 20 * 60_000
 
