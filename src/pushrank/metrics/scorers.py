@@ -128,7 +128,8 @@ class ColumnScorer:
 
 trust_in_files(ColumnScorer, *(spec.function for spec in METRICS.values()))
 SCORERS: dict[str, Any] = {
-    name: make_top_scorer(spec.function, **parameters)
+    # Parameters that the metrics declare need no check, which would run, and load, a compiled loop of each.
+    name: _scorer(spec.function, greater_is_better=spec.greater_is_better, **parameters)
     for spec in metrics_in_order()
     for name, parameters in spec.scorers.items()
 }

@@ -114,7 +114,13 @@ class MemoryRows(RowSource):
         return chosen
 
     def same_positives(self, other: MemoryRows) -> bool:
-        return np.array_equal(self._full_weights, other._full_weights)
+        mine, others = self.sample, other.sample
+        if not np.array_equal(mine.positives, others.positives):
+            return False
+        # Positives have weights at least where some of theirs were taken.
+        ones = np.ones(len(mine.positives))
+        kept, before = (ones if s.positive_weights is None else s.positive_weights for s in (mine, others))
+        return np.array_equal(kept, before)
 
     def trimmed_positives(self) -> NDArray[np.intp]:
         before = self._untrimmed or self
