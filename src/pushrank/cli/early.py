@@ -119,7 +119,7 @@ def _check_bounds(option: str, text: str, bounds: Mapping[str, Any]) -> None:
 def _options(words: Sequence[str]) -> dict[str, str]:
     """Return the last value of each option by its name: the word that follows it."""
     options = {}
-    for word, following in zip(words, [*words[1:], ""], strict=True):
+    for word, following in zip(words, [*words, ""][1:], strict=True):
         if word.startswith("--"):
             name, is_joined, value = word[2:].partition("=")
             options[name] = value if is_joined else following
