@@ -281,7 +281,7 @@ class TopRankerCV(_search.SearchMixin, RankerMixin, BaseEstimator):
     %(equals_of_a_candidate)s
 
     Columns should have similar scales. Solutions start from their neighbours' along paths of the parameters,
-    so that all 155 of them cost less than ten runs of ``LogisticRegressionCV``. The rows to learn from are
+    so that the 155 of them cost three to seven runs of ``LogisticRegressionCV``. The rows to learn from are
     not copied, except for perceptrons from CSC or Fortran order.
 
     Where `cv` is a number and rows have no time, members that cannot win are dropped after two folds: those
