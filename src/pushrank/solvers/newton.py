@@ -50,13 +50,15 @@ def newton(
     resample: Callable[[Point], Problem] | None = None,
     callback: Callback | None = None,
     least_step: float = 0.0,
+    light: float = 0.0,
 ) -> Result:
     r"""Minimise a logarithm of sums of exponentials, whose Hessian is a covariance, from a point.
 
     With the weights a of the positives and b of the negatives at the current scores, each adding up to one,
     that of the P-Norm Push is :math:`\mathrm{Cov}_a(X_+) + p\, \mathrm{Cov}_b(X_-) + \alpha I`. With
-    ``resample`` the problem is another one after every step. It ends after a step below ``least_step``. A
-    step costs O(n_rows * n_features^2); where the rows lie in memory its line search does not read them.
+    ``resample`` the problem is another one after every step. It ends after a step below ``least_step``.
+    Rows below a part ``light`` of the mean weight of their class are left out of Hessians. A step costs
+    O(n_rows * n_features^2); where the rows lie in memory its line search does not read them.
 
     Nocedal and Wright, *Numerical Optimization*, 2nd edition (2006), algorithm 3.2.
     """
@@ -64,7 +66,6 @@ def newton(
     step, size = 1.0, np.inf
     # A resampled problem moves with every step, so that an old factor is as good as a new one for longer.
     reuse = tolerances.REUSE_FACTOR if resample is None else tolerances.REUSE_RESAMPLED
-    light = 0.0 if resample is None else tolerances.LIGHT_ROW
     while True:
         gradient = point.gradient
         before, size = size, _gradient_size(point, scales)

@@ -88,8 +88,13 @@ class TrimmedDescent:
                 callback(turn, objective=values[-1], kept=float(np.sum(total)))
         return TrimmedSolution(coef, chosen or self._rows, values, is_settled and is_solved)
 
-    def single_steps(self, coef: Floats, total: Total, max_steps: int, tol: float) -> TrimmedSolution:
-        """Choose the highest positives before every Newton step, or before a few iterations of L-BFGS."""
+    def single_steps(
+        self, coef: Floats, total: Total, max_steps: int, tol: float, light: float = 0.0
+    ) -> TrimmedSolution:
+        """Choose the highest positives before every Newton step, or before a few iterations of L-BFGS.
+
+        Newton's steps leave out of the Hessian what is below a part ``light`` of the mean weight.
+        """
         if not self.takes_newton:
             return self.turns(coef, total, max_steps, tol, tolerances.TRIMMING_LBFGS_STEPS)
 
@@ -99,7 +104,7 @@ class TrimmedDescent:
 
         scores = self._rows.scores(coef)
         point = self._trimmed(self._highest(coef, total, scores)).point(coef, scores)
-        result = newton(point, self.scales, tol, max_steps, resample)
+        result = newton(point, self.scales, tol, max_steps, resample, light=light)
         chosen = self._highest(result.coef, total, self._rows.scores(result.coef))
         return TrimmedSolution(result.coef, chosen, result.objective_path.tolist(), result.converged)
 
@@ -134,6 +139,8 @@ def trimmed_path(
     problem.rows.check_range()
     descent, rough_tol = TrimmedDescent(problem, whole), max(tol, tolerances.TRIMMING_TOL)
     max_steps = tolerances.MAX_TRIMMING_TURNS if exact else tolerances.MAX_TRIMMING_TURNS // 2
+    # Hessians of rows on disk leave none out, and an exact solution does not depend on where the rows lie.
+    light = 0.0 if exact else tolerances.LIGHT_ROW
     total = descent.total
     # The path starts at the solution with all positives, whose basin the local minima below are reached from.
     coef = start
@@ -148,12 +155,12 @@ def trimmed_path(
         )
         for stage in range(1, n_stages):
             between = total * (target / total) ** (stage / n_stages)
-            coef = descent.single_steps(coef, between, max_steps, rough_tol).coef
+            coef = descent.single_steps(coef, between, max_steps, rough_tol, light).coef
         total = target
         if exact:
             solution = descent.turns(coef, total, max_iter, tol, tolerances.MAX_SOLVER_ITERATIONS, callback)
         else:
-            solution = descent.single_steps(coef, total, max_iter, rough_tol)
+            solution = descent.single_steps(coef, total, max_iter, rough_tol, light)
         coef = solution.coef
         solutions.append(solution)
     return solutions
