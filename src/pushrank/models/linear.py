@@ -9,6 +9,7 @@ common to a column costs no precision.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -350,7 +351,7 @@ class LinearModel(FeatureSpace):
 
     def check_range(self) -> None:
         """Raise a ValueError when a column varies by more than 1e75, or by less than 1e-145 but not zero."""
-        check_column_range(sum_chunks(self.column_sums, self.chunks))
+        check_column_range(self._column_totals)
 
     def column_sums(self, start: int, stop: int) -> Floats:
         """Return the sums of the columns and of their squares, shape (2, n_features), rows start to stop."""
@@ -363,8 +364,13 @@ class LinearModel(FeatureSpace):
 
     def column_squares(self) -> Floats:
         """Return the sum of every column's squares, shape (n_features,)."""
-        squares: Floats = sum_chunks(self.column_sums, self.chunks)[1]
+        squares: Floats = self._column_totals[1]
         return squares
+
+    # The range is checked, and the squares are asked for, at several places of a fit.
+    @cached_property
+    def _column_totals(self) -> Floats:
+        return sum_chunks(self.column_sums, self.chunks)
 
     def gram(
         self, rows: NDArray[np.intp] | slice = slice(None), others: NDArray[np.intp] | None = None
