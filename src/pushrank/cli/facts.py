@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -15,14 +15,11 @@ from pushrank import StackingRanker
 from pushrank.estimators._base import RankerMixin
 from pushrank.estimators._certified import CertifiedMixin
 
-if TYPE_CHECKING:
-    from pushrank.cli.model import SavedModel
-
 MAX_SHOWN = 10
 """Names of columns that are printed; JSON has all."""
 
 
-def facts_of(saved: SavedModel, written_by: str) -> dict[str, Any]:
+def facts_of(saved: Any, written_by: str) -> dict[str, Any]:
     """Return what a model holds as values of JSON, and the lines to print of it by their names."""
     ranker, is_ensemble = saved.ranker, isinstance(saved.ranker, StackingRanker)
     weights, is_linear = weights_by_column(saved, ranker), hasattr(ranker, "coef_") or is_ensemble
@@ -49,7 +46,7 @@ def facts_of(saved: SavedModel, written_by: str) -> dict[str, Any]:
     return {"facts": facts, "lines": lines, "is_ensemble": is_ensemble, "linear": linear}
 
 
-def linear_parts(saved: SavedModel) -> dict[str, Any] | None:
+def linear_parts(saved: Any) -> dict[str, Any] | None:
     """Return the numbers by which a linear model scores a table of numbers; None of another model."""
     ranker, score = saved.ranker, getattr(type(saved.ranker), "decision_function", None)
     # Of a kernel a ranker has no coefficients.
@@ -70,7 +67,7 @@ def linear_parts(saved: SavedModel) -> dict[str, Any] | None:
     }
 
 
-def _lines(facts: dict[str, Any], saved: SavedModel) -> dict[str, str]:
+def _lines(facts: dict[str, Any], saved: Any) -> dict[str, str]:
     """Return what is printed of a model, by the name of its line; an empty text is not."""
     chosen = {
         name: f"{value:g}" if isinstance(value, float) else value for name, value in facts["chosen"].items()
@@ -98,7 +95,7 @@ def _lines(facts: dict[str, Any], saved: SavedModel) -> dict[str, str]:
     }
 
 
-def weights_by_column(saved: SavedModel, ranker: Any) -> dict[str, float]:
+def weights_by_column(saved: Any, ranker: Any) -> dict[str, float]:
     """Return the weights of a linear model, or what others rest on, by column, the largest first; or none."""
     if isinstance(ranker, StackingRanker):
         return dict(sorted(ranker.weights_.items(), key=lambda pair: -abs(pair[1])))

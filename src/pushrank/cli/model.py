@@ -139,7 +139,8 @@ def by_kind(
     # scikit-learn looks each of several names up among all, which takes minutes for 200,000 columns: numbers.
     ends = np.cumsum([0, len(numeric), len(categorical) - n_many, n_many]).tolist()
     # A slice is short in a model file, where a list is written number by number, five times.
-    first, few, many = (slice(*part) if part[0] < part[1] else [] for part in pairwise(ends))
+    columns: list[Any] = [slice(*part) if part[0] < part[1] else [] for part in pairwise(ends)]
+    first, few, many = columns
     # The scores of texts are those of other parts of the rows: no row sees its own label.
     encoder = TargetEncoder(target_type="binary")
     # From scikit-learn 1.9 on the splitter has the seed.

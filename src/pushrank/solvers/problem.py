@@ -294,7 +294,9 @@ class ScoredPoint:
 
         Rows below a part ``least_weight`` of the mean weight of their class are left out.
         """
-        parts = [np.where(w < least_weight * w.mean(), 0.0, w) for w in self.evaluation.diagonal()]
+        parts = [*self.evaluation.diagonal()]
+        if least_weight > 0.0:
+            parts = [np.where(w < least_weight * w.mean(), 0.0, w) for w in parts]
         rows, row_weights = self._rows, self._rows.sample.scatter(*parts)
         moments = rows.model.class_moments(row_weights, rows.class_codes, columns=False, whole=True)
         return _with_penalty(moments, self.problem.alpha)
