@@ -90,7 +90,7 @@ MAX_DUAL_PRODUCTS = 2000
 # The system of this number of rows takes 128 MB, and is factored in two seconds.
 MAX_FACTORED_ROWS = 4096
 # A factor makes this number of multiplications in the time that a product takes for an entry of the data.
-FACTOR_SPEED = 100
+FACTOR_SPEED = 30
 # Rows whose curvatures add up to at most this, beside one and more for each other row, are left out of a
 # system.
 LIGHT_CURVATURE = 0.1
