@@ -218,10 +218,11 @@ def test_a_clear_difference_is_found_and_none_is_none(method):
         ("partial_auc", "bca"),
     ],
 )
-def test_rankings_that_differ_by_the_order_of_a_sum_are_equal(metric, method):
+@pytest.mark.parametrize("n_seeds", by_day([5, 20], 1))
+def test_rankings_that_differ_by_the_order_of_a_sum_are_equal(metric, method, n_seeds):
     rng = np.random.default_rng(10)
     y = np.repeat([False, True, False, True], 25)
-    for seed in range(5):
+    for seed in range(n_seeds):
         # rows change places within a run of one class: no area sees it, its floating-point sum may
         scores = np.arange(100.0).reshape(4, 25)
         swapped = rng.permuted(scores, axis=1)
@@ -407,13 +408,14 @@ def test_a_single_row_of_a_class_is_never_left_out(name):
         assert np.isfinite(found[:2]).all() == (found.standard_error > 0.0 or is_proportion)
 
 
+@pytest.mark.parametrize("n_seeds", by_day([6, 20], 1))
 @pytest.mark.filterwarnings("ignore:.* on every resample")
 @pytest.mark.parametrize("n_positive", [1, 3, 30])
-def test_the_p_value_agrees_with_the_interval(n_positive):
+def test_the_p_value_agrees_with_the_interval(n_positive, n_seeds):
     rng = np.random.default_rng(7)
     y = np.repeat([True, False], [n_positive, 90 - n_positive])
     for method in ("bootstrap", "bca"):
-        for seed in range(6):
+        for seed in range(n_seeds):
             a, b = rng.normal(size=(2, 90)) + np.array([1.3, 0.8])[:, None] * y
             found = metrics.compare(
                 y, a, b, "average_precision", method=method, n_resamples=500, random_state=seed

@@ -42,11 +42,11 @@ def facts_of(saved: Any, written_by: str) -> dict[str, Any]:
         "importances": {} if is_linear else weights,
     }
     facts = json.loads(json.dumps(facts, default=lambda v: v.tolist() if hasattr(v, "tolist") else str(v)))
-    lines, linear = _lines(facts, saved), linear_parts(saved)
+    lines, linear = _lines(facts, saved), scoring_numbers(saved)
     return {"facts": facts, "lines": lines, "is_ensemble": is_ensemble, "linear": linear}
 
 
-def linear_parts(saved: Any) -> dict[str, Any] | None:
+def scoring_numbers(saved: Any) -> dict[str, Any] | None:
     """Return the numbers by which a linear model scores a table of numbers; None of another model."""
     ranker, score = saved.ranker, getattr(type(saved.ranker), "decision_function", None)
     # Of a kernel a ranker has no coefficients.
