@@ -52,3 +52,9 @@ def test_a_nested_comparison_says_what_to_report(files):
     shown = call(*arguments, "--budget", 40).output
     assert "best of the above, chosen inside" in shown
     assert "the figure of choosing inside every training part" in " ".join(shown.split())
+
+
+def test_a_comparison_in_processes_prints_the_same(files):
+    arguments = ["compare", files / "data.csv", *LABEL, "--folds", 2, *FEW, "--json"]
+    assert "number of processes" in call(*arguments, "--jobs", 0, code=2).stderr
+    assert call(*arguments, "--jobs", 2).stdout == call(*arguments).stdout

@@ -110,7 +110,7 @@ def test_the_default_models_are_compared():
 
 
 def test_the_nested_choice_sees_only_its_training_part():
-    """In each of three training parts of 60 rows six fits to 40 choose; then come models and choice."""
+    """After the fits to three training parts of 60 rows, six fits to 40 of each choose among them."""
     seen = []
 
     class Spy(LogisticRegression):
@@ -121,7 +121,7 @@ def test_the_nested_choice_sees_only_its_training_part():
     X, y = np.random.default_rng(0).normal(size=(90, 3)), np.arange(90) % 2
     comparison = compare_rankers({"a": Spy(), "b": Spy(C=0.01)}, X, y, cv=3, nested=True, random_state=0)
     # At last both models are fitted to the halves of a training part.
-    assert seen == 3 * ([40] * 6 + [60] * 3) + [30] * 4
+    assert seen == [60] * 6 + [40] * 18 + [30] * 4
     assert comparison.best_ in ("a", "b")
     assert comparison.optimism_.mean == pytest.approx(
         comparison.mean(comparison.best_, CRITERION) - comparison.mean(CHOSEN, CRITERION)
@@ -293,3 +293,27 @@ def test_trees_are_among_the_defaults_where_they_do_not_take_minutes():
     assert {"gradient boosting", "LightGBM"} <= set(default_rankers(n_rows=3_000_000))
     assert "gradient boosting" not in default_rankers(n_rows=3_000_001)
     assert "gradient boosting" not in default_rankers(dense=False)
+
+
+def test_processes_change_nothing_but_the_time():
+    X, y = rows(400)
+    shared = StandardScaler()
+    models = {"push": make_pipeline(shared, IRPush()), "weak": make_pipeline(shared, IRPush(max_iter=1))}
+    models["alone"] = make_pipeline(StandardScaler(), LogisticRegression())
+    called = []
+    options = {"budget": 40, "scoring": "roc_auc", "nested": True, "together": ["push", "alone"], "cv": 3}
+    alone, together = (
+        compare_rankers(
+            models, X, y, random_state=0, n_jobs=n_jobs, callback=lambda: called.append(0), **options
+        )
+        for n_jobs in (None, 2)
+    )
+    # Three models, all of them together and the choice among them.
+    assert len(called) == 2 * 5 * 3
+    assert together.warnings == alone.warnings
+    assert "max_iter=1" in together.warnings["weak"][0]
+    for name, measures in alone.measures.items():
+        np.testing.assert_allclose(together.scores[name], alone.scores[name], rtol=1e-12)
+        for measure, values in measures.items():
+            np.testing.assert_allclose(together.measures[name][measure], values, rtol=1e-12)
+    assert together.summary() == alone.summary()

@@ -67,6 +67,7 @@ class ComparisonConfig:
     test: Path | None = option("Labelled rows to test on; all rows of the data are then learnt from.")
     weight: options.Weight = None
     show: options.Show = None
+    jobs: int = option("Processes to fit models in; -1 is one for each processor.", default=1, min=-1)
 
     @property
     def powers(self) -> tuple[float, ...]:
@@ -80,6 +81,8 @@ class ComparisonConfig:
                 raise InputError(f"--p must be finite and at least 1, got {power:g}.")
         if self.alpha is not None and not 0.0 <= self.alpha < np.inf:
             raise InputError(f"--alpha must be finite and at least 0, got {self.alpha:g}.")
+        if self.jobs == 0:
+            raise InputError("--jobs must be a number of processes, or -1 for one for each processor, got 0.")
         if self.indifference and self.budget is None:
             raise InputError("--indifference counts hits within --budget; say both.")
         ways = [f"--{way}" for way in ("group", "time", "random", "test") if getattr(self, way)]
@@ -227,6 +230,7 @@ def run_comparison(source: FeatureSource, text_format: TextFormat, config: Compa
             time=rows.times,
             sample_weight=rows.weights,
             random_state=config.seed,
+            n_jobs=config.jobs,
             callback=advance,
         )
     compared = Compared(rows, models, split, comparison)

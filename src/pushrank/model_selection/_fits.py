@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.pipeline import Pipeline
+from sklearn.utils.parallel import Parallel, delayed
 
+from pushrank._numeric import Floats
 from pushrank.estimators._scoring import fit_params
 from pushrank.estimators._scoring import model_scores as model_scores
 from pushrank.model_selection._folds import LabelledRows
+from pushrank.model_selection.verdict import simplicity
 
 # Models may refuse fewer rows of a class, and vary in other ways than with all of them.
 MIN_ROWS_OF_CLASS = 10
@@ -36,49 +38,83 @@ def record_warnings(lines: list[str]) -> Iterator[None]:
     lines.extend(sorted(texts))
 
 
-class Fits:
-    """Models fitted to one training part when they are asked for, shared transformers once for all."""
+class Fitted(NamedTuple):
+    """What a model that was fitted to a training part makes of its test parts."""
 
-    def __init__(self, models: Mapping[str, Any], rows: LabelledRows, warned: dict[str, list[str]]) -> None:
-        self.models, self.rows, self.warned = models, rows, warned
-        # Pipelines that hold the same transformer objects share their output.
-        ids = [_transformer_ids(model) for model in models.values()]
-        # Transformers of one model alone are part of its fit: their output need not be kept.
-        self.keys = {name: key if ids.count(key) > 1 else () for name, key in zip(models, ids, strict=True)}
-        self.prepared: dict[tuple[int, ...], tuple[Pipeline, Any]] = {}
-        self.rankers: dict[str, Any] = {}
+    scores: list[Floats]
+    judged: list[float]
+    simplicity: int
+    warned: list[str]
 
-    def ranker_and_rows(
-        self, name: str, X_test: Any, prepared: dict[tuple[int, ...], Any]
-    ) -> tuple[Any, Any]:
-        """Return a fitted ranker and test rows as it takes them; `prepared` holds those of other rankers."""
-        key, model = self.keys[name], self.models[name]
-        if key and key not in self.prepared:
-            transformers = clone(model[:-1])
-            self.prepared[key] = transformers, transformers.fit_transform(self.rows.X, self.rows.y)
-        if name not in self.rankers:
-            X_train, ranker = self.rows.X, clone(model)
-            if key:
-                _, X_train = self.prepared[key]
-                ranker = ranker.steps[-1][1]
-            with record_warnings(self.warned.setdefault(name, [])):
-                params = fit_params(ranker, self.rows.weights, self.rows.times, self.rows.groups)
-                self.rankers[name] = ranker.fit(X_train, self.rows.y, **params)
-        if key and key not in prepared:
-            prepared[key] = self.prepared[key][0].transform(X_test)
-        return self.rankers[name], prepared[key] if key else X_test
 
-    def whole(self, name: str) -> Any:
-        """Return a fitted model that takes rows without preprocessing."""
-        if not (key := self.keys[name]):
-            return self.rankers[name]
-        return Pipeline([*self.prepared[key][0].steps, ("ranker", self.rankers[name])])
+def fit_models(
+    models: Mapping[str, Any],
+    parts: Iterable[tuple[LabelledRows, list[LabelledRows]]],
+    scorer: Callable[..., float] | None = None,
+    n_jobs: int | None = None,
+) -> Iterator[Fitted]:
+    """Fit all models to the training part of each pair of it and its test parts, and yield in this order.
+
+    Pipelines that hold the same transformer objects share their output, which this process makes; the rankers
+    are fitted and asked for scores in `n_jobs` processes.
+    """
+    # A task is a whole fit: in batches the last process would have several to go.
+    results: Iterator[Fitted] = Parallel(n_jobs, return_as="generator", batch_size=1)(
+        _tasks(models, parts, scorer)
+    )
+    return results
+
+
+def _tasks(
+    models: Mapping[str, Any],
+    parts: Iterable[tuple[LabelledRows, list[LabelledRows]]],
+    scorer: Callable[..., float] | None,
+) -> Iterator[Any]:
+    """Yield the fit of each model to each training part, with rows as its last step takes them."""
+    ids = [_transformer_ids(model) for model in models.values()]
+    for training, tests in parts:
+        prepared: dict[tuple[int, ...], tuple[Any, Any, list[Any]]] = {}
+        for key, model in zip(ids, models.values(), strict=True):
+            # Transformers of one model alone are part of its fit: their output need not be kept.
+            if not key or ids.count(key) == 1:
+                rows, X_tests, ranker = training, [test.X for test in tests], model
+                steps: list[Any] = []
+            else:
+                if key not in prepared:
+                    transformers = clone(model[:-1])
+                    X = transformers.fit_transform(training.X, training.y)
+                    X_tests = [transformers.transform(test.X) for test in tests]
+                    prepared[key] = transformers.steps, training._replace(X=X), X_tests
+                (steps, rows, X_tests), ranker = prepared[key], model.steps[-1][1]
+            yield delayed(_fitted)(clone(ranker), rows, X_tests, scorer, steps, tests if scorer else [])
+
+
+def _fitted(
+    ranker: Any,
+    rows: LabelledRows,
+    X_tests: list[Any],
+    scorer: Callable[..., float] | None,
+    steps: list[Any],
+    tests: list[LabelledRows],
+) -> Fitted:
+    """Return what a ranker makes of test rows, once it is fitted; a scorer takes them as before `steps`."""
+    warned: list[str] = []
+    with record_warnings(warned):
+        ranker.fit(rows.X, rows.y, **fit_params(ranker, rows.weights, rows.times, rows.groups))
+    scores = [model_scores(ranker, X) for X in X_tests]
+    whole = Pipeline([*steps, ("ranker", ranker)]) if steps else ranker
+    judged = [float(scorer(whole, test.X, test.y)) for test in tests] if scorer else [np.nan] * len(scores)
+    return Fitted(scores, judged, simplicity(ranker), warned)
 
 
 def scores_of_halves(
-    models: Mapping[str, Any], training: LabelledRows, X_test: Sequence[Any], seed: int
-) -> list[list[list[NDArray[np.float64]]]] | None:
-    """Return the scores of the rows of test parts by models fitted to either half of some rows.
+    models: Mapping[str, Any],
+    training: LabelledRows,
+    tests: list[LabelledRows],
+    seed: int,
+    n_jobs: int | None = None,
+) -> Iterator[list[list[Floats]]] | None:
+    """Begin fits to either half of some rows, and return an iterator of scores by half, test part and model.
 
     Of few rows of a class, or few groups, there are no halves, and the result is None.
     """
@@ -92,15 +128,9 @@ def scores_of_halves(
     halves = next(splitter.split(np.zeros(len(y)), y, groups))
     if min(min(y[half].sum(), (~y[half]).sum()) for half in halves) < MIN_ROWS_OF_CLASS:
         return None
-    scores = []
-    for half in halves:
-        fits = Fits(models, training.part(half), {})
-        of_half = []
-        for X in X_test:
-            prepared: dict[tuple[int, ...], Any] = {}
-            of_half.append([model_scores(*fits.ranker_and_rows(name, X, prepared)) for name in models])
-        scores.append(of_half)
-    return scores
+    fits = fit_models(models, ((training.part(half), tests) for half in halves), n_jobs=n_jobs)
+    of_halves = ([next(fits).scores for _ in models] for _ in halves)
+    return ([list(of_part) for of_part in zip(*scores, strict=True)] for scores in of_halves)
 
 
 def _transformer_ids(model: Any) -> tuple[int, ...]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,10 +23,10 @@ from pushrank._validation import check_number, warn
 from pushrank.budgets import Budget
 from pushrank.estimators import IRPush, PNormPush, PushBoost, StackingRanker, TopRankerCV, TrimmedPush
 from pushrank.estimators._combination import Combination, OutOfFold, combine_apart, unlinked
-from pushrank.estimators._scoring import FrozenRanker, check_one_scorer, fit_params, model_scores
+from pushrank.estimators._scoring import FrozenRanker, check_one_scorer, fit_params
 from pushrank.estimators._target import two_class_target
 from pushrank.metrics import scorers
-from pushrank.model_selection._fits import Fits, scores_of_halves
+from pushrank.model_selection._fits import fit_models, scores_of_halves
 from pushrank.model_selection._folds import (
     LabelledRows,
     checked_rows,
@@ -93,6 +94,7 @@ def compare_rankers(
     indifference: float = 0.0,
     together: bool | Sequence[str] = False,
     random_state: Any = None,
+    n_jobs: int | None = None,
     callback: Callable[[], None] | None = None,
 ) -> RankerComparison:
     r"""Compare rankers on the same folds, and say which is best at the top and whether that is beyond chance.
@@ -158,6 +160,10 @@ def compare_rankers(
         too good a figure, the whole is fitted to every training part.
     random_state : int, RandomState or None, default=None
         The seed of the folds and of the quantiles. Models that draw at random have their own seeds.
+    n_jobs : int or None, default=None
+        The number of fits at a time, over models and folds, in processes, as in joblib: -1 is one for each
+        processor, and each takes seconds to start. It changes no result but for the rounding of models whose
+        sums hang on the number of threads that they find.
     callback : callable, optional
         Called without arguments whenever a model was fitted and measured.
 
@@ -232,13 +238,15 @@ def compare_rankers(
     if isinstance(cv, int) and time is None and groups is None:
         warn_of_random_folds(X)
     splits = split_rows(rows, cv, n_repeats, 2 if nested else 1, seed)
-    settings = Settings(models, cv, scoring, budget, seed, callback)
+    settings = Settings(models, cv, scoring, budget, seed, n_jobs, callback)
     comparison, parts = _measured(settings, rows, splits, n_repeats, nested=nested)
     comparison.indifference = indifference
+    halves = _halves(comparison, settings, rows, splits)
     combinations: list[Combination] = []
     if members and not nested_together:
+        # Other processes fit halves meanwhile.
         combinations = _add_together(comparison, settings, members, rows, parts)
-    _add_errors(comparison, settings, rows, splits, parts, (members, combinations))
+    _add_errors(comparison, settings, rows, splits, parts, halves, (members, combinations))
     return comparison
 
 
@@ -250,6 +258,7 @@ class Settings(NamedTuple):
     scoring: Any
     budget: int | Budget | None
     seed: int
+    n_jobs: int | None
     callback: Callable[[], None] | None
 
 
@@ -259,34 +268,56 @@ def _measured(
     """Return the measures of all models on all test parts, and their scores there."""
     criterion, scorer = _criterion(settings.scoring, settings.budget)
     comparison = _nothing_measured(rows, splits, criterion, settings.budget, n_repeats, settings.cv)
-    parts: list[Part] = []
-    fits: Fits | None = None
-    for number, (train, test) in enumerate(splits):
-        # Splits that share a training part come one after the other, and share its fits.
-        if fits is None or train is not splits[number - 1][0]:
-            training, candidates = rows.part(train), dict(settings.models)
-            if nested:
-                candidates[CHOSEN] = candidates[_best_inside(settings, training, comparison)]
-            fits = Fits(candidates, training, comparison.warnings)
-        testing = rows.part(test)
-        part = Part(test, testing.positive, testing.weights, [])
-        prepared: dict[tuple[int, ...], Any] = {}
-        for name in candidates:
-            scores = model_scores(*fits.ranker_and_rows(name, testing.X, prepared))
-            if name != CHOSEN:
-                part.scores.append(scores)
-            if number < len(splits) // n_repeats:
-                comparison.scores.setdefault(name, np.full(len(rows.y), np.nan))[test] = scores
-            measures = _measures(testing, scores, comparison)
-            if scorer is not None:
-                measures[criterion] = float(scorer(fits.whole(name), testing.X, testing.y))
-            _append(comparison.measures.setdefault(name, {}), measures)
+    parts = [
+        Part(test, rows.positive[test], None if rows.weights is None else rows.weights[test], [])
+        for _, test in splits
+    ]
+    # Splits that share a training part come one after the other, and share its fits.
+    groups = [[*group] for _, group in groupby(range(len(splits)), lambda number: id(splits[number][0]))]
+    with_tests = (
+        (rows.part(splits[group[0]][0]), [rows.part(parts[number].rows) for number in group])
+        for group in groups
+    )
+    fits = fit_models(settings.models, with_tests, scorer, settings.n_jobs)
+    for group in groups:
+        for name in settings.models:
+            fitted = next(fits)
+            comparison.warnings.setdefault(name, []).extend(fitted.warned)
+            comparison.simplicity[name] = fitted.simplicity
+            for number, scores, judged in zip(group, fitted.scores, fitted.judged, strict=True):
+                measures = _measures(parts[number], scores, comparison)
+                if scorer is not None:
+                    measures[criterion] = judged
+                parts[number].scores.append(scores)
+                _keep(comparison, name, number, parts[number].rows, scores, measures)
+                if settings.callback is not None:
+                    settings.callback()
+    for group in groups if nested else ():
+        best = _best_inside(settings, rows.part(splits[group[0]][0]), comparison)
+        for number in group:
+            scores = parts[number].scores[list(settings.models).index(best)]
+            measures = {measure: values[number] for measure, values in comparison.measures[best].items()}
+            _keep(comparison, CHOSEN, number, parts[number].rows, scores, measures)
             if settings.callback is not None:
                 settings.callback()
-        parts.append(part)
-    comparison.simplicity = {name: simplicity(fits.rankers[name]) for name in settings.models} if fits else {}
     _measure_periods(comparison, rows)
     return comparison, parts
+
+
+def _keep(
+    comparison: RankerComparison,
+    name: str,
+    number: int,
+    rows: NDArray[np.intp],
+    scores: NDArray[np.float64],
+    measures: Mapping[str, float],
+) -> None:
+    """Add the measures of a test part and, in the first repetition, its scores."""
+    if number <= comparison.folds.max():
+        comparison.scores.setdefault(name, np.full(len(comparison.folds), np.nan))[rows] = scores
+    by_measure = comparison.measures.setdefault(name, {})
+    for measure, value in measures.items():
+        by_measure[measure] = np.append(by_measure.get(measure, np.empty(0)), value)
 
 
 def _measure_periods(comparison: RankerComparison, rows: LabelledRows) -> None:
@@ -349,19 +380,15 @@ def _add_together(
         target = two_class_target(stack, rows.positive, rows.weights)
         out_of_fold = OutOfFold(scores, [part.rows for part in of_repeat], by_time, rows.times)
         combinations += combine_apart(stack, out_of_fold, target)
-    comparison.measures[TOGETHER_NOT_NESTED] = {}
     for number, (part, combination) in enumerate(zip(parts, combinations, strict=True)):
-        testing, scores = rows.part(part.rows), combination(_unlinked(members, of, part.scores))
+        scores = combination(_unlinked(members, of, part.scores))
         part.scores.append(scores)
-        if number < n_parts:
-            held_out = comparison.scores.setdefault(TOGETHER_NOT_NESTED, np.full(len(rows.y), np.nan))
-            held_out[part.rows] = scores
-        measures = _measures(testing, scores, comparison)
+        measures = _measures(part, scores, comparison)
         if scorer is not None:
-            frozen = FrozenRanker(np.unique(rows.y))
+            testing, frozen = rows.part(part.rows), FrozenRanker(np.unique(rows.y))
             frozen.set_scores(scores, np.zeros(1))
             measures[criterion] = float(scorer(frozen, testing.X, testing.y))
-        _append(comparison.measures[TOGETHER_NOT_NESTED], measures)
+        _keep(comparison, TOGETHER_NOT_NESTED, number, part.rows, scores, measures)
     comparison.simplicity[TOGETHER_NOT_NESTED] = simplicity(stack)
     _measure_periods(comparison, rows)
     return combinations
@@ -379,11 +406,6 @@ def _by_time(rows: LabelledRows, cv: Any) -> bool:
     return rows.times is not None or isinstance(cv, TimeSplit | TimeSeriesSplit)
 
 
-def _append(by_measure: dict[str, NDArray[np.float64]], measures: Mapping[str, float]) -> None:
-    for measure, value in measures.items():
-        by_measure[measure] = np.append(by_measure.get(measure, np.empty(0)), value)
-
-
 def _best_inside(settings: Settings, training: LabelledRows, comparison: RankerComparison) -> str:
     """Return the best model by a comparison within a training part."""
     budget = comparison.budget
@@ -395,32 +417,49 @@ def _best_inside(settings: Settings, training: LabelledRows, comparison: RankerC
     return _measured(settings, training, splits, 1)[0].best_
 
 
+class Halves(NamedTuple):
+    """Fits to halves of the rows of one training part, and the scores of the last test parts by them."""
+
+    n_rows: int
+    n_parts: int
+    scores: Iterator[list[list[NDArray[np.float64]]]] | None
+
+
+def _halves(
+    comparison: RankerComparison, settings: Settings, rows: LabelledRows, splits: Sequence[Any]
+) -> Halves:
+    """Begin the fits to halves of training rows, from which errors come where periods are no observations."""
+    n_tested, n_last, train = 0, 0, splits[-1][0]
+    # The last parts are tested on, as many as hold a fifth of the rows; what all learn from is halved.
+    while n_tested < LEAST_TESTED * (comparison.folds >= 0).sum():
+        n_last += 1
+        n_tested += len(splits[-n_last][1])
+        train = np.intersect1d(train, splits[-n_last][0])
+    scores = None
+    if not _by_time(rows, settings.cv):
+        tests = [rows.part(test) for _, test in splits[-n_last:]]
+        scores = scores_of_halves(settings.models, rows.part(train), tests, settings.seed, settings.n_jobs)
+    return Halves(len(train), n_last, scores)
+
+
 def _add_errors(
     comparison: RankerComparison,
     settings: Settings,
     rows: LabelledRows,
     splits: Sequence[Any],
     parts: Sequence[Part],
+    halved: Halves,
     together: tuple[Mapping[str, Any], Sequence[Combination]],
 ) -> None:
     """Add the errors of all measures, after fits of every model to both halves of training rows."""
     members, combinations = together
     # Periods differ by more than their rows do: each is one observation.
     by_folds = _by_time(rows, settings.cv)
-    n_tested, n_train = 0, float(np.mean([len(train) for train, _ in splits]))
-    n_last, train = 0, splits[-1][0]
-    # The last parts are tested on, as many as hold a fifth of the rows; what all learn from is halved.
-    while n_tested < LEAST_TESTED * (comparison.folds >= 0).sum():
-        n_last += 1
-        n_tested += len(splits[-n_last][1])
-        train = np.intersect1d(train, splits[-n_last][0])
-    halves = None
-    if not by_folds:
-        X_test = [rows.part(part.rows).X for part in parts[-n_last:]]
-        halves = scores_of_halves(settings.models, rows.part(train), X_test, settings.seed)
+    n_train = float(np.mean([len(train) for train, _ in splits]))
+    halves = None if halved.scores is None else list(halved.scores)
     # The weights hardly hang on the half, which would have to be split again for its own.
     for of_half in halves if halves is not None and combinations else ():
-        for of_part, combination in zip(of_half, combinations[-n_last:], strict=True):
+        for of_part, combination in zip(of_half, combinations[-halved.n_parts :], strict=True):
             of_part.append(combination(_unlinked(members, list(settings.models), of_part)))
     for measure in comparison.measures[comparison.baseline_]:
         if comparison.by_period(measure):
@@ -436,7 +475,7 @@ def _add_errors(
             budget=None if isinstance(comparison.budget, Budget) else comparison.budget,
             n_repeats=comparison.n_repeats,
             n_train=n_train,
-            n_halved=len(train),
+            n_halved=halved.n_rows,
             groups=rows.groups,
             by_folds=by_folds,
         )
@@ -569,12 +608,10 @@ def _criterion(scoring: Any, budget: int | Budget | None) -> tuple[str, Callable
     return scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score"), get_scorer(scoring)
 
 
-def _measures(
-    rows: LabelledRows, scores: NDArray[np.float64], comparison: RankerComparison
-) -> dict[str, float]:
+def _measures(part: Part, scores: NDArray[np.float64], comparison: RankerComparison) -> dict[str, float]:
     """Return the measures of a test part, counts among them as if it were all rows that are held out."""
     budget, n_rows = comparison.budget, int((comparison.folds >= 0).sum())
-    y = rows.positive
+    y = part.positive
     measures = {
         POSITIVES_AT_TOP: metrics.positives_at_top(y, scores) * comparison.n_positives / int(y.sum()),
         PRECISION: share_of_hits(y, scores, None, n_rows),
@@ -583,7 +620,7 @@ def _measures(
     }
     if not isinstance(budget, Budget | None):
         measures[HITS] = budget * share_of_hits(y, scores, budget, n_rows)
-        if rows.weights is not None:
+        if part.weights is not None:
             k = part_of_budget(budget, len(y), n_rows)
-            measures[WEIGHT] = budget / k * metrics.value_at_k(y, scores, k, value=rows.weights)
+            measures[WEIGHT] = budget / k * metrics.value_at_k(y, scores, k, value=part.weights)
     return measures
