@@ -15,6 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,6 +30,7 @@ from pushrank.estimators._scoring import model_scores
 from pushrank.model_selection import compare_rankers, default_rankers
 
 N_ROWS, N_COLUMNS = 60_000, 60
+BANK = Path(os.environ.get("PUSHRANK_DATA", ".")) / "bank_marketing.parquet"
 
 
 def main() -> None:
@@ -58,13 +60,9 @@ def main() -> None:
         against_plain_fits()
 
 
-def against_plain_fits() -> None:
-    """Print what a comparison takes in the sum of its members' fits and scores, on the calls of a bank."""
-    path = Path(os.environ.get("PUSHRANK_DATA", ".")) / "bank_marketing.parquet"
-    if not path.exists():
-        print("\nbank calls: skipped, PUSHRANK_DATA names no folder that holds bank_marketing.parquet")
-        return
-    frame = pd.read_parquet(path)
+def bank_calls() -> tuple[dict[str, Any], pd.DataFrame, np.ndarray, dict[str, Any]]:
+    """Return all default models, the calls of a bank and their outcome, and options of a comparison."""
+    frame = pd.read_parquet(BANK)
     y = frame.pop("label").to_numpy() == 1
     # How long a call took is known after it.
     X = frame.drop(columns=["duration", "contacted"])
@@ -75,6 +73,15 @@ def against_plain_fits() -> None:
     options = {"random_state": 0, "together": members_among(models)}
     some = np.random.default_rng(0).permutation(len(y))[:3000]
     compare_rankers(models, X.iloc[some], y[some], budget=100, **options)  # compiles
+    return models, X, y, options
+
+
+def against_plain_fits() -> None:
+    """Print what a comparison takes in the sum of its members' fits and scores, on the calls of a bank."""
+    if not BANK.exists():
+        print("\nbank calls: skipped, PUSHRANK_DATA names no folder that holds bank_marketing.parquet")
+        return
+    models, X, y, options = bank_calls()
     plain: Counter[str] = Counter()
     for train, test in RepeatedStratifiedKFold(n_splits=5, n_repeats=1, random_state=0).split(X, y):
         for name, model in models.items():

@@ -77,10 +77,18 @@ def seconds(command: tuple[str, ...] | list[str], folder: str | None = None, **e
     return after.children_user + after.children_system - before.children_user - before.children_system
 
 
-def command_seconds(source: str, folder: str) -> dict[str, float]:
+def write_rows(folder: str) -> None:
+    """Write the files that the commands read."""
+    X = np.random.default_rng(0).normal(size=(1000, 10))
+    frame = pandas.DataFrame(X, columns=list("abcdefghij")).assign(y=(X[:, 0] > 1.0).astype(int))
+    frame.to_csv(Path(folder) / "rows.csv", index=False)
+    frame.drop(columns="a").to_csv(Path(folder) / "less.csv", index=False)
+
+
+def command_seconds(source: str, folder: str, demos: bool = True) -> dict[str, float]:
     """Return the processor time of commands of a checkout, each once, the first demo without a cache."""
     took = {name: seconds(command, folder, PYTHONPATH=source) for name, command in SMALL.items()}
-    if "--no-demos" in sys.argv:
+    if not demos:
         return took
     with tempfile.TemporaryDirectory() as cache:
         for name in ("first demo", "second demo"):
@@ -92,17 +100,14 @@ def command_seconds(source: str, folder: str) -> dict[str, float]:
 def compare_commands(sources: dict[str, str]) -> None:
     """Print the least processor time of each command by checkout."""
     with tempfile.TemporaryDirectory() as folder:
-        X = np.random.default_rng(0).normal(size=(1000, 10))
-        frame = pandas.DataFrame(X, columns=list("abcdefghij")).assign(y=(X[:, 0] > 1.0).astype(int))
-        frame.to_csv(Path(folder) / "rows.csv", index=False)
-        frame.drop(columns="a").to_csv(Path(folder) / "less.csv", index=False)
+        write_rows(folder)
         rounds = []
         for _ in range(N_DEMOS):
             rounds.append({})
             for name, source in sources.items():
                 # A checkout reads the model that it wrote.
                 seconds(FIT, folder, PYTHONPATH=source)
-                rounds[-1][name] = command_seconds(source, folder)
+                rounds[-1][name] = command_seconds(source, folder, "--no-demos" not in sys.argv)
     print(f"\ncommands, the least of {N_DEMOS}:" + "".join(f"{name:>12}" for name in sources))
     for command in rounds[0]["now"]:
         least = (min(took[name][command] for took in rounds) for name in sources)
