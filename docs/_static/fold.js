@@ -1,22 +1,49 @@
-// What a page of the API says at length is folded: of a method all but its first sentence, and the attributes of a
-// class. A link to a method opens it. The arrows of the theme's menu get names, for those who cannot see them.
-const fold = (body, title, rest) => {
+// What a page of the API says at length is folded: of a method or property all but its first sentence, of long lists of
+// parameters, of notes and of examples in the gallery all but the first, and the attributes of a class. A link to a
+// method, a searched word and a printer unfold it. The arrows of the theme's menu get names, for those who cannot see them.
+const fold = (title, rest) => {
   const details = document.createElement("details");
   const summary = document.createElement("summary");
   summary.append(...title);
+  rest[0].before(details);
   details.append(summary, ...rest);
-  body.replaceChildren(details);
+};
+const foldRest = (list, nShown, nChildren) => {
+  const rest = list.cloneNode();
+  list.after(rest);
+  rest.append(...[...list.children].slice(nShown * nChildren));
+  fold([`${rest.children.length / nChildren} more`], [rest]);
+};
+const unfold = (element) => {
+  const body = element.nextElementSibling?.querySelector(":scope > details");
+  for (let folded = body ?? element.closest("details"); folded; folded = folded.parentElement.closest("details")) {
+    folded.open = true;
+  }
 };
 document.addEventListener("DOMContentLoaded", () => {
-  for (const body of document.querySelectorAll("dl.py.class dl.py.method > dd")) {
+  for (const body of document.querySelectorAll("dl.py.class dl.py:is(.method, .property) > dd")) {
     const [sentence, ...more] = body.children;
-    if (more.length && sentence.matches("p")) fold(body, sentence.childNodes, more);
-  }
-  for (const body of document.querySelectorAll("dl.py.class > dd > dl.field-list > dt + dd")) {
-    const names = body.querySelectorAll(":scope > dl > dt");
-    if (body.previousElementSibling.textContent.startsWith("Attributes") && names.length > 3) {
-      fold(body, [`${names.length} entries`], [...body.children]);
+    if (more.length && sentence.matches("p")) {
+      fold(sentence.childNodes, more);
+      sentence.remove();
     }
+  }
+  for (const list of document.querySelectorAll("dl.py > dd > dl.field-list > dt + dd > dl")) {
+    const n = list.children.length / 2;
+    if (list.parentElement.previousElementSibling.textContent.startsWith("Attributes")) {
+      if (n > 3) fold([`${n} entries`], [list]);
+    } else if (n > 10) foldRest(list, 8, 2);
+  }
+  for (const list of document.querySelectorAll("dl.py ~ section > .sphx-glr-thumbnails")) {
+    if (list.children.length > 3) foldRest(list, 3, 1);
+  }
+  for (const title of document.querySelectorAll("dl.py > dd > p.rubric")) {
+    const notes = [];
+    for (let note = title.nextElementSibling; note && !note.matches("dl"); note = note.nextElementSibling) {
+      if (note.textContent === "Examples") break;
+      notes.push(note);
+    }
+    if (title.textContent === "Notes" && notes[1]?.matches(":not(.rubric)")) fold(["More notes"], notes.slice(1));
   }
   for (const arrow of document.querySelectorAll("summary > .toctree-toggle")) {
     const page = arrow.closest("li").querySelector("a").textContent;
@@ -24,12 +51,17 @@ document.addEventListener("DOMContentLoaded", () => {
   }
   const open = () => {
     const linked = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    const details = linked?.nextElementSibling?.querySelector(":scope > details");
-    if (details) {
-      details.open = true;
+    if (linked) {
+      unfold(linked);
       linked.scrollIntoView();
     }
   };
   addEventListener("hashchange", open);
+  addEventListener("beforeprint", () => document.querySelectorAll("article details").forEach((folded) => (folded.open = true)));
+  // Sphinx marks no words where the theme's search is on the page, and else a moment later.
+  if (DOCUMENTATION_OPTIONS.pagename !== "search") {
+    SphinxHighlight.highlightSearchWords();
+    setTimeout(() => document.querySelectorAll("article details .highlighted").forEach(unfold), 20);
+  }
   open();
 });
