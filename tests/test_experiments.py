@@ -6,7 +6,6 @@ import os
 import runpy
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
@@ -98,9 +97,9 @@ def test_the_picture_of_the_readme_shows_what_its_words_say(tmp_path):
 @pytest.mark.nightly
 @pytest.mark.filterwarnings("default")
 @pytest.mark.skipif("PUSHRANK_DATA" not in os.environ, reason="PUSHRANK_DATA is not set")
-def test_the_quick_runs_take_less_than_three_minutes_and_leave_the_results(monkeypatch, tmp_path, capsys):
+def test_the_quick_runs_print_tables_and_leave_the_results(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    before, seconds = results(), {}
+    before, run = results(), set()
     for folder in FOLDERS:
         name = f"experiments.{folder.name}"
         monkeypatch.setattr(sys, "argv", [name, "--help"])
@@ -108,13 +107,10 @@ def test_the_quick_runs_take_less_than_three_minutes_and_leave_the_results(monke
             runpy.run_module(name, run_name="__main__")
         if "--quick" in capsys.readouterr().out:
             monkeypatch.setattr(sys, "argv", [name, "--quick"])
-            start = time.process_time()
             runpy.run_module(name, run_name="__main__")
-            seconds[folder.name] = time.process_time() - start
+            run.add(folder.name)
             assert capsys.readouterr().out.count("\n") > 3, folder.name
-    print(seconds)
-    assert set(seconds) >= QUICK
-    assert sum(seconds.values()) < 180.0, seconds
+    assert run >= QUICK
     assert results() == before
 
 
