@@ -12,8 +12,8 @@ import pytest
 from skops import io
 
 from pushrank import metrics
-from pushrank.cli.linear import LinearScorer
 from pushrank.cli.model import SavedModel
+from pushrank.cli.noted import NotedScorer
 from tests.cli.runner import call, fitted
 
 pytestmark = pytest.mark.fast
@@ -208,7 +208,7 @@ def test_scores_of_forests_have_no_reasons(files):
 
 
 @pytest.mark.parametrize("gaps", [False, True])
-@pytest.mark.parametrize("model", ["pnorm-push", "svmmap", "sgd-at-k"])
+@pytest.mark.parametrize("model", ["pnorm-push", "svmmap", "sgd-at-k", "push-boost", "ada-boost-ranker"])
 def test_scores_by_what_a_file_notes_are_those_of_the_model_it_holds(tmp_path, monkeypatch, model, gaps):
     """To the last bit, also where a column has its first gap in the rows to score."""
     rng = np.random.default_rng(0)
@@ -219,13 +219,13 @@ def test_scores_by_what_a_file_notes_are_those_of_the_model_it_holds(tmp_path, m
     call("fit", tmp_path / "rows.csv", "--label", "y", "--model", model, "-o", tmp_path / "m.skops")
     frame.loc[3, "e"] = np.nan
     frame.to_csv(tmp_path / "rows.csv", index=False)
-    assert LinearScorer.load(tmp_path / "m.skops") is not None
+    assert NotedScorer.load(tmp_path / "m.skops") is not None
     noted = call("score", tmp_path / "m.skops", tmp_path / "rows.csv").stdout
-    monkeypatch.setattr(LinearScorer, "load", Mock(return_value=None))
+    monkeypatch.setattr(NotedScorer, "load", Mock(return_value=None))
     assert call("score", tmp_path / "m.skops", tmp_path / "rows.csv").stdout == noted
 
 
 def test_a_model_that_takes_texts_or_has_a_threshold_is_loaded_whole(files):
-    assert LinearScorer.load(fitted(files, "--budget", 10)) is None
-    assert LinearScorer.load(fitted(files, "--model", "push-boost")) is None
-    assert LinearScorer.load(files / "data.csv") is None
+    assert NotedScorer.load(fitted(files, "--budget", 10)) is None
+    assert NotedScorer.load(fitted(files, "--model", "random-forest")) is None
+    assert NotedScorer.load(files / "data.csv") is None

@@ -11,7 +11,7 @@ from pushrank.cli import options
 from pushrank.cli.alerts import OneByOne
 from pushrank.cli.errors import InputError, refusing, say
 from pushrank.cli.header import STANDARD_STREAM, file_kind
-from pushrank.cli.linear import LinearScorer
+from pushrank.cli.noted import NotedScorer
 from pushrank.cli.table import DEFAULT_FORMAT, TextFormat
 from pushrank.cli.write import TABLES_WRITTEN, check_output, write_table
 
@@ -75,7 +75,7 @@ def score(
         raise InputError("--promise 0.95 and --labelled FILE, rows that the model has not seen, go together.")
     check_output(output, TABLES_WRITTEN, [model, data, labelled, one_by_one.alert], force=force)
     is_plain = not (probability or reasons or promise or one_by_one.alert)
-    saved: Any = LinearScorer.load(model) if is_plain else None
+    saved: Any = NotedScorer.load(model) if is_plain else None
     if saved is None:
         from pushrank.cli.model import SavedModel
 
