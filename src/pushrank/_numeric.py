@@ -1,9 +1,10 @@
-"""Functions of exponentials that neither overflow nor lose small terms.
+"""Functions of exponentials that neither overflow nor lose small terms, and the decimals that count.
 
 SciPy and scikit-learn have general versions. These are the one-dimensional cases that every objective calls
 in its inner loop, without the cost of their dispatch, and for arrays of any library.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -57,3 +58,8 @@ def midway(lower: float, higher: float, scores: Any) -> float:
     middle = 0.5 * lower + 0.5 * higher
     # Between neighbouring floats the middle is rounded, possibly to the higher score.
     return middle if float(namespace(scores).asarray(middle, dtype=scores.dtype)) < higher else lower
+
+
+def decimals(error: float, most: int = 4) -> int:
+    """Return how many decimals of a figure mean something: to two significant digits of its error."""
+    return min(most, max(0, 1 - math.floor(math.log10(error)))) if error > 0.0 else most

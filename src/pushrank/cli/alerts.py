@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pushrank._numeric import decimals
 from pushrank.cli.errors import InputError, refusing, say, warn
 from pushrank.cli.options import BUDGET, option, read_budget
 from pushrank.cli.table import Kind, Table
@@ -58,8 +59,6 @@ class Alert:
 
     def text(self, score: float) -> str:
         """Return a score with as many digits as the interval of the threshold supports."""
-        from pushrank.metrics.measurement import decimals
-
         width = self.high - self.low
         return f"{score:.{decimals(width / 2.0, most=15)}f}" if width > 0.0 else f"{score:.6g}"
 

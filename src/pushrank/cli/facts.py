@@ -51,7 +51,7 @@ def scoring_numbers(saved: Any) -> dict[str, Any] | None:
     """Return the numbers by which linear models and stumps score a table of numbers; None of other models."""
     ranker, score = saved.ranker, getattr(type(saved.ranker), "decision_function", None)
     # What was saved in Python has no label here, and steps of any kind.
-    if not saved.label or saved.sparse or saved.categorical or saved.alert:
+    if not saved.label or saved.sparse or saved.categorical:
         return None
     # Of a kernel a ranker has no coefficients.
     if getattr(getattr(ranker, "coef_", None), "dtype", None) == np.float64:

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pushrank._io import read_facts
+from pushrank.cli.alerts import Alert
 from pushrank.cli.columns import check_magnitudes, feature_matrix
 from pushrank.cli.read import read_rows
 from pushrank.cli.table import Table, TextFormat
@@ -28,13 +29,16 @@ class NotedScorer:
     scale: list[float]
     gaps: list[int]
     threshold: float
-    alert: None = None
+    alert: Alert | None
 
     @classmethod
     def load(cls, path: Path) -> NotedScorer | None:
         """Return what a file notes of a model to score by, or None where it notes nothing."""
-        numbers = (read_facts(path) or {}).get("scoring")
-        return (LinearScorer if "coef" in numbers else StumpScorer)(**numbers) if numbers else None
+        noted = read_facts(path)
+        if not noted or not (numbers := noted["scoring"]):
+            return None
+        alert = noted["facts"]["alert"] and Alert(**noted["facts"]["alert"])
+        return (LinearScorer if "coef" in numbers else StumpScorer)(**numbers, alert=alert)
 
     def read(self, path: Path, text_format: TextFormat, *, may_be_empty: bool) -> Table:
         """Read rows of the kind that the model was fitted on."""

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from pushrank._html import html_sentences, html_table
+from pushrank._numeric import decimals
 from pushrank._optional import import_optional
 from pushrank.metrics._bootstrap import default_n_resamples
 from pushrank.metrics._docstrings import shared_docs
@@ -579,11 +580,6 @@ def plain_figures(figures: Mapping[str, Any]) -> dict[str, dict[str, float | Non
 def _plain(numbers: Mapping[str, Any]) -> dict[str, float | None]:
     """Return numbers for JSON: rounded to twelve digits, and None for NaN."""
     return {name: None if np.isnan(number) else float(f"{number:.12g}") for name, number in numbers.items()}
-
-
-def decimals(error: float, most: int = 4) -> int:
-    """Return how many decimals of a figure mean something: to two significant digits of its error."""
-    return min(most, max(0, 1 - math.floor(math.log10(error)))) if error > 0.0 else most
 
 
 def number_text(value: float, low: float = math.nan, high: float = math.nan) -> str:

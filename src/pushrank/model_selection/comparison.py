@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pushrank._html import html_sentences, html_table, interval_pictures
+from pushrank._numeric import decimals
 from pushrank._optional import import_optional
 from pushrank.budgets import Budget
 from pushrank.metrics import PeriodMeasurement
-from pushrank.metrics.measurement import decimals
 from pushrank.metrics.periods import MIN_PERIODS
 from pushrank.model_selection._folds import on_one_scale
 from pushrank.model_selection.errors import (
