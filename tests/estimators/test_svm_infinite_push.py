@@ -247,9 +247,10 @@ def test_word_counts_take_few_iterations(layout, loss):
     y = scores + 0.3 * scores.std() * rng.normal(size=700) > np.quantile(scores, 0.8)
     ranker = InfinitePush(100.0, loss=loss, solver="semismooth-newton").fit(layout(X), y)
     assert ranker.converged_
-    assert 64 < ranker.n_iter_ < 200
+    # The gradients end after 16 iterations, which hardly move the gap here.
+    assert 16 < ranker.n_iter_ < 60
     exact = InfinitePush(100.0, loss=loss, solver="interior-point").fit(X, y)
     assert ranker.primal_objective_ == pytest.approx(exact.primal_objective_, rel=2e-4)
-    few = InfinitePush(100.0, loss=loss, solver="semismooth-newton", max_iter=70)
+    few = InfinitePush(100.0, loss=loss, solver="semismooth-newton", max_iter=25)
     with pytest.warns(ConvergenceWarning):
-        assert few.fit(layout(X), y).n_iter_ == 70
+        assert few.fit(layout(X), y).n_iter_ == 25

@@ -27,12 +27,14 @@ Shivani Agarwal, *The Infinite Push*, SDM 2011, equations (3.4) and (3.9); Nan L
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pushrank._numeric import Floats
+from pushrank._parallel import compiled
 from pushrank.models import Model
 from pushrank.pairs import BipartiteSample
 from pushrank.solvers.infinite_push import tolerances
@@ -155,12 +157,8 @@ def project_to_feasible(
     squared distance.
     """
 
-    def excess_and_slope(shift: float) -> tuple[float, float]:
-        """Return the sum of alpha less that of beta after a shift, and how fast it falls with the shift."""
-        moved, raised = rates * (alpha - shift), beta + shift
-        inside = (moved > 0.0) & (moved < upper_bound)
-        excess = np.clip(moved, 0.0, upper_bound).sum() - np.maximum(raised, 0.0).sum()
-        return float(excess), float((inside * rates).sum() + np.count_nonzero(raised > 0.0))
+    rates = np.broadcast_to(rates, alpha.shape)
+    excess_and_slope = partial(_excess_and_slope, alpha, beta, upper_bound, np.ascontiguousarray(rates))
 
     # At the lower end no beta is positive and every bounded alpha is at its bound, so that the excess is not
     # negative; at the upper end no alpha is positive. Without bounds the loop below looks for a lower end.
@@ -183,3 +181,18 @@ def project_to_feasible(
             break
         at = following
     return np.clip(rates * (alpha - at), 0.0, upper_bound), np.maximum(beta + at, 0.0)
+
+
+@compiled(fastmath={"reassoc", "contract", "nsz"})
+def _excess_and_slope(alpha, beta, upper_bound, rates, shift):
+    """Return the sum of alpha less that of beta after a shift, and how fast it falls with the shift."""
+    excess, slope = 0.0, 0.0
+    for i in range(len(alpha)):
+        moved = rates[i] * (alpha[i] - shift)
+        excess += min(max(moved, 0.0), upper_bound[i])
+        slope += rates[i] if 0.0 < moved < upper_bound[i] else 0.0
+    for k in range(len(beta)):
+        raised = beta[k] + shift
+        excess -= max(raised, 0.0)
+        slope += 1.0 if raised > 0.0 else 0.0
+    return excess, slope

@@ -19,7 +19,6 @@ Mathematics 15 (2015).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -44,16 +43,16 @@ def semismooth_newton(
     model = dual.model
     if not isinstance(model, LinearModel):
         raise TypeError("semismooth-newton needs a linear model; use smo for kernels.")
-    best, n_iter = accelerated_gradient(
-        dual, tol, min(tolerances.N_PROJECTED_GRADIENTS, max_iter), callback, start
-    )
+    n_gradients = min(tolerances.N_PROJECTED_GRADIENTS, max_iter)
+    best, n_iter = accelerated_gradient(dual, tol, n_gradients, callback, start, tolerances.HOPELESS_GAP)
     if best.certificate.gap <= tol:
         return best, n_iter
     proximal = _ProximalProblem(dual, model, best)
     reference, n_stalled = best.certificate.gap, 0
     for _ in range(tolerances.MAX_PROXIMAL_POINTS):
         for _ in range(tolerances.MAX_NEWTON_STEPS):
-            gap, solved = proximal.gap(), proximal.is_solved()
+            gap = proximal.gap()
+            solved = proximal.is_solved(exactly=gap <= tol)
             if gap <= tol or solved or n_iter >= max_iter:
                 solution = dual.solution(*dual.sample.gather(proximal.variables))
                 if solution.certificate.gap < best.certificate.gap:
@@ -104,13 +103,14 @@ class _ProximalProblem:
         dual = self._dual.certificate(alpha, self._dual_coef, self._scores).dual
         return Certificate(primal, dual).gap
 
-    def is_solved(self) -> bool:
+    def is_solved(self, *, exactly: bool) -> bool:
         """Return whether the gradient is small against the distance of the dual variables from the centre."""
         moved = self.variables - self._centre
         # Half the squared gradient bounds the distance to the minimum, as the function is strongly convex
         # with modulus 1. This is Rockafellar's criterion (B) for the method of multipliers, with a constant
         # in place of his sequence.
-        return float(self.gradient @ self.gradient) <= float(moved @ moved) / self._sigma
+        tolerance = tolerances.EXACT_PROXIMAL_TOLERANCE if exactly else tolerances.PROXIMAL_TOLERANCE
+        return float(self.gradient @ self.gradient) <= tolerance * float(moved @ moved) / self._sigma
 
     def newton_step(self) -> None:
         """Move along the Newton direction until the slope is less than half of the first one."""
@@ -161,15 +161,20 @@ class _ProximalProblem:
             return -self.gradient
         weights = self._sigma / (1.0 + self._sigma * self._rows.quadratic[inside])
         X, total = self._model.data, weights.sum()
-        # Dense rows are less a constant, which the projection onto equal sums makes irrelevant.
-        rows: Any = X[inside] if sp.issparse(X) else self._model.rows(inside)
-        squares = rows.multiply(rows) if sp.issparse(rows) else rows**2
+        if sp.issparse(X):
+            rows = LinearModel(X[inside])
+            scores_of, sums_of = rows.scores, rows.rmatvec
+            squares = rows.class_sums(weights, np.zeros(len(inside), dtype=np.uint8), squared=True)[0]
+        else:
+            # Dense rows are less a constant, which the projection onto equal sums makes irrelevant.
+            dense = self._model.rows(inside)
+            scores_of, sums_of, squares = dense.__matmul__, dense.T.__matmul__, weights @ dense**2
         # Rounding can make the variance of a column negative.
-        diagonal = 1.0 + np.maximum(squares.T @ weights - (rows.T @ weights) ** 2 / total, 0.0)
+        diagonal = 1.0 + np.maximum(squares - sums_of(weights) ** 2 / total, 0.0)
 
         def hessian_product(direction: Floats) -> Floats:
-            scores = rows @ direction
-            product: Floats = direction + rows.T @ (weights * (scores - weights @ scores / total))
+            scores = scores_of(direction)
+            product: Floats = direction + sums_of(weights * (scores - weights @ scores / total))
             return product
 
         return newton_direction(
@@ -204,10 +209,12 @@ def accelerated_gradient(
     max_iter: int,
     callback: Callback | None = None,
     start: DualSolution | None = None,
+    hopeless: float = np.inf,
 ) -> tuple[DualSolution, int]:
     """Return the best iterate of accelerated projected gradients on the dual, and the number of iterations.
 
-    An iteration reads the data twice. Backtracking sets the step length.
+    An iteration reads the data twice, and backtracking sets its length. The first few iterations are the last
+    where they leave a gap above ``hopeless``.
     """
     sample = dual.sample
     start = dual.zero() if start is None else start
@@ -250,6 +257,6 @@ def accelerated_gradient(
             best, best_gap = iterate, gap
         if callback is not None:
             callback(n_iter, objective=certificate.primal, gap=gap)
-        if gap <= tol:
+        if gap <= tol or (n_iter == tolerances.N_TRIED_GRADIENTS and best_gap > hopeless):
             break
     return dual.solution(best.alpha, best.beta), n_iter
