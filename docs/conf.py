@@ -55,10 +55,15 @@ html_show_sourcelink = False
 html_context = {"default_mode": "auto"}
 toc_object_entries_show_parents = "hide"
 html_theme_options = {
+    "check_switcher": False,
     "header_links_before_dropdown": 8,
+    "navbar_end": ["version-switcher", "theme-switcher", "navbar-icon-links"],
     "navbar_persistent": ["search-button"],
     "navigation_with_keys": False,
     "secondary_sidebar_items": {"index": [], "**": ["page-toc"]},
+    "show_version_warning_banner": True,
+    # Versions lie in folders side by side, whose list is beside them: it names those that came later.
+    "switcher": {"json_url": "../switcher.json", "version_match": release},
 }
 smartquotes = False  # "push" is code in the types of parameters
 

@@ -1,6 +1,6 @@
 // What a page of the API says at length is folded: of a method or property all but its first sentence, of long lists of
 // parameters, of notes and of examples in the gallery all but the first, and the attributes of a class. A link to a
-// method, a searched word and a printer unfold it. The arrows of the theme's menu get names, for those who cannot see them.
+// method, a searched word and a printer unfold it. Arrows and buttons of the theme get names that say what they show.
 const fold = (title, rest) => {
   const details = document.createElement("details");
   const summary = document.createElement("summary");
@@ -48,6 +48,9 @@ document.addEventListener("DOMContentLoaded", () => {
   for (const arrow of document.querySelectorAll("summary > .toctree-toggle")) {
     const page = arrow.closest("li").querySelector("a").textContent;
     arrow.parentElement.setAttribute("aria-label", `Pages under ${page}`);
+  }
+  for (const button of document.querySelectorAll(".version-switcher__button")) {
+    button.setAttribute("aria-label", `Choose version, now ${DOCUMENTATION_OPTIONS.theme_switcher_version_match}`);
   }
   const open = () => {
     const linked = document.getElementById(decodeURIComponent(location.hash.slice(1)));
