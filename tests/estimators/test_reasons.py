@@ -170,6 +170,9 @@ def test_reasons_name_what_raises_a_row_most_beyond_other_rows():
     assert found[1] == []  # both of its columns lower it
     assert found[2] == [f"country DE: {country:+.2g}"]
     assert reasons(model, X.iloc[:1], X, 1) == [found[0][:1]]
+    for amount, text in ((2.5, "2.5"), (250.89, "250.89"), (1e-5, "1e-05"), (1234567.25, "1,234,567")):
+        row = X.iloc[[1]].assign(amount=amount)
+        assert reasons(model, row, X.iloc[[1]], 1)[0][0].startswith(f"amount {text}: +")
     X.loc[3, "amount"] = np.nan
     over_largest = reasons(model, X.iloc[3:], X.iloc[[0]], 1)
     assert over_largest == [[]]

@@ -16,7 +16,6 @@ from sklearn.utils.validation import _num_samples
 
 from pushrank._array import to_host
 from pushrank._numeric import Floats
-from pushrank.metrics.measurement import number_text
 
 BLOCK_ROWS = 1000
 """Rows whose parts are in memory at once for a mean: encoded texts may have many columns."""
@@ -101,7 +100,8 @@ def reasons(model: Any, X: Any, over: Any, n: int) -> list[list[str]]:
         if is_of_members:
             return f"{names[column]}: {shown}"
         value = X.iloc[row, column] if hasattr(X, "iloc") else X[row, column]
-        value = "missing" if value != value else value if isinstance(value, str) else number_text(value)
+        if not isinstance(value, str):
+            value = "missing" if value != value else f"{float(value):,.{'6g' if abs(value) < 1e6 else '0f'}}"
         return f"{names[column]} {value}: {shown}"
 
     first = np.argsort(-more, axis=1, kind="stable")[:, :n]
