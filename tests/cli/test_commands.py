@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -17,7 +18,7 @@ import pytest
 from combinations import by_day
 from pushrank.__main__ import main
 from pushrank.cli.model import SavedModel
-from pushrank.cli.screen import compiling_is_announced
+from pushrank.cli.screen import compiling_is_announced, progress
 from tests.cli.runner import FEW, LABEL, auc, call, fitted
 
 pytestmark = pytest.mark.fast
@@ -180,3 +181,16 @@ def test_the_first_compiled_loop_is_announced_once_where_somebody_looks(monkeypa
         numba.njit(lambda a: a + 1.0)(1.0)
         numba.njit(lambda a: a + 2.0)(1.0)
     assert capsys.readouterr().err.count("Compiling the loops for the first time") == looks
+
+
+def test_the_line_on_compiling_stands_above_a_bar(monkeypatch):
+    terminal = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    terminal.isatty = lambda: True
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    with progress(1, 2) as advance:
+        advance()
+        numba.njit(lambda a: a + 3.0)(1.0)
+    terminal.flush()
+    erase_line = "\x1b[2K"
+    assert f"{erase_line}Compiling the loops for the first time" in terminal.buffer.getvalue().decode()

@@ -38,7 +38,8 @@ def compiling_is_announced() -> AbstractContextManager[Any]:
         def on_start(self, _: Any) -> None:
             """Print the line, unless it was printed before."""
             if self.line and sys.stderr.isatty():
-                typer.echo(self.line, err=True)
+                # This stream moves a bar down; typer writes below it, onto the line of the bar.
+                print(self.line, file=sys.stderr)
             self.line = ""
 
         def on_end(self, _: Any) -> None:
