@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.datasets import load_breast_cancer
 
 from pushrank import SVMMAP, InfinitePush, RankSVM, StructSVM
 from quadratic_programs import minimise
@@ -22,7 +23,7 @@ KINDS = {
 
 
 # columns ten and more decades apart, where rounding leaves a gap above the tolerance, which is warned of
-GAPS = {("squared hinge", 119), ("squared hinge", 158), ("push", 163), ("top push", 7)}
+GAPS = {("squared hinge", 119), ("squared hinge", 158)}
 
 
 def ill_scaled(seed):
@@ -140,3 +141,18 @@ def test_a_solver_that_rounding_stops_says_so_soon():
 @pytest.mark.parametrize(("kind", "seed"), sorted(GAPS))
 def test_gaps_of_columns_in_the_farthest_units_close(kind, seed):
     assert fitted(kind, seed).converged_
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("column", [3, 20])
+def test_a_column_a_million_times_larger_on_every_second_row_leaves_no_gap(loss, column):
+    """The rounding of the dual variables, times that column, used to leave a gap above 1e-3."""
+    X, y = load_breast_cancer(return_X_y=True)
+    X[::2, column] *= 1e6
+    ranker = InfinitePush(C=10.0, loss=loss).fit(X, y)
+    assert ranker.converged_
+    scores = X @ ranker.coef_
+    shortfall = np.maximum(1.0 - scores[y == 1] + scores[y == 0].max(), 0.0)
+    risk = np.mean(shortfall if loss == "hinge" else shortfall**2)
+    objective = 0.5 * ranker.coef_ @ ranker.coef_ + 10.0 * risk
+    assert ranker.dual_objective_ >= (1.0 - 1e-4) * objective

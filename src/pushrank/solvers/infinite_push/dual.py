@@ -123,6 +123,30 @@ class InfinitePushDual:
         certificate = Certificate(primal, solution.certificate.dual)
         return DualSolution(solution.alpha, solution.beta, coef, certificate)
 
+    def refined(self, solution: DualSolution) -> DualSolution:
+        """Return a solution after the best step along the gradient of the dual, if that raises the dual.
+
+        The gradient is in units of the variables, so that none leaves its bounds, and keeps their sums equal.
+        A feature in much smaller units than the others magnifies the rounding of the variables; where it does
+        so its own curvature exceeds all others', and one step takes the error away.
+        """
+        alpha, beta = solution.alpha, solution.beta
+        positive_scores, negative_scores = self.sample.gather(self.model.scores(solution.coef))
+        rates = 1.0 - positive_scores - self.quadratic * alpha
+        room = np.minimum(alpha, self.upper_bound - alpha)
+        total = room.sum() + beta.sum()
+        if total == 0.0:
+            return solution
+        shift = (room @ rates - beta @ negative_scores) / total
+        step_a, step_b = room * (rates - shift), beta * (negative_scores + shift)
+        coef = self.model.rmatvec(self.sample.scatter(step_a, -step_b))
+        curvature = self.model.squared_norm(coef) + self.quadratic @ step_a**2
+        if curvature == 0.0:
+            return solution
+        length = (rates @ step_a + negative_scores @ step_b) / curvature
+        moved = self.solution(alpha + length * step_a, beta + length * step_b)
+        return moved if moved.certificate.dual > solution.certificate.dual else solution
+
     def rescaled(self, other: DualSolution) -> DualSolution:
         """Return the best feasible multiple of a solution for another C, which is a start for this one."""
         # Along the ray through the solution the dual is a parabola, with its maximum at the ratio of the

@@ -76,7 +76,7 @@ def interior_point(
         solution = dual.solution(shrinking.all_variables(end.alpha), beta)
         scores = model.scores(end.w)
         if solution.certificate.gap > tol:
-            solution = dual.with_better_coef(solution, end.w, scores)
+            solution = dual.with_better_coef(dual.refined(solution), end.w, scores)
         if best is None or solution.certificate.gap < best.certificate.gap:
             best = solution
         if callback is not None:

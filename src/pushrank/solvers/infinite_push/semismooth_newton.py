@@ -18,7 +18,9 @@ Mathematics 15 (2015).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
@@ -161,6 +163,8 @@ class _ProximalProblem:
             return -self.gradient
         weights = self._sigma / (1.0 + self._sigma * self._rows.quadratic[inside])
         X, total = self._model.data, weights.sum()
+        scores_of: Callable[[Floats], Floats]
+        sums_of: Callable[[Floats], Floats]
         if sp.issparse(X):
             rows = LinearModel(X[inside])
             scores_of, sums_of = rows.scores, rows.rmatvec
@@ -168,7 +172,11 @@ class _ProximalProblem:
         else:
             # Dense rows are less a constant, which the projection onto equal sums makes irrelevant.
             dense = self._model.rows(inside)
-            scores_of, sums_of, squares = dense.__matmul__, dense.T.__matmul__, weights @ dense**2
+            scores_of, sums_of, squares = (
+                partial(np.matmul, dense),
+                partial(np.matmul, dense.T),
+                weights @ dense**2,
+            )
         # Rounding can make the variance of a column negative.
         diagonal = 1.0 + np.maximum(squares - sums_of(weights) ** 2 / total, 0.0)
 
