@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures.process import BrokenProcessPool
+from unittest.mock import Mock
 
 import pandas as pd
 import pytest
@@ -58,3 +60,10 @@ def test_a_comparison_in_processes_prints_the_same(files):
     arguments = ["compare", files / "data.csv", *LABEL, "--folds", 2, *FEW, "--json"]
     assert "number of processes" in call(*arguments, "--jobs", 0, code=2).stderr
     assert call(*arguments, "--jobs", 2).stdout == call(*arguments).stdout
+
+
+def test_a_process_that_was_killed_is_one_line(files, monkeypatch):
+    monkeypatch.setattr("pushrank.cli.comparison.compare_rankers", Mock(side_effect=BrokenProcessPool()))
+    shown = call("compare", files / "data.csv", *LABEL, *FEW, "--jobs", 2, code=2).stderr.splitlines()
+    assert shown[-1].startswith("Error: a process that fits models was killed")
+    assert "take fewer --jobs" in shown[-1]

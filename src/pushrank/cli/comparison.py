@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -215,24 +216,31 @@ def run_comparison(source: FeatureSource, text_format: TextFormat, config: Compa
     if nested and not config.can_split_again(rows.y, times):
         together, nested = [], False
         warn(f"{TOGETHER} are not measured: a class has too few rows to choose how they are added up.")
-    with refusing(), progress(config.folds * config.repeats, len(models) + config.nested + nested) as advance:
-        comparison = compare_rankers(
-            models,
-            rows.features,
-            rows.y,
-            budget=budget,
-            cv=cv,
-            n_repeats=config.repeats,
-            nested=config.nested,
-            indifference=config.indifference,
-            together=together,
-            groups=rows.groups,
-            time=rows.times,
-            sample_weight=rows.weights,
-            random_state=config.seed,
-            n_jobs=config.jobs,
-            callback=advance,
-        )
+    n_models = len(models) + config.nested + nested
+    try:
+        with refusing(), progress(config.folds * config.repeats, n_models) as advance:
+            comparison = compare_rankers(
+                models,
+                rows.features,
+                rows.y,
+                budget=budget,
+                cv=cv,
+                n_repeats=config.repeats,
+                nested=config.nested,
+                indifference=config.indifference,
+                together=together,
+                groups=rows.groups,
+                time=rows.times,
+                sample_weight=rows.weights,
+                random_state=config.seed,
+                n_jobs=config.jobs,
+                callback=advance,
+            )
+    except BrokenExecutor as error:
+        raise InputError(
+            "a process that fits models was killed, as happens where memory is short; take fewer --jobs, or "
+            "fewer rows or columns."
+        ) from error
     compared = Compared(rows, models, split, comparison)
     if together:
         name = next(name for name in comparison.measures if name.startswith(TOGETHER))
