@@ -25,3 +25,11 @@ def check_number(
         if most == below == inf:
             conditions.insert(0, "finite")
         raise ValueError(f"{name} must be {' and '.join(conditions)}, got {value!r}.")
+
+
+def check_jobs(n_jobs: Any, kind: str) -> None:
+    """Raise unless a parameter is None, -1 or another number of threads or processes."""
+    if n_jobs is not None:
+        check_number("n_jobs", n_jobs, integer=True)
+        if n_jobs == 0:
+            raise ValueError(f"n_jobs must be None, -1 or a number of {kind}, got 0.")

@@ -20,6 +20,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import has_fit_parameter
 
 from pushrank._array import Floats
+from pushrank._bounds import check_jobs as check_jobs
 from pushrank._bounds import check_number as check_number
 
 LIBRARY = f"{Path(__file__).parent}{os.sep}"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import warnings
 
 import numpy as np
 import pytest
+import sklearn
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, TimeSeriesSplit
@@ -317,3 +319,34 @@ def test_processes_change_nothing_but_the_time():
         for measure, values in measures.items():
             np.testing.assert_allclose(together.measures[name][measure], values, rtol=1e-12)
     assert together.summary() == alone.summary()
+
+
+@pytest.mark.parametrize("n_jobs", [0, 1.5, "2", True])
+def test_a_wrong_number_of_processes_is_refused_before_any_fit(n_jobs):
+    with pytest.raises((TypeError, ValueError), match=r"^n_jobs must be .*got"):
+        compare_rankers({"no model": None}, *rows(), n_jobs=n_jobs)
+
+
+def test_processes_keep_the_configuration_and_the_warnings():
+    outputs = []
+
+    class Scaler(StandardScaler):
+        def transform(self, X, copy=None):
+            outputs.append(sklearn.get_config()["transform_output"])
+            return super().transform(X, copy)
+
+    class Warner(LogisticRegression):
+        def fit(self, X, y, sample_weight=None):
+            warnings.warn("to the user", UserWarning, stacklevel=2)
+            return super().fit(X, y, sample_weight)
+
+        def decision_function(self, X):
+            warnings.warn("to the developer", FutureWarning, stacklevel=2)
+            return super().decision_function(X)
+
+    shared = Scaler()
+    models = {f"C={C}": make_pipeline(shared, Warner(C=C)) for C in (0.01, 1.0)}
+    with sklearn.config_context(transform_output="pandas"), pytest.warns(FutureWarning, match="developer"):
+        comparison = compare_rankers(models, *rows(), n_jobs=2, random_state=0)
+    assert set(outputs) == {"pandas"}
+    assert comparison.warnings == dict.fromkeys(models, 5 * ["to the user"])

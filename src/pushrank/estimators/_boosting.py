@@ -17,7 +17,7 @@ from sklearn.utils.validation import _check_monotonic_cst, check_is_fitted
 from pushrank import weak_rankers
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
-from pushrank._validation import check_number
+from pushrank._validation import check_jobs, check_number
 from pushrank.estimators._base import RankerMixin, linear_scores, progress_bar, set_classes
 from pushrank.estimators._categories import encode, encode_categories
 from pushrank.estimators._docstrings import shared_docs
@@ -255,8 +255,7 @@ def check_parameters(ranker: Any) -> None:
     if ranker.early_stopping:
         check_number("validation_fraction", ranker.validation_fraction, above=0.0, below=1.0)
         check_number("n_iter_no_change", ranker.n_iter_no_change, 1, integer=True)
-    if ranker.n_jobs is not None and (isinstance(ranker.n_jobs, bool) or ranker.n_jobs == 0):
-        raise ValueError(f"n_jobs must be None, -1 or a number of threads, got {ranker.n_jobs!r}.")
+    check_jobs(ranker.n_jobs, "threads")
 
 
 def resume(ranker: Any, spec: BoostingSpec, learner: WeakRankers, X: Any) -> BoostingStart:

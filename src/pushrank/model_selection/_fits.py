@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn import config_context, get_config
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.pipeline import Pipeline
@@ -21,21 +22,35 @@ from pushrank.model_selection.verdict import simplicity
 
 # Models may refuse fewer rows of a class, and vary in other ways than with all of them.
 MIN_ROWS_OF_CLASS = 10
+Caught = tuple[Warning | str, type[Warning], str, int]
 
 
 @contextmanager
 def record_warnings(lines: list[str]) -> Iterator[None]:
     """Append the warnings to the user within the block to `lines`; other warnings pass."""
-    with warnings.catch_warnings(record=True) as caught:
+    caught: list[Caught] = []
+    with _catch(caught):
+        yield
+    lines.extend(texts_for_user(caught))
+
+
+@contextmanager
+def _catch(caught: list[Caught]) -> Iterator[None]:
+    """Append all warnings within the block to `caught`, as what `warn_explicit` takes."""
+    with warnings.catch_warnings(record=True) as recorded:
         warnings.simplefilter("always")
         yield
-    texts = set()
+    caught.extend(
+        (warning.message, warning.category, warning.filename, warning.lineno) for warning in recorded
+    )
+
+
+def texts_for_user(caught: list[Caught]) -> list[str]:
+    """Return the texts of warnings to the user; other warnings pass, though another process caught them."""
     for warning in caught:
-        if issubclass(warning.category, UserWarning):
-            texts.add(" ".join(str(warning.message).split()))
-        else:
-            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-    lines.extend(sorted(texts))
+        if not issubclass(warning[1], UserWarning):
+            warnings.warn_explicit(*warning)
+    return sorted({" ".join(str(text).split()) for text, kind, *_ in caught if issubclass(kind, UserWarning)})
 
 
 class Fitted(NamedTuple):
@@ -44,7 +59,7 @@ class Fitted(NamedTuple):
     scores: list[Floats]
     judged: list[float]
     simplicity: int
-    warned: list[str]
+    warned: list[Caught]
 
 
 def fit_models(
@@ -60,7 +75,7 @@ def fit_models(
     """
     # A task is a whole fit: in batches the last process would have several to go.
     results: Iterator[Fitted] = Parallel(n_jobs, return_as="generator", batch_size=1)(
-        _tasks(models, parts, scorer)
+        _tasks(models, parts, scorer, get_config())
     )
     return results
 
@@ -69,6 +84,7 @@ def _tasks(
     models: Mapping[str, Any],
     parts: Iterable[tuple[LabelledRows, list[LabelledRows]]],
     scorer: Callable[..., float] | None,
+    config: Mapping[str, Any],
 ) -> Iterator[Any]:
     """Yield the fit of each model to each training part, with rows as its last step takes them."""
     ids = [_transformer_ids(model) for model in models.values()]
@@ -82,8 +98,10 @@ def _tasks(
             else:
                 if key not in prepared:
                     transformers = clone(model[:-1])
-                    X = transformers.fit_transform(training.X, training.y)
-                    X_tests = [transformers.transform(test.X) for test in tests]
+                    # joblib asks for later tasks in another thread, where the configuration is the default.
+                    with config_context(**config):
+                        X = transformers.fit_transform(training.X, training.y)
+                        X_tests = [transformers.transform(test.X) for test in tests]
                     prepared[key] = transformers.steps, training._replace(X=X), X_tests
                 (steps, rows, X_tests), ranker = prepared[key], model.steps[-1][1]
             yield delayed(_fitted)(clone(ranker), rows, X_tests, scorer, steps, tests if scorer else [])
@@ -98,13 +116,15 @@ def _fitted(
     tests: list[LabelledRows],
 ) -> Fitted:
     """Return what a ranker makes of test rows, once it is fitted; a scorer takes them as before `steps`."""
-    warned: list[str] = []
-    with record_warnings(warned):
+    caught: list[Caught] = []
+    with _catch(caught):
         ranker.fit(rows.X, rows.y, **fit_params(ranker, rows.weights, rows.times, rows.groups))
-    scores = [model_scores(ranker, X) for X in X_tests]
-    whole = Pipeline([*steps, ("ranker", ranker)]) if steps else ranker
-    judged = [float(scorer(whole, test.X, test.y)) for test in tests] if scorer else [np.nan] * len(scores)
-    return Fitted(scores, judged, simplicity(ranker), warned)
+        scores = [model_scores(ranker, X) for X in X_tests]
+        whole = Pipeline([*steps, ("ranker", ranker)]) if steps else ranker
+        judged = (
+            [float(scorer(whole, test.X, test.y)) for test in tests] if scorer else [np.nan] * len(scores)
+        )
+    return Fitted(scores, judged, simplicity(ranker), caught)
 
 
 def scores_of_halves(

@@ -19,14 +19,14 @@ from sklearn.utils import check_random_state
 
 from pushrank import metrics
 from pushrank._time import TimeSplit, warn_of_random_folds
-from pushrank._validation import check_number, warn
+from pushrank._validation import check_jobs, check_number, warn
 from pushrank.budgets import Budget
 from pushrank.estimators import IRPush, PNormPush, PushBoost, StackingRanker, TopRankerCV, TrimmedPush
 from pushrank.estimators._combination import Combination, OutOfFold, combine_apart, unlinked
 from pushrank.estimators._scoring import FrozenRanker, check_one_scorer, fit_params
 from pushrank.estimators._target import two_class_target
 from pushrank.metrics import scorers
-from pushrank.model_selection._fits import fit_models, scores_of_halves
+from pushrank.model_selection._fits import fit_models, scores_of_halves, texts_for_user
 from pushrank.model_selection._folds import (
     LabelledRows,
     checked_rows,
@@ -221,6 +221,7 @@ def compare_rankers(
     """
     if isinstance(budget, Budget):
         time = whole_periods(budget, time)
+    check_jobs(n_jobs, "processes")
     rows = checked_rows(X, y, pos_label, sample_weight, groups, time)
     n_rows = len(rows.y)
     seed = random_state if isinstance(random_state, int) else check_random_state(random_state).randint(2**31)
@@ -282,7 +283,7 @@ def _measured(
     for group in groups:
         for name in settings.models:
             fitted = next(fits)
-            comparison.warnings.setdefault(name, []).extend(fitted.warned)
+            comparison.warnings.setdefault(name, []).extend(texts_for_user(fitted.warned))
             comparison.simplicity[name] = fitted.simplicity
             for number, scores, judged in zip(group, fitted.scores, fitted.judged, strict=True):
                 measures = _measures(parts[number], scores, comparison)

@@ -92,7 +92,7 @@ class RankerComparison:
     folds : ndarray of shape (n_samples,)
         The fold of the first repetition that held a row out, -1 for rows that were never held out.
     warnings : dict of str to list of str
-        The warnings of the fits of each model.
+        The warnings of each model, as it was fitted and gave scores.
     judged : str, default=""
         A sentence that says on which rows models are judged, such as later ones than those learnt from.
     errors : dict of str to Errors
