@@ -39,7 +39,7 @@ A text with | in it.
 
 | what | cost |
 |---|---|
-| the push | 0.2; at most 1.4 <!-- IRPush; StructSVM + RampAtK --> (linear) |
+| the push | 1.6–2.3; 1.6–14.5 <!-- IRPush; StructSVM + RampAtK --> (linear) |
 | something else | nothing |
 """
 
