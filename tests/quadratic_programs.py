@@ -13,7 +13,7 @@ def minimise(P, q, A, upper, cones=None, tol=1e-10):
     settings.verbose = False
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tol
     cones = cones or [clarabel.NonnegativeConeT(len(upper))]
-    P = sp.csc_matrix(sp.triu(P))
+    P = sp.csc_matrix(sp.triu(sp.coo_matrix(P)))
     solution = clarabel.DefaultSolver(P, np.asarray(q), sp.csc_matrix(A), upper, cones, settings).solve()
     if "Solved" not in str(solution.status):
         raise RuntimeError(f"the oracle found no optimum: {solution.status}")
@@ -70,7 +70,7 @@ def infinite_push_dual(X, y, C):
     positives, negatives = X[y == 1], X[y == 0]
     m, n = len(positives), len(negatives)
     differences = (positives[:, None] - negatives[None]).reshape(m * n, -1)
-    P = sp.block_diag([differences @ differences.T, np.zeros((n, n))])
+    P = sp.block_diag([differences @ differences.T, sp.csc_matrix((n, n))])
     A, upper = budget(m, n, C / m)
     return -minimise(P, np.r_[-np.ones(m * n), np.zeros(n)], A, upper)[0]
 

@@ -208,7 +208,7 @@ def test_the_parts_of_a_column_are_its_shares_now(known):
     [part] = [part for part in moved["parts"] if part["part"] == moved["part"]]
     assert (part["share_before"], part["share_now"]) == (moved["share_before"], moved["share_now"])
     steady = next(record for record in seen.moved if record["column"] == "x3")
-    weeks = new[1] < np.datetime64("2026-03-06") + 7 * 12
+    weeks = new[1] < np.datetime64("2026-03-06") + np.timedelta64(12, "W")
     cuts = np.quantile(first[2][:, 2], [0.25, 0.5, 0.75])
     shares = np.diff([0.0, *(np.mean(new[2][weeks, 2] <= cut) for cut in cuts), 1.0])
     assert [part["share_now"] for part in steady["parts"][:4]] == pytest.approx(shares.tolist(), abs=0.005)
