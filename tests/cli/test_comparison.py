@@ -234,6 +234,16 @@ def test_names_and_the_deciding_measure_are_whole_at_every_width(visits, monkeyp
     assert ("A wider terminal shows" in shown) == (width < 100)
 
 
+def test_names_are_broken_where_the_deciding_measure_has_no_room_else(visits, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "32")
+    shown = call("compare", visits, "--label", "fraud", *SET_ASIDE, *FEW, "--folds", 2, "--budget", 10).stdout
+    table = [line for line in shown.splitlines() if line[0] in "┏┃┡│└"]
+    assert max(map(len, table)) <= 32
+    assert all(line[-1] in "┓┃┩│┘" for line in table)
+    names = [line.split()[1] for line in table if "±" in line]
+    assert names == ["logistic", "P-Norm", "P-Norm"]
+
+
 def test_warnings_are_in_the_words_of_options():
     said = in_option_names("stopped at max_iter=5: raise max_iter, alpha or tol, or take solver='lbfgs'.")
     assert said == "stopped at --max-iter 5: raise --max-iter, --alpha or --tol, or take --solver lbfgs."

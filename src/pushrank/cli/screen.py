@@ -109,12 +109,13 @@ def comparison_grid(comparison: RankerComparison, width: int) -> tuple[Grid, lis
     widths = [max(map(len, [*names[measure].split("\n"), *cells[measure]])) + 3 for measure in shown]
     may_be_best = comparison.may_be_best_ if len(comparison.measures) > 1 else []
     models = [model + " *" * (model in may_be_best) for model in comparison.measures]
-    room = width - max(map(len, models)) - 4
-    # The deciding measure is shown in full, however narrow the terminal.
+    # The deciding measure is shown in full, however narrow the terminal: names of models are broken for it.
+    width_of_models = max(1, min(max(map(len, models)), width - widths[0] - 4))
+    room = width - width_of_models - 4
     n_shown = max(1, sum(width <= room for width in accumulate(widths)))
     grid = Grid()
     header = "model" + "\n* may be best" * bool(may_be_best)
-    grid.add_column(header, no_wrap=True, min_width=max(map(len, models)))
+    grid.add_column(header, min_width=width_of_models)
     for measure in shown[:n_shown]:
         grid.add_column(names[measure], justify="right", no_wrap=True)
     for row, model in enumerate(comparison.measures):
