@@ -73,7 +73,8 @@ def semismooth_newton(
             reference, n_stalled = best.certificate.gap, 0
         if n_stalled == tolerances.MAX_STALLED_POINTS:
             break
-        proximal.move_centre()
+        stalls = n_stalled >= tolerances.STALLED_POINTS
+        proximal.move_centre(tolerances.STALLED_GROWTH if stalls else tolerances.SIGMA_GROWTH)
     return best, n_iter
 
 
@@ -91,9 +92,9 @@ class _ProximalProblem:
         self._scores = self._model.scores(self.coef)
         self._set_variables(self._project(self._scores))
 
-    def move_centre(self) -> None:
+    def move_centre(self, growth: float) -> None:
         """Make the present dual variables the centre, with less weight on the distance from it."""
-        self._centre, self._sigma = self.variables, tolerances.SIGMA_GROWTH * self._sigma
+        self._centre, self._sigma = self.variables, growth * self._sigma
         # The updates of the scores have accumulated rounding.
         self._scores = self._model.scores(self.coef)
         self._set_variables(self._project(self._scores))

@@ -71,6 +71,8 @@ SIGMA_GROWTH = 1.35
 MAX_PROXIMAL_POINTS = 92
 # Points that may fail to halve the gap before the columns are taken to be in very different units.
 MAX_STALLED_POINTS = 25
+# After fewer such points the weight grows faster, so that it is large before they end.
+STALLED_POINTS, STALLED_GROWTH = 10, 2.0
 # The first steps from a centre move nearly all of the gap, and the last ones take most of the products with
 # rows. They pay only where the coefficients are good enough and the dual variables still have to make them.
 PROXIMAL_TOLERANCE, EXACT_PROXIMAL_TOLERANCE = 4.0, 1e-3
