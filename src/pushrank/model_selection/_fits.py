@@ -22,7 +22,7 @@ from pushrank.model_selection.verdict import simplicity
 
 # Models may refuse fewer rows of a class, and vary in other ways than with all of them.
 MIN_ROWS_OF_CLASS = 10
-Caught = tuple[Warning | str, type[Warning], str, int]
+Caught = tuple[Any, type[Warning], str, int]
 
 
 @contextmanager

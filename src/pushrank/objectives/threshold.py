@@ -300,7 +300,7 @@ class ThresholdObjective:
             threshold, constant = at + 1.0 / self.beta, 1.0 / self.beta - power * target / slope_sum
             slopes /= slope_sum
             curvature /= slope_sum
-        # Of many rows these are large, and make room for the vectors over all rows.
+        # With many rows these are large: they are freed before the vectors over all rows are made.
         del values, weights
         in_all = np.zeros((2, sample.n_rows))
         in_all[:, rows] = slopes, curvature
