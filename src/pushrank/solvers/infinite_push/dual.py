@@ -180,7 +180,6 @@ def project_to_feasible(
     method in a bracket find. ``rates`` r below one add :math:`(1 / r_i - 1) \alpha_i^2 / 2` to half the
     squared distance.
     """
-
     rates = np.broadcast_to(rates, alpha.shape)
     excess_and_slope = partial(_excess_and_slope, alpha, beta, upper_bound, np.ascontiguousarray(rates))
 
