@@ -32,9 +32,16 @@ result["loaded"] = [name for name in sys.modules if "." not in name]
 result["unknown"] = hasattr(pushrank, "no_such_name")
 result["dir"] = dir(pushrank)
 
+class NoPandas:
+    def find_spec(name, path=None, target=None):
+        if name == "pandas":
+            raise ModuleNotFoundError("No module named 'pandas'", name="pandas")
+
+sys.meta_path.insert(0, NoPandas)
 for name in EXTRAS:
-    # An import of such a module fails as if it were not installed.
-    sys.modules[name] = None
+    # An import of such a module fails as if it were not installed. scikit-learn 1.7 takes None for pandas.
+    if name != "pandas":
+        sys.modules[name] = None
 ranker = pushrank.PNormPush().fit([[0.0], [1.0], [2.0]], [0, 1, 1])
 result["scores"] = ranker.decision_function([[0.0], [1.0]]).tolist()
 pushrank.PushBoost(n_estimators=2).fit([[0.0], [1.0], [2.0]], ["no", "yes", "yes"])

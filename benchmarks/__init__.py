@@ -1,0 +1,1 @@
+"""Scripts that measure speed, each by the command in its first lines."""
