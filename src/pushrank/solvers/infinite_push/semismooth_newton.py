@@ -45,7 +45,9 @@ def semismooth_newton(
     model = dual.model
     if not isinstance(model, LinearModel):
         raise TypeError("semismooth-newton needs a linear model; use smo for kernels.")
-    n_gradients = min(tolerances.N_PROJECTED_GRADIENTS, max_iter)
+    # Near the optimum of another C they are the slower way.
+    n_gradients = tolerances.N_PROJECTED_GRADIENTS if start is None else tolerances.N_TRIED_GRADIENTS
+    n_gradients = min(n_gradients, max_iter)
     best, n_iter = accelerated_gradient(dual, tol, n_gradients, callback, start, tolerances.HOPELESS_GAP)
     if best.certificate.gap <= tol:
         return best, n_iter

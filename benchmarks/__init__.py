@@ -1,1 +1,0 @@
-"""Scripts that measure speed, each by the command in its first lines."""
