@@ -94,6 +94,7 @@ def test_by_time_a_part_is_on_the_scale_of_the_one_before():
     assert np.isfinite(drifted.mean(TOGETHER_NOT_NESTED, "AUC"))
 
 
+@pytest.mark.nightly
 def test_noise_together_is_noise():
     """Nested, as 400 rows are: the weights would otherwise know the rows by way of the models."""
     rng = np.random.default_rng(0)
