@@ -10,8 +10,6 @@ from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import softmax
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split
@@ -19,6 +17,7 @@ from sklearn.preprocessing import minmax_scale
 from threadpoolctl import threadpool_limits
 
 from experiments.agarwal_2011 import printed
+from experiments.agarwal_2011.readings import ROUNDS, Figure2, Reading, one
 from experiments.protocol import FOLDS
 from pushrank import SVMMAP, InfinitePush, PushBoost, RankSVM, metrics
 from pushrank.datasets import load_dataset
@@ -28,7 +27,7 @@ from pushrank.solvers.infinite_push.gradient_projection import infinite_push_by_
 
 C = (0.1, 1.0, 10.0, 100.0, 1000.0)
 ETA0 = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
-T_MAX, ROUNDS = 1000, 100
+T_MAX = 1000
 MEASURES: dict[str, Callable[..., float]] = {
     "AUC": metrics.auc,
     "top": partial(metrics.positives_at_top, ties="half"),
@@ -37,8 +36,6 @@ MEASURES: dict[str, Callable[..., float]] = {
 }
 P = (1, 4, 16, 64)
 PUSHES = [f"P-Norm Push p={p}" for p in P]
-NEGLIGIBLE = 1e-100  # of a row's weight
-LONGEST_STEP = 100.0  # in units of a feature's range: there every pair that it orders has no weight left
 PRINTED_ALGORITHMS = ("RankSVM", "Infinite Push")
 EXACT, SAME_C, START = ", exact", ", exact, same C", "difference of means"
 TARGETS = ("cox2", "fxa", "egfr", "ache", "er_agonist")
@@ -149,63 +146,16 @@ def rankers(quick: bool) -> Models:
     }
 
 
-class PushOfAllRows(PushBoost):
-    """The P-Norm Push of features in units of all rows' range, which is [0, 1], and not of training rows'."""
-
-    def fit(self, X: Any, y: Any) -> PushOfAllRows:
-        """Fit with a row of zeros and one of ones that weigh nothing."""
-        rows = np.vstack([X, np.zeros_like(X[:1]), np.ones_like(X[:1])])
-        weights = np.append(np.ones(len(X)), [NEGLIGIBLE] * 2)
-        return super().fit(rows, np.append(y, [1, 1]), sample_weight=weights)
-
-
-@dataclass(eq=False, repr=False)
-class ChosenByRankBoost(BaseEstimator):
-    """The P-Norm Push whose rounds choose the feature by RankBoost's weights d and step to the least R_p."""
-
-    p: float = 4.0
-    n_estimators: int = ROUNDS
-
-    def fit(self, X: Any, y: Any) -> ChosenByRankBoost:
-        """Run the rounds on features in units of the training rows' range."""
-        ranges = np.ptp(X, axis=0)
-        units = np.divide(1.0, ranges, out=np.zeros_like(ranges), where=ranges > 0)
-        positives, negatives = X[y == 1] * units, X[y == 0] * units
-        weights = np.zeros(X.shape[1])
-        for _ in range(self.n_estimators):
-            s, t = positives @ weights, negatives @ weights
-            j = int(np.argmax(np.abs(softmax(-s) @ positives - softmax(t) @ negatives)))
-            weights[j] += _least_step(s, t, positives[:, j], negatives[:, j], self.p)
-        self.coef_ = weights * units
-        return self
-
-    def decision_function(self, X: Any) -> Any:
-        """Return the scores of rows."""
-        return X @ self.coef_
-
-
-def _least_step(s: Any, t: Any, up: Any, down: Any, p: float) -> float:
-    """Return the step along a feature at which the slope of ln R_p is zero, or the longest that is tried."""
-
-    def slope(step: float) -> float:
-        return float(softmax(p * (t + step * down)) @ down - softmax(-s - step * up) @ up)
-
-    sign, length = -1.0 if slope(0.0) > 0 else 1.0, 1.0
-    while sign * slope(sign * length) < 0:
-        length *= 2.0
-        if length > LONGEST_STEP:
-            return sign * length
-    return sign * brentq(lambda step: slope(sign * step), 0.0, length)
-
-
 WAYS: dict[str, Callable[[Any], Any]] = {
+    ", steps at most ln(1 + IK) / (p + 1)": lambda push: Figure2(push.p, Reading(capped=True)),
     ", signed choice": lambda push: clone(push).set_params(choice="signed"),
-    ", range of all rows": lambda push: PushOfAllRows(**push.get_params()),
-    ", range of all rows, 10 rounds": lambda push: PushOfAllRows(**push.get_params() | {"n_estimators": 10}),
+    ", range of all rows": lambda push: Figure2(push.p, Reading(units="all rows")),
+    ", range of all rows, 10 rounds": lambda push: Figure2(push.p, Reading(units="all rows", rounds=10)),
     ", 10 rounds": lambda push: clone(push).set_params(n_estimators=10),
-    ", chosen by d": lambda push: ChosenByRankBoost(push.p, push.n_estimators),
+    ", chosen by d": lambda push: Figure2(push.p, Reading(chosen_by=one)),
     ", 1000 rounds": lambda push: clone(push).set_params(n_estimators=10 * push.n_estimators),
 }
+"""Other readings of the protocol: each differs from the kept one in what its name says alone."""
 
 
 def readings(quick: bool) -> Models:

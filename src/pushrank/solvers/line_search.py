@@ -1,11 +1,19 @@
-"""Line searches: the exact step of a convex function, and Armijo's backtracking."""
+"""Line searches: the exact step of a convex function, near or far, and Armijo's backtracking."""
 
 from collections.abc import Callable
 from typing import Protocol, TypeVar
 
 import numpy as np
+from scipy.optimize import brentq
 
-from pushrank.solvers.tolerances import MAX_HALVINGS, MAX_TRIALS, SUFFICIENT_DESCENT, ZERO_SLOPE
+from pushrank.solvers.tolerances import (
+    MACHINE_ROUNDING,
+    MAX_HALVINGS,
+    MAX_TRIALS,
+    SUFFICIENT_DESCENT,
+    TINY,
+    ZERO_SLOPE,
+)
 
 Slope = Callable[[float], tuple[float, float]]
 
@@ -55,6 +63,19 @@ def exact_step(slope: Slope, longest: float, reduction: float = ZERO_SLOPE) -> f
         if has_high and high - low <= ZERO_SLOPE * high:
             break
     return sign * at
+
+
+def root_beyond(slope: Callable[[float], float], low: float, longest: float) -> float | None:
+    """Return the zero of a slope beyond ``low``, where it is negative; None if it is beyond ``longest``.
+
+    The bracket doubles until the slope is not negative, and Brent's method finds the zero in it.
+    """
+    high = max(2.0 * low, 1.0)
+    while high <= longest:
+        if slope(high) >= 0.0:
+            return float(brentq(slope, low, high, xtol=TINY, rtol=4.0 * MACHINE_ROUNDING))
+        low, high = high, 2.0 * high
+    return None
 
 
 def armijo_step(

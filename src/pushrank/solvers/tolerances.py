@@ -5,6 +5,7 @@ import numpy as np
 MACHINE_ROUNDING = np.finfo(float).eps
 # It keeps a divisor that underflowed from being zero.
 TINY = np.finfo(float).tiny
+MAX_FLOAT = np.finfo(float).max
 # The objective is a sum over many rows: a relative descent below this cannot be told from rounding.
 VALUE_ROUNDING = 1e-12
 

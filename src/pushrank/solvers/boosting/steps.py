@@ -6,8 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from pushrank._numeric import Floats
-from pushrank.solvers.boosting.objective import Evaluation, ScoreObjective, TwoSumEvaluation
-from pushrank.solvers.line_search import exact_step
+from pushrank.solvers.boosting.objective import (
+    Evaluation,
+    PairFractions,
+    ScoreObjective,
+    TwoSumEvaluation,
+    TwoSumObjective,
+)
+from pushrank.solvers.line_search import exact_step, root_beyond
+from pushrank.solvers.tolerances import MACHINE_ROUNDING, MAX_FLOAT, TINY
 from pushrank.weak_rankers.base import Values
 
 
@@ -33,14 +40,17 @@ def best_step(objective: ScoreObjective, evaluation: Evaluation, scores: Floats,
     r"""Return the step to the least penalised objective.
 
     For a ranker in {0, 1} and no penalty it is :math:`\ln(d_+ / d_-) / c`, with c = p + 1 for the P-Norm Push
-    and 2 for RankBoost and AdaBoost; in other cases a safeguarded Newton iteration finds it.
+    and 2 for RankBoost and AdaBoost; in other cases it is searched for, however far it is.
 
-    Where :math:`d_- = 0` the best step is infinite, and the one taken is that of a sample with one more pair
-    of each kind. Rudin, *The P-Norm Push*, JMLR 10 (2009), figure 2; the closed form at p = 1 is the paper's.
+    Where no pair is against the ranker, :math:`d_- = 0`, the best step is infinite. The one taken is that of
+    a sample with one more pair of each kind: :math:`\ln(1 + I K d_+) / c` for a ranker in {0, 1}, and for
+    others :math:`\ln(1 + I K) / c`, as if all pairs were ordered rightly. So is a step too long for a float.
+
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), figure 2; the closed form at p = 1 is the paper's.
     """
     if along.values.dtype == bool and along.ridge == 0.0:
         fractions = evaluation.pair_fractions(along.values)
-        if fractions is not None:
+        if fractions is not None and not _underflows(objective, fractions, along.values):
             # RankBoost implementations smooth by one over the number of pairs, too. It is done in logarithms,
             # because with small sample weights one pair may weigh many times as much as all of them.
             smoothing = -objective.log_n_pairs if 0.0 in fractions[:2] else -np.inf
@@ -129,12 +139,44 @@ def exact_smooth_margin_step(
         growth = -1.0 if sign * weight < 0.0 else 1.0
         return sign * first * norm + growth * (g * along.norm - change), second * norm
 
-    return sign * exact_step(slope, _longest_step(objective)) if slope(0.0)[0] < 0.0 else 0.0
+    if slope(0.0)[0] >= 0.0:
+        return 0.0
+    longest = _longest_step(objective)
+    length = exact_step(slope, longest)
+    if length < longest:
+        return sign * length
+
+    def distant_slope(length: float) -> float:
+        norm = along.norm + length
+        # Where ln F is a line the slope is a constant, which must not seem positive by rounding.
+        return slope(length)[0] - 8.0 * MACHINE_ROUNDING * norm
+
+    # The exponentials of the closed form overflow beyond 700; its slope has changed its sign long before.
+    limit = longest / MACHINE_ROUNDING if fractions is None else 700.0
+    far = root_beyond(distant_slope, longest, limit)
+    return sign * (longest if far is None else far)
 
 
 def _longest_step(objective: ScoreObjective) -> float:
     """Return the step that is taken in place of an infinite one, that of ``best_step`` with one more pair."""
     return float(np.logaddexp(0.0, objective.log_n_pairs)) / objective.power_sum
+
+
+def _underflows(objective: ScoreObjective, fractions: PairFractions, values: Values) -> bool:
+    """Return whether some pairs are against a ranker in {0, 1}, but weigh too little for a float."""
+    if min(fractions[:2]) >= TINY:
+        return False
+    sign = 1.0 if fractions.d_plus >= fractions.d_minus else -1.0
+    return _is_finite(objective, sign * values.astype(np.float64))
+
+
+def _is_finite(objective: ScoreObjective, direction: Floats, push_out: float = 0.0) -> bool:
+    """Return whether the slope along a direction, plus ``push_out``, has a zero."""
+    if isinstance(objective, TwoSumObjective) and objective.joint:
+        up, down = objective.sample.gather(direction)
+        return min(up.min(), -down.max()) < push_out
+    # The logarithm of the sum falls, after a long step, by the least margin of a pair.
+    return objective.sample.least_margin(direction) < push_out
 
 
 def _searched_step(
@@ -164,5 +206,15 @@ def _searched_step(
     if sign * slope(0.0)[0] >= 0.0:
         return 0.0
     # With a penalty the minimum is finite, so the step needs no other bound.
-    longest = _longest_step(objective) if along.ridge == 0.0 else np.inf
-    return exact_step(slope, longest)
+    if along.ridge > 0.0:
+        return exact_step(slope, np.inf)
+    longest = _longest_step(objective)
+    step = exact_step(slope, longest)
+    if abs(step) < longest:
+        return step
+    outward = sign * along.values.astype(np.float64)
+    if not _is_finite(objective, outward, push_out):
+        return step
+    limit = MAX_FLOAT / (4.0 * objective.power_sum)
+    far = root_beyond(objective.slope_of_length(scores, outward, push_out), longest, limit)
+    return step if far is None else sign * far
