@@ -16,7 +16,6 @@ import statistics
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,10 +25,6 @@ from freed_memory import keep_freed_memory
 from sklearn.svm import SVC, LinearSVC
 
 from pushrank import InfinitePush, RankSVM
-from pushrank.models import LinearModel
-from pushrank.pairs import BipartiteSample
-from pushrank.solvers.infinite_push.gradient_projection import infinite_push_by_pairs, rank_svm_by_pairs
-from pushrank.solvers.result import CertifiedSolution
 
 GAP = 1e-4
 STEPS = 1000
@@ -126,28 +121,14 @@ def kernels(y: np.ndarray) -> dict[str, Any]:
 
 
 def of_the_paper(C: float, iterations: int) -> dict[str, Any]:
-    """Return the default solvers and Agarwal's, which keep a variable for each pair."""
+    """Return the default solvers and Agarwal's, by the step length of its grid with the smallest gaps."""
+    printed: Any = {"solver": "gradient-projection", "eta0": 1e-4, "max_iter": iterations}
     return {
         "InfinitePush": InfinitePush(C, tol=GAP),
-        "InfinitePush, Agarwal": ByPairs(infinite_push_by_pairs, C, iterations),
+        "InfinitePush, Agarwal": InfinitePush(C, **printed),
         "RankSVM": RankSVM(C, loss="hinge", tol=GAP),
-        "RankSVM, Agarwal": ByPairs(rank_svm_by_pairs, C, iterations),
+        "RankSVM, Agarwal": RankSVM(C, loss="hinge", **printed),
     }
-
-
-@dataclass
-class ByPairs:
-    """A solver of the paper, with the step length of its grid that leads to the smallest gaps here."""
-
-    solve: Callable[..., CertifiedSolution]
-    C: float
-    max_iter: int
-
-    def fit(self, X: np.ndarray, y: np.ndarray) -> None:
-        """Solve, and keep the gap."""
-        sample = BipartiteSample.from_labels(y)
-        solution = self.solve(LinearModel(X), sample, self.C, eta0=1e-4, max_iter=self.max_iter)
-        self.dual_gap_ = solution.certificate.gap
 
 
 def growth(sizes: tuple[int, ...]) -> None:

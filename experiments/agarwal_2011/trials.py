@@ -5,12 +5,11 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split
 from sklearn.preprocessing import minmax_scale
@@ -21,9 +20,6 @@ from experiments.agarwal_2011.readings import ROUNDS, Figure2, Reading, one
 from experiments.protocol import FOLDS
 from pushrank import SVMMAP, InfinitePush, PushBoost, RankSVM, metrics
 from pushrank.datasets import load_dataset
-from pushrank.models import LinearModel, in_row_space
-from pushrank.pairs import BipartiteSample
-from pushrank.solvers.infinite_push.gradient_projection import infinite_push_by_pairs, rank_svm_by_pairs
 
 C = (0.1, 1.0, 10.0, 100.0, 1000.0)
 ETA0 = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
@@ -106,37 +102,15 @@ TABLES = {
 }
 
 
-@dataclass(eq=False, repr=False)
-class GradientProjection(BaseEstimator):
-    """The Infinite Push or RankSVM by gradient projection as printed: figures 2 and 3."""
-
-    figure: int
-    C: float = 1.0
-    eta0: float = 1e-12
-    max_iter: int = T_MAX
-
-    def fit(self, X: Any, y: Any) -> GradientProjection:
-        """Take ``max_iter`` steps, and keep the iterate of the lowest Q."""
-        model, sample = in_row_space(LinearModel(X)), BipartiteSample.from_labels(y)
-        solve = {2: infinite_push_by_pairs, 3: rank_svm_by_pairs}[self.figure]
-        solution = solve(model, sample, self.C, eta0=self.eta0, max_iter=self.max_iter)
-        self.coef_ = model.lift(solution.coef)
-        self.primal_objective_, self.dual_gap_ = solution.certificate.primal, solution.certificate.gap
-        return self
-
-    def decision_function(self, X: Any) -> Any:
-        """Return the scores of rows."""
-        return X @ self.coef_
-
-
 def rankers(quick: bool) -> Models:
     """Return the rankers of section 6 and the exact ones."""
     t_max, rounds = (20, 5) if quick else (T_MAX, ROUNDS)
     costs, steps = (C[1::2], ETA0[1::2]) if quick else (C, ETA0)
-    infinite = GradientProjection(2, max_iter=t_max)
+    printed_way = {"solver": "gradient-projection", "eta0": 1e-12, "max_iter": t_max}
+    infinite = InfinitePush(**printed_way)
     boosted = {"weak_rankers": "columns", "n_estimators": rounds, "alpha": 0.0, "tol": 1e-12}
     return {
-        "RankSVM": (GradientProjection(3, max_iter=t_max), {"C": costs, "eta0": steps}),
+        "RankSVM": (RankSVM(loss="hinge", **printed_way), {"C": costs, "eta0": steps}),
         "SVMMAP": (SVMMAP(), {"C": costs}),
         **{name: (PushBoost(p, **boosted), {}) for name, p in zip(PUSHES, P, strict=True)},
         "Infinite Push": (infinite, {"C": costs, "eta0": steps}),

@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.optimize import minimize, minimize_scalar
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.naive_bayes import GaussianNB
 
 from pushrank import InfinitePush, IRPush, PushBoost, RankBoost, RankSVM, SmoothMarginRanking
-from pushrank.models import LinearModel
-from pushrank.pairs import BipartiteSample
-from pushrank.solvers.infinite_push.gradient_projection import infinite_push_by_pairs, rank_svm_by_pairs
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -46,6 +44,13 @@ def rows():
     return X, (X[:, 0] + rng.normal(size=24) > 0.4).astype(int), rng
 
 
+def by_pairs(ranker, X, y, eta0, t_max, sample_weight=None):
+    """The ranker by the paper's algorithm, whose gap is far above tol."""
+    ranker.set_params(solver="gradient-projection", eta0=eta0, max_iter=t_max)
+    with pytest.warns(ConvergenceWarning, match="gap is .* use solver='auto'"):
+        return ranker.fit(X, y, sample_weight)
+
+
 @pytest.mark.parametrize(("eta0", "best"), [(0.02, 60), (0.05, 22)])
 def test_the_infinite_push_by_figure_2(eta0, best):
     X, y, _ = rows()
@@ -57,12 +62,15 @@ def test_the_infinite_push_by_figure_2(eta0, best):
         differences, start, lambda a: np.maximum(l1_inf_ball(a, C / m), 0), eta0, t_max
     )
     assert t == best  # too long a step never gets far below the start
-    problem = LinearModel(X), BipartiteSample.from_labels(y), C
-    solution = infinite_push_by_pairs(*problem, eta0=eta0, max_iter=t_max)
-    np.testing.assert_allclose(solution.coef, w, rtol=1e-7)
-    assert solution.certificate.dual == pytest.approx(-Q, rel=1e-9)
+    printed = by_pairs(InfinitePush(C), X, y, eta0, t_max)
+    np.testing.assert_allclose(printed.coef_, w, rtol=1e-7)
+    assert printed.dual_objective_ == pytest.approx(-Q, rel=1e-9)
     exact = InfinitePush(C, tol=1e-8).fit(X, y)
-    assert solution.certificate.dual <= exact.primal_objective_ <= solution.certificate.primal
+    assert printed.dual_objective_ <= exact.primal_objective_ <= printed.primal_objective_
+    # The linear kernel, given as numbers, has the same scores.
+    kernel = by_pairs(InfinitePush(C, "precomputed"), X @ X.T, y, eta0, t_max)
+    scores = printed.decision_function(X), kernel.decision_function(X @ X.T)
+    np.testing.assert_allclose(*map(np.diff, scores), rtol=1e-7, atol=1e-9)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -76,14 +84,13 @@ def test_ranksvm_by_figure_3(weighted):
     w, Q, _ = gradient_projection(
         X[better] - X[worse], upper / 1000, lambda a: np.clip(a, 0, upper), 0.02, t_max
     )
-    problem = LinearModel(X), BipartiteSample.from_labels(y, sample_weight), C
-    printed = rank_svm_by_pairs(*problem, eta0=0.02, max_iter=t_max)
-    np.testing.assert_allclose(printed.coef, w, rtol=1e-9)
-    assert printed.certificate.dual == pytest.approx(-Q, rel=1e-9)
+    printed = by_pairs(RankSVM(C, loss="hinge"), X, y, 0.02, t_max, sample_weight)
+    np.testing.assert_allclose(printed.coef_, w, rtol=1e-9)
+    assert printed.dual_objective_ == pytest.approx(-Q, rel=1e-9)
     exact = RankSVM(C, loss="hinge", tol=1e-8).fit(X, y, sample_weight)
-    long = rank_svm_by_pairs(*problem, eta0=0.02, max_iter=1000)
-    assert long.certificate.dual <= exact.primal_objective_ * (1 + 1e-9)
-    assert long.certificate.primal == pytest.approx(exact.primal_objective_, rel=5e-3)
+    long = by_pairs(RankSVM(C, loss="hinge"), X, y, 0.02, 1000, sample_weight)
+    assert long.dual_objective_ <= exact.primal_objective_ * (1 + 1e-9)
+    assert long.primal_objective_ == pytest.approx(exact.primal_objective_, rel=5e-3)
 
 
 def binary(seed, n=40, n_rankers=8):

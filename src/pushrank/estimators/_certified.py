@@ -27,6 +27,7 @@ from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._target import MIN_ALPHA, Target, checked_data
 from pushrank.models import Kernel, KernelModel, LinearModel, Model, RowSpace, in_row_space
 from pushrank.solvers import Callback
+from pushrank.solvers.infinite_push import BY_PAIRS
 from pushrank.solvers.result import Certificate, CertifiedSolution
 
 Ranker = TypeVar("Ranker", bound=Any)
@@ -130,6 +131,8 @@ def _warn_of_flaws(
     message = f"collapsed: {collapse}" if collapse else ""
     if not collapse and not ranker.converged_:
         easier = "lower C, give the features in float64, for coef_ to be so too" if single else "lower C"
+        if getattr(ranker, "solver", "auto") == BY_PAIRS:
+            easier = "use solver='auto'"
         message = f"did not converge: {certificate.advice(ranker.n_iter_, easier)}"
     if message:
         warn(f"{type(ranker).__name__} {message}", ConvergenceWarning)

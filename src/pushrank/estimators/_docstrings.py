@@ -48,6 +48,10 @@ y : array-like of shape (n_samples,)
 degree : int
 coef0 : float
 cache_size : float""",
+    "gradient_projection": """``"gradient-projection"`` is the algorithm that Agarwal's paper prints, for
+the hinge of two classes, with a variable for each pair: ``max_iter`` steps, 1,000 in the paper, and the
+iterate of the lowest dual objective, as a rule far from the optimum. ``C`` and ``eta0`` are then chosen
+together, by cross-validation.""",
     "weights_and_pairs": """sample_weight : array-like of shape (n_samples,), optional
 qid : array-like of shape (n_samples,), optional
 pairs : (better, worse) or (better, worse, weight), optional""",
@@ -98,6 +102,7 @@ of kernel values, which must be positive semi-definite; a ranker that holds a fu
 1 / n_features.""",
     "degree": """The d of ``"poly"``, at least 1.""",
     "coef0": """The c of ``"poly"``, at least zero.""",
+    "eta0": 'The first step of ``solver="gradient-projection"``, step t being ``eta0 / sqrt(t)``.',
     "cache_size": "Megabytes of kernel values that may be kept.",
     "class_weight": """The weight of a pair is the product of its classes' weights; ``"balanced"`` is
 n / (2 n_c) for n_c rows of a class. For two classes the weights are a factor of C, and move

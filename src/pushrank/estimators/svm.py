@@ -27,7 +27,7 @@ from sklearn.base import BaseEstimator
 
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
-from pushrank._validation import check_k, is_count
+from pushrank._validation import check_k, check_number, is_count
 from pushrank.estimators._certified import (
     CertifiedMixin,
     certified_linear_model,
@@ -55,7 +55,14 @@ from pushrank.objectives.queries import mean_infinite_push
 from pushrank.pairs import BipartiteSample, GradedSample, Sample
 from pushrank.solvers import Callback
 from pushrank.solvers.cutting_plane import Risk, cutting_plane
-from pushrank.solvers.infinite_push import KERNEL_SOLVERS, LINEAR_SOLVERS, SOLVERS, solve_infinite_push
+from pushrank.solvers.infinite_push import (
+    BY_PAIRS,
+    KERNEL_SOLVERS,
+    LINEAR_SOLVERS,
+    SOLVERS,
+    solve_infinite_push,
+)
+from pushrank.solvers.infinite_push.gradient_projection import infinite_push_by_pairs, rank_svm_by_pairs
 from pushrank.solvers.newton import certified_lbfgs, functional_newton
 from pushrank.solvers.result import CertifiedSolution, squared_hinge_certificate
 
@@ -80,6 +87,16 @@ def check_loss(loss: Any) -> None:
     """Raise unless the loss is one of ``LOSSES``."""
     if loss not in LOSSES:
         raise ValueError(f"loss must be one of {list(LOSSES)}, got {loss!r}.")
+
+
+def check_by_pairs(ranker: Any) -> bool:
+    """Return whether the solver is the papers' gradient projection; raise where the ranker cannot take it."""
+    if ranker.solver != BY_PAIRS:
+        return False
+    check_number("eta0", ranker.eta0, above=0.0)
+    if ranker.loss != "hinge":
+        raise ValueError(f"solver={BY_PAIRS!r} is for loss='hinge', not loss={ranker.loss!r}.")
+    return True
 
 
 def pair_risk(objective: PushObjective, sample: Sample, scores: Floats) -> float:
@@ -113,11 +130,13 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
     verbose : bool
     loss : {"hinge", "squared_hinge"}, default="hinge"
         Agarwal's loss, or TopPush's.
-    solver : {"auto", "interior-point", "semismooth-newton", "smo"}, default="auto"
+    solver : {"auto", "interior-point", "semismooth-newton", "smo", "gradient-projection"}, default="auto"
         ``"auto"`` takes an interior point method on a working set of rows for dense or small data; Newton's
         method on proximal points of the dual for sparse data and more than 1,000 features, with the interior
         point method after 300 iterations where there are at most 3,000; sequential minimal optimisation for
-        kernels. The other names force one of them, each for its kind of scores.
+        kernels. These three names force one of them, each for its kind of scores.
+        %(gradient_projection)s
+    eta0 : float
     %(kernel_parameters)s
 
     Attributes
@@ -134,12 +153,12 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
     -----
     An interior point iteration costs O((I + J) d^2), J a few times the number of features d; a projected
     gradient iteration two passes over the data, and a semismooth Newton iteration some tens of passes over
-    the rows that matter. The paper's own algorithm, figure 2, which keeps a variable for each pair, is
-    ``pushrank.solvers.infinite_push.gradient_projection``. Where the mean of the positives lies within the
-    convex hull of the negatives, :math:`w = 0` is optimal: the fit then warns and says what to do. Weights
-    are those of the positives' losses, relative to their sum; a negative counts where its weight is not zero.
-    Ties with the highest negative count as errors. With query groups the risk is the mean of each query's
-    own push, minimised by cutting planes, of which each costs about ten passes over the rows' scores.
+    the rows that matter. A step of the paper's own algorithm, figure 2, costs O(I K log I). Where the mean of
+    the positives lies within the convex hull of the negatives, :math:`w = 0` is optimal: the fit then warns
+    and says what to do. Weights are those of the positives' losses, relative to their sum; a negative counts
+    where its weight is not zero. Ties with the highest negative count as errors. With query groups
+    the risk is the mean of each query's own push, minimised by cutting planes, of which each costs about ten
+    passes over the rows' scores.
 
     Agarwal, SDM 2011, equations (3.4) and (3.9); Li, Jin and Zhou, NIPS 2014, equation (4).
 
@@ -154,7 +173,8 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
     kernel: Any = "linear"
     _: KW_ONLY
     loss: Literal["hinge", "squared_hinge"] = "hinge"
-    solver: Literal["auto", "interior-point", "semismooth-newton", "smo"] = "auto"
+    solver: Literal["auto", "interior-point", "semismooth-newton", "smo", "gradient-projection"] = "auto"
+    eta0: float = 1e-4
     gamma: float | Literal["scale", "auto"] = "scale"
     degree: int = 3
     coef0: float = 0.0
@@ -182,13 +202,16 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
             raise ValueError(
                 f"solver={self.solver!r} is for {kinds}, not kernel={self.kernel!r}; use solver='auto'."
             )
+        by_pairs = check_by_pairs(self)
         X, target = validate_two_classes(rankers[0], X, y, sample_weight)
         weighted, factor = class_weighted(self.class_weight, target)
         sample: Any = weighted.sample
         options = {"loss": self.loss, "solver": self.solver}
         with one_blas_thread():
             model = kernel_model(self, X, target.weights)
-            solve = partial(solve_infinite_push, model, sample, **limits(self), **options)
+            solve: Any = partial(solve_infinite_push, model, sample, **limits(self), **options)
+            if by_pairs:
+                solve = partial(_solve_by_pairs, infinite_push_by_pairs, self, model, sample)
             risk = partial(pair_risk, self._pair_objective(), sample)
             return fit_each(
                 rankers, factor, solve, risk, model, X, weighted, collapse_advice=INFINITE_PUSH_COLLAPSE
@@ -196,6 +219,18 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
 
     def _pair_objective(self) -> PushObjective:
         return PushObjective(self.loss, "maximum", scale="mean")
+
+
+def _solve_by_pairs(
+    algorithm: Callable[..., CertifiedSolution],
+    ranker: Any,
+    model: Model,
+    sample: Any,
+    C: float,
+    *_: Any,
+) -> CertifiedSolution:
+    """Run an algorithm of Agarwal's paper, which starts anew for each C."""
+    return algorithm(model, sample, C, eta0=float(ranker.eta0), max_iter=int(ranker.max_iter))
 
 
 @shared_docs
@@ -225,6 +260,10 @@ class RankSVM(CertifiedMixin, BaseEstimator):
     verbose : bool
     loss : {"hinge", "squared_hinge"}, default="squared_hinge"
         The loss of a pair.
+    solver : {"auto", "gradient-projection"}, default="auto"
+        ``"auto"`` takes the solver that suits the loss and the kernel.
+        %(gradient_projection)s
+    eta0 : float
     %(kernel_parameters)s
 
     Attributes
@@ -244,8 +283,7 @@ class RankSVM(CertifiedMixin, BaseEstimator):
     kernels. An iteration costs two passes over the data and sorting the scores, however many pairs there are;
     grades cost a sort for each binary digit of their number, explicit pairs time linear in their number. With
     a kernel an iteration costs a few products with the kernel matrix. Pairs with equal scores have the loss
-    of margin zero. The paper's own algorithm, figure 3, which keeps a variable for each pair, is
-    ``pushrank.solvers.infinite_push.gradient_projection``.
+    of margin zero. A step of the paper's own algorithm, figure 3, costs time linear in the pairs.
 
     Agarwal, SDM 2011, equations (4.17) to (4.20); Joachims, KDD 2006, for the cutting planes of the hinge.
 
@@ -260,6 +298,8 @@ class RankSVM(CertifiedMixin, BaseEstimator):
     kernel: Any = "linear"
     _: KW_ONLY
     loss: Literal["hinge", "squared_hinge"] = "squared_hinge"
+    solver: Literal["auto", "gradient-projection"] = "auto"
+    eta0: float = 1e-4
     gamma: float | Literal["scale", "auto"] = "scale"
     degree: int = 3
     coef0: float = 0.0
@@ -321,11 +361,20 @@ class RankSVM(CertifiedMixin, BaseEstimator):
         check_certified(rankers)
         check_kernel(self)
         check_loss(self.loss)
+        check_solver(self.solver, ("auto", BY_PAIRS))
+        by_pairs = check_by_pairs(self)
         X, target = validate_ranking(rankers[0], X, y, sample_weight, qid=qid, pairs=pairs)
+        if by_pairs and not isinstance(target.sample, BipartiteSample):
+            raise ValueError(
+                f"solver={BY_PAIRS!r} is for two classes in one list; grades, query groups and explicit "
+                "pairs take solver='auto'."
+            )
         weighted, factor = class_weighted(self.class_weight, target)
         with one_blas_thread():
             model = kernel_model(self, X, target.weights)
-            solve = partial(self._solve, model, weighted.sample)
+            solve: Any = partial(self._solve, model, weighted.sample)
+            if by_pairs:
+                solve = partial(_solve_by_pairs, rank_svm_by_pairs, self, model, weighted.sample)
             risk = partial(pair_risk, self._pair_objective(), weighted.sample)
             return fit_each(rankers, factor, solve, risk, model, X, weighted, grades=True)
 

@@ -174,7 +174,7 @@ def _is_finite(objective: ScoreObjective, direction: Floats, push_out: float = 0
     """Return whether the slope along a direction, plus ``push_out``, has a zero."""
     if isinstance(objective, TwoSumObjective) and objective.joint:
         up, down = objective.sample.gather(direction)
-        return min(up.min(), -down.max()) < push_out
+        return bool(min(up.min(), -down.max()) < push_out)
     # The logarithm of the sum falls, after a long step, by the least margin of a pair.
     return objective.sample.least_margin(direction) < push_out
 

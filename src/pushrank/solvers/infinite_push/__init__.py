@@ -22,7 +22,8 @@ from pushrank.solvers.infinite_push.smo import smo
 from pushrank.solvers.result import Callback, Certificate, CertifiedSolution, Result, offset_callback
 
 LINEAR_SOLVERS, KERNEL_SOLVERS = ("interior-point", "semismooth-newton"), ("smo",)
-SOLVERS = ("auto", *LINEAR_SOLVERS, *KERNEL_SOLVERS)
+BY_PAIRS = "gradient-projection"
+SOLVERS = ("auto", *LINEAR_SOLVERS, *KERNEL_SOLVERS, BY_PAIRS)
 HINGES: dict[type[Loss], HingeLoss] = {Hinge: "hinge", SquaredHinge: "squared_hinge"}
 
 

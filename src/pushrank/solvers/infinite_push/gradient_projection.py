@@ -15,8 +15,8 @@ back to the feasible set; there are ``max_iter`` steps (1,000 in the paper, whic
 Figure 2 projects onto the ball of the l1,inf norm, which bounds :math:`\sum_k \max_i |a_{ik}|`, and then
 clips at zero. That is not the nearest feasible point, which results from clipping first.
 
-These solvers are for reproduction and hardly ever reach a small gap: :class:`pushrank.InfinitePush` and
-:class:`pushrank.RankSVM` solve the same problems with a variable for each row.
+:class:`pushrank.InfinitePush` and :class:`pushrank.RankSVM` run them by ``solver="gradient-projection"``.
+They hardly ever reach a small gap; ``solver="auto"`` solves the same problems with a variable for each row.
 
 Shivani Agarwal, *The Infinite Push*, SDM 2011; Ariadna Quattoni, Xavier Carreras, Michael Collins, Trevor
 Darrell, *An efficient projection for l1,inf regularization*, ICML 2009.
@@ -47,7 +47,8 @@ def infinite_push_by_pairs(
     """Run the algorithm of figure 2; rows with weights or more than 10 million pairs are a ValueError."""
     if sample.positive_weights is not None:
         raise ValueError(
-            "figure 2 of Agarwal (2011) takes no sample_weight; use InfinitePush for the same problem."
+            "solver='gradient-projection', figure 2 of Agarwal (2011), takes no sample_weight or "
+            "class_weight; solver='auto' solves the same problem with both."
         )
     shape = _checked_shape(sample)
     budget = C / shape[0]
@@ -90,7 +91,7 @@ def _checked_shape(sample: BipartiteSample) -> tuple[int, int]:
     if shape[0] * shape[1] > MAX_PAIRS:
         raise ValueError(
             f"gradient projection keeps a variable for each of {shape[0] * shape[1]:,} pairs, and takes at "
-            f"most {MAX_PAIRS:,}; use InfinitePush or RankSVM, which keep none for a pair."
+            f"most {MAX_PAIRS:,}; solver='auto' keeps none for a pair."
         )
     return shape
 
