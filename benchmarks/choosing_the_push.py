@@ -68,7 +68,7 @@ def main() -> None:
     )
     for name, X, y in cases():
         for scoring in ("positives_at_top", "average_precision"):
-            path = PNormPushCV(PS, ALPHAS, scoring=scoring)
+            path = PNormPushCV(PS, alphas=ALPHAS, scoring=scoring)
             grid = GridSearchCV(
                 PNormPush(), {"alpha": ALPHAS, "p": PS}, cv=5, scoring=getattr(metrics.scorers, scoring)
             )

@@ -113,10 +113,10 @@ def kernels(y: np.ndarray) -> dict[str, Any]:
     C = float(y.sum())
     return {
         "SVC": SVC(C=1.0),
-        "InfinitePush": InfinitePush(C, "rbf", tol=GAP),
-        "InfinitePush, squared": InfinitePush(C, "rbf", loss="squared_hinge", tol=GAP),
-        "RankSVM, squared": RankSVM(C, "rbf", tol=GAP),
-        "RankSVM": RankSVM(C, "rbf", loss="hinge", tol=GAP),
+        "InfinitePush": InfinitePush(C, kernel="rbf", tol=GAP),
+        "InfinitePush, squared": InfinitePush(C, kernel="rbf", loss="squared_hinge", tol=GAP),
+        "RankSVM, squared": RankSVM(C, kernel="rbf", tol=GAP),
+        "RankSVM": RankSVM(C, kernel="rbf", loss="hinge", tol=GAP),
     }
 
 

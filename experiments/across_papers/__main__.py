@@ -140,7 +140,7 @@ def methods() -> list[Method]:
         Method("PushLGBMRanker", PushLGBMRanker(n_jobs=1, random_state=0), "p", ps),
         Method("PNormPush", PNormPush(alpha=0.01), "p", ps),
         Method("PNormPush(4)", PNormPush(4.0), "alpha", alphas),
-        Method("PNormPushCV", PNormPushCV(ps, alphas, scoring=AP, cv=FOLDS), "scoring", [AP]),
+        Method("PNormPushCV", PNormPushCV(ps, alphas=alphas, scoring=AP, cv=FOLDS), "scoring", [AP]),
         Method("IRPush", IRPush(), "alpha", [0.1, 0.01, 0.001]),
         Method("PushBoost", PushBoost(**boosted), "p", ps),
         Method("RankBoost", RankBoost(), *rounds),

@@ -120,7 +120,7 @@ class Remembered:
 
 def fits(budget: dict[str, float], folds: Any, by_time: bool, seed: int, kept: Path) -> Iterator[Any]:
     """Yield the names of the methods and their models for a budget."""
-    alone = {"PatMat, NP": PatMat(10.0, of="negatives"), "pAUC": partial_auc(0.25, 1e-2)}
+    alone = {"PatMat, NP": PatMat(C=10.0, of="negatives"), "pAUC": partial_auc(0.25, 1e-2)}
     yield LOGISTIC, LogisticRegression(max_iter=1000)
     yield from alone.items()
     for name, families in {WITHOUT: [], **HEIRS}.items():

@@ -57,7 +57,7 @@ MODELS: dict[str, tuple[Callable[[float], Any], list[float], bool]] = {
         True,
     ),
     "InfinitePush": (lambda C: InfinitePush(C, tol=1e-2), [1e2, 1e3, 1e4], False),
-    "TrimmedPush(.25, 4)": (lambda alpha: TrimmedPush(0.25, 4, alpha=alpha), [1e-2, 0.1, 1.0], False),
+    "TrimmedPush(.25, 4)": (lambda alpha: TrimmedPush(0.25, p=4, alpha=alpha), [1e-2, 0.1, 1.0], False),
     "RampAtK(.25)": (lambda C: RampAtK(0.25, C=C, random_state=0), [1.0, 10.0, 100.0], False),
     "SVMMAP": (lambda C: SVMMAP(C, tol=1e-2), [1.0, 10.0, 100.0], False),
     "StructSVM(prbep)": (lambda C: StructSVM(C, measure="prbep", tol=1e-2), [1.0, 10.0, 100.0], False),

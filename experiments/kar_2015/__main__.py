@@ -76,7 +76,7 @@ Lacking = Callable[[str], bool]
 
 def others(seed: int, k: float) -> Iterator[tuple[str, int, Any]]:
     """Yield every other method with ever more work: its name, the passes or iterations, and the model."""
-    yield "1PMB", 1, SGDAtK(k, "struct", radius=10.0, max_iter=1, random_state=seed)
+    yield "1PMB", 1, SGDAtK(k, surrogate="struct", radius=10.0, max_iter=1, random_state=seed)
     for iterations in (2, 5, 20, 200):
         yield "logistic regression", iterations, LogisticRegression(max_iter=iterations)
         yield "PNormPush(4)", iterations, PNormPush(4.0, max_iter=iterations)

@@ -47,13 +47,13 @@ KINDS = {
     "adaboost": (AdaBoostRanker(n_estimators=9), GRADIENT),
     "ranksvm": (RankSVM(10.0), GRADIENT),
     "ranksvm, hinge": (RankSVM(10.0, loss="hinge"), GAP),
-    "ranksvm, kernel": (RankSVM(10.0, "rbf"), GAP),
+    "ranksvm, kernel": (RankSVM(10.0, kernel="rbf"), GAP),
     "infinite push": (InfinitePush(10.0), GAP),
     "infinite push, wide": (InfinitePush(10.0, solver="semismooth-newton"), GAP),
-    "infinite push, kernel": (InfinitePush(10.0, "rbf"), GAP),
+    "infinite push, kernel": (InfinitePush(10.0, kernel="rbf"), GAP),
     "svmmap": (SVMMAP(10.0), GAP),
     "structural": (StructSVM(), GAP),
-    "share": (PatMat(10.0, tol=1e-6), GRADIENT),
+    "share": (PatMat(C=10.0, tol=1e-6), GRADIENT),
     "ramp": (RampAtK(init="perceptron", random_state=0), ["objective", "fall"]),
     "trimmed": (TrimmedPush(), ["objective", "kept"]),
     "perceptron": (PerceptronAtK(max_iter=3), MISTAKES),
@@ -75,7 +75,9 @@ def last_line(text):
     return int(found[1]), {name: float(value) for name, value in named}
 
 
-@pytest.mark.parametrize("ranker", [PNormPushCV((1, 4), (0.1, 1.0), cv=3), PushRankerCV(alphas=(1.0,), cv=4)])
+@pytest.mark.parametrize(
+    "ranker", [PNormPushCV((1, 4), alphas=(0.1, 1.0), cv=3), PushRankerCV(alphas=(1.0,), cv=4)]
+)
 def test_a_search_shows_its_solutions(ranker, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "160")
     X, y = data()

@@ -65,7 +65,7 @@ CONFIGURED = [
     IRPush(positive=True),
     PushRanker("logistic", "power"),
     PushRanker("squared_hinge"),
-    PNormPushCV((1.0, 4.0), (0.1,), scoring="average_precision", cv=2),
+    PNormPushCV((1.0, 4.0), alphas=(0.1,), scoring="average_precision", cv=2),
     PushRankerCV("logistic", ("identity",), alphas=(0.01, 0.1), scoring="average_precision", cv=2),
     *(PushBoost(weak_rankers=kind, n_estimators=10) for kind in ("stumps", "columns", "regressors")),
     RankBoost(n_estimators=10),

@@ -284,10 +284,10 @@ def test_parameters_are_checked_before_the_data_are_looked_at(parameters, error,
 
 @pytest.mark.parametrize("keep", [[0.25, 0.5], [2, 3], [0.25, 3], [3, 0.5]])
 def test_keep_must_not_grow(keep):
-    ranker = CascadeRanker([Column()] * 3, keep)
+    ranker = CascadeRanker([Column()] * 3, keep=keep)
     with pytest.raises(ValueError, match=r"keep must not grow.*of 8 rows, keep\[1\]"):
         ranker.fit(X8, Y8)
-    assert CascadeRanker([Column()] * 3, [4, 0.5]).fit(X8, Y8).n_kept_.tolist() == [4, 4]
+    assert CascadeRanker([Column()] * 3, keep=[4, 0.5]).fit(X8, Y8).n_kept_.tolist() == [4, 4]
 
 
 def test_bad_data_are_refused_and_leave_an_earlier_fit_whole(data):

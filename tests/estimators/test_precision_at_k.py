@@ -37,7 +37,7 @@ def test_mistakes_stay_below_their_bound_on_separable_streams(variant, capsys):
     lines = []
     for seed in range(20):
         X, y, _, margin = separable_stream(seed)
-        ranker = PerceptronAtK(0.25, variant, batch_size=100, max_iter=1, random_state=seed).fit(X, y)
+        ranker = PerceptronAtK(0.25, variant=variant, batch_size=100, max_iter=1, random_state=seed).fit(X, y)
         radius = np.linalg.norm(X, axis=1).max()
         bound = 4.0 * ranker._learner.finalized.read("max_k") * radius**2 / margin**2
         assert 0 < ranker.n_mistakes_ <= bound
@@ -55,7 +55,7 @@ def test_mistakes_stay_below_their_bound_on_separable_streams(variant, capsys):
 @pytest.mark.parametrize("variant", ["avg", "max"])
 def test_the_reported_bound_is_the_formula_at_some_multiple(variant):
     X, y, *_ = separable_stream(3, n=2000)
-    ranker = PerceptronAtK(0.25, variant, batch_size=100, max_iter=1, shuffle=False).fit(X, y)
+    ranker = PerceptronAtK(0.25, variant=variant, batch_size=100, max_iter=1, shuffle=False).fit(X, y)
     radius = np.linalg.norm(X, axis=1).max()
     reach = radius * np.sqrt(4.0 * ranker._learner.finalized.read("max_k"))
     most = np.inf

@@ -139,13 +139,13 @@ def test_the_average_is_that_of_all_iterates(data):
 
 def test_one_batch_by_hand():
     X, y = np.array([[2.0, 0.0], [1.0, 1.0], [0.0, 3.0]]), np.array([0, 1, 1])
-    first = PerceptronAtK(1, "avg", **ONE_PASS, average=False).fit(X, y)
+    first = PerceptronAtK(1, variant="avg", **ONE_PASS, average=False).fit(X, y)
     # all scores tie at zero, negatives first: one mistake, both positives missed, each is added by half
     np.testing.assert_allclose(first.coef_, -X[0] + 0.5 * (X[1] + X[2]))
     assert first.n_mistakes_ == 1.0
-    top = PerceptronAtK(1, "max", **ONE_PASS, average=False).partial_fit(X, y, [0, 1])
+    top = PerceptronAtK(1, variant="max", **ONE_PASS, average=False).partial_fit(X, y, [0, 1])
     assert any(np.array_equal(top.coef_, x - X[0]) for x in X[1:])
-    step = SGDAtK(1, "avg", eta0=0.5, **ONE_PASS, average=False).fit(X, y)
+    step = SGDAtK(1, surrogate="avg", eta0=0.5, **ONE_PASS, average=False).fit(X, y)
     np.testing.assert_allclose(step.coef_, 0.5 * first.coef_)
 
 

@@ -191,7 +191,7 @@ def test_the_gap_of_the_p_norm_push_is_that_of_the_entropies(max_iter):
 
 def test_a_search_certifies_its_solution():
     X, y = kinds_of_data()["two classes"][0]
-    search = PNormPushCV((1, 4), (0.1,), cv=2).fit(X, y)
+    search = PNormPushCV((1, 4), alphas=(0.1,), cv=2).fit(X, y)
     ranker = PNormPush(search.p_, alpha=0.1).fit(X, y)
     assert search.dual_gap_ <= 1e-4
     assert search.primal_objective_ == pytest.approx(ranker.primal_objective_, rel=1e-6)

@@ -42,7 +42,7 @@ def data():
 )
 def test_the_same_scores_and_choice_as_a_grid_search(data, scoring, make):
     X, y = data
-    found = PNormPushCV(PS, ALPHAS, scoring=scoring).fit(make(X), y)
+    found = PNormPushCV(PS, alphas=ALPHAS, scoring=scoring).fit(make(X), y)
     grid = GridSearchCV(
         PNormPush(), {"alpha": ALPHAS, "p": PS}, scoring=getattr(metrics.scorers, scoring), cv=5
     ).fit(make(X), y)
@@ -84,15 +84,17 @@ def test_sums_are_as_accurate_as_asked(data):
 
 def test_fewer_iterations_than_from_zero(data):
     X, y = data
-    found = PNormPushCV(PS, ALPHAS).fit(X, y)
+    found = PNormPushCV(PS, alphas=ALPHAS).fit(X, y)
     cold = [PNormPush(p, alpha=alpha).fit(X, y).n_iter_ for alpha in ALPHAS for p in PS]
     assert found.cv_results_["mean_n_iter"].mean() < 0.5 * np.mean(cold)
 
 
 def test_the_largest_penalty_within_one_standard_error_is_taken(data):
     X, y = data
-    best = PNormPushCV(PS, ALPHAS, scoring="average_precision").fit(X, y)
-    simple = PNormPushCV(PS, ALPHAS, scoring="average_precision", selection="one_standard_error").fit(X, y)
+    best = PNormPushCV(PS, alphas=ALPHAS, scoring="average_precision").fit(X, y)
+    simple = PNormPushCV(PS, alphas=ALPHAS, scoring="average_precision", selection="one_standard_error").fit(
+        X, y
+    )
     assert (-simple.alpha_, simple.p_) <= (-best.alpha_, best.p_)
     splits = np.array([best.cv_results_[f"split{f}_test_score"] for f in range(5)]).T
     below = splits[best.best_index_] - splits
@@ -110,8 +112,8 @@ def test_integer_weights_are_copies(data):
     folds = [(np.flatnonzero(halves == h), np.flatnonzero(halves != h)) for h in (0, 1)]
     of_copies = [tuple(np.flatnonzero(np.isin(copies, rows)) for rows in fold) for fold in folds]
     for scoring in ("average_precision", "positives_at_top", "discounted_cumulative_gain"):
-        weighted = PNormPushCV(PS, ALPHAS, scoring=scoring, cv=folds).fit(X, y, w)
-        copied = PNormPushCV(PS, ALPHAS, scoring=scoring, cv=of_copies).fit(X[copies], y[copies])
+        weighted = PNormPushCV(PS, alphas=ALPHAS, scoring=scoring, cv=folds).fit(X, y, w)
+        copied = PNormPushCV(PS, alphas=ALPHAS, scoring=scoring, cv=of_copies).fit(X[copies], y[copies])
         np.testing.assert_allclose(
             weighted.cv_results_["mean_test_score"], copied.cv_results_["mean_test_score"], rtol=1e-6
         )
@@ -122,7 +124,7 @@ def test_separable_data_without_penalty_are_reported():
     X = np.r_[np.ones(20), -np.ones(20)][:, None] + 0.01 * np.arange(40)[:, None]
     y = np.r_[np.ones(20), np.zeros(20)]
     with pytest.warns(ConvergenceWarning, match="solutions did not converge"):
-        ranker = PNormPushCV((1.0, 4.0), (0.0,), cv=2).fit(X, y)
+        ranker = PNormPushCV((1.0, 4.0), alphas=(0.0,), cv=2).fit(X, y)
     assert ranker.score(X, y) == 1.0
 
 
@@ -200,7 +202,7 @@ def test_groups_are_kept_whole_by_their_splitter(data, ranker):
 
 
 @pytest.mark.parametrize(
-    "ranker", by_day([PNormPushCV(PS, ALPHAS, cv=3), PushRankerCV("logistic", alphas=ALPHAS, cv=3)], 1)
+    "ranker", by_day([PNormPushCV(PS, alphas=ALPHAS, cv=3), PushRankerCV("logistic", alphas=ALPHAS, cv=3)], 1)
 )
 def test_the_number_of_jobs_changes_nothing(data, ranker, capsys):
     X, y = data

@@ -170,7 +170,7 @@ def test_wide_rows_are_not_rotated():
         ranker = PNormPush(alpha=1.0, positive=True).fit(X[:, :columns], y)
         assert ranker.dual_gap_ <= 1e-4
         assert ranker.coef_.min() == 0.0
-        trimmed = TrimmedPush(1.0, 4.0, alpha=1.0, positive=True).fit(X[:, :columns], y)
+        trimmed = TrimmedPush(1.0, p=4.0, alpha=1.0, positive=True).fit(X[:, :columns], y)
         np.testing.assert_allclose(trimmed.coef_, ranker.coef_, atol=1e-4 * ranker.coef_.max())
 
 

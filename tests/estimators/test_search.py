@@ -209,7 +209,7 @@ def test_a_search_may_be_a_member_of_a_search(hidden):
 
 
 SEARCHES = [
-    PNormPushCV((1.0, 4.0), (0.1,), scoring="average_precision"),
+    PNormPushCV((1.0, 4.0), alphas=(0.1,), scoring="average_precision"),
     PushRankerCV(prices=("identity",), alphas=(0.1,), scoring="average_precision"),
     TopRankerCV(candidates=["logistic-regression"]),
     PushBoostCV(random_state=0, **SMALL),

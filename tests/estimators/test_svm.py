@@ -28,10 +28,10 @@ KINDS = {
     "push": lambda C=1.0, **options: InfinitePush(C, **options),
     "top push": lambda C=1.0, **options: InfinitePush(C, loss="squared_hinge", **options),
     "push, wide": lambda C=1.0, **options: InfinitePush(C, solver="semismooth-newton", **options),
-    "push, rbf": lambda C=1.0, **options: InfinitePush(C, "rbf", **options),
+    "push, rbf": lambda C=1.0, **options: InfinitePush(C, kernel="rbf", **options),
     "hinge": lambda C=1.0, **options: RankSVM(C, loss="hinge", **options),
     "squared hinge": lambda C=1.0, **options: RankSVM(C, **options),
-    "squared hinge, rbf": lambda C=1.0, **options: RankSVM(C, "rbf", **options),
+    "squared hinge, rbf": lambda C=1.0, **options: RankSVM(C, kernel="rbf", **options),
     "average precision": lambda C=1.0, **options: SVMMAP(C, **options),
 }
 
@@ -238,7 +238,7 @@ def test_ranksvm_of_grades_groups_and_pairs(seed, form, loss):
     value, _ = pairwise_svm(X[better] - X[worse], 10.0 * shares / shares.sum(), loss)
     for kernel in ("linear", "precomputed"):
         table = X if kernel == "linear" else X @ X.T
-        ranker = RankSVM(10.0, kernel, loss=loss, tol=1e-9, max_iter=3000)
+        ranker = RankSVM(10.0, kernel=kernel, loss=loss, tol=1e-9, max_iter=3000)
         ranker.fit(table, sample_weight=weights, **options)
         assert ranker.primal_objective_ == pytest.approx(value, rel=1e-6)
         assert ranker.dual_objective_ <= value * (1 + 1e-6)

@@ -63,7 +63,7 @@ def test_the_optimum_is_that_of_all_pairs(seed, loss):
     options = {"loss": loss, "gamma": 0.7, "tol": 1e-8}
     for push, kind, limit in ((True, InfinitePush, 100_000), (False, RankSVM, 3000)):
         value = cone_optimum(gram, y, C, loss, push)
-        ranker = kind(C, "rbf", max_iter=limit, **options).fit(X, y)
+        ranker = kind(C, kernel="rbf", max_iter=limit, **options).fit(X, y)
         assert ranker.primal_objective_ == pytest.approx(value, rel=1e-6, abs=1e-8)
         assert ranker.dual_objective_ <= value * (1 + 1e-6) + 1e-8
     sample, model = BipartiteSample.from_labels(y), KernelModel(gram, Kernel("precomputed"), 1 << 30)
@@ -79,7 +79,7 @@ def test_the_optimum_is_that_of_all_pairs(seed, loss):
 def test_a_linear_kernel_is_a_linear_ranker(kind, loss, seed):
     X, y, C = small(seed)
     linear = kind(C, loss=loss, tol=1e-10, max_iter=20_000).fit(X, y)
-    by_rows = kind(C, "precomputed", loss=loss, tol=1e-10, max_iter=20_000).fit(linear_kernel(X), y)
+    by_rows = kind(C, kernel="precomputed", loss=loss, tol=1e-10, max_iter=20_000).fit(linear_kernel(X), y)
     for one, other in ((linear, by_rows), (by_rows, linear)):
         assert one.dual_gap_ < 1e-5
         assert one.primal_objective_ >= other.dual_objective_ * (1 - 1e-9) - 1e-12
@@ -98,7 +98,7 @@ def test_it_is_an_asymmetric_support_vector_machine(seed):
     C = 5.0
     c = C / y.sum()
     machine = SVC(C=1.0, gamma=0.3, class_weight={1: 2 * c, 0: 2 * C}, tol=1e-10).fit(X, y)
-    ranker = InfinitePush(C, "rbf", gamma=0.3, tol=1e-10).fit(X, y)
+    ranker = InfinitePush(C, kernel="rbf", gamma=0.3, tol=1e-10).fit(X, y)
     ours, theirs = ranker.decision_function(X), machine.decision_function(X) / 2
     np.testing.assert_allclose(ours - ours.mean(), theirs - theirs.mean(), atol=1e-4)
 
@@ -109,7 +109,7 @@ def test_it_is_an_asymmetric_support_vector_machine(seed):
 def test_the_gap_can_be_recomputed_from_what_is_kept(kind, loss, C):
     X, y = load_breast_cancer(return_X_y=True)
     X = scale(X)
-    ranker = kind(C, "rbf", loss=loss).fit(X, y)
+    ranker = kind(C, kernel="rbf", loss=loss).fit(X, y)
     assert ranker.converged_
     gram = rbf_kernel(X, gamma=ranker.gamma_)
     v = np.zeros(len(y))
@@ -132,7 +132,7 @@ def test_the_gap_can_be_recomputed_from_what_is_kept(kind, loss, C):
             assert alpha.max() <= c * (1 + 1e-12)
         bend = 0.0 if loss == "hinge" else (alpha**2).sum() / (4 * c)
         assert ranker.dual_objective_ == pytest.approx(alpha.sum() - bend - 0.5 * norm, rel=1e-9)
-    exact = kind(C, "rbf", loss=loss, tol=1e-7).fit(X, y)
+    exact = kind(C, kernel="rbf", loss=loss, tol=1e-7).fit(X, y)
     assert ranker.dual_objective_ <= exact.primal_objective_ * (1 + 1e-9)
 
 
@@ -140,22 +140,24 @@ def test_the_gap_can_be_recomputed_from_what_is_kept(kind, loss, C):
 def test_kernels_of_all_kinds():
     X, y = load_breast_cancer(return_X_y=True)
     X = scale(X)
-    expected = InfinitePush(10.0, "rbf", gamma=0.01, tol=1e-6).fit(X, y).decision_function(X)
+    expected = InfinitePush(10.0, kernel="rbf", gamma=0.01, tol=1e-6).fit(X, y).decision_function(X)
 
     def own(A, B):
         return rbf_kernel(A, B, gamma=0.01)
 
     for kernel, table in ((own, X), ("rbf", sp.csr_array(X)), ("rbf", X.astype(np.float32))):
-        found = InfinitePush(10.0, kernel, gamma=0.01, tol=1e-6).fit(table, y).decision_function(table)
+        found = InfinitePush(10.0, kernel=kernel, gamma=0.01, tol=1e-6).fit(table, y).decision_function(table)
         np.testing.assert_allclose(found, expected, atol=2e-3)
-    precomputed = InfinitePush(10.0, "precomputed", tol=1e-6).fit(own(X, X), y)
+    precomputed = InfinitePush(10.0, kernel="precomputed", tol=1e-6).fit(own(X, X), y)
     np.testing.assert_allclose(precomputed.decision_function(own(X, X)), expected, atol=2e-3)
     assert precomputed.gamma_ is None
     table = sp.csr_matrix(X)
-    sparse_values = RankSVM(10.0, lambda A, B: A @ B.T).fit(table, y)  # a function may give a sparse matrix
+    sparse_values = RankSVM(10.0, kernel=lambda A, B: A @ B.T).fit(
+        table, y
+    )  # a function may give a sparse matrix
     linear = RankSVM(10.0, tol=1e-6).fit(X, y).decision_function(X)
     np.testing.assert_allclose(sparse_values.decision_function(table), linear, atol=2e-2)
-    poly = RankSVM(10.0, "poly", degree=2, coef0=1.0, gamma="auto").fit(X, y)
+    poly = RankSVM(10.0, kernel="poly", degree=2, coef0=1.0, gamma="auto").fit(X, y)
     gram = polynomial_kernel(X, X[poly.support_], degree=2, coef0=1.0, gamma=1 / 30)
     np.testing.assert_allclose(poly.decision_function(X), gram @ poly.dual_coef_ - poly.threshold_, atol=1e-8)
     assert poly.gamma_ == 1 / 30
@@ -169,8 +171,8 @@ def test_kernels_of_all_kinds():
 def test_little_memory_gives_the_same(kind):
     X, y = load_breast_cancer(return_X_y=True)
     X = scale(X)
-    much = kind(100.0, "rbf", tol=1e-8).fit(X, y)
-    little = kind(100.0, "rbf", tol=1e-8, cache_size=0.1).fit(X, y)
+    much = kind(100.0, kernel="rbf", tol=1e-8).fit(X, y)
+    little = kind(100.0, kernel="rbf", tol=1e-8, cache_size=0.1).fit(X, y)
     assert little.primal_objective_ == pytest.approx(much.primal_objective_, rel=1e-7)
     assert little.converged_
 
@@ -184,8 +186,8 @@ def test_weights_are_repetition():
     for kind in (InfinitePush, RankSVM):
         for loss in LOSSES:
             options = {"loss": loss, "gamma": 0.5, "tol": 1e-9}
-            one = kind(5.0, "rbf", **options).fit(X, y, sample_weight=weights)
-            other = kind(5.0, "rbf", **options).fit(*repeated)
+            one = kind(5.0, kernel="rbf", **options).fit(X, y, sample_weight=weights)
+            other = kind(5.0, kernel="rbf", **options).fit(*repeated)
             assert one.primal_objective_ == pytest.approx(other.primal_objective_, rel=1e-8)
             ours, theirs = (m.decision_function(X) for m in (one, other))
             np.testing.assert_allclose(ours - ours[0], theirs - theirs[0], atol=1e-3)
@@ -195,7 +197,9 @@ def test_weights_are_repetition():
 def test_cross_validation_splits_a_precomputed_kernel_on_both_sides():
     X, y = load_breast_cancer(return_X_y=True)
     gram = rbf_kernel(scale(X), gamma=0.01)
-    scores = cross_val_score(InfinitePush(10.0, "precomputed"), gram, y, cv=3, scoring="average_precision")
+    scores = cross_val_score(
+        InfinitePush(10.0, kernel="precomputed"), gram, y, cv=3, scoring="average_precision"
+    )
     assert scores.min() > 0.95
 
 
@@ -209,7 +213,7 @@ def test_extremes_give_an_answer_or_a_message(kind, loss, C, recwarn):
     for y in ((X[:, 0] > 0.2).astype(int), np.arange(40) == 0, np.arange(40) != 0, np.arange(40) % 2):
         for table in (X, 1e4 * X, 1e-4 * X, np.zeros_like(X), X.round() * 0.5):
             recwarn.clear()
-            ranker = kind(C, "rbf", gamma=1.0, loss=loss, max_iter=200).fit(table, y)
+            ranker = kind(C, kernel="rbf", gamma=1.0, loss=loss, max_iter=200).fit(table, y)
             assert np.isfinite(ranker.decision_function(table)).all()
             assert np.isfinite([ranker.primal_objective_, ranker.dual_objective_]).all()
             assert ranker.converged_ or len(recwarn)
@@ -237,7 +241,7 @@ def test_a_kernel_with_negative_eigenvalues_proves_nothing(kind, loss, C):
     X, y = scale(X)[:200, :3], y[:200]
     for kernel, table in ((sigmoid_kernel, X), ("precomputed", sigmoid_kernel(X))):
         with pytest.raises(ValueError, match="not positive semi-definite: its values at training rows"):
-            kind(C, kernel, loss=loss).fit(table, y)
+            kind(C, kernel=kernel, loss=loss).fit(table, y)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -260,7 +264,7 @@ def test_a_kernel_of_differences_is_enough(kind, loss):
 def test_kernel_rankers_are_saved(tmp_path):
     X, y = load_breast_cancer(return_X_y=True)
     X = scale(X)
-    ranker = InfinitePush(10.0, "rbf").fit(X, y)
+    ranker = InfinitePush(10.0, kernel="rbf").fit(X, y)
     save(ranker, tmp_path / "model.skops")
     again = load(tmp_path / "model.skops")
     np.testing.assert_array_equal(again.decision_function(X), ranker.decision_function(X))
@@ -276,5 +280,5 @@ def test_free_room_is_filled_with_whole_blocks_of_columns(monkeypatch):
         KernelModel, "columns", lambda model, rows: made.append(len(rows)) or columns(model, rows)
     )
     # room for nine tenths of the matrix
-    InfinitePush(10.0, "rbf", cache_size=0.9 * 8 * 600**2 / 2**20).fit(X, y)
+    InfinitePush(10.0, kernel="rbf", cache_size=0.9 * 8 * 600**2 / 2**20).fit(X, y)
     assert len(made) <= 2 * 600 / BLOCK

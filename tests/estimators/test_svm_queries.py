@@ -20,7 +20,7 @@ quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarnin
 RANKERS = {
     "infinite push": InfinitePush(3.0),
     "top push": InfinitePush(3.0, loss="squared_hinge"),
-    "kernel": InfinitePush(3.0, "rbf"),
+    "kernel": InfinitePush(3.0, kernel="rbf"),
     "average precision": SVMMAP(3.0),
     "precision": StructSVM(3.0, k=2),
     "break-even": StructSVM(3.0, measure="prbep"),

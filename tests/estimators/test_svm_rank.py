@@ -126,9 +126,9 @@ def test_where_all_losses_are_zero_nothing_is_divided_by_zero():
 def test_the_unit_of_the_weights_changes_nothing(loss, kernel):
     X, y = load_breast_cancer(return_X_y=True)
     X = scale(X)
-    expected = RankSVM(10.0, kernel, loss=loss).fit(X, y).primal_objective_
+    expected = RankSVM(10.0, kernel=kernel, loss=loss).fit(X, y).primal_objective_
     for unit in (1e-200, 1e200):
-        found = RankSVM(10.0, kernel, loss=loss).fit(X, y, sample_weight=np.full(len(y), unit))
+        found = RankSVM(10.0, kernel=kernel, loss=loss).fit(X, y, sample_weight=np.full(len(y), unit))
         assert found.primal_objective_ == pytest.approx(expected, rel=1e-4)
 
 

@@ -84,7 +84,7 @@ def test_one_negative_is_the_infinite_push(loss):
     X, y = load_breast_cancer(return_X_y=True)
     X = scale(X)
     expected = InfinitePush(100.0, loss=loss, tol=1e-8).fit(X, y)
-    found = TopPushK(100.0, k=1, loss=loss, tol=1e-6).fit(X, y)
+    found = TopPushK(C=100.0, k=1, loss=loss, tol=1e-6).fit(X, y)
     assert found.primal_objective_ == pytest.approx(expected.primal_objective_, rel=1e-6)
 
 
@@ -123,8 +123,8 @@ def test_top_mean_of_no_more_rows_than_positives_has_its_optimum_at_zero():
     _, X, y = data(5, 90)
     X[:, 0] += 5.0 * y
     with pytest.warns(ConvergenceWarning, match="zero coefficients are optimal.*Take a larger k"):
-        TopPushK(100.0, k=30, of="all").fit(X, y)
-    assert TopPushK(100.0, k=45, of="all").fit(X, y).coef_.any()
+        TopPushK(C=100.0, k=30, of="all").fit(X, y)
+    assert TopPushK(C=100.0, k=45, of="all").fit(X, y).coef_.any()
 
 
 def test_pat_mat_learns_where_top_push_has_its_optimum_at_zero():
@@ -132,9 +132,9 @@ def test_pat_mat_learns_where_top_push_has_its_optimum_at_zero():
     X, y = rng.normal(size=(400, 3)), np.arange(400) < 40
     X[y, 0] += 0.5
     with pytest.warns(ConvergenceWarning, match="zero coefficients are optimal"):
-        TopPushK(100.0, k=10).fit(X, y)
+        TopPushK(C=100.0, k=10).fit(X, y)
     for beta in (0.01, 1.0, 100.0):
-        assert PatMat(100.0, beta=beta).fit(X, y).coef_[0] > 0.0
+        assert PatMat(C=100.0, beta=beta).fit(X, y).coef_[0] > 0.0
     with pytest.warns(ConvergenceWarning, match="the means of the classes hardly differ"):
         PatMat().fit(np.r_[X, X], np.repeat([False, True], 400))
 
@@ -159,7 +159,7 @@ def test_bad_parameters_are_errors():
 def test_queries_have_the_mean_of_their_objectives():
     rng, X, y = data(3, 80)
     qid = np.arange(80) % 4
-    ranker = PatMat(10.0, tau=0.2, tol=1e-6).fit(X, y, qid=qid)
+    ranker = PatMat(C=10.0, tau=0.2, tol=1e-6).fit(X, y, qid=qid)
     each = [objective_of(ranker).value(y[qid == q], (X @ ranker.coef_)[qid == q]) for q in range(4)]
     risk = np.mean(each)
     assert ranker.primal_objective_ == pytest.approx(0.5 * ranker.coef_ @ ranker.coef_ + 10.0 * risk)

@@ -116,7 +116,7 @@ def test_pat_mat_is_a_candidate_by_name_and_ends_at_its_optimum():
     named = TopRankerCV(candidates=["pat-mat"], cv=2).fit(X, y)
     assert named.candidate_ == "pat-mat"
     C, tau = named.best_params_["C"], named.best_params_["tau"]
-    best = PatMat(C, tau=tau, of="negatives", tol=1e-6).fit(X, y)
+    best = PatMat(C=C, tau=tau, of="negatives", tol=1e-6).fit(X, y)
     risk = ThresholdObjective(tau, beta=1.0).value(y, X @ named.coef_)
     assert 0.5 * named.coef_ @ named.coef_ + C * risk == pytest.approx(best.primal_objective_, rel=2e-4)
     assert "pat-mat" not in DEFAULT_CANDIDATES

@@ -33,7 +33,7 @@ def objective(X, y, kept, coef, p, alpha):
 @pytest.mark.parametrize("p", [1.0, 4.0, 16.0])
 def test_the_objective_falls_to_that_of_the_highest_positives(seed, p):
     X, y = overlapping(seed)
-    ranker = TrimmedPush(5, p, alpha=0.1).fit(X, y)
+    ranker = TrimmedPush(5, p=p, alpha=0.1).fit(X, y)
     assert ranker.converged_
     assert np.diff(ranker.objective_path_).max(initial=0.0) <= 1e-9
     kept = np.setdiff1d(np.flatnonzero(y), ranker.trimmed_)
@@ -52,7 +52,7 @@ def test_the_objective_falls_to_that_of_the_highest_positives(seed, p):
 
 def test_all_positives_are_the_p_norm_push():
     X, y = overlapping(0)
-    whole = TrimmedPush(1.0, 8.0, tol=1e-8).fit(X, y)
+    whole = TrimmedPush(1.0, p=8.0, tol=1e-8).fit(X, y)
     np.testing.assert_allclose(whole.coef_, PNormPush(8.0, tol=1e-8).fit(X, y).coef_, atol=1e-6)
     assert len(whole.trimmed_) == 0
 

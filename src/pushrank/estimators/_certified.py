@@ -174,8 +174,8 @@ class CertifiedMixin(RankerMixin):
     and no ``coef_`` where its scores are sums over the ``support_`` rows.
     """
 
-    C: float = 1.0
     _: KW_ONLY
+    C: float = 1.0
     class_weight: Any = None
     tol: float = 1e-4
     max_iter: int = 1000

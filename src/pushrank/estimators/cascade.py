@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -86,6 +86,7 @@ class CascadeRanker(RankerMixin, BaseEstimator):
     """
 
     stages: Sequence[Any] | None = None
+    _: KW_ONLY
     keep: Sequence[int | float] | None = None
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:

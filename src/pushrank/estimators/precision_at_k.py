@@ -350,6 +350,7 @@ class PerceptronAtK(StreamRankerMixin, BaseEstimator):
     (True, True)
     """
 
+    _: KW_ONLY
     variant: Literal["avg", "max"] = "max"
 
     def _update_rule(self) -> UpdateRule:
@@ -412,8 +413,8 @@ class SGDAtK(StreamRankerMixin, BaseEstimator):
     True
     """
 
-    surrogate: Surrogate = "ramp"
     _: KW_ONLY
+    surrogate: Surrogate = "ramp"
     radius: float | None = None
     eta0: float = 1.0
 

@@ -90,8 +90,8 @@ class PNormPushCV(_search.SearchMixin, RankerMixin, BaseEstimator):
     """
 
     ps: Sequence[float] = (1.0, 2.0, 4.0, 8.0, 16.0, 64.0)
-    alphas: Sequence[float] = (1e-4, 1e-3, 1e-2, 1e-1)
     _: KW_ONLY
+    alphas: Sequence[float] = (1e-4, 1e-3, 1e-2, 1e-1)
     scoring: str | Callable[..., float] = "positives_at_top"
     cv: Any = 5
     selection: Selection = "best"

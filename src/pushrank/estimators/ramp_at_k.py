@@ -77,7 +77,8 @@ class RampAtK(RankerMixin, BaseEstimator):
     ----------
     k : int or float, default=0.25
         An int is a number of rows, at most that of the positives; a float in (0, 1] the fraction of the
-        positives, rounded to a number between 1 and theirs, which measures take as ``fraction_of_positives``.
+        positives, rounded to a number between 1 and theirs, halves to even, which measures take as
+        ``fraction_of_positives``.
     C : float, default=10.0
         The weight of the surrogate against the norm, positive and at most 1e30.
     init : {"best", "trimmed", "perceptron", "logistic", "random"}, default="best"

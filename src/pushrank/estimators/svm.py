@@ -170,8 +170,9 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
     (True, True)
     """
 
-    kernel: Any = "linear"
+    C: float = 1.0
     _: KW_ONLY
+    kernel: Any = "linear"
     loss: Literal["hinge", "squared_hinge"] = "hinge"
     solver: Literal["auto", "interior-point", "semismooth-newton", "smo", "gradient-projection"] = "auto"
     eta0: float = 1e-4
@@ -295,8 +296,9 @@ class RankSVM(CertifiedMixin, BaseEstimator):
     (True, True)
     """
 
-    kernel: Any = "linear"
+    C: float = 1.0
     _: KW_ONLY
+    kernel: Any = "linear"
     loss: Literal["hinge", "squared_hinge"] = "squared_hinge"
     solver: Literal["auto", "gradient-projection"] = "auto"
     eta0: float = 1e-4
@@ -501,6 +503,8 @@ class SVMMAP(CertifiedMixin, BaseEstimator):
     (True, True)
     """
 
+    C: float = 1.0
+
     def _fit_path(
         self, rankers: list[Self], X: Any, y: ArrayLike, sample_weight: Any, qid: Any = None
     ) -> list[Self]:
@@ -532,8 +536,8 @@ class StructSVM(CertifiedMixin, BaseEstimator):
         or the partial AUC.
     k : int or float, default=0.25
         For ``"precision"``: an int is a number of rows, at most that of the positives; a float in (0, 1] the
-        fraction of the positives, rounded to a number between 1 and theirs, which measures take as
-        ``fraction_of_positives``. In a query with fewer positives than an int it is their number.
+        fraction of the positives, rounded to a number between 1 and theirs, halves to even, which measures
+        take as ``fraction_of_positives``. In a query with fewer positives than an int it is their number.
     min_fpr, max_fpr : float, default=0.0 and 0.05
         For ``"partial_auc"``: the false-positive rates that count are above the first, up to the second.
     min_tpr : float, default=0.0
@@ -565,6 +569,7 @@ class StructSVM(CertifiedMixin, BaseEstimator):
     (True, True)
     """
 
+    C: float = 1.0
     _: KW_ONLY
     measure: Literal["precision", "prbep", "partial_auc"] = "precision"
     k: float = 0.25

@@ -89,10 +89,10 @@ class TopPushK(CertifiedMixin, BaseEstimator):
 
     Parameters
     ----------
-    %(certified_parameters)s
     k : int or float, default=0.01
         An int is a number of rows, at least 1; a float in (0, 1] the fraction of the rows that the threshold
-        is of.
+        is of, not rounded.
+    %(certified_parameters)s
     of : {"negatives", "all"}, default="negatives"
         The rows that the threshold is of.
     loss : {"hinge", "squared_hinge"}, default="hinge"
@@ -116,13 +116,13 @@ class TopPushK(CertifiedMixin, BaseEstimator):
     Examples
     --------
     %(scaled_breast_cancer)s
-    >>> ranker = TopPushK(C=10.0, k=5).fit(scale(X), y)
+    >>> ranker = TopPushK(5, C=10.0).fit(scale(X), y)
     >>> ranker.converged_, bool(y[ranker.rank(scale(X))[:300]].all())
     (True, True)
     """
 
-    _: KW_ONLY
     k: float = 0.01
+    _: KW_ONLY
     of: Of = "negatives"
     loss: Loss = "hinge"
 
@@ -152,9 +152,9 @@ class PatMat(CertifiedMixin, BaseEstimator):
 
     Parameters
     ----------
-    %(certified_parameters)s
     tau : float, default=0.01
         The share of the rows above the threshold, in (0, 1].
+    %(certified_parameters)s
     of : {"all", "negatives"}, default="all"
         The rows that the threshold is of.
     beta : float, default=1.0
@@ -181,13 +181,13 @@ class PatMat(CertifiedMixin, BaseEstimator):
     Examples
     --------
     %(scaled_breast_cancer)s
-    >>> ranker = PatMat(C=10.0, tau=0.1).fit(scale(X), y)
+    >>> ranker = PatMat(0.1, C=10.0).fit(scale(X), y)
     >>> ranker.converged_, bool(y[ranker.rank(scale(X))[:250]].all())
     (True, True)
     """
 
-    _: KW_ONLY
     tau: float = 0.01
+    _: KW_ONLY
     of: Of = "all"
     beta: float = 1.0
     loss: Loss = "hinge"

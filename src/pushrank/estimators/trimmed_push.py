@@ -45,7 +45,7 @@ class TrimmedPush(RankerMixin, BaseEstimator):
     ----------
     k : int or float, default=0.25
         How many positives count. An int is a number of rows, at most that of the positives; a float in
-        (0, 1] the fraction of the positives, rounded to a number between 1 and theirs. 1.0 is
+        (0, 1] the fraction of the positives, rounded to a number between 1 and theirs, halves to even. 1.0 is
         :class:`PNormPush`.
     p : float, default=16.0
         The strength of the push, at least 1.
@@ -104,8 +104,8 @@ class TrimmedPush(RankerMixin, BaseEstimator):
     """
 
     k: float = 0.25
-    p: float = 16.0
     _: KW_ONLY
+    p: float = 16.0
     alpha: float = 1e-3
     tol: float = 1e-4
     max_iter: int = 100

@@ -468,8 +468,8 @@ class PrecisionAtKLoss(RankingLoss):
     Parameters
     ----------
     k : int or float, default=0.25
-        A float in (0, 1] is a fraction of the positives of each batch with its memory; an int is a number of
-        rows, and a batch with fewer positives is an error.
+        A float in (0, 1] is a fraction of the positives of each batch with its memory, halves rounded to
+        even; an int is a number of rows, and a batch with fewer positives is an error.
     surrogate : {"avg", "max", "ramp", "struct"}, default="avg"
         The surrogate. ``"avg"`` and ``"max"`` are convex in the scores and bound the share of negatives among
         the first k from above; ``"ramp"`` is the tightest bound, and gives up on hopeless positives;

@@ -19,8 +19,8 @@ the expectation under a random order, or fill them with positives first.""",
     "fraction": """In place of k: the share of all rows that is looked at, in (0, 1], rounded up to whole
 rows. With weights that are not whole numbers it is that part of their sum.""",
     "fraction_of_positives": """In place of k: as many rows as this share of the positives, in (0, 1],
-rounded to the nearest number from 1 on. With weights that are not whole numbers it is that part of the
-positives' sum.""",
+rounded to the nearest number from 1 on, halves to even: .25 of 10 is 2. With weights that are not whole
+numbers it is that part of the positives' sum.""",
     "qid": "The query of each row; by default all rows are one list.",
     "sample_weight": "Non-negative weights; an integer weight equals that many copies of the row.",
     "whole_weight": "Non-negative whole numbers; a row counts as that many copies of itself.",

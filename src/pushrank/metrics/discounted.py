@@ -249,7 +249,7 @@ def ndcg_at_k(
         In place of k: the share of each list's rows that counts, in (0, 1], rounded up.
     fraction_of_positives : float, optional
         In place of k: as many rows as this share of the rows of each list whose relevance is above zero, in
-        (0, 1], rounded to the nearest number from 1 on.
+        (0, 1], rounded to the nearest number from 1 on, halves to even.
     qid : array-like of shape (n,), optional
     gain : {"linear", "exponential"}, default="linear"
         The gain of relevance y: y itself, as in scikit-learn, or :math:`2^y - 1`.

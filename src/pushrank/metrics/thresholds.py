@@ -70,7 +70,8 @@ def threshold_for(
     fraction : float, optional
         The budget as a share of all rows, in (0, 1], rounded up to whole rows.
     fraction_of_positives : float, optional
-        The budget as a share of the positives, in (0, 1], rounded to the nearest number from 1 on.
+        The budget as a share of the positives, in (0, 1], rounded to the nearest number from 1 on,
+        halves to even.
     precision : float, optional
         In place of a budget: the longest list with at least this share of positives, in (0, 1].
     recall : float, optional

@@ -468,7 +468,7 @@ class PrecisionAtK:
     ----------
     k : int or float, default=0.25
         An int is a number of rows, from 1 to the number of positives; a float in (0, 1] the fraction of the
-        positives, rounded to a number between 1 and theirs.
+        positives, rounded to a number between 1 and theirs, halves to even.
     surrogate : {"struct", "ramp", "max", "avg"}, default="avg"
         Which one.
 
