@@ -15,6 +15,7 @@ LOSSES = {
     "Sigmoid": lambda r: 1 / (1 + np.exp(r)),
     "SmoothedHinge": lambda r: np.log1p(np.exp(4 * (1 - r))) / 4,
     "SquaredHinge": lambda r: np.maximum(0, 1 - r) ** 2,
+    "Ramp": lambda r: np.where(r <= 0, 1.0, np.where(r >= 1, 0.0, 1 - r)),
     "SquaredSigmoid": lambda r: 1 / (1 + np.exp(r)) ** 2,
     "ZeroOne": lambda r: (r <= 0).astype(float),
 }
@@ -125,6 +126,8 @@ def rg_error(y, scores, ties, price=np.square, scale="raw"):
 
 
 def margin_error(y, scores, ties, theta=0.0, p=1.0):
+    if p == math.inf:
+        return pair_errors(y, scores - theta * y, ties).mean(axis=0).max()
     return rp_error(y, scores - theta * y, ties, p, "mean")
 
 
@@ -270,7 +273,7 @@ METRIC_PARAMETERS = {
     "bedroc": [{}, {"alpha": 1.3}],
     "discounted_cumulative_gain": [{}, {"log_base": math.e}],
     "margin": [{"norm": 2.0}],
-    "margin_error": [{}, {"theta": 2.0, "p": 2.5}],
+    "margin_error": [{}, {"theta": 2.0, "p": 2.5}, {"theta": 2.0, "p": math.inf}],
     "ndcg_at_k": [{}, *DEPTHS, {"gain": "exponential"}],
     "net_benefit": [{"threshold": 0.3} | depth for depth in DEPTHS],
     "partial_auc": [{}, {"max_fpr": 0.6, "min_tpr": 0.3}, {"max_fpr": 1.0, "standardize": False}],

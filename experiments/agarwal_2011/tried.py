@@ -23,6 +23,7 @@ from experiments.agarwal_2011.trials import MEASURES, TABLES, P, parts
 from experiments.protocol import MAX_DEVIATIONS, versions
 from pushrank import metrics
 from pushrank.datasets import load_dataset
+from pushrank.theory.agarwal_2011 import equation_6_26
 
 N_TRIALS = 10
 LIMIT = 1 - 1e-6  # of an edge, whose step would be infinite at one
@@ -116,16 +117,8 @@ def main() -> None:
         print(f"  p = {p:<3d}" + ", ".join(means))
 
 
-def printed_average_precision(y: Values, scores: Values) -> float:
-    """Return equation (6.26): the row itself is not counted among those above it."""
-    order = np.sort(scores[y == 1])[::-1]
-    above = np.searchsorted(-order, -order, side="left")
-    all_above = np.searchsorted(np.sort(-scores), -order, side="left")
-    return float(np.mean(np.divide(above, all_above, out=np.zeros(len(order)), where=all_above > 0)))
-
-
 OTHERS: dict[str, Callable[..., float]] = {
-    "AP by (6.26)": printed_average_precision,
+    "AP by (6.26)": equation_6_26,
     "DCG in base e": partial(metrics.discounted_cumulative_gain, ties="min", log_base=np.e),
     "positives at top, ties against them": metrics.positives_at_top,
     "AUC, ties against the positives": partial(metrics.auc, ties="pessimistic"),

@@ -187,6 +187,11 @@ def not_two_classes(classes: NDArray[Any], name: str = "y", ranker: str | None =
     # Scikit-learn's checks of estimators look for the first words.
     binary_only = f"Only binary classification is supported: {ranker} ranks one class above the other, and "
     needed = f"For one class against the rest pass {name} == that_class."
+    if ranker is not None:
+        needed += (
+            " For grades take a ranker that compares them, such as RankSVM, PNormPush or PushRanker, which "
+            "is the Infinite Push by PushRanker('hinge', 'maximum')."
+        )
     needed = needed if len(classes) > 2 else "Rows of both are needed."
     return f"{binary_only if ranker else ''}{name} must hold exactly 2 classes, found {found}. {needed}"
 

@@ -460,6 +460,58 @@ class SquaredSigmoid(_SigmoidPower):
 
 
 @dataclass(frozen=True)
+class Ramp(Loss):
+    r"""The ramp loss :math:`\phi(r)`: 1 up to a margin of 0, 0 from :math:`\theta` on, a line between.
+
+    For evaluation only: with the price :math:`r^p` its objective is :math:`R_{p,\phi}`, by which theorems 2
+    and 3 are proved, between the errors without and with the margin
+    (:func:`pushrank.metrics.margin_error`). All pairs are summed by sorting, O(n log n).
+
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 10.
+
+    Parameters
+    ----------
+    theta : float, default=1.0
+        The positive margin :math:`\theta`, in units of the scores; the slope is :math:`-1/\theta`.
+
+    Raises
+    ------
+    TypeError
+        When ``theta`` is not a number.
+    ValueError
+        When ``theta`` is not a positive finite number.
+
+    Examples
+    --------
+    >>> Ramp(2.0).value(np.array([-1.0, 0.5, 2.0])).tolist()
+    [1.0, 0.75, 0.0]
+    """
+
+    theta: float = 1.0
+
+    differentiable: ClassVar[bool] = False
+    twice_differentiable: ClassVar[bool] = False
+    convex: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        """Check theta."""
+        check_number("theta", self.theta, above=0.0)
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """One, and then a line down to zero."""
+        return (Piece(0.0, (1.0,)), Piece(self.theta, (0.0, 1.0 / self.theta)))
+
+    def value(self, margin: Floats) -> Floats:
+        """Return ``1 - margin / theta``, between 0 and 1."""
+        return np.clip(1.0 - margin / self.theta, 0.0, 1.0)
+
+    def derivative(self, margin: Floats) -> Floats:
+        """Return ``-1 / theta`` where the margin is from zero to below theta, else ``0``."""
+        return -((margin >= 0.0) & (margin < self.theta)).astype(np.float64) / self.theta
+
+
+@dataclass(frozen=True)
 class ZeroOne(Loss):
     r"""The zero-one loss :math:`\ell(r) = 1[r \le 0]`: a tie is an error.
 
@@ -496,6 +548,7 @@ __all__ = [
     "Exponential",
     "Hinge",
     "Logistic",
+    "Ramp",
     "Sigmoid",
     "SmoothedHinge",
     "SquaredHinge",

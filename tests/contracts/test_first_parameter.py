@@ -1,4 +1,4 @@
-"""What a ranker takes without a keyword is what docs/which_ranker.md says, and a value out of range is named."""
+"""Rankers take without a keyword what docs/which_ranker.md says, and a value out of range is named."""
 
 from __future__ import annotations
 

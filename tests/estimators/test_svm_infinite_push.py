@@ -13,7 +13,7 @@ from sklearn.preprocessing import scale
 from sklearn.svm import SVC
 
 from combinations import by_day, each_and_some
-from pushrank import InfinitePush, metrics
+from pushrank import InfinitePush, PushRanker, metrics
 from pushrank.models import LinearModel
 from pushrank.pairs import BipartiteSample
 from pushrank.solvers.infinite_push.dual import InfinitePushDual, cost_per_positive
@@ -254,3 +254,18 @@ def test_word_counts_take_few_iterations(layout, loss):
     few = InfinitePush(100.0, loss=loss, solver="semismooth-newton", max_iter=25)
     with pytest.warns(ConvergenceWarning):
         assert few.fit(layout(X), y).n_iter_ == 25
+
+
+def test_grades_and_pairs_are_refused_with_the_ranker_that_takes_them():
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 2
+    X = rng.normal(size=(40, 3)) + 2.0 * y[:, None]
+    better, worse = np.nonzero(y[:, None] > y)
+    with pytest.raises(ValueError, match=r"no pairs.*PushRanker\('hinge', 'maximum', alpha=1 / C\)"):
+        InfinitePush().fit(X, pairs=(better, worse))
+    with pytest.raises(ValueError, match=r"found 3 classes.*PushRanker\('hinge', 'maximum'\)"):
+        InfinitePush().fit(X, np.arange(40) % 3)
+    # The advice is good: for two classes both rankers minimise the same risk.
+    advised = PushRanker("hinge", "maximum", alpha=0.1, tol=1e-8).fit(X, pairs=(better, worse))
+    exact = InfinitePush(10.0, tol=1e-8).fit(X, y)
+    assert 10.0 * advised.primal_objective_ == pytest.approx(exact.primal_objective_, rel=1e-6)

@@ -51,6 +51,10 @@ def test_what_follows_from_uniform_convergence():
     assert one.excess == pytest.approx(kar_2015.theorem_12(10**6, 0.5, 0.4, delta=0.05 / 9))
     assert kar_2015.corollary_14(0.2, 0.0, 1.0, 9, **at) > 0.2
     assert kar_2015.corollary_14(0.2, 1.0, 1.0, 9, 20, 0.5, 0.4) == math.inf
+    of_max = kar_2015.corollary_14(0.2, 0.5, 1.0, 9, **at, variant="max")
+    assert of_max == kar_2015.corollary_14(0.2, 0.5, 1.0, 9, **at)
+    with pytest.raises(ValueError, match="variant must be one of"):
+        kar_2015.corollary_14(0.2, 0.5, 1.0, 9, **at, variant="ramp")
     best = kar_2015.theorem_15(2.0, 3.0, 9, **at)
     assert best == pytest.approx(kar_2015.theorem_15(2.0, 3.0, 9, **at, eta0=2 / (math.sqrt(2) * 3)))
     assert best < min(kar_2015.theorem_15(2.0, 3.0, 9, **at, eta0=step) for step in (0.4, 0.5))

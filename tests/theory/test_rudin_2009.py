@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from pushrank import metrics, theory
+from pushrank import losses, metrics, theory
 from pushrank.objectives import PushObjective
 from pushrank.prices import Power
 from pushrank.theory import rudin_2009
@@ -160,3 +160,20 @@ def test_the_sample_size_is_enough_and_no_more(epsilon, p):
         room = 0.5 * (30.0 + math.log(2 / 0.05))
         total = room / (share * epsilon) ** 2 + room / ((1 - share) * epsilon) ** (2 * p)
         assert n_positives + n_negatives <= total + 2
+
+
+@pytest.mark.parametrize("p", [1.0, 2.0, 4.5])
+def test_the_ramp_gives_the_error_of_section_10(p):
+    """R_{p,phi} lies between the errors without and with the margin theta."""
+    rng = np.random.default_rng(0)
+    for theta in (0.1, 0.5, 2.0):
+        y, scores = np.append([True, False], rng.random(28) < 0.4), np.round(rng.normal(size=30), 1)
+        margins = scores[y][:, None] - scores[~y]
+        phi = np.where(margins <= 0, 1.0, np.where(margins >= theta, 0.0, 1 - margins / theta))
+        expected = np.mean(phi.mean(axis=0) ** p) ** (1 / p)
+        total = PushObjective(losses.Ramp(theta), Power(p)).value(y, scores)
+        found = (total / np.sum(~y)) ** (1 / p) / np.sum(y)
+        assert found == pytest.approx(expected, rel=1e-12)
+        without, within = (metrics.margin_error(y, scores, margin, p) for margin in (0.0, theta))
+        assert without <= found * (1 + 1e-12)
+        assert found <= within * (1 + 1e-12)

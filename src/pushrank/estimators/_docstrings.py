@@ -309,12 +309,12 @@ verbose : bool""",
     Whether the duality gap came down to ``tol``.""",
     "converged_gap_gradient_": """converged_ : bool
     Whether the duality gap and the gradient came down to ``tol``; with ``alpha=0``, and if rounding ended the
-    descent before the gap was closed, the gradient alone.""",
+    descent before the gap was closed, the gradient alone, whatever ``dual_gap_`` is.""",
     "primal_dual_penalty_": """primal_objective_, dual_objective_ : float
     The objective at the answer, as rounded to the dtype of ``coef_``, and a lower bound of the optimum. With
-    an alpha of 0 it is minus infinity far from the optimum, where there is none, as on separable rows, with
-    ``positive``, with more than 1,024 features, and (but for a push or a pull of a power) with rows that are
-    not in memory.""",
+    an alpha of 0 it is minus infinity far from the optimum, where there is none, as on separable rows, for
+    other losses than the exponential, with ``positive``, with more than 1,024 features, and (but for a push
+    or a pull of a power) with rows that are not in memory.""",
     "dual_gap_log_": """dual_gap_ : float
     The difference of primal and dual objective, relative to the primal, or to one if that is less, because it
     is a logarithm.""",

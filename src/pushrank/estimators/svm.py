@@ -182,6 +182,32 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
     cache_size: float = 1000.0
     max_iter: int = 10_000
 
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        pairs: Any = None,
+    ) -> Self:
+        """Learn a ranking from examples of two classes.
+
+        Parameters
+        ----------
+        %(two_class_rows)s
+        pairs : None
+            Refused: ``PushRanker("hinge", "maximum")`` minimises the same risk of pairs and of grades.
+
+        %(fitted)s
+        """
+        if pairs is not None:
+            raise ValueError(
+                "InfinitePush takes two classes, and no pairs. For explicit pairs, and for grades, minimise "
+                "the same risk by PushRanker('hinge', 'maximum', alpha=1 / C)."
+            )
+        return self._fit_path([self], X, y, sample_weight, qid)[0]
+
     def _fit_path(
         self, rankers: list[Self], X: Any, y: ArrayLike, sample_weight: Any, qid: Any = None
     ) -> list[Self]:

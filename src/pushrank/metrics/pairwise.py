@@ -330,16 +330,17 @@ def margin_error(
         1[s_i - t_k \le \theta]\Bigr)^p\Bigr)^{1/p} ,
 
     which for p = 1 is :math:`P_S\{\mathrm{margin} \le \theta\}`, the share of pairs whose margin is at most
-    theta.
+    theta. At p = inf it is the largest mean over i, that of the best negative.
 
     %(labels_and_rankings)s
     theta : float, default=0.0
         The margin, at least 0, in units of the scores.
     p : float, default=1.0
-        The power, at least 1; the larger, the more a negative near the top costs.
+        The power, at least 1 and possibly infinite; the larger, the more a negative near the top costs.
     ties : {"pessimistic", "half", "optimistic"}
         %(ties)s
-        A pair whose margin is theta counts as tied.
+        A pair whose margin is theta counts as tied: with ``p=np.inf, ties="optimistic"``, which counts
+        margins below theta alone, the error is Agarwal's :math:`R_\infty^\gamma`, (5.23).
     %(weight_parameters)s
 
     %(number_or_array)s
@@ -364,11 +365,15 @@ def margin_error(
     >>> y, scores = [1, 0, 1, 1, 0], [5.0, 4.0, 3.0, 2.0, 1.0]
     >>> margin_error(y, scores), margin_error(y, scores, theta=1.5), margin_error(y, scores, 1.5, p=1000)
     (0.3333333333333333, 0.6666666666666666, 0.9993070929904525)
+    >>> margin_error(y, scores, 1.0, p=np.inf), margin_error(y, scores, 1.0, p=np.inf, ties="optimistic")
+    (1.0, 0.6666666666666666)
     """
     check_number("theta", theta, 0.0)
 
     def error(ranking: Ranking) -> float:
         lowered = ranking.with_scores(ranking.scores - theta * ranking.is_positive)
+        if p == np.inf:
+            return float(lowered.evaluate(r_max, ties=ties)) / ranking.total_positive
         return lowered.evaluate(rp_error, p=p, scale="mean", ties=ties)
 
     return evaluate(error, y_true, scores, sample_weight, pos_label)

@@ -1,4 +1,4 @@
-r"""The Infinite Push: bounds on its error of new data.
+r"""The Infinite Push: bounds on its error of new data, and average precision as the paper prints it.
 
 Shivani Agarwal, *The Infinite Push: A New Support Vector Ranking Algorithm that Directly Optimizes Accuracy
 at the Absolute Top of the List*, SDM 2011: theorem 5.1 as printed, and a bound of its kind for any
@@ -20,7 +20,7 @@ from pushrank.metrics.pairwise import r_max
 from pushrank.theory import covering
 from pushrank.theory.covering import ErrorBound, LogCovering
 
-__all__ = ["theorem_5_1"]
+__all__ = ["equation_6_26", "theorem_5_1"]
 
 
 class TopBound(NamedTuple):
@@ -185,3 +185,42 @@ def theorem_5_1(
     lowered = ranking.scores - theta * ranking.is_positive
     error = float(r_max(ranking.is_positive, lowered, ties="optimistic")) / n_positives
     return ErrorBound(error + excess, error, excess)
+
+
+@covering.shared_docs
+def equation_6_26(y_true: ArrayLike, scores: ArrayLike, *, pos_label: Any = None) -> float:
+    r"""Return the average precision as equation (6.26) prints it, in which a row does not count itself.
+
+    .. math::
+
+        \frac1m \sum_i \frac{1}{r_i} \sum_{i'} 1[f(x_i) < f(x_{i'})] ,
+
+    over the m positives, with :math:`r_i` one more than the number of rows that score above row i. A list of
+    all positives and then all negatives has :math:`1 - H_m / m`, with the harmonic number
+    :math:`H_m = 1 + 1/2 + \dots + 1/m`. The tables of the paper print larger numbers: they have the usual
+    :func:`pushrank.metrics.average_precision`. O(n log n).
+
+    Agarwal, *The Infinite Push*, SDM 2011, equation (6.26).
+
+    %(labels_and_scores)s
+    pos_label : label, optional
+
+    Returns
+    -------
+    float
+        From 0 to less than 1.
+
+    %(errors)s
+
+    Examples
+    --------
+    >>> round(equation_6_26([1, 0, 1, 1], [4.0, 3.0, 2.0, 1.0]), 4)  # the mean of 0/1, 1/3 and 2/4
+    0.2778
+    """
+    ranking = Ranking(y_true, scores, None, pos_label)
+    positives, rows = np.sort(ranking.scores[ranking.is_positive]), np.sort(ranking.scores)
+    above, ranks = (
+        len(sorted_scores) - np.searchsorted(sorted_scores, positives, side="right")
+        for sorted_scores in (positives, rows)
+    )
+    return float(np.mean(above / (ranks + 1.0)))

@@ -209,9 +209,13 @@ def corollaries_8_and_10(
     return 4.0 * longest * radius**2 / margin**2 if margin > 0.0 else math.inf
 
 
-def _checked_coef(coef: ArrayLike, variant: str) -> Floats:
+def _check_variant(variant: str) -> None:
     if variant not in ("avg", "max"):
         raise ValueError(f"variant must be one of ['avg', 'max'], got {variant!r}.")
+
+
+def _checked_coef(coef: ArrayLike, variant: str) -> Floats:
+    _check_variant(variant)
     w = column(coef, "coef").astype(np.float64)
     assert_all_finite(w, input_name="coef")
     return w
@@ -391,20 +395,24 @@ def corollary_14(
     kappa: float,
     base_rate: float,
     *,
+    variant: Literal["avg", "max"] = "avg",
     delta: float = 0.05,
 ) -> float:
-    r"""Return a bound on the mean loss of Perceptron@k-avg by the surrogate loss of any coefficients.
+    r"""Return a bound on the mean loss of Perceptron@k by the surrogate loss of any coefficients.
 
     With probability at least :math:`1 - \delta`,
 
     .. math::
 
         \frac1T \sum_t \mathrm{prec}_\kappa(w^t; Z) &\le \frac{1 + \rho}{1 - \rho} \Bigl(
-        \frac{2 \|w^*\| R}{\sqrt T} + \sqrt{\ell^{\mathrm{avg}}(w^*; Z) + \beta}\Bigr)^2
+        \frac{2 \|w^*\| R}{\sqrt T} + \sqrt{\ell(w^*; Z) + \beta}\Bigr)^2
         + \frac{(1 + \kappa) \varepsilon + 1 / b}{\kappa q} , \\
         \varepsilon &= \sqrt{\frac{\ln(8 T / \delta)}{2 b}} , \quad
         \rho = \frac{\kappa \varepsilon + 1 / b}{\kappa q} , \quad
-        \beta = (3 + 10 \|w^*\| R) \frac{\varepsilon + 1 / b}{\kappa q} .
+        \beta = (3 + 10 \|w^*\| R) \frac{\varepsilon + 1 / b}{\kappa q} ,
+
+    :math:`\ell` being the surrogate avg for Perceptron@k-avg and the surrogate max for Perceptron@k-max, of
+    which the paper says that a similar statement holds: it is this one, by theorem 9 in place of theorem 7.
 
     Derived from :func:`theorems_7_and_9` and :func:`theorem_12` on the page :doc:`/papers/kar_2015`, which
     corrects the paper's constant C.
@@ -414,7 +422,7 @@ def corollary_14(
     Parameters
     ----------
     surrogate_loss : float
-        The surrogate avg of :math:`w^*` on the population, divided by k, at least 0.
+        The surrogate of the variant at :math:`w^*` on the population, divided by k, at least 0.
     coef_norm : float
         The norm of :math:`w^*`, at least 0.
     radius : float
@@ -422,6 +430,8 @@ def corollary_14(
     batch_size : int
     kappa : float
     base_rate : float
+    variant : {"avg", "max"}, default="avg"
+        The perceptron, and the surrogate that ``surrogate_loss`` is of; the constants are those of both.
     delta : float
 
     Returns
@@ -436,6 +446,7 @@ def corollary_14(
     >>> round(corollary_14(0.0, 1.0, 1.0, 10_000, 10_000_000, 0.5, 0.5), 3)
     0.058
     """
+    _check_variant(variant)
     check_number("surrogate_loss", surrogate_loss, 0.0)
     check_number("coef_norm", coef_norm, 0.0)
     check_number("radius", radius, above=0.0)
