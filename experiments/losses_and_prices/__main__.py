@@ -39,11 +39,11 @@ SETS = (
     "ionosphere",
     "kddcup99_http",
     "kddcup99_smtp",
-    "letter",
+    "letter A",
     "magic",
     "spambase",
 )
-LEARNED = tuple(name for name in losses.__all__ if name != "ZeroOne")
+LEARNED = tuple(name for name in losses.__all__ if name not in ("Ramp", "ZeroOne"))
 PRICES: dict[str, Price] = {**{f"p = {p}": Power(p) for p in (1, 2, 4, 8, 16)}, "maximum": Maximum()}
 MEASURES: dict[str, Callable[..., float]] = {
     "average_precision": metrics.average_precision,
@@ -67,7 +67,9 @@ def rows_of(y: np.ndarray) -> np.ndarray:
 
 def measured(name: str, repeats: int) -> list[dict[str, object]]:
     """Return the rows of the table of one data set."""
-    frame, labels = datasets.load_dataset(name, return_X_y=True, as_frame=True)
+    data, _, letter = name.partition(" ")
+    options = {"positive": letter} if letter else {}
+    frame, labels = datasets.load_dataset(data, return_X_y=True, as_frame=True, **options)
     y = np.asarray(labels)
     kept = rows_of(y)
     X, y = pd.get_dummies(frame.iloc[kept]).to_numpy(dtype=np.float64), y[kept]

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy.optimize import linprog
 from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
 
 from pushrank import PerceptronAtK, StructSVM
 from pushrank.metrics import precision_at_k
 from pushrank.objectives import prec_at_k_avg, prec_at_k_max, prec_at_k_ramp, prec_at_k_struct
+from pushrank.solvers import cutting_plane
 
 
 def test_struct_svm_of_precision_against_a_linear_program():
     """With a large C and few features the optimum is that of the planes of all labelings."""
-    import itertools
-
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(8, 2)), np.array([1, 1, 1, 0, 0, 0, 0, 0])
     X[y == 1] += 1.0
@@ -87,3 +89,19 @@ def test_features_beyond_single_precision_scores_are_an_error():
     large = (1e30 * scale(X)).astype(np.float32)
     with pytest.raises(ValueError, match="scores are beyond the range of float32; scale the features"):
         StructSVM().fit(large, y)
+
+
+def test_a_limit_of_time_ends_the_fit_with_a_warning(monkeypatch):
+    X, y = load_breast_cancer(return_X_y=True)
+    X = scale(X)
+    # Each look at the clock takes a second, and the fit looks at it once before the planes.
+    seconds = itertools.count()
+    monkeypatch.setattr(cutting_plane.time, "monotonic", lambda: float(next(seconds)))
+    with pytest.warns(ConvergenceWarning, match="after 3 iterations.*raise max_seconds"):
+        stopped = StructSVM(1000.0, max_seconds=3.0).fit(X, y)
+    assert stopped.n_iter_ == 3
+    assert not stopped.converged_
+    optimum = StructSVM(1000.0).fit(X, y).primal_objective_
+    assert stopped.dual_objective_ <= optimum <= stopped.primal_objective_
+    with pytest.raises(ValueError, match="max_seconds"):
+        StructSVM(max_seconds=0.0).fit(X, y)

@@ -129,7 +129,7 @@ def load_dataset(
     ``kddcup99_http``        567498         3       2211  positive="1"
     ``kddcup99_smtp``         95156         3         30  positive="1"
     ``lambdarank_example``     3773       300     graded  split=None
-    ``letter``                20000        16        789  positive="A" (to "Z")
+    ``letter``                20000        16        734  positive="H" ("A" to "Z")
     ``magic``                 19020        10      12332  positive="g"
     ``muv``                   15030    SMILES         30  target="466" (of 17), positive="active"
     ``spambase``               4601        57       1813  positive="1"

@@ -133,6 +133,8 @@ def _warn_of_flaws(
         easier = "lower C, give the features in float64, for coef_ to be so too" if single else "lower C"
         if getattr(ranker, "solver", "auto") == BY_PAIRS:
             easier = "use solver='auto'"
+        elif getattr(ranker, "max_seconds", None) is not None:
+            easier = "lower C, raise max_seconds"
         message = f"did not converge: {certificate.advice(ranker.n_iter_, easier)}"
     if message:
         warn(f"{type(ranker).__name__} {message}", ConvergenceWarning)

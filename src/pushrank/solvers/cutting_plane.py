@@ -18,6 +18,7 @@ Thorsten Joachims, *Training linear SVMs in linear time*, KDD 2006; Vojtěch Fra
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -72,13 +73,17 @@ def cutting_plane(
     *,
     tol: float,
     max_iter: int,
+    max_seconds: float = np.inf,
     non_negative: bool = True,
 ) -> CertifiedSolution:
     """Minimise until the relative gap of the bounds is at most ``tol``; the state returned is the planes.
 
+    It ends after ``max_iter`` planes, and with the first plane that is ready after ``max_seconds``.
+
     A risk that is ``non_negative`` has the plane zero to begin with; ``start`` may be the planes of a run
     with another C. A plane costs two passes over the data and about ten evaluations of the risk.
     """
+    started = time.monotonic()
     if start is None:
         start = Planes.none(model.rmatvec(np.zeros(model.n_rows)), non_negative=non_negative)
     normals, offsets, gram, dual, coef = start
@@ -109,7 +114,7 @@ def cutting_plane(
         certificate = Certificate(best.value, bound)
         if callback is not None:
             callback(iteration, objective=best.value, gap=certificate.gap)
-        if certificate.gap <= tol:
+        if certificate.gap <= tol or time.monotonic() - started >= max_seconds:
             break
         # Planes without a dual variable no longer bind: without them the quadratic program stays small.
         kept = dual > 0.0
