@@ -36,6 +36,7 @@ FEATURES: dict[str, Callable[[Values], Values]] = {
     "features over their standard deviation": lambda X: X / X.std(axis=0),
     "logarithms of features": np.log1p,
     "features above zero": lambda X: (X > 0).astype(float),
+    "features in reverse order": lambda X: minmax_scale(X[:, ::-1]),
 }
 """What stands in the readings of these names in place of features scaled to [0, 1]."""
 
@@ -52,6 +53,7 @@ READINGS = {
     "features over their standard deviation": Reading(units=ALL_ROWS),
     "logarithms of features": Reading(units=ALL_ROWS),
     "features above zero": Reading(),
+    "features in reverse order": Reading(),
     "10 rounds": Reading(rounds=10),
     "30 rounds": Reading(rounds=30),
     "1,000 rounds": Reading(rounds=1000),
