@@ -302,8 +302,6 @@ class PerceptronAtK(StreamRankerMixin, BaseEstimator):
     Parameters
     ----------
     k : int or float
-    variant : {"avg", "max"}, default="max"
-        Which missed positives are added.
     batch_size : int
     max_iter : int, default=50
         The largest number of passes of ``fit``, at least 1; a pass without a mistake is the last.
@@ -312,6 +310,8 @@ class PerceptronAtK(StreamRankerMixin, BaseEstimator):
         If a full pass makes no mistake the last coefficients are used in any case. The paper's algorithm 1
         returns the last ones, which rank worse if classes overlap (``experiments/kar_2015``).
     %(batch_parameters)s
+    variant : {"avg", "max"}, default="max"
+        Which missed positives are added.
 
     Attributes
     ----------
@@ -374,14 +374,14 @@ class SGDAtK(StreamRankerMixin, BaseEstimator):
     Parameters
     ----------
     k : int or float
-    surrogate : {"avg", "max", "ramp", "struct"}, default="ramp"
-        The L, see :class:`pushrank.objectives.PrecisionAtK`. ramp is the tightest bound and not convex,
-        struct is no bound.
     batch_size : int
     max_iter : int, default=50
         The number of passes of ``fit``, at least 1.
     average : bool
     %(batch_parameters)s
+    surrogate : {"avg", "max", "ramp", "struct"}, default="ramp"
+        The L, see :class:`pushrank.objectives.PrecisionAtK`. ramp is the tightest bound and not convex,
+        struct is no bound.
     radius : float or None, default=None
         The radius of the ball, positive; None for no bound. struct needs one, as it has no minimum if k is
         below the number of positives.

@@ -122,12 +122,12 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
     Parameters
     ----------
     C : float
-    kernel : {"linear", "rbf", "poly", "precomputed"} or callable
     class_weight : dict, "balanced" or None
     tol : float
     max_iter : int, default=10000
         The largest number of iterations. An iteration of ``"smo"`` is as many steps as there are rows.
     verbose : bool
+    kernel : {"linear", "rbf", "poly", "precomputed"} or callable
     loss : {"hinge", "squared_hinge"}, default="hinge"
         Agarwal's loss, or TopPush's.
     solver : {"auto", "interior-point", "semismooth-newton", "smo", "gradient-projection"}, default="auto"
@@ -278,13 +278,13 @@ class RankSVM(CertifiedMixin, BaseEstimator):
     Parameters
     ----------
     C : float
-    kernel : {"linear", "rbf", "poly", "precomputed"} or callable
     class_weight : dict, "balanced" or None
     tol : float
     max_iter : int, default=1000
         The largest number of iterations: of L-BFGS or Newton's method for the squared hinge, of cutting
         planes for the hinge.
     verbose : bool
+    kernel : {"linear", "rbf", "poly", "precomputed"} or callable
     loss : {"hinge", "squared_hinge"}, default="squared_hinge"
         The loss of a pair.
     solver : {"auto", "gradient-projection"}, default="auto"
