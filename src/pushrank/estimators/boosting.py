@@ -87,8 +87,8 @@ class RankBoost(BoostedRankerMixin, BaseEstimator):
     A round costs one pass over the (binned) data and a few over the scores. Classes, grades and query groups
     cost time linear in the rows, explicit pairs in the pairs; with ``variant="freund"`` samples other than
     two classes cost that time for every weak ranker. Rows with equal scores have the loss of margin zero. If
-    a ranker orders all pairs rightly its best step is infinite; then the step is that of a sample with one
-    more pair of each kind.
+    no pair is against a ranker its best step is infinite; then the step is that of a sample with one more
+    pair of each kind (:doc:`/boosting`).
 
     Rudin et al., COLT 2005, section 4.1; Freund et al., JMLR 4 (2003), figure 1 and section 3.2.
 
@@ -142,7 +142,8 @@ class PushBoost(BoostedRankerMixin, BaseEstimator):
     larger p, the more the objective is decided by the negatives near the top; p = 1 is :class:`RankBoost`.
 
     For weak rankers in {0, 1} the best step has the closed form :math:`\ln(d_+ / d_-) / (p + 1)` if ``alpha``
-    is 0 and ``side`` is not ``"both"``. Two classes cost time linear in the rows. Edges of columns are
+    is 0 and ``side`` is not ``"both"``; other steps are searched for, however far they are
+    (:doc:`/boosting`). Two classes cost time linear in the rows. Edges of columns are
     compared with ``tol`` in units of one over the feature's standard deviation within the classes.
 
     Rudin, *The P-Norm Push*, JMLR 10 (2009), section 5 and figure 2.
