@@ -618,10 +618,10 @@ __all__ = ["ExponentialPrice", "Identity", "LargestShare", "LogOnePlus", "Maximu
 trust_in_files(*(globals()[name] for name in __all__))
 
 
-def resolve(price: Price | str) -> Price:
+def resolve(price: Price | str, what: str = "price") -> Price:
     """Return the price that a name such as ``"log_one_plus"`` stands for; an instance passes through."""
     members = [globals()[name] for name in __all__]
-    resolved: Price = resolve_name(price, Price, members, "price")
+    resolved: Price = resolve_name(price, Price, members, what)
     return resolved
 
 

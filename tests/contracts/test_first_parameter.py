@@ -24,6 +24,7 @@ OUT_OF_RANGE = {
     "not_separable": "none",
     "estimators": [],
     "candidates": [],
+    "constant_ranker": 50,
 }
 
 

@@ -279,7 +279,7 @@ def test_a_push_of_one_is_rankboost_and_prices_without_kinks_are_taken():
     np.testing.assert_array_equal(by_name.decision_function(X), by_price.decision_function(X))
     for parameters, message in (
         ({"p": "maximum"}, "has kinks"),
-        ({"p": "cubic"}, "price='cubic' is not known"),
+        ({"p": "cubic"}, "p='cubic' is not known"),
         ({"p": 0.5}, "p must be"),
         ({"side": "up"}, "side must be"),
         ({"alpha": -1.0}, "alpha must be"),

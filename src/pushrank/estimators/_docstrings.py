@@ -328,8 +328,8 @@ feature_names_in_ : ndarray of shape (n_features_in_,)
     The names of the features, if ``X`` had names that are all strings.""",
     # Rankers that learn from batches.
     "k": """The number of rows of a batch to predict positive. A float in (0, 1] is a fraction of the
-batch's positives, rounded to between 1 and their number, halves to even; an int is a number of rows, at most
-that of the positives. Measures take such a fraction as ``fraction_of_positives``.""",
+batch's positives, rounded to between 1 and their number, halves to even; an int is a number of rows, or in a
+batch with fewer positives all of these. Measures take such a fraction as ``fraction_of_positives``.""",
     "batch_size": """The number of rows in a batch, at least 1; the last batch of a pass may be shorter.
 Batches without a positive or without a negative are skipped. With 1, every row is compared with a row of
 zeros of the other class, as in the classical perceptron without intercept.""",

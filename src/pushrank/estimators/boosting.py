@@ -189,7 +189,7 @@ class PushBoost(BoostedRankerMixin, BaseEstimator):
     def _boosting_spec(self) -> BoostingSpec:
         check_alpha("alpha", self.alpha)
         choice = checked_choice(self)
-        price = prices.resolve(self.p) if isinstance(self.p, str | Price) else Power(self.p)
+        price = prices.resolve(self.p, "p") if isinstance(self.p, str | Price) else Power(self.p)
         prices.check_declared(price)
         # The logarithm is finite at any p, where the sum itself overflows.
         scale: Scale = "mean" if price.log_divisor is None else "log"
@@ -341,6 +341,8 @@ class AdaBoostRanker(BoostedRankerMixin, BaseEstimator):
     constant_ranker: bool = True
 
     def _boosting_spec(self) -> BoostingSpec:
+        if not isinstance(self.constant_ranker, bool | np.bool_):
+            raise ValueError(f"constant_ranker must be True or False, got {self.constant_ranker!r}.")
         # AdaBoost's objective is a sum over rows, not over pairs, so grades and explicit pairs have no such
         # objective.
         return BoostingSpec(

@@ -91,9 +91,9 @@ def check_loss(loss: Any) -> None:
 
 def check_by_pairs(ranker: Any) -> bool:
     """Return whether the solver is the papers' gradient projection; raise where the ranker cannot take it."""
+    check_number("eta0", ranker.eta0, above=0.0)
     if ranker.solver != BY_PAIRS:
         return False
-    check_number("eta0", ranker.eta0, above=0.0)
     if ranker.loss != "hinge":
         raise ValueError(f"solver={BY_PAIRS!r} is for loss='hinge', not loss={ranker.loss!r}.")
     return True

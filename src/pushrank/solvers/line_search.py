@@ -47,7 +47,8 @@ def exact_step(slope: Slope, longest: float, reduction: float = ZERO_SLOPE) -> f
     has_high, last_step = False, np.inf
     for _ in range(MAX_TRIALS):
         # Without a second derivative the step doubles until the slope changes its sign.
-        newton = at - sign * first / second if second > 0.0 else low + 2.0 * max(low, 1.0)
+        with np.errstate(over="ignore"):
+            newton = at - sign * first / second if second > 0.0 else low + 2.0 * max(low, 1.0)
         safe = 0.5 * (low + high) if has_high else longest
         # A bracketed step that does not halve the last one creeps: bisect instead.
         creeps = has_high and abs(newton - at) > 0.5 * last_step
@@ -66,16 +67,25 @@ def exact_step(slope: Slope, longest: float, reduction: float = ZERO_SLOPE) -> f
 
 
 def root_beyond(slope: Callable[[float], float], low: float, longest: float) -> float | None:
-    """Return the zero of a slope beyond ``low``, where it is negative; None if it is beyond ``longest``.
+    """Return the zero of a slope beyond ``low``, ``low`` if it has none there, or None beyond ``longest``.
 
-    The bracket doubles until the slope is not negative, and Brent's method finds the zero in it.
+    The bracket moves by ever larger factors until the slope is not negative, and Brent's method finds the
+    zero in it.
     """
-    high = max(2.0 * low, 1.0)
+    if slope(low) >= 0.0:
+        return low
+    factor, high = 2.0, max(2.0 * low, 1.0)
     while high <= longest:
         if slope(high) >= 0.0:
-            return float(brentq(slope, low, high, xtol=TINY, rtol=4.0 * MACHINE_ROUNDING))
-        low, high = high, 2.0 * high
+            return bracketed_root(slope, low, high)
+        factor *= 2.0
+        low, high = high, factor * high
     return None
+
+
+def bracketed_root(slope: Callable[[float], float], low: float, high: float) -> float:
+    """Return the zero of a slope that is negative at ``low`` and not at ``high``, to rounding."""
+    return float(brentq(slope, low, high, xtol=TINY, rtol=4.0 * MACHINE_ROUNDING))
 
 
 def armijo_step(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.special import logsumexp
+from sklearn.exceptions import ConvergenceWarning
 
-from pushrank import PushBoost
+from pushrank import AdaBoostRanker, PNormPush, PushBoost, RankBoost, SmoothMarginRanking
 from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample, CrucialSample, GradedSample
@@ -216,6 +219,34 @@ class TestStepsOfRealValuedRankers:
         assert ranker.estimator_weights_ == pytest.approx([root], rel=1e-12)
         mirrored = PushBoost(p, weak_rankers="columns", n_estimators=1, alpha=0).fit(1 - X, y)
         assert mirrored.estimator_weights_ == pytest.approx([-root], rel=1e-12)
+
+    def test_a_root_that_is_the_bound_itself_is_taken(self):
+        X, y = [[0.5], [0], [1], [1]], [1, 0, 0, 0]  # the root is -ln 2, and the bound ln(1 + 3) / 2
+        for ranker in (
+            RankBoost(weak_rankers="columns", n_estimators=1),
+            PushBoost(1, weak_rankers="columns", n_estimators=1, alpha=0),
+            SmoothMarginRanking("warn", weak_rankers="columns", n_estimators=1),
+            PNormPush(1, solver="coordinate", alpha=0, max_iter=1),
+        ):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                assert ranker.fit(X, y).coef_ == pytest.approx([-np.log(2.0)], rel=1e-12)
+
+    @pytest.mark.parametrize("seed", range(3))
+    @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+    def test_few_rows_of_few_values_can_be_fitted(self, seed):
+        rng = np.random.default_rng(seed)
+        options = {"weak_rankers": "columns", "n_estimators": 10}
+        for _ in range(40):
+            X, y = rng.choice([0.0, 0.5, 1.0], size=(6, 3)), np.r_[0, 1, rng.integers(0, 2, 4)]
+            weights = 10.0 ** -rng.choice([0.0, 20.0, 170.0, 300.0], 6)
+            for ranker in (
+                PushBoost(4, alpha=0, **options),
+                AdaBoostRanker(**options),
+                SmoothMarginRanking("warn", ascent="exact", **options),
+            ):
+                for sample_weight in (None, weights):
+                    assert np.isfinite(ranker.fit(X, y, sample_weight).coef_).all()
 
     def test_a_root_of_a_thousand_and_more_is_taken_as_it_is(self):
         # All but a positive of hardly any weight are within 3 gaps, and one pair in two is wrong.

@@ -26,6 +26,8 @@ from pushrank.prices import Identity, Power
 from pushrank.solvers.line_search import Slope
 
 Mask = NDArray[np.bool_]
+# A sum of fewer than 1e20 terms of at most one, above this, has lost nothing to underflow.
+SAFE_SUM = 1e-270
 
 
 # The kernels walk over the rows in their order and look the class of each up, instead of gathering each class
@@ -238,16 +240,17 @@ class TwoSumObjective:
         rise, fall = self.powers[0] * (up - up.min()), self.powers[1] * (down.max() - down)
         a_start, b_start = log_w[0] - self.powers[0] * s, log_w[1] + self.powers[1] * t
         values = np.unique(np.concatenate([up, down]))
-        log_gaps = np.log(np.diff(values))
+        gaps = np.diff(values)
 
-        def halves(start: Floats, slope: Floats, along: Floats) -> Callable[[float], tuple[Floats, Floats]]:
+        def halves(start: Floats, slope: Floats, along: Floats) -> Callable[..., tuple[Floats, Floats]]:
             order = np.argsort(along)
             start, slope, cuts = start[order], slope[order], np.searchsorted(along[order], values[1:])
 
-            def at(length: float) -> tuple[Floats, Floats]:
-                exponents = start - length * slope
-                below = np.append(-np.inf, np.logaddexp.accumulate(exponents))
-                above = np.append(np.logaddexp.accumulate(exponents[::-1])[::-1], -np.inf)
+            def at(length: float, add: Any, zero: float) -> tuple[Floats, Floats]:
+                terms = start - length * slope
+                terms = terms if add is np.logaddexp else np.exp(terms - terms.max())
+                below = np.append(zero, add.accumulate(terms))
+                above = np.append(add.accumulate(terms[::-1])[::-1], zero)
                 return below[cuts], above[cuts]
 
             return at
@@ -255,12 +258,23 @@ class TwoSumObjective:
         positives, negatives = halves(a_start, rise, up), halves(b_start, fall, down)
 
         def log_ratio(length: float) -> float:
-            (a_below, a_above), (b_below, b_above) = positives(length), negatives(length)
-            wrong = np.logaddexp.reduce(log_gaps + a_below + b_above)
+            (a_below, a_above), (b_below, b_above) = (
+                of(length, np.add, 0.0) for of in (positives, negatives)
+            )
+            total = (a_below[0] + a_above[0]) * (b_below[0] + b_above[0])
+            wrong, right = gaps @ (a_below * b_above) + push_out * total, gaps @ (a_above * b_below)
+            if min(wrong, right) >= SAFE_SUM:
+                return float(np.log(wrong) - np.log(right))
+            # Sums of logarithms take six times as long, and nothing is too small for them.
+            (a_below, a_above), (b_below, b_above) = (
+                of(length, np.logaddexp, -np.inf) for of in (positives, negatives)
+            )
+            log_gaps = np.log(gaps)
+            log_wrong = np.logaddexp.reduce(log_gaps + a_below + b_above)
             if push_out > 0.0:
                 total = np.logaddexp(a_below[0], a_above[0]) + np.logaddexp(b_below[0], b_above[0])
-                wrong = np.logaddexp(wrong, np.log(push_out) + total)
-            return float(wrong - np.logaddexp.reduce(log_gaps + a_above + b_below))
+                log_wrong = np.logaddexp(log_wrong, np.log(push_out) + total)
+            return float(log_wrong - np.logaddexp.reduce(log_gaps + a_above + b_below))
 
         return log_ratio
 

@@ -13,8 +13,8 @@ from pushrank.solvers.boosting.objective import (
     TwoSumEvaluation,
     TwoSumObjective,
 )
-from pushrank.solvers.line_search import exact_step, root_beyond
-from pushrank.solvers.tolerances import MACHINE_ROUNDING, MAX_FLOAT, TINY
+from pushrank.solvers.line_search import bracketed_root, exact_step, root_beyond
+from pushrank.solvers.tolerances import MACHINE_ROUNDING, MAX_FLOAT, TINY, ZERO_SLOPE
 from pushrank.weak_rankers.base import Values
 
 
@@ -215,6 +215,12 @@ def _searched_step(
     outward = sign * along.values.astype(np.float64)
     if not _is_finite(objective, outward, push_out):
         return step
-    limit = MAX_FLOAT / (4.0 * objective.power_sum)
-    far = root_beyond(objective.slope_of_length(scores, outward, push_out), longest, limit)
+    distant_slope = objective.slope_of_length(scores, outward, push_out)
+    at_longest = distant_slope(longest)
+    if abs(at_longest) <= ZERO_SLOPE or distant_slope(0.0) >= 0.0:
+        return step
+    if at_longest > 0.0:
+        # The root is nearer, where all pairs that are not tied weigh too little for the slope itself.
+        return sign * bracketed_root(distant_slope, 0.0, longest)
+    far = root_beyond(distant_slope, longest, MAX_FLOAT / (4.0 * objective.power_sum))
     return step if far is None else sign * far

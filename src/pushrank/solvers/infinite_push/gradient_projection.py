@@ -47,8 +47,8 @@ def infinite_push_by_pairs(
     """Run the algorithm of figure 2; rows with weights or more than 10 million pairs are a ValueError."""
     if sample.positive_weights is not None:
         raise ValueError(
-            "solver='gradient-projection', figure 2 of Agarwal (2011), takes no sample_weight or "
-            "class_weight; solver='auto' solves the same problem with both."
+            "solver='gradient-projection', figure 2 of Agarwal (2011), takes no sample_weight; solver='auto' "
+            "solves the same problem with weights."
         )
     shape = _checked_shape(sample)
     budget = C / shape[0]
