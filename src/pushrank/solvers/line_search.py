@@ -67,10 +67,10 @@ def exact_step(slope: Slope, longest: float, reduction: float = ZERO_SLOPE) -> f
 
 
 def root_beyond(slope: Callable[[float], float], low: float, longest: float) -> float | None:
-    """Return the zero of a slope beyond ``low``, ``low`` if it has none there, or None beyond ``longest``.
+    """Return the zero of a slope beyond ``low``; None if it is beyond ``longest``.
 
-    The bracket moves by ever larger factors until the slope is not negative, and Brent's method finds the
-    zero in it.
+    Where the slope is not negative at ``low``, that is returned. The bracket moves by ever larger factors
+    until the slope is not negative, and Brent's method finds the zero in it.
     """
     if slope(low) >= 0.0:
         return low
