@@ -5,10 +5,11 @@ same to the last bit with any number of threads.
 """
 
 import os
+import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from functools import cache
+from functools import lru_cache
 from itertools import pairwise
 from threading import Lock
 from typing import Any, TypeVar
@@ -68,13 +69,15 @@ def side_by_side(*functions: Callable[[], Part], many: bool) -> list[Part]:
     return map_chunks(lambda number, _: functions[number](), calls, None if many else 1)
 
 
-class _OneBlasThread:
+class _OneThread:
     """A limit of the whole process, from the first thread that enters it to the last one that leaves.
 
-    Threads that set and lift limits of their own would undo each other's while they overlap.
+    Threads that set and lift limits of their own would undo each other's while they overlap. ``user_api`` is
+    that of threadpoolctl, None for all libraries.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, user_api: str | None) -> None:
+        self._user_api = user_api
         self._lock = Lock()
         self._n_holders = 0
         self._limiter: Any = None
@@ -82,7 +85,7 @@ class _OneBlasThread:
     def __enter__(self) -> None:
         with self._lock:
             if self._n_holders == 0:
-                self._limiter = _blas_controller().limit(limits=1, user_api="blas")
+                self._limiter = _controller(len(sys.modules)).limit(limits=1, user_api=self._user_api)
             self._n_holders += 1
 
     def __exit__(self, *_: object) -> None:
@@ -102,24 +105,29 @@ def one_blas_thread() -> AbstractContextManager[None]:
 
     The sums of several BLAS threads would differ in their rounding from machine to machine.
     """
-    return _limit
+    return _limits["blas"]
 
 
-@cache
-def _blas_controller() -> ThreadpoolController:
-    """Return the control of the loaded libraries, which takes milliseconds to find."""
+def one_thread() -> AbstractContextManager[None]:
+    """Let BLAS and OpenMP use one thread until the last of all callers has left the block."""
+    return _limits[None]
+
+
+@lru_cache(maxsize=1)
+def _controller(_n_modules: int) -> ThreadpoolController:
+    """Return the control of the libraries that so many modules loaded, which takes milliseconds to find."""
     return ThreadpoolController()
 
 
-def _replace_limit() -> None:
-    """Begin with a new limit in a forked process, which has none of the threads that hold the old one."""
-    global _limit
-    _limit = _OneBlasThread()
+def _replace_limits() -> None:
+    """Begin with new limits in a forked process, which has none of the threads that hold the old ones."""
+    _limits.update({user_api: _OneThread(user_api) for user_api in ("blas", None)})
 
 
-_limit = _OneBlasThread()
+_limits: dict[str | None, _OneThread] = {}
+_replace_limits()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_replace_limit)
+    os.register_at_fork(after_in_child=_replace_limits)
 
 
 def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -29,7 +29,6 @@ from pushrank.cli.model import (
     SavedModel,
     default_model,
     ensemble_members,
-    fit_parameters,
     fit_pipeline,
     make_model,
     make_ranking_pipelines,
@@ -39,7 +38,7 @@ from pushrank.cli.options import option
 from pushrank.cli.screen import fitting
 from pushrank.cli.table import TextFormat
 from pushrank.cli.write import MODELS_WRITTEN, check_output
-from pushrank.model_selection._fits import model_scores, record_warnings
+from pushrank.held_out import Rows, fit_parts, model_scores, record_warnings
 from pushrank.model_selection._folds import check_classes
 from pushrank.monitoring import Reference
 
@@ -233,11 +232,12 @@ def held_out_scores(
     by_time = {} if rows.times is None else {"time": rows.times}
     if budget is not None:
         by_time = {"time": budget.periods(rows.times).codes}
+    table = Rows(rows.features, rows.y, rows.y, rows.weights, None, rows.times)
     scores = np.full(len(rows.y), np.nan)
     # The fit to all rows has printed the warnings already.
     with record_warnings([]), refusing("--time: " * (rows.times is not None)):
-        for train, test in cv.split(rows.features, rows.y, **by_time):
-            part = rows.part(train)
-            fitted = clone(pipeline).fit(part.features, part.y, **fit_parameters(pipeline, part))
-            scores[test] = model_scores(fitted, rows.part(test).features)
+        parts = list(cv.split(rows.features, rows.y, **by_time))
+        fits = fit_parts({"": pipeline}, ((table.part(train), [table.part(test)]) for train, test in parts))
+        for (_, test), fit in zip(parts, fits, strict=True):
+            scores[test] = fit.scores[0]
     return scores

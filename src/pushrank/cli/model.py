@@ -35,10 +35,9 @@ from pushrank.cli.labels import LabelledRows, label_rows
 from pushrank.cli.read import read_rows
 from pushrank.cli.table import DEFAULT_FORMAT, Column, Table, TextFormat
 from pushrank.cli.write import writing
-from pushrank.estimators._scoring import fit_params
 from pushrank.exceptions import ModelFileError
+from pushrank.held_out import fit_params, model_scores, record_warnings
 from pushrank.model_selection import compare
-from pushrank.model_selection._fits import model_scores, record_warnings
 from pushrank.monitoring import Reference
 
 FORMAT = 4

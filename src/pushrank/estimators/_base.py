@@ -42,6 +42,8 @@ class RankerMixin(ClassifierMixin):
     """
 
     _doc_link_module = "pushrank"
+    # What fits models to parts of rows hands times and groups to these rankers alone.
+    _is_our_ranker = True
 
     @property
     def _doc_link_template(self) -> str:

@@ -18,11 +18,11 @@ from pushrank._io import trust_in_files
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
 from pushrank.estimators._base import RankerMixin
-from pushrank.estimators._scoring import fit_params, model_scores
 from pushrank.estimators._search import Fold, Member, PrecisionAtBudget, Search, choose_for_budget
 from pushrank.estimators._target import Target
 from pushrank.estimators.push import IRPush, PNormPush
 from pushrank.estimators.trimmed_push import TrimmedPush
+from pushrank.held_out import fit_params, model_scores
 
 # A forest gives probabilities of exactly 0 and 1, whose log-odds are infinite; this keeps their order.
 PROBABILITY_ROUNDING = 1e-3

@@ -10,13 +10,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn import config_context, get_config
+from sklearn import config_context
 from sklearn.base import BaseEstimator
 from sklearn.metrics import average_precision_score, check_scoring, roc_auc_score
 from sklearn.model_selection import train_test_split
-from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import get_routing_for_object
-from sklearn.utils.validation import has_fit_parameter
 
 from pushrank._numeric import Floats
 from pushrank.estimators._base import RankerMixin
@@ -214,41 +212,3 @@ def validator(
     part, classes = X[rows], np.asarray(target.classes)
     scorer = HeldOutScorer(scoring, classes, np.asarray(y)[rows], weights, groups)
     return lambda scores: scorer.score(part, scores[rows], target.thresholds(scores))
-
-
-def model_scores(model: Any, X: Any) -> NDArray[np.float64]:
-    """Return the scores of a fitted model; of one that gives probabilities alone, those of the positives."""
-    if hasattr(model, "decision_function"):
-        return np.asarray(model.decision_function(X), dtype=np.float64)
-    if hasattr(model, "predict_proba"):
-        return np.asarray(model.predict_proba(X), dtype=np.float64)[:, 1]
-    raise TypeError(
-        f"{type(model).__name__} has neither decision_function nor predict_proba, so it gives no scores to "
-        "rank by."
-    )
-
-
-def fit_params(
-    model: Any, weights: Floats | None, times: NDArray[Any] | None = None, groups: NDArray[Any] | None = None
-) -> dict[str, Any]:
-    """Return the keywords by which a model's ``fit`` takes what is beside rows; of a pipeline, its last step.
-
-    Times go to our rankers alone, where they choose or stop by rows that they hold out, and groups to those
-    whose splitter may keep them apart.
-    """
-    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
-    given: dict[str, Any] = {}
-    if weights is not None:
-        if not has_fit_parameter(last, "sample_weight"):
-            raise TypeError(f"{type(last).__name__} takes no sample_weight; leave it or the weights out.")
-        given["sample_weight"] = weights
-    holds_rows_out = isinstance(last, RankerMixin) and getattr(last, "early_stopping", True)
-    if times is not None and holds_rows_out and has_fit_parameter(last, "time"):
-        given["time"] = times
-    splits = isinstance(last, RankerMixin) and not isinstance(getattr(last, "cv", None), int | None)
-    if groups is not None and splits and has_fit_parameter(last, "groups"):
-        given["groups"] = groups
-    # Under metadata routing a pipeline takes no keyword of a step, and its last step has to ask for them.
-    routed = get_config()["enable_metadata_routing"]
-    prefix = f"{model.steps[-1][0]}__" if isinstance(model, Pipeline) and not routed else ""
-    return {f"{prefix}{name}": values for name, values in given.items()}

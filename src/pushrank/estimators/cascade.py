@@ -23,9 +23,9 @@ from pushrank._numeric import Floats, midway
 from pushrank._validation import weight_keyword
 from pushrank.estimators._base import RankerMixin, set_classes, tags_of_all, warn
 from pushrank.estimators._docstrings import shared_docs
-from pushrank.estimators._scoring import model_scores
 from pushrank.estimators._target import DTYPES, FORMATS, check_on_host, checked_data, two_class_target
 from pushrank.estimators.push import PNormPush
+from pushrank.held_out import model_scores
 
 
 @shared_docs

@@ -20,11 +20,11 @@ from pushrank.budgets import Budget
 from pushrank.estimators import _search
 from pushrank.estimators._base import RankerMixin, set_classes, tags_of_all
 from pushrank.estimators._docstrings import search_docs
-from pushrank.estimators._scoring import fit_params, model_scores
 from pushrank.estimators._search import Selection
 from pushrank.estimators._target import check_alpha, two_class_target
 from pushrank.estimators.boosting import PushBoost
 from pushrank.estimators.push import PNormPush
+from pushrank.held_out import fit_params, model_scores
 
 ROUNDS = "n_estimators"
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import joblib
 import numpy as np
@@ -18,45 +19,26 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import (
     Bunch,
-    _safe_indexing,
     check_consistent_length,
     check_random_state,
     column_or_1d,
     indexable,
 )
 from sklearn.utils.metaestimators import _BaseComposition
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
-from pushrank._io import atomic_write
 from pushrank._numeric import Floats
-from pushrank._parallel import one_blas_thread
 from pushrank.budgets import Budget
 from pushrank.estimators._base import RankerMixin, progress_bar, set_classes, tags_of_all, warn
 from pushrank.estimators._combination import OutOfFold, check_final, combine, raw_scores
 from pushrank.estimators._docstrings import search_docs
-from pushrank.estimators._scoring import fit_params
 from pushrank.estimators._search import Search, SearchMixin, draw_seed
 from pushrank.estimators._target import two_class_target
 from pushrank.estimators.boosting import PushBoost
 from pushrank.estimators.push import PNormPush
+from pushrank.held_out import Fit, Rows, fit_params, fit_parts
 
 CALIBRATIONS = (None, "sigmoid", "isotonic")
-
-
-class Rows(NamedTuple):
-    """Rows to fit members to, whose labels are 0 and 1."""
-
-    X: Any
-    y: NDArray[np.intp]
-    weights: Floats | None
-    times: NDArray[Any] | None
-    groups: NDArray[Any] | None
-
-    def part(self, numbers: NDArray[np.intp]) -> Rows:
-        """Return some of the rows."""
-        beside = (None if column is None else column[numbers] for column in self[2:])
-        return Rows(_safe_indexing(self.X, numbers), self.y[numbers], *beside)
 
 
 @search_docs
@@ -218,17 +200,18 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
                     "scores by models that have not seen the row."
                 )
         codes, weights = np.asarray(target.codes).astype(np.intp), target.weights
-        rows = Rows(X, codes, weights, search.times, None if groups is None else np.asarray(groups))
+        groups = None if groups is None else np.asarray(groups)
+        rows = Rows(X, codes, codes.astype(bool), weights, groups, search.times)
         for name, member in members.items():
             with naming(name, "cannot be fitted to these rows"):
                 fit_params(member, weights)
         tests = [fold.test for fold in search.folds]
         scores = np.full((len(members), len(labels)), np.nan)
         models: dict[str, list[Any]] = {name: [] for name in members}
-        fits = self._fits(members, rows, [(fold.train, fold.test) for fold in search.folds])
-        for number, (name, model, of_test) in enumerate(fits):
-            models[name].append(model)
-            scores[number // len(tests), tests[number % len(tests)]] = of_test
+        parts, numbers = [(fold.train, fold.test) for fold in search.folds], [f.number for f in search.folds]
+        for fit in self._fits(members, rows, parts, numbers):
+            models[fit.name].append(fit.model)
+            scores[list(members).index(fit.name), tests[fit.number]] = fit.scores[0]
         out_of_fold = OutOfFold(scores, tests, time is not None, search.times)
         seen = out_of_fold.rows
         counted = seen if weights is None else seen[weights[seen] > 0.0]
@@ -242,8 +225,8 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
         if not kept:
             warn(f"{self.final_} gives no member any weight, so all rows score alike.", UserWarning)
         if self.refit or time is not None:
-            whole = self._fits({name: members[name] for name in kept}, rows, [(None, None)])
-            kept = {name: [model] for name, model, _ in whole}
+            whole = self._fits({name: members[name] for name in kept}, rows, [(None, None)], [])
+            kept = {fit.name: [fit.model] for fit in whole}
         self._models, self._combination = kept, combination.without_zeros()
         # The scores have become columns.
         combined = combination.total(scores)[seen]
@@ -257,26 +240,39 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
             )
 
     def _fits(
-        self, members: dict[str, Any], rows: Rows, parts: Sequence[tuple[Any, Any]]
-    ) -> Iterator[tuple[str, Any, Any]]:
-        """Yield each member's name, its model of each part, and the scores of the rows held out."""
+        self, members: dict[str, Any], rows: Rows, parts: Sequence[tuple[Any, Any]], numbers: Sequence[int]
+    ) -> Iterator[Fit]:
+        """Yield the model of each member for each part, and its scores of the rows held out."""
         folder, key = None if self.cache_dir is None else Path(self.cache_dir), ""
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
             key = joblib.hash((tuple(rows), version("pushrank"), version("scikit-learn")))
-        work = (
-            delayed(_fitted)(
-                name, member, rows, number, train, test, _path(folder, key, name, member, train, test)
-            )
-            for name, member in members.items()
-            for number, (train, test) in enumerate(parts)
+
+        def path_of(name: str, number: int) -> Path | None:
+            # Another process may have arrays as files, whose hash would differ.
+            if folder is None:
+                return None
+            with naming(name, "cannot be kept in cache_dir"):
+                return folder / f"{joblib.hash((key, members[name], *parts[number]))}.joblib"
+
+        fits = fit_parts(
+            members,
+            (
+                (rows if train is None else rows.part(train), [] if test is None else [rows.part(test)])
+                for train, test in parts
+            ),
+            n_jobs=self.n_jobs,
+            score=raw_scores,
+            keep=True,
+            record=False,
+            guard=partial(_failing, numbers),
+            path_of=path_of,
         )
         with progress_bar(self, len(members) * len(parts), is_exact=True) as callback:
-            results = Parallel(n_jobs=self.n_jobs, return_as="generator")(work)
-            for number, result in enumerate(results):
+            for number, fit in enumerate(fits):
                 if callback is not None:
                     callback(number + 1)
-                yield result
+                yield fit
 
     def decision_function(self, X: Any) -> Floats:
         """Return the combined scores less ``threshold_``, positive where ``predict`` says positive.
@@ -409,38 +405,9 @@ def naming(name: str, what: str) -> Iterator[None]:
         raise kind(f"the member {name!r} {what}: {error}") from error
 
 
-def _path(folder: Path | None, key: str, name: str, member: Any, train: Any, test: Any) -> Path | None:
-    """Return where a model is kept. Another process may have arrays as files, whose hash would differ."""
-    if folder is None:
-        return None
-    with naming(name, "cannot be kept in cache_dir"):
-        return folder / f"{joblib.hash((key, member, train, test))}.joblib"
-
-
-def _fitted(
-    name: str, member: Any, rows: Rows, number: int, train: Any, test: Any, path: Path | None
-) -> tuple[str, Any, Any]:
-    """Return a member's name, its model of the training part, and the scores of the part held out."""
-    if path is None:
-        return name, *_fit(name, member, rows, number, train, test)
-    if not path.exists():
-        with atomic_write(path) as beside:
-            joblib.dump(_fit(name, member, rows, number, train, test), beside)
-    try:
-        return name, *joblib.load(path)
-    except Exception as error:
-        raise ValueError(
-            f"{path} in cache_dir cannot be read ({type(error).__name__}: {error}); delete it, and its model "
-            "is fitted again."
-        ) from error
-
-
-def _fit(name: str, member: Any, rows: Rows, number: int, train: Any, test: Any) -> tuple[Any, Any]:
-    part, where = (rows, "") if train is None else (rows.part(train), f" in fold {number}")
-    # On one thread of BLAS sums have one order, so that the number of jobs changes nothing.
-    with naming(name, f"failed{where}"), one_blas_thread():
-        model = clone(member).fit(part.X, part.y, **fit_params(member, part.weights, part.times, part.groups))
-        return model, None if test is None else raw_scores(model, _safe_indexing(rows.X, test))
+def _failing(numbers: Sequence[int], name: str, part: int) -> AbstractContextManager[None]:
+    """Return what names a member whose fit failed, and the fold if there is one."""
+    return naming(name, f"failed in fold {numbers[part]}" if numbers else "failed")
 
 
 def _calibration(method: str, scores: Floats, y: NDArray[np.intp], weights: Floats | None) -> tuple[Any, Any]:

@@ -3,63 +3,18 @@
 from __future__ import annotations
 
 from itertools import count
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 from sklearn.model_selection import RepeatedStratifiedKFold
-from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import _num_samples
 
 from pushrank import metrics
-from pushrank._time import check_times, splitter_of
-from pushrank._validation import two_classes
+from pushrank._time import splitter_of
 from pushrank.budgets import Budget
-
-
-class LabelledRows(NamedTuple):
-    """Rows to compare rankers on: models are fitted to ``y``, and measured by ``positive``."""
-
-    X: Any
-    y: NDArray[Any]
-    positive: NDArray[np.bool_]
-    weights: NDArray[np.float64] | None
-    groups: NDArray[Any] | None
-    times: NDArray[Any] | None
-
-    def part(self, numbers: NDArray[np.intp]) -> LabelledRows:
-        """Return some of the rows."""
-        beside = (None if column is None else column[numbers] for column in self[3:])
-        return LabelledRows(_safe_indexing(self.X, numbers), self.y[numbers], self.positive[numbers], *beside)
-
-
-def checked_rows(
-    X: Any,
-    y: ArrayLike,
-    pos_label: Any,
-    sample_weight: ArrayLike | None,
-    groups: ArrayLike | None,
-    time: ArrayLike | None,
-) -> LabelledRows:
-    """Return rows whose labels, weights and times are checked."""
-    (X,), y = indexable(X), np.asarray(y)
-    n_rows = _num_samples(X)
-    if y.shape != (n_rows,):
-        raise ValueError(f"y must hold one label for each of the {n_rows} rows, got the shape {y.shape}.")
-    _, positive = two_classes(y, pos_label=pos_label)
-    # Classifiers would take the later of two texts for the positive label.
-    if pos_label is not None or y.dtype.kind not in "biuf":
-        y = positive
-    weights = None
-    if sample_weight is not None:
-        weights = np.asarray(sample_weight, dtype=np.float64)
-        if weights.shape != (n_rows,) or not (np.isfinite(weights) & (weights >= 0.0)).all():
-            raise ValueError(
-                f"sample_weight must hold {n_rows} finite numbers of at least 0, one for each row."
-            )
-    times = None if time is None else check_times(time, n_rows)
-    return LabelledRows(X, y, positive, weights, None if groups is None else np.asarray(groups), times)
+from pushrank.held_out import Rows
 
 
 def whole_periods(budget: Budget, time: Any) -> NDArray[Any]:
@@ -99,7 +54,7 @@ def _rows_needed(n_folds: int, n_splits: int) -> int:
 
 
 def split_rows(
-    rows: LabelledRows, cv: Any, n_repeats: int, n_splits: int, seed: int
+    rows: Rows, cv: Any, n_repeats: int, n_splits: int, seed: int
 ) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Return the training and test rows of every part, those of a repetition together.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import groupby
@@ -14,22 +15,21 @@ from sklearn.base import BaseEstimator
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import get_scorer
-from sklearn.model_selection import StratifiedGroupKFold, TimeSeriesSplit
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, TimeSeriesSplit
 from sklearn.utils import check_random_state
 
 from pushrank import metrics
+from pushrank._numeric import Floats
 from pushrank._time import TimeSplit, warn_of_random_folds
 from pushrank._validation import check_jobs, check_number, warn
 from pushrank.budgets import Budget
 from pushrank.estimators import IRPush, PNormPush, PushBoost, StackingRanker, TopRankerCV, TrimmedPush
 from pushrank.estimators._combination import Combination, OutOfFold, combine_apart, unlinked
-from pushrank.estimators._scoring import FrozenRanker, check_one_scorer, fit_params
+from pushrank.estimators._scoring import FrozenRanker, check_one_scorer
 from pushrank.estimators._target import two_class_target
+from pushrank.held_out import Rows, fit_params, fit_parts, texts_for_user
 from pushrank.metrics import scorers
-from pushrank.model_selection._fits import fit_models, scores_of_halves, texts_for_user
 from pushrank.model_selection._folds import (
-    LabelledRows,
-    checked_rows,
     part_of_budget,
     share_of_hits,
     split_rows,
@@ -73,6 +73,8 @@ MAX_SLOW_ROWS = 20_000
 # With fewer the row of all models together may be too good unless it is nested.
 MIN_ROWS_TOGETHER = 2000
 MIN_POSITIVES_TOGETHER = 100
+# Models may refuse fewer rows of a class, and vary in other ways than with all of them.
+MIN_ROWS_OF_CLASS = 10
 # Fits to halves of the training rows are compared on so many of the rows at least.
 LEAST_TESTED = 0.2
 
@@ -222,7 +224,7 @@ def compare_rankers(
     if isinstance(budget, Budget):
         time = whole_periods(budget, time)
     check_jobs(n_jobs, "processes")
-    rows = checked_rows(X, y, pos_label, sample_weight, groups, time)
+    rows = Rows.checked(X, y, pos_label, sample_weight, groups, time)
     n_rows = len(rows.y)
     seed = random_state if isinstance(random_state, int) else check_random_state(random_state).randint(2**31)
     if not isinstance(budget, Budget | None) and not 1 <= budget <= n_rows:
@@ -264,7 +266,7 @@ class Settings(NamedTuple):
 
 
 def _measured(
-    settings: Settings, rows: LabelledRows, splits: Sequence[Any], n_repeats: int, *, nested: bool = False
+    settings: Settings, rows: Rows, splits: Sequence[Any], n_repeats: int, *, nested: bool = False
 ) -> tuple[RankerComparison, list[Part]]:
     """Return the measures of all models on all test parts, and their scores there."""
     criterion, scorer = _criterion(settings.scoring, settings.budget)
@@ -279,13 +281,14 @@ def _measured(
         (rows.part(splits[group[0]][0]), [rows.part(parts[number].rows) for number in group])
         for group in groups
     )
-    fits = fit_models(settings.models, with_tests, scorer, settings.n_jobs)
+    look = partial(_looked_at, scorer)
+    fits = fit_parts(settings.models, with_tests, n_jobs=settings.n_jobs, look=look)
     for group in groups:
         for name in settings.models:
             fitted = next(fits)
             comparison.warnings.setdefault(name, []).extend(texts_for_user(fitted.warned))
-            comparison.simplicity[name] = fitted.simplicity
-            for number, scores, judged in zip(group, fitted.scores, fitted.judged, strict=True):
+            comparison.simplicity[name], judgements = fitted.seen
+            for number, scores, judged in zip(group, fitted.scores, judgements, strict=True):
                 measures = _measures(parts[number], scores, comparison)
                 if scorer is not None:
                     measures[criterion] = judged
@@ -305,6 +308,12 @@ def _measured(
     return comparison, parts
 
 
+def _looked_at(scorer: Callable[..., float] | None, model: Any, tests: list[Rows]) -> tuple[int, list[float]]:
+    """Return the simplicity of a fitted model, and the scorer's measures of its test parts."""
+    scores = [np.nan if scorer is None else float(scorer(model, test.X, test.y)) for test in tests]
+    return simplicity(model), scores
+
+
 def _keep(
     comparison: RankerComparison,
     name: str,
@@ -321,7 +330,7 @@ def _keep(
         by_measure[measure] = np.append(by_measure.get(measure, np.empty(0)), value)
 
 
-def _measure_periods(comparison: RankerComparison, rows: LabelledRows) -> None:
+def _measure_periods(comparison: RankerComparison, rows: Rows) -> None:
     """Measure what each model finds in each period of the rows held out, where the budget is by period."""
     if isinstance(comparison.budget, Budget):
         comparison.times, held_out = rows.times, np.flatnonzero(comparison.folds >= 0)
@@ -346,7 +355,7 @@ def is_nested(positive: NDArray[np.bool_], cv: Any) -> bool:
     return bool(few) or not (isinstance(cv, int | np.integer) or hasattr(cv, "split"))
 
 
-def _stack(models: Mapping[str, Any], rows: LabelledRows, budget: Any, seed: int) -> StackingRanker:
+def _stack(models: Mapping[str, Any], rows: Rows, budget: Any, seed: int) -> StackingRanker:
     """Return all models together, unfitted, for the budget by period or its share of the rows."""
     cv = 5 if rows.groups is None or rows.times is not None else StratifiedGroupKFold(5)
     params = budget_params(budget, len(rows.y)) | {"cv": cv, "random_state": seed}
@@ -364,7 +373,7 @@ def _add_together(
     comparison: RankerComparison,
     settings: Settings,
     members: Mapping[str, Any],
-    rows: LabelledRows,
+    rows: Rows,
     parts: Sequence[Part],
 ) -> list[Combination]:
     """Add the measures of members together, and return how they are added up for each test part."""
@@ -403,11 +412,11 @@ def _unlinked(
     return [unlinked(model, of[name]) for name, model in members.items()]
 
 
-def _by_time(rows: LabelledRows, cv: Any) -> bool:
+def _by_time(rows: Rows, cv: Any) -> bool:
     return rows.times is not None or isinstance(cv, TimeSplit | TimeSeriesSplit)
 
 
-def _best_inside(settings: Settings, training: LabelledRows, comparison: RankerComparison) -> str:
+def _best_inside(settings: Settings, training: Rows, comparison: RankerComparison) -> str:
     """Return the best model by a comparison within a training part."""
     budget = comparison.budget
     if not isinstance(budget, Budget | None):
@@ -418,6 +427,32 @@ def _best_inside(settings: Settings, training: LabelledRows, comparison: RankerC
     return _measured(settings, training, splits, 1)[0].best_
 
 
+def scores_of_halves(
+    models: Mapping[str, Any],
+    training: Rows,
+    tests: list[Rows],
+    seed: int,
+    n_jobs: int | None = None,
+) -> Iterator[list[list[Floats]]] | None:
+    """Begin fits to either half of some rows, and return an iterator of scores by half, test part and model.
+
+    Of few rows of a class, or few groups, there are no halves, and the result is None.
+    """
+    y, groups = training.positive, training.groups
+    n_groups = len(y) if groups is None else len(np.unique(groups))
+    if min(y.sum(), (~y).sum()) < 2 * MIN_ROWS_OF_CLASS or n_groups < 2 * MIN_ROWS_OF_CLASS:
+        return None
+    splitter = (StratifiedKFold if groups is None else StratifiedGroupKFold)(
+        2, shuffle=True, random_state=seed
+    )
+    halves = next(splitter.split(np.zeros(len(y)), y, groups))
+    if min(min(y[half].sum(), (~y[half]).sum()) for half in halves) < MIN_ROWS_OF_CLASS:
+        return None
+    fits = fit_parts(models, ((training.part(half), tests) for half in halves), n_jobs=n_jobs)
+    of_halves = ([next(fits).scores for _ in models] for _ in halves)
+    return ([list(of_part) for of_part in zip(*scores, strict=True)] for scores in of_halves)
+
+
 class Halves(NamedTuple):
     """Fits to halves of the rows of one training part, and the scores of the last test parts by them."""
 
@@ -426,9 +461,7 @@ class Halves(NamedTuple):
     scores: Iterator[list[list[NDArray[np.float64]]]] | None
 
 
-def _halves(
-    comparison: RankerComparison, settings: Settings, rows: LabelledRows, splits: Sequence[Any]
-) -> Halves:
+def _halves(comparison: RankerComparison, settings: Settings, rows: Rows, splits: Sequence[Any]) -> Halves:
     """Begin the fits to halves of training rows, from which errors come where periods are no observations."""
     n_tested, n_last, train = 0, 0, splits[-1][0]
     # The last parts are tested on, as many as hold a fifth of the rows; what all learn from is halved.
@@ -446,7 +479,7 @@ def _halves(
 def _add_errors(
     comparison: RankerComparison,
     settings: Settings,
-    rows: LabelledRows,
+    rows: Rows,
     splits: Sequence[Any],
     parts: Sequence[Part],
     halved: Halves,
@@ -485,7 +518,7 @@ def _add_errors(
 
 
 def _nothing_measured(
-    rows: LabelledRows, splits: Sequence[Any], criterion: str, budget: Any, n_repeats: int, cv: Any
+    rows: Rows, splits: Sequence[Any], criterion: str, budget: Any, n_repeats: int, cv: Any
 ) -> RankerComparison:
     """Return a comparison without models, of the folds of the first repetition."""
     folds = np.full(len(rows.y), -1, dtype=np.intp)
@@ -504,7 +537,7 @@ def _nothing_measured(
     return RankerComparison({}, criterion, budget, n_repeats, n_positives, folds=folds, judged=judged)
 
 
-def _how_judged(rows: LabelledRows, cv: Any, n_splits: int) -> str:
+def _how_judged(rows: Rows, cv: Any, n_splits: int) -> str:
     """Return a sentence that says on which rows models are judged."""
     if rows.times is not None or isinstance(cv, TimeSplit):
         return f"Judged by time, on {n_splits} parts that each come after the rows learnt from."
@@ -514,7 +547,7 @@ def _how_judged(rows: LabelledRows, cv: Any, n_splits: int) -> str:
 
 
 def _checked_models(
-    models: Mapping[str, BaseEstimator] | None, rows: LabelledRows, budget: int | Budget | None
+    models: Mapping[str, BaseEstimator] | None, rows: Rows, budget: int | Budget | None
 ) -> Mapping[str, BaseEstimator]:
     if models is None:
         models = default_rankers(dense=not hasattr(rows.X, "tocsr"), n_rows=len(rows.y), budget=budget)

@@ -16,9 +16,8 @@ from sklearn.utils import _safe_indexing
 
 from pushrank.budgets import Budget
 from pushrank.estimators._reasons import reasons
-from pushrank.estimators._scoring import fit_params
+from pushrank.held_out import fit_params, model_scores, record_warnings
 from pushrank.metrics import measure_periods
-from pushrank.model_selection._fits import model_scores, record_warnings
 from pushrank.model_selection._folds import share_of_hits
 from pushrank.model_selection.comparison import RankerComparison
 from pushrank.report.lists import MAX_TOP_ROWS, RankedLists

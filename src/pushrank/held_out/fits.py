@@ -1,0 +1,242 @@
+"""Fits of models to parts of rows, and their scores of the rows held out.
+
+Comparisons, stacks and the thresholds of the command line all rest on this loop. It shares the output of
+transformers that several pipelines hold, keeps fits in a folder, runs them in processes, and decides on
+threads, once for all models.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import joblib
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import config_context, get_config
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import has_fit_parameter
+
+from pushrank._io import atomic_write
+from pushrank._numeric import Floats
+from pushrank._parallel import one_blas_thread, one_thread
+from pushrank.held_out.rows import Rows
+
+# Fits to fewer rows have one thread. On a quiet machine two save gradient boosting a tenth of a second there;
+# beside another process they take longer than one, since they wait for each other at every split.
+MIN_ROWS_OF_THREADS = 20_000
+Caught = tuple[Any, type[Warning], str, int]
+"""A warning as `warn_explicit` takes it."""
+
+
+class Fit(NamedTuple):
+    """A model that was fitted to a training part, and what it makes of its test parts.
+
+    ``seen`` is what ``look`` returned, and ``model`` is None unless it was to be kept.
+    """
+
+    name: str
+    number: int
+    scores: list[Floats]
+    model: Any
+    seen: Any
+    warned: list[Caught]
+
+
+class Work(NamedTuple):
+    """How each model is fitted and scored, wherever that happens."""
+
+    score: Callable[[Any, Any], Floats]
+    look: Callable[[Any, list[Rows]], Any] | None
+    keep: bool
+    record: bool
+    guard: Callable[[str, int], AbstractContextManager[None]]
+
+
+def fit_parts(
+    models: Mapping[str, Any],
+    parts: Iterable[tuple[Rows, list[Rows]]],
+    *,
+    n_jobs: int | None = None,
+    score: Callable[[Any, Any], Floats] | None = None,
+    look: Callable[[Any, list[Rows]], Any] | None = None,
+    keep: bool = False,
+    record: bool = True,
+    guard: Callable[[str, int], AbstractContextManager[None]] | None = None,
+    path_of: Callable[[str, int], Path | None] | None = None,
+) -> Iterator[Fit]:
+    """Fit all models to the training part of each pair of it and its test parts, and yield in this order.
+
+    Pipelines that hold the same transformer objects share their output, which this process makes; the rankers
+    are fitted and asked for scores in ``n_jobs`` processes, and there ``look`` takes the fitted model and its
+    test parts. With ``record`` the warnings of a fit come with it, in place of being issued. A ``guard`` of a
+    model's name and the part's number stands around the fit, and ``path_of`` says where it is kept.
+    """
+    work = Work(score or model_scores, look, keep, record, guard or _no_guard)
+    # A task is a whole fit: in batches the last process would have several to go.
+    results: Iterator[Fit] = Parallel(n_jobs, return_as="generator", batch_size=1)(
+        _tasks(models, parts, work, path_of or _no_path, get_config())
+    )
+    return results
+
+
+def _no_guard(_name: str, _number: int) -> AbstractContextManager[None]:
+    return nullcontext()
+
+
+def _no_path(_name: str, _number: int) -> None:
+    return None
+
+
+def _tasks(
+    models: Mapping[str, Any],
+    parts: Iterable[tuple[Rows, list[Rows]]],
+    work: Work,
+    path_of: Callable[[str, int], Path | None],
+    config: Mapping[str, Any],
+) -> Iterator[Any]:
+    """Yield the fit of each model to each training part, with rows as its last step takes them."""
+    ids = {name: _transformer_ids(model) for name, model in models.items()}
+    for number, (training, tests) in enumerate(parts):
+        prepared: dict[tuple[int, ...], tuple[Any, Any, list[Any]]] = {}
+        for name, model in models.items():
+            steps: list[Any] = []
+            rows, X_tests, ranker = training, [test.X for test in tests], model
+            # Transformers of one model alone are part of its fit: their output need not be kept.
+            if (key := ids[name]) and [*ids.values()].count(key) > 1:
+                if key not in prepared:
+                    transformers = clone(model[:-1])
+                    # joblib asks for later tasks in another thread, where the configuration is the default.
+                    with config_context(**config):
+                        X = transformers.fit_transform(training.X, training.y)
+                        X_tests = [transformers.transform(test.X) for test in tests]
+                    prepared[key] = transformers.steps, training._replace(X=X), X_tests
+                (steps, rows, X_tests), ranker = prepared[key], model.steps[-1][1]
+            looked_at = tests if work.look is not None else []
+            path = path_of(name, number)
+            yield delayed(_fitted)(name, number, ranker, rows, X_tests, steps, looked_at, work, path)
+
+
+def _fitted(
+    name: str,
+    number: int,
+    ranker: Any,
+    rows: Rows,
+    X_tests: list[Any],
+    steps: list[Any],
+    tests: list[Rows],
+    work: Work,
+    path: Path | None,
+) -> Fit:
+    """Return a fit, from its file if it has been kept there."""
+    if path is not None and path.exists():
+        return _read(path)
+    caught: list[Caught] = []
+    with _catch(caught) if work.record else nullcontext(), work.guard(name, number), _threads(rows):
+        ranker = clone(ranker).fit(
+            rows.X, rows.y, **fit_params(ranker, rows.weights, rows.times, rows.groups)
+        )
+        scores = [work.score(ranker, X) for X in X_tests]
+        whole = Pipeline([*steps, ("ranker", ranker)]) if steps else ranker
+        seen = None if work.look is None else work.look(whole, tests)
+    fit = Fit(name, number, scores, whole if work.keep else None, seen, caught)
+    if path is not None:
+        with atomic_write(path) as beside:
+            joblib.dump(fit, beside)
+        # What is read again has forgotten what was shared, such as a column's name: all runs are alike.
+        return _read(path)
+    return fit
+
+
+def _read(path: Path) -> Fit:
+    try:
+        return Fit(*joblib.load(path))
+    except Exception as error:
+        raise ValueError(
+            f"{path} in cache_dir cannot be read ({type(error).__name__}: {error}); delete it, and its model "
+            "is fitted again."
+        ) from error
+
+
+@contextmanager
+def _threads(rows: Rows) -> Iterator[None]:
+    """Let a fit have one thread of BLAS, whose sums then have one order, and of few rows one of OpenMP."""
+    with one_thread() if len(rows.y) < MIN_ROWS_OF_THREADS else nullcontext(), one_blas_thread():
+        yield
+
+
+def _transformer_ids(model: Any) -> tuple[int, ...]:
+    """Return which objects come before the last step; a subclass may do more than transform."""
+    return tuple(id(step) for _, step in model.steps[:-1]) if type(model) is Pipeline else ()
+
+
+def model_scores(model: Any, X: Any) -> Floats:
+    """Return the scores of a fitted model; of one that gives probabilities alone, those of the positives."""
+    if hasattr(model, "decision_function"):
+        return np.asarray(model.decision_function(X), dtype=np.float64)
+    if hasattr(model, "predict_proba"):
+        return np.asarray(model.predict_proba(X), dtype=np.float64)[:, 1]
+    raise TypeError(
+        f"{type(model).__name__} has neither decision_function nor predict_proba, so it gives no scores to "
+        "rank by."
+    )
+
+
+def fit_params(
+    model: Any, weights: Floats | None, times: NDArray[Any] | None = None, groups: NDArray[Any] | None = None
+) -> dict[str, Any]:
+    """Return the keywords by which a model's ``fit`` takes what is beside rows; of a pipeline, its last step.
+
+    Times go to our rankers alone, where they choose or stop by rows that they hold out, and groups to those
+    whose splitter may keep them apart.
+    """
+    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    given: dict[str, Any] = {}
+    if weights is not None:
+        if not has_fit_parameter(last, "sample_weight"):
+            raise TypeError(f"{type(last).__name__} takes no sample_weight; leave it or the weights out.")
+        given["sample_weight"] = weights
+    is_ours = getattr(last, "_is_our_ranker", False)
+    holds_rows_out = is_ours and getattr(last, "early_stopping", True)
+    if times is not None and holds_rows_out and has_fit_parameter(last, "time"):
+        given["time"] = times
+    splits = is_ours and not isinstance(getattr(last, "cv", None), int | None)
+    if groups is not None and splits and has_fit_parameter(last, "groups"):
+        given["groups"] = groups
+    # Under metadata routing a pipeline takes no keyword of a step, and its last step has to ask for them.
+    routed = get_config()["enable_metadata_routing"]
+    prefix = f"{model.steps[-1][0]}__" if isinstance(model, Pipeline) and not routed else ""
+    return {f"{prefix}{name}": values for name, values in given.items()}
+
+
+@contextmanager
+def record_warnings(lines: list[str]) -> Iterator[None]:
+    """Append the warnings to the user within the block to `lines`; other warnings pass."""
+    caught: list[Caught] = []
+    with _catch(caught):
+        yield
+    lines.extend(texts_for_user(caught))
+
+
+@contextmanager
+def _catch(caught: list[Caught]) -> Iterator[None]:
+    """Append all warnings within the block to `caught`."""
+    with warnings.catch_warnings(record=True) as recorded:
+        warnings.simplefilter("always")
+        yield
+    caught.extend(
+        (warning.message, warning.category, warning.filename, warning.lineno) for warning in recorded
+    )
+
+
+def texts_for_user(caught: list[Caught]) -> list[str]:
+    """Return the texts of warnings to the user, and issue the others, though another process caught them."""
+    for warning in caught:
+        if not issubclass(warning[1], UserWarning):
+            warnings.warn_explicit(*warning)
+    return sorted({" ".join(str(text).split()) for text, kind, *_ in caught if issubclass(kind, UserWarning)})

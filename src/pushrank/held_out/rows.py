@@ -1,0 +1,60 @@
+"""Rows with their labels and what stands beside them: weights, groups, times."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils.validation import _num_samples
+
+from pushrank._numeric import Floats
+from pushrank._time import check_times
+from pushrank._validation import two_classes
+
+
+class Rows(NamedTuple):
+    """Rows to fit models to and to score: models are fitted to ``y``, and measured by ``positive``."""
+
+    X: Any
+    y: NDArray[Any]
+    positive: NDArray[np.bool_]
+    weights: Floats | None = None
+    groups: NDArray[Any] | None = None
+    times: NDArray[Any] | None = None
+
+    def part(self, numbers: NDArray[np.intp]) -> Self:
+        """Return some of the rows."""
+        beside = (None if column is None else column[numbers] for column in self[3:])
+        X = _safe_indexing(self.X, numbers)
+        return type(self)(X, self.y[numbers], self.positive[numbers], *beside)
+
+    @classmethod
+    def checked(
+        cls,
+        X: Any,
+        y: ArrayLike,
+        pos_label: Any = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        time: ArrayLike | None = None,
+    ) -> Self:
+        """Return rows whose labels, weights and times are checked."""
+        (X,), y = indexable(X), np.asarray(y)
+        n_rows = _num_samples(X)
+        if y.shape != (n_rows,):
+            raise ValueError(f"y must hold one label for each of the {n_rows} rows, got the shape {y.shape}.")
+        _, positive = two_classes(y, pos_label=pos_label)
+        # Classifiers would take the later of two texts for the positive label.
+        if pos_label is not None or y.dtype.kind not in "biuf":
+            y = positive
+        weights = None
+        if sample_weight is not None:
+            weights = np.asarray(sample_weight, dtype=np.float64)
+            if weights.shape != (n_rows,) or not (np.isfinite(weights) & (weights >= 0.0)).all():
+                raise ValueError(
+                    f"sample_weight must hold {n_rows} finite numbers of at least 0, one for each row."
+                )
+        times = None if time is None else check_times(time, n_rows)
+        return cls(X, y, positive, weights, None if groups is None else np.asarray(groups), times)
