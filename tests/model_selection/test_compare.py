@@ -17,8 +17,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pushrank import IRPush, metrics
+from pushrank.held_out import check_classes
 from pushrank.model_selection import compare_rankers, default_rankers
-from pushrank.model_selection._folds import check_classes
 from pushrank.model_selection.comparison import CHOSEN
 
 CRITERION = "precision at 1/4"

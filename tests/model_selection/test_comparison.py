@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -71,12 +73,12 @@ def test_repetitions_of_the_same_parts_are_no_more_evidence():
 
 def test_candidates_and_equals_are_named_simplest_first():
     comparison = compared(forest=[0.6, 0.5] * 3, linear=[0.55, 0.54] * 3, bad=[0.1, 0.2] * 3)
-    comparison.simplicity = {"forest": 3, "linear": 0, "bad": 2}
+    comparison = replace(comparison, simplicity={"forest": 3, "linear": 0, "bad": 2})
     assert comparison.best_ == "forest"
     assert comparison.may_be_best_ == ["linear", "forest"]
     assert "linear or forest may be the best, and linear is the simplest of them." in comparison.verdict()
     assert comparison.equal_for_your_purposes_ == ["forest"]
-    comparison.indifference = 0.2
+    comparison = replace(comparison, indifference=0.2)
     assert comparison.equal_for_your_purposes_ == ["linear", "forest"]
     assert (
         "Equal for your purposes: linear or forest, of which linear is the simplest." in comparison.verdict()

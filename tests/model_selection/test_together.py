@@ -11,7 +11,7 @@ from sklearn.model_selection import GroupKFold, StratifiedKFold
 from pushrank import PNormPush, PushBoost, StackingRanker, metrics
 from pushrank.estimators._combination import OutOfFold, combine_apart
 from pushrank.estimators._target import two_class_target
-from pushrank.model_selection import TimeSplit, compare, compare_rankers
+from pushrank.model_selection import TimeSplit, compare_rankers, table
 from pushrank.model_selection.comparison import TOGETHER, TOGETHER_NOT_NESTED
 
 MODELS = {"linear": LogisticRegression(), "push": PNormPush(4), "stumps": PushBoost(n_estimators=10)}
@@ -131,9 +131,9 @@ def test_the_choice_inside_is_among_single_models():
 
 def test_by_time_weights_are_for_the_share_that_the_budget_is_of_all_rows(monkeypatch):
     seen = []
-    combined = compare.combine_apart
+    combined = table.combine_apart
     monkeypatch.setattr(
-        compare, "combine_apart", lambda stack, *more: seen.append(stack.fraction) or combined(stack, *more)
+        table, "combine_apart", lambda stack, *more: seen.append(stack.fraction) or combined(stack, *more)
     )
     X, y = rows(3000)
     models = {name: MODELS[name] for name in ("linear", "push")}

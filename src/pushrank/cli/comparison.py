@@ -26,17 +26,16 @@ from pushrank.cli.model import N_INNER_FOLDS, make_model, make_ranking_pipelines
 from pushrank.cli.options import option
 from pushrank.cli.screen import progress, share_of_rows
 from pushrank.cli.table import Kind, TextFormat
-from pushrank.model_selection._folds import check_classes, part_of_budget, whole_periods
+from pushrank.held_out import check_classes, part_of_budget, whole_periods
 from pushrank.model_selection.compare import (
     LINEAR_CHOSEN,
     MAX_SLOW_ROWS,
     POWERS,
-    budget_params,
     compare_rankers,
     default_rankers,
-    is_nested,
 )
 from pushrank.model_selection.comparison import TOGETHER, RankerComparison
+from pushrank.model_selection.table import budget_params, is_nested
 
 
 @dataclass(frozen=True)

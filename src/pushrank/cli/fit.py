@@ -38,8 +38,7 @@ from pushrank.cli.options import option
 from pushrank.cli.screen import fitting
 from pushrank.cli.table import TextFormat
 from pushrank.cli.write import MODELS_WRITTEN, check_output
-from pushrank.held_out import Rows, fit_parts, model_scores, record_warnings
-from pushrank.model_selection._folds import check_classes
+from pushrank.held_out import Rows, check_classes, fit_parts, model_scores, record_warnings
 from pushrank.monitoring import Reference
 
 N_HELD_OUT = 5

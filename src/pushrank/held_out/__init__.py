@@ -1,6 +1,19 @@
-"""Rows, and the one loop that fits models to some parts of them and scores what was held out."""
+"""Rows, plans to split them, and the one loop that fits models to some parts and scores what was held out."""
 
 from pushrank.held_out.fits import Fit, fit_params, fit_parts, model_scores, record_warnings, texts_for_user
+from pushrank.held_out.plan import Plan, check_classes, part_of_budget, whole_periods
 from pushrank.held_out.rows import Rows
 
-__all__ = ["Fit", "Rows", "fit_params", "fit_parts", "model_scores", "record_warnings", "texts_for_user"]
+__all__ = [
+    "Fit",
+    "Plan",
+    "Rows",
+    "check_classes",
+    "fit_params",
+    "fit_parts",
+    "model_scores",
+    "part_of_budget",
+    "record_warnings",
+    "texts_for_user",
+    "whole_periods",
+]

@@ -2,57 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
-from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import get_scorer
-from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, TimeSeriesSplit
-from sklearn.utils import check_random_state
 
-from pushrank import metrics
-from pushrank._numeric import Floats
-from pushrank._time import TimeSplit, warn_of_random_folds
-from pushrank._validation import check_jobs, check_number, warn
+from pushrank._validation import check_number, warn
 from pushrank.budgets import Budget
-from pushrank.estimators import IRPush, PNormPush, PushBoost, StackingRanker, TopRankerCV, TrimmedPush
-from pushrank.estimators._combination import Combination, OutOfFold, combine_apart, unlinked
-from pushrank.estimators._scoring import FrozenRanker, check_one_scorer
-from pushrank.estimators._target import two_class_target
-from pushrank.held_out import Rows, fit_params, fit_parts, texts_for_user
-from pushrank.metrics import scorers
-from pushrank.model_selection._folds import (
-    part_of_budget,
-    share_of_hits,
-    split_rows,
-    whole_periods,
+from pushrank.estimators import IRPush, PNormPush, PushBoost, TopRankerCV, TrimmedPush
+from pushrank.held_out import Plan, Rows, fit_params
+from pushrank.model_selection.comparison import TOGETHER, RankerComparison
+from pushrank.model_selection.table import (
+    Judge,
+    best_inside,
+    budget_params,
+    compare_held_out,
+    fit_halves,
+    fit_table,
+    is_nested,
+    stack_of,
 )
-from pushrank.model_selection.comparison import (
-    CHOSEN,
-    CONFIDENCE,
-    POSITIVES_AT_TOP,
-    TOGETHER,
-    TOGETHER_NOT_NESTED,
-    RankerComparison,
-)
-from pushrank.model_selection.errors import (
-    AUC,
-    AVERAGE_PRECISION,
-    HITS,
-    PRECISION,
-    WEIGHT,
-    Part,
-    errors_of_parts,
-)
-from pushrank.model_selection.verdict import quantiles, simplicity
 
 POWERS = (4.0, 16.0, 64.0)
 BASELINE = "logistic regression"
@@ -70,13 +44,6 @@ MIN_LIGHTGBM_ROWS = 200
 MAX_TREE_ROWS = 3_000_000
 # A forest grown to purity, and a choice inside each fold, take minutes with more rows.
 MAX_SLOW_ROWS = 20_000
-# With fewer the row of all models together may be too good unless it is nested.
-MIN_ROWS_TOGETHER = 2000
-MIN_POSITIVES_TOGETHER = 100
-# Models may refuse fewer rows of a class, and vary in other ways than with all of them.
-MIN_ROWS_OF_CLASS = 10
-# Fits to halves of the training rows are compared on so many of the rows at least.
-LEAST_TESTED = 0.2
 
 
 def compare_rankers(
@@ -221,329 +188,41 @@ def compare_rankers(
     >>> comparison.measures["push"]["hits in budget"].shape
     (5,)
     """
-    if isinstance(budget, Budget):
-        time = whole_periods(budget, time)
-    check_jobs(n_jobs, "processes")
-    rows = Rows.checked(X, y, pos_label, sample_weight, groups, time)
-    n_rows = len(rows.y)
-    seed = random_state if isinstance(random_state, int) else check_random_state(random_state).randint(2**31)
-    if not isinstance(budget, Budget | None) and not 1 <= budget <= n_rows:
-        raise ValueError(f"budget must be at least 1 and at most the {n_rows} rows, got {budget}.")
+    plan = Plan.of(
+        X,
+        y,
+        budget=budget,
+        cv=cv,
+        n_repeats=n_repeats,
+        n_splits=2 if nested else 1,
+        groups=groups,
+        time=time,
+        sample_weight=sample_weight,
+        pos_label=pos_label,
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
     check_number("indifference", indifference, 0.0)
-    models = _checked_models(models, rows, budget)
+    models = _checked_models(models, plan.rows, budget)
+    members = named_members(models, together)
+    judge = Judge.of(scoring, budget)
+    if members and is_nested(plan.rows.positive, cv):
+        models, members = {**models, TOGETHER: stack_of(members, plan)}, {}
+    table = fit_table(models, plan, judge.scorer, n_jobs=n_jobs, callback=callback)
+    chosen = best_inside(table, judge, n_jobs, callback) if nested else []
+    halves = fit_halves(models, plan, n_jobs)
+    # Other processes fit halves, while this one adds members together.
+    return compare_held_out(
+        table, judge, members=members, chosen=chosen, halves=halves, indifference=indifference
+    )
+
+
+def named_members(models: Mapping[str, Any], together: bool | Sequence[str]) -> dict[str, Any]:
+    """Return the models to measure together, by name."""
     named = list(models) if together is True else list(together or ())
     if strangers := [name for name in named if name not in models]:
         raise ValueError(f"together must name some of {list(models)}, got {strangers}.")
-    members = {name: models[name] for name in named}
-    nested_together = bool(members) and is_nested(rows.positive, cv)
-    if nested_together:
-        models = {**models, TOGETHER: _stack(members, rows, budget, seed)}
-    if isinstance(cv, int) and time is None and groups is None:
-        warn_of_random_folds(X)
-    splits = split_rows(rows, cv, n_repeats, 2 if nested else 1, seed)
-    settings = Settings(models, cv, scoring, budget, seed, n_jobs, callback)
-    comparison, parts = _measured(settings, rows, splits, n_repeats, nested=nested)
-    comparison.indifference = indifference
-    halves = _halves(comparison, settings, rows, splits)
-    combinations: list[Combination] = []
-    if members and not nested_together:
-        # Other processes fit halves meanwhile.
-        combinations = _add_together(comparison, settings, members, rows, parts)
-    _add_errors(comparison, settings, rows, splits, parts, halves, (members, combinations))
-    return comparison
-
-
-class Settings(NamedTuple):
-    """Which models are compared, and how, whatever the rows."""
-
-    models: Mapping[str, BaseEstimator]
-    cv: Any
-    scoring: Any
-    budget: int | Budget | None
-    seed: int
-    n_jobs: int | None
-    callback: Callable[[], None] | None
-
-
-def _measured(
-    settings: Settings, rows: Rows, splits: Sequence[Any], n_repeats: int, *, nested: bool = False
-) -> tuple[RankerComparison, list[Part]]:
-    """Return the measures of all models on all test parts, and their scores there."""
-    criterion, scorer = _criterion(settings.scoring, settings.budget)
-    comparison = _nothing_measured(rows, splits, criterion, settings.budget, n_repeats, settings.cv)
-    parts = [
-        Part(test, rows.positive[test], None if rows.weights is None else rows.weights[test], [])
-        for _, test in splits
-    ]
-    # Splits that share a training part come one after the other, and share its fits.
-    groups = [[*group] for _, group in groupby(range(len(splits)), lambda number: id(splits[number][0]))]
-    with_tests = (
-        (rows.part(splits[group[0]][0]), [rows.part(parts[number].rows) for number in group])
-        for group in groups
-    )
-    look = partial(_looked_at, scorer)
-    fits = fit_parts(settings.models, with_tests, n_jobs=settings.n_jobs, look=look)
-    for group in groups:
-        for name in settings.models:
-            fitted = next(fits)
-            comparison.warnings.setdefault(name, []).extend(texts_for_user(fitted.warned))
-            comparison.simplicity[name], judgements = fitted.seen
-            for number, scores, judged in zip(group, fitted.scores, judgements, strict=True):
-                measures = _measures(parts[number], scores, comparison)
-                if scorer is not None:
-                    measures[criterion] = judged
-                parts[number].scores.append(scores)
-                _keep(comparison, name, number, parts[number].rows, scores, measures)
-                if settings.callback is not None:
-                    settings.callback()
-    for group in groups if nested else ():
-        best = _best_inside(settings, rows.part(splits[group[0]][0]), comparison)
-        for number in group:
-            scores = parts[number].scores[list(settings.models).index(best)]
-            measures = {measure: values[number] for measure, values in comparison.measures[best].items()}
-            _keep(comparison, CHOSEN, number, parts[number].rows, scores, measures)
-            if settings.callback is not None:
-                settings.callback()
-    _measure_periods(comparison, rows)
-    return comparison, parts
-
-
-def _looked_at(scorer: Callable[..., float] | None, model: Any, tests: list[Rows]) -> tuple[int, list[float]]:
-    """Return the simplicity of a fitted model, and the scorer's measures of its test parts."""
-    scores = [np.nan if scorer is None else float(scorer(model, test.X, test.y)) for test in tests]
-    return simplicity(model), scores
-
-
-def _keep(
-    comparison: RankerComparison,
-    name: str,
-    number: int,
-    rows: NDArray[np.intp],
-    scores: NDArray[np.float64],
-    measures: Mapping[str, float],
-) -> None:
-    """Add the measures of a test part and, in the first repetition, its scores."""
-    if number <= comparison.folds.max():
-        comparison.scores.setdefault(name, np.full(len(comparison.folds), np.nan))[rows] = scores
-    by_measure = comparison.measures.setdefault(name, {})
-    for measure, value in measures.items():
-        by_measure[measure] = np.append(by_measure.get(measure, np.empty(0)), value)
-
-
-def _measure_periods(comparison: RankerComparison, rows: Rows) -> None:
-    """Measure what each model finds in each period of the rows held out, where the budget is by period."""
-    if isinstance(comparison.budget, Budget):
-        comparison.times, held_out = rows.times, np.flatnonzero(comparison.folds >= 0)
-        tested = rows.part(held_out)
-        comparison.days = days = metrics.measure_periods(
-            tested.positive,
-            {name: scores[held_out] for name, scores in comparison.scores.items()},
-            budget=comparison.budget,
-            time=np.asarray(tested.times),
-            value=tested.weights,
-        )
-        _, first = np.unique(np.asarray(tested.times), return_index=True)
-        part = comparison.folds[held_out][first]
-        for measure, by_model in ((HITS, days.hits), (WEIGHT, days.values)):
-            for name, by_period in by_model.items():
-                comparison.measures[name][measure] = np.bincount(part, by_period) / np.bincount(part)
-
-
-def is_nested(positive: NDArray[np.bool_], cv: Any) -> bool:
-    """Return whether all models together are fitted to every training part."""
-    few = len(positive) < MIN_ROWS_TOGETHER or positive.sum() < MIN_POSITIVES_TOGETHER
-    return bool(few) or not (isinstance(cv, int | np.integer) or hasattr(cv, "split"))
-
-
-def _stack(models: Mapping[str, Any], rows: Rows, budget: Any, seed: int) -> StackingRanker:
-    """Return all models together, unfitted, for the budget by period or its share of the rows."""
-    cv = 5 if rows.groups is None or rows.times is not None else StratifiedGroupKFold(5)
-    params = budget_params(budget, len(rows.y)) | {"cv": cv, "random_state": seed}
-    return StackingRanker(list(models.items()), **params)
-
-
-def budget_params(budget: int | Budget | None, n_rows: int) -> dict[str, Any]:
-    """Return the parameters by which a search takes a budget of so many rows as a share, or by period."""
-    if isinstance(budget, Budget):
-        return {"budget": budget}
-    return {"fraction": None if budget is None else budget / n_rows}
-
-
-def _add_together(
-    comparison: RankerComparison,
-    settings: Settings,
-    members: Mapping[str, Any],
-    rows: Rows,
-    parts: Sequence[Part],
-) -> list[Combination]:
-    """Add the measures of members together, and return how they are added up for each test part."""
-    of, (criterion, scorer) = list(settings.models), _criterion(settings.scoring, settings.budget)
-    n_parts, combinations = len(parts) // comparison.n_repeats, []
-    by_time = _by_time(rows, settings.cv)
-    for first in range(0, len(parts), n_parts):
-        of_repeat = parts[first : first + n_parts]
-        scores = np.full((len(members), len(rows.y)), np.nan)
-        for part in of_repeat:
-            scores[:, part.rows] = _unlinked(members, of, part.scores)
-        # The budget that was given is of all rows; that of the comparison may be of those held out.
-        stack = _stack(members, rows, settings.budget, settings.seed)
-        target = two_class_target(stack, rows.positive, rows.weights)
-        out_of_fold = OutOfFold(scores, [part.rows for part in of_repeat], by_time, rows.times)
-        combinations += combine_apart(stack, out_of_fold, target)
-    for number, (part, combination) in enumerate(zip(parts, combinations, strict=True)):
-        scores = combination(_unlinked(members, of, part.scores))
-        part.scores.append(scores)
-        measures = _measures(part, scores, comparison)
-        if scorer is not None:
-            testing, frozen = rows.part(part.rows), FrozenRanker(np.unique(rows.y))
-            frozen.set_scores(scores, np.zeros(1))
-            measures[criterion] = float(scorer(frozen, testing.X, testing.y))
-        _keep(comparison, TOGETHER_NOT_NESTED, number, part.rows, scores, measures)
-    comparison.simplicity[TOGETHER_NOT_NESTED] = simplicity(stack)
-    _measure_periods(comparison, rows)
-    return combinations
-
-
-def _unlinked(
-    members: Mapping[str, Any], models: Sequence[str], scores: Sequence[NDArray[np.float64]]
-) -> list[NDArray[np.float64]]:
-    """Return the scores of members, of the scores by model, on a scale of log-odds or margins."""
-    of = dict(zip(models, scores, strict=False))
-    return [unlinked(model, of[name]) for name, model in members.items()]
-
-
-def _by_time(rows: Rows, cv: Any) -> bool:
-    return rows.times is not None or isinstance(cv, TimeSplit | TimeSeriesSplit)
-
-
-def _best_inside(settings: Settings, training: Rows, comparison: RankerComparison) -> str:
-    """Return the best model by a comparison within a training part."""
-    budget = comparison.budget
-    if not isinstance(budget, Budget | None):
-        budget = part_of_budget(budget, len(training.y), int((comparison.folds >= 0).sum()))
-    splits = split_rows(training, settings.cv, 1, 1, settings.seed)
-    models = {name: model for name, model in settings.models.items() if name != TOGETHER}
-    settings = settings._replace(models=models, budget=budget, callback=None)
-    return _measured(settings, training, splits, 1)[0].best_
-
-
-def scores_of_halves(
-    models: Mapping[str, Any],
-    training: Rows,
-    tests: list[Rows],
-    seed: int,
-    n_jobs: int | None = None,
-) -> Iterator[list[list[Floats]]] | None:
-    """Begin fits to either half of some rows, and return an iterator of scores by half, test part and model.
-
-    Of few rows of a class, or few groups, there are no halves, and the result is None.
-    """
-    y, groups = training.positive, training.groups
-    n_groups = len(y) if groups is None else len(np.unique(groups))
-    if min(y.sum(), (~y).sum()) < 2 * MIN_ROWS_OF_CLASS or n_groups < 2 * MIN_ROWS_OF_CLASS:
-        return None
-    splitter = (StratifiedKFold if groups is None else StratifiedGroupKFold)(
-        2, shuffle=True, random_state=seed
-    )
-    halves = next(splitter.split(np.zeros(len(y)), y, groups))
-    if min(min(y[half].sum(), (~y[half]).sum()) for half in halves) < MIN_ROWS_OF_CLASS:
-        return None
-    fits = fit_parts(models, ((training.part(half), tests) for half in halves), n_jobs=n_jobs)
-    of_halves = ([next(fits).scores for _ in models] for _ in halves)
-    return ([list(of_part) for of_part in zip(*scores, strict=True)] for scores in of_halves)
-
-
-class Halves(NamedTuple):
-    """Fits to halves of the rows of one training part, and the scores of the last test parts by them."""
-
-    n_rows: int
-    n_parts: int
-    scores: Iterator[list[list[NDArray[np.float64]]]] | None
-
-
-def _halves(comparison: RankerComparison, settings: Settings, rows: Rows, splits: Sequence[Any]) -> Halves:
-    """Begin the fits to halves of training rows, from which errors come where periods are no observations."""
-    n_tested, n_last, train = 0, 0, splits[-1][0]
-    # The last parts are tested on, as many as hold a fifth of the rows; what all learn from is halved.
-    while n_tested < LEAST_TESTED * (comparison.folds >= 0).sum():
-        n_last += 1
-        n_tested += len(splits[-n_last][1])
-        train = np.intersect1d(train, splits[-n_last][0])
-    scores = None
-    if not _by_time(rows, settings.cv):
-        tests = [rows.part(test) for _, test in splits[-n_last:]]
-        scores = scores_of_halves(settings.models, rows.part(train), tests, settings.seed, settings.n_jobs)
-    return Halves(len(train), n_last, scores)
-
-
-def _add_errors(
-    comparison: RankerComparison,
-    settings: Settings,
-    rows: Rows,
-    splits: Sequence[Any],
-    parts: Sequence[Part],
-    halved: Halves,
-    together: tuple[Mapping[str, Any], Sequence[Combination]],
-) -> None:
-    """Add the errors of all measures, after fits of every model to both halves of training rows."""
-    members, combinations = together
-    # Periods differ by more than their rows do: each is one observation.
-    by_folds = _by_time(rows, settings.cv)
-    n_train = float(np.mean([len(train) for train, _ in splits]))
-    halves = None if halved.scores is None else list(halved.scores)
-    # The weights hardly hang on the half, which would have to be split again for its own.
-    for of_half in halves if halves is not None and combinations else ():
-        for of_part, combination in zip(of_half, combinations[-halved.n_parts :], strict=True):
-            of_part.append(combination(_unlinked(members, list(settings.models), of_part)))
-    for measure in comparison.measures[comparison.baseline_]:
-        if comparison.by_period(measure):
-            comparison.errors[measure] = comparison.errors_of(measure)
-            continue
-        named = [name for name in comparison.measures if name != CHOSEN]
-        values = np.array([comparison.measures[name][measure] for name in named])
-        comparison.errors[measure] = errors_of_parts(
-            values,
-            measure,
-            parts,
-            halves,
-            budget=None if isinstance(comparison.budget, Budget) else comparison.budget,
-            n_repeats=comparison.n_repeats,
-            n_train=n_train,
-            n_halved=halved.n_rows,
-            groups=rows.groups,
-            by_folds=by_folds,
-        )
-    errors = comparison.errors[comparison.criterion]
-    comparison.quantiles = quantiles(errors, CONFIDENCE, settings.seed)
-
-
-def _nothing_measured(
-    rows: Rows, splits: Sequence[Any], criterion: str, budget: Any, n_repeats: int, cv: Any
-) -> RankerComparison:
-    """Return a comparison without models, of the folds of the first repetition."""
-    folds = np.full(len(rows.y), -1, dtype=np.intp)
-    for part, (_, test) in enumerate(splits[: len(splits) // n_repeats]):
-        folds[test] = part
-    n_held_out = int((folds >= 0).sum())
-    judged = _how_judged(rows, cv, len(splits))
-    is_of_all = not isinstance(budget, Budget | None)
-    if is_of_all and n_held_out < len(folds) and hasattr(cv, "split") | isinstance(cv, int):
-        share = part_of_budget(budget, n_held_out, len(folds))
-        judged += f" A budget of {budget:,} of {len(folds):,} rows is {share:,} of the {n_held_out:,} tested."
-        budget = share
-    elif is_of_all and budget > n_held_out:
-        raise ValueError(f"budget must be at most the {n_held_out} rows that are held out, got {budget}.")
-    n_positives = int(rows.positive[folds >= 0].sum())
-    return RankerComparison({}, criterion, budget, n_repeats, n_positives, folds=folds, judged=judged)
-
-
-def _how_judged(rows: Rows, cv: Any, n_splits: int) -> str:
-    """Return a sentence that says on which rows models are judged."""
-    if rows.times is not None or isinstance(cv, TimeSplit):
-        return f"Judged by time, on {n_splits} parts that each come after the rows learnt from."
-    if isinstance(cv, int | np.integer):
-        return f"Judged by {cv} random folds."
-    return f"Judged by {type(cv).__name__}." if hasattr(cv, "split") else ""
+    return {name: models[name] for name in named}
 
 
 def _checked_models(
@@ -630,31 +309,3 @@ def default_rankers(
         balanced = RandomForestClassifier(class_weight="balanced_subsample", random_state=0)
         rankers[f"{FOREST}, balanced"] = balanced
     return rankers
-
-
-def _criterion(scoring: Any, budget: int | Budget | None) -> tuple[str, Callable[..., float] | None]:
-    """Return the measure to judge models by, and the scorer that gives it where it is none of ours."""
-    if scoring is None:
-        return (PRECISION if budget is None else HITS), None
-    check_one_scorer(scoring)
-    if isinstance(scoring, str) and scoring in scorers.SCORERS:
-        return scoring, scorers.SCORERS[scoring]
-    return scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score"), get_scorer(scoring)
-
-
-def _measures(part: Part, scores: NDArray[np.float64], comparison: RankerComparison) -> dict[str, float]:
-    """Return the measures of a test part, counts among them as if it were all rows that are held out."""
-    budget, n_rows = comparison.budget, int((comparison.folds >= 0).sum())
-    y = part.positive
-    measures = {
-        POSITIVES_AT_TOP: metrics.positives_at_top(y, scores) * comparison.n_positives / int(y.sum()),
-        PRECISION: share_of_hits(y, scores, None, n_rows),
-        AVERAGE_PRECISION: metrics.average_precision(y, scores),
-        AUC: metrics.auc(y, scores),
-    }
-    if not isinstance(budget, Budget | None):
-        measures[HITS] = budget * share_of_hits(y, scores, budget, n_rows)
-        if part.weights is not None:
-            k = part_of_budget(budget, len(y), n_rows)
-            measures[WEIGHT] = budget / k * metrics.value_at_k(y, scores, k, value=part.weights)
-    return measures

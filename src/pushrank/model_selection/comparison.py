@@ -71,7 +71,7 @@ class Difference(NamedTuple):
     more_than_chance: bool
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
 class RankerComparison:
     """The result of :func:`compare_rankers`: the measures of every model on every fold, and their verdict.
 

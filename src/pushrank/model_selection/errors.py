@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from pushrank._numeric import Floats
 from pushrank._validation import resolve_k
+from pushrank.held_out import part_of_budget
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics.periods import covariance_of_means, degrees_of_freedom
 from pushrank.metrics.roc import placements
-from pushrank.model_selection._folds import part_of_budget
 
 HITS = "hits in budget"
 WEIGHT = "weight in budget"

@@ -1,0 +1,182 @@
+"""How rows are split into parts to fit models to and parts to score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count, groupby
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.model_selection import RepeatedStratifiedKFold, TimeSeriesSplit
+from sklearn.utils import check_random_state
+
+from pushrank._time import TimeSplit, splitter_of, warn_of_random_folds
+from pushrank._validation import check_jobs
+from pushrank.budgets import Budget
+from pushrank.held_out.rows import Rows
+
+Splits = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
+
+
+class Plan(NamedTuple):
+    """Rows, what can be acted on among them, and how they are split: as numbers of rows to learn and to test.
+
+    ``cv`` is what made the ``splits``, those of a repetition together.
+    """
+
+    rows: Rows
+    splits: Splits
+    cv: Any
+    n_repeats: int
+    budget: int | Budget | None
+    seed: int
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        y: ArrayLike,
+        *,
+        budget: int | Budget | None = None,
+        cv: Any = 5,
+        n_repeats: int = 1,
+        n_splits: int = 1,
+        groups: ArrayLike | None = None,
+        time: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        pos_label: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> Self:
+        """Return the plan, checked; training parts are split again ``n_splits - 1`` times."""
+        if isinstance(budget, Budget):
+            time = whole_periods(budget, time)
+        check_jobs(n_jobs, "processes")
+        rows = Rows.checked(X, y, pos_label, sample_weight, groups, time)
+        n_rows = len(rows.y)
+        seed = random_state
+        if not isinstance(random_state, int):
+            seed = check_random_state(random_state).randint(2**31)
+        if not isinstance(budget, Budget | None) and not 1 <= budget <= n_rows:
+            raise ValueError(f"budget must be at least 1 and at most the {n_rows} rows, got {budget}.")
+        if isinstance(cv, int) and time is None and groups is None:
+            warn_of_random_folds(X)
+        return cls(rows, split_rows(rows, cv, n_repeats, n_splits, seed), cv, n_repeats, budget, seed)
+
+    def inside(self, train: NDArray[np.intp], budget: int | Budget | None) -> Plan:
+        """Return the plan for the rows of a training part, split in the same way."""
+        rows = self.rows.part(train)
+        splits = split_rows(rows, self.cv, 1, 1, self.seed)
+        return self._replace(rows=rows, splits=splits, n_repeats=1, budget=budget)
+
+    @property
+    def by_time(self) -> bool:
+        """Whether each part comes after the rows learnt from."""
+        return self.rows.times is not None or isinstance(self.cv, TimeSplit | TimeSeriesSplit)
+
+    @property
+    def folds(self) -> NDArray[np.intp]:
+        """The part of the first repetition that holds each row out, -1 where none does."""
+        folds = np.full(len(self.rows.y), -1, dtype=np.intp)
+        for part, (_, test) in enumerate(self.splits[: len(self.splits) // self.n_repeats]):
+            folds[test] = part
+        return folds
+
+    def shared(self) -> list[list[int]]:
+        """Return the numbers of splits that share a training part, and so its fits, in groups."""
+        return [[*group] for _, group in groupby(range(len(self.splits)), lambda n: id(self.splits[n][0]))]
+
+    def parts(self) -> Iterator[tuple[Rows, list[Rows]]]:
+        """Yield the rows to learn from and those of each test part, by group of :meth:`shared`."""
+        for group in self.shared():
+            tests = [self.rows.part(self.splits[number][1]) for number in group]
+            yield self.rows.part(self.splits[group[0]][0]), tests
+
+    def judged(self) -> str:
+        """Return a sentence that says on which rows models are judged."""
+        if self.rows.times is not None or isinstance(self.cv, TimeSplit):
+            return f"Judged by time, on {len(self.splits)} parts that each come after the rows learnt from."
+        if isinstance(self.cv, int | np.integer):
+            return f"Judged by {self.cv} random folds."
+        return f"Judged by {type(self.cv).__name__}." if hasattr(self.cv, "split") else ""
+
+
+def whole_periods(budget: Budget, time: Any) -> NDArray[Any]:
+    """Return when each row's period begins, or the number of its batch where batches are no times."""
+    if time is None:
+        raise ValueError(f"a budget of {budget.words} needs the time of every row: pass time=.")
+    labels, codes = budget.periods(time)
+    return labels[codes] if labels.dtype.kind in "iufM" else codes
+
+
+def check_classes(y: NDArray[np.bool_], n_folds: int, n_splits: int = 1) -> None:
+    """Raise when a class has too few rows for folds whose training parts are split again `n_splits` times."""
+    fewest = int(min(y.sum(), (~y).sum()))
+    if fewest >= _rows_needed(n_folds, n_splits):
+        return
+    possible = [folds for folds in range(2, n_folds) if fewest >= _rows_needed(folds, n_splits)]
+    needed = n_folds if possible else 2
+    ways = [f"choose at most {possible[-1]} folds"] if possible else []
+    if n_splits > 1 and fewest >= 2:
+        fewer = f" and choose at most {fewest} folds" if fewest < n_folds else ""
+        ways.append(f"leave out the nested choice{fewer}")
+    times = {1: "", 2: "twice", 3: "three times"}[n_splits]
+    raise ValueError(
+        f"a class has {fewest} row{'s' * (fewest != 1)}; {needed} folds"
+        + (f" with a nested choice, which splits them {times} over," if times else "")
+        + f" need at least {_rows_needed(needed, n_splits)} rows in each class"
+        + (f": {', or '.join(ways)}." if ways else ", and there are no fewer folds: add rows.")
+    )
+
+
+def _rows_needed(n_folds: int, n_splits: int) -> int:
+    """Return how many rows of a class suffice for every fold, where training parts are split again."""
+    needed = n_folds
+    for _ in range(n_splits - 1):
+        needed = next(n_rows for n_rows in count(needed) if n_rows - -(-n_rows // n_folds) >= needed)
+    return needed
+
+
+def split_rows(
+    rows: Rows, cv: Any, n_repeats: int, n_splits: int, seed: int
+) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Return the training and test rows of every part, those of a repetition together.
+
+    Training parts are split again ``n_splits - 1`` times.
+    """
+    if n_repeats < 1:
+        raise ValueError(f"n_repeats must be at least 1, got {n_repeats}.")
+    is_number = isinstance(cv, int | np.integer)
+    if is_number and cv < 2:
+        raise ValueError(f"cv must be at least 2 folds, got {cv}.")
+    cv, by_time = splitter_of(cv, rows.times)
+    if is_number and not by_time:
+        check_classes(rows.positive, int(cv), n_splits)
+        cv = RepeatedStratifiedKFold(n_splits=cv, n_repeats=n_repeats, random_state=seed)
+    elif n_repeats > 1:
+        raise ValueError(f"n_repeats must be 1 where cv is no number of random folds, got {n_repeats}.")
+    elif not hasattr(cv, "split") and n_splits > 1:
+        raise ValueError(
+            "nested=True splits training parts again, which takes cv as a number or a splitter, not as parts."
+        )
+    splits = list(cv.split(rows.X, rows.y, rows.groups, **by_time) if hasattr(cv, "split") else cv)
+    held_out = np.bincount(np.concatenate([test for _, test in splits]), minlength=len(rows.y))
+    if len(splits) < 2 or held_out.max() > n_repeats:
+        raise ValueError(
+            f"cv must give at least 2 test parts and put no row into more than one, got {len(splits)} parts "
+            f"and rows that are in {held_out.max()} of them; take KFold or the like."
+        )
+    for part, numbers in enumerate(splits, 1):
+        for what, held in zip(("training", "test"), numbers, strict=True):
+            if len(np.unique(rows.positive[held])) < 2:
+                raise ValueError(
+                    f"{what} part {part} of {len(splits)} has rows of one class only; take fewer folds, or "
+                    "other groups or times."
+                )
+    return splits
+
+
+def part_of_budget(budget: int, n_part: int, n_rows: int) -> int:
+    """Return how many of a part's rows a budget for all rows stands for: in proportion, at least one."""
+    return max(1, round(budget * n_part / n_rows))

@@ -1,0 +1,434 @@
+"""A comparison as functions of one table: the scores of all models on all test parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+
+from pushrank import metrics
+from pushrank._numeric import Floats
+from pushrank.budgets import Budget
+from pushrank.estimators import StackingRanker
+from pushrank.estimators._combination import Combination, OutOfFold, combine_apart, unlinked
+from pushrank.estimators._scoring import FrozenRanker, check_one_scorer
+from pushrank.estimators._target import two_class_target
+from pushrank.held_out import Plan, Rows, fit_parts, part_of_budget, texts_for_user
+from pushrank.metrics import scorers
+from pushrank.model_selection._folds import share_of_hits
+from pushrank.model_selection.comparison import (
+    CHOSEN,
+    CONFIDENCE,
+    POSITIVES_AT_TOP,
+    TOGETHER,
+    TOGETHER_NOT_NESTED,
+    RankerComparison,
+)
+from pushrank.model_selection.errors import (
+    AUC,
+    AVERAGE_PRECISION,
+    HITS,
+    PRECISION,
+    WEIGHT,
+    Part,
+    errors_of_parts,
+)
+from pushrank.model_selection.verdict import quantiles, simplicity
+
+# With fewer the row of all models together may be too good unless it is nested.
+MIN_ROWS_TOGETHER = 2000
+MIN_POSITIVES_TOGETHER = 100
+# Fits to halves of the training rows are compared on so many of the rows at least.
+LEAST_TESTED = 0.2
+# Models may refuse fewer rows of a class, and vary in other ways than with all of them.
+MIN_ROWS_OF_CLASS = 10
+
+Callback = Callable[[], None]
+
+
+class Judge(NamedTuple):
+    """The measure that models are judged by, and the scorer that gives it where it is none of ours."""
+
+    criterion: str
+    scorer: Callable[..., float] | None
+
+    @classmethod
+    def of(cls, scoring: Any, budget: int | Budget | None) -> Judge:
+        """Return the judge for a ``scoring`` of the user."""
+        if scoring is None:
+            return cls(PRECISION if budget is None else HITS, None)
+        check_one_scorer(scoring)
+        if isinstance(scoring, str) and scoring in scorers.SCORERS:
+            return cls(scoring, scorers.SCORERS[scoring])
+        name = scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score")
+        return cls(name, get_scorer(scoring))
+
+
+class HeldOutTable(NamedTuple):
+    """The scores of every model on every test part, and what the scorer says of them, by the split.
+
+    ``fitted`` are the models by training part, where they were kept.
+    """
+
+    plan: Plan
+    models: Mapping[str, Any]
+    scores: dict[str, list[Floats]]
+    judged: dict[str, list[float]]
+    simplicity: dict[str, int]
+    warnings: dict[str, list[str]]
+    fitted: dict[str, list[Any]]
+
+
+def fit_table(
+    models: Mapping[str, Any],
+    plan: Plan,
+    scorer: Callable[..., float] | None = None,
+    *,
+    n_jobs: int | None = None,
+    callback: Callback | None = None,
+    **options: Any,
+) -> HeldOutTable:
+    """Fit all models to all training parts; ``callback`` is called for each model and test part."""
+    lists: list[dict[str, list[Any]]] = [{name: [] for name in models} for _ in range(4)]
+    scores, judged, warned, fitted = lists
+    ranks = {}
+    look = partial(_looked_at, scorer)
+    for fit in fit_parts(models, plan.parts(), n_jobs=n_jobs, look=look, **options):
+        ranks[fit.name], judgements = fit.seen
+        warned[fit.name] += texts_for_user(fit.warned)
+        scores[fit.name] += fit.scores
+        judged[fit.name] += judgements
+        if fit.model is not None:
+            fitted[fit.name].append(fit.model)
+        for _ in fit.scores if callback is not None else ():
+            callback()  # type: ignore[misc]
+    return HeldOutTable(plan, models, scores, judged, ranks, warned, fitted)
+
+
+def _looked_at(scorer: Callable[..., float] | None, model: Any, tests: list[Rows]) -> tuple[int, list[float]]:
+    """Return the simplicity of a fitted model, and the scorer's measures of its test parts."""
+    scores = [np.nan if scorer is None else float(scorer(model, test.X, test.y)) for test in tests]
+    return simplicity(model), scores
+
+
+class Frame(NamedTuple):
+    """What measures of test parts stand for: which rows are held out, and how many of them are acted on."""
+
+    folds: NDArray[np.intp]
+    n_held_out: int
+    n_positives: int
+    budget: int | Budget | None
+    judged: str
+
+    @classmethod
+    def of(cls, plan: Plan) -> Frame:
+        """Return the frame of a plan, whose budget is of as many rows as are held out."""
+        folds, budget, judged = plan.folds, plan.budget, plan.judged()
+        n_held_out = int((folds >= 0).sum())
+        if not isinstance(budget, Budget | None):
+            if n_held_out < len(folds) and hasattr(plan.cv, "split") | isinstance(plan.cv, int):
+                share = part_of_budget(budget, n_held_out, len(folds))
+                judged += f" A budget of {budget:,} of {len(folds):,} rows is {share:,} of the "
+                judged += f"{n_held_out:,} tested."
+                budget = share
+            elif budget > n_held_out:
+                raise ValueError(
+                    f"budget must be at most the {n_held_out} rows that are held out, got {budget}."
+                )
+        return cls(folds, n_held_out, int(plan.rows.positive[folds >= 0].sum()), budget, judged)
+
+    def measures(self, part: Part, scores: Floats) -> dict[str, float]:
+        """Return the measures of a test part, counts among them as if it were all rows that are held out."""
+        y, budget = part.positive, self.budget
+        measures = {
+            POSITIVES_AT_TOP: metrics.positives_at_top(y, scores) * self.n_positives / int(y.sum()),
+            PRECISION: share_of_hits(y, scores, None, self.n_held_out),
+            AVERAGE_PRECISION: metrics.average_precision(y, scores),
+            AUC: metrics.auc(y, scores),
+        }
+        if not isinstance(budget, Budget | None):
+            measures[HITS] = budget * share_of_hits(y, scores, budget, self.n_held_out)
+            if part.weights is not None:
+                k = part_of_budget(budget, len(y), self.n_held_out)
+                measures[WEIGHT] = budget / k * metrics.value_at_k(y, scores, k, value=part.weights)
+        return measures
+
+
+def parts_of(table: HeldOutTable) -> list[Part]:
+    """Return the test parts with their scores by all models."""
+    rows = table.plan.rows
+    return [
+        Part(
+            test,
+            rows.positive[test],
+            None if rows.weights is None else rows.weights[test],
+            [scores[number] for scores in table.scores.values()],
+        )
+        for number, (_, test) in enumerate(table.plan.splits)
+    ]
+
+
+def compare_held_out(
+    table: HeldOutTable,
+    judge: Judge,
+    *,
+    members: Mapping[str, Any] | None = None,
+    chosen: Sequence[str] = (),
+    halves: Halves | None = None,
+    indifference: float = 0.0,
+) -> RankerComparison:
+    """Return the comparison that a table of held-out scores makes.
+
+    ``members`` are added up, too, without a fit; ``chosen`` are the names of the models that were chosen
+    inside each training part, and ``halves`` the fits that errors rest on.
+    """
+    plan, frame, parts = table.plan, Frame.of(table.plan), parts_of(table)
+    judged, ranks = dict(table.judged), dict(table.simplicity)
+    lists = {name: list(scores) for name, scores in table.scores.items()}
+    if chosen:
+        lists[CHOSEN] = [table.scores[best][number] for number, best in enumerate(chosen)]
+        judged[CHOSEN] = [table.judged[best][number] for number, best in enumerate(chosen)]
+    combinations = add_up(table, members) if members else []
+    if combinations:
+        lists[TOGETHER_NOT_NESTED] = [
+            combination(_unlinked(members or {}, list(table.models), part.scores))
+            for combination, part in zip(combinations, parts, strict=True)
+        ]
+        for part, combined in zip(parts, lists[TOGETHER_NOT_NESTED], strict=True):
+            part.scores.append(combined)
+        judged[TOGETHER_NOT_NESTED] = _judged_frozen(judge, plan, lists[TOGETHER_NOT_NESTED])
+        ranks[TOGETHER_NOT_NESTED] = simplicity(StackingRanker())
+    measures: dict[str, dict[str, Floats]] = {}
+    for name, of_parts in lists.items():
+        measured = [frame.measures(part, of_part) for part, of_part in zip(parts, of_parts, strict=True)]
+        measures[name] = {measure: np.array([of[measure] for of in measured]) for measure in measured[0]}
+        if judge.scorer is not None:
+            measures[name][judge.criterion] = np.array(judged[name])
+    scores = {name: _of_all_rows(plan, of_parts) for name, of_parts in lists.items()}
+    days = _days(plan, frame, scores)
+    if days is not None:
+        measures = _with_periods(plan, frame, measures, days)
+    comparison = RankerComparison(
+        measures,
+        judge.criterion,
+        frame.budget,
+        plan.n_repeats,
+        frame.n_positives,
+        scores=scores,
+        folds=frame.folds,
+        warnings=table.warnings,
+        judged=frame.judged,
+        simplicity=ranks,
+        indifference=indifference,
+        times=None if days is None else plan.rows.times,
+        days=days,
+    )
+    if halves is None:
+        return comparison
+    return _with_errors(comparison, table, parts, halves, members or {}, combinations)
+
+
+def _judged_frozen(judge: Judge, plan: Plan, scores: Sequence[Floats]) -> list[float]:
+    """Return what the scorer says of scores that no fitted model gives."""
+    if judge.scorer is None:
+        return [np.nan] * len(scores)
+    judged = []
+    for (_, test), of_part in zip(plan.splits, scores, strict=True):
+        tested, frozen = plan.rows.part(test), FrozenRanker(np.unique(plan.rows.y))
+        frozen.set_scores(of_part, np.zeros(1))
+        judged.append(float(judge.scorer(frozen, tested.X, tested.y)))
+    return judged
+
+
+def _of_all_rows(plan: Plan, of_parts: Sequence[Floats]) -> Floats:
+    """Return the scores of the first repetition by row, NaN of rows that were never held out."""
+    scores = np.full(len(plan.rows.y), np.nan)
+    for (_, test), of_part in zip(plan.splits[: len(plan.splits) // plan.n_repeats], of_parts, strict=False):
+        scores[test] = of_part
+    return scores
+
+
+def _days(plan: Plan, frame: Frame, scores: Mapping[str, Floats]) -> metrics.PeriodMeasurement | None:
+    """Return what each model finds in each period of the rows held out, where the budget is by period."""
+    if not isinstance(frame.budget, Budget):
+        return None
+    held_out = np.flatnonzero(frame.folds >= 0)
+    tested = plan.rows.part(held_out)
+    days: metrics.PeriodMeasurement = metrics.measure_periods(
+        tested.positive,
+        {name: of_rows[held_out] for name, of_rows in scores.items()},
+        budget=frame.budget,
+        time=np.asarray(tested.times),
+        value=tested.weights,
+    )
+    return days
+
+
+def _with_periods(
+    plan: Plan, frame: Frame, measures: dict[str, dict[str, Floats]], days: metrics.PeriodMeasurement
+) -> dict[str, dict[str, Floats]]:
+    """Return measures with hits a period, and their weight, as means over the periods of each part."""
+    held_out = frame.folds >= 0
+    _, first = np.unique(np.asarray(plan.rows.times)[held_out], return_index=True)
+    part = frame.folds[held_out][first]
+    for measure, by_model in ((HITS, days.hits), (WEIGHT, days.values)):
+        for name, by_period in by_model.items():
+            means = np.bincount(part, by_period) / np.bincount(part)
+            measures = {**measures, name: {**measures[name], measure: means}}
+    return measures
+
+
+def is_nested(positive: NDArray[np.bool_], cv: Any) -> bool:
+    """Return whether all models together are fitted to every training part."""
+    few = len(positive) < MIN_ROWS_TOGETHER or positive.sum() < MIN_POSITIVES_TOGETHER
+    return bool(few) or not (isinstance(cv, int | np.integer) or hasattr(cv, "split"))
+
+
+def stack_of(members: Mapping[str, Any], plan: Plan) -> StackingRanker:
+    """Return members as one list, unfitted, for the budget by period or its share of the rows."""
+    cv = 5 if plan.rows.groups is None or plan.rows.times is not None else StratifiedGroupKFold(5)
+    params = budget_params(plan.budget, len(plan.rows.y)) | {"cv": cv, "random_state": plan.seed}
+    return StackingRanker(list(members.items()), **params)
+
+
+def budget_params(budget: int | Budget | None, n_rows: int) -> dict[str, Any]:
+    """Return the parameters by which a search takes a budget of so many rows as a share, or by period."""
+    if isinstance(budget, Budget):
+        return {"budget": budget}
+    return {"fraction": None if budget is None else budget / n_rows}
+
+
+def add_up(table: HeldOutTable, members: Mapping[str, Any]) -> list[Combination]:
+    """Return how members are added up for each test part, by weights from the other parts."""
+    plan, parts, combinations = table.plan, parts_of(table), []
+    n_parts = len(parts) // plan.n_repeats
+    # The budget that was given is of all rows; that of the comparison may be of those held out.
+    stack = stack_of(members, plan)
+    target = two_class_target(stack, plan.rows.positive, plan.rows.weights)
+    for first in range(0, len(parts), n_parts):
+        of_repeat = parts[first : first + n_parts]
+        scores = np.full((len(members), len(plan.rows.y)), np.nan)
+        for part in of_repeat:
+            scores[:, part.rows] = _unlinked(members, list(table.models), part.scores)
+        out_of_fold = OutOfFold(scores, [part.rows for part in of_repeat], plan.by_time, plan.rows.times)
+        combinations += combine_apart(stack, out_of_fold, target)
+    return combinations
+
+
+def _unlinked(members: Mapping[str, Any], models: Sequence[str], scores: Sequence[Floats]) -> list[Floats]:
+    """Return the scores of members, of the scores by model, on a scale of log-odds or margins."""
+    of = dict(zip(models, scores, strict=False))
+    return [unlinked(model, of[name]) for name, model in members.items()]
+
+
+def best_inside(
+    table: HeldOutTable, judge: Judge, n_jobs: int | None = None, callback: Callback | None = None
+) -> list[str]:
+    """Return the best model for each split, by a comparison within its training part."""
+    plan, frame, best = table.plan, Frame.of(table.plan), []
+    models = {name: model for name, model in table.models.items() if name != TOGETHER}
+    for group in plan.shared():
+        train, budget = plan.splits[group[0]][0], frame.budget
+        if not isinstance(budget, Budget | None):
+            budget = part_of_budget(budget, len(train), frame.n_held_out)
+        inner = fit_table(models, plan.inside(train, budget), judge.scorer, n_jobs=n_jobs)
+        best += [compare_held_out(inner, judge).best_] * len(group)
+        for _ in group if callback is not None else ():
+            callback()  # type: ignore[misc]
+    return best
+
+
+class Halves(NamedTuple):
+    """Fits to halves of the rows of one training part, and the scores of the last test parts by them.
+
+    There are no scores where periods are the observations, or halves would be too small.
+    """
+
+    n_rows: int
+    n_parts: int
+    scores: Iterator[list[list[Floats]]] | list[list[list[Floats]]] | None
+
+
+def fit_halves(models: Mapping[str, Any], plan: Plan, n_jobs: int | None = None) -> Halves:
+    """Begin the fits of every model to both halves of training rows."""
+    n_tested, n_last, train = 0, 0, plan.splits[-1][0]
+    # The last parts are tested on, as many as hold a fifth of the rows; what all learn from is halved.
+    while n_tested < LEAST_TESTED * (plan.folds >= 0).sum():
+        n_last += 1
+        n_tested += len(plan.splits[-n_last][1])
+        train = np.intersect1d(train, plan.splits[-n_last][0])
+    if plan.by_time:
+        return Halves(len(train), n_last, None)
+    tests = [plan.rows.part(test) for _, test in plan.splits[-n_last:]]
+    return Halves(
+        len(train), n_last, scores_of_halves(models, plan.rows.part(train), tests, plan.seed, n_jobs)
+    )
+
+
+def scores_of_halves(
+    models: Mapping[str, Any],
+    training: Rows,
+    tests: list[Rows],
+    seed: int,
+    n_jobs: int | None = None,
+) -> Iterator[list[list[Floats]]] | None:
+    """Begin fits to either half of some rows, and return an iterator of scores by half, test part and model.
+
+    Of few rows of a class, or few groups, there are no halves, and the result is None.
+    """
+    y, groups = training.positive, training.groups
+    n_groups = len(y) if groups is None else len(np.unique(groups))
+    if min(y.sum(), (~y).sum()) < 2 * MIN_ROWS_OF_CLASS or n_groups < 2 * MIN_ROWS_OF_CLASS:
+        return None
+    splitter = (StratifiedKFold if groups is None else StratifiedGroupKFold)(
+        2, shuffle=True, random_state=seed
+    )
+    halves = next(splitter.split(np.zeros(len(y)), y, groups))
+    if min(min(y[half].sum(), (~y[half]).sum()) for half in halves) < MIN_ROWS_OF_CLASS:
+        return None
+    fits = fit_parts(models, ((training.part(half), tests) for half in halves), n_jobs=n_jobs)
+    of_halves = ([next(fits).scores for _ in models] for _ in halves)
+    return ([list(of_part) for of_part in zip(*scores, strict=True)] for scores in of_halves)
+
+
+def _with_errors(
+    comparison: RankerComparison,
+    table: HeldOutTable,
+    parts: Sequence[Part],
+    halved: Halves,
+    members: Mapping[str, Any],
+    combinations: Sequence[Combination],
+) -> RankerComparison:
+    """Return the comparison with the errors of all measures."""
+    plan, errors = table.plan, {}
+    halves = None if halved.scores is None else [[list(of_part) for of_part in h] for h in halved.scores]
+    # The weights hardly hang on the half, which would have to be split again for its own.
+    for of_half in halves if halves is not None and combinations else ():
+        for of_part, combination in zip(of_half, combinations[-halved.n_parts :], strict=True):
+            of_part.append(combination(_unlinked(members, list(table.models), of_part)))
+    named = [name for name in comparison.measures if name != CHOSEN]
+    for measure in comparison.measures[comparison.baseline_]:
+        if comparison.by_period(measure):
+            errors[measure] = comparison.errors_of(measure)
+            continue
+        errors[measure] = errors_of_parts(
+            np.array([comparison.measures[name][measure] for name in named]),
+            measure,
+            parts,
+            halves,
+            budget=None if isinstance(comparison.budget, Budget) else comparison.budget,
+            n_repeats=plan.n_repeats,
+            n_train=float(np.mean([len(train) for train, _ in plan.splits])),
+            n_halved=halved.n_rows,
+            groups=plan.rows.groups,
+            # Periods differ by more than their rows do: each is one observation.
+            by_folds=plan.by_time,
+        )
+    of_criterion = quantiles(errors[comparison.criterion], CONFIDENCE, plan.seed)
+    return replace(comparison, errors=errors, quantiles=of_criterion)
