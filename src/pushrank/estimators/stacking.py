@@ -6,11 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
-from importlib.metadata import version
-from pathlib import Path
 from typing import Any, ClassVar
 
-import joblib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
@@ -30,13 +27,13 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 from pushrank._numeric import Floats
 from pushrank.budgets import Budget
 from pushrank.estimators._base import RankerMixin, progress_bar, set_classes, tags_of_all, warn
-from pushrank.estimators._combination import OutOfFold, check_final, combine, raw_scores
+from pushrank.estimators._combination import Final, OutOfFold, check_final, combine, raw_scores
 from pushrank.estimators._docstrings import search_docs
 from pushrank.estimators._search import Search, SearchMixin, draw_seed
-from pushrank.estimators._target import two_class_target
+from pushrank.estimators._target import Target, two_class_target
 from pushrank.estimators.boosting import PushBoost
 from pushrank.estimators.push import PNormPush
-from pushrank.held_out import Fit, Rows, fit_params, fit_parts
+from pushrank.held_out import Fit, Rows, fit_params, fit_parts, kept_in
 
 CALIBRATIONS = (None, "sigmoid", "isotonic")
 
@@ -180,8 +177,7 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
             rng = check_random_state(self.random_state)
             for estimator in (*members.values(), None if final is None else final.weigh):
                 _seed(estimator, rng)
-        if self.calibration not in CALIBRATIONS:
-            raise ValueError(f"calibration must be one of {list(CALIBRATIONS)}, got {self.calibration!r}.")
+        self._check_calibration()
         validate_data(self, X, skip_check_array=True)
         (X,), labels = indexable(X), column_or_1d(y, warn=True)
         check_consistent_length(X, labels)
@@ -213,6 +209,42 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
             models[fit.name].append(fit.model)
             scores[list(members).index(fit.name), tests[fit.number]] = fit.scores[0]
         out_of_fold = OutOfFold(scores, tests, time is not None, search.times)
+        self._combine_held_out(members, models, rows, out_of_fold, target, final)
+
+    def from_held_out(
+        self,
+        members: dict[str, Any],
+        models: dict[str, list[Any]],
+        rows: Rows,
+        out_of_fold: OutOfFold,
+        target: Target,
+        final: Final | None,
+    ) -> None:
+        """Learn from members that were fitted to parts of rows elsewhere."""
+        self._check_calibration()
+        validate_data(self, rows.X, skip_check_array=True)
+        rows = rows._replace(y=np.asarray(target.codes).astype(np.intp))
+        self._combine_held_out(members, models, rows, out_of_fold, target, final)
+
+    def _check_calibration(self) -> None:
+        if self.calibration not in CALIBRATIONS:
+            raise ValueError(f"calibration must be one of {list(CALIBRATIONS)}, got {self.calibration!r}.")
+
+    def _combine_held_out(
+        self,
+        members: dict[str, Any],
+        models: dict[str, list[Any]],
+        rows: Rows,
+        out_of_fold: OutOfFold,
+        target: Target,
+        final: Final | None,
+    ) -> None:
+        """Find the weights of members from scores of held-out rows, and set what was learned.
+
+        ``models`` are the fitted ones of each member. By time, and with ``refit``, members of positive weight
+        are fitted again, to all rows.
+        """
+        codes, weights, scores = rows.y, target.weights, out_of_fold.scores
         seen = out_of_fold.rows
         counted = seen if weights is None else seen[weights[seen] > 0.0]
         for name, of_member in zip(members, scores, strict=True):
@@ -224,7 +256,7 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
         kept = {name: models[name] for name, weight in self.weights_.items() if weight != 0.0}
         if not kept:
             warn(f"{self.final_} gives no member any weight, so all rows score alike.", UserWarning)
-        if self.refit or time is not None:
+        if self.refit or out_of_fold.by_time:
             whole = self._fits({name: members[name] for name in kept}, rows, [(None, None)], [])
             kept = {fit.name: [fit.model] for fit in whole}
         self._models, self._combination = kept, combination.without_zeros()
@@ -232,7 +264,7 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
         combined = combination.total(scores)[seen]
         labels_seen = two_class_target(self, codes[seen], None if weights is None else weights[seen])
         set_classes(self, replace(labels_seen, classes=target.classes), combined)
-        self.held_out_scores_ = np.full(len(labels), np.nan)
+        self.held_out_scores_ = np.full(len(codes), np.nan)
         self.held_out_scores_[seen] = combined - self.threshold_
         if self.calibration is not None:
             self._calibration = _calibration(
@@ -243,18 +275,9 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
         self, members: dict[str, Any], rows: Rows, parts: Sequence[tuple[Any, Any]], numbers: Sequence[int]
     ) -> Iterator[Fit]:
         """Yield the model of each member for each part, and its scores of the rows held out."""
-        folder, key = None if self.cache_dir is None else Path(self.cache_dir), ""
-        if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
-            key = joblib.hash((tuple(rows), version("pushrank"), version("scikit-learn")))
-
-        def path_of(name: str, number: int) -> Path | None:
-            # Another process may have arrays as files, whose hash would differ.
-            if folder is None:
-                return None
-            with naming(name, "cannot be kept in cache_dir"):
-                return folder / f"{joblib.hash((key, members[name], *parts[number]))}.joblib"
-
+        path_of = kept_in(
+            self.cache_dir, rows, members, parts, partial(naming, what="cannot be kept in cache_dir")
+        )
         fits = fit_parts(
             members,
             (

@@ -1,6 +1,14 @@
 """Rows, plans to split them, and the one loop that fits models to some parts and scores what was held out."""
 
-from pushrank.held_out.fits import Fit, fit_params, fit_parts, model_scores, record_warnings, texts_for_user
+from pushrank.held_out.fits import (
+    Fit,
+    fit_params,
+    fit_parts,
+    kept_in,
+    model_scores,
+    record_warnings,
+    texts_for_user,
+)
 from pushrank.held_out.plan import Plan, check_classes, part_of_budget, whole_periods
 from pushrank.held_out.rows import Rows
 
@@ -11,6 +19,7 @@ __all__ = [
     "check_classes",
     "fit_params",
     "fit_parts",
+    "kept_in",
     "model_scores",
     "part_of_budget",
     "record_warnings",

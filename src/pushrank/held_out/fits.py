@@ -8,8 +8,9 @@ threads, once for all models.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -83,6 +84,31 @@ def fit_parts(
         _tasks(models, parts, work, path_of or _no_path, get_config())
     )
     return results
+
+
+def kept_in(
+    folder: Any,
+    rows: Rows,
+    models: Mapping[str, Any],
+    parts: Sequence[tuple[Any, Any]],
+    guard: Callable[[str], AbstractContextManager[None]] | None = None,
+) -> Callable[[str, int], Path | None]:
+    """Return a function of a model's name and a part's number to its file in a folder, or to None without.
+
+    The file's name is a hash of the rows, the model, the numbers of rows in ``parts``, and the versions.
+    """
+    if folder is None:
+        return _no_path
+    path = Path(folder)
+    path.mkdir(parents=True, exist_ok=True)
+    key = joblib.hash((tuple(rows), version("pushrank"), version("scikit-learn")))
+
+    def path_of(name: str, number: int) -> Path:
+        # This process makes the hash: another may have arrays as files, whose hash would differ.
+        with nullcontext() if guard is None else guard(name):
+            return path / f"{joblib.hash((key, models[name], *parts[number]))}.joblib"
+
+    return path_of
 
 
 def _no_guard(_name: str, _number: int) -> AbstractContextManager[None]:

@@ -1,9 +1,18 @@
-"""Compare rankers under one cross-validation: which is best at the top, and is that more than chance?"""
+"""Fit models once to the parts of a cross-validation: which is best at the top, and is that beyond chance?"""
 
 from __future__ import annotations
 
 from pushrank._time import TimeSplit
 from pushrank.model_selection.compare import compare_rankers, default_rankers
 from pushrank.model_selection.comparison import Difference, RankerComparison
+from pushrank.model_selection.held_out import HeldOut, fit_held_out
 
-__all__ = ["Difference", "RankerComparison", "TimeSplit", "compare_rankers", "default_rankers"]
+__all__ = [
+    "Difference",
+    "HeldOut",
+    "RankerComparison",
+    "TimeSplit",
+    "compare_rankers",
+    "default_rankers",
+    "fit_held_out",
+]

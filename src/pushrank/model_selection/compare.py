@@ -203,7 +203,7 @@ def compare_rankers(
         n_jobs=n_jobs,
     )
     check_number("indifference", indifference, 0.0)
-    models = _checked_models(models, plan.rows, budget)
+    models = checked_models(models, plan.rows, budget)
     members = named_members(models, together)
     judge = Judge.of(scoring, budget)
     if members and is_nested(plan.rows.positive, cv):
@@ -225,9 +225,10 @@ def named_members(models: Mapping[str, Any], together: bool | Sequence[str]) -> 
     return {name: models[name] for name in named}
 
 
-def _checked_models(
+def checked_models(
     models: Mapping[str, BaseEstimator] | None, rows: Rows, budget: int | Budget | None
 ) -> Mapping[str, BaseEstimator]:
+    """Return the models of the user, checked, or those by default."""
     if models is None:
         models = default_rankers(dense=not hasattr(rows.X, "tocsr"), n_rows=len(rows.y), budget=budget)
     if not isinstance(models, Mapping):

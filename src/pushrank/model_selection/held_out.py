@@ -1,0 +1,370 @@
+"""Fit models once to the training parts of a cross-validation, and use their held-out scores many times."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, clone
+
+from pushrank import metrics
+from pushrank._html import html_sentences, html_table
+from pushrank._numeric import Floats
+from pushrank._optional import import_optional
+from pushrank.budgets import Budget
+from pushrank.estimators import StackingRanker
+from pushrank.estimators._combination import OutOfFold, check_final, unlinked
+from pushrank.estimators._target import two_class_target
+from pushrank.held_out import Plan, kept_in
+from pushrank.metrics.measurement import Measurement
+from pushrank.metrics.thresholds import Threshold
+from pushrank.model_selection._folds import on_one_scale
+from pushrank.model_selection.compare import checked_models, named_members
+from pushrank.model_selection.comparison import RankerComparison
+from pushrank.model_selection.table import (
+    Frame,
+    Halves,
+    HeldOutTable,
+    Judge,
+    budget_params,
+    compare_held_out,
+    fit_halves,
+    fit_table,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """The result of :func:`fit_held_out`: models of every fold, and their scores of the rows held out.
+
+    Parameters
+    ----------
+    table : HeldOutTable
+        The plan, the models of every training part, and their scores of every test part.
+    halves : Halves
+        Scores by fits to halves of the training rows, on which errors of comparisons rest.
+    seconds : float
+        The time of all fits.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.ensemble import ExtraTreesClassifier
+    >>> from pushrank import PushBoost
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> models = {"stumps": PushBoost(16), "trees": ExtraTreesClassifier(30, random_state=0)}
+    >>> held_out = fit_held_out(models, X, y == 0, budget=100, random_state=0)
+    >>> held_out.compare().best_ in models, sorted(held_out.stack().weights_) == sorted(models)
+    (True, True)
+    """
+
+    table: HeldOutTable
+    halves: Halves
+    seconds: float
+
+    @property
+    def models(self) -> dict[str, Any]:
+        """The models, unfitted, by name."""
+        return dict(self.table.models)
+
+    @property
+    def plan(self) -> Plan:
+        """How the rows were split."""
+        return self.table.plan
+
+    def __repr__(self) -> str:
+        rows, positives = len(self.plan.rows.y), int(self.plan.rows.positive.sum())
+        return (
+            f"HeldOut({len(self.models)} models, {len(self.plan.splits)} parts, {rows:,} rows, "
+            f"{positives:,} positive)"
+        )
+
+    def _repr_html_(self) -> str:
+        """Return the models with their average precision of held-out rows, as a table for notebooks."""
+        comparison = compare_held_out(self.table, Judge.of(None, self.plan.budget))
+        measures = list(comparison.measures[comparison.baseline_])
+        rows = [
+            [name, *(f"{comparison.mean(name, measure):.3f}" for measure in measures)] for name in self.models
+        ]
+        sentence = f"{self!r}, fitted in {self.seconds:.1f} s. {Frame.of(self.plan).judged}"
+        names = map(comparison.name_of, measures)
+        return html_sentences(sentence) + html_table(["model", *names], rows, "Means over the test parts")
+
+    def scores(self) -> pd.DataFrame:
+        """Return a row for each row of the data: its label, its part, and its score by each model.
+
+        ``positive`` is whether the row is; ``part`` the test part of the first repetition that held it out,
+        -1 where none did; scores are those of the part's own fit, NaN of rows that were never held out, and
+        on a scale of their own in each part.
+        """
+        pd = import_optional("pandas", "io")
+        beside = {"positive": self.plan.rows.positive, "part": self.plan.folds}
+        return pd.DataFrame(beside | {name: self._of_all_rows(name) for name in self.models})
+
+    def compare(
+        self, *, scoring: Any = None, together: bool | Sequence[str] = False, indifference: float = 0.0
+    ) -> RankerComparison:
+        """Return which model may be the best, and whether that is more than chance, at no further fit.
+
+        Parameters
+        ----------
+        scoring : str or callable, optional
+            What to judge models by; by default the hits in the budget, as in :func:`compare_rankers`.
+        together : bool or sequence of str, default=False
+            Also measure all models, or those of these names, as one list. The models there have seen the
+            rows of each part, so that the row says "not nested".
+        indifference : float, default=0.0
+            Differences below it make no difference to you.
+
+        Returns
+        -------
+        RankerComparison
+            What :func:`compare_rankers` returns.
+        """
+        judge, members = Judge.of(scoring, self.plan.budget), named_members(self.models, together)
+        table = self.table if judge.scorer is None else self._judged(judge)
+        return compare_held_out(table, judge, members=members, halves=self.halves, indifference=indifference)
+
+    def stack(
+        self,
+        models: Sequence[str] | None = None,
+        *,
+        final_estimator: Any = None,
+        calibration: str | None = None,
+        refit: bool = False,
+    ) -> StackingRanker:
+        """Return one list of all models, or of those of these names, with weights from the held-out scores.
+
+        The list scores new rows by the models of the parts; by time, or with ``refit``, models of positive
+        weight are fitted once more, to all rows.
+
+        Parameters
+        ----------
+        models : sequence of str, optional
+            Names of models; by default all.
+        final_estimator : estimator, optional
+            What finds the weights, as in :class:`~pushrank.StackingRanker`.
+        calibration : {"sigmoid", "isotonic"}, optional
+            What turns scores into probabilities.
+        refit : bool, default=False
+            Whether to fit the models of positive weight once more, to all rows.
+
+        Returns
+        -------
+        StackingRanker
+            Fitted; its ``held_out_scores_`` are those of the first repetition.
+        """
+        plan, rows = self.plan, self.plan.rows
+        members = named_members(self.models, True if models is None else models)
+        stack = StackingRanker(
+            list(members.items()),
+            final_estimator=clone(final_estimator, safe=False),
+            cv=plan.cv,
+            refit=refit,
+            calibration=calibration,
+            **budget_params(plan.budget, len(rows.y)),
+        )
+        n_parts = len(plan.splits) // plan.n_repeats
+        scores = np.array([unlinked(model, self._of_all_rows(name)) for name, model in members.items()])
+        tests = [test for _, test in plan.splits[:n_parts]]
+        fitted = {name: self.table.fitted[name][: self._n_fits()] for name in members}
+        stack.from_held_out(
+            {name: clone(model) for name, model in members.items()},
+            fitted,
+            rows,
+            OutOfFold(scores, tests, plan.by_time, rows.times),
+            two_class_target(stack, rows.y, rows.weights),
+            check_final(final_estimator),
+        )
+        return stack
+
+    def threshold(self, model: str | StackingRanker | None = None, **options: Any) -> Threshold:
+        """Return the score from which a row is acted on, by the scores of held-out rows.
+
+        Scores of different parts are pooled, and rows to come are scored by another fit: the threshold is
+        for models whose scores mean the same in each part, such as log-odds.
+
+        Parameters
+        ----------
+        model : str or StackingRanker, optional
+            A model's name, or the list that :meth:`stack` returned; by default the best model.
+        **options
+            Those of :func:`pushrank.metrics.threshold_for`, such as ``precision=0.5``; by default the budget.
+
+        Returns
+        -------
+        Threshold
+            The score, its interval, and what the list holds.
+        """
+        if isinstance(self.plan.budget, Budget):
+            raise ValueError(
+                f"a budget of {self.plan.budget.words} moves its threshold with what is left of it: use "
+                "pushrank.alerts.AlertThreshold."
+            )
+        if not options:
+            if self.plan.budget is None:
+                raise ValueError("say what the threshold is for, such as fraction=0.05 or precision=0.5.")
+            options = {"fraction": self.plan.budget / len(self.plan.rows.y)}
+        name = self.compare().best_ if model is None else model
+        of_rows = self._of_all_rows(name) if isinstance(name, str) else name.held_out_scores_
+        seen = ~np.isnan(of_rows)
+        options = {"random_state": self.plan.seed} | options
+        return metrics.threshold_for(self.plan.rows.positive[seen], of_rows[seen], **options)
+
+    def measure(self, **options: Any) -> Measurement:
+        """Return :func:`pushrank.metrics.measure` of all models on the rows held out, by one order of them.
+
+        The order is by the ranks of rows within their parts. ``options`` are those of the function; by
+        default ``k`` is the budget.
+        """
+        frame = Frame.of(self.plan)
+        if not options and not isinstance(frame.budget, Budget | None):
+            options = {"k": frame.budget}
+        seen = frame.folds >= 0
+        orders = {
+            name: on_one_scale(self._of_all_rows(name)[seen], frame.folds[seen]) for name in self.models
+        }
+        options = {"random_state": self.plan.seed} | options
+        return metrics.measure(self.plan.rows.positive[seen], orders, **options)
+
+    def guarantee(self, *_: Any, **__: Any) -> NoReturn:
+        """Raise a ValueError that says which scores can promise hits: those of rows kept from every fit."""
+        raise ValueError(
+            "held-out scores promise nothing of rows to come: they come from several fits, and the rows have "
+            "weighed and chosen the models. Keep labelled rows from fit_held_out, score them by the final "
+            "model, and give these scores to pushrank.metrics.guarantee."
+        )
+
+    def _n_fits(self) -> int:
+        """Return how many fits of a model the first repetition has."""
+        n_parts = len(self.plan.splits) // self.plan.n_repeats
+        return sum(group[0] < n_parts for group in self.plan.shared())
+
+    def _of_all_rows(self, name: str) -> Floats:
+        """Return a model's scores by row, of the first repetition."""
+        if name not in self.table.scores:
+            raise ValueError(f"model must be one of {list(self.models)}, got {name!r}.")
+        scores = np.full(len(self.plan.rows.y), np.nan)
+        n_parts = len(self.plan.splits) // self.plan.n_repeats
+        for (_, test), of_part in zip(self.plan.splits[:n_parts], self.table.scores[name], strict=False):
+            scores[test] = of_part
+        return scores
+
+    def _judged(self, judge: Judge) -> HeldOutTable:
+        """Return the table with what a scorer says of the models of every part."""
+        judged: dict[str, list[float]] = {name: [] for name in self.models}
+        for number, (_, tests) in enumerate(self.plan.parts()):
+            for name, of_parts in judged.items():
+                model = self.table.fitted[name][number]
+                of_parts += [float(judge.scorer(model, test.X, test.y)) for test in tests]  # type: ignore[misc]
+        return self.table._replace(judged=judged)
+
+
+def fit_held_out(
+    models: Mapping[str, BaseEstimator] | None,
+    X: Any,
+    y: ArrayLike,
+    *,
+    cv: Any = 5,
+    n_repeats: int = 1,
+    time: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    budget: int | Budget | None = None,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    cache_dir: Any = None,
+) -> HeldOut:
+    """Fit models once to every training part, to compare, weigh and cut their scores of the rows held out.
+
+    Parameters
+    ----------
+    models : dict of str to estimator, or None
+        Models by name, as :func:`compare_rankers` takes them. None takes :func:`default_rankers`.
+    X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
+        The rows.
+    y : array-like of shape (n_samples,)
+        Labels of two values.
+    cv : int, splitter or iterable, default=5
+        The number of folds, or what splits the rows so that none is in two test parts.
+    n_repeats : int, default=1
+        How often the cross-validation is repeated with other folds, where `cv` is a number.
+    time : array-like of shape (n_samples,), optional
+        The times of the rows, to judge models by what comes later.
+    groups : array-like of shape (n_samples,), optional
+        The groups of rows, for a splitter that keeps them together.
+    budget : int or Budget, optional
+        How many of all rows can be acted on, or in every period: what models are judged by, and weighed and
+        cut for.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the rows in every fit.
+    pos_label : label, optional
+        The positive class, as in :func:`compare_rankers`.
+    random_state : int, RandomState or None, default=None
+        The seed of the folds and of all that is drawn later.
+    n_jobs : int or None, default=None
+        The number of fits at a time, in processes.
+    cache_dir : str or Path, optional
+        A folder in which every fit is kept as soon as it is done: a call that was killed goes on from there.
+        Its files are pickles: they have to be your own.
+
+    Returns
+    -------
+    HeldOut
+        With ``compare()``, ``stack()``, ``threshold()``, ``measure()`` and ``scores()``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where :func:`compare_rankers` raises them.
+
+    Notes
+    -----
+    Each model is fitted to every training part, and to both halves of one for the errors of comparisons,
+    unless rows are judged by time or are too few: the fits of :func:`compare_rankers`. The models of all
+    parts are kept.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from pushrank import PushBoost
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> models = {"logistic": LogisticRegression(max_iter=5000), "stumps": PushBoost(16)}
+    >>> held_out = fit_held_out(models, X, y == 0, budget=100, random_state=0)
+    >>> held_out
+    HeldOut(2 models, 5 parts, 569 rows, 212 positive)
+    >>> held_out.scores().columns.tolist()
+    ['positive', 'part', 'logistic', 'stumps']
+    """
+    plan = Plan.of(
+        X,
+        y,
+        budget=budget,
+        cv=cv,
+        n_repeats=n_repeats,
+        groups=groups,
+        time=time,
+        sample_weight=sample_weight,
+        pos_label=pos_label,
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+    models, started = checked_models(models, plan.rows, budget), perf_counter()
+    groups_of_splits = [
+        (plan.splits[group[0]][0], [plan.splits[number][1] for number in group]) for group in plan.shared()
+    ]
+    path_of = kept_in(cache_dir, plan.rows, models, groups_of_splits)
+    table = fit_table(models, plan, n_jobs=n_jobs, keep=True, path_of=path_of)
+    halves = fit_halves(models, plan, n_jobs)
+    if halves.scores is not None:
+        halves = halves._replace(scores=list(halves.scores))
+    return HeldOut(table, halves, perf_counter() - started)
