@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import joblib
 import numpy as np
@@ -114,8 +115,9 @@ class BoostedRankerMixin(RankerMixin):
     random_state: Any = None
     verbose: bool = False
 
-    # A method of each ranker, which raises where a parameter that the others lack is out of range.
-    _boosting_spec: ClassVar[Callable[..., BoostingSpec]]
+    @abstractmethod
+    def _boosting_spec(self) -> BoostingSpec:
+        """Return what is boosted; raise where a parameter that other rankers lack is out of range."""
 
     def fit(
         self,

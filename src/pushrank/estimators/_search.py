@@ -7,6 +7,7 @@ fit of fewer rounds.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
 from math import prod
@@ -49,8 +50,17 @@ class SearchMixin:
     # The groups are for the splitter, and times are taken wherever they are passed: there is nothing for
     # ``set_fit_request`` to choose.
     __metadata_request__fit = {"groups": UNUSED, "time": True}  # noqa: RUF012
-    # A method of each search, which takes the arguments of fit and sets what was learned.
-    _choose: Callable[..., None]
+
+    @abstractmethod
+    def _choose(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        groups: ArrayLike | None,
+        time: ArrayLike | None,
+    ) -> None:
+        """Choose, and set what was learned; called by :meth:`fit` with its arguments."""
 
     def fit(
         self,

@@ -6,9 +6,9 @@ Journal of Machine Learning Research 10 (2009), 2233-2271.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import abstractmethod
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -43,7 +43,7 @@ MAX_TOTAL_WEIGHT = 1e100
 @shared_docs
 @dataclass(eq=False, repr=False, kw_only=True)
 class LinearPushMixin(RankerMixin):
-    """Linear scores that minimise the objective of an estimator's ``_pair_objective``."""
+    """Linear scores that minimise the objective of an estimator's :meth:`_pair_objective`."""
 
     alpha: float = 1e-3
     solver: Literal["lbfgs", "newton-cg", "coordinate"] = "lbfgs"
@@ -53,7 +53,9 @@ class LinearPushMixin(RankerMixin):
     verbose: bool = False
     positive: bool = False
 
-    _pair_objective: ClassVar[Callable[..., PushObjective]]
+    @abstractmethod
+    def _pair_objective(self) -> PushObjective:
+        """Return the objective that :meth:`fit` minimises, of checked parameters."""
 
     def fit(
         self,

@@ -100,11 +100,18 @@ class PNormPushCV(_search.SearchMixin, RankerMixin, BaseEstimator):
     n_jobs: int | None = None
     verbose: bool = False
 
-    def _choose(self, *data: Any) -> None:
+    def _choose(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        groups: ArrayLike | None,
+        time: ArrayLike | None,
+    ) -> None:
         _search.check_numbers("ps", self.ps, least=1.0)
         ps = [float(p) for p in self.ps]
         objectives = [PushObjective(price=Power(p), scale="log") for p in ps]
-        fit_path(self, "p", ps, objectives, *data)
+        fit_path(self, "p", ps, objectives, X, y, sample_weight, groups, time)
         self.p_ = self.best_params_["p"]
 
     def _pair_objective(self) -> PushObjective:
@@ -186,7 +193,14 @@ class PushRankerCV(_search.SearchMixin, RankerMixin, BaseEstimator):
     n_jobs: int | None = None
     verbose: bool = False
 
-    def _choose(self, *data: Any) -> None:
+    def _choose(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        groups: ArrayLike | None,
+        time: ArrayLike | None,
+    ) -> None:
         prices: Any = self.prices
         if np.ndim(prices) != 1 or len(prices) == 0:
             raise ValueError(f"prices must be a list of at least one price, got {prices!r}.")
@@ -198,7 +212,7 @@ class PushRankerCV(_search.SearchMixin, RankerMixin, BaseEstimator):
                     "path needs. Use SquaredHinge or Logistic in place of a loss with a kink, and Power(p) "
                     "with a large p, such as 1000, in place of Maximum."
                 )
-        fit_path(self, "price", list(prices), objectives, *data)
+        fit_path(self, "price", list(prices), objectives, X, y, sample_weight, groups, time)
         self.price_ = self.best_params_["price"]
 
     def _objective(self, price: Price | str) -> PushObjective:

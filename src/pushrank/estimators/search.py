@@ -153,10 +153,17 @@ class RankerSearchCV(_search.SearchMixin, RankerMixin, BaseEstimator):
     n_jobs: int | None = None
     verbose: bool = False
 
-    def _choose(self, *data: Any) -> None:
+    def _choose(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        groups: ArrayLike | None,
+        time: ArrayLike | None,
+    ) -> None:
         named = check_candidates(self.candidates)
         candidates = [Candidate(*candidate, {"candidate": candidate[0]}) for candidate in named]
-        fit_candidates(self, candidates, *data, keep_scores=self.keep_scores)
+        fit_candidates(self, candidates, X, y, sample_weight, groups, time, keep_scores=self.keep_scores)
         self.candidate_ = self.best_params_["candidate"]
 
     def decision_function(self, X: Any) -> NDArray[np.floating]:
@@ -244,7 +251,14 @@ class PushBoostCV(_search.SearchMixin, RankerMixin, BaseEstimator):
     random_state: Any = None
     verbose: bool = False
 
-    def _choose(self, *data: Any) -> None:
+    def _choose(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        groups: ArrayLike | None,
+        time: ArrayLike | None,
+    ) -> None:
         _search.check_numbers("ps", self.ps, least=1.0)
         _search.check_numbers("learning_rates", self.learning_rates, above=0.0, most=1.0)
         _search.check_numbers("n_estimators", self.n_estimators, least=1, integer=True)
@@ -252,7 +266,7 @@ class PushBoostCV(_search.SearchMixin, RankerMixin, BaseEstimator):
         ranker = self._ranker().set_params(random_state=_search.draw_seed(self.random_state))
         grid = {"learning_rate": self.learning_rates, ROUNDS: self.n_estimators}
         candidates = [Candidate(f"p = {p:g}", ranker, {"p": [p], **grid}, {}) for p in sorted(self.ps)]
-        fit_candidates(self, candidates, *data)
+        fit_candidates(self, candidates, X, y, sample_weight, groups, time)
 
     def decision_function(self, X: Any) -> NDArray[np.floating]:
         """Return the scores of ``best_estimator_``."""
