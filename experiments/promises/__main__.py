@@ -22,7 +22,8 @@ from experiments.promises.populations import Population, populations
 from experiments.promises.thresholds import thresholds_beside
 from pushrank import metrics
 from pushrank.metrics._ranking import Ranking
-from pushrank.metrics.promises import divided, hits_bound, order_statistic_floors, tied_order
+from pushrank.metrics.promises.bounds import divided, hits_bound, order_statistic_floors
+from pushrank.metrics.promises.lists import tied_order
 
 POSITIVES = (10, 30, 100, 1000)
 NEW = (200, 1000)

@@ -12,7 +12,7 @@ from scipy.stats import beta, betabinom
 
 from combinations import by_day
 from pushrank import metrics
-from pushrank.metrics.promises import (
+from pushrank.metrics.promises.bounds import (
     beta_binomial_cdf,
     beta_binomial_chances,
     edge_cells,

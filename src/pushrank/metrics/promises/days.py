@@ -1,0 +1,93 @@
+"""How many hits do the first rows of a coming day hold at least?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pushrank._validation import check_number
+from pushrank.metrics._docstrings import shared_docs
+from pushrank.metrics._ranking import Ranking, comparable_scores
+from pushrank.metrics.promises.bounds import MOST_PLANNED, beta_binomial_cdf, least
+from pushrank.metrics.promises.lists import tied_order
+
+
+@shared_docs
+def guarantee_days(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    days: ArrayLike,
+    *,
+    k: int,
+    n_coming: int = 1,
+    n_kept: int | None = None,
+    confidence_level: float = 0.95,
+    pos_label: Any = None,
+) -> int:
+    r"""Return how many hits the first k rows of a coming day hold at least, with past days as the units.
+
+    .. math:: P(\text{at least } q \text{ of } m \text{ coming days have } H \ge H_{(r)}) \ge
+        P(\mathrm{BetaBinomial}(m, r, D + 1 - r) \le m - q)
+
+    for the r-th fewest hits of D past days; of one coming day it is :math:`1 - r / (D + 1)`.
+
+    %(labels_and_scores)s
+    days : array-like of shape (n,)
+        The day of each row, or whatever else comes as a whole.
+    k : int
+        The number of first rows of each day, tied ones in a random order; a day of fewer counts with all.
+    n_coming, n_kept : int
+        The promise is of at least `n_kept` (by default all) of the next `n_coming` days.
+    confidence_level : float, default=0.95
+        %(promise_level)s
+    pos_label : label, optional
+
+    Returns
+    -------
+    int
+        The hits of the r-th day, for the largest r that the confidence level allows.
+
+    %(errors)s
+
+    Notes
+    -----
+    Days must be exchangeable, without a trend or the rhythm of a week; the rows of a day may depend on each
+    other. Where they do not, :func:`guarantee` for a day's rows promises more. O(n log n).
+
+    References
+    ----------
+    Wilks, *Determination of sample sizes for setting tolerance limits* (1941), for order statistics.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y, days = rng.random(4000) < 0.1, np.repeat(np.arange(40), 100)
+    >>> guarantee_days(y, rng.normal(size=4000) + 2 * y, days, k=10)
+    3
+    """
+    n_kept = n_coming if n_kept is None else n_kept
+    check_number("confidence_level", confidence_level, 0.5, 0.9999)
+    for name, value, most in (("k", k, np.inf), ("n_coming", n_coming, np.inf), ("n_kept", n_kept, n_coming)):
+        check_number(name, value, 1, most, integer=True)
+    ranking = Ranking(y_true, comparable_scores(scores), None, pos_label).with_groups(days)
+    order = tied_order(ranking, "random", 0)
+    of_day = np.asarray(ranking.groups)[order]
+    order, of_day = order[np.argsort(of_day, kind="stable")], np.sort(of_day)
+    places = np.arange(len(order)) - np.searchsorted(of_day, of_day)
+    hits = np.sort(np.bincount(of_day, ranking.is_positive[order] & (places < k)))
+
+    def holds(rank: int, n_days: int) -> bool:
+        chance = beta_binomial_cdf(n_coming - n_kept, n_coming, float(rank), n_days + 1.0 - rank)
+        return bool(chance >= confidence_level * (1.0 - 1e-12))
+
+    n_days = len(hits)
+    if not holds(1, n_days):
+        needed = least(lambda n: holds(1, n), n_days, MOST_PLANNED, "days")
+        raise ValueError(
+            f"{n_days} days promise nothing at {100 * confidence_level:g} %, {needed} days would: take more, "
+            "or promise less by n_kept or confidence_level."
+        )
+    rank = least(lambda rank: rank == n_days or not holds(rank + 1, n_days), 1, n_days, "days")
+    return int(hits[rank - 1])
