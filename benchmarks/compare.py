@@ -2,15 +2,18 @@
 
     python benchmarks/compare.py > benchmarks/compare.txt
 
-Times are the processor's, which other work on the machine does not change. In the second part, the calls of
-a bank, all default models are fitted and scored fold by fold, each by itself with the preprocessing that
-``pushrank compare`` gives it, and by ``compare_rankers``, which shares the preprocessing, fits halves of the
-rows for its errors, and measures all models together. It is skipped where the data folder is not there.
+Times are the processor's, on one thread, which other work on the machine changes least. In the second part,
+the calls of a bank, all default models are fitted and scored fold by fold, each by itself with the
+preprocessing that ``pushrank compare`` gives it, and by ``compare_rankers``, which shares the preprocessing,
+fits two halves of a training part for its errors, and measures all models together; the sum of single fits
+has these halves, too. ``fit_held_out`` does the same fits, and what it returns compares, weighs and cuts
+without another. The second part is skipped where the data folder is not there.
 """
 
 from __future__ import annotations
 
 import os
+import resource
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -26,8 +29,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from threadpoolctl import threadpool_limits
 
 from pushrank.cli.model import make_preprocessor, make_ranking_pipelines, members_among
-from pushrank.estimators._scoring import model_scores
-from pushrank.model_selection import compare_rankers, default_rankers
+from pushrank.held_out import model_scores
+from pushrank.model_selection import compare_rankers, default_rankers, fit_held_out
 
 N_ROWS, N_COLUMNS = 60_000, 60
 BANK = Path(os.environ.get("PUSHRANK_DATA", ".")) / "bank_marketing.parquet"
@@ -56,8 +59,7 @@ def main() -> None:
     for way, models in ways.items():
         cost = seconds(lambda models=models: compare_rankers(models, X, y, budget=1000, random_state=0))
         print(f"preprocessing {way:22}{cost / base:6.1f}")
-    with threadpool_limits(limits=1):
-        against_plain_fits()
+    against_plain_fits()
 
 
 def bank_calls() -> tuple[dict[str, Any], pd.DataFrame, np.ndarray, dict[str, Any]]:
@@ -83,7 +85,9 @@ def against_plain_fits() -> None:
         return
     models, X, y, options = bank_calls()
     plain: Counter[str] = Counter()
-    for train, test in RepeatedStratifiedKFold(n_splits=5, n_repeats=1, random_state=0).split(X, y):
+    parts = list(RepeatedStratifiedKFold(n_splits=5, n_repeats=1, random_state=0).split(X, y))
+    halves = np.array_split(np.random.default_rng(0).permutation(parts[0][0]), 2)
+    for train, test in [*parts, *((half, parts[0][1]) for half in halves)]:
         for name, model in models.items():
 
             def fit_and_score(model=model, train=train, test=test) -> None:
@@ -91,11 +95,38 @@ def against_plain_fits() -> None:
 
             plain[name] += seconds(fit_and_score)
     cost, total = seconds(lambda: compare_rankers(models, X, y, budget=1000, **options)), plain.total()
-    print(f"\nbank calls: {len(y):,} x {X.shape[1]}, {len(models)} models in 5 folds, on one core")
+    print(
+        f"\nbank calls: {len(y):,} x {X.shape[1]}, {len(models)} models in 5 folds and 2 halves, on one core"
+    )
     for name, time_taken in plain.items():
         print(f"  {name:30}{time_taken:6.2f} s")
     print(f"sum of the fits and scores    {total:8.2f} s\ncompare_rankers               {cost:8.2f} s")
     print(f"compare_rankers in that sum   {cost / total:8.2f}")
+    after_one_fit(models, X, y, options["together"], total)
+
+
+def after_one_fit(
+    models: dict[str, Any], X: pd.DataFrame, y: np.ndarray, together: list[str], total: float
+) -> None:
+    """Print what fit_held_out takes in the sum of the plain fits, and what each of its answers does."""
+    before, done = megabytes(), []
+    cost = seconds(lambda: done.append(fit_held_out(models, X, y, budget=1000, random_state=0)))
+    held_out, after = done[0], megabytes()
+    print(f"fit_held_out                  {cost:8.2f} s\nfit_held_out in that sum      {cost / total:8.2f}")
+    for name, call in {
+        "compare()": held_out.compare,
+        "compare(together)": lambda: held_out.compare(together=together),
+        "stack()": held_out.stack,
+        "threshold()": held_out.threshold,
+        "measure()": held_out.measure,
+    }.items():
+        print(f"  {name:30}{seconds(call):6.2f} s")
+    print(f"peak of the memory before, after fit_held_out: {before:,.0f}, {after:,.0f} MB, models included")
+
+
+def megabytes() -> float:
+    """Return the largest memory of this process so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def seconds(call: Callable[[], object]) -> float:
@@ -106,4 +137,6 @@ def seconds(call: Callable[[], object]) -> float:
 
 
 if __name__ == "__main__":
-    main()
+    # The fits of a comparison have one thread of BLAS, and so have the others.
+    with threadpool_limits(limits=1):
+        main()

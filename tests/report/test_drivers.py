@@ -8,54 +8,67 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 
 from pushrank.budgets import Budget
 from pushrank.datasets import make_stream
 from pushrank.model_selection import compare_rankers
+from pushrank.model_selection.comparison import TOGETHER
 from pushrank.report import ReportData, sentences
+from pushrank.report.lists import RankedLists
+from pushrank.report.models import find_drivers
 from pushrank.report.page import render
 
 pytestmark = pytest.mark.fast
 
 
-class Needy(LogisticRegression):
-    """A model that refuses to learn from few rows, as one that splits them again does."""
-
-    def __init__(self, needed=0):
-        super().__init__()
-        self.needed = needed
-
-    def fit(self, X, y):
-        if len(y) < self.needed:
-            raise ValueError(f"{self.needed} rows are needed.")
-        return super().fit(X, y)
-
-
-def report_of(n_days, needed=0):
-    """Return what a report shows of a budget a day, whose best model learns again from so many rows."""
+def report_of(n_days, **options):
+    """Return what a report shows of a budget a day."""
     stream = make_stream(n_days, 40, random_state=0)
-    models = {"needy": Needy(), "constant": LogisticRegression(C=1e-9, fit_intercept=False)}
-    found = compare_rankers(models, stream.data, stream.target, budget=Budget(4), cv=3, time=stream.time)
-    models["needy"].needed = needed
-    assert found.best_ == "needy"
+    models = {"best": LogisticRegression(), "constant": LogisticRegression(C=1e-9, fit_intercept=False)}
+    options = {"return_estimators": True} | options
+    found = compare_rankers(
+        models, stream.data, stream.target, budget=Budget(4), cv=3, time=stream.time, **options
+    )
+    assert found.best_ == "best"
     frame = pd.DataFrame(stream.data[found.folds >= 0], columns=stream.feature_names)
     shown = found.of_held_out_rows(), stream.target[found.folds >= 0] == 1, frame
-    return ReportData(*shown, title="days", meaning="y = 1", models=models, X=frame, by_time=True)
+    return ReportData(*shown, title="days", meaning="y = 1", models=models, X=frame)
 
 
-def test_columns_are_told_by_the_parts_that_the_best_model_can_learn_for():
-    n_first = int(np.sum(report_of(24).comparison.folds == 0))
-    some = report_of(24, n_first + 1).context()["drivers"]
-    assert some.importances[0].column == "x1"
-    assert some != report_of(24).context()["drivers"]
-    none = report_of(24, 10**6).context()["drivers"]
+def test_columns_are_told_by_the_models_of_the_parts():
+    drivers = report_of(24).context()["drivers"]
+    assert drivers.importances[0].column == "x1"
+    none = report_of(24, return_estimators=False).context()["drivers"]
     assert none.importances == []
-    assert none.why_none.endswith("to the rows before the last part alone: 1000000 rows are needed.")
+    assert none.why_none.endswith("return_estimators=True) keeps them.")
+
+
+@pytest.mark.parametrize("n_rows", [600, 2400])
+def test_a_list_of_all_models_says_which_member_raises_a_row(n_rows):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(n_rows, 3)), columns=["line", "curve", "noise"])
+    y = X["line"] + np.abs(X["curve"]) + rng.normal(size=n_rows) > 2.0
+    models = {"linear": LogisticRegression(), "bayes": GaussianNB()}
+    found = compare_rankers(
+        models, X, y, budget=n_rows // 10, together=True, return_estimators=True, random_state=0
+    )
+    name = next(name for name in found.measures if name.startswith(TOGETHER))
+    lists = RankedLists(y.to_numpy(), found.held_out_, n_rows // 10, name, "linear")
+    drivers = find_drivers(found, lists, X, 0)
+    assert {drivers.importances[0].column, drivers.importances[1].column} == {"line", "curve"}
+    assert set(drivers.reasons) == set(lists.first_rows(name, 50))
+    raised = [text for text in drivers.reasons.values() if text]
+    assert all(text.startswith(("linear: +", "bayes: +")) for text in raised)
+    for part, model in enumerate(found.estimators[name]):
+        test = np.flatnonzero(found.folds == part)
+        scores = model.decision_function(X.iloc[test])
+        np.testing.assert_allclose(scores, found.scores[name][test], rtol=1e-12, atol=1e-12)
 
 
 def test_a_report_of_few_days_promises_no_interval_that_it_does_not_have():
     data = report_of(12)
-    assert re.search(r"rows: [\d.]+ by needy and [\d.]+ by constant\. There are", sentences(data)[1])
+    assert re.search(r"rows: [\d.]+ by best and [\d.]+ by constant\. There are", sentences(data)[1])
     page = render(data)
     assert "They allow for neighbouring days" not in page
     assert "They come from the differences between the test parts." in page
@@ -65,12 +78,12 @@ def test_a_report_of_few_days_promises_no_interval_that_it_does_not_have():
 def test_the_top_rows_say_what_raises_them_beyond_their_part():
     data = report_of(24)
     raised = data.context()["drivers"].reasons
-    top = data.lists.first_rows("needy", 50)
+    top = data.lists.first_rows("best", 50)
     folds = data.comparison.folds
-    assert set(raised) == set(top) & set(np.flatnonzero(folds > folds.min()))
-    row = next(row for row in top if row in raised)
+    assert set(raised) == set(top)
+    row = next(row for row in top if raised[row])
     part = np.flatnonzero(folds == folds[row])
-    model = LogisticRegression().fit(data.X[folds < folds[row]], data.y[folds < folds[row]])
+    model = data.comparison.estimators["best"][folds[row]]
     more = model.coef_[0] * (data.X.iloc[row] - data.X.iloc[part].mean())
     first, *_ = raised[row].split("; ")
     assert first.startswith(f"{more.idxmax()} ")

@@ -386,7 +386,7 @@ def small():
     X = pd.DataFrame({"noise": rng.normal(size=400), "decides": y + 0.3 * rng.normal(size=400)})
     models = {"chance": DummyClassifier(strategy="prior"), "a": Sums()}
     return ReportData(
-        compare_rankers(models, X, y, budget=28, cv=4, random_state=0),
+        compare_rankers(models, X, y, budget=28, cv=4, random_state=0, return_estimators=True),
         y,
         X,
         title="small.csv",

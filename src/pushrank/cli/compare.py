@@ -83,7 +83,7 @@ def compare(
         raise InputError(f"{state} exists; to forget what was decided in it: --force.")
     if report is None and (config.show or opened):
         raise InputError("--show and --open are for a report; say where to save it: --report PATH.")
-    compared = run_comparison(source, text_format, config)
+    compared = run_comparison(source, text_format, config, keep_models=report is not None)
     comparison = compared.comparison
     command = fit_command(source, text_format, config, compared, save_best or Path("model.skops"))
     if output is not None:

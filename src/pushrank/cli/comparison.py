@@ -183,8 +183,10 @@ class Compared(NamedTuple):
         return f"{rows.table.path.name}: {counted}, {positive}; {rows.describe_features()}; {self.split}"
 
 
-def run_comparison(source: FeatureSource, text_format: TextFormat, config: ComparisonConfig) -> Compared:
-    """Read the rows, check the comparison against them, and compare."""
+def run_comparison(
+    source: FeatureSource, text_format: TextFormat, config: ComparisonConfig, *, keep_models: bool
+) -> Compared:
+    """Read the rows, check the comparison against them, and compare; keep fitted models for a report."""
     config.check()
     rows = read_features(
         source, text_format, weight=config.weight, group=config.group, time=config.time, test=config.test
@@ -234,6 +236,7 @@ def run_comparison(source: FeatureSource, text_format: TextFormat, config: Compa
                 random_state=config.seed,
                 n_jobs=config.jobs,
                 callback=advance,
+                return_estimators=keep_models,
             )
     except BrokenExecutor as error:
         raise InputError(

@@ -37,7 +37,7 @@ def report(
     Example: pushrank report data.csv --label fraud --budget 100 -o report.html
     """
     check_output(output, REPORTS_WRITTEN, [source.data, config.test], force=force)
-    compared = run_comparison(source, text_format, config)
+    compared = run_comparison(source, text_format, config, keep_models=True)
     say(" ".join(sentences(write_comparison_report(output, compared, config, opened=opened))))
     say(f"The report is in {output}.")
 
@@ -57,9 +57,7 @@ def write_comparison_report(
         settings=_settings(compared, config),
         seed=config.seed,
         models=compared.models,
-        # The columns that drive a ranking come from fits to other parts; beside --test there are none.
-        X=rows.features[is_held_out] if config.test is None else None,
-        by_time=rows.times is not None,
+        X=rows.features[is_held_out],
         every_day=every_day,
     )
     write_page(data, path, opened=opened)

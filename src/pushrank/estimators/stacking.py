@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
@@ -27,7 +27,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 from pushrank._numeric import Floats
 from pushrank.budgets import Budget
 from pushrank.estimators._base import RankerMixin, progress_bar, set_classes, tags_of_all, warn
-from pushrank.estimators._combination import Final, OutOfFold, check_final, combine, raw_scores
+from pushrank.estimators._combination import Combination, Final, OutOfFold, check_final, combine, raw_scores
 from pushrank.estimators._docstrings import search_docs
 from pushrank.estimators._search import Search, SearchMixin, draw_seed
 from pushrank.estimators._target import Target, two_class_target
@@ -225,6 +225,15 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
         validate_data(self, rows.X, skip_check_array=True)
         rows = rows._replace(y=np.asarray(target.codes).astype(np.intp))
         self._combine_held_out(members, models, rows, out_of_fold, target, final)
+
+    @classmethod
+    def of_fitted(cls, models: Mapping[str, list[Any]], combination: Combination) -> StackingRanker:
+        """Return the list that fitted models make by a combination, for scores and their parts alone."""
+        stack = cls([(name, clone(fitted[0])) for name, fitted in models.items()])
+        stack.weights_ = dict(zip(models, combination.weights.tolist(), strict=True))
+        stack._models = {name: models[name] for name, weight in stack.weights_.items() if weight != 0.0}
+        stack._combination, stack.threshold_ = combination.without_zeros(), 0.0
+        return stack
 
     def _check_calibration(self) -> None:
         if self.calibration not in CALIBRATIONS:

@@ -65,6 +65,7 @@ def compare_rankers(
     random_state: Any = None,
     n_jobs: int | None = None,
     callback: Callable[[], None] | None = None,
+    return_estimators: bool = False,
 ) -> RankerComparison:
     r"""Compare rankers on the same folds, and say which is best at the top and whether that is beyond chance.
 
@@ -135,6 +136,8 @@ def compare_rankers(
         sums hang on the number of threads that they find.
     callback : callable, optional
         Called without arguments whenever a model was fitted and measured.
+    return_estimators : bool, default=False
+        Also return the fitted models of every fold, which a report needs to say what drives the best list.
 
     Returns
     -------
@@ -208,7 +211,7 @@ def compare_rankers(
     judge = Judge.of(scoring, budget)
     if members and is_nested(plan.rows.positive, cv):
         models, members = {**models, TOGETHER: stack_of(members, plan)}, {}
-    table = fit_table(models, plan, judge.scorer, n_jobs=n_jobs, callback=callback)
+    table = fit_table(models, plan, judge.scorer, n_jobs=n_jobs, callback=callback, keep=return_estimators)
     chosen = best_inside(table, judge, n_jobs, callback) if nested else []
     halves = fit_halves(models, plan, n_jobs)
     # Other processes fit halves, while this one adds members together.

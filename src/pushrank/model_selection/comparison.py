@@ -110,6 +110,8 @@ class RankerComparison:
         With a budget by period, the beginning of each row's period.
     days : PeriodMeasurement, optional
         With a budget by period, the hits of every model in each period of the rows held out.
+    estimators : dict of str to list of estimator
+        The fitted model of each fold, where they were kept.
 
     Notes
     -----
@@ -167,6 +169,7 @@ class RankerComparison:
     indifference: float = 0.0
     times: NDArray[Any] | None = None
     days: PeriodMeasurement | None = None
+    estimators: dict[str, list[Any]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         folds = f"{self.n_folds} folds" + f", {self.n_repeats} times" * (self.n_repeats > 1)

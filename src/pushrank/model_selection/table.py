@@ -204,6 +204,7 @@ def compare_held_out(
             part.scores.append(combined)
         judged[TOGETHER_NOT_NESTED] = _judged_frozen(judge, plan, lists[TOGETHER_NOT_NESTED])
         ranks[TOGETHER_NOT_NESTED] = simplicity(StackingRanker())
+    estimators = _estimators(table, members or {}, combinations, chosen)
     measures: dict[str, dict[str, Floats]] = {}
     for name, of_parts in lists.items():
         measured = [frame.measures(part, of_part) for part, of_part in zip(parts, of_parts, strict=True)]
@@ -228,10 +229,36 @@ def compare_held_out(
         indifference=indifference,
         times=None if days is None else plan.rows.times,
         days=days,
+        estimators=estimators,
     )
     if halves is None:
         return comparison
     return _with_errors(comparison, table, parts, halves, members or {}, combinations)
+
+
+def _estimators(
+    table: HeldOutTable,
+    members: Mapping[str, Any],
+    combinations: Sequence[Combination],
+    chosen: Sequence[str],
+) -> dict[str, list[Any]]:
+    """Return the fitted model of every test part by name, where they were kept."""
+    if not all(table.fitted.values()):
+        return {}
+    groups = table.plan.shared()
+    of_parts = {
+        name: [model for model, group in zip(models, groups, strict=True) for _ in group]
+        for name, models in table.fitted.items()
+    }
+    lists = dict(of_parts)
+    if chosen:
+        lists[CHOSEN] = [of_parts[best][number] for number, best in enumerate(chosen)]
+    if combinations:
+        lists[TOGETHER_NOT_NESTED] = [
+            StackingRanker.of_fitted({name: [of_parts[name][number]] for name in members}, combination)
+            for number, combination in enumerate(combinations)
+        ]
+    return lists
 
 
 def _judged_frozen(judge: Judge, plan: Plan, scores: Sequence[Floats]) -> list[float]:

@@ -77,10 +77,8 @@ class ReportData(Page):
     models : dict of str to estimator
         The models that were compared, by name: each is described in a sentence.
     X : DataFrame, optional
-        The rows that the models were fitted to. With them and the models the report says which columns drive
-        the best ranking, for which the best model is fitted once more in every fold.
-    by_time : bool, default=False
-        Whether folds follow each other in time, so that these fits take the folds before alone.
+        The rows that were held out. With them, and a comparison with ``return_estimators=True``, the report
+        says which columns drive the best ranking.
     every_day : list of str, optional
         Sentences on the model that was saved for a budget by period, for the verdict.
     """
@@ -94,7 +92,6 @@ class ReportData(Page):
     seed: int = 0
     models: Mapping[str, Any] = field(default_factory=dict)
     X: Any = None
-    by_time: bool = False
     every_day: Sequence[str] = ()
 
     @cached_property
@@ -131,9 +128,7 @@ class ReportData(Page):
         of_comparison = {
             "measured": None,
             "models": model_sentences(self.models),
-            "drivers": find_drivers(
-                comparison, lists, self.models.get(lists.best), self.X, self.seed, self.by_time
-            ),
+            "drivers": find_drivers(comparison, lists, self.X, self.seed),
             "measures": sorted(comparison.measures[lists.best], key=lambda m: m != comparison.criterion),
             "n_resamples": default_n_resamples(len(self.y)),
             "none_is_better": comparison.none_is_better_,

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.inspection import permutation_importance
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
 from pushrank.budgets import Budget
 from pushrank.estimators._reasons import reasons
-from pushrank.held_out import fit_params, model_scores, record_warnings
+from pushrank.held_out import model_scores, record_warnings
 from pushrank.metrics import measure_periods
 from pushrank.model_selection._folds import share_of_hits
 from pushrank.model_selection.comparison import RankerComparison
@@ -83,63 +83,48 @@ def model_sentences(models: Mapping[str, Any]) -> dict[str, str]:
     return {"; ".join(group): sentence for sentence, group in names.items()}
 
 
-def find_drivers(
-    comparison: RankerComparison, lists: RankedLists, model: Any, X: Any, seed: int, by_time: bool
-) -> Drivers:
+def find_drivers(comparison: RankerComparison, lists: RankedLists, X: Any, seed: int) -> Drivers:
     """Return the columns that drive the best ranking and raise its top rows, or why there are none to show.
 
-    That is permutation importance, of hits among the first rows of the parts of the cross-validation.
+    That is permutation importance, of hits among the first rows of the parts of the cross-validation, by the
+    models of the parts, which have not seen these rows.
     """
-    if X is None or model is None:
+    if X is None:
         return Drivers([], "")
     if not hasattr(X, "iloc"):
         return Drivers([], "The columns of these rows have no names.")
-    # In the order of time nothing among these rows comes before the first part.
-    y, parts = lists.y, np.unique(comparison.folds)[by_time:]
+    models = comparison.estimators.get(lists.best, [])
+    if not models:
+        why = "The comparison kept no models: compare_rankers(..., return_estimators=True) keeps them."
+        return Drivers([], why)
+    parts = np.unique(comparison.folds)
     cells_of_part = len(X) / len(parts) * X.shape[1] ** 2
     n_parts = min(len(parts), int(MAX_CELLS / cells_of_part))
     if n_parts == 0:
         where = f"{X.shape[1]:,} columns on {len(X):,} rows"
         return Drivers([], f"Shuffling {where} would take too long to be done here.")
 
-    budget, times = comparison.budget, comparison.times
-
-    def hits(model: Any, rows: Any, y: Any) -> float:
-        scores = model_scores(model, rows)
-        if isinstance(budget, Budget):
-            time = np.asarray(times)[test]
-            days = measure_periods(y, scores, budget=budget, time=time, confidence_level=None)
-            share = float(days.hits["scores"].sum() / days.looked_at.sum())
-        else:
-            share = share_of_hits(y, scores, budget, len(X))
-        return lists.depth * share
-
     lost_in_parts: list[NDArray[np.float64]] = []
     raised: dict[int, str] = {}
-    why = ""
-    # The comparison has recorded the warnings of the same fits already.
+    # The comparison has recorded the warnings of the same models' scores already.
     with record_warnings([]):
         for part in parts[:n_parts]:
-            others = comparison.folds < part if by_time else comparison.folds != part
-            train, test = np.flatnonzero(others), np.flatnonzero(comparison.folds == part)
-            beside = fit_params(model, None, None if times is None else times[train])
-            try:
-                fitted = clone(model).fit(_safe_indexing(X, train), y[train], **beside)
-            except ValueError as error:
-                # The comparison has learnt from earlier rows, too; these alone may be too few to split again.
-                why = f"{lists.best} cannot be fitted again to the rows before the last part alone: {error}"
-                continue
-            rows = _safe_indexing(X, test)
+            test = np.flatnonzero(comparison.folds == part)
+            rows, model = _safe_indexing(X, test), models[part]
             first = np.flatnonzero(np.isin(test, lists.first_rows(lists.best, MAX_TOP_ROWS)))
             # Scores of forests, for one, are no sums over columns.
             with suppress(TypeError):
-                texts = map("; ".join, reasons(fitted, _safe_indexing(rows, first), rows, MAX_REASONS))
+                texts = map("; ".join, reasons(model, _safe_indexing(rows, first), rows, MAX_REASONS))
                 raised |= zip(test[first].tolist(), texts, strict=True)
-            once = {"n_repeats": 1, "random_state": seed}
-            shuffled = permutation_importance(fitted, rows, y[test], scoring=hits, **once)
+            shuffled = permutation_importance(
+                model,
+                rows,
+                lists.y[test],
+                scoring=partial(_hits, comparison, lists, test),
+                n_repeats=1,
+                random_state=seed,
+            )
             lost_in_parts.append(shuffled.importances_mean)
-    if not lost_in_parts:
-        return Drivers([], why)
     lost = np.mean(lost_in_parts, axis=0)
     first = np.argsort(-lost, kind="stable")[:MAX_IMPORTANCES]
     shown = [column for column in first if lost[column] > MIN_HITS_LOST]
@@ -149,3 +134,20 @@ def find_drivers(
     bars = 100.0 * lost / lost[shown[0]]
     importances = [Importance(str(X.columns[at]), float(lost[at]), bars[at]) for at in shown]
     return Drivers(importances, "", raised)
+
+
+def _hits(
+    comparison: RankerComparison,
+    lists: RankedLists,
+    test: NDArray[np.intp],
+    model: Any,
+    X: Any,
+    y: NDArray[np.bool_],
+) -> float:
+    """Return the hits of a model in the first rows, as the rows of a test part tell."""
+    scores, budget = model_scores(model, X), comparison.budget
+    if isinstance(budget, Budget):
+        time = np.asarray(comparison.times)[test]
+        days = measure_periods(y, scores, budget=budget, time=time, confidence_level=None)
+        return lists.depth * float(days.hits["scores"].sum() / days.looked_at.sum())
+    return lists.depth * share_of_hits(y, scores, budget, len(comparison.folds))
