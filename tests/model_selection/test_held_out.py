@@ -169,8 +169,54 @@ def test_a_killed_run_goes_on_from_the_fits_that_were_kept(tmp_path):
 def test_held_out_scores_promise_nothing():
     X, y = data()
     held_out = fit_held_out(MODELS, X, y, budget=BUDGET)
-    with pytest.raises(ValueError, match="promise nothing of rows to come"):
-        held_out.guarantee(k=BUDGET)
+    with pytest.raises(ValueError, match=r"promise nothing of rows to come.*guarantee_fraction=0\.2"):
+        held_out.guarantee("bayes")
+
+
+@pytest.mark.parametrize("by_time", [False, True])
+def test_rows_kept_from_all_fits_promise_hits(by_time):
+    X, y = data(2000)
+    times = np.random.default_rng(1).permutation(2000) if by_time else None
+    held_out = fit_held_out(
+        MODELS, X, y, budget=200, cv=3, time=times, random_state=0, guarantee_fraction=0.25
+    )
+    kept = held_out.kept
+    assert (len(kept.y), len(held_out.plan.rows.y), held_out.plan.budget) == (500, 1500, 150)
+    if by_time:
+        assert kept.times.min() > held_out.plan.rows.times.max()
+    else:
+        assert kept.y.sum() == round(y.sum() / 4)
+    assert not set(map(tuple, kept.X)) & set(map(tuple, held_out.plan.rows.X))
+    stack = held_out.stack()
+    promised = held_out.guarantee(stack)
+    scores = stack.decision_function(kept.X)
+    expected = metrics.guarantee(kept.positive, scores, k=200, n_new=2000)
+    np.testing.assert_array_equal(promised.hits, expected.hits)
+    assert 100 < promised.hits_at(200) < 200
+    model = GaussianNB().fit(held_out.plan.rows.X, held_out.plan.rows.y)
+    of_name, of_fitted = (held_out.guarantee(of, k=10, n_new=500) for of in ("bayes", model))
+    np.testing.assert_array_equal(of_name.hits, of_fitted.hits)
+
+
+def test_rows_that_cannot_be_kept_are_refused():
+    X, y = data()
+    for options in (
+        {"groups": np.arange(160) // 4},
+        {"budget": Budget(2, "batch"), "time": np.arange(160) // 8},
+        {"cv": [(np.arange(80), np.arange(80, 160)), (np.arange(80, 160), np.arange(80))]},
+    ):
+        with pytest.raises(ValueError, match="guarantee_fraction keeps single rows"):
+            fit_held_out(MODELS, X, y, guarantee_fraction=0.2, **options)
+    for fraction in (0.0, 1.0):
+        with pytest.raises(ValueError, match="guarantee_fraction must be"):
+            fit_held_out(MODELS, X, y, guarantee_fraction=fraction)
+    with pytest.raises(ValueError, match="the 16 rows kept for a guarantee are of one class"):
+        fit_held_out(MODELS, X, np.arange(160) < 80, time=np.arange(160), guarantee_fraction=0.1)
+    with pytest.raises(ValueError, match="budget must be"):
+        fit_held_out(MODELS, X, y, guarantee_fraction=0.2, budget=0)
+    kept = fit_held_out(MODELS, X, y, guarantee_fraction=0.5, cv=2)
+    with pytest.raises(ValueError, match="model must be one of"):
+        kept.guarantee("trees")
 
 
 def test_what_is_asked_wrongly_is_said():

@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
+from sklearn.model_selection import train_test_split
+from sklearn.utils import _safe_indexing
 
 from pushrank import metrics
 from pushrank._html import html_sentences, html_table
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
+from pushrank._validation import check_number
 from pushrank.budgets import Budget
 from pushrank.estimators import StackingRanker
 from pushrank.estimators._combination import OutOfFold, check_final, unlinked
 from pushrank.estimators._target import two_class_target
-from pushrank.held_out import Plan, kept_in
+from pushrank.held_out import Plan, Rows, fit_params, kept_in, model_scores, part_of_budget
 from pushrank.metrics.measurement import Measurement
 from pushrank.metrics.thresholds import Threshold
 from pushrank.model_selection._folds import on_one_scale
@@ -52,6 +55,10 @@ class HeldOut:
         Scores by fits to halves of the training rows, on which errors of comparisons rest.
     seconds : float
         The time of all fits.
+    budget : int, Budget or None
+        The budget that was given; that of the plan is its part for the rows of the plan.
+    kept : Rows or None
+        The rows that were kept from all fits, for :meth:`guarantee`.
 
     Examples
     --------
@@ -68,6 +75,8 @@ class HeldOut:
     table: HeldOutTable
     halves: Halves
     seconds: float
+    budget: int | Budget | None = None
+    kept: Rows | None = None
 
     @property
     def models(self) -> dict[str, Any]:
@@ -234,13 +243,41 @@ class HeldOut:
         options = {"random_state": self.plan.seed} | options
         return metrics.measure(self.plan.rows.positive[seen], orders, **options)
 
-    def guarantee(self, *_: Any, **__: Any) -> NoReturn:
-        """Raise a ValueError that says which scores can promise hits: those of rows kept from every fit."""
-        raise ValueError(
-            "held-out scores promise nothing of rows to come: they come from several fits, and the rows have "
-            "weighed and chosen the models. Keep labelled rows from fit_held_out, score them by the final "
-            "model, and give these scores to pushrank.metrics.guarantee."
+    def guarantee(self, model: Any, **options: Any) -> metrics.Guarantee:
+        """Return how many hits the first rows of a list to come hold at least, by rows kept from all fits.
+
+        Parameters
+        ----------
+        model : str or estimator
+            A model's name, which is fitted once more, to all rows but those kept; or a fitted model that has
+            not seen them, such as the list that :meth:`stack` returned.
+        **options
+            Those of :func:`pushrank.metrics.guarantee`; by default the list is the budget's, of as many rows
+            as were given.
+
+        Returns
+        -------
+        Guarantee
+            What the list holds at least.
+        """
+        if self.kept is None:
+            raise ValueError(
+                "scores of the test parts promise nothing of rows to come: they come from several fits, and "
+                "the rows have weighed and chosen the models. fit_held_out(..., guarantee_fraction=0.2) "
+                "keeps rows from all of it."
+            )
+        rows = self.plan.rows
+        if isinstance(model, str):
+            if model not in self.models:
+                raise ValueError(f"model must be one of {list(self.models)}, got {model!r}.")
+            model = clone(self.models[model])
+            model.fit(rows.X, rows.y, **fit_params(model, rows.weights, rows.times))
+        list_to_come = {"k": self.budget, "n_new": len(rows.y) + len(self.kept.y)}
+        options = options or (list_to_come if self.budget is not None else {})
+        found: metrics.Guarantee = metrics.guarantee(
+            self.kept.positive, model_scores(model, self.kept.X), **options
         )
+        return found
 
     def _n_fits(self) -> int:
         """Return how many fits of a model the first repetition has."""
@@ -282,6 +319,7 @@ def fit_held_out(
     random_state: Any = None,
     n_jobs: int | None = None,
     cache_dir: Any = None,
+    guarantee_fraction: float | None = None,
 ) -> HeldOut:
     """Fit models once to every training part, to compare, weigh and cut their scores of the rows held out.
 
@@ -315,6 +353,10 @@ def fit_held_out(
     cache_dir : str or Path, optional
         A folder in which every fit is kept as soon as it is done: a call that was killed goes on from there.
         Its files are pickles: they have to be your own.
+    guarantee_fraction : float, optional
+        The share of rows, strictly between 0 and 1, that is kept from all fits and choices, so that
+        :meth:`HeldOut.guarantee` can promise hits by them: drawn at random in strata, or the latest by
+        `time`. Of `groups` and of a budget by period nothing is proved, and they are refused with it.
 
     Returns
     -------
@@ -324,7 +366,7 @@ def fit_held_out(
     Raises
     ------
     ValueError, TypeError
-        Where :func:`compare_rankers` raises them.
+        Where :func:`compare_rankers` raises them, or where rows cannot be kept for a guarantee.
 
     Notes
     -----
@@ -345,6 +387,31 @@ def fit_held_out(
     >>> held_out.scores().columns.tolist()
     ['positive', 'part', 'logistic', 'stumps']
     """
+    given, kept = budget, None
+    if guarantee_fraction is not None:
+        check_number("guarantee_fraction", guarantee_fraction, above=0.0, below=1.0)
+        if (
+            groups is not None
+            or isinstance(budget, Budget)
+            or not (isinstance(cv, int | np.integer) or hasattr(cv, "split"))
+        ):
+            raise ValueError(
+                "guarantee_fraction keeps single rows, of which nothing is proved with groups or a budget by "
+                "period, and which parts as cv may hold; leave it out, and see "
+                "pushrank.metrics.guarantee_days."
+            )
+        rows = Rows.checked(X, y, pos_label, sample_weight, None, time)
+        if budget is not None:
+            check_number("budget", budget, 1, len(rows.y), integer=True)
+            budget = part_of_budget(budget, round((1.0 - guarantee_fraction) * len(rows.y)), len(rows.y))
+        left, of_guarantee = _apart(rows, guarantee_fraction, random_state)
+        kept, X, y = rows.part(of_guarantee), _safe_indexing(rows.X, left), np.asarray(y)[left]
+        if kept.positive.all() or not kept.positive.any():
+            raise ValueError(
+                f"the {len(kept.y)} rows kept for a guarantee are of one class; take a larger "
+                f"guarantee_fraction than {guarantee_fraction:g}."
+            )
+        time, sample_weight = (None if of is None else np.asarray(of)[left] for of in (time, sample_weight))
     plan = Plan.of(
         X,
         y,
@@ -367,4 +434,17 @@ def fit_held_out(
     halves = fit_halves(models, plan, n_jobs)
     if halves.scores is not None:
         halves = halves._replace(scores=list(halves.scores))
-    return HeldOut(table, halves, perf_counter() - started)
+    return HeldOut(table, halves, perf_counter() - started, given, kept)
+
+
+def _apart(rows: Rows, fraction: float, random_state: Any) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the rows for the plan, and those kept from it: the latest, or drawn at random in strata."""
+    numbers = np.arange(len(rows.y))
+    if rows.times is None:
+        left, kept = train_test_split(
+            numbers, test_size=fraction, stratify=rows.positive, random_state=random_state
+        )
+        return np.sort(left), np.sort(kept)
+    # Rows of one time stay together.
+    first = np.sort(rows.times)[min(round((1.0 - fraction) * len(numbers)), len(numbers) - 1)]
+    return numbers[rows.times < first], numbers[rows.times >= first]
