@@ -25,7 +25,7 @@ from pushrank.cli.errors import InputError, refusing, warn
 from pushrank.cli.features import LabelledSource
 from pushrank.cli.labels import LabelledRows, label_rows
 from pushrank.cli.options import numbers_of, option
-from pushrank.cli.promises import promises_of
+from pushrank.cli.promises import Promises, promises_of
 from pushrank.cli.read import read_table
 from pushrank.cli.screen import console, grid_of, share_of_rows
 from pushrank.cli.table import Kind, TextFormat
@@ -185,7 +185,7 @@ def show_measures(
     alert: Alert | None = None,
     members: Mapping[str, tuple[float, NDArray[np.float64]]] | None = None,
 ) -> Measurement | None:
-    """Measure the lists that scores make of labelled rows, print what was measured, and report it.
+    """Measure the lists that scores make of labelled rows, write and print what was measured.
 
     A budget by period is measured by :func:`show_periods`.
     ``members`` has the weights and scores of the models whose sum the only list is.
@@ -193,11 +193,125 @@ def show_measures(
     if isinstance(config.budget, Budget):
         show_periods(rows, scores, config, config.budget)
         return None
+    lists = measure_lists(rows, scores, config, config.budget, alert, members)
+    lists.write()
+    if config.as_json:
+        typer.echo(json.dumps(lists.facts(), indent=2))
+    else:
+        lists.print()
+    if lists.promises:
+        lists.promises.judge(quiet=config.as_json)
+    return lists.measured
+
+
+@dataclass(frozen=True)
+class MeasuredLists:
+    """What was measured of lists of labelled rows, for files, other programs and the screen."""
+
+    rows: LabelledRows
+    scores: dict[str, NDArray[np.float64]]
+    config: MeasureConfig
+    measured: Measurement
+    weight: NDArray[np.float64] | None
+    groups: NDArray[Any] | None
+    alert: Alert | None
+    found: list[MemberHits]
+    promises: Promises | None
+
+    @property
+    def depth(self) -> int:
+        """The number of first rows that hits are counted in."""
+        return round(self.measured.depth)
+
+    @property
+    def promised(self) -> list[str]:
+        """The promises, as sentences, where they were asked for."""
+        return self.promises.sentences(self.depth) if self.promises and self.config.promise else []
+
+    @property
+    def drawn(self) -> str:
+        """What intervals resample."""
+        n_groups = self.measured.n_groups
+        return "rows" if n_groups is None else f"{n_groups:,} groups by {self.config.group}"
+
+    def write(self) -> None:
+        """Write the table, figure and report that were asked for."""
+        config, y = self.config, self.rows.y
+        if config.output is not None and not config.is_report:
+            write_measures(self.measured, config.output)
+        if config.figure is not None:
+            from pushrank.plots.curves import enrichment_figure
+
+            of_figure = self.weight, self.groups, numbers_of(config.fraction, "--fraction"), config.seed
+            write_figure(enrichment_figure(self.measured, y, self.scores, *of_figure), config.figure)
+        if config.output is not None and config.is_report:
+            table = self.rows.table
+            page = MeasurementData(
+                self.measured,
+                y,
+                self.scores,
+                table.to_show(table.frame.drop(columns=self.rows.label), config.show),
+                table.path.name,
+                self.rows.label_meaning,
+                {
+                    "File": table.path.name,
+                    "Intervals": f"resamples of {self.drawn}" if config.intervals else "none",
+                    "Seed": str(config.seed),
+                    "Versions": versions(),
+                },
+                self.found,
+                self.promised,
+            )
+            write_page(page, config.output, opened=config.opened)
+
+    def facts(self) -> dict[str, Any]:
+        """Return all that was measured, for other programs."""
+        facts: dict[str, Any] = self.measured.summary()
+        if self.alert is not None:
+            facts["alert"] = self.alert.facts(next(iter(self.scores.values())), self.rows.y)
+        if self.found:
+            facts["members"] = [member._asdict() for member in self.found]
+        return facts | (self.promises.facts(self.depth) if self.promises else {})
+
+    def print(self) -> None:
+        """Print what was measured: a table, sentences, what tenths of the lists hold, promises."""
+        config, measured, y = self.config, self.measured, self.rows.y
+        screen = console()
+        share = share_of_rows(config.budget, len(y) if self.weight is None else float(self.weight.sum()))
+        positive = f"{int(y.sum()):,} with {self.rows.label_meaning}{share}"
+        screen.print(f"{', '.join(self.scores)} on {self.rows.table.path.name}: {len(y):,} rows, {positive}")
+        screen.print(measures_grid(measured, screen.width))
+        if config.pairs or config.fraction or config.bedroc:
+            paper = paper_texts(measured)
+            screen.print(grid_of(list(paper), paper.to_numpy().tolist()))
+        for sentence in filter(None, [measured.why_no_intervals(), *measured.sentences()]):
+            screen.print(sentence)
+        screen.print(gains_grid(measured))
+        if self.found:
+            screen.print(members_grid(self.found, self.depth))
+        if config.intervals:
+            screen.print(f"Intervals take the {self.drawn} to be independent of each other.")
+        if self.alert is not None:
+            screen.print(self.alert.count(next(iter(self.scores.values())), y))
+        for sentence in self.promised:
+            screen.print(sentence)
+        if config.output is not None:
+            screen.print(f"The {'report' if config.is_report else 'table'} is in {config.output}.")
+
+
+def measure_lists(
+    rows: LabelledRows,
+    scores: dict[str, NDArray[np.float64]],
+    config: MeasureConfig,
+    budget: int | None,
+    alert: Alert | None,
+    members: Mapping[str, tuple[float, NDArray[np.float64]]] | None,
+) -> MeasuredLists:
+    """Read the columns that are measured by, and measure."""
     table, y = rows.table, rows.y
     value = None if config.value is None else table.numbers(config.value, "value")
     weight = None if config.weight is None else table.numbers(config.weight, "weight", 0.0)
     total = float(len(y) if weight is None else weight.sum())
-    budget = config.budget
     if budget is not None and budget > total:
         raise InputError(f"--budget {budget} exceeds the {total:g} rows of the data.")
     groups = None if config.group is None else table.groups(config.group)
@@ -215,13 +329,12 @@ def show_measures(
             groups=groups,
             sample_weight=weight,
         )
-    fractions = numbers_of(config.fraction, "--fraction")
     with refusing():
         measured = metrics.measure(
             y,
             scores,
             k=budget,
-            fractions=fractions,
+            fractions=numbers_of(config.fraction, "--fraction"),
             alphas=numbers_of(config.bedroc, "--bedroc"),
             pairs="all" if config.pairs else "first",
             every=config.every,
@@ -233,55 +346,7 @@ def show_measures(
         )
     # Rows that count as several fill a budget that the members' tables do not know.
     found = hits_of_members(y, round(measured.depth), members) if members and weight is None else []
-    promised = promises.sentences(round(measured.depth)) if promises and config.promise else []
-    n_groups = measured.n_groups
-    drawn = "rows" if n_groups is None else f"{n_groups:,} groups by {config.group}"
-    if config.output is not None and not config.is_report:
-        write_measures(measured, config.output)
-    if config.figure is not None:
-        from pushrank.plots.curves import enrichment_figure
-
-        picture = enrichment_figure(measured, y, scores, weight, groups, fractions, config.seed)
-        write_figure(picture, config.figure)
-    if config.output is not None and config.is_report:
-        title = table.path.name
-        intervals = f"resamples of {drawn}" if config.intervals else "none"
-        settings = {"File": title, "Intervals": intervals, "Seed": str(config.seed), "Versions": versions()}
-        shown = table.to_show(table.frame.drop(columns=rows.label), config.show)
-        lists = (measured, y, scores, shown, title, rows.label_meaning, settings, found)
-        page = MeasurementData(*lists, promised)
-        write_page(page, config.output, opened=config.opened)
-    if config.as_json:
-        alerts = {} if alert is None else {"alert": alert.facts(next(iter(scores.values())), y)}
-        of_members = {"members": [member._asdict() for member in found]} if found else {}
-        more = alerts | of_members | (promises.facts(round(measured.depth)) if promises else {})
-        typer.echo(json.dumps(measured.summary() | more, indent=2))
-        if promises:
-            promises.judge(quiet=True)
-        return measured
-    screen = console()
-    n_positive = f"{int(y.sum()):,} with {rows.label_meaning}{share_of_rows(budget, total)}"
-    screen.print(f"{', '.join(scores)} on {table.path.name}: {len(y):,} rows, {n_positive}")
-    screen.print(measures_grid(measured, screen.width))
-    if config.pairs or config.fraction or config.bedroc:
-        paper = paper_texts(measured)
-        screen.print(grid_of(list(paper), paper.to_numpy().tolist()))
-    for sentence in filter(None, [measured.why_no_intervals(), *measured.sentences()]):
-        screen.print(sentence)
-    screen.print(gains_grid(measured))
-    if found:
-        screen.print(members_grid(found, round(measured.depth)))
-    if config.intervals:
-        screen.print(f"Intervals take the {drawn} to be independent of each other.")
-    if alert is not None:
-        screen.print(alert.count(next(iter(scores.values())), y))
-    for sentence in promised:
-        screen.print(sentence)
-    if config.output is not None:
-        screen.print(f"The {'report' if config.is_report else 'table'} is in {config.output}.")
-    if promises:
-        promises.judge(quiet=False)
-    return measured
+    return MeasuredLists(rows, scores, config, measured, weight, groups, alert, found, promises)
 
 
 def show_periods(
