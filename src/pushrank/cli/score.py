@@ -1,19 +1,26 @@
 """``pushrank score``: rank new rows, best first."""
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import pandas as pd
 import typer
+from numpy.typing import NDArray
 
 from pushrank.cli import options
 from pushrank.cli.alerts import OneByOne
 from pushrank.cli.errors import InputError, refusing, say
 from pushrank.cli.header import STANDARD_STREAM, file_kind
 from pushrank.cli.noted import NotedScorer
-from pushrank.cli.table import DEFAULT_FORMAT, TextFormat
+from pushrank.cli.table import DEFAULT_FORMAT, Table, TextFormat
 from pushrank.cli.write import TABLES_WRITTEN, check_output, write_table
+
+if TYPE_CHECKING:
+    from pushrank.cli.model import SavedModel
+    from pushrank.cli.promises import Promises
 
 
 def score(
@@ -75,11 +82,11 @@ def score(
         raise InputError("--promise 0.95 and --labelled FILE, rows that the model has not seen, go together.")
     check_output(output, TABLES_WRITTEN, [model, data, labelled, one_by_one.alert], force=force)
     is_plain = not (probability or reasons or promise or one_by_one.alert)
-    saved: Any = NotedScorer.load(model) if is_plain else None
+    # Scores alone take what the model's file notes; all else takes the model.
+    whole: SavedModel | None = None
+    saved: NotedScorer | SavedModel | None = NotedScorer.load(model) if is_plain else None
     if saved is None:
-        from pushrank.cli.model import SavedModel
-
-        saved = SavedModel.load(model)
+        saved = whole = _load(model)
     table = saved.read(data, text_format, may_be_empty=one_by_one.budget is None)
     features = saved.features(table)
     scores = saved.scores(features)
@@ -87,56 +94,99 @@ def score(
         one_by_one.begin(one_by_one.budget, table, scores)
         return
     order = np.argsort(-scores, kind="stable")[:top]
-    # Rows of a libsvm file have no cells to write: their number, from 1, says which they are.
-    rows = pd.DataFrame({"row": order + 1}) if table.is_sparse else table.frame.iloc[order]
-    if table.is_text and output.suffix.lower() in (".parquet", ".xlsx"):
-        rows = rows.assign(**features[saved.numeric].iloc[order])
-    if columns:
-        if unknown := [name for name in columns if name not in rows.columns]:
-            raise InputError(f"--columns {unknown[0]!r} is not in {data}; it has {table.header}.")
-        rows = rows[list(dict.fromkeys(columns))]
+    piped = output == STANDARD_STREAM
+    becomes_numbers = table.is_text and output.suffix.lower() in (".parquet", ".xlsx")
+    rows = _cells(table, order, features[saved.numeric] if becomes_numbers else None, columns, data)
     results: dict[str, Any] = {"rank": np.arange(1, len(order) + 1), "score": scores[order]}
     if one_by_one.alert is not None:
-        decided = one_by_one.decide(one_by_one.alert, table, scores, piped=output == STANDARD_STREAM)
+        decided = one_by_one.decide(one_by_one.alert, table, scores, piped=piped)
         results |= {name: values[order] for name, values in decided.items()}
-    if probability:
-        results["probability"] = saved.probabilities(scores)[order]
-    if reasons:
-        from sklearn.utils import _safe_indexing
-
-        from pushrank.estimators._reasons import reasons as row_reasons
-
-        with refusing():
-            found = row_reasons(saved.pipeline, _safe_indexing(features, order), features, reasons)
-        for n in range(reasons):
-            results[f"reason_{n + 1}"] = [texts[n] if n < len(texts) else "" for texts in found]
+    promises = None
+    if whole is not None:
+        if probability:
+            results["probability"] = whole.probabilities(scores)[order]
+        if reasons:
+            results |= _reasons(whole.pipeline, features, order, reasons)
+        if promise and labelled and len(table):
+            named = {len(order)} if top else set()
+            promises = _promises(whole, scores, promise, named, labelled, label, text_format)
     if promise:
         # An empty file has the column, too.
-        results["promised_hits"] = results["rank"]
-    promises = None
-    if promise and labelled and len(table):
-        from pushrank.cli.promises import SEEN, promises_of
-
-        known, of_known, seen = saved.read_labelled(labelled, text_format, label, None)
-        if seen:
-            raise InputError(SEEN.format(saved.name, labelled))
-        new = {"n_new": len(scores), "scores_new": scores, "ties": "pessimistic"}
-        lists, named = {"": saved.scores(of_known)}, {len(order)} if top else set()
-        promises = promises_of(known.y, lists, promise, named, [], **new)
-        results["promised_hits"] = promises.of_lists[""].hits_at(results["rank"])
-    for name in list(results):
-        values = results.pop(name)
-        while name in rows.columns:
-            name = f"pushrank_{name}"
-        results[name] = values
-    # Joined at once: pandas warns of a frame that grows by many single columns.
-    rows = pd.concat([pd.DataFrame(results, index=rows.index), rows], axis=1)
+        hits_at = promises.of_lists[""].hits_at if promises else np.asarray
+        results["promised_hits"] = hits_at(results["rank"])
     is_same_kind = file_kind(output) == file_kind(table.path)
-    write_table(rows, output, table.text_format if is_same_kind else DEFAULT_FORMAT)
-    piped = output == STANDARD_STREAM
+    write_table(_beside(results, rows), output, table.text_format if is_same_kind else DEFAULT_FORMAT)
     where = "on standard output" if piped else f"in {output}"
     say(f"{len(order):,} of {len(table):,} rows, best first, {where}.", err=piped)
     if saved.alert is not None and one_by_one.alert is None:
         say(saved.alert.count(scores), err=piped)
     for sentence in promises.sentences(len(order)) if promises else ():
         say(sentence, err=piped)
+
+
+def _load(model: Path) -> SavedModel:
+    """Return the whole model, whose libraries take seconds to import."""
+    from pushrank.cli.model import SavedModel
+
+    return SavedModel.load(model)
+
+
+def _cells(
+    table: Table,
+    order: NDArray[np.intp],
+    numbers: pd.DataFrame | None,
+    columns: list[str] | None,
+    data: Path,
+) -> pd.DataFrame:
+    """Return the cells to write of the rows, best first, with the model's numbers in place of their texts."""
+    # Rows of a libsvm file have no cells to write: their number, from 1, says which they are.
+    rows = pd.DataFrame({"row": order + 1}) if table.is_sparse else table.frame.iloc[order]
+    if numbers is not None:
+        rows = rows.assign(**numbers.iloc[order])
+    if not columns:
+        return rows
+    if unknown := [name for name in columns if name not in rows.columns]:
+        raise InputError(f"--columns {unknown[0]!r} is not in {data}; it has {table.header}.")
+    return rows[list(dict.fromkeys(columns))]
+
+
+def _reasons(pipeline: Any, features: Any, order: NDArray[np.intp], n: int) -> dict[str, list[str]]:
+    """Return the columns of what raises each row's score most."""
+    from sklearn.utils import _safe_indexing
+
+    from pushrank.estimators._reasons import reasons
+
+    with refusing():
+        found = reasons(pipeline, _safe_indexing(features, order), features, n)
+    return {f"reason_{at + 1}": [texts[at] if at < len(texts) else "" for texts in found] for at in range(n)}
+
+
+def _promises(
+    saved: SavedModel,
+    scores: NDArray[np.float64],
+    level: float,
+    named: set[int],
+    labelled: Path,
+    label: str | None,
+    text_format: TextFormat,
+) -> Promises:
+    """Return what the list of these scores holds at least, by labelled rows."""
+    from pushrank.cli.promises import SEEN, promises_of
+
+    known, of_known, seen = saved.read_labelled(labelled, text_format, label, None)
+    if seen:
+        raise InputError(SEEN.format(saved.name, labelled))
+    lists = {"": saved.scores(of_known)}
+    new = {"n_new": len(scores), "scores_new": scores, "ties": "pessimistic"}
+    return promises_of(known.y, lists, level, named, [], **new)
+
+
+def _beside(results: dict[str, Any], rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows after their results, whose names are never those of columns in the data."""
+    named = {}
+    for name, values in results.items():
+        while name in rows.columns:
+            name = f"pushrank_{name}"
+        named[name] = values
+    # Joined at once: pandas warns of a frame that grows by many single columns.
+    return pd.concat([pd.DataFrame(named, index=rows.index), rows], axis=1)
