@@ -4,8 +4,9 @@ A table is filled if the comment ``<!-- figures: NAME -->`` stands above it. Lab
 has them, and figures are read from the files in ``benchmarks`` and ``experiments``. With ``--check`` nothing
 is written, and a page that would change is an error.
 
-Two texts are checked beside the tables: figures in ``docs/papers`` must be in the kept outputs of the
-experiments that the page links, and those in the answers of ``benchmarks/README.md`` in the script's outputs.
+The floors in CONTRIBUTING.md are those of the import contract in pyproject.toml. Two texts are checked beside
+the tables: figures in ``docs/papers`` must be in the kept outputs of the experiments that the page links, and
+those in the answers of ``benchmarks/README.md`` in the script's outputs.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import ast
 import math
 import re
 import sys
+import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -21,6 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 BENCHMARKS = ROOT / "benchmarks"
 PAGES = (
+    "CONTRIBUTING.md",
     "README.md",
     "benchmarks/README.md",
     "docs/boosters.md",
@@ -317,11 +320,23 @@ def benchmark_rows(rows: list[Row]) -> list[Row]:
     return filled
 
 
+def floor_rows(rows: list[Row]) -> list[Row]:
+    """Return a row for every floor of the import contract, the lowest last, with the page's text."""
+    texts = {row[1]: row[-1] for row in rows}
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    floors = settings["tool"]["importlinter"]["contracts"][0]["layers"]
+    names = [", ".join(f"`{name}`" for name in floor.split(" | ")) for floor in floors]
+    return [[str(len(names) - n), name, texts.get(name, "")] for n, name in enumerate(names)]
+
+
 def end_of_demo() -> list[str]:
     """Return how the output of the demo ends in the guide to the command line."""
     guide = (ROOT / "docs" / "command_line.md").read_text(encoding="utf-8")
     output = guide.partition("\n$ pushrank demo\n")[2].partition("```")[0]
     return output[output.rindex("┘\n") + 2 :].rstrip("\n").split("\n")
+
+
+GENERATED = {"benchmarks": benchmark_rows, "floors": floor_rows}
 
 
 def cells_of(line: str) -> Row:
@@ -340,9 +355,10 @@ def filled_block(name: str, block: list[str]) -> list[str]:
         return [block[0], *end_of_demo(), block[-1]]
     head, rule, *lines = block
     rows = [cells_of(line) for line in lines]
-    filled = (
-        benchmark_rows(rows) if name == "benchmarks" else [FILLED[name](cells_of(head), row) for row in rows]
-    )
+    if name in GENERATED:
+        filled = GENERATED[name](rows)
+    else:
+        filled = [FILLED[name](cells_of(head), row) for row in rows]
     return [head, rule, *map(line_of, filled)]
 
 

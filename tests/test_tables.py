@@ -44,6 +44,16 @@ A text with | in it.
 """
 
 
+def test_floors_are_those_of_the_import_contract(tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "ROOT", tmp_path)
+    contract = '[[tool.importlinter.contracts]]\nlayers = ["cli", "solvers | rows", "_array"]\n'
+    (tmp_path / "pyproject.toml").write_text(contract, encoding="utf-8")
+    head = "<!-- figures: floors -->\n\n| floor | folders | a file |\n|---|---|---|\n"
+    page = tables.filled_page(f"{head}| 9 | `cli` | a command |\n| 8 | `gone` | nothing |\n\nMore.\n")
+    rows = "| 3 | `cli` | a command |\n| 2 | `solvers`, `rows` | |\n| 1 | `_array` | |\n"
+    assert page == f"{head}{rows}\nMore.\n"
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A repository with one page, no papers and two scripts."""

@@ -36,7 +36,7 @@ def evaluate(
     Example: pushrank evaluate model.skops test.csv --budget 100
     """
     config.check(model, data)
-    saved = SavedModel.load(model)
+    saved: SavedModel = SavedModel.load(model)
     how = {"drop_unlabelled": drop_unlabelled}
     rows, features, seen = saved.read_labelled(data, text_format, label, positive, **how)
     if seen and (config.promise or config.require):

@@ -60,7 +60,7 @@ def watch(
         check_output(config.output, REPORTS_WRITTEN, [model, data], force=config.force)
     elif config.opened:
         raise InputError("--open is for a page; say where to save it: -o PATH.")
-    saved = SavedModel.load(model)
+    saved: SavedModel = SavedModel.load(model)
     reference = saved.reference
     if reference is None:
         raise InputError(f"{model} promises nothing by period: fit it with --budget 30/day --time COLUMN.")
