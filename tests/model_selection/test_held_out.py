@@ -226,8 +226,9 @@ def test_what_is_asked_wrongly_is_said():
         held_out.threshold("trees", fraction=0.1)
     with pytest.raises(ValueError, match="say what the threshold is for"):
         held_out.threshold("bayes")
-    with pytest.raises(ValueError, match="trees"):
-        held_out.stack(["trees", "bayes"])
+    for names in (["trees", "bayes"], "bayes", []):
+        with pytest.raises(ValueError, match="models must be a list of names among"):
+            held_out.stack(names)
     with pytest.raises(ValueError, match="calibration must be one of"):
         held_out.stack(calibration="platt")
     daily = fit_held_out(
@@ -235,6 +236,9 @@ def test_what_is_asked_wrongly_is_said():
     )
     with pytest.raises(ValueError, match="AlertThreshold"):
         daily.threshold()
+    assert daily.threshold("bayes", fraction=0.1).n_rows == pytest.approx(
+        0.1 * daily.scores()["bayes"].count(), abs=1
+    )
 
 
 def test_it_shows_itself():

@@ -171,7 +171,10 @@ class HeldOut:
             Fitted; its ``held_out_scores_`` are those of the first repetition.
         """
         plan, rows = self.plan, self.plan.rows
-        members = named_members(self.models, True if models is None else models)
+        names = list(self.models) if models is None else models
+        if isinstance(names, str) or not names or not set(names) <= set(self.models):
+            raise ValueError(f"models must be a list of names among {list(self.models)}, got {models!r}.")
+        members = {name: self.models[name] for name in names}
         stack = StackingRanker(
             list(members.items()),
             final_estimator=clone(final_estimator, safe=False),
@@ -212,15 +215,15 @@ class HeldOut:
         Threshold
             The score, its interval, and what the list holds.
         """
-        if isinstance(self.plan.budget, Budget):
-            raise ValueError(
-                f"a budget of {self.plan.budget.words} moves its threshold with what is left of it: use "
-                "pushrank.alerts.AlertThreshold."
-            )
         if not options:
-            if self.plan.budget is None:
+            if (budget := self.plan.budget) is None:
                 raise ValueError("say what the threshold is for, such as fraction=0.05 or precision=0.5.")
-            options = {"fraction": self.plan.budget / len(self.plan.rows.y)}
+            if isinstance(budget, Budget):
+                raise ValueError(
+                    f"a budget of {budget.words} moves its threshold with what is left of it: use "
+                    "pushrank.alerts.AlertThreshold."
+                )
+            options = {"fraction": budget / len(self.plan.rows.y)}
         name = self.compare().best_ if model is None else model
         of_rows = self._of_all_rows(name) if isinstance(name, str) else name.held_out_scores_
         seen = ~np.isnan(of_rows)
@@ -231,7 +234,8 @@ class HeldOut:
         """Return :func:`pushrank.metrics.measure` of all models on the rows held out, by one order of them.
 
         The order is by the ranks of rows within their parts. ``options`` are those of the function; by
-        default ``k`` is the budget.
+        default ``k`` is the budget. What is found in each period of a budget by period, :meth:`compare`
+        tells as ``days``.
         """
         frame = Frame.of(self.plan)
         if not options and not isinstance(frame.budget, Budget | None):
