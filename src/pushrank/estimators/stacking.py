@@ -211,7 +211,7 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
         out_of_fold = OutOfFold(scores, tests, time is not None, search.times)
         self._combine_held_out(members, models, rows, out_of_fold, target, final)
 
-    def from_held_out(
+    def _from_held_out(
         self,
         members: dict[str, Any],
         models: dict[str, list[Any]],
@@ -227,7 +227,7 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
         self._combine_held_out(members, models, rows, out_of_fold, target, final)
 
     @classmethod
-    def of_fitted(cls, models: Mapping[str, list[Any]], combination: Combination) -> StackingRanker:
+    def _of_fitted(cls, models: Mapping[str, list[Any]], combination: Combination) -> StackingRanker:
         """Return the list that fitted models make by a combination, for scores and their parts alone."""
         stack = cls([(name, clone(fitted[0])) for name, fitted in models.items()])
         stack.weights_ = dict(zip(models, combination.weights.tolist(), strict=True))

@@ -187,7 +187,7 @@ class HeldOut:
         scores = np.array([unlinked(model, self._of_all_rows(name)) for name, model in members.items()])
         tests = [test for _, test in plan.splits[:n_parts]]
         fitted = {name: self.table.fitted[name][: self._n_fits()] for name in members}
-        stack.from_held_out(
+        stack._from_held_out(
             {name: clone(model) for name, model in members.items()},
             fitted,
             rows,

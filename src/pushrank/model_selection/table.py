@@ -255,7 +255,7 @@ def _estimators(
         lists[CHOSEN] = [of_parts[best][number] for number, best in enumerate(chosen)]
     if combinations:
         lists[TOGETHER_NOT_NESTED] = [
-            StackingRanker.of_fitted({name: [of_parts[name][number]] for name in members}, combination)
+            StackingRanker._of_fitted({name: [of_parts[name][number]] for name in members}, combination)
             for number, combination in enumerate(combinations)
         ]
     return lists
