@@ -166,6 +166,8 @@ def minimise(
         moments = None
         before, limit = iterates.path[-1], min(length, max_iter - n_done)
         _run(problem, iterates, method, {**options, "maxiter": limit}, callback)
+        if searches and iterates.path[-1] >= before and not iterates.finished:
+            iterates.step_by_gradient()
         n_stalled = n_stalled + 1 if iterates.path[-1] >= before else 0
         line_search_failed = searches and len(iterates.path) - 1 < n_done + limit
         message = _reason_to_stop(
@@ -304,6 +306,24 @@ class _Iterates:
         self.path.append(value)
         if self.is_small and self.proven is not None and not self.proven(coef):
             self.tol = tolerances.TIGHTER * self.size
+
+    def step_by_gradient(self) -> None:
+        """Take the step that the preconditioner makes of the gradient, where rounding hides all descent.
+
+        A line search by values fails there, although the gradient still has digits. The step is kept if the
+        largest entry of the gradient falls, and the value rises by no more than its rounding.
+        """
+        coef, size = self.coef, self.size
+        value, gradient = self.evaluate(coef)
+        rounding = tolerances.MACHINE_ROUNDING * abs(value)
+        if self.problem.positive or self.descent_left > rounding:
+            return
+        step = self.preconditioner.coef_change(self.preconditioner.gradient(gradient))
+        self.accept(coef - step)
+        if self.size >= size or self.path[-1] > value + rounding:
+            self.path.pop()
+            self.accept(coef)
+            self.path.pop()
 
     def jump(self, result: Result) -> None:
         """Go through another solver's iterations to the better of their end and the point before."""
