@@ -34,6 +34,8 @@ from pushrank.estimators._target import Target
 from pushrank.metrics import average_precision, precision_at_k
 from pushrank.metrics._ranking import Ranking
 
+PerRow = ArrayLike | None
+"""A value for each row, or none."""
 Selection = Literal["best", "one_standard_error"]
 SELECTIONS = get_args(Selection)
 BUDGETS = ("budget", "fraction", "fraction_of_positives")
@@ -52,14 +54,7 @@ class SearchMixin:
     __metadata_request__fit = {"groups": UNUSED, "time": True}  # noqa: RUF012
 
     @abstractmethod
-    def _choose(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None,
-        groups: ArrayLike | None,
-        time: ArrayLike | None,
-    ) -> None:
+    def _choose(self, X: Any, y: ArrayLike, sample_weight: PerRow, groups: PerRow, time: PerRow) -> None:
         """Choose, and set what was learned; called by :meth:`fit` with its arguments."""
 
     def fit(

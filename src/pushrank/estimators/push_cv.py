@@ -19,7 +19,7 @@ from pushrank.estimators import _search
 from pushrank.estimators._base import RankerMixin, linear_scores, set_classes, warn
 from pushrank.estimators._docstrings import search_docs
 from pushrank.estimators._scoring import check_one_scorer
-from pushrank.estimators._search import Selection
+from pushrank.estimators._search import PerRow, Selection
 from pushrank.estimators._target import check_alpha, sample_threshold, validate_two_classes
 from pushrank.estimators.push import push_objective, set_certificate
 from pushrank.losses import Loss
@@ -100,14 +100,7 @@ class PNormPushCV(_search.SearchMixin, RankerMixin, BaseEstimator):
     n_jobs: int | None = None
     verbose: bool = False
 
-    def _choose(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None,
-        groups: ArrayLike | None,
-        time: ArrayLike | None,
-    ) -> None:
+    def _choose(self, X: Any, y: ArrayLike, sample_weight: PerRow, groups: PerRow, time: PerRow) -> None:
         _search.check_numbers("ps", self.ps, least=1.0)
         ps = [float(p) for p in self.ps]
         objectives = [PushObjective(price=Power(p), scale="log") for p in ps]
@@ -193,14 +186,7 @@ class PushRankerCV(_search.SearchMixin, RankerMixin, BaseEstimator):
     n_jobs: int | None = None
     verbose: bool = False
 
-    def _choose(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None,
-        groups: ArrayLike | None,
-        time: ArrayLike | None,
-    ) -> None:
+    def _choose(self, X: Any, y: ArrayLike, sample_weight: PerRow, groups: PerRow, time: PerRow) -> None:
         prices: Any = self.prices
         if np.ndim(prices) != 1 or len(prices) == 0:
             raise ValueError(f"prices must be a list of at least one price, got {prices!r}.")
@@ -230,9 +216,9 @@ def fit_path(
     objectives: list[PushObjective],
     X: Any,
     y: ArrayLike,
-    sample_weight: ArrayLike | None,
-    groups: ArrayLike | None,
-    time: ArrayLike | None,
+    sample_weight: PerRow,
+    groups: PerRow,
+    time: PerRow,
 ) -> None:
     """Choose among penalised objectives, solved along a path on every fold, and solve the choice on all rows.
 

@@ -20,7 +20,7 @@ from pushrank.budgets import Budget
 from pushrank.estimators import _search
 from pushrank.estimators._base import RankerMixin, set_classes, tags_of_all
 from pushrank.estimators._docstrings import search_docs
-from pushrank.estimators._search import Selection
+from pushrank.estimators._search import PerRow, Selection
 from pushrank.estimators._target import check_alpha, two_class_target
 from pushrank.estimators.boosting import PushBoost
 from pushrank.estimators.push import PNormPush
@@ -153,14 +153,7 @@ class RankerSearchCV(_search.SearchMixin, RankerMixin, BaseEstimator):
     n_jobs: int | None = None
     verbose: bool = False
 
-    def _choose(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None,
-        groups: ArrayLike | None,
-        time: ArrayLike | None,
-    ) -> None:
+    def _choose(self, X: Any, y: ArrayLike, sample_weight: PerRow, groups: PerRow, time: PerRow) -> None:
         named = check_candidates(self.candidates)
         candidates = [Candidate(*candidate, {"candidate": candidate[0]}) for candidate in named]
         fit_candidates(self, candidates, X, y, sample_weight, groups, time, keep_scores=self.keep_scores)
@@ -251,14 +244,7 @@ class PushBoostCV(_search.SearchMixin, RankerMixin, BaseEstimator):
     random_state: Any = None
     verbose: bool = False
 
-    def _choose(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None,
-        groups: ArrayLike | None,
-        time: ArrayLike | None,
-    ) -> None:
+    def _choose(self, X: Any, y: ArrayLike, sample_weight: PerRow, groups: PerRow, time: PerRow) -> None:
         _search.check_numbers("ps", self.ps, least=1.0)
         _search.check_numbers("learning_rates", self.learning_rates, above=0.0, most=1.0)
         _search.check_numbers("n_estimators", self.n_estimators, least=1, integer=True)
@@ -285,9 +271,9 @@ def fit_candidates(
     candidates: Sequence[Candidate],
     X: Any,
     y: ArrayLike,
-    sample_weight: ArrayLike | None,
-    groups: ArrayLike | None,
-    time: ArrayLike | None,
+    sample_weight: PerRow,
+    groups: PerRow,
+    time: PerRow,
     *,
     keep_scores: bool = False,
 ) -> None:

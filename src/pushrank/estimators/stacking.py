@@ -29,7 +29,7 @@ from pushrank.budgets import Budget
 from pushrank.estimators._base import RankerMixin, progress_bar, set_classes, tags_of_all, warn
 from pushrank.estimators._combination import Combination, Final, OutOfFold, check_final, combine, raw_scores
 from pushrank.estimators._docstrings import search_docs
-from pushrank.estimators._search import Search, SearchMixin, draw_seed
+from pushrank.estimators._search import PerRow, Search, SearchMixin, draw_seed
 from pushrank.estimators._target import Target, two_class_target
 from pushrank.estimators.boosting import PushBoost
 from pushrank.estimators.push import PNormPush
@@ -164,14 +164,7 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
         self._set_params("estimators", **params)
         return self
 
-    def _choose(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None,
-        groups: ArrayLike | None,
-        time: ArrayLike | None,
-    ) -> None:
+    def _choose(self, X: Any, y: ArrayLike, sample_weight: PerRow, groups: PerRow, time: PerRow) -> None:
         members, final = self._members(), check_final(self.final_estimator)
         if self.random_state is not None:
             rng = check_random_state(self.random_state)

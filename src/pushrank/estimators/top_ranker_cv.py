@@ -21,7 +21,7 @@ from pushrank.budgets import Budget
 from pushrank.estimators import _search
 from pushrank.estimators._base import RankerMixin, linear_scores, set_classes, warn
 from pushrank.estimators._docstrings import search_docs
-from pushrank.estimators._search import Selection
+from pushrank.estimators._search import PerRow, Selection
 from pushrank.estimators._streaming import batch_rows, epoch_orders, run_epochs
 from pushrank.estimators._target import validate_two_classes
 from pushrank.estimators.precision_at_k import PerceptronAtK
@@ -313,14 +313,7 @@ class TopRankerCV(_search.SearchMixin, RankerMixin, BaseEstimator):
     random_state: Any = None
     verbose: bool = False
 
-    def _choose(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None,
-        groups: ArrayLike | None,
-        time: ArrayLike | None,
-    ) -> None:
+    def _choose(self, X: Any, y: ArrayLike, sample_weight: PerRow, groups: PerRow, time: PerRow) -> None:
         names = check_families(self.candidates)
         frame, (X, target) = X, validate_two_classes(self, X, y, sample_weight)
         search = _search.Search.of_rows(self, frame, target, groups, time)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count, groupby
 from typing import Any, NamedTuple, Self
 
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import RepeatedStratifiedKFold, TimeSeriesSplit
 from sklearn.utils import check_random_state
 
+from pushrank._numeric import Floats
 from pushrank._time import TimeSplit, splitter_of, warn_of_random_folds
 from pushrank._validation import check_jobs
 from pushrank.budgets import Budget
@@ -79,9 +80,21 @@ class Plan(NamedTuple):
     def folds(self) -> NDArray[np.intp]:
         """The part of the first repetition that holds each row out, -1 where none does."""
         folds = np.full(len(self.rows.y), -1, dtype=np.intp)
-        for part, (_, test) in enumerate(self.splits[: len(self.splits) // self.n_repeats]):
+        for part, (_, test) in enumerate(self.first_splits):
             folds[test] = part
         return folds
+
+    @property
+    def first_splits(self) -> Splits:
+        """The splits of the first repetition."""
+        return self.splits[: len(self.splits) // self.n_repeats]
+
+    def by_row(self, of_parts: Sequence[Floats]) -> Floats:
+        """Return scores of the first repetition's test parts by row, NaN of rows that were never held out."""
+        scores = np.full(len(self.rows.y), np.nan)
+        for (_, test), of_part in zip(self.first_splits, of_parts, strict=False):
+            scores[test] = of_part
+        return scores
 
     def shared(self) -> list[list[int]]:
         """Return the numbers of splits that share a training part, and so its fits, in groups."""

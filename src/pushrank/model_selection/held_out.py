@@ -22,7 +22,7 @@ from pushrank.budgets import Budget
 from pushrank.estimators import StackingRanker
 from pushrank.estimators._combination import OutOfFold, check_final, unlinked
 from pushrank.estimators._target import two_class_target
-from pushrank.held_out import Plan, Rows, fit_params, kept_in, model_scores, part_of_budget
+from pushrank.held_out import Plan, Rows, fit_parts, kept_in, model_scores, part_of_budget
 from pushrank.metrics.measurement import Measurement
 from pushrank.metrics.thresholds import Threshold
 from pushrank.model_selection._folds import on_one_scale
@@ -183,10 +183,10 @@ class HeldOut:
             calibration=calibration,
             **budget_params(plan.budget, len(rows.y)),
         )
-        n_parts = len(plan.splits) // plan.n_repeats
         scores = np.array([unlinked(model, self._of_all_rows(name)) for name, model in members.items()])
-        tests = [test for _, test in plan.splits[:n_parts]]
-        fitted = {name: self.table.fitted[name][: self._n_fits()] for name in members}
+        tests = [test for _, test in plan.first_splits]
+        n_fits = sum(group[0] < len(tests) for group in plan.shared())
+        fitted = {name: self.table.fitted[name][:n_fits] for name in members}
         stack._from_held_out(
             {name: clone(model) for name, model in members.items()},
             fitted,
@@ -270,33 +270,24 @@ class HeldOut:
                 "the rows have weighed and chosen the models. fit_held_out(..., guarantee_fraction=0.2) "
                 "keeps rows from all of it."
             )
-        rows = self.plan.rows
-        if isinstance(model, str):
-            if model not in self.models:
-                raise ValueError(f"model must be one of {list(self.models)}, got {model!r}.")
-            model = clone(self.models[model])
-            model.fit(rows.X, rows.y, **fit_params(model, rows.weights, rows.times))
-        list_to_come = {"k": self.budget, "n_new": len(rows.y) + len(self.kept.y)}
-        options = options or (list_to_come if self.budget is not None else {})
-        found: metrics.Guarantee = metrics.guarantee(
-            self.kept.positive, model_scores(model, self.kept.X), **options
-        )
+        if not isinstance(model, str):
+            scores = model_scores(model, self.kept.X)
+        elif model in self.models:
+            fits = fit_parts({model: self.models[model]}, [(self.plan.rows, [self.kept])], record=False)
+            scores = next(fits).scores[0]
+        else:
+            raise ValueError(f"model must be one of {list(self.models)}, got {model!r}.")
+        n_rows = len(self.plan.rows.y) + len(self.kept.y)
+        if not options and self.budget is not None:
+            options = {"k": self.budget, "n_new": n_rows}
+        found: metrics.Guarantee = metrics.guarantee(self.kept.positive, scores, **options)
         return found
-
-    def _n_fits(self) -> int:
-        """Return how many fits of a model the first repetition has."""
-        n_parts = len(self.plan.splits) // self.plan.n_repeats
-        return sum(group[0] < n_parts for group in self.plan.shared())
 
     def _of_all_rows(self, name: str) -> Floats:
         """Return a model's scores by row, of the first repetition."""
         if name not in self.table.scores:
             raise ValueError(f"model must be one of {list(self.models)}, got {name!r}.")
-        scores = np.full(len(self.plan.rows.y), np.nan)
-        n_parts = len(self.plan.splits) // self.plan.n_repeats
-        for (_, test), of_part in zip(self.plan.splits[:n_parts], self.table.scores[name], strict=False):
-            scores[test] = of_part
-        return scores
+        return self.plan.by_row(self.table.scores[name])
 
     def _judged(self, judge: Judge) -> HeldOutTable:
         """Return the table with what a scorer says of the models of every part."""

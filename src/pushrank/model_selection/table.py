@@ -211,7 +211,7 @@ def compare_held_out(
         measures[name] = {measure: np.array([of[measure] for of in measured]) for measure in measured[0]}
         if judge.scorer is not None:
             measures[name][judge.criterion] = np.array(judged[name])
-    scores = {name: _of_all_rows(plan, of_parts) for name, of_parts in lists.items()}
+    scores = {name: plan.by_row(of_parts) for name, of_parts in lists.items()}
     days = _days(plan, frame, scores)
     if days is not None:
         measures = _with_periods(plan, frame, measures, days)
@@ -273,14 +273,6 @@ def _judged_frozen(judge: Judge, plan: Plan, scores: Sequence[Floats]) -> list[f
     return judged
 
 
-def _of_all_rows(plan: Plan, of_parts: Sequence[Floats]) -> Floats:
-    """Return the scores of the first repetition by row, NaN of rows that were never held out."""
-    scores = np.full(len(plan.rows.y), np.nan)
-    for (_, test), of_part in zip(plan.splits[: len(plan.splits) // plan.n_repeats], of_parts, strict=False):
-        scores[test] = of_part
-    return scores
-
-
 def _days(plan: Plan, frame: Frame, scores: Mapping[str, Floats]) -> metrics.PeriodMeasurement | None:
     """Return what each model finds in each period of the rows held out, where the budget is by period."""
     if not isinstance(frame.budget, Budget):
@@ -334,7 +326,7 @@ def budget_params(budget: int | Budget | None, n_rows: int) -> dict[str, Any]:
 def add_up(table: HeldOutTable, members: Mapping[str, Any]) -> list[Combination]:
     """Return how members are added up for each test part, by weights from the other parts."""
     plan, parts, combinations = table.plan, parts_of(table), []
-    n_parts = len(parts) // plan.n_repeats
+    n_parts = len(plan.first_splits)
     # The budget that was given is of all rows; that of the comparison may be of those held out.
     stack = stack_of(members, plan)
     target = two_class_target(stack, plan.rows.positive, plan.rows.weights)
