@@ -166,7 +166,7 @@ def minimise(
         moments = None
         before, limit = iterates.path[-1], min(length, max_iter - n_done)
         _run(problem, iterates, method, {**options, "maxiter": limit}, callback)
-        if searches and iterates.path[-1] >= before and not iterates.finished:
+        if searches and iterates.path[-1] >= before and not (iterates.converged or iterates.finished):
             iterates.step_by_gradient()
         n_stalled = n_stalled + 1 if iterates.path[-1] >= before else 0
         line_search_failed = searches and len(iterates.path) - 1 < n_done + limit
