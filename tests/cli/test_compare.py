@@ -63,7 +63,7 @@ def test_a_comparison_in_processes_prints_the_same(files):
 
 
 def test_a_process_that_was_killed_is_one_line(files, monkeypatch):
-    monkeypatch.setattr("pushrank.cli.comparison.compare_rankers", Mock(side_effect=BrokenProcessPool()))
+    monkeypatch.setattr("pushrank.cli.comparison.compare_plan", Mock(side_effect=BrokenProcessPool()))
     shown = call("compare", files / "data.csv", *LABEL, *FEW, "--jobs", 2, code=2).stderr.splitlines()
     assert shown[-1].startswith("Error: a process that fits models was killed")
     assert "take fewer --jobs" in shown[-1]

@@ -217,10 +217,10 @@ def test_members_are_at_most_eight_that_suit_the_rows(monkeypatch):
 def test_the_command_of_a_comparison_fits_an_ensemble_where_that_is_best(best):
     pipeline = make_ranking_pipelines({best: make_model("ir-push")}, ["x"], [], sparse=False)[best]
     table = SimpleNamespace(is_sparse=False)
-    rows = SimpleNamespace(table=table, label="y", positive="1", giveaways=[], time=None)
+    data = SimpleNamespace(table=table, label="y", positive="1", giveaways=[], time=None)
     compared = SimpleNamespace(
         comparison=SimpleNamespace(best_=best),
-        rows=rows,
+        data=data,
         models={best: pipeline},
         budget_of_rows_learnt=None,
         chosen=best,

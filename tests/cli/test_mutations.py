@@ -82,9 +82,9 @@ def test_a_damaged_table_is_read_or_refused(tmp_path, frame, name, n_files, caps
         except InputError:
             continue
         n_read += 1
-        assert len(rows.y) == len(rows.features) <= 2 * N_ROWS
+        assert len(rows.y) == len(rows.rows.X) <= 2 * N_ROWS
         assert 0 < rows.y.sum() < len(rows.y)
-        assert not np.isinf(rows.features[rows.numeric].to_numpy()).any()
+        assert not np.isinf(rows.rows.X[rows.numeric].to_numpy()).any()
     assert n_files < 100 or 0 < n_read < n_files
     capsys.readouterr()
 

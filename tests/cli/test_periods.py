@@ -124,13 +124,14 @@ def test_fit_saves_what_is_promised_in_every_period(days, tmp_path):
     assert set(reference.profiles) == {"a", "b", "town", "the scores"}
     assert reference.profiles["town"].cuts == ["B"]
     assert f"Promised: {reference.sentence}" in said
-    learnt = read_features(FeatureSource(path, "y", exclude=["wave"]), TextFormat(), time="came")
-    scores = held_out_scores(saved.pipeline, learnt, Budget(10))
+    source = FeatureSource(path, "y", exclude=["wave"])
+    rows = read_features(source, TextFormat(), time="came").rows
+    scores = held_out_scores(saved.pipeline, rows, Budget(10))
     # Days are held out whole, but for those of the first part, which is learnt from alone.
     by_day = pd.Series(np.isnan(scores)).groupby(frame["came"].dt.date.to_numpy()).mean()
     assert set(by_day) == {0.0, 1.0}
     assert list(reference.periods) == [str(day) for day in by_day.index[by_day == 0.0]]
-    again = Reference.of(Budget(10), learnt.times, scores, learnt.y, learnt.features)
+    again = Reference.of(Budget(10), rows.times, scores, rows.y, rows.X)
     np.testing.assert_allclose(reference.roc, again.roc)
     np.testing.assert_allclose(reference.counts, again.counts)
     assert f"promised: {reference.sentence}" in " ".join(call("show", tmp_path / "m.skops").stdout.split())

@@ -66,7 +66,7 @@ def test_every_kind_of_file_holds_the_same_rows(tmp_path, frame, name):
     write(frame, tmp_path / name)
     rows = rows_of(tmp_path / name)
     assert (rows.numeric, rows.categorical, rows.positive) == (["size", "n"], ["kind"], "1")
-    np.testing.assert_allclose(rows.features["size"], frame["size"], rtol=1e-12)
+    np.testing.assert_allclose(rows.rows.X["size"], frame["size"], rtol=1e-12)
     np.testing.assert_array_equal(rows.y, frame["y"] == 1)
 
 
@@ -144,7 +144,7 @@ def test_all_unusable_columns_are_named_at_once_with_what_to_type(tmp_path, fram
     assert told.endswith(f"Leave out what cannot be used: {ready}")
     rows = rows_of(data, TextFormat(decimal=",", thousands=".", units="€%"), exclude=["Datum,kind"])
     assert rows.categorical == []
-    np.testing.assert_allclose(rows.features["Betrag €"], amounts)
+    np.testing.assert_allclose(rows.rows.X["Betrag €"], amounts)
     assert shlex.split(ready)[3] == "Betrag €"
     assert capsys.readouterr().err == ""
 
@@ -154,7 +154,7 @@ def test_dollars_and_percents(tmp_path, frame):
     frame.to_csv(tmp_path / "a.csv", index=False)
     assert "Read numbers with --thousands , --units '$'." in refused(tmp_path / "a.csv")
     rows = rows_of(tmp_path / "a.csv", TextFormat(thousands=",", units="$"))
-    assert rows.features["usd"][1] == -1001.5
+    assert rows.rows.X["usd"][1] == -1001.5
 
 
 def test_lists_and_structs_are_refused_with_their_type(tmp_path, frame):
@@ -177,9 +177,9 @@ def test_na_is_missing_among_numbers_and_namibia_among_texts(tmp_path, frame):
     assert told == ["kind", "n"]
     rows = rows_of(tmp_path / "a.csv", TextFormat(na_values=["-"]))
     assert (rows.numeric, rows.categorical) == (["size", "n"], ["kind"])
-    assert rows.features["size"].isna().sum() == 3
-    assert (rows.features["kind"] == "NA").sum() == 5
-    assert rows.features["kind"].isna().sum() == 1
+    assert rows.rows.X["size"].isna().sum() == 3
+    assert (rows.rows.X["kind"] == "NA").sum() == 5
+    assert rows.rows.X["kind"].isna().sum() == 1
 
 
 def test_a_number_that_only_one_cell_lacks_says_how_to_read_it(tmp_path, frame, capsys):
@@ -296,5 +296,5 @@ def test_a_file_says_by_its_first_bytes_that_it_is_utf_16(tmp_path, frame):
     frame.to_csv(tmp_path / "a.csv", index=False)
     frame.to_csv(tmp_path / "b.csv", index=False, encoding="utf-16")
     one, other = (rows_of(tmp_path / name) for name in ("a.csv", "b.csv"))
-    pd.testing.assert_frame_equal(one.features, other.features)
+    pd.testing.assert_frame_equal(one.rows.X, other.rows.X)
     assert other.table.text_format.encoding == "utf-16"

@@ -90,7 +90,7 @@ def compare(
         write_table(comparison.to_frame(), output)
     if not as_json:
         print_comparison(comparison, compared.title())
-        if names := compared.rows.giveaways:
+        if names := compared.data.giveaways:
             which = f"{listed(map(repr, names))}, which alone tell{'s' * (len(names) == 1)} the classes apart"
             say(f"All this rests on {which}. Unless it is known beforehand: {excluding(names)}.")
         which = "best" if compared.chosen == comparison.best_ else "simplest that may be the best"
@@ -110,7 +110,7 @@ def compare(
 
 def save_chosen(compared: Compared, saved: Path, data: Path, text_format: TextFormat) -> dict[str, Any]:
     """Fit the chosen model to all rows and save it; return what it finds in every period of a budget."""
-    chosen, learnt, alert = compared.chosen, compared.rows.learnt, compared.alert()
+    chosen, learnt, alert = compared.chosen, compared.data.learnt, compared.alert()
     fitted, name = fit_pipeline(compared.models[chosen], learnt), chosen
     scores = compared.comparison.scores[chosen]
     if chosen.startswith(TOGETHER):
@@ -118,7 +118,7 @@ def save_chosen(compared: Compared, saved: Path, data: Path, text_format: TextFo
         name, scores = ENSEMBLE, fitted[-1].held_out_scores_
         if alert is not None:
             alert = alert.at_scores(learnt.y, scores)
-    model = SavedModel.from_fit(fitted, name, learnt, alert=alert)
+    model = SavedModel.from_fit(fitted, name, compared.data, alert=alert)
     facts: dict[str, Any] = {}
     if (days := compared.comparison.days) is not None:
         facts, reference = every_day(compared, days, saved, (data, text_format), scores)
@@ -133,18 +133,18 @@ def fit_command(
     source: FeatureSource, text_format: TextFormat, config: ComparisonConfig, compared: Compared, saved: Path
 ) -> str:
     """Return the command that fits the best model as it was compared."""
-    best, rows = compared.chosen, compared.rows
+    best, data = compared.chosen, compared.data
     ranker = compared.models[best].named_steps["rank"]
     is_ensemble = best.startswith(TOGETHER)
     has_alpha = "alpha" in ranker.get_params() or is_ensemble
     given = {
-        "label": None if rows.table.is_sparse else rows.label,
-        "positive": rows.positive,
+        "label": None if data.table.is_sparse else data.label,
+        "positive": data.positive,
         "drop_unlabelled": source.drop_unlabelled or None,
         **text_format.stated,
-        "exclude": [name for name in [*(source.exclude or []), config.group, *rows.giveaways] if name],
+        "exclude": [name for name in [*(source.exclude or []), config.group, *data.giveaways] if name],
         "date": source.date,
-        "time": rows.time,
+        "time": data.time,
         "weight": config.weight,
         "model": ENSEMBLE if is_ensemble else best,
         "member": [name for name, _ in ranker.estimators] if is_ensemble and config.model else None,

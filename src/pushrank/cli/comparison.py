@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.pipeline import Pipeline
 
 from pushrank import StackingRanker
-from pushrank._time import TimeSplit, in_order
+from pushrank._time import in_order
 from pushrank.budgets import Budget
 from pushrank.cli import options
 from pushrank.cli.alerts import Alert
@@ -26,12 +25,12 @@ from pushrank.cli.model import N_INNER_FOLDS, make_model, make_ranking_pipelines
 from pushrank.cli.options import option
 from pushrank.cli.screen import progress, share_of_rows
 from pushrank.cli.table import Kind, TextFormat
-from pushrank.held_out import check_classes, part_of_budget, whole_periods
+from pushrank.held_out import Plan, can_split, check_classes, part_of_budget
 from pushrank.model_selection.compare import (
     LINEAR_CHOSEN,
     MAX_SLOW_ROWS,
     POWERS,
-    compare_rankers,
+    compare_plan,
     default_rankers,
 )
 from pushrank.model_selection.comparison import TOGETHER, RankerComparison
@@ -94,34 +93,21 @@ class ComparisonConfig:
         if self.nested and self.test is not None:
             raise InputError("--nested splits at random, not as --test does; leave it out.")
 
-    def can_split_again(self, y: NDArray[np.bool_], times: NDArray[Any] | None, n_choices: int = 0) -> bool:
-        """Return whether training parts, of parts for so many choices, can be split to choose again."""
-        splits = [self.folds] * (1 + n_choices)
-        if times is not None:
-            return can_split(y, times, [*splits, N_INNER_FOLDS])
-        n_rare = int(min(y.sum(), (~y).sum()))
-        # A training part has all rows of a class but those of the largest test part.
-        for folds in splits:
-            n_rare -= -(-n_rare // folds)
-        return n_rare >= N_INNER_FOLDS
-
-    def models(
-        self, y: NDArray[np.bool_], times: NDArray[Any] | None = None, *, dense: bool
-    ) -> dict[str, BaseEstimator]:
+    def models(self, plan: Plan, *, dense: bool) -> dict[str, BaseEstimator]:
         """Return the models by name, without preprocessing."""
+        rankers, n_rows = default_rankers(self.powers, dense=dense), len(plan.rows.y)
         if not self.model:
-            models = default_rankers(self.powers, dense=dense, n_rows=len(y), budget=self.budget)
-            if not self.can_split_again(y, times, self.nested):
-                models.pop(LINEAR_CHOSEN, None)
-            left_out = [name for name in default_rankers(self.powers, dense=dense) if name not in models]
-            if left_out:
-                many = len(y) > MAX_SLOW_ROWS
+            models = default_rankers(self.powers, dense=dense, n_rows=n_rows, budget=self.budget)
+            inner = [self.folds] * self.nested + [N_INNER_FOLDS]
+            if LINEAR_CHOSEN in models and not plan.can_split_again(*inner):
+                del models[LINEAR_CHOSEN]
+            if left_out := [name for name in rankers if name not in models]:
+                many = n_rows > MAX_SLOW_ROWS
                 why = "they take minutes on so many rows" if many else "there are too few rows for them"
                 names = " or ".join(f"--model {shlex.quote(name)}" for name in left_out)
                 warn(f"not compared, because {why}: {', '.join(left_out)}. To compare one: {names}.")
             return models
-        rankers = default_rankers(self.powers, dense=dense)
-        rankers[LINEAR_CHOSEN].set_params(**budget_params(self.budget, len(y)))
+        rankers[LINEAR_CHOSEN].set_params(**budget_params(self.budget, n_rows))
         models = {}
         for name in self.model:
             # A model goes by its name in fit or in the table; the P-Norm Push is one for each p.
@@ -134,21 +120,10 @@ class ComparisonConfig:
         return models
 
 
-def can_split(y: NDArray[np.bool_], times: NDArray[Any], splits: list[int]) -> bool:
-    """Return whether both classes are in all parts by time, whose training parts are split again."""
-    if y.all() or not y.any() or len(np.unique(times)) <= max(splits, default=0):
-        return False
-    parts = TimeSplit(splits[0]).split(y, time=times) if splits else ()
-    return all(
-        can_split(y[train], times[train], splits[1:]) and can_split(y[test], times[test], [])
-        for train, test in parts
-    )
-
-
 class Compared(NamedTuple):
     """What was compared: the rows, the models, how rows were split, and the measures."""
 
-    rows: LabelledFeatures
+    data: LabelledFeatures
     models: dict[str, Pipeline]
     split: str
     comparison: RankerComparison
@@ -165,75 +140,54 @@ class Compared(NamedTuple):
         budget, n_held_out = self.comparison.budget, int((self.comparison.folds >= 0).sum())
         if isinstance(budget, Budget | None):
             return budget
-        return part_of_budget(budget, self.rows.n_learnt, n_held_out)
+        return part_of_budget(budget, self.data.n_learnt, n_held_out)
 
     def alert(self) -> Alert | None:
         """Return the alert threshold of the best model for a number of rows, by scores of held-out rows."""
         if isinstance(budget := self.budget_of_rows_learnt, Budget | None):
             return None
         held_out, scores = self.comparison.folds >= 0, self.comparison.scores[self.comparison.best_]
-        return Alert.from_scores(self.rows.y[held_out], scores[held_out], budget, self.rows.n_learnt)
+        return Alert.from_scores(self.data.y[held_out], scores[held_out], budget, self.data.n_learnt)
 
     def title(self) -> str:
         """Return what was compared, in one line."""
-        rows, n_test = self.rows, len(self.rows.y) - self.rows.n_learnt
+        data, n_test = self.data, len(self.data.y) - self.data.n_learnt
         share = share_of_rows(self.comparison.budget, (self.comparison.folds >= 0).sum())
-        counted = f"{rows.n_learnt:,} rows" + f" and {n_test:,} to test on" * bool(n_test)
-        positive = f"{int(rows.y.sum()):,} with {rows.label_meaning}{share}"
-        return f"{rows.table.path.name}: {counted}, {positive}; {rows.describe_features()}; {self.split}"
+        counted = f"{data.n_learnt:,} rows" + f" and {n_test:,} to test on" * bool(n_test)
+        positive = f"{int(data.y.sum()):,} with {data.label_meaning}{share}"
+        return f"{data.table.path.name}: {counted}, {positive}; {data.describe_features()}; {self.split}"
 
 
 def run_comparison(
     source: FeatureSource, text_format: TextFormat, config: ComparisonConfig, *, keep_models: bool
 ) -> Compared:
-    """Read the rows, check the comparison against them, and compare; keep fitted models for a report."""
+    """Read the rows, plan how they are split, and compare; keep fitted models for a report."""
     config.check()
-    rows = read_features(
+    data = read_features(
         source, text_format, weight=config.weight, group=config.group, time=config.time, test=config.test
     )
-    rows = with_times(rows, config)
+    data = with_times(data, config)
     for name in config.show or ():
-        rows.table.check(name, "show")
-    tested = rows.y if config.test is None else rows.y[rows.n_learnt :]
-    budget, times = config.budget, rows.times
-    if isinstance(budget, Budget):
-        # Rows may follow the only column of dates, which is taken then.
-        options.split_budget(budget, rows.time)
-        with refusing():
-            times = whole_periods(budget, times)
-    elif budget is not None and budget > len(tested):
-        raise InputError(f"--budget {budget} exceeds the {len(tested)} rows to test on.")
-    if rows.times is None and rows.groups is None:
-        # Nested, rows are split to measure, to choose a model, and in one model to choose p and alpha.
-        with refusing("--test: " * (config.test is not None)):
-            check_classes(tested, config.folds, 3 if config.nested else 1)
-    cv, split = split_rows(rows, config)
-    rankers = config.models(rows.y, times, dense=not rows.table.is_sparse)
-    models = make_ranking_pipelines(rankers, **rows.kinds, alpha=config.alpha)
+        data.table.check(name, "show")
+    plan = plan_of(data, config)
+    rankers = config.models(plan, dense=not data.table.is_sparse)
+    models = make_ranking_pipelines(rankers, **data.kinds, alpha=config.alpha)
     # What is named is added up; of the models by default those that differ.
     members = list(models) if config.model else members_among(models)
     together = members if config.together and len(members) > 1 else []
-    nested = bool(together) and is_nested(rows.y, cv)
-    if nested and not config.can_split_again(rows.y, times):
+    nested = bool(together) and is_nested(plan)
+    if nested and not plan.can_split_again(N_INNER_FOLDS):
         together, nested = [], False
         warn(f"{TOGETHER} are not measured: a class has too few rows to choose how they are added up.")
     n_models = len(models) + config.nested + nested
     try:
         with refusing(), progress(config.folds * config.repeats, n_models) as advance:
-            comparison = compare_rankers(
+            comparison = compare_plan(
                 models,
-                rows.features,
-                rows.y,
-                budget=budget,
-                cv=cv,
-                n_repeats=config.repeats,
+                plan,
                 nested=config.nested,
                 indifference=config.indifference,
                 together=together,
-                groups=rows.groups,
-                time=rows.times,
-                sample_weight=rows.weights,
-                random_state=config.seed,
                 n_jobs=config.jobs,
                 callback=advance,
                 return_estimators=keep_models,
@@ -243,62 +197,93 @@ def run_comparison(
             "a process that fits models was killed, as happens where memory is short; take fewer --jobs, or "
             "fewer rows or columns."
         ) from error
-    compared = Compared(rows, models, split, comparison)
+    compared = Compared(data, models, how_split(data, config), comparison)
     if together:
         name = next(name for name in comparison.measures if name.startswith(TOGETHER))
         added = [(name, rankers[name]) for name in together]
-        params = budget_params(compared.budget_of_rows_learnt, rows.n_learnt)
+        params = budget_params(compared.budget_of_rows_learnt, data.n_learnt)
         stack = StackingRanker(added, **params, random_state=config.seed)
-        models |= make_ranking_pipelines({name: stack}, **rows.kinds, alpha=config.alpha)
+        models |= make_ranking_pipelines({name: stack}, **data.kinds, alpha=config.alpha)
     return compared
 
 
-def with_times(rows: LabelledFeatures, config: ComparisonConfig) -> LabelledFeatures:
+def with_times(data: LabelledFeatures, config: ComparisonConfig) -> LabelledFeatures:
     """Return rows with the times of --time or of the one column of dates they follow; warn of other dates."""
-    table = rows.table
+    table, rows = data.table, data.rows
     if rows.times is not None or config.random or config.test is not None or table.is_sparse:
-        return rows
+        return data
     # Dates are never features themselves: they are among the columns that are left out.
-    others = table.frame.columns.drop([rows.label, *rows.numeric, *rows.categorical], errors="ignore")
+    others = table.frame.columns.drop([data.label, *data.numeric, *data.categorical], errors="ignore")
     dates = [column for column in map(table.column, others) if column.kind is Kind.DATE]
     if not dates:
-        return rows
+        return data
     times = dates[0].dates()
     if len(dates) == 1 and config.group is None and config.repeats == 1 and times.notna().all():
-        times, splits = np.asarray(times), [config.folds] * (1 + config.nested)
-        if in_order(times) and can_split(rows.y, times, splits):
+        by_row = np.asarray(times)
+        timed = rows._replace(times=by_row)
+        if in_order(by_row) and can_split(timed, *[config.folds] * (1 + config.nested)):
             warn(
                 f"rows follow the times in {dates[0]}, so models are judged on later rows than they learn "
                 "from; --random judges them on parts drawn at random."
             )
-            return replace(rows, time=dates[0].name, times=times)
+            return replace(data, time=dates[0].name, rows=timed)
     by_time = " or ".join(f"--time {shlex.quote(column.name)}" for column in dates)
     warn(
         f"{listed(map(str, dates))} hold{'s' * (len(dates) == 1)} dates, and on parts drawn at random models "
         f"learn from later rows than they are tested on. To test on what comes later: {by_time}"
         f"{', without --repeats' * (config.repeats > 1)}; to keep to random parts: --random."
     )
-    return rows
+    return data
 
 
-def split_rows(rows: LabelledFeatures, config: ComparisonConfig) -> tuple[Any, str]:
-    """Return how rows are split, as a `cv` and in words: at random, by groups, by time, or by files."""
-    folds, n_learnt = config.folds, rows.n_learnt
+def plan_of(data: LabelledFeatures, config: ComparisonConfig) -> Plan:
+    """Return the plan by which rows are split: at random, by groups, by time, or by files."""
+    rows, budget, folds, n_learnt = data.rows, config.budget, config.folds, data.n_learnt
+    tested = rows.y if config.test is None else rows.y[n_learnt:]
+    if isinstance(budget, Budget):
+        # Rows may follow the only column of dates, which is taken then.
+        options.split_budget(budget, data.time)
+    elif budget is not None and budget > len(tested):
+        raise InputError(f"--budget {budget} exceeds the {len(tested)} rows to test on.")
+    cv: Any = folds
     draw = {"n_splits": folds, "shuffle": True, "random_state": config.seed}
-    if rows.times is not None:
-        apart = "" if config.group is None else f", each {config.group} on one side"
-        return folds, f"{folds} test parts, each after its training part by {rows.time}{apart}"
-    if rows.groups is not None:
+    if config.test is not None:
+        with refusing("--test: "):
+            check_classes(tested, folds)
+        # Every part of the test rows is a sample to measure on, after a fit to the same rows.
+        learnt, parts = np.arange(n_learnt), StratifiedKFold(**draw).split(np.zeros(len(tested)), tested)
+        cv = [(learnt, n_learnt + part) for _, part in parts]
+    elif rows.groups is not None and rows.times is None:
         if (n_groups := len(set(rows.groups))) < folds:
             raise InputError(
                 f"--group {config.group!r} has {n_groups} values, too few for {folds} parts; choose fewer "
                 "--folds."
             )
-        return StratifiedGroupKFold(**draw), f"{folds}-fold cross-validation by {config.group}"
+        cv = StratifiedGroupKFold(**draw)
+    with refusing():
+        return Plan.of(
+            rows.X,
+            rows.y,
+            budget=budget,
+            cv=cv,
+            n_repeats=config.repeats,
+            # Nested, rows are split to measure, to choose a model, and in one model to choose p and alpha.
+            n_splits=3 if config.nested else 1,
+            groups=rows.groups,
+            time=rows.times,
+            sample_weight=rows.weights,
+            random_state=config.seed,
+            n_jobs=config.jobs,
+        )
+
+
+def how_split(data: LabelledFeatures, config: ComparisonConfig) -> str:
+    """Return how rows are split, in words."""
+    folds = config.folds
+    if data.rows.times is not None:
+        apart = "" if config.group is None else f", each {config.group} on one side"
+        return f"{folds} test parts, each after its training part by {data.time}{apart}"
     if config.test is not None:
-        # Every part of the test rows is a sample to measure on, after a fit to the same rows.
-        tested, learnt = rows.y[n_learnt:], np.arange(n_learnt)
-        parts = StratifiedKFold(**draw).split(np.zeros(len(tested)), tested)
-        return [(learnt, n_learnt + part) for _, part in parts], f"tested on {config.test.name}"
-    times = f", {config.repeats} times" if config.repeats > 1 else ""
-    return folds, f"{folds}-fold cross-validation{times}"
+        return f"tested on {config.test.name}"
+    how = f" by {config.group}" if config.group else ""
+    return f"{folds}-fold cross-validation{how}" + f", {config.repeats} times" * (config.repeats > 1)

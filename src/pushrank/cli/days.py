@@ -13,12 +13,12 @@ from pushrank.alerts import N_PAST, AlertThreshold
 from pushrank.budgets import Budget
 from pushrank.cli.comparison import Compared
 from pushrank.cli.errors import refusing
-from pushrank.cli.features import LabelledFeatures
 from pushrank.cli.fit import reference_of
 from pushrank.cli.header import file_kind
 from pushrank.cli.options import words_of
 from pushrank.cli.table import TextFormat
 from pushrank.cli.write import TABLES_WRITTEN
+from pushrank.held_out import Rows
 from pushrank.metrics import PeriodMeasurement
 from pushrank.metrics.measurement import plain_figures
 from pushrank.model_selection.comparison import CONFIDENCE
@@ -45,7 +45,8 @@ def every_day(
     New rows are ``written`` as those of the data are. The facts hold the five lines that say them, as
     ``sentences``.
     """
-    rows, model, budget = compared.rows, compared.chosen, days.budget
+    data, model, budget = compared.data, compared.chosen, days.budget
+    rows = data.rows
     candidates = compared.comparison.may_be_best_
     low, high, mean, _ = days.means[model]
     share, reference = days.share_of_periods()[model], reference_of(budget, rows, scores)
@@ -53,7 +54,7 @@ def every_day(
     threshold, said = None, f"none, for a {budget.per} comes whole"
     kind, text_format = file_kind(written[0]), written[1]
     table = kind if kind in TABLES_WRITTEN else ".csv"
-    model_file, time = shlex.quote(str(saved)), shlex.quote(str(rows.time))
+    model_file, time = shlex.quote(str(saved)), shlex.quote(str(data.time))
     new = shlex.join([f"NEW{kind}", *words_of(text_format.stated)])
     score = f"pushrank score {model_file} {new} --top {budget.n} -o first{table}"
     if budget.per != "batch":
@@ -89,7 +90,7 @@ def _between(low: float, high: float, digits: int) -> str:
 
 def _promise(compared: Compared, budget: Budget) -> tuple[dict[str, int] | None, str]:
     """Return on how many of the next periods at least how many hits are found, and in words, or None."""
-    rows, scores = compared.rows, compared.comparison.scores[compared.chosen]
+    rows, scores = compared.data.rows, compared.comparison.scores[compared.chosen]
     held_out = ~np.isnan(scores)
     tested = rows.y[held_out], scores[held_out], budget.periods(np.asarray(rows.times)[held_out]).codes
     # One hit a period is the least to promise: on all of the next ones, or else on fewer. What is chosen
@@ -107,9 +108,7 @@ def _promise(compared: Compared, budget: Budget) -> tuple[dict[str, int] | None,
     )
 
 
-def _begin_alerts(
-    budget: Budget, rows: LabelledFeatures, scores: NDArray[np.float64], state: Path
-) -> float | None:
+def _begin_alerts(budget: Budget, rows: Rows, scores: NDArray[np.float64], state: Path) -> float | None:
     """Begin the file of alerts by the latest scores of rows held out, and return the first threshold."""
     times = np.asarray(rows.times)
     codes = budget.periods(times).codes

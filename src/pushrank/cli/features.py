@@ -10,8 +10,6 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 import typer
-from numpy.typing import NDArray
-from sklearn.utils import _safe_indexing
 
 from pushrank.cli import options
 from pushrank.cli.columns import (
@@ -27,6 +25,7 @@ from pushrank.cli.labels import LabelledRows, label_rows
 from pushrank.cli.options import option
 from pushrank.cli.read import read_table
 from pushrank.cli.table import Kind, TextFormat
+from pushrank.held_out import Rows
 
 
 @dataclass(frozen=True)
@@ -57,38 +56,29 @@ class FeatureSource(LabelledSource):
 
 @dataclass(frozen=True)
 class LabelledFeatures(LabelledRows):
-    """Labelled rows with their features, what they count for in fits, and how they belong together.
+    """A table and its rows for models: features, labels, weights, groups, and the times in column ``time``.
 
     The rows of a test file come after the ``n_learnt`` rows to learn from. Each of ``giveaways`` is a column
     that alone tells the two classes apart. The last ``n_many`` of the categorical columns hold many texts.
     """
 
+    rows: Rows
     numeric: list[str]
     categorical: list[str]
-    features: Any
-    weights: NDArray[np.float64] | None
-    groups: NDArray[np.str_] | None
     time: str | None
-    times: NDArray[Any] | None
     n_learnt: int
     giveaways: list[str]
     n_many: int = 0
 
     @property
-    def learnt(self) -> LabelledFeatures:
+    def learnt(self) -> Rows:
         """The rows to learn from."""
-        return self.part(np.arange(self.n_learnt))
-
-    def part(self, numbers: NDArray[np.intp]) -> LabelledFeatures:
-        """Return some of the rows, with what models learn from."""
-        weights, times = (None if all_ is None else all_[numbers] for all_ in (self.weights, self.times))
-        features = _safe_indexing(self.features, numbers)
-        return replace(self, y=self.y[numbers], features=features, weights=weights, times=times)
+        return self.rows if self.n_learnt == len(self.y) else self.rows.part(np.arange(self.n_learnt))
 
     def describe_features(self) -> str:
         """Return how the columns were read."""
         if self.table.is_sparse:
-            return f"{self.features.shape[1]:,} sparse features"
+            return f"{self.rows.X.shape[1]:,} sparse features"
         numbers, texts = (
             f"{len(names):,} {kind} column{'s' * (len(names) != 1)}"
             for names, kind in ((self.numeric, "numeric"), (self.categorical, "text"))
@@ -106,7 +96,7 @@ class LabelledFeatures(LabelledRows):
     def rows_to_show(self) -> pd.DataFrame:
         """The rows to show: features of numbers as numbers, all else as it is in the file."""
         frame = self.table.frame.drop(columns=self.label)
-        return frame.assign(**{name: self.features[name] for name in self.numeric})
+        return frame.assign(**{name: self.rows.X[name] for name in self.numeric})
 
 
 def read_features(
@@ -154,10 +144,10 @@ def read_features(
         features = sp.csr_matrix(sp.vstack(both)) if table.is_sparse else pd.concat(both, ignore_index=True)
         frame = pd.concat([table.frame, part.table.frame], ignore_index=True)
         table = replace(table, frame=frame, features=features if table.is_sparse else None)
-    y, n_learnt = np.concatenate([part.y for part in parts]), len(learnt.y)
-    label, names = (learnt.label, learnt.positive), (numeric, categorical)
+    y = np.concatenate([part.y for part in parts])
+    rows, label = Rows(features, y, y, weights, groups, times), (learnt.label, learnt.positive)
     return LabelledFeatures(
-        table, *label, y, *names, features, weights, groups, time, times, n_learnt, giveaways, len(many)
+        table, *label, y, rows, numeric, categorical, time, len(learnt.y), giveaways, len(many)
     )
 
 

@@ -11,18 +11,16 @@ import typer
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pushrank import StackingRanker
-from pushrank._time import TimeSplit
 from pushrank.budgets import Budget
 from pushrank.cli import options
 from pushrank.cli.alerts import Alert
 from pushrank.cli.early import ENSEMBLE
 from pushrank.cli.errors import InputError, refusing, say, warn
-from pushrank.cli.features import FeatureSource, LabelledFeatures, read_features
+from pushrank.cli.features import FeatureSource, read_features
 from pushrank.cli.model import (
     MODELS,
     N_INNER_FOLDS,
@@ -38,7 +36,7 @@ from pushrank.cli.options import option
 from pushrank.cli.screen import fitting
 from pushrank.cli.table import TextFormat
 from pushrank.cli.write import MODELS_WRITTEN, check_output
-from pushrank.held_out import Rows, check_classes, fit_parts, model_scores, record_warnings
+from pushrank.held_out import Plan, Rows, check_classes, fit_parts, model_scores, record_warnings
 from pushrank.monitoring import Reference
 
 N_HELD_OUT = 5
@@ -146,7 +144,8 @@ def fit(source: FeatureSource, text_format: TextFormat, config: FitConfig) -> No
     by_period, budget = options.split_budget(config.budget, config.time)
     name = config.model or default_model(source.data)
     ranker = config.ranker(name)
-    rows = read_features(source, text_format, weight=config.weight, time=config.time)
+    data = read_features(source, text_format, weight=config.weight, time=config.time)
+    rows = data.rows
     n_rare = min(rows.y.sum(), (~rows.y).sum())
     held_out = config.probability or config.budget is not None
     if by_period is not None:
@@ -172,7 +171,7 @@ def fit(source: FeatureSource, text_format: TextFormat, config: FitConfig) -> No
     if config.probability:
         with refusing("--probability: "):
             check_classes(rows.y, N_HELD_OUT)
-    pipelines = make_ranking_pipelines({name: ranker}, **rows.kinds, alpha=config.alpha, n_rows=len(rows.y))
+    pipelines = make_ranking_pipelines({name: ranker}, **data.kinds, alpha=config.alpha, n_rows=len(rows.y))
     with fitting(name):
         pipeline = fit_pipeline(pipelines[name], rows)
         scores = held_out_scores(pipeline, rows, by_period) if held_out else np.full(len(rows.y), np.nan)
@@ -184,14 +183,14 @@ def fit(source: FeatureSource, text_format: TextFormat, config: FitConfig) -> No
         if budget is not None:
             alert = Alert.from_scores(y, scores, budget, len(rows.y))
         saved = SavedModel.from_fit(
-            pipeline, name, rows, calibrator=calibrator, alert=alert, reference=reference
+            pipeline, name, data, calibrator=calibrator, alert=alert, reference=reference
         )
     saved.save(config.output)
-    if np.ptp(model_scores(pipeline, rows.features)) == 0.0:
+    if np.ptp(model_scores(pipeline, rows.X)) == 0.0:
         warn(f"{name} gives every row the same score, so it cannot rank: no column tells rows apart.")
     say(
-        f"{name} fitted on {len(rows.y):,} rows ({int(rows.y.sum()):,} with {rows.label_meaning}) using "
-        f"{rows.describe_features()}; saved as {config.output}{size_of_large(config.output)}."
+        f"{name} fitted on {len(rows.y):,} rows ({int(rows.y.sum()):,} with {data.label_meaning}) using "
+        f"{data.describe_features()}; saved as {config.output}{size_of_large(config.output)}."
     )
     if alert is not None:
         say(f"Alert threshold: {alert.sentence()}")
@@ -199,15 +198,15 @@ def fit(source: FeatureSource, text_format: TextFormat, config: FitConfig) -> No
         say(f"Promised: {reference.sentence}")
 
 
-def reference_of(budget: Budget, rows: LabelledFeatures, scores: NDArray[np.float64]) -> Reference:
+def reference_of(budget: Budget, rows: Rows, scores: NDArray[np.float64]) -> Reference:
     """Return what a model promises in each period, by scores of rows that are NaN where never held out."""
     periods = budget.periods(rows.times).codes
     # The first rows of a part of a day are not those of the day.
     whole = np.where(np.isin(periods, periods[np.isnan(scores)]), np.nan, scores)
     # The number of a day moves with every row, which tells nothing.
-    names = [name for name in rows.features if not str(name).endswith(" (days since 1970)")]
+    names = [name for name in rows.X if not str(name).endswith(" (days since 1970)")]
     with refusing():
-        return Reference.of(budget, rows.times, whole, rows.y, rows.features[names])
+        return Reference.of(budget, rows.times, whole, rows.y, rows.X[names])
 
 
 def size_of_large(path: Path) -> str:
@@ -216,9 +215,7 @@ def size_of_large(path: Path) -> str:
     return f" ({size:,.0f} MB)" if size >= 1.0 else ""
 
 
-def held_out_scores(
-    pipeline: Pipeline, rows: LabelledFeatures, budget: Budget | None = None
-) -> NDArray[np.float64]:
+def held_out_scores(pipeline: Pipeline, rows: Rows, budget: Budget | None = None) -> NDArray[np.float64]:
     """Return the score of each row by a fit to others, by time to earlier ones: NaN where there are none.
 
     With a budget by period the parts are of whole periods.
@@ -226,17 +223,7 @@ def held_out_scores(
     # An ensemble has made such scores to find its weights.
     if isinstance(pipeline[-1], StackingRanker):
         return np.asarray(pipeline[-1].held_out_scores_)
-    n_folds = min(N_HELD_OUT, int(rows.y.sum()), int((~rows.y).sum()))
-    cv = StratifiedKFold(n_folds) if rows.times is None else TimeSplit(N_HELD_OUT)
-    by_time = {} if rows.times is None else {"time": rows.times}
-    if budget is not None:
-        by_time = {"time": budget.periods(rows.times).codes}
-    table = Rows(rows.features, rows.y, rows.y, rows.weights, None, rows.times)
-    scores = np.full(len(rows.y), np.nan)
     # The fit to all rows has printed the warnings already.
     with record_warnings([]), refusing("--time: " * (rows.times is not None)):
-        parts = list(cv.split(rows.features, rows.y, **by_time))
-        fits = fit_parts({"": pipeline}, ((table.part(train), [table.part(test)]) for train, test in parts))
-        for (_, test), fit in zip(parts, fits, strict=True):
-            scores[test] = fit.scores[0]
-    return scores
+        plan = Plan.to_score(rows, N_HELD_OUT, budget)
+        return plan.by_row([fit.scores[0] for fit in fit_parts({"": pipeline}, plan.parts())])

@@ -36,7 +36,7 @@ from pushrank.cli.read import read_rows
 from pushrank.cli.table import DEFAULT_FORMAT, Column, Table, TextFormat
 from pushrank.cli.write import writing
 from pushrank.exceptions import ModelFileError
-from pushrank.held_out import fit_params, model_scores, record_warnings
+from pushrank.held_out import Rows, fit_params, model_scores, record_warnings
 from pushrank.model_selection import compare
 from pushrank.monitoring import Reference
 
@@ -206,21 +206,16 @@ def make_ranking_pipelines(
     return pipelines
 
 
-def fit_pipeline(pipeline: Pipeline, rows: LabelledFeatures) -> Pipeline:
+def fit_pipeline(pipeline: Pipeline, rows: Rows) -> Pipeline:
     """Return a pipeline fitted to labelled rows, and print its warnings in the words of options."""
+    if rows.weights is not None and not has_fit_parameter(pipeline.named_steps["rank"], "sample_weight"):
+        raise InputError("--weight is not for this model; choose another --model.")
     warned: list[str] = []
     with refusing(), record_warnings(warned):
-        fitted = pipeline.fit(rows.features, rows.y, **fit_parameters(pipeline, rows))
+        fitted = pipeline.fit(rows.X, rows.y, **fit_params(pipeline, rows.weights, rows.times))
     for line in warned:
         warn(in_option_names(line))
     return fitted
-
-
-def fit_parameters(pipeline: Pipeline, rows: LabelledFeatures) -> dict[str, Any]:
-    """Return the parameters of a fit that pass weights and times to the ranker, where there are some."""
-    if rows.weights is not None and not has_fit_parameter(pipeline.named_steps["rank"], "sample_weight"):
-        raise InputError("--weight is not for this model; choose another --model.")
-    return fit_params(pipeline, rows.weights, rows.times)
 
 
 def fingerprint(features: Any) -> str:
@@ -246,12 +241,13 @@ class SavedModel:
     reference: Reference | None = None
 
     @classmethod
-    def from_fit(cls, pipeline: Any, name: str, rows: LabelledFeatures, **more: Any) -> SavedModel:
+    def from_fit(cls, pipeline: Any, name: str, data: LabelledFeatures, **more: Any) -> SavedModel:
         """Return a fitted pipeline with all that it needs to read new rows."""
-        training = {"file": rows.table.path.name, "rows": len(rows.y), "positives": int(rows.y.sum())}
-        training["fingerprint"] = fingerprint(rows.features)
-        label, columns = (rows.label, rows.positive), (rows.numeric, rows.categorical)
-        shape = (rows.table.is_sparse, rows.features.shape[1])
+        rows = data.learnt
+        training = {"file": data.table.path.name, "rows": len(rows.y), "positives": int(rows.y.sum())}
+        training["fingerprint"] = fingerprint(rows.X)
+        label, columns = (data.label, data.positive), (data.numeric, data.categorical)
+        shape = (data.table.is_sparse, rows.X.shape[1])
         return cls(pipeline, name, *label, *columns, *shape, training, **more)
 
     def save(self, path: Path) -> None:

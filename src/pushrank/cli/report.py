@@ -46,48 +46,49 @@ def write_comparison_report(
     path: Path, compared: Compared, config: ComparisonConfig, *, opened: bool, every_day: Sequence[str] = ()
 ) -> ReportData:
     """Write the report, whole or not at all, and return what is in it."""
-    rows, comparison = compared.rows, compared.comparison.of_held_out_rows()
+    data, comparison = compared.data, compared.comparison.of_held_out_rows()
     is_held_out = compared.comparison.folds >= 0
-    data = ReportData(
+    page = ReportData(
         comparison,
-        rows.y[is_held_out],
-        rows.table.to_show(rows.rows_to_show, config.show)[is_held_out],
-        title=rows.table.path.name,
-        meaning=rows.label_meaning,
+        data.y[is_held_out],
+        data.table.to_show(data.rows_to_show, config.show)[is_held_out],
+        title=data.table.path.name,
+        meaning=data.label_meaning,
         settings=_settings(compared, config),
         seed=config.seed,
         models=compared.models,
-        X=rows.features[is_held_out],
+        X=data.rows.X[is_held_out],
         every_day=every_day,
     )
-    write_page(data, path, opened=opened)
-    return data
+    write_page(page, path, opened=opened)
+    return page
 
 
 def _settings(compared: Compared, config: ComparisonConfig) -> dict[str, str]:
-    settings = {"File": compared.rows.table.path.name, "Split": compared.split}
+    settings = {"File": compared.data.table.path.name, "Split": compared.split}
     if config.weight is not None:
         settings["Rows count in fits for"] = config.weight
     alphas = {model.named_steps["rank"].get_params().get("alpha") for model in compared.models.values()}
     return settings | {
-        **_feature_settings(compared.rows),
+        **_feature_settings(compared.data),
         "Strengths of the push, p": ", ".join(f"{power:g}" for power in config.powers),
         "L2 strength of the rankers, alpha": ", ".join(f"{alpha:g}" for alpha in sorted(alphas - {None})),
         "Versions": versions(),
     }
 
 
-def _feature_settings(rows: LabelledFeatures) -> dict[str, str]:
-    if rows.table.is_sparse:
+def _feature_settings(data: LabelledFeatures) -> dict[str, str]:
+    X = data.rows.X
+    if data.table.is_sparse:
         scaled = "columns scaled by their largest absolute value, within each fit"
-        return {"Features": f"{rows.features.shape[1]:,}, sparse", "Preprocessing": scaled}
-    names = list(rows.features.columns)
-    left_out = [name for name in rows.table.frame if name not in {rows.label, *names}]
+        return {"Features": f"{X.shape[1]:,}, sparse", "Preprocessing": scaled}
+    names = list(X.columns)
+    left_out = [name for name in data.table.frame if name not in {data.label, *names}]
     return {
-        "Features": f"{rows.describe_features()}: {', '.join(names[:MAX_NAMES])}"
+        "Features": f"{data.describe_features()}: {', '.join(names[:MAX_NAMES])}"
         + f" and {len(names) - MAX_NAMES:,} more" * (len(names) > MAX_NAMES),
         **({"Columns left out": ", ".join(left_out)} if left_out else {}),
-        "Missing values": f"{100 * float(rows.features.isna().to_numpy().mean()):.3g} %",
+        "Missing values": f"{100 * float(X.isna().to_numpy().mean()):.3g} %",
         "Preprocessing": "missing values imputed, numbers scaled, text one-hot encoded (columns of more than "
         f"{MAX_CATEGORIES} texts: by the mean label of each), within each fit",
     }

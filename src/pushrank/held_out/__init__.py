@@ -9,13 +9,14 @@ from pushrank.held_out.fits import (
     record_warnings,
     texts_for_user,
 )
-from pushrank.held_out.plan import Plan, check_classes, part_of_budget, whole_periods
+from pushrank.held_out.plan import Plan, can_split, check_classes, part_of_budget, whole_periods
 from pushrank.held_out.rows import Rows
 
 __all__ = [
     "Fit",
     "Plan",
     "Rows",
+    "can_split",
     "check_classes",
     "fit_params",
     "fit_parts",

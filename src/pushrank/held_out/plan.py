@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.model_selection import RepeatedStratifiedKFold, TimeSeriesSplit
+from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold, TimeSeriesSplit
 from sklearn.utils import check_random_state
 
 from pushrank._numeric import Floats
@@ -65,6 +65,28 @@ class Plan(NamedTuple):
             warn_of_random_folds(X)
         return cls(rows, split_rows(rows, cv, n_repeats, n_splits, seed), cv, n_repeats, budget, seed)
 
+    @classmethod
+    def to_score(cls, rows: Rows, n_parts: int, budget: Budget | None = None) -> Self:
+        """Return the plan by which each row is scored by a fit to others: by time, to earlier ones.
+
+        A class of fewer rows makes fewer parts. With a budget by period the parts are of whole periods, and
+        models are handed the times as they are.
+        """
+        n_rare = int(min(rows.positive.sum(), (~rows.positive).sum()))
+        times = rows.times if budget is None else whole_periods(budget, rows.times)
+        cv, by_time = splitter_of(n_parts, times)
+        if times is None:
+            cv = StratifiedKFold(min(n_parts, n_rare))
+        return cls(rows, list(cv.split(rows.X, rows.y, **by_time)), cv, 1, budget, 0)
+
+    def can_split_again(self, *cvs: int) -> bool:
+        """Return whether each training part can be split by these numbers of parts, one inside the other.
+
+        Both classes have to be in every part.
+        """
+        rows = self.rows._replace(X=np.empty((len(self.rows.y), 0)))
+        return all(can_split(rows.part(self.splits[group[0]][0]), *cvs) for group in self.shared())
+
     def inside(self, train: NDArray[np.intp], budget: int | Budget | None) -> Plan:
         """Return the plan for the rows of a training part, split in the same way."""
         rows = self.rows.part(train)
@@ -113,6 +135,17 @@ class Plan(NamedTuple):
         if isinstance(self.cv, int | np.integer):
             return f"Judged by {self.cv} random folds."
         return f"Judged by {type(self.cv).__name__}." if hasattr(self.cv, "split") else ""
+
+
+def can_split(rows: Rows, n_parts: int, *more: int) -> bool:
+    """Return whether rows can be split into parts, and their training parts into more, with both classes."""
+    # Features would be copied for nothing: numbers of parts are drawn by labels and times.
+    rows = rows._replace(X=np.empty((len(rows.y), 0)))
+    try:
+        splits = split_rows(rows, n_parts, 1, 1, 0)
+    except ValueError:
+        return False
+    return not more or all(can_split(rows.part(train), *more) for train, _ in splits)
 
 
 def whole_periods(budget: Budget, time: Any) -> NDArray[Any]:

@@ -205,11 +205,37 @@ def compare_rankers(
         random_state=random_state,
         n_jobs=n_jobs,
     )
+    return compare_plan(
+        models,
+        plan,
+        scoring=scoring,
+        nested=nested,
+        indifference=indifference,
+        together=together,
+        n_jobs=n_jobs,
+        callback=callback,
+        return_estimators=return_estimators,
+    )
+
+
+def compare_plan(
+    models: Mapping[str, BaseEstimator] | None,
+    plan: Plan,
+    *,
+    scoring: str | Callable[..., float] | None = None,
+    nested: bool = False,
+    indifference: float = 0.0,
+    together: bool | Sequence[str] = False,
+    n_jobs: int | None = None,
+    callback: Callable[[], None] | None = None,
+    return_estimators: bool = False,
+) -> RankerComparison:
+    """Return the comparison of :func:`compare_rankers` on rows whose splits are made already."""
     check_number("indifference", indifference, 0.0)
-    models = checked_models(models, plan.rows, budget)
+    models = checked_models(models, plan.rows, plan.budget)
     members = named_members(models, together)
-    judge = Judge.of(scoring, budget)
-    if members and is_nested(plan.rows.positive, cv):
+    judge = Judge.of(scoring, plan.budget)
+    if members and is_nested(plan):
         models, members = {**models, TOGETHER: stack_of(members, plan)}, {}
     table = fit_table(models, plan, judge.scorer, n_jobs=n_jobs, callback=callback, keep=return_estimators)
     chosen = best_inside(table, judge, n_jobs, callback) if nested else []

@@ -303,8 +303,9 @@ def _with_periods(
     return measures
 
 
-def is_nested(positive: NDArray[np.bool_], cv: Any) -> bool:
+def is_nested(plan: Plan) -> bool:
     """Return whether all models together are fitted to every training part."""
+    positive, cv = plan.rows.positive, plan.cv
     few = len(positive) < MIN_ROWS_TOGETHER or positive.sum() < MIN_POSITIVES_TOGETHER
     return bool(few) or not (isinstance(cv, int | np.integer) or hasattr(cv, "split"))
 
