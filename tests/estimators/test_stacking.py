@@ -384,7 +384,7 @@ def test_parameters_out_of_range(params, message):
 def test_one_class_in_a_fold():
     rare = np.zeros(len(Y), dtype=int)
     rare[:3] = 1
-    with pytest.raises(ValueError, match="one class alone"):
+    with pytest.raises(ValueError, match="one class only"):
         StackingRanker(MEMBERS[:1], cv=StratifiedKFold(5)).fit(X, rare)
 
 

@@ -31,6 +31,7 @@ from pushrank.estimators._base import progress_bar
 from pushrank.estimators._docstrings import search_docs
 from pushrank.estimators._scoring import HeldOutScorer
 from pushrank.estimators._target import Target
+from pushrank.held_out import check_parts
 from pushrank.metrics import average_precision, precision_at_k
 from pushrank.metrics._ranking import Ranking
 
@@ -159,8 +160,19 @@ class Search:
         if time is None and groups is None and isinstance(ranker.cv, int | None):
             warn_of_random_folds(X)
         cv, by_time = splitter_of(ranker.cv, times)
-        folds = stratified_folds(cv, X, target, split_params(ranker, groups=groups) | by_time)
-        return cls(ranker, target, folds, times)
+        codes, all_rows = np.asarray(target.codes).astype(np.intp), np.arange(target.sample.n_rows)
+        params = split_params(ranker, groups=groups) | by_time
+        splits = [
+            # Masks and negative numbers become numbers.
+            (all_rows[np.asarray(train)], all_rows[np.asarray(test)])
+            for train, test in check_cv(cv, codes, classifier=True).split(X, codes, **params)
+        ]
+        if not splits:
+            raise ValueError(
+                f"cv={ranker.cv!r} gives no split of the rows; give a number of folds, or at least one split."
+            )
+        check_parts(splits, codes > 0, target.weights)
+        return cls(ranker, target, [Fold(number, *split) for number, split in enumerate(splits)], times)
 
     def run(
         self,
@@ -411,28 +423,6 @@ def split_params(ranker: Any, **metadata: Any) -> dict[str, Any]:
     if not metadata or not get_config()["enable_metadata_routing"]:
         return metadata
     return dict(process_routing(ranker, "fit", **metadata).splitter.split)
-
-
-def stratified_folds(cv: Any, X: Any, target: Target, metadata: dict[str, Any]) -> list[Fold]:
-    """Return the folds of a number, splitter or iterable, both classes being in either part of each."""
-    codes = np.asarray(target.codes).astype(np.intp)
-    folds, all_rows = [], np.arange(len(codes))
-    for number, parts in enumerate(check_cv(cv, codes, classifier=True).split(X, codes, **metadata)):
-        # Masks and negative numbers become numbers.
-        fold = Fold(number, *(all_rows[np.asarray(part)] for part in parts))
-        for part, rows in (("train", fold.train), ("score", fold.test)):
-            counted = codes[rows] if target.weights is None else codes[rows][target.weights[rows] > 0.0]
-            if len(np.unique(counted)) < 2:
-                raise ValueError(
-                    f"fold {number} of the cross-validation has rows of one class alone to {part} on; use "
-                    "fewer folds, or a splitter that stratifies."
-                )
-        folds.append(fold)
-    if not folds:
-        raise ValueError(
-            f"cv={cv!r} gives no split of the rows; give a number of folds, or at least one split."
-        )
-    return folds
 
 
 def results_table(params: Sequence[dict[str, Any]], values: Floats) -> dict[str, Any]:

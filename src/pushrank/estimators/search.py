@@ -15,7 +15,6 @@ from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d,
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from pushrank._numeric import Floats
-from pushrank._parallel import one_blas_thread
 from pushrank.budgets import Budget
 from pushrank.estimators import _search
 from pushrank.estimators._base import RankerMixin, set_classes, tags_of_all
@@ -24,7 +23,7 @@ from pushrank.estimators._search import PerRow, Selection
 from pushrank.estimators._target import check_alpha, two_class_target
 from pushrank.estimators.boosting import PushBoost
 from pushrank.estimators.push import PNormPush
-from pushrank.held_out import fit_params, model_scores
+from pushrank.held_out import fit_params, fit_threads, model_scores
 
 ROUNDS = "n_estimators"
 
@@ -296,8 +295,8 @@ def fit_candidates(
 
     families = [candidate.name for candidate in candidates for _ in range(candidate.n_members)]
     complexity = {candidate.name: number for number, candidate in enumerate(candidates)}
-    # On one thread of BLAS sums have one order, so that the number of jobs changes nothing.
-    with one_blas_thread():
+    # As in the held-out loop: sums have one order, so that the number of jobs changes nothing.
+    with fit_threads(len(labels)):
         results = search.run(solve, measure, len(families), keep_scores=keep_scores)
         best = _search.choose_for_budget(
             search_ranker, results, families, complexity, measure.one_hit(search.folds)

@@ -4,12 +4,13 @@ from pushrank.held_out.fits import (
     Fit,
     fit_params,
     fit_parts,
+    fit_threads,
     kept_in,
     model_scores,
     record_warnings,
     texts_for_user,
 )
-from pushrank.held_out.plan import Plan, can_split, check_classes, part_of_budget, whole_periods
+from pushrank.held_out.plan import Plan, can_split, check_classes, check_parts, part_of_budget, whole_periods
 from pushrank.held_out.rows import Rows
 
 __all__ = [
@@ -18,8 +19,10 @@ __all__ = [
     "Rows",
     "can_split",
     "check_classes",
+    "check_parts",
     "fit_params",
     "fit_parts",
+    "fit_threads",
     "kept_in",
     "model_scores",
     "part_of_budget",

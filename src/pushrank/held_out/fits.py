@@ -163,7 +163,7 @@ def _fitted(
     if path is not None and path.exists():
         return _read(path)
     caught: list[Caught] = []
-    with _catch(caught) if work.record else nullcontext(), work.guard(name, number), _threads(rows):
+    with _catch(caught) if work.record else nullcontext(), work.guard(name, number), fit_threads(len(rows.y)):
         ranker = clone(ranker).fit(
             rows.X, rows.y, **fit_params(ranker, rows.weights, rows.times, rows.groups)
         )
@@ -190,9 +190,9 @@ def _read(path: Path) -> Fit:
 
 
 @contextmanager
-def _threads(rows: Rows) -> Iterator[None]:
+def fit_threads(n_rows: int) -> Iterator[None]:
     """Let a fit have one thread of BLAS, whose sums then have one order, and of few rows one of OpenMP."""
-    with one_thread() if len(rows.y) < MIN_ROWS_OF_THREADS else nullcontext(), one_blas_thread():
+    with one_thread() if n_rows < MIN_ROWS_OF_THREADS else nullcontext(), one_blas_thread():
         yield
 
 

@@ -213,14 +213,20 @@ def split_rows(
             f"cv must give at least 2 test parts and put no row into more than one, got {len(splits)} parts "
             f"and rows that are in {held_out.max()} of them; take KFold or the like."
         )
+    check_parts(splits, rows.positive)
+    return splits
+
+
+def check_parts(splits: Splits, positive: NDArray[np.bool_], weights: Floats | None = None) -> None:
+    """Raise unless both classes are among the rows of each part that have a weight."""
     for part, numbers in enumerate(splits, 1):
         for what, held in zip(("training", "test"), numbers, strict=True):
-            if len(np.unique(rows.positive[held])) < 2:
+            counted = held if weights is None else held[weights[held] > 0.0]
+            if positive[counted].all() or not positive[counted].any():
                 raise ValueError(
-                    f"{what} part {part} of {len(splits)} has rows of one class only; take fewer folds, or "
-                    "other groups or times."
+                    f"{what} part {part} of {len(splits)} has rows of one class only; take fewer folds, a "
+                    "splitter that stratifies, or other groups or times."
                 )
-    return splits
 
 
 def part_of_budget(budget: int, n_part: int, n_rows: int) -> int:
