@@ -52,8 +52,9 @@ def lowest(session: nox.Session) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Build the site, where a warning is an error."""
-    session.install("-e", ".", "--group", "docs")
+    """Run what guides, stories and examples show, and build the site, where a warning is an error."""
+    session.install("-e", ".[test]", "--group", "docs")
+    session.run("python", "-m", "pytest", "-n", "auto", "-m", "docs")
     session.run("python", "-m", "sphinx", "-W", "-n", "--keep-going", "docs", "build/site", *session.posargs)
 
 

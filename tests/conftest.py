@@ -18,10 +18,12 @@ settings.load_profile("default")
 
 
 def pytest_configure(config):
-    """Leave the nightly tests out, unless ``-m`` names them."""
+    """Leave out the tests of the night, and those of guides by day, unless ``-m`` names them."""
     chosen = config.option.markexpr
-    if "nightly" not in chosen:
-        config.option.markexpr = f"({chosen}) and not nightly" if chosen else "not nightly"
+    left_out = [] if "nightly" in chosen else ["nightly"] if "docs" in chosen else ["nightly", "docs"]
+    config.option.markexpr = " and ".join(
+        [f"({chosen})"] * bool(chosen) + [f"not {kind}" for kind in left_out]
+    )
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -34,6 +34,7 @@ OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 LONG = {"instead_of", "report"}
 
 
+@pytest.mark.docs
 @pytest.mark.parametrize(
     "guide",
     [pytest.param(path, marks=[pytest.mark.nightly] * (path.stem in LONG)) for path in GUIDES],
@@ -91,6 +92,7 @@ def test_code_runs_that_needs_a_package_beyond_the_tests(name, package, printed,
     assert capsys.readouterr().out.startswith(printed)
 
 
+@pytest.mark.docs
 def test_the_guide_to_measures_prints_what_it_shows(capsys, monkeypatch):
     """But for the numbers, whose last digits are the machine's, so that few resamples do."""
     monkeypatch.setattr("pushrank.metrics._bootstrap.DEFAULT_RESAMPLES", 200)

@@ -19,6 +19,7 @@ def test_there_are_examples():
 LONG = {"plot_1_list_of_100", "plot_2_million_rows", "plot_5_money", "plot_8_screening_plate"}
 
 
+@pytest.mark.docs
 @pytest.mark.parametrize(
     "script",
     [pytest.param(script, marks=[pytest.mark.nightly] * (script.stem in LONG)) for script in SCRIPTS],

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from pushrank.cli import app
 
+pytestmark = pytest.mark.docs
 DATA = os.environ.get("PUSHRANK_DATA")
 PAGE = (Path(__file__).parents[2] / "docs" / "every_day.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(python|console|text)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)

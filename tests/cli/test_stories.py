@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 from pushrank.cli import app
 from tests.cli.runner import FEW
 
+pytestmark = pytest.mark.docs
 DATA = os.environ.get("PUSHRANK_DATA")
 PAGES = sorted((Path(__file__).parents[2] / "docs" / "stories").glob("*.md"))
 STORIES = [page for page in PAGES if page.stem != "index"]
