@@ -18,6 +18,7 @@ from sklearn.utils import check_random_state
 
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled, map_chunks, one_blas_thread
+from pushrank._types import Seed
 from pushrank.metrics._counts import RankCounts
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics._registry import BoundMetric
@@ -157,7 +158,7 @@ class StratifiedBootstrap:
             return [metric.call(None, ranking) for ranking in self.rankings for metric in self.metrics]
         return self.evaluate_counts(*(np.ones(n, dtype=np.uint8) for n in (self.n_positive, self.n_negative)))
 
-    def evaluate_resamples(self, n_resamples: int, random_state: Any) -> Floats:
+    def evaluate_resamples(self, n_resamples: int, random_state: Seed) -> Floats:
         """Return the values on every resample, shape (n_resamples, n_columns); each has a seed of its own."""
         largest = np.iinfo(np.uint64).max
         seeds = check_random_state(random_state).randint(largest, size=(n_resamples, 2), dtype=np.uint64)
@@ -174,7 +175,7 @@ class StratifiedBootstrap:
         with one_blas_thread():
             return np.concatenate(map_chunks(task, list(pairwise(cuts))))
 
-    def positive_jackknife(self, random_state: Any) -> list[Floats]:
+    def positive_jackknife(self, random_state: Seed) -> list[Floats]:
         """Return the values with one block of rows, or groups, at a time counted twice, for each stratum.
 
         Unlike leaving blocks out, that is possible with a single positive, or for the precision at the last

@@ -7,7 +7,7 @@ an error, as half an error, or as none.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,8 @@ from pushrank._parallel import compiled
 Ties = Literal["pessimistic", "half", "optimistic"]
 TIED_ERROR = {"pessimistic": 1.0, "half": 0.5, "optimistic": 0.0}
 """The part of a tied pair that counts as an error."""
+
+State = TypeVar("State", bound=tuple[float, ...])
 
 
 @compiled()
@@ -91,20 +93,20 @@ class RankCounts:
         """The share of positives among all rows."""
         return self.total_positive / self.total
 
-    def evaluate(self, metric: Callable[..., Any], **parameters: Any) -> float:
+    def evaluate(self, metric: Callable[..., float], **parameters: object) -> float:
         """Return a metric of this ranking, whose rows need no further check."""
         return float(metric(None, self, **parameters))
 
-    def walk(self, step: Callable[..., Any], state: tuple[float, ...], *arguments: Any) -> Any:
+    def walk(self, step: Callable[..., State], state: State, *arguments: object) -> State:
         """Return the state after the steps down the list, which ``step`` takes at once or by stretches."""
         return step(state, self.positive_counts, self.negative_counts, *arguments)
 
-    def hits_among(self, rows: NDArray[Any]) -> Floats:
+    def hits_among(self, rows: NDArray[np.integer] | NDArray[np.floating]) -> Floats:
         """Return the expected number of positives among so many first rows."""
         hits, misses = self._counts_from_top
         return np.asarray(np.interp(rows, hits + misses, hits))
 
-    def hits_above_misses(self, misses: NDArray[Any]) -> Floats:
+    def hits_above_misses(self, misses: NDArray[np.integer] | NDArray[np.floating]) -> Floats:
         """Return the expected number of positives above the next negative after so many."""
         # If several bins end at the same number of negatives, interp takes the last, as it should.
         return np.asarray(np.interp(misses, *self._counts_from_top[::-1]))

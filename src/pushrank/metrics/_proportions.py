@@ -1,13 +1,14 @@
 """Confidence intervals of proportions, from the number of hits among so many rows."""
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 from scipy.stats import beta
 
 from pushrank._numeric import Floats
 from pushrank._validation import check_number
+
+Numbers = float | NDArray[np.floating] | NDArray[np.integer]
 
 
 def wilson_interval(hits: Floats, rows: Floats, confidence_level: float) -> tuple[Floats, Floats]:
@@ -23,7 +24,7 @@ def wilson_interval(hits: Floats, rows: Floats, confidence_level: float) -> tupl
     return np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)
 
 
-def clopper_pearson_interval(hits: Any, rows: Any, tail: Any) -> tuple[Any, Any]:
+def clopper_pearson_interval(hits: Numbers, rows: Numbers, tail: float | Floats) -> tuple[Floats, Floats]:
     """Return Clopper and Pearson's interval, which misses the chance on each side with probability ``tail``.
 
     Clopper and Pearson, *The use of confidence or fiducial limits*, Biometrika 26 (1934).

@@ -17,6 +17,7 @@ from sklearn.utils import check_consistent_length
 
 from pushrank._numeric import Floats
 from pushrank._parallel import CHUNK_ELEMENTS, compiled, map_chunks, row_chunks, sum_chunks
+from pushrank._types import AnyArray, Label
 from pushrank._validation import (
     are_missing,
     as_numbers,
@@ -87,7 +88,7 @@ class Ranking(RankCounts):
         y_true: ArrayLike,
         scores: ArrayLike,
         sample_weight: ArrayLike | None = None,
-        pos_label: Any = None,
+        pos_label: Label | None = None,
     ) -> None:
         self.scores = checked_scores(column(scores, "scores"))
         self.is_positive = positive_mask(y_true, pos_label)
@@ -101,7 +102,7 @@ class Ranking(RankCounts):
             if weights is not None and not weights.any():
                 raise ValueError(f"sample_weight is zero for every {name} row; ranking needs both classes.")
 
-    def _with(self, **changed: Any) -> Self:
+    def _with(self, **changed: object) -> Self:
         """Return a ranking with other rows or scores, and without the counts that were kept."""
         other = object.__new__(type(self))
         kept = {name: vars(self)[name] for name in ("is_positive", "scores", "weights", "value", "groups")}
@@ -292,7 +293,7 @@ def checked_rankings(
     y_true: ArrayLike,
     all_scores: Sequence[ArrayLike],
     sample_weight: ArrayLike | None,
-    pos_label: Any,
+    pos_label: Label | None,
     value: ArrayLike | None = None,
     groups: ArrayLike | None = None,
 ) -> list[Ranking]:
@@ -314,14 +315,14 @@ def _bin_index(thresholds: Floats, scores: Floats) -> NDArray[np.int64]:
     return bins
 
 
-def positive_mask(y_true: ArrayLike, pos_label: Any) -> NDArray[np.bool_]:
+def positive_mask(y_true: ArrayLike, pos_label: Label | None) -> NDArray[np.bool_]:
     """Return which labels are positive, of exactly two."""
     if pos_label is None:
         check_ordered_categorical(y_true, "y_true")
     return two_classes(column(y_true, "y_true"), "y_true", pos_label)[1]
 
 
-def checked_scores(scores: NDArray[Any]) -> Floats:
+def checked_scores(scores: AnyArray) -> Floats:
     """Return finite scores as float64, or as their ranks where that would merge distinct ones."""
     largest_exact = 2**53
     if scores.dtype.kind in "iu" and len(scores):
@@ -365,7 +366,7 @@ K_ROUNDING = 1e-9
 """The relative rounding by which a product such as 0.07 * 100 may exceed a whole number."""
 
 
-def check_depth(k: Any = None, fraction: Any = None, fraction_of_positives: Any = None) -> None:
+def check_depth(k: object = None, fraction: object = None, fraction_of_positives: object = None) -> None:
     """Raise unless exactly one of the three ways to limit the list is set, and in its range.
 
     A k that is no integer is refused, because a share passed as k could mean a share of the rows or of the
@@ -391,14 +392,17 @@ def check_depth(k: Any = None, fraction: Any = None, fraction_of_positives: Any 
         check_number(name, share, above=0.0, most=1.0)
 
 
-def refuse_periods(k: Any, instead: str) -> None:
+def refuse_periods(k: object, instead: str) -> None:
     """Raise TypeError where the number of first rows is a budget by period, and say what takes one."""
     if isinstance(k, Budget):
         raise TypeError(f"k must be a number of rows of the whole list, got {k!r}; by period use {instead}.")
 
 
 def depth_in_rows(
-    ranking: RankCounts, k: Any = None, fraction: Any = None, fraction_of_positives: Any = None
+    ranking: RankCounts,
+    k: float | None = None,
+    fraction: float | None = None,
+    fraction_of_positives: Any = None,
 ) -> float:
     """Return the weight of the rows looked at, which is set in one of three ways."""
     check_depth(k, fraction, fraction_of_positives)

@@ -13,11 +13,12 @@ from sklearn.utils.validation import _num_samples
 
 from pushrank._numeric import Floats
 from pushrank._parallel import map_chunks
+from pushrank._types import Label
 from pushrank.metrics._counts import RankCounts
 from pushrank.metrics._docstrings import shared_docs
 from pushrank.metrics._ranking import Ranking
 
-NOTHING: Mapping[str, Any] = MappingProxyType({})
+NOTHING: Mapping[str, float] = MappingProxyType({})
 
 
 class Figure(NamedTuple):
@@ -66,12 +67,12 @@ class MetricSpec:
     """A metric, and what is declared of it by :func:`register_metric`."""
 
     name: str
-    function: Callable[..., Any]
+    function: Callable[..., float]
     family: str = "the caller's"
     error: SamplingError = SamplingError()
     uses_scores: bool = True
     greater_is_better: bool = True
-    scorers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    scorers: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     figures: Sequence[Figure] = ()
 
     @property
@@ -88,7 +89,7 @@ class MetricSpec:
 METRICS: dict[str, MetricSpec] = {}
 """The metrics that give a ranking one number, by name: those that can be resampled and made scorers."""
 
-MetricFunction = TypeVar("MetricFunction", bound=Callable[..., Any])
+MetricFunction = TypeVar("MetricFunction", bound=Callable[..., float])
 
 
 def register_metric(
@@ -96,7 +97,7 @@ def register_metric(
     error: SamplingError = MetricSpec.error,
     uses_scores: bool = False,
     greater_is_better: bool = True,
-    scorers: Mapping[str, Mapping[str, Any]] | None = None,
+    scorers: Mapping[str, Mapping[str, object]] | None = None,
     figures: Sequence[Figure] = (),
 ) -> Callable[[MetricFunction], MetricFunction]:
     """Return a decorator that registers a metric and fills the shared paragraphs of its docstring.
@@ -130,11 +131,11 @@ class BoundMetric:
     """A metric with values of its parameters; the spec of a user's function has the defaults alone."""
 
     spec: MetricSpec
-    call: Callable[..., Any]
-    parameters: Mapping[str, Any]
+    call: Callable[..., float]
+    parameters: Mapping[str, object]
 
 
-def bind_metric(metric: Any, **parameters: Any) -> BoundMetric:
+def bind_metric(metric: str | Callable[..., Any], **parameters: object) -> BoundMetric:
     """Return a metric, or the one of :mod:`pushrank.metrics` that a name stands for, with its parameters."""
     if isinstance(metric, str):
         if metric not in METRICS:
@@ -145,7 +146,7 @@ def bind_metric(metric: Any, **parameters: Any) -> BoundMetric:
         metric = METRICS[metric].function
     if not callable(metric):
         raise TypeError(f"metric must be callable or one of {sorted(METRICS)}, got {type(metric).__name__}.")
-    call: Callable[..., Any] = partial(metric, **parameters) if parameters else metric
+    call: Callable[..., float] = partial(metric, **parameters) if parameters else metric
     function = call
     # Python merges a partial of a partial into a single partial with the keywords of both.
     if isinstance(call, partial):
@@ -174,7 +175,7 @@ def evaluate(
     y_true: ArrayLike,
     scores: ArrayLike | RankCounts,
     sample_weight: ArrayLike | None,
-    pos_label: Any,
+    pos_label: Label | None,
 ) -> Any:
     """Return a metric of one ranking, also a checked one, or of each row of scores, shape (n_rankings, n)."""
     if isinstance(scores, RankCounts):

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from pushrank._numeric import Floats
+from pushrank._types import Seed
 from pushrank._validation import check_number
 from pushrank.metrics._bootstrap import StratifiedBootstrap, default_n_resamples
 from pushrank.metrics._ranking import Ranking
@@ -35,7 +36,7 @@ class Sampling:
 
     level: float
     n_resamples: int | None
-    random_state: Any
+    random_state: Seed
     method: Method = "bca"
     # Whether a metric that is not a number on some resamples has limits of NaN, or is an error.
     may_be_nan: bool = False
@@ -156,7 +157,7 @@ class BCaInterval(PercentileInterval):
         return max(least, float(2.0 * stdtr(self.freedom, -np.abs(reach) / self.expansion)))
 
 
-def _accelerated(shifted: Any, acceleration: float) -> Any:
+def _accelerated(shifted: Floats, acceleration: float) -> Floats:
     """Return ``shifted / (1 - acceleration * shifted)``, infinite beyond its pole."""
     room = 1.0 - acceleration * shifted
     return np.where(room > 0.0, shifted / np.where(room > 0.0, room, 1.0), np.copysign(np.inf, shifted))

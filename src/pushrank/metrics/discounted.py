@@ -13,6 +13,7 @@ from sklearn.utils import check_consistent_length
 
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled, map_chunks
+from pushrank._types import Label
 from pushrank._validation import as_numbers, check_number, column
 from pushrank.metrics._counts import TIED_ERROR, RankCounts, Ties, tied_error
 from pushrank.metrics._ranking import K_ROUNDING, check_depth, checked_scores, positive_mask, summable_weights
@@ -176,7 +177,7 @@ def discounted_cumulative_gain(
     log_base: float = 2.0,
     ties: RankTies = "half",
     sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: Label | None = None,
 ) -> Any:
     r"""Return the discounted gains of the positives, summed.
 
@@ -333,7 +334,7 @@ def mean_reciprocal_rank(
     qid: ArrayLike | None = None,
     ties: Ties = "half",
     sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: Label | None = None,
 ) -> Any:
     r"""Return the mean over the queries of the reciprocal rank of the first positive.
 
@@ -391,7 +392,7 @@ def average_reciprocal_rank(
     *,
     ties: RankTies = "half",
     sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: Label | None = None,
 ) -> Any:
     r"""Return the reciprocal ranks of the positives, summed: Rudin's AveR.
 
@@ -432,11 +433,11 @@ def average_reciprocal_rank(
 def rank_error(
     y_true: ArrayLike,
     scores: ArrayLike,
-    price: Callable[[Floats], Any] = np.log1p,
+    price: Callable[[Floats], Floats] = np.log1p,
     *,
     ties: RankTies = "half",
     sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: Label | None = None,
 ) -> Any:
     r"""Return the ranking error under any price of the ranks of the positives.
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pushrank._parallel import compiled
+from pushrank._types import Label
 from pushrank._validation import check_number
 from pushrank.metrics._counts import RankCounts, Ties, tied_error
 from pushrank.metrics._registry import METRICS, Figure, evaluate, register_metric
@@ -84,7 +85,7 @@ def robust_initial_enhancement(
     *,
     ties: Ties = "half",
     sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: Label | None = None,
 ) -> Any:
     r"""Return the exponentially discounted positives over their expectation for a random order: RIE.
 
@@ -140,7 +141,7 @@ def bedroc(
     *,
     ties: Ties = "half",
     sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: Label | None = None,
 ) -> Any:
     r"""Return the Boltzmann-enhanced discrimination of the ROC: RIE between its worst and best values.
 
@@ -189,7 +190,7 @@ def bedroc(
     return evaluate(position, y_true, scores, sample_weight, pos_label)
 
 
-def _checked_rate(alpha: Any) -> float:
+def _checked_rate(alpha: float) -> float:
     check_number("alpha", alpha, above=0.0)
     # At rates below this the metrics no longer change, but their terms would underflow.
     return max(float(alpha), 1e-20)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pushrank._numeric import Floats
+from pushrank._types import Label
 from pushrank._validation import check_number
 from pushrank.metrics._docstrings import shared_docs
 from pushrank.metrics._ranking import Ranking, round_up_to_rows
@@ -63,7 +64,7 @@ def gains_table(
     *,
     n_parts: int = 10,
     sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: Label | None = None,
 ) -> GainsTable:
     r"""Return the contents of each tenth of a list: the gains table, or decile table, of marketing.
 

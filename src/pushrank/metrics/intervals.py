@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pushrank._types import Label, Seed
 from pushrank._validation import warn
 from pushrank.metrics._docstrings import shared_docs
 from pushrank.metrics._proportions import clopper_pearson_interval, difference_of_hits_interval
@@ -46,7 +47,7 @@ class ConfidenceInterval(NamedTuple):
 def confidence_interval(
     y_true: ArrayLike,
     scores: ArrayLike,
-    metric: str | Callable[..., Any] = "average_precision",
+    metric: str | Callable[..., float] = "average_precision",
     *,
     method: Method = "bca",
     confidence_level: float = 0.95,
@@ -54,9 +55,9 @@ def confidence_interval(
     value: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
-    random_state: Any = None,
-    **parameters: Any,
+    pos_label: Label | None = None,
+    random_state: Seed = None,
+    **parameters: object,
 ) -> ConfidenceInterval:
     r"""Return an interval for the metric that the scores would have on the whole population.
 
@@ -124,7 +125,12 @@ def confidence_interval(
 
 
 def _checked_request(
-    metric: Any, parameters: dict[str, Any], method: Any, confidence_level: Any, n_resamples: Any, groups: Any
+    metric: str | Callable[..., float],
+    parameters: dict[str, object],
+    method: str,
+    confidence_level: float,
+    n_resamples: int | None,
+    groups: ArrayLike | None,
 ) -> tuple[BoundMetric, float]:
     """Return the metric and the level of an interval, both checked along with its method."""
     measured = bind_metric(metric, **parameters)
@@ -227,7 +233,7 @@ def compare(
     y_true: ArrayLike,
     scores_a: ArrayLike,
     scores_b: ArrayLike,
-    metric: str | Callable[..., Any] = "average_precision",
+    metric: str | Callable[..., float] = "average_precision",
     *,
     method: Method = "bca",
     confidence_level: float = 0.95,
@@ -235,9 +241,9 @@ def compare(
     value: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
-    random_state: Any = None,
-    **parameters: Any,
+    pos_label: Label | None = None,
+    random_state: Seed = None,
+    **parameters: object,
 ) -> Comparison:
     r"""Return the difference of two rankings of the same rows in a metric, with an interval and a p-value.
 

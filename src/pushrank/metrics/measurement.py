@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 from pushrank._html import html_sentences, html_table
 from pushrank._numeric import decimals
 from pushrank._optional import import_optional
+from pushrank._types import Label, Seed
 from pushrank.metrics._bootstrap import default_n_resamples
 from pushrank.metrics._docstrings import shared_docs
 from pushrank.metrics._families import metrics_in_order
@@ -46,7 +47,12 @@ class TableFigure(NamedTuple):
 
 
 def table_figures(
-    rows: float, depth: Mapping[str, Any], choices: Mapping[str, Any], *, with_value: bool, every: bool
+    rows: float,
+    depth: Mapping[str, float | None],
+    choices: Mapping[str, Sequence[Mapping[str, float]]],
+    *,
+    with_value: bool,
+    every: bool,
 ) -> list[TableFigure]:
     """Return the figures that the metrics declare, for a list whose first rows are looked at.
 
@@ -92,7 +98,7 @@ def top_of_list(
     scores: ArrayLike,
     *,
     sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: Label | None = None,
 ) -> dict[str, float]:
     r"""Return the main metrics of a ranking, each with its default rule for ties.
 
@@ -309,7 +315,7 @@ class Measurement:
         columns = ["model", "against", "measure", "figure", "low", "high", "p_value"]
         return frame.reindex(columns=columns).assign(note=note)
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, object]:
         """Return everything but the curves as a dict of plain values, for JSON, with None in place of NaN."""
         return {
             "rows": self.n_rows,
@@ -349,8 +355,8 @@ def measure(
     confidence_level: float | None = 0.95,
     n_resamples: int | None = None,
     sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
-    random_state: Any = None,
+    pos_label: Label | None = None,
+    random_state: Seed = None,
 ) -> Measurement:
     r"""Measure the top of the lists of any models, with intervals, differences, gains tables and curves.
 
@@ -479,7 +485,7 @@ def measure(
     )
 
 
-def scores_by_name(scores: Any) -> dict[str, Any]:
+def scores_by_name(scores: Any) -> dict[str, ArrayLike]:
     """Return the scores of each model by its name, from a mapping, a data frame or one array."""
     # A series has items too, but these are its rows.
     is_table = getattr(scores, "ndim", 2) == 2 and hasattr(scores, "items")

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pushrank._numeric import Floats
+from pushrank._types import Label
 from pushrank._validation import check_number
 from pushrank.metrics._counts import Ties
 from pushrank.metrics._ranking import Ranking, depth_in_rows
@@ -25,7 +26,7 @@ def net_benefit(
     fraction_of_positives: float | None = None,
     ties: Ties = "half",
     sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: Label | None = None,
 ) -> Any:
     r"""Return what acting on the first rows, or on those that are likely enough, is worth in hits a row.
 

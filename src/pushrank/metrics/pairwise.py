@@ -12,6 +12,7 @@ from scipy.optimize import brentq
 from scipy.special import logsumexp
 
 from pushrank._numeric import Floats
+from pushrank._types import Label
 from pushrank._validation import check_number
 from pushrank.metrics._counts import RankCounts, Ties, tied_error
 from pushrank.metrics._docstrings import shared_docs
@@ -26,7 +27,7 @@ def height(
     *,
     ties: Ties = "pessimistic",
     sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: Label | None = None,
 ) -> Floats:
     r"""Return the height of every negative: the number of positives that it is ranked above.
 
@@ -67,7 +68,7 @@ def reverse_height(
     *,
     ties: Ties = "pessimistic",
     sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: Label | None = None,
 ) -> Floats:
     r"""Return the reverse height of every positive: the number of negatives that are ranked above it.
 
@@ -101,7 +102,7 @@ def reverse_height(
     return np.asarray(ranking.negatives_above(ties)[ranking.positive_threshold_index])
 
 
-def positive_trials(ranking: Ranking, **parameters: Any) -> list[Trials]:
+def positive_trials(ranking: Ranking, **parameters: object) -> list[Trials]:
     """Return the positives as trials of a metric that counts some of them, or their share."""
     unit = 1.0 if parameters.get("normalize") else ranking.total_positive
     return [Trials(ranking.effective_number(ranking.is_positive), unit)]
@@ -121,7 +122,7 @@ def r_max(
     *,
     ties: Ties = "pessimistic",
     sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: Label | None = None,
 ) -> Any:
     r"""Return the largest height of a negative: the number of positives below the best negative.
 
@@ -173,7 +174,7 @@ def rp_error(
     scale: Literal["raw", "log", "mean"] = "raw",
     ties: Ties = "pessimistic",
     sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: Label | None = None,
 ) -> Any:
     r"""Return the p-norm ranking error: the heights of the negatives to the power p, summed.
 
@@ -236,12 +237,12 @@ def rp_error(
 def rg_error(
     y_true: ArrayLike,
     scores: ArrayLike,
-    price: Callable[[Floats], Any] = np.square,
+    price: Callable[[Floats], Floats] = np.square,
     *,
     scale: Literal["raw", "mean"] = "raw",
     ties: Ties = "pessimistic",
     sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: Label | None = None,
 ) -> Any:
     r"""Return the ranking error under any price of the heights.
 
@@ -296,7 +297,7 @@ def rg_error(
     return evaluate(error, y_true, scores, sample_weight, pos_label)
 
 
-def _height_of_price(price: Callable[[Floats], Any], mean: float, heights: Floats) -> float:
+def _height_of_price(price: Callable[[Floats], Floats], mean: float, heights: Floats) -> float:
     """Return the height whose price is the mean price of some heights, by a root search."""
     if not math.isfinite(mean):
         raise ValueError(f"the mean price of the heights is {mean}; choose a price that grows more slowly.")
@@ -320,7 +321,7 @@ def margin_error(
     *,
     ties: Ties = "pessimistic",
     sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: Label | None = None,
 ) -> Any:
     r"""Return the p-norm ranking error with a margin: a pair is right if its margin exceeds theta.
 
@@ -387,7 +388,7 @@ def margin(
     *,
     norm: float = 1.0,
     sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: Label | None = None,
 ) -> Any:
     r"""Return the least margin of a pair: the worst positive's score less the best negative's.
 
@@ -434,7 +435,7 @@ def smooth_margin(
     *,
     norm: float = 1.0,
     sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: Label | None = None,
 ) -> Any:
     r"""Return the smooth margin of a ranking: its margin from below, softened over all pairs.
 

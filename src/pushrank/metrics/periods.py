@@ -15,6 +15,7 @@ from sklearn.utils import check_consistent_length
 from pushrank._html import html_sentences, html_table
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
+from pushrank._types import AnyArray, Label
 from pushrank._validation import check_number
 from pushrank.budgets import Budget, Periods
 from pushrank.metrics._docstrings import shared_docs
@@ -182,7 +183,7 @@ class PeriodMeasurement:
     """
 
     budget: Budget
-    labels: NDArray[Any]
+    labels: AnyArray
     sizes: NDArray[np.int64]
     positives: NDArray[np.int64]
     hits: dict[str, Floats]
@@ -349,7 +350,7 @@ class PeriodMeasurement:
         """Return :meth:`records` as a pandas data frame."""
         return import_optional("pandas", "io").DataFrame(self.records())
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, object]:
         """Return everything as a dict of plain values, for JSON, with None in place of NaN."""
         several = len(self.hits) > 1 < len(self.sizes)
         regret = self.regret() if several else None
@@ -408,7 +409,7 @@ def measure_periods(
     value: ArrayLike | None = None,
     ids: ArrayLike | None = None,
     confidence_level: float | None = 0.95,
-    pos_label: Any = None,
+    pos_label: Label | None = None,
 ) -> PeriodMeasurement:
     r"""Measure the hits in the first rows of every hour, day, week, month or batch, by the scores of models.
 
@@ -487,7 +488,7 @@ def measure_periods(
     n_periods, worth = len(periods.labels), rankings[0].value
     looked_at = np.minimum(budget.n, periods.sizes)
 
-    def by_period(weights: Any) -> Any:
+    def by_period(weights: Floats | NDArray[np.bool_] | None) -> Any:
         return np.bincount(periods.codes, weights, minlength=n_periods)
 
     chances = {

@@ -11,6 +11,7 @@ from scipy.special import digamma
 
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled
+from pushrank._types import Label
 from pushrank._validation import check_number
 from pushrank.metrics._counts import RankCounts, Ties, negatives_above, tied_error
 from pushrank.metrics._ranking import K_ROUNDING, Ranking, depth_in_rows, round_up_to_rows
@@ -42,7 +43,11 @@ def hit_error(value_of_all: Callable[[Ranking, float], float]) -> SamplingError:
     """
 
     def trials(
-        ranking: Ranking, k: Any = None, fraction: Any = None, fraction_of_positives: Any = None, **_: Any
+        ranking: Ranking,
+        k: int | None = None,
+        fraction: float | None = None,
+        fraction_of_positives: float | None = None,
+        **_: object,
     ) -> list[Trials]:
         depth = depth_in_rows(ranking, k, fraction, fraction_of_positives)
         value = value_of_all(ranking, depth)
@@ -51,7 +56,11 @@ def hit_error(value_of_all: Callable[[Ranking, float], float]) -> SamplingError:
         return [Trials(n_rows, value), Trials(n_positives, value * ranking.total_positive / depth)]
 
     def hits(
-        ranking: Ranking, k: Any = None, fraction: Any = None, fraction_of_positives: Any = None, **_: Any
+        ranking: Ranking,
+        k: int | None = None,
+        fraction: float | None = None,
+        fraction_of_positives: float | None = None,
+        **_: object,
     ) -> tuple[Floats, float]:
         depth = depth_in_rows(ranking, k, fraction, fraction_of_positives)
         return ranking.shares_in_top(depth), value_of_all(ranking, depth) / depth
@@ -86,7 +95,7 @@ def precision_at_k(
     fraction_of_positives: float | None = None,
     ties: Ties = "half",
     sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: Label | None = None,
 ) -> Any:
     r"""Return the share of positives among the k highest scores.
 
@@ -136,7 +145,7 @@ def recall_at_k(
     fraction_of_positives: float | None = None,
     ties: Ties = "half",
     sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: Label | None = None,
 ) -> Any:
     r"""Return the share of the positives that are among the k highest scores.
 
@@ -188,7 +197,7 @@ def lift(
     fraction_of_positives: float | None = None,
     ties: Ties = "half",
     sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: Label | None = None,
 ) -> Any:
     r"""Return the precision of the first part of the list over the share of positives in all of it.
 
@@ -220,7 +229,11 @@ def lift(
     >>> lift([1, 0, 1, 0, 0], [5.0, 4.0, 3.0, 2.0, 1.0], fraction=0.2)
     2.5
     """
-    depth: dict[str, Any] = {"k": k, "fraction": fraction, "fraction_of_positives": fraction_of_positives}
+    depth: dict[str, float | None] = {
+        "k": k,
+        "fraction": fraction,
+        "fraction_of_positives": fraction_of_positives,
+    }
 
     def ratio(ranking: RankCounts) -> float:
         precision = ranking.evaluate(precision_at_k, **depth, ties=ties)
@@ -248,7 +261,7 @@ def value_at_k(
     normalize: bool = False,
     ties: Ties = "half",
     sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: Label | None = None,
 ) -> Any:
     r"""Return the value of the positives among the k highest scores, such as the money that is caught.
 
@@ -331,7 +344,7 @@ def positives_at_top(
     normalize: bool = False,
     ties: Ties = "pessimistic",
     sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: Label | None = None,
 ) -> Any:
     r"""Return the number of positives ranked above all negatives.
 
@@ -379,7 +392,7 @@ def average_precision(
     *,
     ties: Ties = "half",
     sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: Label | None = None,
 ) -> Any:
     r"""Return the mean, over the positives, of the precision at the rank of each.
 
@@ -452,7 +465,7 @@ def precision_at_recall(
     *,
     ties: Ties = "half",
     sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: Label | None = None,
 ) -> Any:
     r"""Return the share of positives in the shortest list that holds a share of all positives, the recall.
 
@@ -513,7 +526,7 @@ def recall_at_precision(
     *,
     ties: Ties = "half",
     sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: Label | None = None,
 ) -> Any:
     r"""Return the largest share of the positives among the lists that have a precision.
 
@@ -576,7 +589,7 @@ def partial_average_precision(
     max_recall: float = 1.0,
     *,
     sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: Label | None = None,
 ) -> Any:
     r"""Return the mean precision between two recalls: the partial area under the precision-recall curve.
 

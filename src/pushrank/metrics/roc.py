@@ -11,6 +11,7 @@ from scipy.stats import binom
 
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled
+from pushrank._types import Label
 from pushrank._validation import check_number
 from pushrank.metrics._counts import RankCounts, Ties, tied_error
 from pushrank.metrics._docstrings import shared_docs
@@ -95,7 +96,7 @@ def placements(ranking: Ranking, ties: Ties = "half") -> tuple[Floats, Floats]:
     )
 
 
-def _pair_trials(ranking: Ranking, **_: Any) -> list[Trials]:
+def _pair_trials(ranking: Ranking, **_: object) -> list[Trials]:
     """Return disjoint pairs as trials: they are independent, and each is ranked rightly with chance AUC."""
     numbers = (ranking.effective_number(mask) for mask in (ranking.is_positive, ~ranking.is_positive))
     return [Trials(min(numbers), 1.0)]
@@ -111,7 +112,7 @@ def auc(
     *,
     ties: Ties = "half",
     sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: Label | None = None,
 ) -> Any:
     r"""Return the share of pairs of a positive and a negative that are ranked rightly.
 
@@ -160,7 +161,7 @@ def partial_auc(
     standardize: bool = True,
     ties: Ties = "half",
     sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: Label | None = None,
 ) -> Any:
     r"""Return the area under the ROC curve at low false-positive and high true-positive rates.
 
@@ -257,7 +258,7 @@ def roc_band(
     false_positive_rates: ArrayLike | None = None,
     simultaneous: bool = False,
     confidence_level: float = 0.95,
-    pos_label: Any = None,
+    pos_label: Label | None = None,
 ) -> RocBand:
     r"""Return the ROC curve at low false-positive rates, with a band that holds for every number of rows.
 

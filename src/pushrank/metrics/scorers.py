@@ -15,11 +15,13 @@ from inspect import signature
 from numbers import Integral
 from typing import Any
 
+from numpy.typing import ArrayLike
 from sklearn import config_context
 from sklearn.metrics import make_scorer
 from sklearn.utils import _safe_indexing
 
 from pushrank._io import trust_in_files
+from pushrank._types import Estimator, MatrixLike
 from pushrank.metrics import precision
 from pushrank.metrics._counts import tied_error
 from pushrank.metrics._families import metrics_in_order
@@ -27,7 +29,7 @@ from pushrank.metrics._ranking import check_depth
 from pushrank.metrics._registry import METRICS
 
 
-def _scorer(metric: Callable[..., Any], **options: Any) -> Any:
+def _scorer(metric: Callable[..., float], **options: object) -> Any:
     scorer = make_scorer(metric, response_method=("decision_function", "predict_proba"), **options)
     if routed := [name for name in ("qid", "value") if name in signature(metric).parameters]:
         # Without metadata routing scikit-learn refuses requests.
@@ -36,7 +38,7 @@ def _scorer(metric: Callable[..., Any], **options: Any) -> Any:
     return scorer
 
 
-def make_top_scorer(metric: str | Callable[..., Any] = "precision_at_k", **parameters: Any) -> Any:
+def make_top_scorer(metric: str | Callable[..., float] = "precision_at_k", **parameters: Any) -> Any:
     """Return a scorer of a metric of the top of the list, such as the precision among the first 100 rows.
 
     Parameters
@@ -116,10 +118,12 @@ def make_top_scorer(metric: str | Callable[..., Any] = "precision_at_k", **param
 class ColumnScorer:
     """A scorer of :func:`pushrank.metrics.value_at_k` by a column of the rows."""
 
-    column: Any
-    parameters: dict[str, Any]
+    column: str | Integral
+    parameters: dict[str, object]
 
-    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def __call__(
+        self, estimator: Estimator, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> float:
         """Return the value of the positives among an estimator's first rows."""
         measure = partial(precision.value_at_k, value=_safe_indexing(X, self.column, axis=1))
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
@@ -127,7 +131,7 @@ class ColumnScorer:
 
 
 trust_in_files(ColumnScorer, *(spec.function for spec in METRICS.values()))
-SCORERS: dict[str, Any] = {
+SCORERS: dict[str, Callable[..., float]] = {
     # Parameters that the metrics declare need no check, which would run, and load, a compiled loop of each.
     name: _scorer(spec.function, greater_is_better=spec.greater_is_better, **parameters)
     for spec in metrics_in_order()
@@ -138,7 +142,7 @@ SCORERS: dict[str, Any] = {
 __all__ = sorted(SCORERS)
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Callable[..., float]:
     if name not in SCORERS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}.")
     return SCORERS[name]
