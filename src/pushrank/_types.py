@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 if TYPE_CHECKING:
     from scipy.sparse import sparray, spmatrix
 
-AnyArray: TypeAlias = NDArray[np.generic]
+GenericArray: TypeAlias = NDArray[np.generic]
 """An array of any dtype, such as one of labels or times."""
 
 Label: TypeAlias = int | float | str | bytes | np.generic

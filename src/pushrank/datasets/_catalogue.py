@@ -1,14 +1,19 @@
 """The catalogue of data sets, read from ``catalogue.toml``, and how their rows become ranking tasks."""
 
+from __future__ import annotations
+
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["DataSet", "Task", "catalogue"]
 
@@ -20,7 +25,7 @@ WHOLE = "all"
 class Task(NamedTuple):
     """The rows of a file as a ranking task: the features, the class of each row and the names of classes."""
 
-    rows: Any
+    rows: pd.DataFrame
     features: tuple[str, ...]
     target: npt.NDArray[np.int64]
     target_names: list[str]
@@ -40,7 +45,7 @@ class DataSet:
     stem: str = ""
     notes: str = ""
     licence: str = "not stated in the copy; look it up at the origin before redistributing"
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
     task: str = "labels"
     targets: tuple[str, ...] = ()
     text: tuple[str, ...] = ()
@@ -72,7 +77,7 @@ class DataSet:
         """The original labels in alphabetical order, [] if they are numbers."""
         return sorted({label for counts in self.counts.values() for label in counts})
 
-    def prepare(self, rows: Any, options: Mapping[str, Any]) -> Task:
+    def prepare(self, rows: pd.DataFrame, options: Mapping[str, object]) -> Task:
         """Return rows of the file as a ranking task."""
         if self.task == "river":
             # CHAS is the target, and MEDV, the label of the file, is a feature on request.
@@ -98,7 +103,7 @@ class DataSet:
         return Task(rows, self.features, _int64(rows["label"] == positive), names)
 
 
-def _int64(column: Any) -> npt.NDArray[np.int64]:
+def _int64(column: pd.Series) -> npt.NDArray[np.int64]:
     return np.asarray(column.to_numpy().astype(np.int64))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from http.client import HTTPException
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.datasets import fetch_openml
@@ -17,6 +17,9 @@ from pushrank._optional import import_optional
 from pushrank._validation import check_number
 from pushrank.datasets._catalogue import WHOLE, DataSet, catalogue
 from pushrank.exceptions import DatasetFormatError, DatasetNotFoundError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["list_datasets", "load_dataset"]
 
@@ -186,7 +189,7 @@ def load_dataset(
     )
 
 
-def _check_options(record: DataSet, passed: Mapping[str, Any]) -> dict[str, Any]:
+def _check_options(record: DataSet, passed: Mapping[str, object]) -> dict[str, object]:
     """Return all options of a set, with the defaults of those that were not passed."""
     for option, value in passed.items():
         if option not in record.options:
@@ -227,7 +230,7 @@ def _describe(record: DataSet, source: str) -> str:
     return "\n".join([record.title, "", f"Rows: {record.rows}; features: {len(record.features)}", *lines])
 
 
-def _read(record: DataSet, data_home: DataHome) -> tuple[Any, str]:
+def _read(record: DataSet, data_home: DataHome) -> tuple[pd.DataFrame, str]:
     """Return the rows of a data set in canonical form, and the file or address that they were read from.
 
     The frame has the features of the record (float64, or object with strings and NaN), ``label`` (strings, or
@@ -254,7 +257,7 @@ def _read(record: DataSet, data_home: DataHome) -> tuple[Any, str]:
     return frame, source
 
 
-def _from_parquet(record: DataSet, path: Path) -> Any:
+def _from_parquet(record: DataSet, path: Path) -> pd.DataFrame:
     pd, pa = import_optional("pandas", "io"), import_optional("pyarrow", "io")
     try:
         raw = pd.read_parquet(path, engine="pyarrow").reset_index(drop=True)
@@ -278,7 +281,7 @@ def _from_parquet(record: DataSet, path: Path) -> Any:
     return _canonical(record, features, label, str(path)).assign(**{name: raw[name] for name in others})
 
 
-def _from_openml(record: DataSet, data_home: DataHome, looked_in: str) -> Any:
+def _from_openml(record: DataSet, data_home: DataHome, looked_in: str) -> pd.DataFrame:
     pd = import_optional("pandas", "io")
     todo = f"set {DATA_VARIABLE} to a folder that holds {record.file}"
     if record.openml is None:
@@ -309,7 +312,7 @@ def _from_openml(record: DataSet, data_home: DataHome, looked_in: str) -> Any:
     return frame
 
 
-def _canonical(record: DataSet, features: Any, label: Any, where: str) -> Any:
+def _canonical(record: DataSet, features: pd.DataFrame, label: pd.Series | None, where: str) -> pd.DataFrame:
     """Rename the features by position; make numbers float64, and text object with NaN for missing values."""
     pd = import_optional("pandas", "io")
     if features.shape[1] != len(record.features):
@@ -339,7 +342,7 @@ def _canonical(record: DataSet, features: Any, label: Any, where: str) -> Any:
     return pd.DataFrame(columns)
 
 
-def _check_counts(record: DataSet, frame: Any, source: str) -> None:
+def _check_counts(record: DataSet, frame: pd.DataFrame, source: str) -> None:
     """Compare the numbers of rows and labels with the catalogue, so that all sources have the same set."""
     if len(frame) != record.rows:
         raise DatasetFormatError(

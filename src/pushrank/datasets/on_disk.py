@@ -9,14 +9,15 @@ import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 from uuid import uuid4
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 from sklearn.utils import _safe_indexing, check_array, check_consistent_length
 
 from pushrank._numeric import Floats
+from pushrank._types import GenericArray, Label, MatrixLike
 from pushrank._validation import (
     BadRowError,
     check_ordered_categorical,
@@ -110,7 +111,7 @@ class DiskRows:
         # the sorted order.
         labels, totals = np.array(manifest["labels"]), manifest["totals"]
         self._flipped = bool(labels[0] > labels[1])
-        self.classes: NDArray[Any] = np.sort(labels)
+        self.classes: GenericArray = np.sort(labels)
         positive = 0 if self._flipped else 1
         self.class_weights = (float(totals[positive]), float(totals[1 - positive]))
         sizes = [(self.path / name).stat().st_size for name in FILES]
@@ -121,12 +122,12 @@ class DiskRows:
     def write(
         cls,
         path: str | Path,
-        X: Any,
+        X: str | Path | MatrixLike | Iterable[Sequence[MatrixLike]],
         y: str | ArrayLike | None = None,
         sample_weight: str | ArrayLike | None = None,
         *,
         features: Sequence[str] | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
     ) -> Self:
         """Check rows, write them to a new folder, and return them.
 
@@ -190,7 +191,7 @@ class DiskRows:
             shutil.rmtree(beside, ignore_errors=True)
         return cls(folder)
 
-    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+    def __iter__(self) -> Iterator[tuple[GenericArray, ...]]:
         """Yield blocks of ``(X, y)`` or ``(X, y, sample_weight)``."""
         height = max(1, CHUNK_BYTES // (self.dtype.itemsize * self.n_features))
         for start in range(0, self.n_rows, height):
@@ -200,19 +201,19 @@ class DiskRows:
             self.read(start, X, codes, weights)
             yield X, self.classes[codes], *([weights] if self.weighted else [])
 
-    def __array__(self, *_: Any, **__: Any) -> Any:
+    def __array__(self, *_: object, **__: object) -> NoReturn:
         """Refuse: all rows would be taken into memory, and functions that split rows ask for that."""
         raise TypeError(
             "rows on disk are not taken into memory: choose parameters on a sample of the rows, and iterate "
             "over DiskRows for blocks of them."
         )
 
-    def read(self, start: int, X: NDArray[Any], codes: NDArray[np.uint8], weights: Floats) -> None:
+    def read(self, start: int, X: GenericArray, codes: NDArray[np.uint8], weights: Floats) -> None:
         """Read rows from ``start`` on into arrays: features, one for a positive, weights if there are any.
 
         Threads may read side by side; the interpreter lock is free meanwhile.
         """
-        for name, out in zip(FILES, list[NDArray[Any]]([X, codes, weights]), strict=True):
+        for name, out in zip(FILES, list[GenericArray]([X, codes, weights]), strict=True):
             if not out.size:
                 continue
             # The files are read explicitly: the pages of a memory map count as memory of the process.
@@ -231,15 +232,19 @@ class _Blocks:
     """Checked blocks of rows, and what they add up to once all have been read."""
 
     def __init__(
-        self, blocks: Any, dtype: Any, feature_names: list[str] | None = None, n_bytes: int = 0
+        self,
+        blocks: Iterable[Sequence[MatrixLike]],
+        dtype: DTypeLike | None,
+        feature_names: list[str] | None = None,
+        n_bytes: int = 0,
     ) -> None:
         self._blocks, self.dtype, self.feature_names = blocks, dtype, feature_names
         self.n_bytes = n_bytes
         self.n_rows, self.n_features, self.weighted = 0, 0, False
-        self._labels: list[Any] = []
+        self._labels: list[Label] = []
         self._totals = np.zeros(N_CLASSES)
 
-    def __iter__(self) -> Iterator[list[NDArray[Any]]]:
+    def __iter__(self) -> Iterator[list[GenericArray]]:
         """Yield features, codes in the order in which the labels were first met, and weights."""
         for number, block in enumerate(self._blocks):
             if not isinstance(block, tuple | list) or len(block) not in (2, 3):
@@ -264,7 +269,7 @@ class _Blocks:
             self.n_rows += len(X)
             yield [X, codes, weights]
 
-    def manifest(self) -> dict[str, Any]:
+    def manifest(self) -> dict[str, object]:
         """Return what describes the rows, checked as a whole."""
         if not self.n_rows:
             raise ValueError(
@@ -290,12 +295,12 @@ class _Blocks:
             "totals": self._totals.tolist(),
         }
 
-    def _features(self, X: Any, number: int) -> NDArray[Any]:
+    def _features(self, X: MatrixLike, number: int) -> GenericArray:
         columns = list(getattr(X, "columns", []))
         names = columns if columns and all(isinstance(name, str) for name in columns) else None
         dtypes = [np.float64, np.float32] if self.dtype is None else self.dtype
         try:
-            values: NDArray[Any] = check_array(
+            values: GenericArray = check_array(
                 checked_entries(X),
                 dtype=dtypes,
                 order="C",
@@ -329,13 +334,13 @@ class _Blocks:
             f"X contains {what} in row {self.n_rows + row}, column {name}; impute it or leave the row out."
         )
 
-    def _weights(self, sample_weight: Any, n_rows: int) -> Floats:
+    def _weights(self, sample_weight: ArrayLike, n_rows: int) -> Floats:
         try:
             return checked_weights(sample_weight, n_rows)
         except BadRowError as error:
             raise ValueError(error.message_for(f"row {self.n_rows + error.row}")) from error
 
-    def _codes(self, labels: NDArray[Any], number: int) -> NDArray[np.uint8]:
+    def _codes(self, labels: GenericArray, number: int) -> NDArray[np.uint8]:
         try:
             classes = distinct(labels)
             if classes.dtype.kind in "OmMSV" and not isinstance(classes[0], str):
@@ -354,7 +359,11 @@ class _Blocks:
 
 
 def _checked_blocks(
-    X: Any, y: Any, sample_weight: Any, features: Sequence[str] | None, dtype: Any
+    X: Any,
+    y: str | ArrayLike | None,
+    sample_weight: str | ArrayLike | None,
+    features: Sequence[str] | None,
+    dtype: DTypeLike | None,
 ) -> _Blocks:
     """Return the blocks that X stands for: those of Parquet files, of an array, or its own."""
     dtype = None if dtype is None else np.dtype(dtype)
@@ -386,7 +395,7 @@ def _checked_blocks(
     return _Blocks(X, dtype)
 
 
-def _slices(*arrays: Any) -> Iterator[tuple[Any, ...]]:
+def _slices(*arrays: Any) -> Iterator[tuple[MatrixLike, ...]]:
     """Yield slices of arrays of one length, some of which may be None."""
     check_consistent_length(*arrays)
     some = [array for array in arrays if array is not None]

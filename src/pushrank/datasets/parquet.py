@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike
 
 from pushrank._optional import import_optional
+from pushrank._types import GenericArray
 from pushrank._validation import check_number, check_ordered_categorical
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
 __all__ = ["ParquetBatches"]
 
@@ -86,7 +92,7 @@ class ParquetBatches:
         *,
         features: Iterable[str] | None = None,
         weight: str | None = None,
-        dtype: Any = "float64",
+        dtype: DTypeLike | None = "float64",
         chunk_rows: int | None = None,
     ) -> None:
         import_optional("pandas", "io")
@@ -124,7 +130,7 @@ class ParquetBatches:
         self.n_rows = sum(footer.num_rows for footer in footers)
         self.classes = np.zeros(0) if label is None else self._find_classes(label)
 
-    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+    def __iter__(self) -> Iterator[tuple[pd.DataFrame | GenericArray, ...]]:
         """Yield chunks of ``(X, y)`` or ``(X, y, weight)``."""
         pd = import_optional("pandas", "io")
         labels = [] if self.label is None else [self.label]
@@ -137,7 +143,7 @@ class ParquetBatches:
                 weights = [] if self.weight is None else [_column(batch, self.weight).astype(np.float64)]
                 yield frame, *[_column(batch, label) for label in labels], *weights
 
-    def _find_classes(self, label: str) -> NDArray[Any]:
+    def _find_classes(self, label: str) -> GenericArray:
         found: set[Any] = set()
         for path in self.paths:
             for batch in _read(path, [label], LABELS_AT_ONCE):
@@ -156,7 +162,7 @@ class ParquetBatches:
             ) from error
 
 
-def _read(path: Path, columns: list[str], rows: int) -> Iterator[Any]:
+def _read(path: Path, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
     """Yield record batches, none of them empty."""
     # A `ParquetFile` holds one row group at a time. `pyarrow.dataset.Dataset.to_batches` would be shorter,
     # but reads ahead in threads, and what it holds grows with a slow consumer and with every new pass.
@@ -168,11 +174,11 @@ def _read(path: Path, columns: list[str], rows: int) -> Iterator[Any]:
             raise OSError(f"{path} cannot be read: {said}") from error
 
 
-def _column(batch: Any, name: str) -> NDArray[Any]:
+def _column(batch: pa.RecordBatch, name: str) -> GenericArray:
     return np.asarray(batch.column(name).to_numpy(zero_copy_only=False))
 
 
-def _read_footer(path: Path) -> Any:
+def _read_footer(path: Path) -> pq.FileMetaData:
     pa, pq = import_optional("pyarrow", "io"), import_optional("pyarrow.parquet", "io")
     if path.is_dir():
         raise ValueError(f"{path} is a folder: name its files, as in sorted(folder.glob('*.parquet')).")
@@ -182,7 +188,7 @@ def _read_footer(path: Path) -> Any:
         raise ValueError(f"{path} is no Parquet file ({error}).") from error
 
 
-def _check_columns(path: Path, schema: Any, numbers: list[str], label: str | None) -> None:
+def _check_columns(path: Path, schema: pa.Schema, numbers: list[str], label: str | None) -> None:
     types = import_optional("pyarrow", "io").types
     labels = [] if label is None else [label]
     missing = [name for name in (*numbers, *labels) if name not in schema.names]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from scipy.signal import lfilter
 from scipy.special import expit, logit
 from sklearn.utils import Bunch, check_random_state
 
+from pushrank._types import Seed
 from pushrank._validation import check_number
 
 __all__ = ["make_stream"]
@@ -28,7 +29,7 @@ def make_stream(
     storms: float = 0.5,
     drift_day: int | None = None,
     drift: Literal["label", "rows"] = "label",
-    random_state: Any = None,
+    random_state: Seed = None,
 ) -> Bunch:
     r"""Make rows that come day by day, in weeks and storms, with a drift on a known day.
 

@@ -17,7 +17,7 @@ from sklearn.utils import check_consistent_length
 
 from pushrank._numeric import Floats
 from pushrank._parallel import CHUNK_ELEMENTS, compiled, map_chunks, row_chunks, sum_chunks
-from pushrank._types import AnyArray, Label
+from pushrank._types import GenericArray, Label
 from pushrank._validation import (
     are_missing,
     as_numbers,
@@ -322,7 +322,7 @@ def positive_mask(y_true: ArrayLike, pos_label: Label | None) -> NDArray[np.bool
     return two_classes(column(y_true, "y_true"), "y_true", pos_label)[1]
 
 
-def checked_scores(scores: AnyArray) -> Floats:
+def checked_scores(scores: GenericArray) -> Floats:
     """Return finite scores as float64, or as their ranks where that would merge distinct ones."""
     largest_exact = 2**53
     if scores.dtype.kind in "iu" and len(scores):

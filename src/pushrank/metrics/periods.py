@@ -15,7 +15,7 @@ from sklearn.utils import check_consistent_length
 from pushrank._html import html_sentences, html_table
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
-from pushrank._types import AnyArray, Label
+from pushrank._types import GenericArray, Label
 from pushrank._validation import check_number
 from pushrank.budgets import Budget, Periods
 from pushrank.metrics._docstrings import shared_docs
@@ -183,7 +183,7 @@ class PeriodMeasurement:
     """
 
     budget: Budget
-    labels: AnyArray
+    labels: GenericArray
     sizes: NDArray[np.int64]
     positives: NDArray[np.int64]
     hits: dict[str, Floats]
