@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from pushrank._numeric import Floats
 from pushrank._parallel import map_chunks
+from pushrank._types import Matrix
 
-KernelFunction = Callable[[Any, Any], Any]
+KernelFunction = Callable[[Matrix, Matrix], Any]
 
 
 class Kernel(NamedTuple):
@@ -28,7 +29,7 @@ class Kernel(NamedTuple):
     degree: int = 3
     coef0: float = 0.0
 
-    def between(self, some: Any, others: Any) -> Floats:
+    def between(self, some: Matrix, others: Matrix) -> Floats:
         """Return the kernel of all rows of one set with all of another, shape (n_some, n_others)."""
         # The metrics of scikit-learn take long to import, and linear models do without.
         from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
@@ -69,7 +70,7 @@ class KernelModel:
     bytes; otherwise they are computed every time.
     """
 
-    def __init__(self, X: Any, kernel: Kernel, memory: int) -> None:
+    def __init__(self, X: Matrix, kernel: Kernel, memory: int) -> None:
         self._X, self.kernel, self.memory = X, kernel, memory
         self.n_rows = int(X.shape[0])
         self.made = np.full(self.n_rows, kernel.kind == "precomputed")

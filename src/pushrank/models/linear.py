@@ -19,6 +19,7 @@ from scipy.linalg.blas import dsyrk
 
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled, map_chunks, read_only, row_chunks, sum_chunks
+from pushrank._types import Matrix
 
 # A block of 4 MB is worth its calls, and still in the processor's cache when it is read a second time.
 BLOCK_ELEMENTS = 1 << 19
@@ -463,7 +464,7 @@ def column_blocks(n_rows: int, n_features: int) -> Iterator[slice]:
         yield slice(start, min(start + width, n_features))
 
 
-def median_row(X: Any) -> Floats:
+def median_row(X: Matrix) -> Floats:
     """Return the median of a few rows: the value of a constant column, and no outlier of another column."""
     # Five rows that lie evenly are enough: offsets of columns cost digits only where they are large.
     few = np.linspace(0, len(X) - 1, 5).astype(np.intp)

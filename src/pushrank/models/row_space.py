@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from pushrank._array import is_numpy, like, to_host
 from pushrank._numeric import Floats
+from pushrank._types import Matrix
 from pushrank.models.array_api import ArrayLinearModel
 from pushrank.models.linear import LinearModel
 
@@ -77,7 +78,7 @@ class ArrayRowSpaceModel(RowSpace, ArrayLinearModel):
     """Scores of another library's array in its row space, on its device."""
 
 
-def linear_model(X: Any, *, reduced: bool = True) -> LinearModel | ArrayLinearModel:
+def linear_model(X: Matrix, *, reduced: bool = True) -> LinearModel | ArrayLinearModel:
     """Return the linear functions of rows of any library, in the space of wide rows if ``reduced``."""
     model = LinearModel(X) if is_numpy(X) else ArrayLinearModel(X)
     return in_row_space(model) if reduced else model

@@ -12,7 +12,7 @@ top*, ICML 2015.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
@@ -610,7 +610,7 @@ def prec_at_k_avg(k: float = 0.25) -> PrecisionAtK:
     return PrecisionAtK(k, "avg")
 
 
-def check_surrogate(name: Any) -> None:
+def check_surrogate(name: object) -> None:
     """Raise unless there is a surrogate of that name."""
     if not isinstance(name, str) or name not in SURROGATES:
         raise ValueError(f"surrogate must be one of {list(SURROGATES)}, got {name!r}.")

@@ -125,7 +125,7 @@ class Sample(ABC):
         return first, second
 
     @property
-    def class_codes(self) -> Any:
+    def class_codes(self) -> NDArray[np.uint8]:
         """One for a positive of two classes, zero for any other row, shape (n_rows,)."""
         return np.zeros(self.n_rows, dtype=np.uint8)
 
@@ -241,7 +241,7 @@ class BipartiteSample(TwoClassSample):
         return values
 
     @property
-    def class_codes(self) -> Any:
+    def class_codes(self) -> NDArray[np.uint8]:
         codes = np.zeros(self.n_rows, dtype=np.uint8)
         codes[self.positives] = 1
         return codes

@@ -3,10 +3,11 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from pushrank._numeric import Floats
+from pushrank._types import GenericArray
 from pushrank._validation import check_labels, distinct, not_two_classes, warn_of_texts
 from pushrank.pairs.explicit import CrucialSample
 from pushrank.pairs.graded import GradedSample
@@ -14,8 +15,8 @@ from pushrank.pairs.samples import BipartiteSample, RowNumbers, Sample
 
 
 def sample_of_labels(
-    ranker: str, labels: NDArray[Any], weights: Floats | None = None, qid: ArrayLike | None = None
-) -> tuple[Sample, NDArray[Any], NDArray[Any], RowNumbers | None]:
+    ranker: str, labels: GenericArray, weights: Floats | None = None, qid: ArrayLike | None = None
+) -> tuple[Sample, GenericArray, GenericArray, RowNumbers | None]:
     """Return the sample of two classes or grades, in query groups or in one list, and what it was made of.
 
     Labels are two values of any kind, or any number of numbers, the higher the better. Weights are checked,
@@ -98,7 +99,7 @@ def sample_of_pairs(pairs: Any, n_rows: int, weights: Floats | None = None) -> C
     return CrucialSample.from_pairs(n_rows, rows[0], rows[1], pair_weights, weights)
 
 
-def check_pairs_alone(**others: Any) -> None:
+def check_pairs_alone(**others: object) -> None:
     """Raise a ValueError if labels or groups are passed together with pairs."""
     names = [name for name, value in others.items() if value is not None]
     if names:

@@ -8,6 +8,7 @@ from numba import config
 from numpy.typing import NDArray
 
 from pushrank._parallel import map_chunks, row_chunks
+from pushrank._types import GenericArray
 from pushrank.datasets import DiskRows
 from pushrank.models import LinearModel
 from pushrank.models.linear import block_height, median_row
@@ -42,7 +43,7 @@ class StoredRows(OuterRows):
         """Return the number of rows."""
         return int(self.n_rows)
 
-    def __getitem__(self, numbers: NDArray[np.intp]) -> NDArray[Any]:
+    def __getitem__(self, numbers: NDArray[np.intp]) -> GenericArray:
         """Return a few rows."""
         return np.concatenate([self._read(int(number), 1)[0] for number in numbers])
 
@@ -66,7 +67,9 @@ class StoredRows(OuterRows):
         X = np.empty((n_rows, self.n_features), self.rows.dtype)
         return X, np.empty(n_rows, np.uint8), np.empty(n_rows if self.rows.weighted else 0)
 
-    def _read(self, first: int, n_rows: int, buffer: Any = None) -> tuple[Any, Any, Any]:
+    def _read(
+        self, first: int, n_rows: int, buffer: tuple[Any, Any, Any] | None = None
+    ) -> tuple[Any, Any, Any]:
         X, codes, weights = (part[:n_rows] for part in buffer or self._arrays(n_rows))
         self.rows.read(first, X, codes, weights)
         with np.errstate(divide="ignore"):
@@ -79,10 +82,10 @@ class ComputedValues:
     def __init__(self, rows: StoredRows, method: Callable[..., Values], coef: NDArray[np.floating]) -> None:
         self.rows, self.method, self.coef = rows, method, coef
 
-    def map(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
+    def map(self, function: Callable[..., Part], *arguments: object) -> list[Part]:
         """Return the function of the values of each part of the rows."""
 
-        def mapped(start: int, stop: int) -> Any:
+        def mapped(start: int, stop: int) -> Part:
             parts = [self.method(block, self.coef) for block in self.rows.blocks(start, stop)]
             values, weights = (list(part) for part in zip(*parts, strict=True))
             joined = None if weights[0] is None else np.concatenate(weights)

@@ -7,10 +7,10 @@ for float32, six for float64, whatever the number of rows, and 16 kB from every 
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from pushrank._numeric import Floats, midway
 from pushrank._parallel import compiled, read_only
@@ -28,10 +28,13 @@ class Values(NamedTuple):
     weights: Floats | None = None
 
 
+Part = TypeVar("Part")
+
+
 class ValueParts(Protocol):
     """``Values`` in parts, wherever these are."""
 
-    def map(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
+    def map(self, function: Callable[..., Part], *arguments: object) -> list[Part]:
         """Return the function of the values of each part and of the arguments, in the order of the parts."""
 
 
@@ -40,7 +43,7 @@ class InOnePart(NamedTuple):
 
     values: Values
 
-    def map(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
+    def map(self, function: Callable[..., Part], *arguments: object) -> list[Part]:
         """Return the function of the values and of the arguments."""
         return [function(self.values, *arguments)]
 
@@ -53,7 +56,7 @@ class OrderStatistic(NamedTuple):
     tied: float
 
 
-def order_statistic(values: ValueParts, dtype: Any, target: float) -> OrderStatistic:
+def order_statistic(values: ValueParts, dtype: DTypeLike, target: float) -> OrderStatistic:
     """Return the smallest value that, with all smaller ones, has the weight ``target`` or more.
 
     Where all weigh less than the target, it is the largest value.
@@ -111,7 +114,7 @@ def _digit_weights(patterns, weights, prefix, n_fixed, bits, totals):
             totals[first_bits & (n_digits - np.uint64(1))] += 1.0 if weights is None else weights[i]
 
 
-def _key_to_float(key: int, dtype: Any) -> float:
+def _key_to_float(key: int, dtype: DTypeLike) -> float:
     unsigned: Any = np.uint32 if np.dtype(dtype) == np.float32 else np.uint64
     sign = 1 << (8 * np.dtype(dtype).itemsize - 1)
     bits = key ^ sign if key & sign else key ^ ((sign << 1) - 1)

@@ -12,12 +12,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from copy import copy
 from functools import partial
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, NoReturn, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pushrank._numeric import Floats
+from pushrank._types import GenericArray
 from pushrank.models import LinearModel
 from pushrank.models.linear import ClassCodes, FeatureSpace, check_column_range
 from pushrank.rows.order_statistics import Cut, ValueParts, Values, highest_cut
@@ -146,8 +147,8 @@ class OuterRows(RowSource):
     Which positives are trimmed is not written anywhere: blocks are scored again whenever they are read.
     """
 
-    classes: NDArray[Any]
-    dtype: Any
+    classes: GenericArray
+    dtype: np.dtype[np.floating]
     feature_names: list[str] | None
     trimming: Trimming | None = None
 
@@ -170,7 +171,7 @@ class OuterRows(RowSource):
         """Return the scores by coefficients of the features, in their dtype, with the rows' weights."""
         return self.value_parts(Block.raw_scores, coef)
 
-    def highest_positives(self, coef: Floats, total: float, scores: Floats | None = None) -> Self:  # noqa: ARG002
+    def highest_positives(self, coef: Floats, total: Any, scores: Floats | None = None) -> Self:  # noqa: ARG002
         """Return the rows with no other positives than the highest, of a total weight; ties share equally."""
         chosen = copy(self)
         chosen.trimming = Trimming(
@@ -189,7 +190,7 @@ class OuterRows(RowSource):
         parts = self.map_all(partial(trimmed_in_chunk, trimming=self.trimming))
         return np.flatnonzero(np.concatenate(parts))
 
-    def __array__(self, *_: Any, **__: Any) -> Any:
+    def __array__(self, *_: object, **__: object) -> NoReturn:
         """Refuse: all rows would be taken into memory, and functions that split rows ask for that."""
         raise TypeError(
             f"{type(self).__name__} are not taken into memory: choose parameters on a sample of the rows."

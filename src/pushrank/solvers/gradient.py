@@ -9,10 +9,10 @@ exponential objective is solved in its dual, whose variables are the weights of 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import InitVar, dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.optimize import Bounds, minimize
@@ -24,6 +24,9 @@ from pushrank.solvers.dual_newton import dual_newton, has_near_dual
 from pushrank.solvers.preconditioning import Preconditioner, can_whiten, column_scales, preconditioner_at
 from pushrank.solvers.problem import Problem
 from pushrank.solvers.result import Callback, Result, offset_callback
+
+if TYPE_CHECKING:
+    from scipy.optimize import OptimizeResult
 
 UNBOUNDED = (
     "the training data are separable and alpha=0, so the objective has no minimum; the coefficients rank "
@@ -115,7 +118,7 @@ def choose_strategy(problem: Problem, start: Floats, proven: Proof | None) -> St
 
 def minimise(
     method: str,
-    options: dict[str, Any],
+    options: Mapping[str, object],
     problem: Problem,
     start: Floats,
     tol: float,
@@ -188,7 +191,11 @@ def minimise(
 
 
 def _run(
-    problem: Problem, iterates: _Iterates, method: str, options: dict[str, Any], callback: Callback | None
+    problem: Problem,
+    iterates: _Iterates,
+    method: str,
+    options: Mapping[str, object],
+    callback: Callback | None,
 ) -> None:
     """Run scipy's method from the last iterate on, in preconditioned variables."""
     origin, preconditioner = iterates.coef, iterates.preconditioner
@@ -206,7 +213,7 @@ def _run(
         coef, direction = origin + preconditioner.coef_change(v), preconditioner.coef_change(direction)
         return preconditioner.gradient(problem.hessian_product(coef, direction))
 
-    def after_iteration(intermediate_result: Any) -> None:
+    def after_iteration(intermediate_result: OptimizeResult) -> None:
         iterates.accept(origin + preconditioner.coef_change(intermediate_result.x))
         if callback is not None:
             callback(len(iterates.path) - 1, objective=iterates.path[-1], gradient=iterates.size)

@@ -1,7 +1,5 @@
 """Weak rankers: the features themselves, threshold stumps, estimators of scikit-learn, a user's functions."""
 
-from typing import Any
-
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
 
 from pushrank._io import trust_in_files
@@ -20,7 +18,7 @@ trust_in_files(Classifiers, Columns, Functions, LightGBM, Regressors, Stumps)
 NAMED = [globals()[name] for name in __all__ if name != "Functions"]
 
 
-def resolve(weak_rankers: Any) -> WeakRankers:
+def resolve(weak_rankers: object) -> WeakRankers:
     """Return the family that a name, a scikit-learn estimator or a list of callables stands for."""
     if isinstance(weak_rankers, list | tuple):
         return Functions(weak_rankers)

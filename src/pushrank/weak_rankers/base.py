@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from pushrank._numeric import Floats
+from pushrank._types import Matrix
 
 Numbers = NDArray[np.intp]
 Values = NDArray[Any]
@@ -61,19 +62,19 @@ class WeakRankers(BaseEstimator, ABC):
 
     @abstractmethod
     def fit(
-        self, X: Any, row_weights: Floats | None = None, random_state: np.random.RandomState | None = None
+        self, X: Matrix, row_weights: Floats | None = None, random_state: np.random.RandomState | None = None
     ) -> Self:
         """Learn ranges or bins from checked features; rows of weight zero do not count."""
 
     @abstractmethod
-    def training_outputs(self, X: Any, n_threads: int | None = None) -> Outputs:
+    def training_outputs(self, X: Matrix, n_threads: int | None = None) -> Outputs:
         """Return the rankers on the training rows."""
 
     @abstractmethod
-    def values(self, X: Any, index: int) -> Values:
+    def values(self, X: Matrix, index: int) -> Values:
         """Return ``h_j(x)`` for every row of ``X``."""
 
-    def scores(self, X: Any, indices: Numbers, weights: Floats) -> Floats:
+    def scores(self, X: Matrix, indices: Numbers, weights: Floats) -> Floats:
         """Return ``sum_t weights_t h_{indices_t}(x)`` for every row of ``X``."""
         # A ranker that several rounds chose is evaluated once.
         totals = np.bincount(indices, weights)
@@ -116,7 +117,7 @@ class WeakRankers(BaseEstimator, ABC):
         """Remove the rankers of later rounds; families that are complete before the first have none."""
 
 
-def check_declared(weak_rankers: WeakRankers, outputs: Outputs, X: Any) -> None:
+def check_declared(weak_rankers: WeakRankers, outputs: Outputs, X: Matrix) -> None:
     """Raise unless a user's family keeps its promises, as far as its first and its last ranker show."""
     # Random weights of both signs reveal edges that are not the sums of the values.
     if type(weak_rankers).__module__.partition(".")[0] == "pushrank" or not outputs.n_rankers:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,7 +10,11 @@ from numpy.typing import NDArray
 
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled, map_chunks, read_only, row_chunks
+from pushrank._types import Matrix
 from pushrank.weak_rankers.base import Numbers
+
+if TYPE_CHECKING:
+    from scipy.sparse import spmatrix
 
 Bins = NDArray[np.uint8]
 N_BINS = 256
@@ -82,7 +86,7 @@ def bin_rows(X, thresholds, start, stop, bins):
                 bins[feature, row] = n_below if x == x else 255
 
 
-def sampled_rows(n_rows: int, row_weights: Floats | None, random_state: np.random.RandomState) -> Any:
+def sampled_rows(n_rows: int, row_weights: Floats | None, random_state: np.random.RandomState) -> Numbers:
     """Return the ascending numbers of the rows of positive weight, or of ``MAX_ROWS`` drawn from them."""
     rows = np.arange(n_rows) if row_weights is None else np.flatnonzero(row_weights)
     if len(rows) > MAX_ROWS:
@@ -105,7 +109,7 @@ def quantile_thresholds(values: Floats, weights: Floats | None, max_bins: int) -
         distinct_weights = np.bincount(inverse, weights[present], minlength=len(distinct)).astype(np.float64)
     if len(distinct) < 2:
         return np.zeros(0)
-    last_in_bin: NDArray[Any] = np.arange(len(distinct) - 1)
+    last_in_bin: NDArray[np.integer] = np.arange(len(distinct) - 1)
     if len(distinct) > max_bins:
         last_in_bin = bin_ends(distinct_weights, max_bins)
     lower: Floats = distinct[last_in_bin].astype(np.float64)
@@ -132,7 +136,7 @@ def dense_column(X: Any, feature: int) -> Floats:
     return np.asarray(column, dtype=np.float64)
 
 
-def stored_column(X: Any, feature: int) -> tuple[Numbers, Floats]:
+def stored_column(X: spmatrix, feature: int) -> tuple[Numbers, Floats]:
     """Return the rows and the values of the stored entries of a CSC column."""
     stored = slice(X.indptr[feature], X.indptr[feature + 1])
     return X.indices[stored], X.data[stored].astype(np.float64)
@@ -160,7 +164,7 @@ class WeightedColumns:
 
 
 def dense_bins(
-    X: Any, thresholds: list[Floats], categories: list[Floats | None], n_threads: int | None
+    X: Matrix, thresholds: list[Floats], categories: list[Floats | None], n_threads: int | None
 ) -> Bins:
     """Return the bins of all entries, shape (n_features, n_rows): how many thresholds lie below the entry.
 
@@ -183,7 +187,7 @@ def dense_bins(
     return bins
 
 
-def sparse_bins(X: Any, thresholds: list[Floats], categories: list[Floats | None]) -> tuple[Bins, Bins]:
+def sparse_bins(X: spmatrix, thresholds: list[Floats], categories: list[Floats | None]) -> tuple[Bins, Bins]:
     """Return the bins of the stored entries of a CSC matrix, and that of zero for every feature."""
     bins, zero_bins = np.empty(X.nnz, dtype=np.uint8), np.empty(X.shape[1], dtype=np.uint8)
     for feature, (cuts, feature_categories) in enumerate(zip(thresholds, categories, strict=True)):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pushrank._numeric import Floats
+from pushrank._types import Matrix
 from pushrank.models import LinearModel
 from pushrank.weak_rankers.base import Numbers, Values, WeakRankers
 
@@ -46,7 +47,7 @@ class Columns(WeakRankers):
 
     def fit(
         self,
-        X: Any,
+        X: Matrix,
         row_weights: Floats | None = None,
         random_state: np.random.RandomState | None = None,  # noqa: ARG002
     ) -> Self:
@@ -62,7 +63,7 @@ class Columns(WeakRankers):
         self.units_ = np.divide(1.0, self.ranges_, out=np.zeros_like(self.offsets_), where=self.ranges_ > 0.0)
         return self
 
-    def training_outputs(self, X: Any, n_threads: int | None = None) -> ColumnOutputs:  # noqa: ARG002
+    def training_outputs(self, X: Matrix, n_threads: int | None = None) -> ColumnOutputs:  # noqa: ARG002
         """Return the columns of the training rows."""
         # Centred columns keep their digits where a feature's mean is far larger than its spread.
         model = LinearModel(X)
@@ -75,11 +76,11 @@ class Columns(WeakRankers):
         weights = np.bincount(indices, steps, minlength=len(self.ranges_)).astype(np.float64)
         return np.divide(weights, self.ranges_, out=np.zeros_like(weights), where=self.ranges_ > 0.0)
 
-    def values(self, X: Any, index: int) -> Values:
+    def values(self, X: Matrix, index: int) -> Values:
         """Return a feature in units of its range."""
         return ColumnOutputs(LinearModel(X, centred=False), self.offsets_, self.units_).values(index)
 
-    def scores(self, X: Any, indices: Numbers, weights: Floats) -> Floats:
+    def scores(self, X: Matrix, indices: Numbers, weights: Floats) -> Floats:
         """Return the linear scores, in one pass over the rows."""
         coef = self.coef(indices, weights)
         return LinearModel(X, centred=False).scores(coef) - float(self.offsets_ @ coef)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from pushrank._numeric import Floats
+from pushrank._types import Matrix
 from pushrank.models import LinearModel
 from pushrank.weak_rankers.base import Numbers, Values, WeakRankers
 from pushrank.weak_rankers.columns import ColumnOutputs, Columns
@@ -39,11 +41,11 @@ class Functions(WeakRankers):
     [0.25]
     """
 
-    def __init__(self, functions: Sequence[Callable[[Any], Any]]) -> None:
+    def __init__(self, functions: Sequence[Callable[[Matrix], ArrayLike]]) -> None:
         self.functions = functions
 
     def fit(
-        self, X: Any, row_weights: Floats | None = None, random_state: np.random.RandomState | None = None
+        self, X: Matrix, row_weights: Floats | None = None, random_state: np.random.RandomState | None = None
     ) -> Self:
         """Learn the range of every function, each of which has to return a finite number a row."""
         if not len(self.functions):
@@ -55,14 +57,14 @@ class Functions(WeakRankers):
         self.offsets_, self.units_ = columns.offsets_, columns.units_
         return self
 
-    def training_outputs(self, X: Any, n_threads: int | None = None) -> ColumnOutputs:  # noqa: ARG002
+    def training_outputs(self, X: Matrix, n_threads: int | None = None) -> ColumnOutputs:  # noqa: ARG002
         """Return the functions' values on the training rows."""
         # What the functions return is a matrix of features, so the outputs are its columns.
         outputs = ColumnOutputs(LinearModel(self.outputs(X)), self.offsets_, self.units_)
         outputs.features = np.full(len(self.functions), -1)
         return outputs
 
-    def values(self, X: Any, index: int) -> Values:
+    def values(self, X: Matrix, index: int) -> Values:
         """Return a function's values in units of its range."""
         return np.asarray((self._output(X, index) - self.offsets_[index]) * self.units_[index])
 
@@ -70,7 +72,7 @@ class Functions(WeakRankers):
         """Raise an AttributeError, since it is unknown which features a function reads."""
         raise AttributeError("it is unknown which features weak rankers read that are functions.")
 
-    def _output(self, X: Any, index: int) -> Floats:
+    def _output(self, X: Matrix, index: int) -> Floats:
         function = self.functions[index]
         values = np.asarray(function(X), dtype=np.float64)
         name = getattr(function, "__name__", repr(function))
@@ -87,6 +89,6 @@ class Functions(WeakRankers):
             )
         return values
 
-    def outputs(self, X: Any) -> Floats:
+    def outputs(self, X: Matrix) -> Floats:
         """Return the values of the functions for every row, shape (n_rows, n_functions)."""
         return np.column_stack([self._output(X, index) for index in range(len(self.functions))])

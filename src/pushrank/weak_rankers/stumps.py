@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,10 +11,14 @@ from numpy.typing import NDArray
 
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled, map_chunks, read_only, row_chunks, sum_chunks
+from pushrank._types import Matrix
 from pushrank._validation import check_number
 from pushrank.weak_rankers import binning
 from pushrank.weak_rankers.base import Numbers, Values, WeakRankers
 from pushrank.weak_rankers.binning import BLOCK_ROWS, MISSING, N_BINS, Bins
+
+if TYPE_CHECKING:
+    from scipy.sparse import spmatrix
 
 
 @compiled()
@@ -203,7 +207,7 @@ class Stumps(WeakRankers):
         bins = binning.dense_bins(X, self.thresholds_, self.categories_, n_threads)
         return StumpOutputs(bins, self.first_stump_, n_threads)
 
-    def values(self, X: Any, index: int) -> Values:
+    def values(self, X: Matrix, index: int) -> Values:
         """Return which rows lie above a stump's threshold."""
         feature, missing_is_high, threshold = stump_address(self.first_stump_, index)
         column = binning.dense_column(X, feature)
@@ -218,7 +222,7 @@ class Stumps(WeakRankers):
         values: Values = (above & ~missing) | (missing & missing_is_high)
         return values
 
-    def scores(self, X: Any, indices: Numbers, weights: Floats) -> Floats:
+    def scores(self, X: Matrix, indices: Numbers, weights: Floats) -> Floats:
         """Return the weighted sums of rankers, by one look-up a row in a table of each feature used.
 
         O(n_rows * used features * log(thresholds)), however many rounds there were.
@@ -329,7 +333,7 @@ class StepFunction(NamedTuple):
     categories: Floats | None = None
 
 
-def _add_step_functions(X: Any, functions: list[StepFunction], out: Floats) -> None:
+def _add_step_functions(X: Matrix, functions: list[StepFunction], out: Floats) -> None:
     """Add step functions of numbers to the scores."""
     features = np.array([function.feature for function in functions])
     firsts = np.concatenate([[0], np.cumsum([len(function.thresholds) for function in functions])])
@@ -389,7 +393,7 @@ class SparseStumpOutputs(NumberedStumps):
     """All stumps over sparse training rows: the bins of the stored entries, and of zero."""
 
     def __init__(
-        self, X: Any, bins: Bins, zero_bins: Bins, first_stumps: Numbers, n_threads: int | None
+        self, X: spmatrix, bins: Bins, zero_bins: Bins, first_stumps: Numbers, n_threads: int | None
     ) -> None:
         has_missing = zero_bins == MISSING
         # reduceat reads a wrong entry where a column is empty, so empty columns are left out.

@@ -13,6 +13,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
+from pushrank._types import Estimator, Matrix
 from pushrank._validation import check_number, column, weight_keyword
 from pushrank.weak_rankers.base import Numbers, Values, WeakRankers
 
@@ -59,12 +60,12 @@ class Regressors(WeakRankers):
 
     _kind = "regressor"
 
-    def __init__(self, estimator: Any = None) -> None:
+    def __init__(self, estimator: Estimator | None = None) -> None:
         self.estimator = estimator
 
     def fit(
         self,
-        X: Any,
+        X: Matrix,
         row_weights: Floats | None = None,  # noqa: ARG002
         random_state: np.random.RandomState | None = None,  # noqa: ARG002
     ) -> Self:
@@ -78,20 +79,20 @@ class Regressors(WeakRankers):
         self._start(X)
         return self
 
-    def _start(self, X: Any) -> None:
+    def _start(self, X: Matrix) -> None:
         self._n_features = X.shape[1]
         self.regressors_: list[Any] = []
         self.subsets_: list[Numbers | None] = []
         self.offsets_: list[float] = []
         self.ranges_: list[float] = []
 
-    def training_outputs(self, X: Any, n_threads: int | None = None) -> RegressorOutputs:  # noqa: ARG002
+    def training_outputs(self, X: Matrix, n_threads: int | None = None) -> RegressorOutputs:  # noqa: ARG002
         """Return the outputs of the regressors on the training rows, to which rounds add."""
         return RegressorOutputs(self, X)
 
     def fit_next(
         self,
-        X: Any,
+        X: Matrix,
         targets: Floats,
         weights: Floats,
         features: Numbers | None,
@@ -121,7 +122,7 @@ class Regressors(WeakRankers):
         self.ranges_.append(high - low)
         return self._scaled(output, -1)
 
-    def values(self, X: Any, index: int) -> Values:
+    def values(self, X: Matrix, index: int) -> Values:
         """Return a regressor's output in units of its range."""
         features = self.subsets_[index]
         output = _predicted(self.regressors_[index], X if features is None else X[:, features])
@@ -149,7 +150,7 @@ class Regressors(WeakRankers):
         unit = 1.0 / self.ranges_[index] if self.ranges_[index] > 0.0 else 0.0
         return (output - self.offsets_[index]) * unit
 
-    def _base(self) -> Any:
+    def _base(self) -> Estimator:
         return DecisionTreeRegressor(max_depth=3) if self.estimator is None else self.estimator
 
 
@@ -193,7 +194,7 @@ class Classifiers(Regressors):
 
     def fit_next(
         self,
-        X: Any,
+        X: Matrix,
         targets: Floats,
         weights: Floats,
         features: Numbers | None,
@@ -209,7 +210,7 @@ class Classifiers(Regressors):
         # Values of type bool have closed-form steps.
         return super()._scaled(output, index) > 0.5
 
-    def _base(self) -> Any:
+    def _base(self) -> Estimator:
         return DecisionTreeClassifier(max_depth=3) if self.estimator is None else self.estimator
 
 
@@ -261,7 +262,7 @@ class LightGBM(Regressors):
 
     def fit(
         self,
-        X: Any,
+        X: Matrix,
         row_weights: Floats | None = None,  # noqa: ARG002
         random_state: np.random.RandomState | None = None,  # noqa: ARG002
     ) -> Self:
@@ -274,11 +275,11 @@ class LightGBM(Regressors):
         self._start(X)
         return self
 
-    def training_outputs(self, X: Any, n_threads: int | None = None) -> LightGBMOutputs:
+    def training_outputs(self, X: Matrix, n_threads: int | None = None) -> LightGBMOutputs:
         """Return the outputs of the trees on the training rows, to which rounds add."""
         return LightGBMOutputs(self, _table(X), n_threads)
 
-    def values(self, X: Any, index: int) -> Values:
+    def values(self, X: Matrix, index: int) -> Values:
         """Return a tree's output in units of its range."""
         return super().values(_table(X), index)
 
@@ -297,7 +298,7 @@ class LightGBM(Regressors):
             state = state | {"regressors_": [tree.model_to_string() for tree in state["regressors_"]]}
         return state
 
-    def __setstate__(self, state: Any) -> None:
+    def __setstate__(self, state: dict[str, Any]) -> None:
         """Take a state, and build the trees of their texts."""
         if "regressors_" in state:
             booster = import_optional("lightgbm", "lightgbm").Booster
@@ -305,12 +306,12 @@ class LightGBM(Regressors):
         super().__setstate__(state)
 
 
-def _table(X: Any) -> Any:
+def _table(X: Matrix) -> Matrix:
     """Return rows as LightGBM takes them: scipy's sparse matrices, not its sparse arrays."""
     return sp.csr_matrix(X) if sp.issparse(X) else X
 
 
-def _predicted(estimator: Any, X: Any) -> Floats:
+def _predicted(estimator: Any, X: Matrix) -> Floats:
     output = column(estimator.predict(X), "the prediction of a weak ranker").astype(np.float64)
     if not np.isfinite(output).all():
         raise ValueError(f"the weak ranker {estimator!r} predicts values that are not finite.")
@@ -322,7 +323,7 @@ class RegressorOutputs:
 
     offset = 0.0
 
-    def __init__(self, regressors: Regressors, X: Any) -> None:
+    def __init__(self, regressors: Regressors, X: Matrix) -> None:
         self._regressors, self._X = regressors, X
         self.n_rows: int = X.shape[0]
         # A round reads the values of its ranker several times, and predicting costs a pass over the rows.
@@ -370,7 +371,7 @@ class RegressorOutputs:
 class LightGBMOutputs(RegressorOutputs):
     """The trees of LightGBM on the training rows, whose bins are kept from round to round."""
 
-    def __init__(self, trees: LightGBM, X: Any, n_threads: int | None) -> None:
+    def __init__(self, trees: LightGBM, X: Matrix, n_threads: int | None) -> None:
         super().__init__(trees, X)
         self._lightgbm = import_optional("lightgbm", "lightgbm")
         parameters = trees.get_params() | {

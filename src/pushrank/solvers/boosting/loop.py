@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pushrank._numeric import Floats
+from pushrank._types import GenericArray
 from pushrank.solvers.boosting.objective import Evaluation, ScoreObjective, TwoSumEvaluation, score_objective
 from pushrank.solvers.boosting.steps import Direction, StepRule, best_step
 from pushrank.solvers.early_stopping import EarlyStopping
@@ -95,12 +96,12 @@ class History(EarlyStopping):
             del getattr(self, name)[self.best_index + 1 :]
         self.best_score = -np.inf
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
+    def arrays(self) -> dict[str, GenericArray]:
         """Return all fields as arrays."""
         return {name: np.array(values) for name, values in vars(self).items()}
 
     @classmethod
-    def from_arrays(cls, arrays: dict[str, NDArray[Any]]) -> History:
+    def from_arrays(cls, arrays: dict[str, GenericArray]) -> History:
         """Return the history with the arrays of :meth:`arrays`."""
         kept = {name: values.tolist() for name, values in arrays.items()}
         kept["log_sums"] = [tuple(pair) for pair in kept["log_sums"]]
@@ -120,7 +121,7 @@ class BoostingState:
     random_state: np.random.RandomState
     history: History = field(default_factory=History)
     best_scores: Floats | None = None
-    best_random_state: dict[str, Any] | None = None
+    best_random_state: dict[str, object] | None = None
 
     @classmethod
     def start(

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from pushrank._numeric import Floats, sigmoid
 from pushrank._parallel import compiled, map_chunks, row_chunks
+from pushrank._types import GenericArray
 from pushrank.objectives import PushObjective
 from pushrank.objectives.evaluation import ObjectiveEvaluation, PushEvaluation
 from pushrank.pairs import BipartiteSample, Sample
@@ -375,7 +376,7 @@ class TwoSumEvaluation:
 
         return slope
 
-    def _summed(self, kernel: Any, values: NDArray[Any]) -> Floats:
+    def _summed(self, kernel: Any, values: GenericArray) -> Floats:
         parts = map_chunks(
             lambda start, stop: kernel(self.gradient, values, start, stop, np.zeros((2, 2))),
             self._objective.chunks,

@@ -29,6 +29,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pushrank._numeric import Floats
+from pushrank._types import Matrix
 from pushrank.models import LinearModel
 from pushrank.solvers.infinite_push import tolerances
 from pushrank.solvers.infinite_push.dual import DualSolution, InfinitePushDual
@@ -181,7 +182,7 @@ def _free_rows(dual: InfinitePushDual, shrinking: Shrinking) -> tuple[Any, Float
     return _minus(rows, centre), centre, fixed_sum + total * (mean - centre)
 
 
-def _rows(model: Any, numbers: NDArray[np.intp]) -> Any:
+def _rows(model: Any, numbers: NDArray[np.intp]) -> Matrix:
     """Return some rows, as dense ones less a constant, or as CSR if the data are large."""
     X = model.data
     sparse = sp.issparse(X) and X.shape[0] * X.shape[1] > tolerances.MAX_DENSE_ENTRIES
