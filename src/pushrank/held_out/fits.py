@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
-from numpy.typing import NDArray
 from sklearn import config_context, get_config
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
@@ -26,6 +25,7 @@ from sklearn.utils.validation import has_fit_parameter
 from pushrank._io import atomic_write
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread, one_thread
+from pushrank._types import Estimator, GenericArray, MatrixLike
 from pushrank.held_out.rows import Rows
 
 # Fits to fewer rows have one thread. On a quiet machine two save gradient boosting a tenth of a second there;
@@ -44,7 +44,7 @@ class Fit(NamedTuple):
     name: str
     number: int
     scores: list[Floats]
-    model: Any
+    model: Estimator | None
     seen: Any
     warned: list[Caught]
 
@@ -52,20 +52,20 @@ class Fit(NamedTuple):
 class Work(NamedTuple):
     """How each model is fitted and scored, wherever that happens."""
 
-    score: Callable[[Any, Any], Floats]
-    look: Callable[[Any, list[Rows]], Any] | None
+    score: Callable[[Estimator, MatrixLike], Floats]
+    look: Callable[[Estimator, list[Rows]], object] | None
     keep: bool
     record: bool
     guard: Callable[[str, int], AbstractContextManager[None]]
 
 
 def fit_parts(
-    models: Mapping[str, Any],
+    models: Mapping[str, Estimator],
     parts: Iterable[tuple[Rows, list[Rows]]],
     *,
     n_jobs: int | None = None,
-    score: Callable[[Any, Any], Floats] | None = None,
-    look: Callable[[Any, list[Rows]], Any] | None = None,
+    score: Callable[[Estimator, MatrixLike], Floats] | None = None,
+    look: Callable[[Estimator, list[Rows]], object] | None = None,
     keep: bool = False,
     record: bool = True,
     guard: Callable[[str, int], AbstractContextManager[None]] | None = None,
@@ -87,10 +87,10 @@ def fit_parts(
 
 
 def kept_in(
-    folder: Any,
+    folder: str | Path | None,
     rows: Rows,
-    models: Mapping[str, Any],
-    parts: Sequence[tuple[Any, Any]],
+    models: Mapping[str, Estimator],
+    parts: Sequence[tuple[object, object]],
     guard: Callable[[str], AbstractContextManager[None]] | None = None,
 ) -> Callable[[str, int], Path | None]:
     """Return a function of a model's name and a part's number to its file in a folder, or to None without.
@@ -124,7 +124,7 @@ def _tasks(
     parts: Iterable[tuple[Rows, list[Rows]]],
     work: Work,
     path_of: Callable[[str, int], Path | None],
-    config: Mapping[str, Any],
+    config: Mapping[str, object],
 ) -> Iterator[Any]:
     """Yield the fit of each model to each training part, with rows as its last step takes them."""
     ids = {name: _transformer_ids(model) for name, model in models.items()}
@@ -151,9 +151,9 @@ def _tasks(
 def _fitted(
     name: str,
     number: int,
-    ranker: Any,
+    ranker: Estimator,
     rows: Rows,
-    X_tests: list[Any],
+    X_tests: list[MatrixLike],
     steps: list[Any],
     tests: list[Rows],
     work: Work,
@@ -201,7 +201,7 @@ def _transformer_ids(model: Any) -> tuple[int, ...]:
     return tuple(id(step) for _, step in model.steps[:-1]) if type(model) is Pipeline else ()
 
 
-def model_scores(model: Any, X: Any) -> Floats:
+def model_scores(model: Any, X: MatrixLike) -> Floats:
     """Return the scores of a fitted model; of one that gives probabilities alone, those of the positives."""
     if hasattr(model, "decision_function"):
         return np.asarray(model.decision_function(X), dtype=np.float64)
@@ -214,15 +214,15 @@ def model_scores(model: Any, X: Any) -> Floats:
 
 
 def fit_params(
-    model: Any, weights: Floats | None, times: NDArray[Any] | None = None, groups: NDArray[Any] | None = None
-) -> dict[str, Any]:
+    model: Any, weights: Floats | None, times: GenericArray | None = None, groups: GenericArray | None = None
+) -> dict[str, GenericArray]:
     """Return the keywords by which a model's ``fit`` takes what is beside rows; of a pipeline, its last step.
 
     Times go to our rankers alone, where they choose or stop by rows that they hold out, and groups to those
     whose splitter may keep them apart.
     """
     last = model.steps[-1][1] if isinstance(model, Pipeline) else model
-    given: dict[str, Any] = {}
+    given: dict[str, GenericArray] = {}
     if weights is not None:
         if not has_fit_parameter(last, "sample_weight"):
             raise TypeError(f"{type(last).__name__} takes no sample_weight; leave it or the weights out.")

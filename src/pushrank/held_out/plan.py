@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 
 from pushrank._numeric import Floats
 from pushrank._time import TimeSplit, splitter_of, warn_of_random_folds
+from pushrank._types import CrossValidation, GenericArray, Label, MatrixLike
 from pushrank._validation import check_jobs
 from pushrank.budgets import Budget
 from pushrank.held_out.rows import Rows
@@ -28,7 +29,7 @@ class Plan(NamedTuple):
 
     rows: Rows
     splits: Splits
-    cv: Any
+    cv: CrossValidation
     n_repeats: int
     budget: int | Budget | None
     seed: int
@@ -36,17 +37,17 @@ class Plan(NamedTuple):
     @classmethod
     def of(
         cls,
-        X: Any,
+        X: MatrixLike,
         y: ArrayLike,
         *,
         budget: int | Budget | None = None,
-        cv: Any = 5,
+        cv: CrossValidation = 5,
         n_repeats: int = 1,
         n_splits: int = 1,
         groups: ArrayLike | None = None,
         time: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
-        pos_label: Any = None,
+        pos_label: Label | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> Self:
@@ -148,7 +149,7 @@ def can_split(rows: Rows, n_parts: int, *more: int) -> bool:
     return not more or all(can_split(rows.part(train), *more) for train, _ in splits)
 
 
-def whole_periods(budget: Budget, time: Any) -> NDArray[Any]:
+def whole_periods(budget: Budget, time: ArrayLike | None) -> GenericArray:
     """Return when each row's period begins, or the number of its batch where batches are no times."""
     if time is None:
         raise ValueError(f"a budget of {budget.words} needs the time of every row: pass time=.")

@@ -11,13 +11,14 @@ from sklearn.utils.validation import _num_samples
 
 from pushrank._numeric import Floats
 from pushrank._time import check_times
+from pushrank._types import Label, MatrixLike
 from pushrank._validation import two_classes
 
 
 class Rows(NamedTuple):
     """Rows to fit models to and to score: models are fitted to ``y``, and measured by ``positive``."""
 
-    X: Any
+    X: MatrixLike
     y: NDArray[Any]
     positive: NDArray[np.bool_]
     weights: Floats | None = None
@@ -33,9 +34,9 @@ class Rows(NamedTuple):
     @classmethod
     def checked(
         cls,
-        X: Any,
+        X: MatrixLike,
         y: ArrayLike,
-        pos_label: Any = None,
+        pos_label: Label | None = None,
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
         time: ArrayLike | None = None,

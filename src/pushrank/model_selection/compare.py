@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
 
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
+from pushrank._types import CrossValidation, Estimator, Label, MatrixLike, Seed
 from pushrank._validation import check_number, warn
 from pushrank.budgets import Budget
 from pushrank.estimators import IRPush, PNormPush, PushBoost, TopRankerCV, TrimmedPush
@@ -48,21 +48,21 @@ MAX_SLOW_ROWS = 20_000
 
 def compare_rankers(
     models: Mapping[str, BaseEstimator] | None,
-    X: Any,
+    X: MatrixLike,
     y: ArrayLike,
     *,
     budget: int | Budget | None = None,
-    cv: Any = 5,
+    cv: CrossValidation = 5,
     n_repeats: int = 1,
     scoring: str | Callable[..., float] | None = None,
     nested: bool = False,
     groups: ArrayLike | None = None,
     time: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
+    pos_label: Label | None = None,
     indifference: float = 0.0,
     together: bool | Sequence[str] = False,
-    random_state: Any = None,
+    random_state: Seed = None,
     n_jobs: int | None = None,
     callback: Callable[[], None] | None = None,
     return_estimators: bool = False,
@@ -246,7 +246,7 @@ def compare_plan(
     )
 
 
-def named_members(models: Mapping[str, Any], together: bool | Sequence[str]) -> dict[str, Any]:
+def named_members(models: Mapping[str, Estimator], together: bool | Sequence[str]) -> dict[str, Estimator]:
     """Return the models to measure together, by name."""
     named = list(models) if together is True else list(together or ())
     if strangers := [name for name in named if name not in models]:

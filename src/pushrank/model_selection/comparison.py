@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pushrank._html import html_sentences, html_table, interval_pictures
 from pushrank._numeric import decimals
 from pushrank._optional import import_optional
+from pushrank._types import Estimator, GenericArray
 from pushrank.budgets import Budget
 from pushrank.metrics import PeriodMeasurement
 from pushrank.metrics.periods import MIN_PERIODS
@@ -167,9 +168,9 @@ class RankerComparison:
     quantiles: tuple[float, NDArray[np.float64]] | None = None
     simplicity: dict[str, int] = field(default_factory=dict)
     indifference: float = 0.0
-    times: NDArray[Any] | None = None
+    times: GenericArray | None = None
     days: PeriodMeasurement | None = None
-    estimators: dict[str, list[Any]] = field(default_factory=dict)
+    estimators: dict[str, list[Estimator]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         folds = f"{self.n_folds} folds" + f", {self.n_repeats} times" * (self.n_repeats > 1)
@@ -421,7 +422,7 @@ class RankerComparison:
         ``equally_good``, ``criterion``, ``verdict``, ``differences``, ``models``, with a budget by period
         ``days`` and, after a nested choice, ``optimism``.
         """
-        summary: dict[str, Any] = {
+        summary: dict[str, object] = {
             "best": self.best_,
             "may_be_best": self.may_be_best_,
             "equal_for_your_purposes": self.equal_for_your_purposes_,

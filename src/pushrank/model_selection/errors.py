@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pushrank._numeric import Floats
+from pushrank._types import GenericArray
 from pushrank._validation import resolve_k
 from pushrank.held_out import part_of_budget
 from pushrank.metrics._ranking import Ranking
@@ -164,7 +165,7 @@ def errors_of_parts(
     n_repeats: int,
     n_train: float,
     n_halved: int,
-    groups: NDArray[Any] | None,
+    groups: GenericArray | None,
     by_folds: bool,
 ) -> Errors:
     """Return the errors of a measure: by rows, where these have influence values, else by the folds.

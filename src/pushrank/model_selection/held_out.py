@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from pushrank import metrics
 from pushrank._html import html_sentences, html_table
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
+from pushrank._types import CrossValidation, Estimator, Label, MatrixLike, Seed
 from pushrank._validation import check_number
 from pushrank.budgets import Budget
 from pushrank.estimators import StackingRanker
@@ -79,7 +81,7 @@ class HeldOut:
     kept: Rows | None = None
 
     @property
-    def models(self) -> dict[str, Any]:
+    def models(self) -> dict[str, Estimator]:
         """The models, unfitted, by name."""
         return dict(self.table.models)
 
@@ -118,7 +120,11 @@ class HeldOut:
         return pd.DataFrame(beside | {name: self._of_all_rows(name) for name in self.models})
 
     def compare(
-        self, *, scoring: Any = None, together: bool | Sequence[str] = False, indifference: float = 0.0
+        self,
+        *,
+        scoring: str | Callable[..., float] | None = None,
+        together: bool | Sequence[str] = False,
+        indifference: float = 0.0,
     ) -> RankerComparison:
         """Return which model may be the best, and whether that is more than chance, at no further fit.
 
@@ -145,7 +151,7 @@ class HeldOut:
         self,
         models: Sequence[str] | None = None,
         *,
-        final_estimator: Any = None,
+        final_estimator: str | Estimator | None = None,
         calibration: str | None = None,
         refit: bool = False,
     ) -> StackingRanker:
@@ -247,7 +253,7 @@ class HeldOut:
         options = {"random_state": self.plan.seed} | options
         return metrics.measure(self.plan.rows.positive[seen], orders, **options)
 
-    def guarantee(self, model: Any, **options: Any) -> metrics.Guarantee:
+    def guarantee(self, model: str | StackingRanker, **options: Any) -> metrics.Guarantee:
         """Return how many hits the first rows of a list to come hold at least, by rows kept from all fits.
 
         Parameters
@@ -301,19 +307,19 @@ class HeldOut:
 
 def fit_held_out(
     models: Mapping[str, BaseEstimator] | None,
-    X: Any,
+    X: MatrixLike,
     y: ArrayLike,
     *,
-    cv: Any = 5,
+    cv: CrossValidation = 5,
     n_repeats: int = 1,
     time: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     budget: int | Budget | None = None,
     sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
-    random_state: Any = None,
+    pos_label: Label | None = None,
+    random_state: Seed = None,
     n_jobs: int | None = None,
-    cache_dir: Any = None,
+    cache_dir: str | Path | None = None,
     guarantee_fraction: float | None = None,
 ) -> HeldOut:
     """Fit models once to every training part, to compare, weigh and cut their scores of the rows held out.
@@ -432,7 +438,7 @@ def fit_held_out(
     return HeldOut(table, halves, perf_counter() - started, given, kept)
 
 
-def _apart(rows: Rows, fraction: float, random_state: Any) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _apart(rows: Rows, fraction: float, random_state: Seed) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the rows for the plan, and those kept from it: the latest, or drawn at random in strata."""
     numbers = np.arange(len(rows.y))
     if rows.times is None:

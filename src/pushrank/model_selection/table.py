@@ -14,6 +14,7 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from pushrank import metrics
 from pushrank._numeric import Floats
+from pushrank._types import CrossValidation, Estimator
 from pushrank.budgets import Budget
 from pushrank.estimators import StackingRanker
 from pushrank.estimators._combination import Combination, OutOfFold, combine_apart, unlinked
@@ -59,7 +60,7 @@ class Judge(NamedTuple):
     scorer: Callable[..., float] | None
 
     @classmethod
-    def of(cls, scoring: Any, budget: int | Budget | None) -> Judge:
+    def of(cls, scoring: str | Callable[..., float] | None, budget: int | Budget | None) -> Judge:
         """Return the judge for a ``scoring`` of the user."""
         if scoring is None:
             return cls(PRECISION if budget is None else HITS, None)
@@ -77,16 +78,16 @@ class HeldOutTable(NamedTuple):
     """
 
     plan: Plan
-    models: Mapping[str, Any]
+    models: Mapping[str, Estimator]
     scores: dict[str, list[Floats]]
     judged: dict[str, list[float]]
     simplicity: dict[str, int]
     warnings: dict[str, list[str]]
-    fitted: dict[str, list[Any]]
+    fitted: dict[str, list[Estimator]]
 
 
 def fit_table(
-    models: Mapping[str, Any],
+    models: Mapping[str, Estimator],
     plan: Plan,
     scorer: Callable[..., float] | None = None,
     *,
@@ -111,7 +112,9 @@ def fit_table(
     return HeldOutTable(plan, models, scores, judged, ranks, warned, fitted)
 
 
-def _looked_at(scorer: Callable[..., float] | None, model: Any, tests: list[Rows]) -> tuple[int, list[float]]:
+def _looked_at(
+    scorer: Callable[..., float] | None, model: Estimator, tests: list[Rows]
+) -> tuple[int, list[float]]:
     """Return the simplicity of a fitted model, and the scorer's measures of its test parts."""
     scores = [np.nan if scorer is None else float(scorer(model, test.X, test.y)) for test in tests]
     return simplicity(model), scores
@@ -178,7 +181,7 @@ def compare_held_out(
     table: HeldOutTable,
     judge: Judge,
     *,
-    members: Mapping[str, Any] | None = None,
+    members: Mapping[str, Estimator] | None = None,
     chosen: Sequence[str] = (),
     halves: Halves | None = None,
     indifference: float = 0.0,
@@ -238,10 +241,10 @@ def compare_held_out(
 
 def _estimators(
     table: HeldOutTable,
-    members: Mapping[str, Any],
+    members: Mapping[str, Estimator],
     combinations: Sequence[Combination],
     chosen: Sequence[str],
-) -> dict[str, list[Any]]:
+) -> dict[str, list[Estimator]]:
     """Return the fitted model of every test part by name, where they were kept."""
     if not all(table.fitted.values()):
         return {}
@@ -310,7 +313,7 @@ def is_nested(plan: Plan) -> bool:
     return bool(few) or not (isinstance(cv, int | np.integer) or hasattr(cv, "split"))
 
 
-def stack_of(members: Mapping[str, Any], plan: Plan) -> StackingRanker:
+def stack_of(members: Mapping[str, Estimator], plan: Plan) -> StackingRanker:
     """Return members as one list, unfitted, for the budget by period or its share of the rows."""
     cv = 5 if plan.rows.groups is None or plan.rows.times is not None else StratifiedGroupKFold(5)
     params = budget_params(plan.budget, len(plan.rows.y)) | {"cv": cv, "random_state": plan.seed}
@@ -324,7 +327,7 @@ def budget_params(budget: int | Budget | None, n_rows: int) -> dict[str, Any]:
     return {"fraction": None if budget is None else budget / n_rows}
 
 
-def add_up(table: HeldOutTable, members: Mapping[str, Any]) -> list[Combination]:
+def add_up(table: HeldOutTable, members: Mapping[str, Estimator]) -> list[Combination]:
     """Return how members are added up for each test part, by weights from the other parts."""
     plan, parts, combinations = table.plan, parts_of(table), []
     n_parts = len(plan.first_splits)
@@ -341,7 +344,9 @@ def add_up(table: HeldOutTable, members: Mapping[str, Any]) -> list[Combination]
     return combinations
 
 
-def _unlinked(members: Mapping[str, Any], models: Sequence[str], scores: Sequence[Floats]) -> list[Floats]:
+def _unlinked(
+    members: Mapping[str, Estimator], models: Sequence[str], scores: Sequence[Floats]
+) -> list[Floats]:
     """Return the scores of members, of the scores by model, on a scale of log-odds or margins."""
     of = dict(zip(models, scores, strict=False))
     return [unlinked(model, of[name]) for name, model in members.items()]
@@ -375,7 +380,7 @@ class Halves(NamedTuple):
     scores: Iterator[list[list[Floats]]] | list[list[list[Floats]]] | None
 
 
-def fit_halves(models: Mapping[str, Any], plan: Plan, n_jobs: int | None = None) -> Halves:
+def fit_halves(models: Mapping[str, Estimator], plan: Plan, n_jobs: int | None = None) -> Halves:
     """Begin the fits of every model to both halves of training rows."""
     n_tested, n_last, train = 0, 0, plan.splits[-1][0]
     # The last parts are tested on, as many as hold a fifth of the rows; what all learn from is halved.
@@ -392,7 +397,7 @@ def fit_halves(models: Mapping[str, Any], plan: Plan, n_jobs: int | None = None)
 
 
 def scores_of_halves(
-    models: Mapping[str, Any],
+    models: Mapping[str, Estimator],
     training: Rows,
     tests: list[Rows],
     seed: int,
@@ -422,7 +427,7 @@ def _with_errors(
     table: HeldOutTable,
     parts: Sequence[Part],
     halved: Halves,
-    members: Mapping[str, Any],
+    members: Mapping[str, Estimator],
     combinations: Sequence[Combination],
 ) -> RankerComparison:
     """Return the comparison with the errors of all measures."""

@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import permutations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pushrank import metrics
 from pushrank._numeric import Floats
+from pushrank._types import Estimator, MatrixLike
 from pushrank.budgets import Budget
 from pushrank.metrics import Measurement, PeriodMeasurement
 from pushrank.metrics._bootstrap import default_n_resamples
@@ -90,8 +91,8 @@ class ReportData(Page):
     meaning: str
     settings: Mapping[str, str] = field(default_factory=dict)
     seed: int = 0
-    models: Mapping[str, Any] = field(default_factory=dict)
-    X: Any = None
+    models: Mapping[str, Estimator] = field(default_factory=dict)
+    X: MatrixLike = None
     every_day: Sequence[str] = ()
 
     @cached_property
@@ -122,7 +123,7 @@ class ReportData(Page):
             differences.append(ListDifference(model, k * difference, k * low, k * high, p_value))
         return differences
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         """Return the names that the template uses."""
         comparison, lists = self.comparison, self.lists
         of_comparison = {
@@ -178,7 +179,7 @@ class MeasurementData(Page):
         runner_up = first if best != first else next(iter(others), None)
         return RankedLists(self.y, dict(self.scores), round(self.measurement.depth), best, runner_up)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         """Return the names that the template uses."""
         judged_by = f"hits among the first {self.lists.depth:,} rows"
         of_measurement = {"measured": self.measurement, "drivers": Drivers([], ""), "of_days": []}
@@ -237,7 +238,7 @@ def _other_budgets_by_period(data: ReportData) -> list[PeriodMeasurement]:
     return [measuring(budget=replace(budget, n=n)) for n in ns]
 
 
-def _template_context(data: ReportData | MeasurementData, facts: dict[str, str]) -> dict[str, Any]:
+def _template_context(data: ReportData | MeasurementData, facts: dict[str, str]) -> dict[str, object]:
     """Return the names that the template uses of both kinds of lists."""
     lists = data.lists
     top = lists.first_rows(lists.best, MAX_TOP_ROWS)
@@ -331,7 +332,7 @@ def _agreement(lists: RankedLists) -> dict[str, tuple[float, float]]:
     return {name: (float(chance.sum()), float(chance[lists.y].sum())) for name, chance in groups.items()}
 
 
-def _disagreement(lists: RankedLists, model: str, other: str) -> dict[str, Any]:
+def _disagreement(lists: RankedLists, model: str, other: str) -> dict[str, object]:
     """Return the rows that one model alone puts among the first, the farthest apart first."""
     rows = np.flatnonzero(lists.chances(model) > lists.chances(other))
     # The rows that the other model puts last come first.
@@ -353,7 +354,7 @@ def _row_cells(data: ReportData | MeasurementData, row: np.intp) -> list[Cell]:
     ]
 
 
-def _cell(value: Any) -> Cell:
+def _cell(value: object) -> Cell:
     import pandas as pd
 
     if pd.api.types.is_scalar(value) and pd.isna(value):

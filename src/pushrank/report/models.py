@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from sklearn.inspection import permutation_importance
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
+from pushrank._types import Estimator
 from pushrank.budgets import Budget
 from pushrank.estimators._reasons import reasons
 from pushrank.held_out import model_scores, record_warnings
@@ -21,6 +22,9 @@ from pushrank.metrics import measure_periods
 from pushrank.model_selection._folds import share_of_hits
 from pushrank.model_selection.comparison import RankerComparison
 from pushrank.report.lists import MAX_TOP_ROWS, RankedLists
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MAX_CELLS = 200_000_000
 """Cells that are scored again, each column shuffled in turn, take some ten seconds on a core."""
@@ -73,7 +77,7 @@ class Drivers(NamedTuple):
     reasons: Mapping[int, str] = MappingProxyType({})
 
 
-def model_sentences(models: Mapping[str, Any]) -> dict[str, str]:
+def model_sentences(models: Mapping[str, Estimator]) -> dict[str, str]:
     """Return a sentence for each kind of model, by the names of the models of that kind."""
     names: dict[str, list[str]] = {}
     for name, model in models.items():
@@ -83,7 +87,7 @@ def model_sentences(models: Mapping[str, Any]) -> dict[str, str]:
     return {"; ".join(group): sentence for sentence, group in names.items()}
 
 
-def find_drivers(comparison: RankerComparison, lists: RankedLists, X: Any, seed: int) -> Drivers:
+def find_drivers(comparison: RankerComparison, lists: RankedLists, X: pd.DataFrame, seed: int) -> Drivers:
     """Return the columns that drive the best ranking and raise its top rows, or why there are none to show.
 
     That is permutation importance, of hits among the first rows of the parts of the cross-validation, by the
@@ -140,8 +144,8 @@ def _hits(
     comparison: RankerComparison,
     lists: RankedLists,
     test: NDArray[np.intp],
-    model: Any,
-    X: Any,
+    model: Estimator,
+    X: pd.DataFrame,
     y: NDArray[np.bool_],
 ) -> float:
     """Return the hits of a model in the first rows, as the rows of a test part tell."""

@@ -8,10 +8,13 @@ from abc import ABC, abstractmethod
 from html import escape
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pushrank._io import atomic_write
 from pushrank.report.lists import RankedLists
+
+if TYPE_CHECKING:
+    from pushrank.report.pictures import Picture
 
 
 class Page(ABC):
@@ -20,10 +23,10 @@ class Page(ABC):
     template = "template.html"
 
     @abstractmethod
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         """Return the names that the template uses."""
 
-    def pictures(self) -> list[Any]:
+    def pictures(self) -> list[Picture]:
         """Return the pictures, by default those of the lists of models."""
         from pushrank.report.pictures import pictures
 

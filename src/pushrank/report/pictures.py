@@ -171,7 +171,7 @@ def over_time(
     return Picture(key, title, caption, svg, legend, "period", label, list(lines), numbers)
 
 
-def _numbers(places: Sequence[str], values: Sequence[Any]) -> list[tuple[str, list[float]]]:
+def _numbers(places: Sequence[str], values: Sequence[Sequence[float]]) -> list[tuple[str, list[float]]]:
     """Return some of the values of curves by their places."""
     chosen = np.unique(np.linspace(0, len(places) - 1, MAX_TABLE_ROWS).round().astype(int))
     return [(places[at], [float(of_curve[at]) for of_curve in values]) for at in chosen]

@@ -1,8 +1,10 @@
 """What was seen of a model in use, in sentences and tables of texts, and as a page."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +13,9 @@ from pushrank.monitoring.reference import BLOCKS, SCORES
 from pushrank.monitoring.watching import date_words
 from pushrank.report.context import row_count
 from pushrank.report.page import Page
+
+if TYPE_CHECKING:
+    from pushrank.report.pictures import Picture
 
 MAX_MOVED = 10
 MIN_EVIDENCE, MAX_EVIDENCE = 0.01, 1e6
@@ -117,7 +122,7 @@ class WatchData(Page):
                 cells.append([record["column"], *when, record["part"], *shares])
         return header, cells
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         """Return the names that the template uses: the parts of the scores first, then of what moved."""
         records = [record for record in self.watched.moved if record["column"] == SCORES]
         records += [record for record in self.watched.moved[:MAX_MOVED] if record["has_moved"]]
@@ -125,7 +130,7 @@ class WatchData(Page):
         has_shares = records[0]["parts"][0]["share_now"] is not None
         return {"data": self, "columns": {record["column"]: record for record in records if has_shares}}
 
-    def pictures(self) -> list[Any]:
+    def pictures(self) -> list[Picture]:
         """Return hits by week and the evidence, where labels are known."""
         from pushrank.report.pictures import over_time
 
