@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import metadata
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import average_precision_score
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
@@ -18,12 +18,16 @@ from sklearn.utils.validation import check_is_fitted
 from pushrank._array import is_numpy, namespace, to_host
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
+from pushrank._types import Estimator, GenericArray, Matrix, MatrixLike
 from pushrank._validation import warn as warn
 from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._reasons import linear_parts, mean_parts, no_parts, score_parts
 from pushrank.estimators._target import FORMATS, Target, check_on_host, checked_data, float_types
 from pushrank.models import linear_scores as linear_scores
 from pushrank.solvers import Callback
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 
 @cache
@@ -55,7 +59,7 @@ class RankerMixin(ClassifierMixin):
         public = "pushrank" if module.startswith("pushrank.estimators.") else module
         return {"page": f"{public}.{type(self).__name__}"}
 
-    def decision_function(self, X: Any) -> NDArray[np.floating]:
+    def decision_function(self, X: MatrixLike) -> NDArray[np.floating]:
         """Return a score for each row, the higher the better, positive where ``predict`` says positive.
 
         %(array_of_rows)s
@@ -71,7 +75,7 @@ class RankerMixin(ClassifierMixin):
         scores: NDArray[np.floating] = linear_scores(X, self.coef_) - float(self.threshold_)
         return scores
 
-    def explain(self, X: Any, *, over: Any = None) -> Any:
+    def explain(self, X: Any, *, over: MatrixLike | None = None) -> Any:
         """Return what each feature adds to the score of each row, and the base that it is added to.
 
         The parts of a row add up to ``decision_function``, up to rounding. They are coefficients times
@@ -104,7 +108,7 @@ class RankerMixin(ClassifierMixin):
         names = getattr(self, "get_feature_names_out", lambda: self.feature_names_in_)
         return type(X)(parts, index=X.index, columns=[*names(), "base"]) if hasattr(X, "iloc") else parts
 
-    def _parts(self, X: Any) -> Floats:
+    def _parts(self, X: MatrixLike) -> Floats:
         """Return the parts of linear scores, or of the scores that a search has chosen, the base last."""
         best = getattr(self, "best_estimator_", None)
         if best is not None:
@@ -128,7 +132,7 @@ class RankerMixin(ClassifierMixin):
             raise AttributeError(f"{type(self).__name__} has no intercept_: it has no linear scores.")
         return -float(self.threshold_)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> GenericArray:
         """Return the positive class for rows scored above the break-even threshold, else the negative.
 
         With grades of relevance it is the grade: each threshold has as many training rows above it as are
@@ -163,7 +167,7 @@ class RankerMixin(ClassifierMixin):
             f"sklearn.calibration.CalibratedClassifierCV({type(self).__name__}(...))."
         )
 
-    def rank(self, X: Any) -> NDArray[np.intp]:
+    def rank(self, X: MatrixLike) -> NDArray[np.intp]:
         """Return the row numbers best first; tied rows keep their order.
 
         %(array_of_rows)s
@@ -173,7 +177,7 @@ class RankerMixin(ClassifierMixin):
         order: NDArray[np.intp] = namespace(scores).argsort(-scores, stable=True)
         return order
 
-    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return scikit-learn's ``average_precision_score`` of the ranking of ``X``, between 0 and 1.
 
         Rows are relevant that are of the positive class, or of any grade but the lowest.
@@ -185,7 +189,7 @@ class RankerMixin(ClassifierMixin):
         relevant = y == classes[1] if len(classes) == 2 else y > classes[0]
         return float(average_precision_score(relevant, scores, sample_weight=sample_weight))
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Return scikit-learn's tags: a binary classifier that takes sparse data."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
@@ -195,7 +199,7 @@ class RankerMixin(ClassifierMixin):
         return tags
 
 
-def finite_scores(X: Any, coef: NDArray[np.floating]) -> NDArray[np.floating]:
+def finite_scores(X: Matrix, coef: NDArray[np.floating]) -> NDArray[np.floating]:
     """Return ``X @ coef`` in the dtype of ``coef``; a score beyond its range is a ValueError."""
     with np.errstate(over="ignore", invalid="ignore"):
         scores = linear_scores(X, coef)
@@ -204,7 +208,7 @@ def finite_scores(X: Any, coef: NDArray[np.floating]) -> NDArray[np.floating]:
     return scores
 
 
-def set_features(ranker: Any, checked: Any) -> None:
+def set_features(ranker: BaseEstimator, checked: RankerMixin) -> None:
     """Set the number and the names of features to those of another ranker, which checks have set."""
     if checked is ranker:
         return
@@ -214,7 +218,9 @@ def set_features(ranker: Any, checked: Any) -> None:
         ranker.feature_names_in_ = checked.feature_names_in_
 
 
-def set_classes(ranker: Any, target: Target, scores: NDArray[np.floating], *, grades: bool = False) -> None:
+def set_classes(
+    ranker: RankerMixin, target: Target, scores: NDArray[np.floating], *, grades: bool = False
+) -> None:
     """Set ``classes_`` and the break-even ``threshold_``, and with ``grades`` all ``thresholds_``."""
     thresholds = target.thresholds(scores)
     ranker.classes_, ranker.threshold_ = target.classes, float(thresholds[0])
@@ -222,7 +228,7 @@ def set_classes(ranker: Any, target: Target, scores: NDArray[np.floating], *, gr
         ranker.thresholds_ = thresholds
 
 
-def tags_of_all(tags: Any, estimators: Iterable[Any]) -> Any:
+def tags_of_all(tags: Tags, estimators: Iterable[Estimator]) -> Tags:
     """Return tags that say of rows what all estimators say."""
     inputs = [get_tags(estimator).input_tags for estimator in estimators]
     tags.input_tags.sparse = all(input_tags.sparse for input_tags in inputs)
@@ -230,7 +236,7 @@ def tags_of_all(tags: Any, estimators: Iterable[Any]) -> Any:
     return tags
 
 
-def warn_of_zeros(ranker: Any) -> None:
+def warn_of_zeros(ranker: RankerMixin) -> None:
     """Warn that no coefficients of at least zero are better than zeros."""
     warn(
         f"{type(ranker).__name__}: no feature ranks better with a positive coefficient than without it, so "
@@ -241,7 +247,7 @@ def warn_of_zeros(ranker: Any) -> None:
 
 
 @contextmanager
-def progress_bar(ranker: Any, n_iter: int, *, is_exact: bool = False) -> Iterator[Callback | None]:
+def progress_bar(ranker: RankerMixin, n_iter: int, *, is_exact: bool = False) -> Iterator[Callback | None]:
     """Yield a callback that draws a bar of so many iterations on standard error; None if not verbose.
 
     The time left is shown where the number of iterations is exact, and not the most that there may be.

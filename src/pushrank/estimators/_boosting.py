@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import joblib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_monotonic_cst, check_is_fitted
 
 from pushrank import weak_rankers
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
+from pushrank._types import Estimator, Matrix, MatrixLike, Seed
 from pushrank._validation import check_jobs, check_number
 from pushrank.estimators._base import RankerMixin, linear_scores, progress_bar, set_classes
 from pushrank.estimators._categories import encode, encode_categories
@@ -35,6 +36,9 @@ from pushrank.solvers.boosting.objective import score_objective
 from pushrank.solvers.boosting.steps import StepRule, best_step
 from pushrank.weak_rankers import Columns, Functions, LightGBM, Regressors, Stumps
 from pushrank.weak_rankers.base import Outputs, PlusMinusOne, WeakRankers, check_declared, plus_minus_one
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 # Subsamples without a pair to rank after which the next one hardly ever has any.
 MAX_DRAWS = 100
@@ -62,7 +66,7 @@ class BoostingSpec:
     constant: bool = False
     two_classes_only: str = ""
     paths: Callable[[BoostingRun], dict[str, Floats]] | None = None
-    threshold: Callable[[Any, Floats], float] | None = None
+    threshold: Callable[[Sample, Floats], float] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,18 +80,18 @@ class BoostingStart:
     learner: WeakRankers
     history: loop.History
     generator: np.random.RandomState
-    random_state: dict[str, Any] | None
+    random_state: dict[str, object] | None
 
 
 @dataclass(frozen=True, eq=False)
 class BoostingRun:
     """A run that has ended; ``train`` is the part of the target that is not for validation."""
 
-    X: Any
+    X: Matrix
     target: Target
     train: Sample
     learner: WeakRankers
-    first_random_state: dict[str, Any]
+    first_random_state: dict[str, object]
     problem: loop.BoostingProblem
     state: loop.BoostingState
     result: loop.BoostingResult
@@ -98,7 +102,7 @@ class BoostingRun:
 class BoostedRankerMixin(RankerMixin):
     """A ranker whose scores are a sum of weak rankers: ``estimator_weights_`` of ``weak_rankers_``."""
 
-    weak_rankers: Any = "stumps"
+    weak_rankers: str | WeakRankers | Estimator | Sequence[Callable[..., ArrayLike]] = "stumps"
     n_estimators: int = 100
     learning_rate: float = 1.0
     positive: bool = False
@@ -112,7 +116,7 @@ class BoostedRankerMixin(RankerMixin):
     tol: float = 1e-10
     warm_start: bool = False
     n_jobs: int | None = None
-    random_state: Any = None
+    random_state: Seed = None
     verbose: bool = False
 
     @abstractmethod
@@ -121,12 +125,12 @@ class BoostedRankerMixin(RankerMixin):
 
     def fit(
         self,
-        X: Any,
+        X: MatrixLike,
         y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         *,
         qid: ArrayLike | None = None,
-        pairs: Any = None,
+        pairs: ArrayLike | Sequence[ArrayLike] | None = None,
         time: ArrayLike | None = None,
     ) -> Self:
         """Learn a ranking from two classes, from grades of relevance, or from explicit pairs.
@@ -163,7 +167,7 @@ class BoostedRankerMixin(RankerMixin):
         set_fitted(self, run, paths, spec.threshold)
         return self
 
-    def decision_function(self, X: Any) -> NDArray[np.floating]:
+    def decision_function(self, X: MatrixLike) -> NDArray[np.floating]:
         """Return a score for each row, the higher the better, positive where ``predict`` says positive.
 
         %(array_of_rows)s
@@ -180,7 +184,7 @@ class BoostedRankerMixin(RankerMixin):
         shifted: NDArray[np.floating] = scores + self.constant_ - self.threshold_
         return shifted
 
-    def _parts(self, X: Any) -> Floats:
+    def _parts(self, X: MatrixLike) -> Floats:
         """Return the parts of the scores of stumps or columns, base last."""
         check_is_fitted(self, "estimator_weights_")
         if hasattr(self, "coef_") or not isinstance(self.weak_rankers_, Stumps):
@@ -190,7 +194,7 @@ class BoostedRankerMixin(RankerMixin):
         parts = self.weak_rankers_.contributions(X, *chosen)
         return np.column_stack([parts, np.full(len(parts), self.constant_ - self.threshold_)])
 
-    def staged_decision_function(self, X: Any) -> Iterator[NDArray[np.floating]]:
+    def staged_decision_function(self, X: MatrixLike) -> Iterator[NDArray[np.floating]]:
         """Yield the scores of ``decision_function`` as they would be after each round.
 
         %(rows_of_fit)s
@@ -234,13 +238,13 @@ class BoostedRankerMixin(RankerMixin):
         """Whether the first rounds of a fit are a fit of fewer rounds."""
         return not (self.early_stopping or self.warm_start)
 
-    def _validated(self, X: Any) -> Any:
+    def _validated(self, X: Any) -> Matrix:
         check_on_host(self, X=X)
         finite: bool | str = "allow-nan" if self.weak_rankers_.takes_missing else True
         options: dict[str, Any] = {"accept_sparse": FORMATS, "dtype": DTYPES, "ensure_all_finite": finite}
         return checked_data(self, encode(X, self._encoder), reset=False, **options)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Return scikit-learn's tags; missing values are allowed where the weak rankers allow them."""
         tags = super().__sklearn_tags__()
         name: Any = self.weak_rankers
@@ -248,7 +252,7 @@ class BoostedRankerMixin(RankerMixin):
         return tags
 
 
-def check_parameters(ranker: Any) -> None:
+def check_parameters(ranker: BoostedRankerMixin) -> None:
     """Raise unless the parameters that all boosted rankers have are in their ranges."""
     check_number("n_estimators", ranker.n_estimators, 1, integer=True)
     for name in ("learning_rate", "subsample", "max_features"):
@@ -260,7 +264,7 @@ def check_parameters(ranker: Any) -> None:
     check_jobs(ranker.n_jobs, "threads")
 
 
-def resume(ranker: Any, spec: BoostingSpec, learner: WeakRankers, X: Any) -> BoostingStart:
+def resume(ranker: BoostedRankerMixin, spec: BoostingSpec, learner: WeakRankers, X: Matrix) -> BoostingStart:
     """Return the end of the last fit as a start; raise where rounds cannot be added to it."""
     last = ranker.weak_rankers_
     if isinstance(learner, Functions) and isinstance(last, Functions):
@@ -296,7 +300,12 @@ def resume(ranker: Any, spec: BoostingSpec, learner: WeakRankers, X: Any) -> Boo
 
 
 def run_rounds(
-    ranker: Any, spec: BoostingSpec, start: BoostingStart, X: Any, y: ArrayLike | None, target: Target
+    ranker: BoostedRankerMixin,
+    spec: BoostingSpec,
+    start: BoostingStart,
+    X: Matrix,
+    y: ArrayLike | None,
+    target: Target,
 ) -> BoostingRun:
     """Set a validation part aside, fit the weak rankers to the rest, and run the rounds.
 
@@ -335,7 +344,12 @@ def run_rounds(
 
 
 def _boosting_problem(
-    ranker: Any, spec: BoostingSpec, X: Any, train: Sample, learner: WeakRankers, n_threads: int | None
+    ranker: BoostedRankerMixin,
+    spec: BoostingSpec,
+    X: Matrix,
+    train: Sample,
+    learner: WeakRankers,
+    n_threads: int | None,
 ) -> loop.BoostingProblem:
     """Return the objective on the training part over the weak rankers' outputs."""
     outputs: Outputs = learner.training_outputs(X, n_threads)
@@ -365,7 +379,10 @@ def _boosting_problem(
 
 
 def set_fitted(
-    ranker: Any, run: BoostingRun, paths: dict[str, Floats], threshold: Callable[[Any, Floats], float] | None
+    ranker: BaseEstimator,
+    run: BoostingRun,
+    paths: dict[str, Floats],
+    threshold: Callable[[Sample, Floats], float] | None,
 ) -> None:
     """Set all fitted attributes, after the best round where a validation part chose it."""
     state, history, learner = run.state, run.state.history, run.learner
@@ -407,7 +424,7 @@ def set_fitted(
         ranker.thresholds_ = np.array([ranker.threshold_])
 
 
-def _set_weights(ranker: Any, run: BoostingRun) -> None:
+def _set_weights(ranker: BoostedRankerMixin, run: BoostingRun) -> None:
     """Set the weights of the weak rankers in [0, 1], whatever the encoding in which the rounds ran."""
     history, outputs = run.state.history, run.problem.outputs
     index, steps = np.array(history.indices, dtype=np.intp), np.array(history.steps)
@@ -494,7 +511,7 @@ def _feature_subsampler(
 
 
 def _weight_bounds(
-    ranker: Any, learner: WeakRankers, n_rankers: int, *, constant: bool
+    ranker: BoostedRankerMixin, learner: WeakRankers, n_rankers: int, *, constant: bool
 ) -> tuple[Floats | float, Floats | float]:
     """Return the lower and the upper bound of each weight, or one number for all.
 

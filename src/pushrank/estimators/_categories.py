@@ -3,15 +3,16 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from sklearn.preprocessing import OrdinalEncoder
 
+from pushrank._types import Matrix, MatrixLike
 from pushrank.weak_rankers import Stumps
 from pushrank.weak_rankers.base import WeakRankers
 
 
 def encode_categories(
-    learner: WeakRankers, X: Any, last_fit: Any = None
+    learner: WeakRankers, X: MatrixLike, last_fit: Any = None
 ) -> tuple[Any, OrdinalEncoder | None]:
     """Return the rows with categorical columns as numbers, and the encoder that made them.
 
@@ -27,7 +28,7 @@ def encode_categories(
     return encode(X, encoder), encoder
 
 
-def encode(X: Any, encoder: OrdinalEncoder | None) -> Any:
+def encode(X: Any, encoder: OrdinalEncoder | None) -> MatrixLike:
     """Return a data frame with its categorical columns as numbers, and any other X unchanged."""
     if encoder is None:
         return X
@@ -40,12 +41,12 @@ def encode(X: Any, encoder: OrdinalEncoder | None) -> Any:
     return X.assign(**dict(zip(names, codes.T, strict=True)))
 
 
-def _to_pandas(X: Any) -> Any:
+def _to_pandas(X: MatrixLike) -> MatrixLike:
     """Return a data frame of another library, such as polars, as one of pandas, and any other X unchanged."""
     return X.to_pandas() if hasattr(X, "to_pandas") else X
 
 
-def _is_pandas(X: Any) -> bool:
+def _is_pandas(X: MatrixLike) -> bool:
     # An isinstance check would import pandas, which is an optional dependency.
     return hasattr(X, "iloc") and hasattr(X, "columns")
 
@@ -104,7 +105,7 @@ def _fitted_encoder(X: Any, numbers: list[int]) -> OrdinalEncoder | None:
         ) from error
 
 
-def _objects(X: Any, names: list[Any]) -> Any:
+def _objects(X: Matrix, names: list[Any]) -> Any:
     """Return columns of dtype object with NaN for missing values, since the dtype varies between batches."""
     import pandas as pd
 
@@ -112,7 +113,7 @@ def _objects(X: Any, names: list[Any]) -> Any:
     return pd.DataFrame(values, dtype=object)
 
 
-def _is_category(dtype: Any) -> bool:
+def _is_category(dtype: DTypeLike) -> bool:
     import pandas as pd
 
     return (

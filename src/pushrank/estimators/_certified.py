@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from pushrank._numeric import Floats
+from pushrank._types import Label, Matrix, MatrixLike
 from pushrank._validation import check_number
 from pushrank.estimators._base import (
     RankerMixin,
@@ -29,6 +30,9 @@ from pushrank.models import Kernel, KernelModel, LinearModel, Model, RowSpace, i
 from pushrank.solvers import Callback
 from pushrank.solvers.infinite_push import BY_PAIRS
 from pushrank.solvers.result import Certificate, CertifiedSolution
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 Ranker = TypeVar("Ranker", bound=Any)
 
@@ -57,7 +61,7 @@ def rankers_for_each(ranker: Ranker, Cs: Iterable[float]) -> list[Ranker]:
     return rankers
 
 
-def check_certified(rankers: Iterable[Any]) -> None:
+def check_certified(rankers: Iterable[RankerMixin]) -> None:
     """Raise unless the parameters of all certified rankers are in their ranges."""
     for ranker in rankers:
         check_number("C", ranker.C, above=0.0, most=MAX_C)
@@ -65,7 +69,7 @@ def check_certified(rankers: Iterable[Any]) -> None:
         check_number("max_iter", ranker.max_iter, 1, integer=True)
 
 
-def limits(ranker: Any) -> dict[str, Any]:
+def limits(ranker: RankerMixin) -> dict[str, Any]:
     """Return the tolerance and the largest number of iterations of a solver."""
     return {"tol": float(ranker.tol), "max_iter": int(ranker.max_iter)}
 
@@ -76,7 +80,7 @@ def fit_each(
     solve: Callable[[float, Callback | None, Any], CertifiedSolution],
     risk: Callable[[Floats], float],
     model: Model,
-    X: Any,
+    X: Matrix,
     target: Target,
     *,
     grades: bool = False,
@@ -111,7 +115,11 @@ def fit_each(
 
 
 def _rounded(
-    solution: CertifiedSolution, C: float, model: LinearModel, dtype: Any, risk: Callable[[Floats], float]
+    solution: CertifiedSolution,
+    C: float,
+    model: LinearModel,
+    dtype: DTypeLike,
+    risk: Callable[[Floats], float],
 ) -> CertifiedSolution:
     """Return a solution with coefficients of the features, rounded to a dtype, and their objective."""
     # Coefficients beyond the dtype become infinite; finite_scores raises the error that says so.
@@ -124,7 +132,7 @@ def _rounded(
 
 
 def _warn_of_flaws(
-    ranker: Any, certificate: Certificate, at_zero: float, collapse_advice: str | None, single: bool
+    ranker: RankerMixin, certificate: Certificate, at_zero: float, collapse_advice: str | None, single: bool
 ) -> None:
     """Warn if zero coefficients are optimal, or the gap is above the tolerance."""
     collapse = "" if collapse_advice is None else certificate.collapse(at_zero, ranker.tol, collapse_advice)
@@ -149,7 +157,7 @@ def _training_scores(solution: CertifiedSolution, model: Model, data: Any) -> ND
         return finite_scores(data, solution.coef.astype(data.dtype))
 
 
-def _set_coefficients(ranker: Any, solution: CertifiedSolution, model: Model, data: Any) -> None:
+def _set_coefficients(ranker: BaseEstimator, solution: CertifiedSolution, model: Model, data: Any) -> None:
     """Set the coefficients, or the support rows of a kernel with their weights."""
     variables = solution.dual if isinstance(model, LinearModel) else solution.coef
     if hasattr(ranker, "kernel"):
@@ -178,13 +186,18 @@ class CertifiedMixin(RankerMixin):
 
     _: KW_ONLY
     C: float = 1.0
-    class_weight: Any = None
+    class_weight: str | Mapping[Label, float] | None = None
     tol: float = 1e-4
     max_iter: int = 1000
     verbose: bool = False
 
     def fit(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, *, qid: ArrayLike | None = None
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
     ) -> Self:
         """Learn a ranking from examples of two classes.
 
@@ -198,7 +211,7 @@ class CertifiedMixin(RankerMixin):
 
     def path(
         self,
-        X: Any,
+        X: MatrixLike,
         y: ArrayLike,
         Cs: Iterable[float],
         sample_weight: ArrayLike | None = None,
@@ -218,10 +231,17 @@ class CertifiedMixin(RankerMixin):
         """
         return self._fit_path(rankers_for_each(self, Cs), X, y, sample_weight, qid)
 
-    def _fit_path(self, rankers: list[Self], X: Any, y: Any, sample_weight: Any, qid: Any) -> list[Self]:
+    def _fit_path(
+        self,
+        rankers: list[Self],
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        qid: ArrayLike | None,
+    ) -> list[Self]:
         raise NotImplementedError
 
-    def decision_function(self, X: Any) -> NDArray[np.floating]:
+    def decision_function(self, X: MatrixLike) -> NDArray[np.floating]:
         """Return a score for each row, the higher the better, positive where ``predict`` says positive.
 
         Parameters
@@ -252,7 +272,7 @@ class CertifiedMixin(RankerMixin):
         scores -= self.threshold_
         return scores
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Return scikit-learn's tags; a precomputed kernel is indexed by rows on both sides."""
         tags = super().__sklearn_tags__()
         kernel = getattr(self, "kernel", "linear")
@@ -261,7 +281,7 @@ class CertifiedMixin(RankerMixin):
         return tags
 
 
-def check_kernel(ranker: Any) -> None:
+def check_kernel(ranker: RankerMixin) -> None:
     """Raise unless the kernel and its parameters are in their ranges."""
     if not callable(ranker.kernel) and ranker.kernel not in KERNELS:
         raise ValueError(f"kernel must be one of {list(KERNELS)} or callable, got {ranker.kernel!r}.")
@@ -275,19 +295,19 @@ def check_kernel(ranker: Any) -> None:
     check_number("cache_size", ranker.cache_size, above=0.0)
 
 
-def is_linear(ranker: Any) -> bool:
+def is_linear(ranker: RankerMixin) -> bool:
     """Return whether a ranker has linear scores, not those of a kernel."""
     return isinstance(ranker.kernel, str) and ranker.kernel == "linear"
 
 
-def certified_linear_model(X: Any, *, centred: bool = True) -> LinearModel:
+def certified_linear_model(X: Matrix, *, centred: bool = True) -> LinearModel:
     """Return the linear functions of rows, checked to be in the range of solvers."""
     model = LinearModel(X, centred=centred)
     model.check_range()
     return in_row_space(model)
 
 
-def kernel_model(ranker: Any, X: Any, weights: Floats | None) -> Model:
+def kernel_model(ranker: RankerMixin, X: Matrix, weights: Floats | None) -> Model:
     """Return the functions of a ranker's kernel, or linear functions."""
     if is_linear(ranker):
         return certified_linear_model(X)
@@ -310,11 +330,11 @@ def kernel_model(ranker: Any, X: Any, weights: Floats | None) -> Model:
     return model
 
 
-def _kernel(ranker: Any, gamma: float) -> Kernel:
+def _kernel(ranker: RankerMixin, gamma: float) -> Kernel:
     return Kernel(ranker.kernel, gamma, int(ranker.degree), float(ranker.coef0))
 
 
-def _gamma(ranker: Any, X: Any, weights: Floats | None) -> float:
+def _gamma(ranker: RankerMixin, X: Any, weights: Floats | None) -> float:
     """Return the kernel's gamma for the training rows."""
     if ranker.gamma == "auto" or ranker.kernel == "precomputed":
         return 1.0 / int(X.shape[1])

@@ -17,6 +17,7 @@ from sklearn.utils.validation import _num_samples
 from pushrank._io import trust_in_files
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
+from pushrank._types import Estimator, GenericArray, MatrixLike
 from pushrank.estimators._base import RankerMixin
 from pushrank.estimators._search import Fold, Member, PrecisionAtBudget, Search, choose_for_budget
 from pushrank.estimators._target import Target
@@ -37,7 +38,7 @@ MIN_SHARE = 0.1
 GREEDY_ROUNDS = 25
 
 
-def raw_scores(model: Any, X: Any) -> Floats:
+def raw_scores(model: Estimator, X: MatrixLike) -> Floats:
     """Return a model's decision function, or the log-odds of its probabilities."""
     scores = model_scores(model, X)
     if scores.shape != (_num_samples(X),):
@@ -51,7 +52,7 @@ def raw_scores(model: Any, X: Any) -> Floats:
     return scores
 
 
-def unlinked(model: Any, scores: Floats) -> Floats:
+def unlinked(model: Estimator, scores: Floats) -> Floats:
     """Return the scores of a model as they are, or the log-odds of its probabilities."""
     if hasattr(model, "decision_function"):
         return scores
@@ -141,7 +142,7 @@ class OutOfFold(NamedTuple):
     scores: Floats
     parts: list[NDArray[np.intp]]
     by_time: bool
-    times: NDArray[Any] | None = None
+    times: GenericArray | None = None
 
     @property
     def rows(self) -> NDArray[np.intp]:
@@ -237,7 +238,7 @@ class Final(NamedTuple):
     """A way to find weights: a function of columns, or a linear ranker; and its place among its rivals."""
 
     family: str
-    params: dict[str, Any]
+    params: dict[str, object]
     weigh: Any
 
     @property
@@ -286,7 +287,7 @@ RIVALS = (
 """The ways to choose from: the best single model is the simplest."""
 
 
-def check_final(final: Any) -> Final | None:
+def check_final(final: str | Estimator | None) -> Final | None:
     """Return the way that a user names, or None to choose one."""
     if final is None:
         return None
@@ -300,7 +301,7 @@ def check_final(final: Any) -> Final | None:
     )
 
 
-def combine(ranker: Any, out_of_fold: OutOfFold, target: Target, final: Final | None) -> Combination:
+def combine(ranker: RankerMixin, out_of_fold: OutOfFold, target: Target, final: Final | None) -> Combination:
     """Return the combination of models by a final, or by the one that the folds choose for the budget."""
     measure = PrecisionAtBudget(ranker, target, out_of_fold.times)
     values, scales = out_of_fold.scaled(measure, out_of_fold.scores.T)
@@ -313,7 +314,7 @@ def combine(ranker: Any, out_of_fold: OutOfFold, target: Target, final: Final | 
     return Combination(scales, weights / (total or 1.0), final.name)
 
 
-def combine_apart(ranker: Any, out_of_fold: OutOfFold, target: Target) -> list[Combination]:
+def combine_apart(ranker: RankerMixin, out_of_fold: OutOfFold, target: Target) -> list[Combination]:
     """Return for each part the combination whose weights come from the other parts, or those before it."""
     measure, parts = PrecisionAtBudget(ranker, target, out_of_fold.times), out_of_fold.parts
     combinations = []
@@ -330,7 +331,7 @@ def combine_apart(ranker: Any, out_of_fold: OutOfFold, target: Target) -> list[C
     return combinations
 
 
-def _chosen(ranker: Any, columns: Columns, target: Target, folds: list[Fold]) -> Final:
+def _chosen(ranker: RankerMixin, columns: Columns, target: Target, folds: list[Fold]) -> Final:
     if not folds:
         raise ValueError(
             "a single part is held out by cv, which leaves none to choose how models are combined; take more "

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import OneToOneFeatureMixin
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
@@ -16,6 +16,7 @@ from sklearn.utils.validation import _num_samples
 
 from pushrank._array import to_host
 from pushrank._numeric import Floats
+from pushrank._types import MatrixLike
 
 BLOCK_ROWS = 1000
 """Rows whose parts are in memory at once for a mean: encoded texts may have many columns."""
@@ -46,7 +47,7 @@ def linear_parts(model: Any, X: Any) -> Floats:
     return np.column_stack([products, np.full(len(products), np.ravel(model.intercept_)[0])])
 
 
-def no_parts(model: Any) -> TypeError:
+def no_parts(model: BaseEstimator) -> TypeError:
     """Return the error of a model whose scores cannot be taken apart."""
     return TypeError(
         f"the scores of {type(model).__name__} are no sum over features; shap.Explainer(ranker."
@@ -54,7 +55,7 @@ def no_parts(model: Any) -> TypeError:
     )
 
 
-def mean_parts(model: Any, X: Any) -> Floats:
+def mean_parts(model: BaseEstimator, X: MatrixLike) -> Floats:
     """Return the means of the parts over rows, but for the base."""
     n_rows = _num_samples(X)
     blocks = (slice(start, start + BLOCK_ROWS) for start in range(0, n_rows, BLOCK_ROWS))
@@ -62,7 +63,7 @@ def mean_parts(model: Any, X: Any) -> Floats:
     return np.asarray(np.sum(sums, axis=0) / n_rows)
 
 
-def sources(step: Any, columns: NDArray[np.intp]) -> NDArray[np.intp]:
+def sources(step: object, columns: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return the column that each output of a preprocessing step is made of."""
     if isinstance(step, Pipeline):
         for _, part in step.steps:

@@ -1,12 +1,14 @@
 """The door of linear fits: what X stands for is decided here, once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 
 from pushrank._numeric import Floats
+from pushrank._types import Matrix, MatrixLike
 from pushrank._validation import warn_of_texts
 from pushrank.datasets import DiskRows
 from pushrank.estimators._target import (
@@ -40,13 +42,13 @@ class TrainingRows(NamedTuple):
 
 
 def ranking_rows(
-    ranker: Any,
-    X: Any,
+    ranker: BaseEstimator,
+    X: MatrixLike | DiskRows | OuterRows,
     y: ArrayLike | None,
     sample_weight: ArrayLike | None,
     *,
     qid: ArrayLike | None,
-    pairs: Any,
+    pairs: ArrayLike | Sequence[ArrayLike] | None,
     compare: Callable[[Sample], Sample] | None = None,
     reduced: bool = True,
 ) -> TrainingRows:
@@ -59,7 +61,7 @@ def ranking_rows(
 
 
 def two_class_rows(
-    ranker: Any,
+    ranker: BaseEstimator,
     X: Any,
     y: Any,
     sample_weight: ArrayLike | None,
@@ -75,12 +77,12 @@ def two_class_rows(
     return _memory_rows(X, target, sample, reduced=reduced)
 
 
-def _memory_rows(X: Any, target: Target, sample: Sample, *, reduced: bool) -> TrainingRows:
+def _memory_rows(X: Matrix, target: Target, sample: Sample, *, reduced: bool) -> TrainingRows:
     source = MemoryRows(linear_model(X, reduced=reduced), sample, target.weights)
     return TrainingRows(source, target.classes, target.weights_below, X[:0, :])
 
 
-def _outer_rows(ranker: Any, X: DiskRows | OuterRows, **beside: Any) -> TrainingRows:
+def _outer_rows(ranker: BaseEstimator, X: DiskRows | OuterRows, **beside: object) -> TrainingRows:
     """Return rows that lie elsewhere, and set the ranker's features; nothing may be passed beside them."""
     extra = [name for name, value in beside.items() if value is not None]
     if extra:
@@ -95,7 +97,7 @@ def _outer_rows(ranker: Any, X: DiskRows | OuterRows, **beside: Any) -> Training
     return TrainingRows(source, source.classes, negative_weight, np.empty(0, source.dtype))
 
 
-def _set_features(ranker: Any, rows: OuterRows) -> None:
+def _set_features(ranker: BaseEstimator, rows: OuterRows) -> None:
     before = getattr(ranker, "feature_names_in_", None)
     names = None if rows.feature_names is None else np.array(rows.feature_names, dtype=object)
     if getattr(ranker, "warm_start", False) and hasattr(ranker, "coef_"):

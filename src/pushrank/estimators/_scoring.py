@@ -17,6 +17,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from pushrank._numeric import Floats
+from pushrank._types import GenericArray, Matrix, MatrixLike
 from pushrank.estimators._base import RankerMixin
 from pushrank.estimators._target import Target
 from pushrank.metrics import scorers
@@ -27,7 +28,7 @@ from pushrank.solvers.boosting.objective import ScoreObjective
 Part = TypeVar("Part")
 
 
-def check_one_scorer(scoring: Any) -> None:
+def check_one_scorer(scoring: str | Callable[..., float] | None) -> None:
     """Raise unless ``scoring`` is a name, a callable of an estimator, rows and labels, or None."""
     if scoring is None or isinstance(scoring, str):
         return
@@ -61,7 +62,7 @@ def _takes_an_estimator(function: Any) -> bool:
     return True
 
 
-def _innermost(function: Any) -> Any:
+def _innermost(function: object) -> Any:
     while isinstance(function, partial):
         function = function.func
     return function
@@ -84,9 +85,9 @@ class HeldOutScorer:
 
     def __init__(
         self,
-        scoring: Any,
-        classes: NDArray[Any],
-        labels: NDArray[Any],
+        scoring: str | Callable[..., float] | None,
+        classes: GenericArray,
+        labels: GenericArray,
         weights: Floats | None,
         queries: NDArray[np.intp] | None = None,
     ) -> None:
@@ -101,7 +102,7 @@ class HeldOutScorer:
         # Only under metadata routing do scikit-learn's scorers hand on the groups that they ask for.
         self._config = {"enable_metadata_routing": True} if keywords else {}
 
-    def score(self, X: Any, scores: Floats, thresholds: Floats) -> float:
+    def score(self, X: MatrixLike, scores: Floats, thresholds: Floats) -> float:
         """Return how good scores of the rows ``X`` are; thresholds part the classes."""
         self._frozen.set_scores(scores, thresholds)
         try:
@@ -120,7 +121,7 @@ class HeldOutScorer:
         return score
 
 
-def _scorer_of(scoring: Any) -> Callable[..., float]:
+def _scorer_of(scoring: str | Callable[..., float] | None) -> Callable[..., float]:
     """Return the scorer that a user means."""
     check_one_scorer(scoring)
     if isinstance(scoring, str) and scoring in scorers.SCORERS:
@@ -130,13 +131,13 @@ def _scorer_of(scoring: Any) -> Callable[..., float]:
     return scorer
 
 
-def _measure_of(scorer: Any) -> Callable[..., float]:
+def _measure_of(scorer: Callable[..., float]) -> Callable[..., float]:
     """Return the measure that one of scikit-learn's scorers wraps, or else the scorer."""
     measure: Callable[..., float] = getattr(scorer, "_score_func", scorer)
     return measure
 
 
-def _query_keywords(scorer: Any) -> list[str]:
+def _query_keywords(scorer: Callable[..., float]) -> list[str]:
     """Return the parameters in which a scorer takes query groups: ``qid``, or what asks for it by routing."""
     parameters = dict.fromkeys(signature(_measure_of(scorer)).parameters)
     requests = {**parameters, **get_routing_for_object(scorer).score.requests}
@@ -150,7 +151,7 @@ def _query_keywords(scorer: Any) -> list[str]:
 class FrozenRanker(RankerMixin, BaseEstimator):
     """A ranker with the scores of a training that is under way, for scorers that ask an estimator."""
 
-    def __init__(self, classes: NDArray[Any] | None = None) -> None:
+    def __init__(self, classes: GenericArray | None = None) -> None:
         self.classes = classes
         self.classes_ = classes
         self.set_scores(np.zeros(0), np.zeros(1))
@@ -160,11 +161,11 @@ class FrozenRanker(RankerMixin, BaseEstimator):
         self._scores, self.threshold_ = scores, float(thresholds[0])
         self.thresholds_ = thresholds[: 0 if self.classes_ is None else len(self.classes_) - 1]
 
-    def fit(self, X: Any, y: Any) -> FrozenRanker:  # noqa: ARG002
+    def fit(self, X: MatrixLike, y: ArrayLike) -> FrozenRanker:  # noqa: ARG002
         """Do nothing, since the scores come from outside."""
         return self
 
-    def decision_function(self, X: Any) -> NDArray[np.floating]:  # noqa: ARG002
+    def decision_function(self, X: MatrixLike) -> NDArray[np.floating]:  # noqa: ARG002
         """Return the scores, whatever the rows are."""
         return self._scores - self.threshold_
 
@@ -200,7 +201,12 @@ def parts(
 
 
 def validator(
-    problem: ScoreObjective, valid: Sample, scoring: Any, X: Any, y: ArrayLike | None, target: Target
+    problem: ScoreObjective,
+    valid: Sample,
+    scoring: str | Callable[..., float] | None,
+    X: Matrix,
+    y: ArrayLike | None,
+    target: Target,
 ) -> Callable[[Floats], float]:
     """Return a function of all rows' scores that scores the validation part, the higher the better."""
     if scoring is None:

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from pushrank._numeric import Floats
+from pushrank._types import GenericArray, Matrix
 from pushrank._validation import (
     BadRowError,
     check_k,
@@ -17,7 +18,7 @@ from pushrank._validation import (
     is_count,
     warn_of_texts,
 )
-from pushrank.estimators._base import finite_scores, linear_scores, warn
+from pushrank.estimators._base import RankerMixin, finite_scores, linear_scores, warn
 from pushrank.estimators._target import DTYPES, Target, checked_data, row_weights, sample_threshold
 from pushrank.exceptions import StreamError
 from pushrank.objectives.precision_at_k import negatives_in_top, resolve_k_within
@@ -32,7 +33,7 @@ from pushrank.solvers.streaming.updates import State, UpdateRule
 MIN_MEAN_WEIGHT = 0.1
 
 
-def check_batch_parameters(ranker: Any) -> None:
+def check_batch_parameters(ranker: RankerMixin) -> None:
     """Raise unless the parameters that all rankers of batches have are in their ranges."""
     check_k(ranker.k)
     for name in ("batch_size", "max_iter", "n_iter_no_change"):
@@ -44,7 +45,7 @@ def check_batch_parameters(ranker: Any) -> None:
             raise TypeError(f"{name} must be True or False, got {value!r}.")
 
 
-def check_classes(classes: ArrayLike, ranker: str) -> NDArray[Any]:
+def check_classes(classes: ArrayLike, ranker: str) -> GenericArray:
     """Return the two classes of a stream in sorted order, with a warning if they are texts."""
     try:
         distinct: NDArray[Any] = np.unique(np.asarray(classes))
@@ -56,7 +57,7 @@ def check_classes(classes: ArrayLike, ranker: str) -> NDArray[Any]:
     return distinct
 
 
-def check_iterable(stream: Any) -> None:
+def check_iterable(stream: object) -> None:
     """Raise if a stream cannot be iterated, or is a table of rows."""
     needed = "the stream must be an iterable of chunks (X, y) or (X, y, sample_weight)"
     if hasattr(stream, "shape"):
@@ -68,7 +69,7 @@ def check_iterable(stream: Any) -> None:
         raise TypeError(f"{needed}, found {_kind_of(stream)}.")
 
 
-def check_chunk(chunk: Any, number: int) -> Any:
+def check_chunk(chunk: object, number: int) -> Any:
     """Return the X and y of a chunk, and its weights if there are any."""
     if isinstance(chunk, tuple | list) and len(chunk) in (2, 3):
         return chunk
@@ -77,7 +78,7 @@ def check_chunk(chunk: Any, number: int) -> Any:
     )
 
 
-def _kind_of(value: Any) -> str:
+def _kind_of(value: object) -> str:
     """Return the type of a value and its size."""
     name = type(value).__name__
     if hasattr(value, "shape"):
@@ -96,11 +97,11 @@ def row_errors(n_rows: int) -> Iterator[None]:
 
 
 def learn_chunk(
-    ranker: Any,
+    ranker: RankerMixin,
     learner: StreamLearner | None,
     rule: UpdateRule,
-    classes: NDArray[Any],
-    X: Any,
+    classes: GenericArray,
+    X: Matrix,
     y: ArrayLike,
     sample_weight: ArrayLike | None = None,
 ) -> tuple[StreamLearner, Any]:
@@ -126,7 +127,7 @@ def learn_chunk(
     return learner, X.dtype
 
 
-def training_rows(X: Any, target: Target) -> LabelledRows:
+def training_rows(X: Matrix, target: Target) -> LabelledRows:
     """Return checked data of two classes as rows; queries that all lack a class are a ValueError."""
     rows = batch_rows(X, np.asarray(target.codes, dtype=bool), target.weights)._replace(groups=target.groups)
     if rows.groups is not None and not any(True for _ in queries(rows)):
@@ -153,7 +154,7 @@ def least_margins(scores: Floats, rows: LabelledRows, k: float) -> Margins:
     return Margins(*np.min(by_query, axis=0).tolist())
 
 
-def batch_rows(X: Any, positive: NDArray[np.bool_], weights: Floats | None) -> LabelledRows:
+def batch_rows(X: Matrix, positive: NDArray[np.bool_], weights: Floats | None) -> LabelledRows:
     """Return checked data as rows, dense and contiguous or CSR."""
     by_rows = np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X.tocsr()
     return LabelledRows(by_rows, positive, np.ones(len(positive)) if weights is None else weights)
@@ -188,7 +189,7 @@ class Epochs(NamedTuple):
 
 
 def run_epochs(
-    ranker: Any,
+    ranker: RankerMixin,
     learner: StreamLearner,
     rows: LabelledRows,
     valid: LabelledRows | None,
@@ -219,7 +220,7 @@ def run_epochs(
     return Epochs(n_iter, best, np.array(stopping.validation), stopping.best_index + 1)
 
 
-def _validation_precision(ranker: Any, rows: LabelledRows, coef: Floats) -> float:
+def _validation_precision(ranker: RankerMixin, rows: LabelledRows, coef: Floats) -> float:
     """Return precision at k on validation rows, for queries the mean."""
     scores = linear_scores(rows.X, coef)
     mistake_rates = []
@@ -240,7 +241,7 @@ def k_of_rows(k: float, rows: LabelledRows) -> float:
     return float(resolve_k_within(float(k), is_count(k), rows.sample_weight[rows.positive].sum()))
 
 
-def learned_coef(ranker: Any, learner: StreamLearner) -> Floats:
+def learned_coef(ranker: RankerMixin, learner: StreamLearner) -> Floats:
     """Return the coefficients as if the stream ended here: the mean iterate, or the last."""
     return learner.finalized.mean if ranker.average else learner.finalized.iterate
 
@@ -264,7 +265,7 @@ def break_even(sample: LabelledRows, coef: NDArray[np.floating]) -> float:
     return sample_threshold(scores, BipartiteSample.from_mask(sample.positive, weights))
 
 
-def warn_of_skipped_batches(ranker: Any, learner: StreamLearner, *, grouped: bool = False) -> None:
+def warn_of_skipped_batches(ranker: RankerMixin, learner: StreamLearner, *, grouped: bool = False) -> None:
     """Warn if more than half of the batches, or queries if ``grouped``, lack a class."""
     skipped, n_batches = int(learner.finalized.read("n_skipped")), len(learner.mistakes_path)
     if 2 * skipped > n_batches:
@@ -278,7 +279,7 @@ def warn_of_skipped_batches(ranker: Any, learner: StreamLearner, *, grouped: boo
         )
 
 
-def warn_of_small_mean_weight(ranker: Any, sample_weight: Floats) -> None:
+def warn_of_small_mean_weight(ranker: RankerMixin, sample_weight: Floats) -> None:
     """Warn if the mean sample weight is so small that k, at least one row, covers most of the positives."""
     mean = float(sample_weight[sample_weight > 0.0].mean())
     if mean < MIN_MEAN_WEIGHT:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import get_config
+from sklearn.base import BaseEstimator
 from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import validate_data
 
 from pushrank._array import Floats, detached, is_numpy, namespace, to_host
 from pushrank._time import check_times
+from pushrank._types import GenericArray, Label, Matrix, MatrixLike
 from pushrank._validation import (
     check_labels,
     check_number,
@@ -51,10 +53,10 @@ class Target:
 
     sample: Sample
     weights: Floats | None
-    classes: NDArray[Any] | None = None
-    codes: NDArray[Any] | None = None
+    classes: GenericArray | None = None
+    codes: GenericArray | None = None
     groups: NDArray[np.intp] | None = None
-    times: NDArray[Any] | None = None
+    times: GenericArray | None = None
 
     def at(self, time: ArrayLike | None) -> Target:
         """Return the target with the times of its rows, or raise ValueError."""
@@ -80,15 +82,15 @@ class Target:
 
 
 def validate_ranking(
-    ranker: Any,
+    ranker: BaseEstimator,
     X: Any,
     y: ArrayLike | None,
     sample_weight: ArrayLike | None = None,
     *,
     qid: ArrayLike | None = None,
-    pairs: Any = None,
+    pairs: ArrayLike | Sequence[ArrayLike] | None = None,
     allow_missing: bool = False,
-) -> tuple[Any, Target]:
+) -> tuple[Matrix, Target]:
     """Return checked features, and what to rank: two classes, grades, query groups or explicit pairs.
 
     ``X`` is passed on without a copy where it is float32 or float64, dense, CSR or CSC, and may hold NaN if
@@ -115,8 +117,8 @@ def validate_ranking(
 
 
 def validate_two_classes(
-    ranker: Any, X: Any, y: Any, sample_weight: ArrayLike | None = None
-) -> tuple[Any, Target]:
+    ranker: BaseEstimator, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+) -> tuple[Matrix, Target]:
     """Return checked features, and two classes to rank; as :func:`validate_ranking` otherwise."""
     check_ordered_categorical(y)
     X, labels = _validated(ranker, detached(X), y)
@@ -125,7 +127,7 @@ def validate_two_classes(
     return X, two_class_target(ranker, labels, sample_weight)
 
 
-def two_class_target(ranker: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Target:
+def two_class_target(ranker: BaseEstimator, y: ArrayLike, sample_weight: ArrayLike | None) -> Target:
     """Return two classes to rank, of labels and weights that are checked here."""
     check_on_host(ranker, y=y, sample_weight=sample_weight)
     check_ordered_categorical(y)
@@ -143,7 +145,7 @@ def queries_of(target: Target, qid: ArrayLike) -> GradedSample:
     return GradedSample.from_grades(np.asarray(target.codes, dtype=np.float64), groups, target.weights)
 
 
-def _array_target(ranker: Any, X: Any, y: Any, sample_weight: Any) -> Target:
+def _array_target(ranker: BaseEstimator, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Target:
     """Return two classes to rank, of arrays of another library on any device."""
     if not ranker.__sklearn_tags__().array_api_support:
         check_on_host(ranker, X=X)
@@ -162,7 +164,9 @@ def _array_target(ranker: Any, X: Any, y: Any, sample_weight: Any) -> Target:
     return Target(ArraySample.from_mask(y == classes[1], weights), weights, classes)
 
 
-def _validated(ranker: Any, X: Any, *y: Any, allow_missing: bool = False) -> Any:
+def _validated(
+    ranker: BaseEstimator, X: MatrixLike, *y: ArrayLike | None, allow_missing: bool = False
+) -> Any:
     """Return X, and y where there is one, as scikit-learn checks them."""
     # A warm start needs the features of the last fit, which are then compared and not set.
     continues = getattr(ranker, "warm_start", False) and hasattr(ranker, "threshold_")
@@ -177,7 +181,15 @@ def _validated(ranker: Any, X: Any, *y: Any, allow_missing: bool = False) -> Any
     )
 
 
-def checked_data(ranker: Any, X: Any, *y: Any, **options: Any) -> Any:
+@overload
+def checked_data(ranker: BaseEstimator, X: MatrixLike, **options: object) -> Matrix: ...
+
+
+@overload
+def checked_data(ranker: BaseEstimator, X: MatrixLike, *y: ArrayLike, **options: object) -> Any: ...
+
+
+def checked_data(ranker: BaseEstimator, X: MatrixLike, *y: ArrayLike, **options: object) -> Any:
     """Return what scikit-learn's ``validate_data`` does; where that fails, say what X is and what to do."""
     X = checked_entries(X)
     try:
@@ -207,7 +219,7 @@ def checked_data(ranker: Any, X: Any, *y: Any, **options: Any) -> Any:
         ) from error
 
 
-def _lies_elsewhere(X: Any) -> bool:
+def _lies_elsewhere(X: MatrixLike) -> bool:
     """Return whether X stands for rows elsewhere: on disk, in files that it names, or in an iterator."""
     some = X[0] if isinstance(X, list | tuple) and X else X
     # Only a dataset of pyarrow has fragments.
@@ -222,7 +234,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def float_types(X: Any) -> list[Any]:
+def float_types(X: MatrixLike) -> list[Any]:
     """Return the dtypes that are used without conversion, in the terms of the library of X."""
     if is_numpy(X) or not get_config()["array_api_dispatch"]:
         return DTYPES
@@ -230,7 +242,7 @@ def float_types(X: Any) -> list[Any]:
     return [xp.float64, xp.float32]
 
 
-def check_on_host(ranker: Any, **arrays: Any) -> None:
+def check_on_host(ranker: BaseEstimator, **arrays: object) -> None:
     """Raise where arrays of another library, which scikit-learn then does not convert, cannot be taken."""
     for name, array in arrays.items():
         if get_config()["array_api_dispatch"] and not is_numpy(array):
@@ -260,14 +272,14 @@ def check_alpha(name: str, value: Any) -> None:
         )
 
 
-def check_solver(name: Any, choices: Iterable[str]) -> None:
+def check_solver(name: object, choices: Iterable[str]) -> None:
     """Raise unless the solver is one of the choices."""
     choices = sorted(choices)
     if name not in choices:
         raise ValueError(f"solver must be one of {choices}, got {name!r}.")
 
 
-def class_weighted(class_weight: Any, target: Target) -> tuple[Target, float]:
+def class_weighted(class_weight: str | Mapping[Label, float] | None, target: Target) -> tuple[Target, float]:
     """Return the target with class weights in the rows' weights, and the factor of all pairs' weight.
 
     A dict holds a positive weight for each class, one where it leaves a class out; ``"balanced"`` is n / (2
@@ -296,7 +308,7 @@ def class_weighted(class_weight: Any, target: Target) -> tuple[Target, float]:
     return replace(target, weights=by_row, sample=sample), sample.pair_weight / target.sample.pair_weight
 
 
-def break_even_thresholds(scores: ValueParts, like: Any, weights_below: Floats) -> Floats:
+def break_even_thresholds(scores: ValueParts, like: object, weights_below: Floats) -> Floats:
     """Return the break-even threshold above each class but the highest; zero for explicit pairs."""
     if not len(weights_below):
         return np.zeros(1)

@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from pushrank import prices
 from pushrank._numeric import Floats
-from pushrank.estimators._base import warn
+from pushrank.estimators._base import RankerMixin, warn
 from pushrank.estimators._boosting import BoostedRankerMixin, BoostingRun, BoostingSpec
 from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._target import check_alpha
@@ -40,7 +40,7 @@ CHOICES: dict[str, Choice] = {"absolute": "steepest", "signed": "signed"}
 ASCENTS = {"approximate": smooth_margin_step, "exact": exact_smooth_margin_step}
 
 
-def checked_choice(ranker: Any) -> Choice:
+def checked_choice(ranker: RankerMixin) -> Choice:
     """Return the rule of a round by which a ranker chooses its weak ranker."""
     if ranker.choice not in CHOICES:
         raise ValueError(f"choice must be one of {list(CHOICES)}, got {ranker.choice!r}.")

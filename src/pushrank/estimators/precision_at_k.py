@@ -7,7 +7,7 @@ top*, ICML 2015; *Online and stochastic gradient methods for non-decomposable lo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
@@ -19,6 +19,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from pushrank._numeric import Floats
+from pushrank._types import MatrixLike, Seed
 from pushrank._validation import check_number, is_count
 from pushrank.estimators import _streaming
 from pushrank.estimators._base import RankerMixin, progress_bar, set_features
@@ -52,12 +53,12 @@ class StreamRankerMixin(RankerMixin):
     early_stopping: bool = False
     validation_fraction: float = 0.1
     n_iter_no_change: int = 5
-    random_state: Any = None
+    random_state: Seed = None
     verbose: bool = False
 
     def fit(
         self,
-        X: Any,
+        X: MatrixLike,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
@@ -117,7 +118,11 @@ class StreamRankerMixin(RankerMixin):
         return self
 
     def partial_fit(
-        self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Learn from the next rows of a stream.
 
@@ -177,7 +182,7 @@ class StreamRankerMixin(RankerMixin):
         self._clear_measures()
         return self
 
-    def fit_stream(self, stream: Iterable[Any], classes: ArrayLike | None = None) -> Self:
+    def fit_stream(self, stream: Iterable[Sequence[MatrixLike]], classes: ArrayLike | None = None) -> Self:
         """Learn from chunks of rows that need not fit in memory together.
 
         Parameters
@@ -268,7 +273,7 @@ class StreamRankerMixin(RankerMixin):
         return self._learner
 
     def _set_learned(
-        self, checked: Any, learner: StreamLearner, classes: Any, coef: Any, n_iter: int
+        self, checked: RankerMixin, learner: StreamLearner, classes: Any, coef: Any, n_iter: int
     ) -> None:
         """Set the attributes after a fit, with the threshold of the sample, which is dropped."""
         sample = learner.current_sample.rows

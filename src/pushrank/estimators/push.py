@@ -7,8 +7,9 @@ Journal of Machine Learning Research 10 (2009), 2233-2271.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +19,9 @@ from sklearn.exceptions import ConvergenceWarning
 from pushrank import losses, prices
 from pushrank._array import Floats, like, to_host
 from pushrank._parallel import one_blas_thread
+from pushrank._types import MatrixLike
 from pushrank._validation import check_number
+from pushrank.datasets import DiskRows
 from pushrank.estimators._base import RankerMixin, progress_bar, warn, warn_of_zeros
 from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._rows import ranking_rows
@@ -34,6 +37,9 @@ from pushrank.solvers.newton import nonnegative
 from pushrank.solvers.result import Certificate
 from pushrank.solvers.smoothing import SmoothedObjective, minimise_kinked
 from pushrank.solvers.unpenalised import unpenalised_certificate
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 DISCOUNTS = ("reverse_height", "rank")
 # The square of a sum of losses with these weights is still a float.
@@ -59,12 +65,12 @@ class LinearPushMixin(RankerMixin):
 
     def fit(
         self,
-        X: Any,
+        X: MatrixLike | DiskRows | OuterRows,
         y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         *,
         qid: ArrayLike | None = None,
-        pairs: Any = None,
+        pairs: ArrayLike | Sequence[ArrayLike] | None = None,
     ) -> Self:
         """Learn the coefficients from two classes, from grades of relevance, or from explicit pairs.
 
@@ -114,7 +120,7 @@ class LinearPushMixin(RankerMixin):
         """Return the sample of the rows that are compared, by default that of y or the pairs."""
         return sample
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Return scikit-learn's tags: arrays of other libraries are taken where they are."""
         tags = super().__sklearn_tags__()
         tags.array_api_support = True
@@ -377,7 +383,7 @@ def push_objective(
     return PushObjective(loss, price, side, scale, bottom_weight, accuracy)
 
 
-def warn_of_result(ranker: Any, objective: PushObjective, result: Result) -> None:
+def warn_of_result(ranker: RankerMixin, objective: PushObjective, result: Result) -> None:
     """Warn where the coefficients are not those that were asked for."""
     name, price = type(ranker).__name__, prices.resolve(objective.price)
     if result.collapse:
@@ -395,7 +401,7 @@ def warn_of_result(ranker: Any, objective: PushObjective, result: Result) -> Non
 
 
 def set_certificate(
-    ranker: Any, problem: Problem, exact_coef: Floats, certificate: Certificate | None = None
+    ranker: RankerMixin, problem: Problem, exact_coef: Floats, certificate: Certificate | None = None
 ) -> None:
     """Set the objective at the ranker's coefficients, and the bound that those before rounding prove."""
     if problem.alpha == 0.0:
@@ -409,7 +415,7 @@ def set_certificate(
     ranker.dual_gap_ = certificate.gap
 
 
-def check_solvable(ranker: Any, objective: PushObjective) -> None:
+def check_solvable(ranker: RankerMixin, objective: PushObjective) -> None:
     """Raise where parameters are out of range, or the solver cannot minimise the objective."""
     check_alpha("alpha", ranker.alpha)
     check_number("tol", ranker.tol, above=0.0)
@@ -438,7 +444,7 @@ def check_solvable(ranker: Any, objective: PushObjective) -> None:
         raise ValueError(f"{described} needs alpha > 0, without which nothing bounds its optimum.")
 
 
-def check_source(ranker: Any, objective: PushObjective, source: RowSource) -> None:
+def check_source(ranker: RankerMixin, objective: PushObjective, source: RowSource) -> None:
     """Raise where parameters need rows in memory and these lie elsewhere, or weights are too large."""
     for name, only in {"solver": "lbfgs", "discount": "reverse_height"}.items():
         value = getattr(ranker, name, only)

@@ -19,6 +19,7 @@ from sklearn.utils import check_random_state
 
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
+from pushrank._types import Matrix, MatrixLike, Seed
 from pushrank._validation import check_k, check_number
 from pushrank.estimators._base import (
     RankerMixin,
@@ -143,11 +144,16 @@ class RampAtK(RankerMixin, BaseEstimator):
     n_random_starts: int = 0
     tol: float = 1e-2
     max_iter: int = 50
-    random_state: Any = None
+    random_state: Seed = None
     verbose: bool = False
 
     def fit(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, *, qid: ArrayLike | None = None
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
     ) -> Self:
         """Learn a ranking from examples of two classes.
 
@@ -172,7 +178,7 @@ class RampAtK(RankerMixin, BaseEstimator):
 
     def path(
         self,
-        X: Any,
+        X: MatrixLike,
         y: ArrayLike,
         ks: Iterable[float],
         Cs: Iterable[float],
@@ -202,7 +208,7 @@ class RampAtK(RankerMixin, BaseEstimator):
 
 
 def fit_ramps(
-    rankers: list[RampAtK], X: Any, y: ArrayLike, sample_weight: ArrayLike | None, qid: ArrayLike | None
+    rankers: list[RampAtK], X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None, qid: ArrayLike | None
 ) -> None:
     """Validate, descend from the largest k to the smallest, set the fitted attributes, warn."""
     first = rankers[0]

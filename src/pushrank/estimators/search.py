@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import product
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,7 @@ from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d,
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from pushrank._numeric import Floats
+from pushrank._types import CrossValidation, Estimator, Matrix, MatrixLike, Seed
 from pushrank.budgets import Budget
 from pushrank.estimators import _search
 from pushrank.estimators._base import RankerMixin, set_classes, tags_of_all
@@ -24,6 +25,10 @@ from pushrank.estimators._target import check_alpha, two_class_target
 from pushrank.estimators.boosting import PushBoost
 from pushrank.estimators.push import PNormPush
 from pushrank.held_out import fit_params, fit_threads, model_scores
+from pushrank.weak_rankers.base import WeakRankers
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 ROUNDS = "n_estimators"
 
@@ -32,9 +37,9 @@ class Candidate(NamedTuple):
     """An estimator, values of its parameters to choose from, and a label for the parameters chosen."""
 
     name: str
-    estimator: Any
+    estimator: Estimator
     grid: Mapping[str, Sequence[Any]]
-    label: dict[str, Any]
+    label: dict[str, object]
 
     def solve(
         self, X: Any, y: Any, weights: Floats | None, times: Any, test: Any
@@ -57,7 +62,14 @@ class Candidate(NamedTuple):
             for point in [{ROUNDS: number} for number in rounds] or [{}]:
                 yield params | point, model_scores(self.fitted(params | point, X, y, weights, times), test)
 
-    def fitted(self, params: dict[str, Any], X: Any, y: Any, weights: Floats | None, times: Any) -> Any:
+    def fitted(
+        self,
+        params: dict[str, object],
+        X: Any,
+        y: ArrayLike | None,
+        weights: Floats | None,
+        times: Any,
+    ) -> Any:
         """Return a clone of the estimator with these parameters, fitted."""
         model = clone(self.estimator).set_params(**params)
         return model.fit(X, y, **fit_params(model, weights, times))
@@ -146,23 +158,25 @@ class RankerSearchCV(_search.SearchMixin, RankerMixin, BaseEstimator):
     budget: int | Budget | None = None
     fraction: float | None = None
     fraction_of_positives: float | None = None
-    cv: Any = 5
+    cv: CrossValidation = 5
     selection: Selection = "one_standard_error"
     keep_scores: bool = False
     n_jobs: int | None = None
     verbose: bool = False
 
-    def _choose(self, X: Any, y: ArrayLike, sample_weight: PerRow, groups: PerRow, time: PerRow) -> None:
+    def _choose(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: PerRow, groups: PerRow, time: PerRow
+    ) -> None:
         named = check_candidates(self.candidates)
         candidates = [Candidate(*candidate, {"candidate": candidate[0]}) for candidate in named]
         fit_candidates(self, candidates, X, y, sample_weight, groups, time, keep_scores=self.keep_scores)
         self.candidate_ = self.best_params_["candidate"]
 
-    def decision_function(self, X: Any) -> NDArray[np.floating]:
+    def decision_function(self, X: MatrixLike) -> NDArray[np.floating]:
         """Return the scores of ``best_estimator_``, less ``threshold_``."""
         return best_scores(self, X)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Return scikit-learn's tags: sparse rows and missing values are taken where all candidates do."""
         candidates = check_candidates(self.candidates)
         return tags_of_all(super().__sklearn_tags__(), (estimator for _, estimator, _ in candidates))
@@ -235,15 +249,17 @@ class PushBoostCV(_search.SearchMixin, RankerMixin, BaseEstimator):
     ps: Sequence[float] = (1.0, 4.0, 16.0, 64.0)
     learning_rates: Sequence[float] = (0.3, 1.0)
     n_estimators: Sequence[int] = (30, 100, 300)
-    weak_rankers: Any = "stumps"
+    weak_rankers: str | WeakRankers | Estimator | Sequence[Callable[..., ArrayLike]] = "stumps"
     alpha: float = 1e-3
-    cv: Any = 5
+    cv: CrossValidation = 5
     selection: Selection = "one_standard_error"
     n_jobs: int | None = None
-    random_state: Any = None
+    random_state: Seed = None
     verbose: bool = False
 
-    def _choose(self, X: Any, y: ArrayLike, sample_weight: PerRow, groups: PerRow, time: PerRow) -> None:
+    def _choose(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: PerRow, groups: PerRow, time: PerRow
+    ) -> None:
         _search.check_numbers("ps", self.ps, least=1.0)
         _search.check_numbers("learning_rates", self.learning_rates, above=0.0, most=1.0)
         _search.check_numbers("n_estimators", self.n_estimators, least=1, integer=True)
@@ -253,22 +269,22 @@ class PushBoostCV(_search.SearchMixin, RankerMixin, BaseEstimator):
         candidates = [Candidate(f"p = {p:g}", ranker, {"p": [p], **grid}, {}) for p in sorted(self.ps)]
         fit_candidates(self, candidates, X, y, sample_weight, groups, time)
 
-    def decision_function(self, X: Any) -> NDArray[np.floating]:
+    def decision_function(self, X: MatrixLike) -> NDArray[np.floating]:
         """Return the scores of ``best_estimator_``."""
         return best_scores(self, X)
 
     def _ranker(self) -> PushBoost:
         return PushBoost(weak_rankers=self.weak_rankers, alpha=self.alpha)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Return scikit-learn's tags; missing values are taken where the weak rankers take them."""
         return tags_of_all(super().__sklearn_tags__(), [self._ranker()])
 
 
 def fit_candidates(
-    search_ranker: Any,
+    search_ranker: RankerMixin,
     candidates: Sequence[Candidate],
-    X: Any,
+    X: Matrix,
     y: ArrayLike,
     sample_weight: PerRow,
     groups: PerRow,
@@ -310,7 +326,7 @@ def fit_candidates(
         set_classes(search_ranker, target, model_scores(search_ranker.best_estimator_, X))
 
 
-def best_scores(search_ranker: Any, X: Any) -> NDArray[np.floating]:
+def best_scores(search_ranker: RankerMixin, X: MatrixLike) -> NDArray[np.floating]:
     """Return the scores of the best estimator of a fitted search, less its threshold."""
     check_is_fitted(search_ranker, "best_estimator_")
     scores: NDArray[np.floating] = model_scores(search_ranker.best_estimator_, X) - search_ranker.threshold_

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
-from sklearn.base import TransformerMixin, clone
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import (
@@ -25,6 +25,7 @@ from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from pushrank._numeric import Floats
+from pushrank._types import CrossValidation, Estimator, GenericArray, MatrixLike, Seed
 from pushrank.budgets import Budget
 from pushrank.estimators._base import RankerMixin, progress_bar, set_classes, tags_of_all, warn
 from pushrank.estimators._combination import Combination, Final, OutOfFold, check_final, combine, raw_scores
@@ -34,6 +35,11 @@ from pushrank.estimators._target import Target, two_class_target
 from pushrank.estimators.boosting import PushBoost
 from pushrank.estimators.push import PNormPush
 from pushrank.held_out import Fit, Rows, fit_params, fit_parts, kept_in
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sklearn.utils import Tags
 
 CALIBRATIONS = (None, "sigmoid", "isotonic")
 
@@ -138,33 +144,35 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
     ({'push': 0.5, 'trees': 0.5}, 100)
     """
 
-    estimators: Sequence[tuple[str, Any]] | None = None
+    estimators: Sequence[tuple[str, Estimator]] | None = None
     _: KW_ONLY
-    final_estimator: Any = None
+    final_estimator: str | Estimator | None = None
     budget: int | Budget | None = None
     fraction: float | None = None
     fraction_of_positives: float | None = None
-    cv: Any = 5
+    cv: CrossValidation = 5
     refit: bool = False
     calibration: str | None = None
-    cache_dir: Any = None
+    cache_dir: str | Path | None = None
     n_jobs: int | None = None
-    random_state: Any = None
+    random_state: Seed = None
     verbose: bool = False
 
     selection: ClassVar = "one_standard_error"
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
+    def get_params(self, deep: bool = True) -> dict[str, object]:
         """Return the parameters by name, and with ``deep`` those of the members too."""
         params: dict[str, Any] = self._get_params("estimators", deep=deep)
         return params
 
-    def set_params(self, **params: Any) -> StackingRanker:
+    def set_params(self, **params: object) -> StackingRanker:
         """Set parameters, members by name, or parameters of members as ``name__parameter``."""
         self._set_params("estimators", **params)
         return self
 
-    def _choose(self, X: Any, y: ArrayLike, sample_weight: PerRow, groups: PerRow, time: PerRow) -> None:
+    def _choose(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: PerRow, groups: PerRow, time: PerRow
+    ) -> None:
         members, final = self._members(), check_final(self.final_estimator)
         if self.random_state is not None:
             rng = check_random_state(self.random_state)
@@ -220,7 +228,7 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
         self._combine_held_out(members, models, rows, out_of_fold, target, final)
 
     @classmethod
-    def _of_fitted(cls, models: Mapping[str, list[Any]], combination: Combination) -> StackingRanker:
+    def _of_fitted(cls, models: Mapping[str, list[Estimator]], combination: Combination) -> StackingRanker:
         """Return the list that fitted models make by a combination, for scores and their parts alone."""
         stack = cls([(name, clone(fitted[0])) for name, fitted in models.items()])
         stack.weights_ = dict(zip(models, combination.weights.tolist(), strict=True))
@@ -274,7 +282,11 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
             )
 
     def _fits(
-        self, members: dict[str, Any], rows: Rows, parts: Sequence[tuple[Any, Any]], numbers: Sequence[int]
+        self,
+        members: dict[str, Any],
+        rows: Rows,
+        parts: Sequence[tuple[Any, Any]],
+        numbers: Sequence[int],
     ) -> Iterator[Fit]:
         """Yield the model of each member for each part, and its scores of the rows held out."""
         path_of = kept_in(
@@ -299,7 +311,7 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
                     callback(number + 1)
                 yield fit
 
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: MatrixLike) -> Floats:
         """Return the combined scores less ``threshold_``, positive where ``predict`` says positive.
 
         %(array_of_rows)s
@@ -309,24 +321,24 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
         scores: Floats = self._combination.total(columns) - self.threshold_
         return scores
 
-    def _parts(self, X: Any) -> Floats:
+    def _parts(self, X: MatrixLike) -> Floats:
         """Return the weighted columns of the members, base last."""
         parts = self.transform(X) * self._combination.weights
         return np.column_stack([parts, np.full(len(parts), -self.threshold_)])
 
-    def transform(self, X: Any) -> Floats:
+    def transform(self, X: MatrixLike) -> Floats:
         """Return the columns of the members of positive weight, whose weighted sum is the score.
 
         The shape is (n_samples, n_kept), in the order of ``get_feature_names_out``.
         """
         return np.array(self._columns(X)).T
 
-    def set_output(self, *, transform: Any = None) -> StackingRanker:
+    def set_output(self, *, transform: object = None) -> StackingRanker:
         """Set whether ``transform`` returns arrays or frames: ``"default"``, ``"pandas"`` or ``"polars"``."""
         super().set_output(transform=transform)
         return self
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
+    def get_feature_names_out(self, input_features: object = None) -> GenericArray:  # noqa: ARG002
         """Return the names of the columns of ``transform``: the members that have a weight."""
         check_is_fitted(self, "weights_")
         return np.array(list(self._models), dtype=object)
@@ -343,7 +355,7 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
             )
         return self._probabilities
 
-    def _probabilities(self, X: Any) -> Floats:
+    def _probabilities(self, X: MatrixLike) -> Floats:
         scores, (first, second) = self.decision_function(X), self._calibration
         if self.calibration == "sigmoid":
             positive = expit(first * scores + second)
@@ -351,7 +363,7 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
             positive = np.interp(scores, first, second)
         return np.column_stack([1.0 - positive, positive])
 
-    def _columns(self, X: Any) -> list[Floats]:
+    def _columns(self, X: MatrixLike) -> list[Floats]:
         check_is_fitted(self, "weights_")
         # Rows without a member of positive weight all score zero.
         columns = [np.zeros(_num_samples(X))] if not self._models else []
@@ -367,7 +379,7 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
         check_is_fitted(self, "weights_")
         return Bunch(**self._models)
 
-    def _members(self) -> dict[str, Any]:
+    def _members(self) -> dict[str, object]:
         """Return copies of the members by name."""
         named = _named(self.estimators)
         self._validate_names([name for name, _ in named])
@@ -388,7 +400,7 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
                 )
         return members
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Return scikit-learn's tags: sparse rows and missing values are taken where all members do."""
         members = (member for _, member in _named(self.estimators) if hasattr(member, "__sklearn_tags__"))
         return tags_of_all(super().__sklearn_tags__(), members)
@@ -411,7 +423,7 @@ def _named(estimators: Any) -> list[tuple[str, Any]]:
     return [(name, member) for name, member in estimators]
 
 
-def _seed(estimator: Any, rng: np.random.RandomState) -> None:
+def _seed(estimator: BaseEstimator, rng: np.random.RandomState) -> None:
     """Set the seeds of an estimator, and of those that it holds, where there are none."""
     for parameter, value in (
         sorted(estimator.get_params().items()) if hasattr(estimator, "get_params") else ()

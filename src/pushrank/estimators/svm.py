@@ -16,7 +16,7 @@ square, positives :math:`x_i` and negatives :math:`\tilde x_k`, R is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, Literal, Self
@@ -27,7 +27,9 @@ from sklearn.base import BaseEstimator
 
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
+from pushrank._types import MatrixLike
 from pushrank._validation import check_k, check_number, is_count
+from pushrank.estimators._base import RankerMixin
 from pushrank.estimators._certified import (
     CertifiedMixin,
     certified_linear_model,
@@ -83,13 +85,13 @@ PARTIAL_AUC_COLLAPSE = (
 """What to do where zero coefficients are optimal, as warnings say it."""
 
 
-def check_loss(loss: Any) -> None:
+def check_loss(loss: object) -> None:
     """Raise unless the loss is one of ``LOSSES``."""
     if loss not in LOSSES:
         raise ValueError(f"loss must be one of {list(LOSSES)}, got {loss!r}.")
 
 
-def check_by_pairs(ranker: Any) -> bool:
+def check_by_pairs(ranker: RankerMixin) -> bool:
     """Return whether the solver is the papers' gradient projection; raise where the ranker cannot take it."""
     check_number("eta0", ranker.eta0, above=0.0)
     if ranker.solver != BY_PAIRS:
@@ -172,7 +174,7 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
 
     C: float = 1.0
     _: KW_ONLY
-    kernel: Any = "linear"
+    kernel: str | Callable[..., ArrayLike] = "linear"
     loss: Literal["hinge", "squared_hinge"] = "hinge"
     solver: Literal["auto", "interior-point", "semismooth-newton", "smo", "gradient-projection"] = "auto"
     eta0: float = 1e-4
@@ -189,7 +191,7 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
         sample_weight: ArrayLike | None = None,
         *,
         qid: ArrayLike | None = None,
-        pairs: Any = None,
+        pairs: ArrayLike | Sequence[ArrayLike] | None = None,
     ) -> Self:
         """Learn a ranking from examples of two classes.
 
@@ -209,7 +211,12 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
         return self._fit_path([self], X, y, sample_weight, qid)[0]
 
     def _fit_path(
-        self, rankers: list[Self], X: Any, y: ArrayLike, sample_weight: Any, qid: Any = None
+        self,
+        rankers: list[Self],
+        X: Any,
+        y: ArrayLike,
+        sample_weight: Any,
+        qid: Any = None,
     ) -> list[Self]:
         check_certified(rankers)
         check_kernel(self)
@@ -250,9 +257,9 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
 
 def _solve_by_pairs(
     algorithm: Callable[..., CertifiedSolution],
-    ranker: Any,
+    ranker: RankerMixin,
     model: Model,
-    sample: Any,
+    sample: Sample,
     C: float,
     *_: Any,
 ) -> CertifiedSolution:
@@ -324,7 +331,7 @@ class RankSVM(CertifiedMixin, BaseEstimator):
 
     C: float = 1.0
     _: KW_ONLY
-    kernel: Any = "linear"
+    kernel: str | Callable[..., ArrayLike] = "linear"
     loss: Literal["hinge", "squared_hinge"] = "squared_hinge"
     solver: Literal["auto", "gradient-projection"] = "auto"
     eta0: float = 1e-4
@@ -335,12 +342,12 @@ class RankSVM(CertifiedMixin, BaseEstimator):
 
     def fit(
         self,
-        X: Any,
+        X: MatrixLike,
         y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         *,
         qid: ArrayLike | None = None,
-        pairs: Any = None,
+        pairs: ArrayLike | Sequence[ArrayLike] | None = None,
     ) -> Self:
         """Learn a ranking from two classes, from grades of relevance, or from explicit pairs.
 
@@ -355,13 +362,13 @@ class RankSVM(CertifiedMixin, BaseEstimator):
 
     def path(
         self,
-        X: Any,
+        X: MatrixLike,
         y: ArrayLike | None,
         Cs: Iterable[float],
         sample_weight: ArrayLike | None = None,
         *,
         qid: ArrayLike | None = None,
-        pairs: Any = None,
+        pairs: ArrayLike | Sequence[ArrayLike] | None = None,
     ) -> list[Self]:
         """Fit one ranker for each C, each from where the one before ended.
 
@@ -380,11 +387,11 @@ class RankSVM(CertifiedMixin, BaseEstimator):
     def _fit_path(
         self,
         rankers: list[Self],
-        X: Any,
+        X: MatrixLike,
         y: ArrayLike | None,
         sample_weight: ArrayLike | None,
         qid: ArrayLike | None = None,
-        pairs: Any = None,
+        pairs: ArrayLike | Sequence[ArrayLike] | None = None,
     ) -> list[Self]:
         check_certified(rankers)
         check_kernel(self)
@@ -534,7 +541,12 @@ class SVMMAP(CertifiedMixin, BaseEstimator):
     C: float = 1.0
 
     def _fit_path(
-        self, rankers: list[Self], X: Any, y: ArrayLike, sample_weight: Any, qid: Any = None
+        self,
+        rankers: list[Self],
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        qid: ArrayLike | None = None,
     ) -> list[Self]:
         return fit_cutting_planes(rankers, X, y, sample_weight, average_precision_hinge, qid=qid)
 
@@ -611,7 +623,12 @@ class StructSVM(CertifiedMixin, BaseEstimator):
     max_seconds: float | None = None
 
     def _fit_path(
-        self, rankers: list[Self], X: Any, y: ArrayLike, sample_weight: Any, qid: Any = None
+        self,
+        rankers: list[Self],
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        qid: ArrayLike | None = None,
     ) -> list[Self]:
         check_k(self.k)
         if self.measure not in MEASURES:

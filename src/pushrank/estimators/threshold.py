@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator
 
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
+from pushrank._types import MatrixLike
 from pushrank._validation import check_number
 from pushrank.estimators._certified import (
     CertifiedMixin,
@@ -127,7 +128,12 @@ class TopPushK(CertifiedMixin, BaseEstimator):
     loss: Loss = "hinge"
 
     def _fit_path(
-        self, rankers: list[Self], X: Any, y: ArrayLike, sample_weight: Any, qid: Any = None
+        self,
+        rankers: list[Self],
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        qid: ArrayLike | None = None,
     ) -> list[Self]:
         objective = ThresholdObjective(self.k, self.of, None, self.loss)
         return fit_thresholds(rankers, objective, X, y, sample_weight, qid, TOP_PUSH_COLLAPSE)
@@ -193,7 +199,12 @@ class PatMat(CertifiedMixin, BaseEstimator):
     loss: Loss = "hinge"
 
     def _fit_path(
-        self, rankers: list[Self], X: Any, y: ArrayLike, sample_weight: Any, qid: Any = None
+        self,
+        rankers: list[Self],
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        qid: ArrayLike | None = None,
     ) -> list[Self]:
         check_number("tau", self.tau, above=0.0, most=1.0)
         check_number("beta", self.beta, above=0.0)

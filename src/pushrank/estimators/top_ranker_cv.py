@@ -17,6 +17,7 @@ from sklearn.linear_model import LogisticRegression
 
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
+from pushrank._types import CrossValidation, Matrix, MatrixLike, Seed
 from pushrank.budgets import Budget
 from pushrank.estimators import _search
 from pushrank.estimators._base import RankerMixin, linear_scores, set_classes, warn
@@ -58,7 +59,7 @@ class TrainingRows:
     rows, and ``is_final`` says that the coefficients are those of all rows, not of a fold.
     """
 
-    X: Any
+    X: Matrix
     model: LinearModel
     is_positive: NDArray[np.bool_]
     weights: Floats
@@ -84,7 +85,7 @@ Grid = Mapping[str, Sequence[Any]]
 class Solution(NamedTuple):
     """Coefficients, their parameters, and whether the solver converged."""
 
-    params: dict[str, Any]
+    params: dict[str, object]
     coef: NDArray[np.floating]
     converged: bool
 
@@ -307,13 +308,15 @@ class TopRankerCV(_search.SearchMixin, RankerMixin, BaseEstimator):
     fraction: float | None = None
     fraction_of_positives: float | None = None
     candidates: Sequence[str] | None = None
-    cv: Any = 5
+    cv: CrossValidation = 5
     selection: Selection = "one_standard_error"
     n_jobs: int | None = None
-    random_state: Any = None
+    random_state: Seed = None
     verbose: bool = False
 
-    def _choose(self, X: Any, y: ArrayLike, sample_weight: PerRow, groups: PerRow, time: PerRow) -> None:
+    def _choose(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: PerRow, groups: PerRow, time: PerRow
+    ) -> None:
         names = check_families(self.candidates)
         frame, (X, target) = X, validate_two_classes(self, X, y, sample_weight)
         search = _search.Search.of_rows(self, frame, target, groups, time)

@@ -12,7 +12,9 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 
 from pushrank._parallel import one_blas_thread
+from pushrank._types import MatrixLike
 from pushrank._validation import check_number
+from pushrank.datasets import DiskRows
 from pushrank.estimators._base import RankerMixin, progress_bar, set_features, warn, warn_of_zeros
 from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._rows import two_class_rows
@@ -21,7 +23,7 @@ from pushrank.objectives import PrecisionAtK, PushObjective
 from pushrank.objectives.queries import MeanLogPush
 from pushrank.pairs import GradedSample
 from pushrank.prices import Power
-from pushrank.rows import MemoryRows
+from pushrank.rows import MemoryRows, OuterRows
 from pushrank.solvers.problem import linear_problem
 from pushrank.solvers.trimming import trimmed_path
 
@@ -114,7 +116,7 @@ class TrimmedPush(RankerMixin, BaseEstimator):
 
     def fit(
         self,
-        X: Any,
+        X: MatrixLike | DiskRows | OuterRows,
         y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         *,
@@ -136,7 +138,7 @@ class TrimmedPush(RankerMixin, BaseEstimator):
 
     def path(
         self,
-        X: Any,
+        X: MatrixLike | DiskRows | OuterRows,
         y: ArrayLike | None,
         ks: Iterable[float],
         sample_weight: ArrayLike | None = None,

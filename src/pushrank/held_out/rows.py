@@ -18,7 +18,7 @@ from pushrank._validation import two_classes
 class Rows(NamedTuple):
     """Rows to fit models to and to score: models are fitted to ``y``, and measured by ``positive``."""
 
-    X: MatrixLike
+    X: Any
     y: NDArray[Any]
     positive: NDArray[np.bool_]
     weights: Floats | None = None

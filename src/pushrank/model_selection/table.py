@@ -14,7 +14,7 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from pushrank import metrics
 from pushrank._numeric import Floats
-from pushrank._types import CrossValidation, Estimator
+from pushrank._types import Estimator
 from pushrank.budgets import Budget
 from pushrank.estimators import StackingRanker
 from pushrank.estimators._combination import Combination, OutOfFold, combine_apart, unlinked
