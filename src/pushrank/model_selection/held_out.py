@@ -230,8 +230,10 @@ class HeldOut:
                     "pushrank.alerts.AlertThreshold."
                 )
             options = {"fraction": budget / len(self.plan.rows.y)}
-        name = self.compare().best_ if model is None else model
-        of_rows = self._of_all_rows(name) if isinstance(name, str) else name.held_out_scores_
+        if model is None:
+            # The errors of a comparison would take as long as all the rest.
+            model = compare_held_out(self.table, Judge.of(None, self.plan.budget)).best_
+        of_rows = self._of_all_rows(model) if isinstance(model, str) else model.held_out_scores_
         seen = ~np.isnan(of_rows)
         options = {"random_state": self.plan.seed} | options
         return metrics.threshold_for(self.plan.rows.positive[seen], of_rows[seen], **options)
