@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from contract import check_contract
-from pushrank import RankerSearchCV, load, metrics, plots, save
+from pushrank import RankerSearchCV, load, metrics, save
 from pushrank._optional import import_optional
 from pushrank.interop.lightgbm import LGBMObjective, PushLGBMRanker, lightgbm
 from pushrank.interop.xgboost import PushXGBRanker
@@ -245,7 +245,7 @@ def test_a_search_chooses_objective_and_rounds(ranker, data, monkeypatch):
     monkeypatch.setattr(type(ranker), "fit", lambda self, *rest: fits.append(1) or fit(self, *rest))
     search = RankerSearchCV(candidates, fraction=0.2, cv=2).fit(X, y)
     assert len(fits) == 2 * 4 + 1  # fewer rounds are the first ones
-    assert plots.CandidatesDisplay.compute(search).labels == ["log loss", "IR Push", "P-Norm Push"]
+    assert [row["candidate"] for row in search.candidates_] == ["log loss", "IR Push", "P-Norm Push"]
     assert len(search.cv_results_["params"]) == 8
     assert search.candidate_ == "log loss"  # within one standard error of whatever is best
     assert search.best_estimator_.n_iter_ == search.best_params_["n_estimators"]

@@ -5,7 +5,6 @@ computes; ``display.plot(ax)`` draws again, beside the models that are in ``ax``
 matplotlib, drawing needs ``pushrank[plot]``.
 """
 
-from pushrank.plots.candidates import CandidatesDisplay
 from pushrank.plots.concentration import ConcentrationDisplay
 from pushrank.plots.curves import GuaranteeDisplay, RocLeftEdgeDisplay, TopCurveDisplay
 from pushrank.plots.decision import DecisionCurveDisplay
@@ -14,7 +13,6 @@ from pushrank.plots.paths import TrainingPathDisplay
 from pushrank.plots.reliability import TopReliabilityDisplay
 
 __all__ = [
-    "CandidatesDisplay",
     "ConcentrationDisplay",
     "DecisionCurveDisplay",
     "DiscountDisplay",
