@@ -96,14 +96,11 @@ def finish(ax: Any, legend: str) -> None:
 
 def count_ticks(axis: Any) -> None:
     """Write the ticks of a logarithmic axis of counts as plain numbers with thousands marked."""
-    from matplotlib.ticker import FuncFormatter, NullFormatter
-
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}"))
-    axis.set_minor_formatter(NullFormatter())
+    axis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
+    axis.set_minor_formatter("")
 
 
-def percent_ticks(axis: Any) -> None:
-    """Write the ticks of an axis of shares as percentages."""
-    from matplotlib.ticker import FuncFormatter
-
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.4g} %"))
+def percent_ticks(*axes: Any) -> None:
+    """Write the ticks of axes of shares as percentages."""
+    for axis in axes:
+        axis.set_major_formatter(lambda value, _: f"{100 * value:.4g} %")

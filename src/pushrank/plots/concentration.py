@@ -10,23 +10,37 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pushrank import losses, prices
+from pushrank._docstrings import shared_docs_from
 from pushrank._numeric import Floats
 from pushrank._validation import check_number
 from pushrank.metrics._ranking import Ranking
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample, log_inner_sums
 from pushrank.plots._axes import axes_or_new
-from pushrank.plots._display import RankingDisplay, estimator_name, final_step
-from pushrank.plots._docstrings import written_out
+from pushrank.plots._display import (
+    Display,
+    Options,
+    ResponseMethod,
+    estimator_name,
+    estimator_scores,
+    final_step,
+)
 from pushrank.prices import Power, Price
 
 # Cells below this part of the average weight have the same colour.
 MIN_WEIGHT = 1e-3
 
 
-@written_out
+@shared_docs_from({
+    "drawing": "%(ax_and_plot)s",
+    "keywords": """objective : PushObjective or float
+    The objective; a number is the p of the P-Norm Push. By default it is that of the estimator, where there
+    is one.
+bins : int
+    The number of groups of positives and of negatives, at least 1.""",
+})  # fmt: skip
 @dataclass(kw_only=True, eq=False, repr=False)
-class ConcentrationDisplay(RankingDisplay):
+class ConcentrationDisplay(Display):
     r"""The contribution of every pair to an objective, positives and negatives in ranked order.
 
     .. math:: c_{ik} = \frac{g(h_k)}{R} \cdot \frac{\ell_{ik}}{h_k}, \qquad
@@ -45,7 +59,10 @@ class ConcentrationDisplay(RankingDisplay):
         The first positive of each row of cells, best first, and the end of the last.
     negative_edges : ndarray of int, shape (b + 1,)
         The same for the columns, among the negatives.
-    %(title_of_picture)s
+    name : str, optional
+
+    Attributes
+    ----------
     mesh_ : matplotlib artist
         The cells, after ``plot``.
     %(where_drawn)s
@@ -54,7 +71,8 @@ class ConcentrationDisplay(RankingDisplay):
     -----
     ``compute`` bins the ranked rows, by default into 40 by 40 cells, and costs as many evaluations of the
     inner sums as there are rows of cells: O(n) each with the exponential loss and analytic ones such as the
-    logistic, O(n log n) with the hinge and its square. Memory is O(n).
+    logistic, O(n log n) with the hinge and its square. Memory is O(n). Where no pair contributes, as to
+    the zero-one loss of a ranking without errors, there is a ValueError.
 
     References
     ----------
@@ -81,31 +99,12 @@ class ConcentrationDisplay(RankingDisplay):
 
     @classmethod
     def compute(
-        cls,
-        y_true: ArrayLike,
-        scores: ArrayLike,
-        *,
-        objective: PushObjective | float = 4.0,
-        bins: int = 40,
-        pos_label: Any = None,
-        name: str | None = None,
-    ) -> Self:
+        cls, y_true: ArrayLike, scores: ArrayLike, *, objective: PushObjective | float = 4.0, bins: int = 40,
+        pos_label: Any = None, name: str | None = None,
+    ) -> Self:  # fmt: skip
         """Compute the contributions without drawing them.
 
-        Parameters
-        ----------
-        objective : PushObjective or float, default=4.0
-            The objective; a number is the p of the P-Norm Push.
-        bins : int, default=40
-            The number of groups of positives and of negatives, at least 1.
-
-        Raises
-        ------
-        TypeError
-            When ``bins`` is not an integer.
-        ValueError
-            When there are not two classes, a score is not finite, a setting is out of range, or no pair
-            contributes, as for the zero-one loss of a ranking without errors.
+        %(computed)s
         """
         check_number("bins", bins, 1, integer=True)
         if not isinstance(objective, PushObjective):
@@ -128,30 +127,29 @@ class ConcentrationDisplay(RankingDisplay):
         return cls(shares=total / total.sum(), positive_edges=edges[0], negative_edges=edges[1], name=name)
 
     @classmethod
+    def from_predictions(
+        cls, y_true: ArrayLike, scores: ArrayLike, *, objective: PushObjective | float = 4.0, bins: int = 40,
+        pos_label: Any = None, name: str | None = None, ax: Any = None, plot_kwargs: Options = None,
+    ) -> Self:  # fmt: skip
+        """Compute and draw from labels and scores.
+
+        %(drawn_from_predictions)s
+        """
+        display = cls.compute(y_true, scores, objective=objective, bins=bins, pos_label=pos_label, name=name)
+        return display.plot(ax, **(plot_kwargs or {}))
+
+    @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: ArrayLike,
-        *,
-        objective: PushObjective | float | None = None,
-        **settings: Any,
-    ) -> Self:
+        cls, estimator: Any, X: Any, y: ArrayLike, *, response_method: ResponseMethod = "auto",
+        objective: PushObjective | float | None = None, bins: int = 40, pos_label: Any = None,
+        name: str | None = None, ax: Any = None, plot_kwargs: Options = None,
+    ) -> Self:  # fmt: skip
         """Compute and draw for a fitted ranker, by default for the sum over pairs that it minimises.
 
         Push rankers, `RankBoost`, `SmoothMarginRanking`, `RankSVM` and `InfinitePush` minimise such a sum;
         for others give an ``objective``.
 
-        Parameters
-        ----------
-        objective : PushObjective or float, optional
-            The objective; a number is the p of the P-Norm Push. By default that of the estimator.
-
-        Raises
-        ------
-        TypeError
-            When the estimator minimises no such sum and ``objective`` is None, when it has no scores, or when
-            ``ax`` is not one Axes.
+        %(drawn_from_estimator)s
         """
         if objective is None:
             ranker = final_step(estimator)
@@ -161,19 +159,22 @@ class ConcentrationDisplay(RankingDisplay):
                 f"{estimator_name(estimator)} minimises no sum over pairs; say whose to draw: objective=4.0 "
                 "for the P-Norm Push, or a PushObjective."
             )
-        return super().from_estimator(estimator, X, y, objective=objective, **settings)
+        scores = estimator_scores(estimator, X, pos_label, response_method)
+        return cls.from_predictions(
+            y, scores, objective=objective, bins=bins, pos_label=pos_label,
+            name=name or estimator_name(estimator), ax=ax, plot_kwargs=plot_kwargs,
+        )  # fmt: skip
 
-    def plot(
-        self, ax: Any = None, *, name: str | None = None, mesh_kwargs: dict[str, Any] | None = None
-    ) -> Self:
+    def plot(self, ax: Any = None, *, name: str | None = None, mesh_kwargs: Options = None) -> Self:
         """Draw the cells, coloured by the weight of a pair relative to the average.
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default in a new figure. Axes hold one display of this kind.
+        Axes hold one display of this kind.
+
+        %(axes)s
         mesh_kwargs : dict, optional
             Keywords of matplotlib's ``pcolormesh``.
+
+        %(drawn)s
         """
         ax = axes_or_new(ax, figsize=(5.6, 4.8))
         # The module must be importable without matplotlib.

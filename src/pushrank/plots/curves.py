@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pushrank._docstrings import shared_docs_from
 from pushrank._numeric import Floats
 from pushrank._validation import check_number
 from pushrank.metrics import Guarantee, Measurement, guarantee, recall_at_k, roc_band
@@ -19,8 +20,7 @@ from pushrank.metrics._sampling import Sampling
 from pushrank.metrics.gains import CURVE_POINTS, log_spaced
 from pushrank.metrics.intervals import ranking_intervals
 from pushrank.plots import _axes
-from pushrank.plots._display import RankingDisplay
-from pushrank.plots._docstrings import written_out
+from pushrank.plots._display import Display, Options, ResponseMethod, estimator_name, estimator_scores
 
 # Two sums of the same weights, added in another order, may differ by this part.
 ROUNDING = 1e-12
@@ -32,9 +32,16 @@ Quantity = Literal["precision", "recall", "lift"]
 QUANTITIES = ("precision", "recall", "lift")
 
 
-@written_out
+@shared_docs_from({
+    "keywords": """quantity : {"precision", "recall", "lift"}
+    The quantity to draw; only a curve of precisions without weights has an interval.
+max_k : int, optional
+    The last k, from 1 to n, by default n; with weights, n is their sum.
+confidence_level : float
+sample_weight : array-like of shape (n,), optional""",
+})  # fmt: skip
 @dataclass(kw_only=True, eq=False, repr=False)
-class TopCurveDisplay(RankingDisplay):
+class TopCurveDisplay(Display):
     r"""Precision, recall or lift among the first k rows, against k or the share of the list.
 
     .. math:: \mathrm{prec@}k = \frac{\mathrm{hits}(k)}{k}, \qquad
@@ -115,25 +122,13 @@ class TopCurveDisplay(RankingDisplay):
 
     @classmethod
     def compute(
-        cls,
-        y_true: ArrayLike,
-        scores: ArrayLike,
-        *,
-        quantity: Quantity = "precision",
-        max_k: int | None = None,
-        confidence_level: float = 0.95,
-        sample_weight: ArrayLike | None = None,
-        pos_label: Any = None,
-        name: str | None = None,
-    ) -> Self:
+        cls, y_true: ArrayLike, scores: ArrayLike, *, quantity: Quantity = "precision",
+        max_k: int | None = None, confidence_level: float = 0.95, sample_weight: ArrayLike | None = None,
+        pos_label: Any = None, name: str | None = None,
+    ) -> Self:  # fmt: skip
         """Compute the curve without drawing it.
 
-        Parameters
-        ----------
-        quantity : {"precision", "recall", "lift"}, default="precision"
-            The quantity to draw; only a curve of precisions without weights has an interval.
-        max_k : int, optional
-            The last k, from 1 to n, by default n; with weights, n is their sum.
+        %(computed)s
         """
         if quantity not in QUANTITIES:
             raise ValueError(f"quantity must be one of {list(QUANTITIES)}, got {quantity!r}.")
@@ -156,27 +151,53 @@ class TopCurveDisplay(RankingDisplay):
             # Interpolated hits may exceed k by rounding.
             low, high = wilson_interval(np.minimum(hits, k), k, confidence_level)
         return cls(
-            k=k,
-            hits=hits,
-            n_rows=ranking.total,
-            n_positives=ranking.total_positive,
-            quantity=quantity,
-            low=low,
-            high=high,
-            name=name,
-        )
+            k=k, hits=hits, n_rows=ranking.total, n_positives=ranking.total_positive, quantity=quantity,
+            low=low, high=high, name=name,
+        )  # fmt: skip
+
+    @classmethod
+    def from_predictions(
+        cls, y_true: ArrayLike, scores: ArrayLike, *, quantity: Quantity = "precision",
+        max_k: int | None = None, confidence_level: float = 0.95, sample_weight: ArrayLike | None = None,
+        pos_label: Any = None, name: str | None = None, ax: Any = None, curve_kwargs: Options = None,
+        plot_kwargs: Options = None,
+    ) -> Self:  # fmt: skip
+        """Compute and draw from labels and scores.
+
+        %(drawn_from_predictions)s
+        """
+        display = cls.compute(
+            y_true, scores, quantity=quantity, max_k=max_k, confidence_level=confidence_level,
+            sample_weight=sample_weight, pos_label=pos_label, name=name,
+        )  # fmt: skip
+        return display.plot(ax, **{"curve_kwargs": curve_kwargs, **(plot_kwargs or {})})
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: ArrayLike, *, response_method: ResponseMethod = "auto",
+        quantity: Quantity = "precision", max_k: int | None = None, confidence_level: float = 0.95,
+        sample_weight: ArrayLike | None = None, pos_label: Any = None, name: str | None = None,
+        ax: Any = None, curve_kwargs: Options = None, plot_kwargs: Options = None,
+    ) -> Self:  # fmt: skip
+        """Compute and draw from a fitted estimator and rows.
+
+        %(drawn_from_estimator)s
+        """
+        scores = estimator_scores(estimator, X, pos_label, response_method)
+        return cls.from_predictions(
+            y, scores, quantity=quantity, max_k=max_k, confidence_level=confidence_level,
+            sample_weight=sample_weight, pos_label=pos_label, name=name or estimator_name(estimator), ax=ax,
+            curve_kwargs=curve_kwargs, plot_kwargs=plot_kwargs,
+        )  # fmt: skip
 
     def plot(
-        self,
-        ax: Any = None,
-        *,
-        name: str | None = None,
-        band: bool = True,
-        curve_kwargs: dict[str, Any] | None = None,
+        self, ax: Any = None, *, name: str | None = None, band: bool = True, curve_kwargs: Options = None
     ) -> Self:
         """Draw the quantity, with the best possible list and a random order for comparison.
 
         The axis of k is logarithmic, except that of the recall.
+
+        %(curve_plotted)s
         """
         ax = _axes.axes_or_new(ax)
         x, y = self.k if self.quantity == "precision" else self.fraction, getattr(self, self.quantity)
@@ -194,8 +215,7 @@ class TopCurveDisplay(RankingDisplay):
             ax.set(
                 xlim=(0.0, 1.0), ylim=(0.0, 1.02), xlabel="part of the list looked at", ylabel="hits found"
             )
-            _axes.percent_ticks(ax.xaxis)
-            _axes.percent_ticks(ax.yaxis)
+            _axes.percent_ticks(ax.xaxis, ax.yaxis)
         else:
             self._draw_references(ax, np.geomspace(x[0], 1.0, 100), np.ones_like)
             ax.set(xscale="log", xlabel="part of the list looked at", ylabel="lift")
@@ -212,9 +232,16 @@ class TopCurveDisplay(RankingDisplay):
         _axes.draw_reference(ax, shares, chance, "_random order")
 
 
-@written_out
+@shared_docs_from({
+    "keywords": """confidence_level : float
+simultaneous : bool
+    Whether the band covers the curve at all points at once, or at each by itself.
+sample_weight : array-like of shape (n,), optional
+    Non-negative weights; an integer weight equals that many copies of the row. With them there is no
+    interval.""",
+})  # fmt: skip
 @dataclass(kw_only=True, eq=False, repr=False)
-class RocLeftEdgeDisplay(RankingDisplay):
+class RocLeftEdgeDisplay(Display):
     r"""The ROC curve on a logarithmic axis: the share of hits above each false alarm.
 
     .. math:: \mathrm{TPR}(j / K) = \frac{1}{I}\, \#\{i : \text{at most } j \text{ negatives stand above } i\}
@@ -263,25 +290,13 @@ class RocLeftEdgeDisplay(RankingDisplay):
 
     @classmethod
     def compute(
-        cls,
-        y_true: ArrayLike,
-        scores: ArrayLike,
-        *,
-        confidence_level: float = 0.95,
-        simultaneous: bool = False,
-        sample_weight: ArrayLike | None = None,
-        pos_label: Any = None,
+        cls, y_true: ArrayLike, scores: ArrayLike, *, confidence_level: float = 0.95,
+        simultaneous: bool = False, sample_weight: ArrayLike | None = None, pos_label: Any = None,
         name: str | None = None,
-    ) -> Self:
+    ) -> Self:  # fmt: skip
         """Compute the curve without drawing it.
 
-        Parameters
-        ----------
-        simultaneous : bool, default=False
-            Whether the band covers the curve at all points at once, or at each by itself.
-        sample_weight : array-like of shape (n,), optional
-            Non-negative weights; a row of whole weight counts as that many copies of itself. There is no
-            interval with them.
+        %(computed)s
         """
         ranking = Ranking(y_true, scores, sample_weight, pos_label)
         n_negative = len(ranking.negative_scores)
@@ -310,15 +325,47 @@ class RocLeftEdgeDisplay(RankingDisplay):
             name=name,
         )
 
+    @classmethod
+    def from_predictions(
+        cls, y_true: ArrayLike, scores: ArrayLike, *, confidence_level: float = 0.95,
+        simultaneous: bool = False, sample_weight: ArrayLike | None = None, pos_label: Any = None,
+        name: str | None = None, ax: Any = None, curve_kwargs: Options = None, plot_kwargs: Options = None,
+    ) -> Self:  # fmt: skip
+        """Compute and draw from labels and scores.
+
+        %(drawn_from_predictions)s
+        """
+        display = cls.compute(
+            y_true, scores, confidence_level=confidence_level, simultaneous=simultaneous,
+            sample_weight=sample_weight, pos_label=pos_label, name=name,
+        )  # fmt: skip
+        return display.plot(ax, **{"curve_kwargs": curve_kwargs, **(plot_kwargs or {})})
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: ArrayLike, *, response_method: ResponseMethod = "auto",
+        confidence_level: float = 0.95, simultaneous: bool = False, sample_weight: ArrayLike | None = None,
+        pos_label: Any = None, name: str | None = None, ax: Any = None, curve_kwargs: Options = None,
+        plot_kwargs: Options = None,
+    ) -> Self:  # fmt: skip
+        """Compute and draw from a fitted estimator and rows.
+
+        %(drawn_from_estimator)s
+        """
+        scores = estimator_scores(estimator, X, pos_label, response_method)
+        return cls.from_predictions(
+            y, scores, confidence_level=confidence_level, simultaneous=simultaneous,
+            sample_weight=sample_weight, pos_label=pos_label, name=name or estimator_name(estimator), ax=ax,
+            curve_kwargs=curve_kwargs, plot_kwargs=plot_kwargs,
+        )  # fmt: skip
+
     def plot(
-        self,
-        ax: Any = None,
-        *,
-        name: str | None = None,
-        band: bool = True,
-        curve_kwargs: dict[str, Any] | None = None,
+        self, ax: Any = None, *, name: str | None = None, band: bool = True, curve_kwargs: Options = None
     ) -> Self:
-        """Draw the curve."""
+        """Draw the curve.
+
+        %(curve_plotted)s
+        """
         ax = _axes.axes_or_new(ax)
         style = {"drawstyle": "steps-post", **_axes.curve_style(ax, name or self.name, curve_kwargs)}
         (self.line_,) = ax.plot(self.fpr, self.tpr, **style)
@@ -333,14 +380,19 @@ class RocLeftEdgeDisplay(RankingDisplay):
         ax.set(xlim=(0.0, 1.0), ylim=(-0.02, 1.02), xlabel="false positive rate", ylabel="hits found")
         decades = 10.0 ** np.arange(np.ceil(np.log10(first_rate)), 1)
         ax.set_xticks([0.0, *decades[decades > 1.5 * first_rate]])
-        _axes.percent_ticks(ax.xaxis)
-        _axes.percent_ticks(ax.yaxis)
+        _axes.percent_ticks(ax.xaxis, ax.yaxis)
         return self._finished(ax)
 
 
-@written_out
+@shared_docs_from({
+    "keywords": """k : int or sequence of int, optional
+    The depths that matter most, from 1 to `n_new`.
+n_new : int, optional
+    The number of rows to come; by default as many as are labelled.
+confidence_level : float""",
+})  # fmt: skip
 @dataclass(kw_only=True, eq=False, repr=False)
-class GuaranteeDisplay(RankingDisplay):
+class GuaranteeDisplay(Display):
     r"""Hits by depth of a list to come: what is promised, as steps, and what is expected, above them.
 
     .. math:: P(H_k \ge L_k \text{ for all } k) \ge 1 - \delta
@@ -350,7 +402,6 @@ class GuaranteeDisplay(RankingDisplay):
     guarantee : Guarantee
         What :func:`pushrank.metrics.guarantee` returned, of any settings.
     name : str, optional
-        The name of the list in the legend.
 
     Attributes
     ----------
@@ -374,32 +425,58 @@ class GuaranteeDisplay(RankingDisplay):
 
     @classmethod
     def compute(
-        cls,
-        y_true: ArrayLike,
-        scores: ArrayLike,
-        *,
-        k: int | Sequence[int] | None = None,
-        n_new: int | None = None,
-        confidence_level: float = 0.95,
-        pos_label: Any = None,
+        cls, y_true: ArrayLike, scores: ArrayLike, *, k: int | Sequence[int] | None = None,
+        n_new: int | None = None, confidence_level: float = 0.95, pos_label: Any = None,
         name: str | None = None,
-    ) -> Self:
+    ) -> Self:  # fmt: skip
         """Compute the promise without drawing it.
 
-        Parameters
-        ----------
-        k : int or sequence of int, optional
-            The depths that matter most, from 1 to `n_new`.
-        n_new : int, optional
-            The number of rows to come; by default as many as are labelled.
+        %(computed)s
         """
         settings = {"confidence_level": confidence_level, "pos_label": pos_label}
         return cls(guarantee=guarantee(y_true, scores, k=k, n_new=n_new, **settings), name=name)
 
-    def plot(
-        self, ax: Any = None, *, name: str | None = None, curve_kwargs: dict[str, Any] | None = None
-    ) -> Self:
-        """Draw the steps by depth on a logarithmic axis, the expected hits, and those of a random order."""
+    @classmethod
+    def from_predictions(
+        cls, y_true: ArrayLike, scores: ArrayLike, *, k: int | Sequence[int] | None = None,
+        n_new: int | None = None, confidence_level: float = 0.95, pos_label: Any = None,
+        name: str | None = None, ax: Any = None, curve_kwargs: Options = None, plot_kwargs: Options = None,
+    ) -> Self:  # fmt: skip
+        """Compute and draw from labels and scores.
+
+        %(drawn_from_predictions)s
+        """
+        display = cls.compute(
+            y_true, scores, k=k, n_new=n_new, confidence_level=confidence_level, pos_label=pos_label,
+            name=name,
+        )  # fmt: skip
+        return display.plot(ax, **{"curve_kwargs": curve_kwargs, **(plot_kwargs or {})})
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: ArrayLike, *, response_method: ResponseMethod = "auto",
+        k: int | Sequence[int] | None = None, n_new: int | None = None, confidence_level: float = 0.95,
+        pos_label: Any = None, name: str | None = None, ax: Any = None, curve_kwargs: Options = None,
+        plot_kwargs: Options = None,
+    ) -> Self:  # fmt: skip
+        """Compute and draw from a fitted estimator and rows.
+
+        %(drawn_from_estimator)s
+        """
+        scores = estimator_scores(estimator, X, pos_label, response_method)
+        return cls.from_predictions(
+            y, scores, k=k, n_new=n_new, confidence_level=confidence_level, pos_label=pos_label,
+            name=name or estimator_name(estimator), ax=ax, curve_kwargs=curve_kwargs, plot_kwargs=plot_kwargs,
+        )  # fmt: skip
+
+    def plot(self, ax: Any = None, *, name: str | None = None, curve_kwargs: Options = None) -> Self:
+        """Draw the steps by depth on a logarithmic axis, the expected hits, and those of a random order.
+
+        %(axes)s
+        curve_kwargs : dict, optional
+
+        %(drawn)s
+        """
         ax, found = _axes.axes_or_new(ax), self.guarantee
         k = np.union1d(log_spaced(found.n_new), found.depth)
         hits, expected = found.hits_at(k), np.interp(k, found.depth, found.expected_hits, np.nan, np.nan)
@@ -462,7 +539,6 @@ def enrichment_figure(
     ax.set_title(counted + shaded * (level is not None), fontsize="medium")
     ax.set(xscale="log", xlim=(shares[0], 1.0), xlabel="part of the list looked at")
     ax.set(ylim=(0.0, 1.02), ylabel="part of the positives found")
-    _axes.percent_ticks(ax.xaxis)
-    _axes.percent_ticks(ax.yaxis)
+    _axes.percent_ticks(ax.xaxis, ax.yaxis)
     _axes.finish(ax, "upper left")
     return figure

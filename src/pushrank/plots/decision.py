@@ -9,21 +9,26 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
+from pushrank._docstrings import shared_docs_from
 from pushrank._numeric import Floats
 from pushrank._validation import check_number
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics.net_benefit import check_probabilities
 from pushrank.plots._axes import axes_or_new, curve_style, draw_band, draw_reference, percent_ticks
-from pushrank.plots._display import RankingDisplay, ResponseMethod
-from pushrank.plots._docstrings import written_out
+from pushrank.plots._display import Display, Options, ResponseMethod, estimator_name, estimator_scores
 
 # Above one hit for every useless look few decisions are made.
 THRESHOLDS = np.arange(1, 51) / 100.0
 
 
-@written_out
+@shared_docs_from({
+    "scores": "Probabilities of a hit.",
+    "keywords": """thresholds : array-like of shape (m,), optional
+    Chances strictly between 0 and 1, by default 0.01 to 0.5.
+confidence_level : float""",
+})  # fmt: skip
 @dataclass(kw_only=True, eq=False, repr=False)
-class DecisionCurveDisplay(RankingDisplay):
+class DecisionCurveDisplay(Display):
     r"""The net benefit of acting on rows from a chance of a hit up, for every such threshold.
 
     .. math:: \mathrm{NB}(t) = \frac{\mathrm{TP}(t)}{n} - \frac{\mathrm{FP}(t)}{n} \cdot \frac{t}{1 - t}
@@ -72,23 +77,12 @@ class DecisionCurveDisplay(RankingDisplay):
 
     @classmethod
     def compute(
-        cls,
-        y_true: ArrayLike,
-        scores: ArrayLike,
-        *,
-        thresholds: ArrayLike = THRESHOLDS,
-        confidence_level: float = 0.95,
-        pos_label: Any = None,
-        name: str | None = None,
-    ) -> Self:
+        cls, y_true: ArrayLike, scores: ArrayLike, *, thresholds: ArrayLike = THRESHOLDS,
+        confidence_level: float = 0.95, pos_label: Any = None, name: str | None = None,
+    ) -> Self:  # fmt: skip
         """Compute the curve without drawing it.
 
-        Parameters
-        ----------
-        scores : array-like of shape (n,)
-            Probabilities of a hit.
-        thresholds : array-like of shape (m,)
-            Chances strictly between 0 and 1, by default 0.01 to 0.5.
+        %(computed)s
         """
         check_number("confidence_level", confidence_level, above=0.0, below=1.0)
         threshold = np.unique(np.asarray(thresholds, dtype=np.float64))
@@ -105,31 +99,49 @@ class DecisionCurveDisplay(RankingDisplay):
         variance = (hits + misses * odds**2) / n - benefit**2
         reach = float(ndtri(0.5 + 0.5 * confidence_level)) * np.sqrt(np.maximum(variance, 0.0) / n)
         return cls(
-            threshold=threshold,
-            net_benefit=benefit,
-            low=benefit - reach,
-            high=benefit + reach,
-            base_rate=ranking.base_rate,
+            threshold=threshold, net_benefit=benefit, low=benefit - reach, high=benefit + reach,
+            base_rate=ranking.base_rate, name=name,
+        )  # fmt: skip
+
+    @classmethod
+    def from_predictions(
+        cls, y_true: ArrayLike, scores: ArrayLike, *, thresholds: ArrayLike = THRESHOLDS,
+        confidence_level: float = 0.95, pos_label: Any = None, name: str | None = None, ax: Any = None,
+        curve_kwargs: Options = None, plot_kwargs: Options = None,
+    ) -> Self:  # fmt: skip
+        """Compute and draw from labels and scores.
+
+        %(drawn_from_predictions)s
+        """
+        display = cls.compute(
+            y_true, scores, thresholds=thresholds, confidence_level=confidence_level, pos_label=pos_label,
             name=name,
-        )
+        )  # fmt: skip
+        return display.plot(ax, **{"curve_kwargs": curve_kwargs, **(plot_kwargs or {})})
 
     @classmethod
     def from_estimator(
         cls, estimator: Any, X: Any, y: ArrayLike, *, response_method: ResponseMethod = "predict_proba",
-        **settings: Any,
+        thresholds: ArrayLike = THRESHOLDS, confidence_level: float = 0.95, pos_label: Any = None,
+        name: str | None = None, ax: Any = None, curve_kwargs: Options = None, plot_kwargs: Options = None,
     ) -> Self:  # fmt: skip
-        """Compute and draw from a fitted estimator with ``predict_proba``."""
-        return super().from_estimator(estimator, X, y, response_method=response_method, **settings)
+        """Compute and draw from a fitted estimator and rows.
+
+        %(drawn_from_estimator)s
+        """
+        scores = estimator_scores(estimator, X, pos_label, response_method)
+        return cls.from_predictions(
+            y, scores, thresholds=thresholds, confidence_level=confidence_level, pos_label=pos_label,
+            name=name or estimator_name(estimator), ax=ax, curve_kwargs=curve_kwargs, plot_kwargs=plot_kwargs,
+        )  # fmt: skip
 
     def plot(
-        self,
-        ax: Any = None,
-        *,
-        name: str | None = None,
-        band: bool = True,
-        curve_kwargs: dict[str, Any] | None = None,
+        self, ax: Any = None, *, name: str | None = None, band: bool = True, curve_kwargs: Options = None
     ) -> Self:
-        """Draw the curve, with those of acting on all rows and on none for comparison."""
+        """Draw the curve, with those of acting on all rows and on none for comparison.
+
+        %(curve_plotted)s
+        """
         ax = axes_or_new(ax)
         style = curve_style(ax, name or self.name, curve_kwargs)
         (self.line_,) = ax.plot(self.threshold, self.net_benefit, **style)

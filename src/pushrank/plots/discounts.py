@@ -9,12 +9,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pushrank._docstrings import shared_docs_from
 from pushrank._numeric import Floats
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics.gains import log_spaced
 from pushrank.plots._axes import axes_or_new, count_ticks, curve_style
-from pushrank.plots._display import RankingDisplay
-from pushrank.plots._docstrings import written_out
+from pushrank.plots._display import Display, Options, ResponseMethod, estimator_name, estimator_scores
 
 MEASURES: dict[str, Callable[[NDArray[np.int64]], Floats]] = {
     "DCG, 1 / log(1 + rank)": lambda ranks: np.log(2.0) / np.log1p(ranks),
@@ -26,9 +26,13 @@ MEASURES: dict[str, Callable[[NDArray[np.int64]], Floats]] = {
 MIN_WEIGHT = 1e-4
 
 
-@written_out
+@shared_docs_from({
+    "drawing": "%(ax_and_plot)s",
+    "keywords": """p : sequence of float, default=(1, 4, 16, 64)
+    Strengths of the push, each finite and at least 1.""",
+})  # fmt: skip
 @dataclass(kw_only=True, eq=False, repr=False)
-class DiscountDisplay(RankingDisplay):
+class DiscountDisplay(Display):
     r"""Discount factors: the weight of each rank, under several p of the push and under metrics.
 
     .. math:: d_p(r) = \Bigl(\frac{\mathrm{Height}(r)}{I}\Bigr)^p, \qquad
@@ -46,7 +50,10 @@ class DiscountDisplay(RankingDisplay):
         Ranks, from 1 at the top.
     weights : dict of str to ndarray of shape (m,)
         The weight of each rank by the name of its curve, 1 at the top.
-    %(title_of_picture)s
+    name : str, optional
+
+    Attributes
+    ----------
     lines_ : list of matplotlib artists
         The curves, after ``plot``.
     %(where_drawn)s
@@ -74,20 +81,12 @@ class DiscountDisplay(RankingDisplay):
 
     @classmethod
     def compute(
-        cls,
-        y_true: ArrayLike,
-        scores: ArrayLike,
-        *,
-        p: Sequence[float] = (1.0, 4.0, 16.0, 64.0),
-        pos_label: Any = None,
-        name: str | None = None,
-    ) -> Self:
+        cls, y_true: ArrayLike, scores: ArrayLike, *, p: Sequence[float] = (1.0, 4.0, 16.0, 64.0),
+        pos_label: Any = None, name: str | None = None,
+    ) -> Self:  # fmt: skip
         """Compute the weights without drawing them.
 
-        Parameters
-        ----------
-        p : sequence of float, default=(1, 4, 16, 64)
-            Strengths of the push, each finite and at least 1.
+        %(computed)s
         """
         for power in p:
             if not 1.0 <= power < np.inf:
@@ -100,8 +99,41 @@ class DiscountDisplay(RankingDisplay):
         weights |= {measure: worth(ranks) for measure, worth in MEASURES.items()}
         return cls(ranks=ranks, weights=weights, name=name)
 
+    @classmethod
+    def from_predictions(
+        cls, y_true: ArrayLike, scores: ArrayLike, *, p: Sequence[float] = (1.0, 4.0, 16.0, 64.0),
+        pos_label: Any = None, name: str | None = None, ax: Any = None, plot_kwargs: Options = None,
+    ) -> Self:  # fmt: skip
+        """Compute and draw from labels and scores.
+
+        %(drawn_from_predictions)s
+        """
+        display = cls.compute(y_true, scores, p=p, pos_label=pos_label, name=name)
+        return display.plot(ax, **(plot_kwargs or {}))
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: ArrayLike, *, response_method: ResponseMethod = "auto",
+        p: Sequence[float] = (1.0, 4.0, 16.0, 64.0), pos_label: Any = None, name: str | None = None,
+        ax: Any = None, plot_kwargs: Options = None,
+    ) -> Self:  # fmt: skip
+        """Compute and draw from a fitted estimator and rows.
+
+        %(drawn_from_estimator)s
+        """
+        scores = estimator_scores(estimator, X, pos_label, response_method)
+        return cls.from_predictions(
+            y, scores, p=p, pos_label=pos_label, name=name or estimator_name(estimator), ax=ax,
+            plot_kwargs=plot_kwargs,
+        )  # fmt: skip
+
     def plot(self, ax: Any = None, *, name: str | None = None) -> Self:
-        """Draw the curves on two logarithmic axes."""
+        """Draw the curves on two logarithmic axes.
+
+        %(axes)s
+
+        %(drawn)s
+        """
         ax = axes_or_new(ax)
         self.lines_ = []
         for curve, weights in self.weights.items():

@@ -8,18 +8,28 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from pushrank._docstrings import shared_docs_from
 from pushrank._numeric import Floats
 from pushrank.plots._axes import axes_or_new, count_ticks, curve_style, draw_reference
-from pushrank.plots._display import FittedDisplay, estimator_name, final_step
-from pushrank.plots._docstrings import written_out
+from pushrank.plots._display import Display, Options, estimator_name, final_step
 
 Quantity = Literal["objective", "smooth_margin"]
 KEEPERS = {"objective": "the push rankers and boosting do", "smooth_margin": "SmoothMarginRanking does"}
 
 
-@written_out
+@shared_docs_from({
+    "keywords": """Parameters
+----------
+estimator : estimator or Pipeline
+    Fitted, with ``objective_path_`` or ``smooth_margin_path_``.
+quantity : {"objective", "smooth_margin"}
+    Which of the two to take.
+bound : float, optional
+    The largest possible margin, drawn as a line to compare with.
+name : str, optional""",
+})  # fmt: skip
 @dataclass(kw_only=True, eq=False, repr=False)
-class TrainingPathDisplay(FittedDisplay):
+class TrainingPathDisplay(Display):
     r"""The objective, or the smooth margin, at the start of a fit and after every iteration or round.
 
     .. math:: t \mapsto R(\lambda_t) \qquad \text{or} \qquad
@@ -36,14 +46,12 @@ class TrainingPathDisplay(FittedDisplay):
     bound : float, optional
         The largest possible margin, as of ``pushrank.theory.max_margin``, drawn as a line to compare with.
     name : str, optional
-        The name of the curve in the legend.
 
     Attributes
     ----------
     line_ : matplotlib artist
         The curve, after ``plot``.
-    ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn.
+    %(where_drawn)s
 
     Notes
     -----
@@ -75,23 +83,17 @@ class TrainingPathDisplay(FittedDisplay):
 
     @classmethod
     def compute(
-        cls,
-        estimator: Any,
-        *,
-        quantity: Quantity = "objective",
-        bound: float | None = None,
+        cls, estimator: Any, *, quantity: Quantity = "objective", bound: float | None = None,
         name: str | None = None,
-    ) -> Self:
+    ) -> Self:  # fmt: skip
         """Take the path of a fitted ranker without drawing it.
 
-        Parameters
-        ----------
-        estimator : estimator or Pipeline
-            Fitted, with ``objective_path_`` or ``smooth_margin_path_``.
-        quantity : {"objective", "smooth_margin"}, default="objective"
-            Which of the two to take.
-        bound : float, optional
-            The largest possible margin, drawn as a line to compare with.
+        %(keywords)s
+
+        Returns
+        -------
+        display
+            With the numbers, not drawn yet.
 
         Raises
         ------
@@ -116,25 +118,34 @@ class TrainingPathDisplay(FittedDisplay):
             name=name or estimator_name(estimator),
         )
 
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, quantity: Quantity = "objective", bound: float | None = None,
+        name: str | None = None, ax: Any = None, curve_kwargs: Options = None, plot_kwargs: Options = None,
+    ) -> Self:  # fmt: skip
+        """Take the path of a fitted ranker and draw it.
+
+        %(keywords)s
+        %(drawing)s
+
+        %(drawn)s
+        """
+        display = cls.compute(estimator, quantity=quantity, bound=bound, name=name)
+        return display.plot(ax, **{"curve_kwargs": curve_kwargs, **(plot_kwargs or {})})
+
     def plot(
-        self,
-        ax: Any = None,
-        *,
-        name: str | None = None,
-        above: float | None = None,
-        curve_kwargs: dict[str, Any] | None = None,
-    ) -> Self:
+        self, ax: Any = None, *, name: str | None = None, above: float | None = None,
+        curve_kwargs: Options = None,
+    ) -> Self:  # fmt: skip
         """Draw the path, a smooth margin on a logarithmic axis of rounds.
 
-        Parameters
-        ----------
+        %(axes)s
         above : float, optional
-            Draw how far the objective was above this value, such as its minimum, on a logarithmic axis.
+            Draw how far the objective was above this value, such as its minimum, on a logarithmic axis. It is
+            not for a smooth margin.
+        curve_kwargs : dict, optional
 
-        Raises
-        ------
-        ValueError
-            When ``above`` is set for a smooth margin.
+        %(drawn)s
         """
         if above is not None and self.quantity != "objective":
             raise ValueError("above is for an objective, which comes down; a smooth margin rises.")

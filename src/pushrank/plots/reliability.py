@@ -9,27 +9,26 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pushrank._docstrings import shared_docs_from
 from pushrank._numeric import Floats
 from pushrank.metrics._proportions import wilson_interval
 from pushrank.metrics._ranking import Ranking
-from pushrank.plots._axes import (
-    MARKERS,
-    axes_or_new,
-    curve_number,
-    curve_style,
-    draw_reference,
-    percent_ticks,
-)
-from pushrank.plots._display import RankingDisplay, estimator_scores
-from pushrank.plots._docstrings import written_out
+from pushrank.plots import _axes
+from pushrank.plots._display import Display, Options, ResponseMethod, estimator_name, estimator_scores
 
 # The part of the width of a stretch that the markers of several models share.
 WIDTH = 0.6
 
 
-@written_out
+@shared_docs_from({
+    "curve_kwargs": "Keywords of matplotlib's ``errorbar``.",
+    "keywords": """probabilities : array-like of shape (n,), optional
+    Predicted probabilities of a hit, from 0 to 1, to compare with the shares; by default those of the
+    estimator, where it has them.
+confidence_level : float""",
+})  # fmt: skip
 @dataclass(kw_only=True, eq=False, repr=False)
-class TopReliabilityDisplay(RankingDisplay):
+class TopReliabilityDisplay(Display):
     r"""The share of hits in each stretch of the list, with intervals: it shows how far down it pays to go.
 
     .. math:: \frac{1}{b - a} \sum_i 1[a < \mathrm{rank}(i) \le b]
@@ -47,7 +46,6 @@ class TopReliabilityDisplay(RankingDisplay):
     base_rate : float, optional
         The share of hits among all rows, drawn as a line to compare with.
     name : str, optional
-        The name of the model in the legend.
 
     Attributes
     ----------
@@ -82,21 +80,12 @@ class TopReliabilityDisplay(RankingDisplay):
 
     @classmethod
     def compute(
-        cls,
-        y_true: ArrayLike,
-        scores: ArrayLike,
-        *,
-        probabilities: ArrayLike | None = None,
-        confidence_level: float = 0.95,
-        pos_label: Any = None,
-        name: str | None = None,
-    ) -> Self:
+        cls, y_true: ArrayLike, scores: ArrayLike, *, probabilities: ArrayLike | None = None,
+        confidence_level: float = 0.95, pos_label: Any = None, name: str | None = None,
+    ) -> Self:  # fmt: skip
         """Compute the shares without drawing them.
 
-        Parameters
-        ----------
-        probabilities : array-like of shape (n,), optional
-            Predicted probabilities of a hit, from 0 to 1, to compare with the shares.
+        %(computed)s
         """
         ranking = Ranking(y_true, scores, None, pos_label)
         edges = _stretches(ranking.n_rows)
@@ -113,46 +102,55 @@ class TopReliabilityDisplay(RankingDisplay):
             order = np.argsort(-ranking.scores, kind="stable")
             predicted = np.add.reduceat(probability[order], edges[:-1]) / rows
         return cls(
-            edges=edges,
-            share=hits / rows,
-            low=low,
-            high=high,
-            predicted=predicted,
-            base_rate=ranking.base_rate,
-            name=name,
-        )
+            edges=edges, share=hits / rows, low=low, high=high, predicted=predicted,
+            base_rate=ranking.base_rate, name=name,
+        )  # fmt: skip
+
+    @classmethod
+    def from_predictions(
+        cls, y_true: ArrayLike, scores: ArrayLike, *, probabilities: ArrayLike | None = None,
+        confidence_level: float = 0.95, pos_label: Any = None, name: str | None = None, ax: Any = None,
+        curve_kwargs: Options = None, plot_kwargs: Options = None,
+    ) -> Self:  # fmt: skip
+        """Compute and draw from labels and scores.
+
+        %(drawn_from_predictions)s
+        """
+        display = cls.compute(
+            y_true, scores, probabilities=probabilities, confidence_level=confidence_level,
+            pos_label=pos_label, name=name,
+        )  # fmt: skip
+        return display.plot(ax, **{"curve_kwargs": curve_kwargs, **(plot_kwargs or {})})
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: ArrayLike,
-        *,
-        probabilities: ArrayLike | None = None,
-        pos_label: Any = None,
-        **settings: Any,
-    ) -> Self:
-        """Compute and draw from a fitted estimator, with its probabilities where it has them."""
+        cls, estimator: Any, X: Any, y: ArrayLike, *, response_method: ResponseMethod = "auto",
+        probabilities: ArrayLike | None = None, confidence_level: float = 0.95, pos_label: Any = None,
+        name: str | None = None, ax: Any = None, curve_kwargs: Options = None, plot_kwargs: Options = None,
+    ) -> Self:  # fmt: skip
+        """Compute and draw from a fitted estimator and rows.
+
+        %(drawn_from_estimator)s
+        """
         if probabilities is None and hasattr(estimator, "predict_proba"):
             probabilities = estimator_scores(estimator, X, pos_label, "predict_proba")
-        return super().from_estimator(
-            estimator, X, y, probabilities=probabilities, pos_label=pos_label, **settings
-        )
+        scores = estimator_scores(estimator, X, pos_label, response_method)
+        return cls.from_predictions(
+            y, scores, probabilities=probabilities, confidence_level=confidence_level, pos_label=pos_label,
+            name=name or estimator_name(estimator), ax=ax, curve_kwargs=curve_kwargs, plot_kwargs=plot_kwargs,
+        )  # fmt: skip
 
-    def plot(
-        self, ax: Any = None, *, name: str | None = None, curve_kwargs: dict[str, Any] | None = None
-    ) -> Self:
+    def plot(self, ax: Any = None, *, name: str | None = None, curve_kwargs: Options = None) -> Self:
         """Draw a marker with its interval for each stretch, beside those of models drawn before.
 
-        Parameters
-        ----------
+        %(axes)s
         curve_kwargs : dict, optional
-            Keywords of matplotlib's ``errorbar``.
+
+        %(drawn)s
         """
-        ax = axes_or_new(ax)
-        number = curve_number(ax)
-        style = curve_style(ax, name or self.name, curve_kwargs)
+        ax = _axes.axes_or_new(ax)
+        number = _axes.curve_number(ax)
+        style = _axes.curve_style(ax, name or self.name, curve_kwargs)
         style["linestyle"] = (curve_kwargs or {}).get("linestyle", "none")
         gid = style.pop("gid")
         # Models are drawn alternately right and left of the middle, ever farther: eight of them fill WIDTH.
@@ -161,7 +159,10 @@ class TopReliabilityDisplay(RankingDisplay):
         # Rounding may put the share outside its interval, and errorbar refuses negative lengths.
         spread = np.maximum([self.share - self.low, self.high - self.share], 0.0)
         self.bars_ = ax.errorbar(
-            at, self.share, spread, **{"marker": MARKERS[number % len(MARKERS)], "capsize": 3, **style}
+            at,
+            self.share,
+            spread,
+            **{"marker": _axes.MARKERS[number % len(_axes.MARKERS)], "capsize": 3, **style},
         )
         # Only the markers count as a curve, not the caps of the intervals.
         self.bars_.lines[0].set_gid(gid)
@@ -171,11 +172,11 @@ class TopReliabilityDisplay(RankingDisplay):
                 label=f"{name or self.name or 'model'}, predicted",
             )  # fmt: skip
         if self.base_rate is not None:
-            draw_reference(ax, [-0.5, len(self.share) - 0.5], [self.base_rate] * 2, "all rows")
+            _axes.draw_reference(ax, [-0.5, len(self.share) - 0.5], [self.base_rate] * 2, "all rows")
         labels = [f"{start + 1:,}–{stop:,}" for start, stop in pairwise(self.edges)]
         ax.set_xticks(np.arange(len(self.share)), labels, rotation=30, ha="right")
         ax.set(ylim=(-0.03, 1.04), xlabel="rank in the list", ylabel="share that are hits")
-        percent_ticks(ax.yaxis)
+        _axes.percent_ticks(ax.yaxis)
         return self._finished(ax)
 
 
