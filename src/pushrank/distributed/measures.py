@@ -24,7 +24,6 @@ from pushrank._optional import import_optional
 from pushrank._validation import check_ordered_categorical, column, distinct, two_classes
 from pushrank.distributed.rows import aligned_parts, check_collection, joined_labels
 from pushrank.metrics._counts import CutCounts, RankCounts, Ties, tied_error
-from pushrank.metrics._docstrings import PARAGRAPHS
 from pushrank.metrics._ranking import check_depth, checked_scores, summable_weights
 from pushrank.rows.order_statistics import Values, order_statistic
 
@@ -58,7 +57,7 @@ differ by their rounding.""",
     "dask_sorted": """%(dask_equality)s
 It costs O(n log n) in all; every score travels once between workers, and none to the client.""",
 }
-shared_docs = shared_docs_from(PARAGRAPHS | DASK_PARAGRAPHS)
+shared_docs = shared_docs_from(DASK_PARAGRAPHS)
 
 # An error message needs no more labels of a partition than this.
 MAX_LABELS = 1000

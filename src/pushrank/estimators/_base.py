@@ -16,11 +16,11 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from pushrank._array import is_numpy, namespace, to_host
+from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
 from pushrank._types import Estimator, GenericArray, Matrix, MatrixLike
 from pushrank._validation import warn as warn
-from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._reasons import linear_parts, mean_parts, no_parts, score_parts
 from pushrank.estimators._target import FORMATS, Target, check_on_host, checked_data, float_types
 from pushrank.models import linear_scores as linear_scores

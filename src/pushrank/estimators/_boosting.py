@@ -16,13 +16,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_monotonic_cst, check_is_fitted
 
 from pushrank import weak_rankers
+from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
 from pushrank._types import Estimator, Matrix, MatrixLike, Seed
 from pushrank._validation import check_jobs, check_number
 from pushrank.estimators._base import RankerMixin, linear_scores, progress_bar, set_classes
 from pushrank.estimators._categories import encode, encode_categories
-from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._scoring import parts, validator
 from pushrank.estimators._target import DTYPES, FORMATS, Target, check_on_host, checked_data, validate_ranking
 from pushrank.models import LinearModel
@@ -138,7 +138,8 @@ class BoostedRankerMixin(RankerMixin):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            %(X_boosted)s
+            Finite features; stumps take NaN as missing, and categorical columns of data frames.
+            float32 and float64 arrays, dense, CSR or CSC, are used without a copy.
         %(graded_labels weights_and_pairs)s
         time : array-like of shape (n_samples,), optional
             %(time_stopping)s
@@ -197,7 +198,10 @@ class BoostedRankerMixin(RankerMixin):
     def staged_decision_function(self, X: MatrixLike) -> Iterator[NDArray[np.floating]]:
         """Yield the scores of ``decision_function`` as they would be after each round.
 
-        %(rows_of_fit)s
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
 
         Yields
         ------

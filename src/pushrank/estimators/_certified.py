@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank._types import Label, Matrix, MatrixLike
 from pushrank._validation import check_number
@@ -24,7 +25,6 @@ from pushrank.estimators._base import (
     set_features,
     warn,
 )
-from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._target import MIN_ALPHA, Target, checked_data
 from pushrank.models import Kernel, KernelModel, LinearModel, Model, RowSpace, in_row_space
 from pushrank.solvers import Callback

@@ -22,13 +22,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.parallel import Parallel, delayed
 
+from pushrank._docstrings import shared_docs
 from pushrank._html import html_table, interval_pictures
 from pushrank._numeric import Floats
 from pushrank._time import check_times, splitter_of, warn_of_random_folds
 from pushrank._validation import check_number
 from pushrank.budgets import Budget, Periods
 from pushrank.estimators._base import progress_bar
-from pushrank.estimators._docstrings import search_docs
 from pushrank.estimators._scoring import HeldOutScorer
 from pushrank.estimators._target import Target
 from pushrank.held_out import check_parts
@@ -46,7 +46,7 @@ N_SCREENING, BEYOND_CHANCE = 2, 2.0
 DEFAULT_FRACTION = 0.25
 
 
-@search_docs
+@shared_docs
 class SearchMixin:
     """What searches share beside their scores: ``fit``, metadata routing, and a table in notebooks."""
 
@@ -76,10 +76,33 @@ class SearchMixin:
             and float64 arrays, dense, CSR or CSC, without a copy.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
+            Non-negative weights, for training and for scoring.
         groups : array-like of shape (n_samples,), optional
+            Labels of rows that belong together, for a ``cv`` such as ``StratifiedGroupKFold`` that keeps
+            groups whole. In a pipeline they come by metadata routing.
         time : array-like of shape (n_samples,), optional
+            The times of the rows, as numbers or dates. With a number as ``cv`` every part that is held out
+            comes after the rows learnt from, by :class:`~pushrank.model_selection.TimeSplit`; a splitter has
+            to take them.
 
-        %(fitted_search)s
+        Returns
+        -------
+        self
+            The fitted ranker.
+
+        Raises
+        ------
+        ValueError
+            When a parameter is out of range, the data are not finite, ``y`` has not two classes, a part of
+            the cross-validation lacks one of them, or a score is not a number.
+        TypeError
+            When a parameter has the wrong type, or weights are given to an estimator or a scorer that takes
+            none.
+
+        Warns
+        -----
+        ConvergenceWarning
+            When solutions of linear rankers stopped early; the message says how many, or which.
         """
         self._choose(X, y, sample_weight, groups, time)
         return self

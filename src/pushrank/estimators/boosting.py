@@ -18,10 +18,10 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from pushrank import prices
+from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank.estimators._base import RankerMixin, warn
 from pushrank.estimators._boosting import BoostedRankerMixin, BoostingRun, BoostingSpec
-from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._target import check_alpha
 from pushrank.objectives import PushObjective
 from pushrank.objectives.push import Scale, Side
@@ -78,8 +78,8 @@ class RankBoost(BoostedRankerMixin, BaseEstimator):
 
     Attributes
     ----------
-    %(weak_rankers_ estimator_index_ estimator_weights_ constant_zero_ coef_columns_ margin_ edges_)s
-    %(objective_path_log_ feature_importances_ validation_path_ best_round_ n_iter_rounds_ converged_edge_)s
+    %(weak_rankers_ estimator_index_ estimator_weights_ constant_zero_ coef_linear_ margin_ edges_)s
+    %(objective_path_log_ feature_importances_ validation_path_ best_round_ n_iter_ converged_edge_)s
     %(classes_grades_ threshold_ thresholds_ features_)s
 
     Notes
@@ -166,8 +166,8 @@ class PushBoost(BoostedRankerMixin, BaseEstimator):
 
     Attributes
     ----------
-    %(weak_rankers_ estimator_index_ estimator_weights_ constant_zero_ coef_columns_ margin_ edges_)s
-    %(objective_path_rounds_ feature_importances_ validation_path_ best_round_ n_iter_rounds_)s
+    %(weak_rankers_ estimator_index_ estimator_weights_ constant_zero_ coef_linear_ margin_ edges_)s
+    %(objective_path_ feature_importances_ validation_path_ best_round_ n_iter_)s
     %(converged_edge_ classes_grades_ threshold_ thresholds_ features_)s
 
     Examples
@@ -239,10 +239,10 @@ class SmoothMarginRanking(BoostedRankerMixin, BaseEstimator):
     smooth_margin_path_ : ndarray of shape (n_iter_ + 1,)
         G before the first round (minus infinity) and after each; it never falls once positive. If a pair
         weighs less than one, all weights are taken relative to the smallest.
-    %(weak_rankers_ estimator_index_ estimator_weights_ constant_zero_ coef_columns_)s
+    %(weak_rankers_ estimator_index_ estimator_weights_ constant_zero_ coef_linear_)s
     margin_ : float
         The ranking margin, never below the last G; :func:`pushrank.theory.max_margin` gives its bound.
-    %(edges_ objective_path_log_ feature_importances_ validation_path_ best_round_ n_iter_rounds_)s
+    %(edges_ objective_path_log_ feature_importances_ validation_path_ best_round_ n_iter_)s
     %(converged_edge_ classes_grades_ threshold_ thresholds_ features_)s
 
     Examples
@@ -327,8 +327,8 @@ class AdaBoostRanker(BoostedRankerMixin, BaseEstimator):
     constant_ : float
         The sum of the constant and the shifts of the rankers, in every score; 0 with columns, where
         ``threshold_`` includes it.
-    %(coef_columns_ margin_ edges_ objective_path_log_ feature_importances_ validation_path_ best_round_)s
-    %(n_iter_rounds_ converged_edge_ classes_ threshold_ thresholds_ features_)s
+    %(coef_linear_ margin_ edges_ objective_path_log_ feature_importances_ validation_path_ best_round_)s
+    %(n_iter_ converged_edge_ classes_ threshold_ thresholds_ features_)s
 
     Examples
     --------

@@ -19,10 +19,10 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import _safe_indexing, check_consistent_length
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
+from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats, midway
 from pushrank._validation import weight_keyword
 from pushrank.estimators._base import RankerMixin, set_classes, tags_of_all, warn
-from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._target import DTYPES, FORMATS, check_on_host, checked_data, two_class_target
 from pushrank.estimators.push import PNormPush
 from pushrank.held_out import model_scores

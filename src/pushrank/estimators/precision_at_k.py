@@ -18,12 +18,12 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
+from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank._types import MatrixLike, Seed
 from pushrank._validation import check_number, is_count
 from pushrank.estimators import _streaming
 from pushrank.estimators._base import RankerMixin, progress_bar, set_features
-from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._scoring import parts
 from pushrank.estimators._target import validate_two_classes
 from pushrank.objectives.precision_at_k import SURROGATES, Surrogate, check_surrogate
@@ -80,10 +80,7 @@ class StreamRankerMixin(RankerMixin):
         time : array-like of shape (n_samples,), optional
             %(time_stopping)s
 
-        %(fitted_or_value_error)s
-            When a parameter is out of range, the data are not finite, or ``y`` has not two classes, or has
-            them in no query.
-        %(fit_type_error)s
+        %(fitted_or_raises)s
 
         Warns
         -----
@@ -154,7 +151,8 @@ class StreamRankerMixin(RankerMixin):
             When a parameter is out of range, the classes are missing or not those of earlier calls, or (a
             ``StreamError``, which names the row) a value, a label or a weight is not valid; then nothing has
             changed.
-        %(fit_type_error)s
+        TypeError
+            When a parameter has the wrong type.
         """
         rule = self._update_rule()
         learner: StreamLearner | None = getattr(self, "_learner", None)

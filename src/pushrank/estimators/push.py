@@ -18,12 +18,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from pushrank import losses, prices
 from pushrank._array import Floats, like, to_host
+from pushrank._docstrings import shared_docs
 from pushrank._parallel import one_blas_thread
 from pushrank._types import MatrixLike
 from pushrank._validation import check_number
 from pushrank.datasets import DiskRows
 from pushrank.estimators._base import RankerMixin, progress_bar, warn, warn_of_zeros
-from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._rows import ranking_rows
 from pushrank.estimators._target import check_alpha, check_solver
 from pushrank.losses import Loss
@@ -77,7 +77,12 @@ class LinearPushMixin(RankerMixin):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            %(X_array_api)s
+            Finite features. float32 and float64 arrays, dense, CSR or CSC, are used without a copy.
+            Under ``sklearn.set_config(array_api_dispatch=True)`` arrays of another library that keeps the
+            array API standard, such as torch tensors on any device, are taken by the solvers ``"lbfgs"`` and
+            ``"newton-cg"``; coefficients and scores are then arrays of that library, on that device.
+            Rows that need not fit in memory are :class:`pushrank.datasets.DiskRows`, which hold ``y`` and
+            ``sample_weight`` too; they are for the exponential loss and ``solver="lbfgs"``.
         %(graded_labels weights_and_pairs)s
 
         %(fitted)s
@@ -152,6 +157,7 @@ class PNormPush(LinearPushMixin, BaseEstimator):
     Parameters
     ----------
     p : float
+        The strength of the push, any finite number of at least 1. Powers of two from 1 to 64 are a good grid.
     %(linear_push_parameters)s
     side : {"push", "pull", "both"}
     bottom_weight : float

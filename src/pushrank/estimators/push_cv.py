@@ -13,11 +13,11 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from pushrank._docstrings import shared_docs
 from pushrank._parallel import one_blas_thread
 from pushrank._validation import check_number
 from pushrank.estimators import _search
 from pushrank.estimators._base import RankerMixin, linear_scores, set_classes, warn
-from pushrank.estimators._docstrings import search_docs
 from pushrank.estimators._scoring import check_one_scorer
 from pushrank.estimators._search import PerRow, Selection
 from pushrank.estimators._target import check_alpha, sample_threshold, validate_two_classes
@@ -34,7 +34,7 @@ from pushrank.solvers.path import RegularisationPath
 from pushrank.solvers.result import Result
 
 
-@search_docs
+@shared_docs
 @dataclass(eq=False, repr=False)
 class PNormPushCV(_search.SearchMixin, RankerMixin, BaseEstimator):
     r"""The P-Norm Push, with p and alpha chosen by cross-validation along a path.
@@ -69,10 +69,7 @@ class PNormPushCV(_search.SearchMixin, RankerMixin, BaseEstimator):
         Take the best mean score, the first of equals in the order of `alphas` and then `ps`; or the largest
         alpha, and with it the first of `ps`, whose mean is within one standard error of the best. The
         standard error is that of the difference, fold by fold.
-    tol : float
-    max_iter : int
-    n_jobs : int or None
-    verbose : bool
+    %(search_parameters)s
 
     Attributes
     ----------
@@ -112,7 +109,7 @@ class PNormPushCV(_search.SearchMixin, RankerMixin, BaseEstimator):
         return PushObjective(price=Power(self.p_), scale="log")
 
 
-@search_docs
+@shared_docs
 @dataclass(eq=False, repr=False)
 class PushRankerCV(_search.SearchMixin, RankerMixin, BaseEstimator):
     r"""A push ranker of any pair loss, with price and alpha chosen by cross-validation along a path.
@@ -140,10 +137,7 @@ class PushRankerCV(_search.SearchMixin, RankerMixin, BaseEstimator):
         Take the best mean score, the first of equals in the order of `alphas` and then `prices`; or the
         largest alpha, and with it the first of `prices`, whose mean is within one standard error of the best.
         The standard error is that of the difference, fold by fold.
-    tol : float
-    max_iter : int
-    n_jobs : int or None
-    verbose : bool
+    %(search_parameters)s
 
     Attributes
     ----------

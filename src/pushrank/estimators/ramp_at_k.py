@@ -17,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import check_random_state
 
+from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
 from pushrank._types import Matrix, MatrixLike, Seed
@@ -30,7 +31,6 @@ from pushrank.estimators._base import (
     warn,
 )
 from pushrank.estimators._certified import MAX_C
-from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._streaming import epoch_orders, training_rows, warn_of_small_mean_weight
 from pushrank.estimators._target import queries_of, validate_two_classes
 from pushrank.models import LinearModel, in_row_space
@@ -161,9 +161,7 @@ class RampAtK(RankerMixin, BaseEstimator):
         ----------
         %(two_class_rows)s
 
-        %(fitted_or_value_error)s
-            When a parameter is out of range, the data are not finite, or ``y`` has not two classes.
-        %(fit_type_error)s
+        %(fitted_or_raises)s
 
         Warns
         -----

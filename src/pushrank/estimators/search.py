@@ -14,12 +14,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d, indexable
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
+from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank._types import CrossValidation, Estimator, Matrix, MatrixLike, Seed
 from pushrank.budgets import Budget
 from pushrank.estimators import _search
 from pushrank.estimators._base import RankerMixin, set_classes, tags_of_all
-from pushrank.estimators._docstrings import search_docs
 from pushrank.estimators._search import PerRow, Selection
 from pushrank.estimators._target import check_alpha, two_class_target
 from pushrank.estimators.boosting import PushBoost
@@ -80,7 +80,7 @@ class Candidate(NamedTuple):
         return _search.grid_size(self.grid)
 
 
-@search_docs
+@shared_docs
 @dataclass(eq=False, repr=False)
 class RankerSearchCV(_search.SearchMixin, RankerMixin, BaseEstimator):
     r"""Any ranker or classifier for the first rows that you can act on, chosen by cross-validation.
@@ -108,6 +108,7 @@ class RankerSearchCV(_search.SearchMixin, RankerMixin, BaseEstimator):
     keep_scores : bool
         Whether to keep the scores of the rows that were held out, in ``held_out_scores_``.
     n_jobs : int or None
+        %(n_jobs_of_folds)s
     verbose : bool
 
     Attributes
@@ -182,7 +183,7 @@ class RankerSearchCV(_search.SearchMixin, RankerMixin, BaseEstimator):
         return tags_of_all(super().__sklearn_tags__(), (estimator for _, estimator, _ in candidates))
 
 
-@search_docs
+@shared_docs
 @dataclass(eq=False, repr=False)
 class PushBoostCV(_search.SearchMixin, RankerMixin, BaseEstimator):
     r"""PushBoost for the first rows that you can act on, chosen by cross-validation.
@@ -213,6 +214,7 @@ class PushBoostCV(_search.SearchMixin, RankerMixin, BaseEstimator):
         Take the smallest p whose best member is within one standard error of the best of all, or the best.
         The standard error is that of the difference, fold by fold.
     n_jobs : int or None
+        %(n_jobs_of_folds)s
     random_state : int, RandomState or None
     verbose : bool
 

@@ -24,12 +24,12 @@ from sklearn.utils import (
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
+from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank._types import CrossValidation, Estimator, GenericArray, MatrixLike, Seed
 from pushrank.budgets import Budget
 from pushrank.estimators._base import RankerMixin, progress_bar, set_classes, tags_of_all, warn
 from pushrank.estimators._combination import Combination, Final, OutOfFold, check_final, combine, raw_scores
-from pushrank.estimators._docstrings import search_docs
 from pushrank.estimators._search import PerRow, Search, SearchMixin, draw_seed
 from pushrank.estimators._target import Target, two_class_target
 from pushrank.estimators.boosting import PushBoost
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 CALIBRATIONS = (None, "sigmoid", "isotonic")
 
 
-@search_docs
+@shared_docs
 @dataclass(eq=False, repr=False)
 class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseComposition):
     r"""One list from several models: their scores are added up with the weights that put most hits on top.

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
+from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
 from pushrank._types import MatrixLike
@@ -41,7 +42,6 @@ from pushrank.estimators._certified import (
     limits,
     rankers_for_each,
 )
-from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._target import (
     check_solver,
     class_weighted,
@@ -143,7 +143,7 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
 
     Attributes
     ----------
-    %(coef_kernel_)s
+    %(coef_linear_)s
     support_ : ndarray of shape (n_support,)
         The training rows with a dual variable that is not zero.
     dual_coef_ : ndarray of shape (n_support,)
@@ -302,7 +302,7 @@ class RankSVM(CertifiedMixin, BaseEstimator):
 
     Attributes
     ----------
-    %(coef_kernel_)s
+    %(coef_linear_)s
     support_ : ndarray of shape (n_support,) or None
         With a kernel, the training rows that the scores are sums over; None for linear scores, whose
         solvers have no variable for a row.
@@ -524,7 +524,7 @@ class SVMMAP(CertifiedMixin, BaseEstimator):
 
     Parameters
     ----------
-    %(cutting_plane_parameters)s
+    %(certified_parameters)s
 
     Attributes
     ----------
@@ -570,7 +570,7 @@ class StructSVM(CertifiedMixin, BaseEstimator):
 
     Parameters
     ----------
-    %(cutting_plane_parameters)s
+    %(certified_parameters)s
     measure : {"precision", "prbep", "partial_auc"}, default="precision"
         Precision at k; the precision-recall break-even point, which is precision at the number of positives;
         or the partial AUC.

@@ -15,6 +15,7 @@ from typing import Any, Literal, Self
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
+from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
 from pushrank._types import MatrixLike
@@ -26,7 +27,6 @@ from pushrank.estimators._certified import (
     fit_each,
     limits,
 )
-from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._target import class_weighted, validate_two_classes
 from pushrank.estimators.svm import fit_cutting_planes
 from pushrank.objectives.threshold import Of, ThresholdObjective

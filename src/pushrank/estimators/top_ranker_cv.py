@@ -15,13 +15,13 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
+from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
 from pushrank._types import CrossValidation, Matrix, MatrixLike, Seed
 from pushrank.budgets import Budget
 from pushrank.estimators import _search
 from pushrank.estimators._base import RankerMixin, linear_scores, set_classes, warn
-from pushrank.estimators._docstrings import search_docs
 from pushrank.estimators._search import PerRow, Selection
 from pushrank.estimators._streaming import batch_rows, epoch_orders, run_epochs
 from pushrank.estimators._target import validate_two_classes
@@ -230,7 +230,7 @@ FAMILIES = {
 DEFAULT_CANDIDATES = tuple(name for name in FAMILIES if name not in ("ramp-at-k", "pat-mat"))
 
 
-@search_docs
+@shared_docs
 @dataclass(eq=False, repr=False)
 class TopRankerCV(_search.SearchMixin, RankerMixin, BaseEstimator):
     r"""The linear ranker for the first rows that you can act on, chosen by cross-validation.
@@ -268,6 +268,7 @@ class TopRankerCV(_search.SearchMixin, RankerMixin, BaseEstimator):
         regression being simpler than the convex pushes, and these simpler than those that give up on
         positives; or the best. The standard error is that of the difference, fold by fold.
     n_jobs : int or None
+        %(n_jobs_of_folds)s
     random_state : int, RandomState or None
     verbose : bool
 

@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 
+from pushrank._docstrings import shared_docs
 from pushrank._parallel import one_blas_thread
 from pushrank._types import MatrixLike
 from pushrank._validation import check_number
 from pushrank.datasets import DiskRows
 from pushrank.estimators._base import RankerMixin, progress_bar, set_features, warn, warn_of_zeros
-from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._rows import two_class_rows
 from pushrank.estimators._target import check_alpha
 from pushrank.objectives import PrecisionAtK, PushObjective

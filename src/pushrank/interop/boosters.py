@@ -19,11 +19,10 @@ from sklearn.utils import (
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pushrank import losses, prices
-from pushrank._docstrings import shared_docs_from
+from pushrank._docstrings import shared_docs, shared_docs_from
 from pushrank._numeric import Floats
 from pushrank._validation import check_number, check_ordered_categorical, checked_entries
 from pushrank.estimators._base import RankerMixin, set_classes
-from pushrank.estimators._docstrings import shared_docs
 from pushrank.estimators._scoring import HeldOutScorer, parts
 from pushrank.estimators._target import DTYPES, FORMATS, Target, checked_data, row_weights
 from pushrank.interop._derivatives import check_objective, derivatives
@@ -296,7 +295,10 @@ class BoosterRanker(RankerMixin, BaseEstimator):
     def staged_decision_function(self, X: Any) -> Iterator[NDArray[np.floating]]:
         """Yield the scores of ``decision_function`` as they would be after each round.
 
-        %(rows_of_fit)s
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
 
         Yields
         ------

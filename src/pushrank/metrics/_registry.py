@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import _num_samples
 
+from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank._parallel import map_chunks
 from pushrank._types import Label
 from pushrank.metrics._counts import RankCounts
-from pushrank.metrics._docstrings import shared_docs
 from pushrank.metrics._ranking import Ranking
 
 NOTHING: Mapping[str, float] = MappingProxyType({})

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank._types import Label
 from pushrank._validation import check_number
-from pushrank.metrics._docstrings import shared_docs
 from pushrank.metrics._ranking import Ranking, round_up_to_rows
 
 

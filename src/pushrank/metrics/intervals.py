@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pushrank._docstrings import shared_docs
 from pushrank._types import Label, Seed
 from pushrank._validation import warn
-from pushrank.metrics._docstrings import shared_docs
 from pushrank.metrics._proportions import clopper_pearson_interval, difference_of_hits_interval
 from pushrank.metrics._ranking import Ranking, checked_rankings
 from pushrank.metrics._registry import BoundMetric, bind_metric

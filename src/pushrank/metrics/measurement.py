@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
+from pushrank._docstrings import shared_docs
 from pushrank._html import html_sentences, html_table
 from pushrank._numeric import decimals
 from pushrank._optional import import_optional
 from pushrank._types import Label, Seed
 from pushrank.metrics._bootstrap import default_n_resamples
-from pushrank.metrics._docstrings import shared_docs
 from pushrank.metrics._families import metrics_in_order
 from pushrank.metrics._ranking import Ranking, check_depth, checked_rankings, depth_in_rows
 from pushrank.metrics._registry import BoundMetric, bind_metric

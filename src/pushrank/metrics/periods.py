@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import t as student
 from sklearn.utils import check_consistent_length
 
+from pushrank._docstrings import shared_docs
 from pushrank._html import html_sentences, html_table
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
 from pushrank._types import GenericArray, Label
 from pushrank._validation import check_number
 from pushrank.budgets import Budget, Periods
-from pushrank.metrics._docstrings import shared_docs
 from pushrank.metrics._proportions import clopper_pearson_interval
 from pushrank.metrics._ranking import checked_rankings
 from pushrank.metrics.intervals import Comparison, ConfidenceInterval

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank._validation import check_number
 from pushrank.metrics._bootstrap import RowCounts, StratifiedBootstrap
-from pushrank.metrics._docstrings import shared_docs
 from pushrank.metrics._ranking import K_ROUNDING, Ranking, checked_rankings, comparable_scores, depth_in_rows
 from pushrank.metrics._registry import bind_metric
 from pushrank.metrics._sampling import Sampling, bootstrap_intervals, check_resampling

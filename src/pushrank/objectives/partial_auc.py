@@ -13,16 +13,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pushrank import losses
-from pushrank._docstrings import shared_docs_from
+from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank._validation import check_number
 from pushrank.losses import Hinge, Loss
-from pushrank.objectives.push import PARAGRAPHS, PushObjective
+from pushrank.objectives.push import PushObjective
 from pushrank.pairs import BipartiteSample, Sample
 from pushrank.prices import LargestShare
 
 
-@shared_docs_from(PARAGRAPHS)
+@shared_docs
 @dataclass(frozen=True)
 class PartialAUC:
     r"""A convex bound of one minus the partial AUC, over rates of errors on both sides.
@@ -105,7 +105,7 @@ class PartialAUC:
     ) -> tuple[float, Floats]:
         """Return the surrogate and a subgradient with respect to the scores.
 
-        %(rows)s
+        %(score_vector)s
 
         Returns
         -------

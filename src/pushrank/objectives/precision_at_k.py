@@ -23,7 +23,6 @@ from pushrank._docstrings import shared_docs_from
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled
 from pushrank._validation import check_k, is_count, resolve_k
-from pushrank.objectives.push import PARAGRAPHS
 from pushrank.pairs import BipartiteSample, Sample
 
 Surrogate = Literal["struct", "ramp", "max", "avg"]
@@ -424,7 +423,6 @@ def mean_ramp_majorant(starts, ks, in_top, scores, positive, sample_weight, slop
 
 _shared_docs = shared_docs_from(
     {
-        **PARAGRAPHS,
         "k": """Parameters
 ----------
 k : int or float
@@ -502,7 +500,7 @@ class PrecisionAtK:
     ) -> tuple[float, Floats]:
         """Return the surrogate and a subgradient with respect to the scores.
 
-        %(rows)s
+        %(score_vector)s
 
         Returns
         -------

@@ -13,7 +13,7 @@ from sklearn.utils import check_array, check_consistent_length
 
 from pushrank import losses, prices
 from pushrank._array import Floats, detached, is_numpy, namespace
-from pushrank._docstrings import shared_docs_from
+from pushrank._docstrings import shared_docs
 from pushrank._validation import check_number
 from pushrank.losses import Loss
 from pushrank.objectives.binned import KINK_STEEPNESS, binned_evaluation
@@ -33,19 +33,8 @@ SIDES = ("push", "pull", "both")
 Scale = Literal["raw", "log", "mean"]
 SCALES = ("raw", "log", "mean")
 
-PARAGRAPHS = {
-    "y": "Labels with two distinct values; the larger is the positive class.",
-    "scores": "A finite score for each row, in the order of ``y``.",
-    "sample_weight": "Finite, non-negative weights; an integer weight equals that many copies of the row.",
-    "rows": """Parameters
-----------
-y : array-like of shape (n,)
-scores : array-like of shape (n,)
-sample_weight : array-like of shape (n,), optional""",
-}
 
-
-@shared_docs_from(PARAGRAPHS)
+@shared_docs
 @dataclass(frozen=True)
 class PushObjective:
     r"""A ranking objective of the score vector, for any pair loss and any price.
@@ -286,7 +275,7 @@ class PushObjective:
     ) -> tuple[float, Floats]:
         """Return the objective and its gradient with respect to the scores.
 
-        %(rows)s
+        %(score_vector)s
 
         Returns
         -------

@@ -17,12 +17,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
-from pushrank._docstrings import shared_docs_from
+from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled
 from pushrank._validation import check_k, check_number, is_count
 from pushrank.objectives.precision_at_k import select_highest
-from pushrank.objectives.push import PARAGRAPHS
 from pushrank.pairs import BipartiteSample, Sample
 from pushrank.pairs.samples import ByClass
 
@@ -132,7 +131,7 @@ class ThresholdEvaluation:
         return self._sample.gather(self._curvature)
 
 
-@shared_docs_from(PARAGRAPHS)
+@shared_docs
 @dataclass(frozen=True)
 class ThresholdObjective:
     r"""The mean loss of the positives against a threshold at a share of the rows.
@@ -204,7 +203,7 @@ class ThresholdObjective:
     ) -> tuple[float, Floats]:
         """Return the objective and a subgradient with respect to the scores.
 
-        %(rows)s
+        %(score_vector)s
 
         Returns
         -------

@@ -32,12 +32,6 @@ holds at every scale, such as the logarithm of the size of a finite class. If it
 bounded.""",
     "p": "The strength of the push, at least 1.",
     "delta": "The chance that the bound fails, in (0, 1).",
-    "pos_label": """The positive class; by default the larger of two numbers, yes of yes and no, true of
-true and false. For other texts it is needed.""",
-    "labels_and_scores": """Parameters
-----------
-y_true : array-like of shape (n,)
-scores : array-like of shape (n,)""",
     "covering_parameters": """theta : float
 log_covering_number : callable or float
 delta : float

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 from scipy.stats import ks_2samp
 from sklearn.utils import check_random_state
 
+from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank._validation import check_number, warn
-from pushrank.metrics._docstrings import shared_docs
 from pushrank.metrics._proportions import clopper_pearson_interval
 from pushrank.metrics._ranking import Ranking, comparable_scores, refuse_periods
 from pushrank.metrics.promises.bounds import Counts, divided, hits_bound, order_statistic_floors
