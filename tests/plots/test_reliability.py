@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from pushrank import PNormPush, plots
-from pushrank.plots.reliability import _stretches
+from pushrank.plots.probabilities import _stretches
 
 pytestmark = pytest.mark.fast
 

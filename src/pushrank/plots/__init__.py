@@ -5,12 +5,9 @@ computes; ``display.plot(ax)`` draws again, beside the models that are in ``ax``
 matplotlib, drawing needs ``pushrank[plot]``.
 """
 
-from pushrank.plots.concentration import ConcentrationDisplay
 from pushrank.plots.curves import GuaranteeDisplay, RocLeftEdgeDisplay, TopCurveDisplay
-from pushrank.plots.decision import DecisionCurveDisplay
-from pushrank.plots.discounts import DiscountDisplay
-from pushrank.plots.paths import TrainingPathDisplay
-from pushrank.plots.reliability import TopReliabilityDisplay
+from pushrank.plots.probabilities import DecisionCurveDisplay, TopReliabilityDisplay
+from pushrank.plots.training import ConcentrationDisplay, DiscountDisplay, TrainingPathDisplay
 
 __all__ = [
     "ConcentrationDisplay",

@@ -24,8 +24,6 @@ from pushrank.plots._display import Display, Options, ResponseMethod, estimator_
 
 # Two sums of the same weights, added in another order, may differ by this part.
 ROUNDING = 1e-12
-
-
 N_BANDS, BAND_POINTS = 2, 40
 """The enrichment curves that have bands, and the shares of the list at which these are found."""
 Quantity = Literal["precision", "recall", "lift"]
@@ -212,14 +210,14 @@ class TopCurveDisplay(Display):
             _axes.percent_ticks(ax.yaxis)
         elif self.quantity == "recall":
             self._draw_references(ax, np.array([0.0, self.base_rate, 1.0]), lambda share: share)
-            ax.set(
-                xlim=(0.0, 1.0), ylim=(0.0, 1.02), xlabel="part of the list looked at", ylabel="hits found"
-            )
-            _axes.percent_ticks(ax.xaxis, ax.yaxis)
+            ax.set(xlim=(0.0, 1.0), ylim=(0.0, 1.02), ylabel="hits found")
+            _axes.percent_ticks(ax.yaxis)
         else:
             self._draw_references(ax, np.geomspace(x[0], 1.0, 100), np.ones_like)
-            ax.set(xscale="log", xlabel="part of the list looked at", ylabel="lift")
+            ax.set(xscale="log", ylabel="lift")
             ax.set_ylim(bottom=0.0)
+        if self.quantity != "precision":
+            ax.set_xlabel("part of the list looked at")
             _axes.percent_ticks(ax.xaxis)
         return self._finished(ax, "lower right" if self.quantity == "recall" else "best")
 
@@ -308,22 +306,12 @@ class RocLeftEdgeDisplay(Display):
             misses *= ranking.total_negative / n_negative * (1.0 + ROUNDING)
         else:
             _, _, low, high = roc_band(
-                y_true,
-                scores,
-                false_positive_rates=false_alarms / n_negative,
-                simultaneous=simultaneous,
-                confidence_level=confidence_level,
-                pos_label=pos_label,
-            )
+                y_true, scores, false_positive_rates=false_alarms / n_negative, simultaneous=simultaneous,
+                confidence_level=confidence_level, pos_label=pos_label,
+            )  # fmt: skip
         hits = ranking.hits_above_misses(misses)
-        return cls(
-            false_alarms=false_alarms,
-            tpr=hits / hits[-1],
-            n_negative=n_negative,
-            low=low,
-            high=high,
-            name=name,
-        )
+        tpr = hits / hits[-1]
+        return cls(false_alarms=false_alarms, tpr=tpr, n_negative=n_negative, low=low, high=high, name=name)
 
     @classmethod
     def from_predictions(
@@ -369,9 +357,8 @@ class RocLeftEdgeDisplay(Display):
         ax = _axes.axes_or_new(ax)
         style = {"drawstyle": "steps-post", **_axes.curve_style(ax, name or self.name, curve_kwargs)}
         (self.line_,) = ax.plot(self.fpr, self.tpr, **style)
-        self.band_ = (
-            _axes.draw_band(ax, self.fpr, self.low, self.high, self.line_, step="post") if band else None
-        )
+        low, high = (self.low, self.high) if band else (None, None)
+        self.band_ = _axes.draw_band(ax, self.fpr, low, high, self.line_, step="post")
         # A logarithmic axis has no zero, so it is linear up to the first false alarm.
         first_rate = 1.0 / self.n_negative
         chance = np.concatenate([[0.0], np.geomspace(first_rate, 1.0, 100)])
@@ -496,14 +483,9 @@ class GuaranteeDisplay(Display):
 
 
 def enrichment_figure(
-    measured: Measurement,
-    y: Any,
-    scores: Mapping[str, Floats],
-    weight: Any,
-    groups: Any,
-    fractions: Sequence[float],
-    seed: int,
-) -> Any:
+    measured: Measurement, y: Any, scores: Mapping[str, Floats], weight: Any, groups: Any,
+    fractions: Sequence[float], seed: int,
+) -> Any:  # fmt: skip
     """Return a figure of the positives found against the share of the list, on a logarithmic axis.
 
     The two lists that are best by the first figure at a chosen share, or else by hits, have the intervals of
