@@ -251,6 +251,15 @@ X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
 Returns
 -------
 ndarray of shape (n_samples,)""",
+    "staged_rows": """Parameters
+----------
+X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+    Rows with the features of ``fit``.
+
+Yields
+------
+ndarray of shape (n_samples,)
+    A new array for each of the ``n_iter_`` rounds; the last is ``decision_function`` up to rounding.""",
     "fitted_or_value_error": """Returns
 -------
 self

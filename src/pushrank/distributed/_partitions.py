@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from pushrank._parallel import map_chunks, one_blas_thread
 from pushrank._validation import warn
 from pushrank.exceptions import LostPartitionsError
 
+Address = TypeVar("Address", bound=str | None)
 # Larger arrays are scattered to the workers once; smaller ones travel with each message.
 MAX_INLINE_BYTES = 1 << 16
 # The time between two checks that there is still a worker to wait for.
@@ -38,9 +39,7 @@ class Partitions:
     @classmethod
     def from_delayed(cls, client: Any, parts: Sequence[Any]) -> Partitions:
         """Compute delayed values on the workers that hold their inputs, or else in equal shares."""
-        groups: dict[str | None, list[int]] = {}
-        for place, address in enumerate(_where_inputs_lie(client, parts) or _shares(client, len(parts))):
-            groups.setdefault(address, []).append(place)
+        groups = _places_by_address(_where_inputs_lie(client, parts) or _shares(client, len(parts)))
         futures: list[Any] = [None] * len(parts)
         for address, places in groups.items():
             workers = None if address is None else [address]
@@ -56,9 +55,7 @@ class Partitions:
 
         An argument that is itself ``Partitions`` contributes to each call the value of the same partition.
         """
-        groups: dict[str, list[int]] = {}
-        for place, address in enumerate(self.holders):
-            groups.setdefault(address, []).append(place)
+        groups = _places_by_address(self.holders)
         answers = self._asked(groups, function, [self, *arguments])
         if answers is None:
             answers = self._by_tasks(groups, function, [self, *self._sent(arguments)])
@@ -103,10 +100,8 @@ class Partitions:
             self.holders[:] = _holders(self.client, self.futures)
             lost = sorted(set(groups).difference(self.client.nthreads()))
             if lost:
-                warn(
-                    f"lost {', '.join(lost)}; its partitions were computed again on other workers.",
-                    UserWarning,
-                )
+                text = f"lost {', '.join(lost)}; its partitions were computed again on other workers."
+                warn(text, UserWarning)
         return [found for _, found in answers]
 
     def derive(self, function: Callable[..., Any], *arguments: Any) -> Partitions:
@@ -134,13 +129,18 @@ class Partitions:
         ]
 
 
+def _places_by_address(addresses: Sequence[Address]) -> dict[Address, list[int]]:
+    """Return the places of each address."""
+    groups: dict[Address, list[int]] = {}
+    for place, address in enumerate(addresses):
+        groups.setdefault(address, []).append(place)
+    return groups
+
+
 async def _held_values(
-    function: Callable[..., Any],
-    differ: list[bool],
-    keys: dict[str, list[list[Any]]],
-    shared: list[Any],
+    function: Callable[..., Any], differ: list[bool], keys: dict[str, list[list[Any]]], shared: list[Any],
     dask_worker: Any,
-) -> list[Any] | None:
+) -> list[Any] | None:  # fmt: skip
     """Return the function's results for the requested partitions, or None if this worker lacks one."""
     own = keys[dask_worker.contact_address]
     if not all(key in dask_worker.data for names in own for key in names):

@@ -153,7 +153,7 @@ class DaskRows(OuterRows):
         return self.partitions.map(on_blocks, self.targets, self.reference, function)
 
     def value_parts(self, method: Callable[..., Values], coef: NDArray[np.floating]) -> ValueParts:
-        """Return the results of a method of ``Block`` for some coefficients, kept on the workers."""
+        """Return values of the rows at some coefficients, such as their scores, kept on the workers."""
         return self.partitions.derive(on_block, self.targets, self.reference, method, coef)
 
     def trimmed_positives(self) -> None:
@@ -171,12 +171,9 @@ def on_blocks(
 
 
 def on_block(
-    rows: PartitionRows,
-    target: PartitionTarget,
-    reference: Floats,
-    method: Callable[..., Values],
+    rows: PartitionRows, target: PartitionTarget, reference: Floats, method: Callable[..., Values],
     coef: NDArray[np.floating],
-) -> Values:
+) -> Values:  # fmt: skip
     """Return the result of a method of ``Block`` for all rows of a partition."""
     n_rows = rows.X.shape[0]
     # The sums of a sparse matrix count entries per row, and need at least one row.

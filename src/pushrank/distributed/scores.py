@@ -8,18 +8,32 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from pushrank._docstrings import shared_docs_from
 from pushrank.distributed.rows import check_collection
 
+ranker_docs = shared_docs_from(
+    {
+        "ranker_and_rows": """Parameters
+----------
+ranker : estimator
+    A fitted ranker in memory.
+X : dask.array.Array or dask.dataframe.DataFrame of shape (n_samples, n_features)
+    Rows with the features of ``fit``.""",
+        "ranker_errors": """Raises
+------
+TypeError
+    When X is no Dask collection.
+ValueError
+    When X has other features than those of ``fit``.""",
+    }
+)
 
+
+@ranker_docs
 def decision_function(ranker: Any, X: Any) -> Any:
     """Return a score for each row, the higher the better, positive where :func:`predict` says positive.
 
-    Parameters
-    ----------
-    ranker : estimator
-        A fitted ranker in memory.
-    X : dask.array.Array or dask.dataframe.DataFrame of shape (n_samples, n_features)
-        Rows with the features of ``fit``.
+    %(ranker_and_rows)s
 
     Returns
     -------
@@ -27,12 +41,7 @@ def decision_function(ranker: Any, X: Any) -> Any:
         The scores, not computed yet. ``dask.array.argtopk(scores, k)`` gives the numbers of the k best rows;
         an order of all rows would be gathered on one machine.
 
-    Raises
-    ------
-    TypeError
-        When X is no Dask collection.
-    ValueError
-        When X has other features than those of ``fit``.
+    %(ranker_errors)s
 
     Examples
     --------
@@ -48,27 +57,18 @@ def decision_function(ranker: Any, X: Any) -> Any:
     return _by_partition(ranker, X, "decision_function", np.dtype(float) if coef is None else coef.dtype)
 
 
+@ranker_docs
 def predict(ranker: Any, X: Any) -> Any:
     """Return the positive class for rows scored above the break-even threshold, else the negative.
 
-    Parameters
-    ----------
-    ranker : estimator
-        A fitted ranker in memory.
-    X : dask.array.Array or dask.dataframe.DataFrame of shape (n_samples, n_features)
-        Rows with the features of ``fit``.
+    %(ranker_and_rows)s
 
     Returns
     -------
     dask.array.Array or dask.dataframe.Series of shape (n_samples,)
         Members of the ranker's ``classes_``, not computed yet.
 
-    Raises
-    ------
-    TypeError
-        When X is no Dask collection.
-    ValueError
-        When X has other features than those of ``fit``.
+    %(ranker_errors)s
 
     Examples
     --------

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pushrank._docstrings import shared_docs_from
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled
 from pushrank.estimators._scoring import HeldOutScorer
@@ -13,6 +14,7 @@ from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample, Sample
 from pushrank.pairs.targets import sample_of_labels
 
+Array = NDArray[Any]
 # Boosters add up in float32, so that more digits of a gradient would be lost on them.
 SINGLE = float(np.finfo(np.float32).eps)
 # A row's share of a mean of one. It keeps sums over the rows of a leaf well above the smallest float32.
@@ -74,6 +76,24 @@ def scale(factor, least, gradient, diagonal):
         diagonal[row] = max(factor * diagonal[row], abs(gradient[row]), least)
 
 
+objective_docs = shared_docs_from(
+    {
+        "custom_objective": """Parameters
+----------
+objective : PushObjective
+    What to minimise: any loss with a second derivative, any price but the maximum, any side. The scale
+    ``"log"`` keeps gradients in range at any p.
+
+Raises
+------
+TypeError
+    When it is no ``PushObjective``.
+ValueError
+    When its loss or price has kinks.""",
+    }
+)
+
+
 class CustomObjective:
     """A push objective with the sample of the labels that it was last called with."""
 
@@ -91,13 +111,7 @@ class CustomObjective:
         """Return the name of the class and the objective."""
         return f"{type(self).__name__}({self.objective!r})"
 
-    def derivatives(
-        self,
-        labels: NDArray[Any],
-        scores: NDArray[Any],
-        weights: NDArray[Any] | None,
-        qid: NDArray[Any] | None,
-    ) -> tuple[Floats, Floats]:
+    def derivatives(self, labels: Array, scores: Array, weights: Any, qid: Any) -> tuple[Floats, Floats]:
         """Return the gradient and the diagonal at scores; labels are mostly those of the last call."""
         arrays: tuple[Any, ...] = (labels, weights, qid)
         if self._sample is None or not all(map(np.array_equal, arrays, self._last)):
@@ -116,13 +130,7 @@ class CustomMetric:
         self.scoring = scoring
         self.__name__ = name or f"pushrank_{getattr(measure, '__name__', measure)}"
 
-    def measure(
-        self,
-        labels: NDArray[Any],
-        scores: NDArray[Any],
-        weights: NDArray[Any] | None,
-        qid: NDArray[Any] | None,
-    ) -> float:
+    def measure(self, labels: Array, scores: Array, weights: Any, qid: Any) -> float:
         """Return the measure at scores."""
         classes = np.unique(labels)
         scorer = HeldOutScorer(self.scoring, classes, labels, weights, qid)

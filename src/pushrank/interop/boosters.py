@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from inspect import cleandoc
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self
 
@@ -144,8 +144,7 @@ class BoosterRanker(RankerMixin, BaseEstimator):
         That of the library, trained on all rows, or on all but the validation part.
     classes_ : ndarray of shape (n_classes,)
         The two classes, or the grades, in ascending order.
-    threshold_ : float
-        The break-even point of the training scores: as many rows score above it as are positive.
+    %(threshold_)s
     thresholds_ : ndarray of shape (n_classes - 1,)
         The break-even points above each class or grade but the highest; ``threshold_`` is the first.
     feature_importances_ : ndarray of shape (n_features,)
@@ -295,15 +294,7 @@ class BoosterRanker(RankerMixin, BaseEstimator):
     def staged_decision_function(self, X: Any) -> Iterator[NDArray[np.floating]]:
         """Yield the scores of ``decision_function`` as they would be after each round.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
-
-        Yields
-        ------
-        ndarray of shape (n_samples,)
-            The scores after a round, less ``threshold_``.
+        %(staged_rows)s
         """
         check_is_fitted(self, "booster_")
         for scores in self.engine.staged_scores(self.booster_, self._validated(X)):
@@ -484,6 +475,13 @@ def validation_set(ranker: BoosterRanker, part: Any, target: Target) -> Validati
         return scorer.score(part, scores, target.thresholds(scores))
 
     return ValidationSet(part, codes.astype(np.float64), score)
+
+
+def not_taken(ranker: BoosterRanker, name: str, why: str, stops: Collection[str]) -> ValueError:
+    """Return the error of a parameter of the library; ``stops`` are its names of early stopping."""
+    value = ranker._booster_params[name]
+    how = f", by early_stopping=True, n_iter_no_change={value!r}" if name in stops else ""
+    return ValueError(f"{name}={value!r} cannot be taken: {why}{how}.")
 
 
 def no_split(n_rows: int, limits: str) -> ValueError:

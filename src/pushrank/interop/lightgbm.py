@@ -12,14 +12,22 @@ import scipy.sparse as sp
 from pushrank._io import trust_in_files
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
-from pushrank.interop._derivatives import CustomMetric, CustomObjective, labels_of_sizes
-from pushrank.interop.boosters import BoosterRanker, TrainingSet, Validation, documented_booster, no_split
+from pushrank.interop._derivatives import CustomMetric, CustomObjective, labels_of_sizes, objective_docs
+from pushrank.interop.boosters import (
+    BoosterRanker,
+    TrainingSet,
+    Validation,
+    documented_booster,
+    no_split,
+    not_taken,
+)
 
 lightgbm = import_optional("lightgbm", "lightgbm")
 
 __all__ = ["LGBMMetric", "LGBMObjective", "PushLGBMRanker"]
 
 
+@objective_docs
 class LGBMObjective(CustomObjective):
     r"""A push as LightGBM's objective, in ``params={"objective": ...}`` or ``LGBMRegressor(objective=...)``.
 
@@ -31,18 +39,7 @@ class LGBMObjective(CustomObjective):
     both times the weight of the positives. Other objectives have a diagonal that is likewise above their
     Hessian; it is derived in ``pushrank.pairs`` and ``pushrank.objectives``.
 
-    Parameters
-    ----------
-    objective : PushObjective
-        What to minimise: any loss with a second derivative, any price but the maximum, any side. The scale
-        ``"log"`` keeps gradients in range at any p.
-
-    Raises
-    ------
-    TypeError
-        When it is no ``PushObjective``.
-    ValueError
-        When its loss or price has kinks.
+    %(custom_objective)s
 
     Notes
     -----
@@ -151,12 +148,10 @@ class _LightGBM:
             for alias in aliases.get(name)
         }
         names = set().union(*aliases._get_all_param_aliases().values())
-        for name, value in booster_params.items():
+        for name in booster_params:
             if name in reserved or name not in names:
                 why = reserved.get(name, "LightGBM has no such parameter")
-                if name in aliases.get("early_stopping_round"):
-                    why += f", by early_stopping=True, n_iter_no_change={value!r}"
-                raise ValueError(f"{name}={value!r} cannot be taken: {why}.")
+                raise not_taken(ranker, name, why, aliases.get("early_stopping_round"))
         threads = {} if ranker.n_jobs is None else {"num_threads": ranker.n_jobs}
         # By ``deterministic`` the trees are the same whatever the number of threads.
         fixed = {"verbosity": -1, "deterministic": True, "seed": seed, "metric": "None"}

@@ -234,7 +234,7 @@ def _is_of_numbers(imputer: SimpleImputer) -> bool:
 
 def _write_scores(scores: _scores.Scores, file: Source) -> None:
     """Write the scores of the matrix Z."""
-    takes_missing = not isinstance(scores, _scores.LinearScores | _scores.KernelScores)
+    takes_missing = isinstance(scores, _scores.StepScores)
     wrong, unwanted = ("np.isinf(Z)", "infinity") if takes_missing else ("~np.isfinite(Z)", "NaN or infinity")
     file.lines += [f"if ({wrong}).any():", f'    raise ValueError("X must not hold {unwanted}.")']
     if isinstance(scores, _scores.LinearScores):

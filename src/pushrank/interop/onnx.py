@@ -69,13 +69,9 @@ def register_converters() -> None:
         if find_spec(library):
             rankers.append(getattr(import_module(f"pushrank.interop.{library}"), name))
     for ranker in rankers:
+        options = {"raw_scores": [False, True], "zipmap": [True, False]}
         skl2onnx.update_registered_converter(
-            ranker,
-            ALIAS,
-            _set_shapes,
-            _convert,
-            parser=_parse,
-            options={"raw_scores": [False, True], "zipmap": [True, False]},
+            ranker, ALIAS, _set_shapes, _convert, parser=_parse, options=options
         )
 
 
@@ -183,11 +179,8 @@ def _sums(formula: _scores.Scores, X: Any, node: Any, to_double: Any) -> Any:
         return node("MatMul", values, formula.weights)
     constant = formula.intercept
     # No row passes the first test; it gives the sum its shape where there is no other test.
-    tests: dict[str, list[tuple[int, float, float]]] = {
-        "Greater": [(0, np.inf, 0.0)],
-        "Equal": [],
-        "IsNaN": [],
-    }
+    tests: dict[str, list[tuple[int, float, float]]]
+    tests = {"Greater": [(0, np.inf, 0.0)], "Equal": [], "IsNaN": []}
     for feature, thresholds, values, categories in formula.functions:
         if categories is None:
             steps = np.diff(values[:-1])

@@ -32,14 +32,16 @@ Module: Any = torch.nn.Module
 __all__ = ["IRPushLoss", "InfinitePushLoss", "PNormPushLoss", "PrecisionAtKLoss", "RankingLoss"]
 
 PARAGRAPHS = {
-    "memory": """How many rows of past batches to keep, scores and labels, so that small batches are
-compared with enough negatives and positives. In training the objective is that of the batch and the
-remembered rows, as if the network had not changed since it scored them. The gradient of the batch's rows
-is scaled by the weight of all these rows over that of the batch: it estimates the gradient over as many
-rows. No row indices are needed. In ``eval`` mode the memory is neither used nor filled; it is no part of
-``state_dict``.""",
-    "one_class": """What to do with a batch that, memory included, has no positive or no negative: return a
-loss and gradients of zero, or raise a ValueError.""",
+    "memory_and_one_class": """memory : int, default=0
+    How many rows of past batches to keep, scores and labels, so that small batches are
+    compared with enough negatives and positives. In training the objective is that of the batch and the
+    remembered rows, as if the network had not changed since it scored them. The gradient of the batch's rows
+    is scaled by the weight of all these rows over that of the batch: it estimates the gradient over as many
+    rows. No row indices are needed. In ``eval`` mode the memory is neither used nor filled; it is no part of
+    ``state_dict``.
+one_class : {"zero", "raise"}, default="zero"
+    What to do with a batch that, memory included, has no positive or no negative: return a loss and gradients
+    of zero, or raise a ValueError.""",
     "raises": """Raises
 ------
 TypeError
@@ -220,8 +222,7 @@ class RankingLoss(Module):
     objective : PushObjective, PartialAUC, PrecisionAtK or ThresholdObjective
         What to minimise. With the scale ``"log"`` a ``PushObjective`` stays finite for every p; with
         ``"mean"`` it depends little on the size of a batch.
-    memory : int, default=0
-    one_class : {"zero", "raise"}, default="zero"
+    %(memory_and_one_class)s
 
     Raises
     ------
@@ -334,8 +335,7 @@ class PNormPushLoss(RankingLoss):
         Push negatives down, pull the worst-placed positives up, or both.
     bottom_weight : float, default=1.0
         The weight of the pull when ``side="both"``.
-    memory : int, default=0
-    one_class : {"zero", "raise"}, default="zero"
+    %(memory_and_one_class)s
 
     %(raises)s
 
@@ -374,8 +374,7 @@ class IRPushLoss(RankingLoss):
 
     Parameters
     ----------
-    memory : int, default=0
-    one_class : {"zero", "raise"}, default="zero"
+    %(memory_and_one_class)s
 
     Examples
     --------
@@ -427,8 +426,7 @@ class InfinitePushLoss(RankingLoss):
     ----------
     temperature : float, default=0.1
         The positive :math:`\tau`, in units of the scores. At a low one few negatives have a gradient.
-    memory : int, default=0
-    one_class : {"zero", "raise"}, default="zero"
+    %(memory_and_one_class)s
 
     %(raises)s
 
@@ -474,8 +472,7 @@ class PrecisionAtKLoss(RankingLoss):
         The surrogate. ``"avg"`` and ``"max"`` are convex in the scores and bound the share of negatives among
         the first k from above; ``"ramp"`` is the tightest bound, and gives up on hopeless positives;
         ``"struct"`` is no bound, and is unbounded below.
-    memory : int, default=0
-    one_class : {"zero", "raise"}, default="zero"
+    %(memory_and_one_class)s
 
     %(raises)s
 

@@ -11,41 +11,26 @@ import scipy.sparse as sp
 from pushrank._io import trust_in_files
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
-from pushrank.interop._derivatives import CustomMetric, CustomObjective, labels_of_sizes
-from pushrank.interop.boosters import BoosterRanker, TrainingSet, Validation, documented_booster
+from pushrank.interop._derivatives import CustomMetric, CustomObjective, labels_of_sizes, objective_docs
+from pushrank.interop.boosters import BoosterRanker, TrainingSet, Validation, documented_booster, not_taken
 
 xgboost = import_optional("xgboost", "xgboost")
 
 __all__ = ["PushXGBRanker", "XGBMetric", "XGBObjective"]
 
 RESERVED = (
-    "objective",
-    "num_class",
-    "eval_metric",
-    "base_score",
-    "num_boost_round",
+    "objective", "num_class", "eval_metric", "base_score", "missing", "num_boost_round",
     "early_stopping_rounds",
-    "missing",
-)
+)  # fmt: skip
 
 
+@objective_docs
 class XGBObjective(CustomObjective):
     """A push as the objective of XGBoost: ``xgboost.train(..., obj=...)`` or ``XGBRegressor(objective=...)``.
 
     Gradient and second derivative are those of :class:`~pushrank.interop.lightgbm.LGBMObjective`.
 
-    Parameters
-    ----------
-    objective : PushObjective
-        What to minimise: any loss with a second derivative, any price but the maximum, any side. The scale
-        ``"log"`` keeps gradients in range at any p.
-
-    Raises
-    ------
-    TypeError
-        When it is no ``PushObjective``.
-    ValueError
-        When its loss or price has kinks.
+    %(custom_objective)s
 
     Notes
     -----
@@ -134,11 +119,8 @@ class _XGBoost:
         booster_params = ranker._booster_params
         for name in RESERVED:
             if name in booster_params:
-                value, how = booster_params[name], ""
-                if name == "early_stopping_rounds":
-                    how = f", by early_stopping=True, n_iter_no_change={value!r}"
-                raise ValueError(
-                    f"{name}={value!r} cannot be taken: {type(ranker).__name__} sets it itself{how}."
+                raise not_taken(
+                    ranker, name, f"{type(ranker).__name__} sets it itself", ("early_stopping_rounds",)
                 )
         threads = {} if ranker.n_jobs is None else {"nthread": ranker.n_jobs}
         return {"disable_default_eval_metric": True, "seed": seed, **threads, **booster_params}
