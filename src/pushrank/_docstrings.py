@@ -123,7 +123,8 @@ plot_kwargs : dict, optional""",
 pos_label : label, optional
 name : str, optional
 
-Returns
+%(not_drawn)s""",
+    "not_drawn": """Returns
 -------
 display
     With the numbers, not drawn yet.
@@ -131,7 +132,7 @@ display
 Raises
 ------
 TypeError
-    When a parameter has the wrong type.
+    When a parameter has the wrong type, or an estimator has nothing of what is drawn.
 ValueError
     When there are not two classes, a score is not finite, lengths differ, a weight is negative, or a
     parameter is out of range.""",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
@@ -209,25 +209,18 @@ class TopCurveDisplay(Display):
             _axes.count_ticks(ax.xaxis)
             _axes.percent_ticks(ax.yaxis)
         elif self.quantity == "recall":
-            self._draw_references(ax, np.array([0.0, self.base_rate, 1.0]), lambda share: share)
+            shares = np.array([0.0, self.base_rate, 1.0])
+            _draw_references(ax, shares, shares, self.base_rate)
             ax.set(xlim=(0.0, 1.0), ylim=(0.0, 1.02), ylabel="hits found")
             _axes.percent_ticks(ax.yaxis)
         else:
-            self._draw_references(ax, np.geomspace(x[0], 1.0, 100), np.ones_like)
+            _draw_references(ax, np.geomspace(x[0], 1.0, 100), 1.0, self.base_rate)
             ax.set(xscale="log", ylabel="lift")
             ax.set_ylim(bottom=0.0)
         if self.quantity != "precision":
             ax.set_xlabel("part of the list looked at")
             _axes.percent_ticks(ax.xaxis)
         return self._finished(ax, "lower right" if self.quantity == "recall" else "best")
-
-    def _draw_references(self, ax: Any, shares: Floats, of_random_order: Callable[[Floats], Floats]) -> None:
-        """Draw the quantity of the best possible list and of a random order, under one name."""
-        chance = of_random_order(shares)
-        # The best possible list has only positives until there are no more.
-        best = chance / np.maximum(shares, self.base_rate)
-        _axes.draw_reference(ax, shares, best, "best possible; random order")
-        _axes.draw_reference(ax, shares, chance, "_random order")
 
 
 @shared_docs_from({
@@ -482,6 +475,14 @@ class GuaranteeDisplay(Display):
         return self._finished(ax, "upper left")
 
 
+def _draw_references(ax: Any, shares: Floats, chance: Floats | float, base_rate: float) -> None:
+    """Draw a quantity of the best possible list and of a random order, whose quantity is ``chance``."""
+    # The best possible list has only positives until there are no more.
+    best = chance / np.maximum(shares, base_rate)
+    _axes.draw_reference(ax, shares, best, "best possible; random order")
+    _axes.draw_reference(ax, shares, np.broadcast_to(chance, shares.shape), "_random order")
+
+
 def enrichment_figure(
     measured: Measurement, y: Any, scores: Mapping[str, Floats], weight: Any, groups: Any,
     fractions: Sequence[float], seed: int,
@@ -513,9 +514,7 @@ def enrichment_figure(
             _axes.draw_band(ax, shares, low, high, line)
             # The outline tells bands apart where they overlap, and without colour.
             ax.plot(shares, [*ends, (1.0, 1.0)], color=line.get_color(), ls=line.get_linestyle(), lw=0.6)
-    best = np.minimum(1.0, shares * measured.n_rows / measured.n_positives)
-    _axes.draw_reference(ax, shares, best, "best possible; random order")
-    _axes.draw_reference(ax, shares, shares, "_random order")
+    _draw_references(ax, shares, shares, measured.n_positives / measured.n_rows)
     counted = f"{measured.n_positives:,.10g} positives in {measured.n_rows:,.10g} rows"
     shaded = f"\nshaded: {100 * (level or 0.0):g} % intervals of {' and '.join(leaders)}"
     ax.set_title(counted + shaded * (level is not None), fontsize="medium")

@@ -437,17 +437,7 @@ class TrainingPathDisplay(Display):
 
         %(keywords)s
 
-        Returns
-        -------
-        display
-            With the numbers, not drawn yet.
-
-        Raises
-        ------
-        TypeError
-            When the estimator keeps no such path.
-        ValueError
-            When ``quantity`` is not known.
+        %(not_drawn)s
         """
         if quantity not in KEEPERS:
             raise ValueError(f"quantity must be one of {list(KEEPERS)}, got {quantity!r}.")
