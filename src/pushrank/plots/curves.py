@@ -164,11 +164,10 @@ class TopCurveDisplay(Display):
 
         %(drawn_from_predictions)s
         """
-        display = cls.compute(
+        return cls.compute(
             y_true, scores, quantity=quantity, max_k=max_k, confidence_level=confidence_level,
             sample_weight=sample_weight, pos_label=pos_label, name=name,
-        )  # fmt: skip
-        return display.plot(ax, **{"curve_kwargs": curve_kwargs, **(plot_kwargs or {})})
+        ).plot(ax, **{"curve_kwargs": curve_kwargs, **(plot_kwargs or {})})  # fmt: skip
 
     @classmethod
     def from_estimator(
@@ -181,11 +180,10 @@ class TopCurveDisplay(Display):
 
         %(drawn_from_estimator)s
         """
-        scores = estimator_scores(estimator, X, pos_label, response_method)
         return cls.from_predictions(
-            y, scores, quantity=quantity, max_k=max_k, confidence_level=confidence_level,
-            sample_weight=sample_weight, pos_label=pos_label, name=name or estimator_name(estimator), ax=ax,
-            curve_kwargs=curve_kwargs, plot_kwargs=plot_kwargs,
+            y, estimator_scores(estimator, X, pos_label, response_method), quantity=quantity, max_k=max_k,
+            confidence_level=confidence_level, sample_weight=sample_weight, pos_label=pos_label,
+            name=name or estimator_name(estimator), ax=ax, curve_kwargs=curve_kwargs, plot_kwargs=plot_kwargs,
         )  # fmt: skip
 
     def plot(
@@ -316,11 +314,10 @@ class RocLeftEdgeDisplay(Display):
 
         %(drawn_from_predictions)s
         """
-        display = cls.compute(
+        return cls.compute(
             y_true, scores, confidence_level=confidence_level, simultaneous=simultaneous,
             sample_weight=sample_weight, pos_label=pos_label, name=name,
-        )  # fmt: skip
-        return display.plot(ax, **{"curve_kwargs": curve_kwargs, **(plot_kwargs or {})})
+        ).plot(ax, **{"curve_kwargs": curve_kwargs, **(plot_kwargs or {})})  # fmt: skip
 
     @classmethod
     def from_estimator(
@@ -333,11 +330,10 @@ class RocLeftEdgeDisplay(Display):
 
         %(drawn_from_estimator)s
         """
-        scores = estimator_scores(estimator, X, pos_label, response_method)
         return cls.from_predictions(
-            y, scores, confidence_level=confidence_level, simultaneous=simultaneous,
-            sample_weight=sample_weight, pos_label=pos_label, name=name or estimator_name(estimator), ax=ax,
-            curve_kwargs=curve_kwargs, plot_kwargs=plot_kwargs,
+            y, estimator_scores(estimator, X, pos_label, response_method), confidence_level=confidence_level,
+            simultaneous=simultaneous, sample_weight=sample_weight, pos_label=pos_label,
+            name=name or estimator_name(estimator), ax=ax, curve_kwargs=curve_kwargs, plot_kwargs=plot_kwargs,
         )  # fmt: skip
 
     def plot(
@@ -426,11 +422,10 @@ class GuaranteeDisplay(Display):
 
         %(drawn_from_predictions)s
         """
-        display = cls.compute(
+        return cls.compute(
             y_true, scores, k=k, n_new=n_new, confidence_level=confidence_level, pos_label=pos_label,
             name=name,
-        )  # fmt: skip
-        return display.plot(ax, **{"curve_kwargs": curve_kwargs, **(plot_kwargs or {})})
+        ).plot(ax, **{"curve_kwargs": curve_kwargs, **(plot_kwargs or {})})  # fmt: skip
 
     @classmethod
     def from_estimator(
@@ -443,10 +438,10 @@ class GuaranteeDisplay(Display):
 
         %(drawn_from_estimator)s
         """
-        scores = estimator_scores(estimator, X, pos_label, response_method)
         return cls.from_predictions(
-            y, scores, k=k, n_new=n_new, confidence_level=confidence_level, pos_label=pos_label,
-            name=name or estimator_name(estimator), ax=ax, curve_kwargs=curve_kwargs, plot_kwargs=plot_kwargs,
+            y, estimator_scores(estimator, X, pos_label, response_method), k=k, n_new=n_new,
+            confidence_level=confidence_level, pos_label=pos_label, name=name or estimator_name(estimator),
+            ax=ax, curve_kwargs=curve_kwargs, plot_kwargs=plot_kwargs,
         )  # fmt: skip
 
     def plot(self, ax: Any = None, *, name: str | None = None, curve_kwargs: Options = None) -> Self:

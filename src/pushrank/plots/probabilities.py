@@ -121,11 +121,10 @@ class TopReliabilityDisplay(Display):
 
         %(drawn_from_predictions)s
         """
-        display = cls.compute(
+        return cls.compute(
             y_true, scores, probabilities=probabilities, confidence_level=confidence_level,
             pos_label=pos_label, name=name,
-        )  # fmt: skip
-        return display.plot(ax, **{"curve_kwargs": curve_kwargs, **(plot_kwargs or {})})
+        ).plot(ax, **{"curve_kwargs": curve_kwargs, **(plot_kwargs or {})})  # fmt: skip
 
     @classmethod
     def from_estimator(
@@ -139,10 +138,10 @@ class TopReliabilityDisplay(Display):
         """
         if probabilities is None and hasattr(estimator, "predict_proba"):
             probabilities = estimator_scores(estimator, X, pos_label, "predict_proba")
-        scores = estimator_scores(estimator, X, pos_label, response_method)
         return cls.from_predictions(
-            y, scores, probabilities=probabilities, confidence_level=confidence_level, pos_label=pos_label,
-            name=name or estimator_name(estimator), ax=ax, curve_kwargs=curve_kwargs, plot_kwargs=plot_kwargs,
+            y, estimator_scores(estimator, X, pos_label, response_method), probabilities=probabilities,
+            confidence_level=confidence_level, pos_label=pos_label, name=name or estimator_name(estimator),
+            ax=ax, curve_kwargs=curve_kwargs, plot_kwargs=plot_kwargs,
         )  # fmt: skip
 
     def plot(self, ax: Any = None, *, name: str | None = None, curve_kwargs: Options = None) -> Self:
@@ -279,11 +278,10 @@ class DecisionCurveDisplay(Display):
 
         %(drawn_from_predictions)s
         """
-        display = cls.compute(
+        return cls.compute(
             y_true, scores, thresholds=thresholds, confidence_level=confidence_level, pos_label=pos_label,
             name=name,
-        )  # fmt: skip
-        return display.plot(ax, **{"curve_kwargs": curve_kwargs, **(plot_kwargs or {})})
+        ).plot(ax, **{"curve_kwargs": curve_kwargs, **(plot_kwargs or {})})  # fmt: skip
 
     @classmethod
     def from_estimator(
@@ -295,10 +293,10 @@ class DecisionCurveDisplay(Display):
 
         %(drawn_from_estimator)s
         """
-        scores = estimator_scores(estimator, X, pos_label, response_method)
         return cls.from_predictions(
-            y, scores, thresholds=thresholds, confidence_level=confidence_level, pos_label=pos_label,
-            name=name or estimator_name(estimator), ax=ax, curve_kwargs=curve_kwargs, plot_kwargs=plot_kwargs,
+            y, estimator_scores(estimator, X, pos_label, response_method), thresholds=thresholds,
+            confidence_level=confidence_level, pos_label=pos_label, name=name or estimator_name(estimator),
+            ax=ax, curve_kwargs=curve_kwargs, plot_kwargs=plot_kwargs,
         )  # fmt: skip
 
     def plot(

@@ -172,10 +172,9 @@ class ConcentrationDisplay(Display):
                 f"{estimator_name(estimator)} minimises no sum over pairs; say whose to draw: objective=4.0 "
                 "for the P-Norm Push, or a PushObjective."
             )
-        scores = estimator_scores(estimator, X, pos_label, response_method)
         return cls.from_predictions(
-            y, scores, objective=objective, bins=bins, pos_label=pos_label,
-            name=name or estimator_name(estimator), ax=ax, plot_kwargs=plot_kwargs,
+            y, estimator_scores(estimator, X, pos_label, response_method), objective=objective, bins=bins,
+            pos_label=pos_label, name=name or estimator_name(estimator), ax=ax, plot_kwargs=plot_kwargs,
         )  # fmt: skip
 
     def plot(self, ax: Any = None, *, name: str | None = None, mesh_kwargs: Options = None) -> Self:
@@ -339,10 +338,9 @@ class DiscountDisplay(Display):
 
         %(drawn_from_estimator)s
         """
-        scores = estimator_scores(estimator, X, pos_label, response_method)
         return cls.from_predictions(
-            y, scores, p=p, pos_label=pos_label, name=name or estimator_name(estimator), ax=ax,
-            plot_kwargs=plot_kwargs,
+            y, estimator_scores(estimator, X, pos_label, response_method), p=p, pos_label=pos_label,
+            name=name or estimator_name(estimator), ax=ax, plot_kwargs=plot_kwargs,
         )  # fmt: skip
 
     def plot(self, ax: Any = None, *, name: str | None = None) -> Self:
