@@ -574,10 +574,10 @@ n_batches_ : int
 def shared_docs_from(paragraphs: Mapping[str, str]) -> Callable[[Documented], Documented]:
     r"""Return a decorator that fills paragraphs into the docstring of a function, or of a class and methods.
 
-    An entry such as ``alpha : float`` without a description gets the paragraph ``"alpha : float"``, or if
-    there is none ``"alpha"``. A line ``%(alpha)s`` stands for the paragraph ``"alpha"``, and
-    ``%(coef_ classes_)s`` for two. Paragraphs may hold such entries and lines too. Defaults are added from
-    the signature, so that the two cannot differ.
+    The given paragraphs come before the shared ones. An entry such as ``alpha : float`` without a description
+    gets the paragraph ``"alpha : float"``, or if there is none ``"alpha"``. A line ``%(alpha)s`` stands for
+    the paragraph ``"alpha"``, and ``%(coef_ classes_)s`` for two. Paragraphs may hold such entries and lines
+    too. Defaults are added from the signature, so that the two cannot differ.
 
     Examples
     --------

@@ -5,26 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn.metrics import roc_curve
 
 from pushrank import metrics, plots
+from samples import scores_and_labels
 
 pytestmark = pytest.mark.fast
-
-
-def scores_and_labels(distinct=False):
-    score = st.integers(-5, 5)
-    rows = st.lists(st.tuples(st.booleans(), score), min_size=2, max_size=40)
-    both = rows.filter(lambda found: 0 < sum(y for y, _ in found) < len(found))
-    return both.map(
-        lambda found: (
-            np.array([y for y, _ in found], dtype=int),
-            np.random.default_rng(0).permutation(len(found)).astype(float)
-            if distinct
-            else np.array([s for _, s in found], dtype=float),
-        )
-    )
 
 
 @settings(deadline=None)

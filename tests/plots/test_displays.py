@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from pushrank import PNormPush, RankBoost, plots
+from samples import scores_and_labels
 
 pytestmark = pytest.mark.fast
 
@@ -28,20 +29,6 @@ RANKING_DISPLAYS = [
     plots.DiscountDisplay,
     plots.ConcentrationDisplay,
 ]
-
-
-def scores_and_labels(distinct=False):
-    score = st.integers(-5, 5)
-    rows = st.lists(st.tuples(st.booleans(), score), min_size=2, max_size=40)
-    both = rows.filter(lambda found: 0 < sum(y for y, _ in found) < len(found))
-    return both.map(
-        lambda found: (
-            np.array([y for y, _ in found], dtype=int),
-            np.random.default_rng(0).permutation(len(found)).astype(float)
-            if distinct
-            else np.array([s for _, s in found], dtype=float),
-        )
-    )
 
 
 @pytest.mark.parametrize("display", CURVES)
