@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,12 @@ from pushrank._optional import import_optional
 from pushrank._parallel import map_chunks, one_blas_thread
 from pushrank._validation import warn
 from pushrank.exceptions import LostPartitionsError
+from pushrank.rows.order_statistics import Part
+
+if TYPE_CHECKING:
+    from dask.delayed import Delayed
+
+    from distributed import Client, Future, Worker
 
 Address = TypeVar("Address", bound=str | None)
 # Larger arrays are scattered to the workers once; smaller ones travel with each message.
@@ -33,14 +39,14 @@ PATIENCE_SECONDS = 60.0
 class Partitions:
     """Values on workers, one for each partition; ``holders`` are the addresses of their workers."""
 
-    def __init__(self, client: Any, futures: list[Any], holders: list[str]) -> None:
+    def __init__(self, client: Client, futures: list[Future], holders: list[str]) -> None:
         self.client, self.futures, self.holders = client, futures, holders
 
     @classmethod
-    def from_delayed(cls, client: Any, parts: Sequence[Any]) -> Partitions:
+    def from_delayed(cls, client: Client, parts: Sequence[Delayed]) -> Partitions:
         """Compute delayed values on the workers that hold their inputs, or else in equal shares."""
         groups = _places_by_address(_where_inputs_lie(client, parts) or _shares(client, len(parts)))
-        futures: list[Any] = [None] * len(parts)
+        futures: list[Future] = [None] * len(parts)
         for address, places in groups.items():
             workers = None if address is None else [address]
             some = [parts[i] for i in places]
@@ -50,7 +56,7 @@ class Partitions:
         _wait(client, futures)
         return cls(client, futures, _holders(client, futures))
 
-    def map(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
+    def map(self, function: Callable[..., Part], *arguments: object) -> list[Part]:
         """Return ``function(value, *arguments)`` for every partition, in their order.
 
         An argument that is itself ``Partitions`` contributes to each call the value of the same partition.
@@ -66,8 +72,8 @@ class Partitions:
         return values
 
     def _asked(
-        self, groups: dict[str, list[int]], function: Callable[..., Any], arguments: list[Any]
-    ) -> list[list[Any]] | None:
+        self, groups: dict[str, list[int]], function: Callable[..., Part], arguments: list[object]
+    ) -> list[list[Part]] | None:
         """Return the answers of the workers, or None if a worker is gone, lacks a partition, or fails."""
         differ = [isinstance(a, Partitions) for a in arguments]
         parts = [a.futures for a in arguments if isinstance(a, Partitions)]
@@ -86,8 +92,8 @@ class Partitions:
         return found if all(isinstance(answer, list) for answer in found) else None
 
     def _by_tasks(
-        self, groups: dict[str, list[int]], function: Callable[..., Any], arguments: list[Any]
-    ) -> list[list[Any]]:
+        self, groups: dict[str, list[int]], function: Callable[..., Part], arguments: list[object]
+    ) -> list[list[Part]]:
         """Return the results of tasks, which may run on other workers after a loss."""
         differ = [isinstance(a, Partitions) for a in arguments]
         tasks = []
@@ -104,7 +110,7 @@ class Partitions:
                 warn(text, UserWarning)
         return [found for _, found in answers]
 
-    def derive(self, function: Callable[..., Any], *arguments: Any) -> Partitions:
+    def derive(self, function: Callable[..., object], *arguments: object) -> Partitions:
         """Return ``function(value, *arguments)`` for every partition, kept on the same worker."""
         sent = [self, *self._sent(arguments)]
         futures = []
@@ -113,13 +119,13 @@ class Partitions:
             futures.append(self._submit(address, function, *own))
         return Partitions(self.client, futures, self.holders)
 
-    def _submit(self, address: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    def _submit(self, address: str, function: Callable[..., object], *arguments: object) -> Future:
         # If the worker is lost, the task may run on another one.
         return self.client.submit(
             function, *arguments, workers=[address], allow_other_workers=True, pure=False
         )
 
-    def _sent(self, arguments: Sequence[Any]) -> list[Any]:
+    def _sent(self, arguments: Sequence[object]) -> list[object]:
         """Return arguments for tasks, in which large arrays are replaced by futures on all workers."""
         return [
             self.client.scatter([argument], broadcast=True, hash=False)[0]
@@ -138,9 +144,12 @@ def _places_by_address(addresses: Sequence[Address]) -> dict[Address, list[int]]
 
 
 async def _held_values(
-    function: Callable[..., Any], differ: list[bool], keys: dict[str, list[list[Any]]], shared: list[Any],
-    dask_worker: Any,
-) -> list[Any] | None:  # fmt: skip
+    function: Callable[..., Part],
+    differ: list[bool],
+    keys: dict[str, list[list[Any]]],
+    shared: list[object],
+    dask_worker: Worker,
+) -> list[Part] | None:
     """Return the function's results for the requested partitions, or None if this worker lacks one."""
     own = keys[dask_worker.contact_address]
     if not all(key in dask_worker.data for names in own for key in names):
@@ -151,18 +160,20 @@ async def _held_values(
     return await asyncio.to_thread(_values, dask_worker.state.nthreads, function, differ, arguments)
 
 
-def _task_values(function: Callable[..., Any], differ: list[bool], *arguments: Any) -> tuple[str, list[Any]]:
+def _task_values(
+    function: Callable[..., Part], differ: list[bool], *arguments: Any
+) -> tuple[str, list[Part]]:
     """Return the address of this task's worker, and the function's results for its partitions."""
     worker = import_optional("distributed", "dask").get_worker()
     return worker.address, _values(worker.state.nthreads, function, differ, arguments)
 
 
 def _values(
-    n_threads: int, function: Callable[..., Any], differ: list[bool], arguments: Sequence[Any]
-) -> list[Any]:
+    n_threads: int, function: Callable[..., Part], differ: list[bool], arguments: Sequence[Any]
+) -> list[Part]:
     """Return the function's results; ``differ`` says which arguments have a value for each partition."""
 
-    def value(place: int, _: int) -> Any:
+    def value(place: int, _: int) -> Part:
         return function(*(a[place] if own else a for own, a in zip(differ, arguments, strict=True)))
 
     places = [(place, place + 1) for place in range(len(arguments[0]))]
@@ -170,7 +181,7 @@ def _values(
         return map_chunks(value, places, n_threads)
 
 
-def _where_inputs_lie(client: Any, parts: Sequence[Any]) -> list[str | None]:
+def _where_inputs_lie(client: Client, parts: Sequence[Delayed]) -> list[str | None]:
     """Return for each part the worker that holds its largest input, which the scheduler might overlook."""
     dask, distributed = import_optional("dask", "dask"), import_optional("distributed", "dask")
     # The parts share one graph once they are optimised together.
@@ -195,7 +206,7 @@ def _where_inputs_lie(client: Any, parts: Sequence[Any]) -> list[str | None]:
     return addresses
 
 
-def _shares(client: Any, n_parts: int) -> list[str | None]:
+def _shares(client: Client, n_parts: int) -> list[str | None]:
     """Return the address of a worker for every part, such that all threads get equal shares."""
     threads = sorted(client.nthreads().items())
     # An adaptive cluster has no workers until there is work.
@@ -203,7 +214,7 @@ def _shares(client: Any, n_parts: int) -> list[str | None]:
     return [threads[np.searchsorted(ends, i + 0.5)][0] if threads else None for i in range(n_parts)]
 
 
-def _holders(client: Any, futures: list[Any]) -> list[str]:
+def _holders(client: Client, futures: list[Future]) -> list[str]:
     """Return for each future the address of a holder: of several, the one with the fewest futures so far."""
     held, holders = client.who_has(futures), []
     counts: dict[str, int] = {}
@@ -216,7 +227,7 @@ def _holders(client: Any, futures: list[Any]) -> list[str]:
     return holders
 
 
-def _wait(client: Any, futures: list[Any]) -> None:
+def _wait(client: Client, futures: list[Future]) -> None:
     """Wait for all futures; raise the error of a task, or ``LostPartitionsError`` if waiting is useless."""
     distributed = import_optional("distributed", "dask")
     patience = PATIENCE_SECONDS

@@ -11,21 +11,27 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length
 
 from pushrank import metrics
 from pushrank._docstrings import shared_docs_from
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
+from pushrank._types import GenericArray, Label
 from pushrank._validation import check_ordered_categorical, column, distinct, two_classes
 from pushrank.distributed.rows import aligned_parts, check_collection, joined_labels
-from pushrank.metrics._counts import CutCounts, RankCounts, Ties, tied_error
+from pushrank.metrics._counts import CutCounts, RankCounts, State, Ties, tied_error
 from pushrank.metrics._ranking import check_depth, checked_scores, summable_weights
-from pushrank.rows.order_statistics import Values, order_statistic
+from pushrank.rows.order_statistics import Part, Values, order_statistic
+
+if TYPE_CHECKING:
+    from dask.delayed import Delayed
+
+    from pushrank.distributed.rows import Collection
 
 __all__ = ["auc", "average_precision", "positives_at_top", "precision_at_k"]
 
@@ -72,10 +78,10 @@ SAMPLES = 32
 class Rows(NamedTuple):
     """The checked rows of a partition, and the distinct labels among them."""
 
-    labels: NDArray[Any]
+    labels: GenericArray
     scores: Floats
     weights: Floats | None
-    distinct_labels: NDArray[Any]
+    distinct_labels: GenericArray
 
 
 # The scores of the positives and those of the negatives, without rows of weight zero.
@@ -91,7 +97,13 @@ class DaskRanking(RankCounts):
 
     is_resample: ClassVar[bool] = False
 
-    def __init__(self, y_true: Any, scores: Any, sample_weight: Any = None, pos_label: Any = None) -> None:
+    def __init__(
+        self,
+        y_true: Collection,
+        scores: Collection,
+        sample_weight: Collection | None = None,
+        pos_label: Label | None = None,
+    ) -> None:
         self._dask = dask = import_optional("dask", "dask")
         arrays = _partitions({"y_true": y_true, "scores": scores, "sample_weight": sample_weight})
         rows = dask.persist(*(dask.delayed(_checked)(*parts) for parts in arrays))
@@ -124,11 +136,11 @@ class DaskRanking(RankCounts):
         row = order_statistic(self, np.float64, k * (1.0 - 1e-14))
         return self._around(-row.value)
 
-    def map(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
+    def map(self, function: Callable[..., Part], *arguments: object) -> list[Part]:
         """Return the sum over both classes of a function of their negated scores, for every partition."""
         return list(self._of_each(self._parts, _sum_of_negated, function, *arguments))
 
-    def walk(self, step: Callable[..., Any], state: tuple[float, ...], *arguments: Any) -> Any:
+    def walk(self, step: Callable[..., State], state: State, *arguments: object) -> Any:
         """Return the state after the steps down the list, a range of the scores at a time."""
         delayed = self._dask.delayed
         n_groups = min(math.ceil(self._n_rows / GROUP_ROWS), len(self._parts), MAX_GROUPS)
@@ -145,17 +157,19 @@ class DaskRanking(RankCounts):
     def _around(self, score: float) -> CutCounts:
         return CutCounts(*self._sum(_weights_around, score).tolist())
 
-    def _of_each(self, parts: Sequence[Any], function: Callable[..., Any], *arguments: Any) -> Sequence[Any]:
+    def _of_each(
+        self, parts: Sequence[Delayed], function: Callable[..., object], *arguments: object
+    ) -> Sequence[Any]:
         results: Sequence[Any] = self._dask.compute(
             *(self._dask.delayed(function)(part, *arguments) for part in parts)
         )
         return results
 
-    def _sum(self, function: Callable[..., Any], *arguments: Any) -> Floats:
+    def _sum(self, function: Callable[..., Floats], *arguments: object) -> Floats:
         return np.asarray(np.sum(self._of_each(self._parts, function, *arguments), axis=0))
 
 
-def _partitions(arrays: dict[str, Any]) -> list[tuple[Any, ...]]:
+def _partitions(arrays: dict[str, Any]) -> list[tuple[Delayed, ...]]:
     """Return for each partition its part of those arrays that are not None, delayed."""
     arrays = {name: array for name, array in arrays.items() if array is not None}
     for name, array in arrays.items():
@@ -165,7 +179,7 @@ def _partitions(arrays: dict[str, Any]) -> list[tuple[Any, ...]]:
     return aligned_parts(arrays)
 
 
-def _checked(y_true: Any, scores: Any, weights: Any = None) -> Rows | Exception:
+def _checked(y_true: ArrayLike, scores: ArrayLike, weights: ArrayLike | None = None) -> Rows | Exception:
     """Return the rows of a partition, or an error in them: a task that raises is tried again elsewhere."""
     try:
         check_ordered_categorical(y_true, "y_true")
@@ -183,7 +197,7 @@ def _checked(y_true: Any, scores: Any, weights: Any = None) -> Rows | Exception:
         return error
 
 
-def _by_class(rows: Rows, positive: Any) -> Classes:
+def _by_class(rows: Rows, positive: Label) -> Classes:
     """Return the scores of both classes, without rows of weight zero."""
     weights, is_positive = rows.weights, rows.labels == positive
     counted = True if weights is None else weights > 0.0
@@ -205,7 +219,7 @@ def _weights_around(part: Classes, score: float) -> Floats:
     return np.array([np.count_nonzero(m) if s.weights is None else s.weights[m].sum() for s, m in masks])
 
 
-def _sum_of_negated(part: Classes, function: Callable[..., Any], *arguments: Any) -> Any:
+def _sum_of_negated(part: Classes, function: Callable[..., Any], *arguments: object) -> Any:
     return sum(function(Values(-values, weights), *arguments) for values, weights in part)
 
 
@@ -234,14 +248,14 @@ def _sample(group: Classes, size: int) -> Floats:
 def _between(group: Classes, low: float, high: float) -> Classes:
     """Return the scores of a group from ``low`` on and below ``high``."""
 
-    def cut(values: NDArray[Any], weights: Any) -> Values:
+    def cut(values: NDArray[np.floating], weights: Any) -> Values:
         within = slice(*np.searchsorted(values, (low, high)))
         return Values(values[within], weights[within])
 
     return cut(*group[0]), cut(*group[1])
 
 
-def _step(step: Callable[..., Any], state: Any, pieces: Sequence[Classes], *arguments: Any) -> Any:
+def _step(step: Callable[..., State], state: State, pieces: Sequence[Classes], *arguments: object) -> State:
     """Return the state after a range: from the counts of the positives and those in the bins between them."""
     (thresholds, counts), (negatives, weights) = _merged(pieces)
     bins = np.searchsorted(thresholds, negatives) + np.searchsorted(thresholds, negatives, side="right")
@@ -251,7 +265,12 @@ def _step(step: Callable[..., Any], state: Any, pieces: Sequence[Classes], *argu
 
 @shared_docs
 def auc(
-    y_true: Any, scores: Any, *, ties: Ties = "half", sample_weight: Any = None, pos_label: Any = None
+    y_true: Collection,
+    scores: Collection,
+    *,
+    ties: Ties = "half",
+    sample_weight: Collection | None = None,
+    pos_label: Label | None = None,
 ) -> float:
     r"""Return the share of pairs of a positive and a negative that are ranked rightly.
 
@@ -285,7 +304,12 @@ def auc(
 
 @shared_docs
 def average_precision(
-    y_true: Any, scores: Any, *, ties: Ties = "half", sample_weight: Any = None, pos_label: Any = None
+    y_true: Collection,
+    scores: Collection,
+    *,
+    ties: Ties = "half",
+    sample_weight: Collection | None = None,
+    pos_label: Label | None = None,
 ) -> float:
     r"""Return the mean, over the positives, of the precision at the rank of each.
 
@@ -321,15 +345,15 @@ def average_precision(
 
 @shared_docs
 def precision_at_k(
-    y_true: Any,
-    scores: Any,
+    y_true: Collection,
+    scores: Collection,
     k: int | None = None,
     *,
     fraction: float | None = None,
     fraction_of_positives: float | None = None,
     ties: Ties = "half",
-    sample_weight: Any = None,
-    pos_label: Any = None,
+    sample_weight: Collection | None = None,
+    pos_label: Label | None = None,
 ) -> float:
     r"""Return the share of positives among the k highest scores.
 
@@ -370,13 +394,13 @@ def precision_at_k(
 
 @shared_docs
 def positives_at_top(
-    y_true: Any,
-    scores: Any,
+    y_true: Collection,
+    scores: Collection,
     *,
     normalize: bool = False,
     ties: Ties = "pessimistic",
-    sample_weight: Any = None,
-    pos_label: Any = None,
+    sample_weight: Collection | None = None,
+    pos_label: Label | None = None,
 ) -> float:
     r"""Return the number of positives ranked above all negatives.
 

@@ -6,15 +6,16 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from sys import getsizeof
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
+from pushrank._types import GenericArray, Label
 from pushrank._validation import check_ordered_categorical, checked_entries, distinct, two_classes
 from pushrank.distributed._partitions import Partitions
 from pushrank.estimators._target import row_weights
@@ -26,6 +27,15 @@ from pushrank.rows.memory import cut_blocks
 from pushrank.rows.order_statistics import ValueParts, Values
 from pushrank.rows.source import Block, Blocks, Part
 
+if TYPE_CHECKING:
+    from dask.array import Array
+    from dask.dataframe import DataFrame, Series
+    from dask.delayed import Delayed
+
+    from distributed import Client
+
+    Collection: TypeAlias = Array | DataFrame | Series
+
 # A partition with more than two labels reports this number of them.
 MAX_LABELS = 10
 
@@ -35,7 +45,7 @@ class PartitionRows:
     """The checked rows of a partition: features, dense or CSR, labels, and weights where there are any."""
 
     X: Any
-    labels: NDArray[Any]
+    labels: GenericArray
     weights: Floats | None
 
     def __sizeof__(self) -> int:
@@ -121,7 +131,14 @@ class DaskRows(OuterRows):
     (True, dask.array<...>)
     """
 
-    def __init__(self, X: Any, y: Any, sample_weight: Any = None, *, client: Any = None) -> None:
+    def __init__(
+        self,
+        X: Collection,
+        y: Collection,
+        sample_weight: Collection | None = None,
+        *,
+        client: Client | None = None,
+    ) -> None:
         connected = find_client(client)
         collections = {"X": X, "y": y} | ({} if sample_weight is None else {"sample_weight": sample_weight})
         for argument, collection in collections.items():
@@ -181,7 +198,7 @@ def on_block(
     return method(Block(LinearModel(X, reference=reference), 0, n_rows, *target), coef)
 
 
-def find_client(client: Any) -> Any:
+def find_client(client: Client | None) -> Client:
     """Return a connected client: the given one, or for None the latest.
 
     A task that calls this gives its thread back to the worker, which needs it for the tasks of the fit.
@@ -206,7 +223,7 @@ def find_client(client: Any) -> Any:
     return client
 
 
-def check_collection(name: str, collection: Any) -> None:
+def check_collection(name: str, collection: Collection) -> None:
     """Raise unless an argument is a Dask array or data frame."""
     # Bags and delayed values do not declare the type of their contents.
     if not (import_optional("dask", "dask").is_dask_collection(collection) and hasattr(collection, "_meta")):
@@ -216,7 +233,7 @@ def check_collection(name: str, collection: Any) -> None:
         )
 
 
-def aligned_parts(collections: dict[str, Any]) -> list[tuple[Any, ...]]:
+def aligned_parts(collections: dict[str, Collection]) -> list[tuple[Delayed, ...]]:
     """Return, for each partition of the first of some collections, the delayed partitions of all."""
     first = next(iter(collections))
     first_lengths = chunk_lengths(collections[first])
@@ -242,7 +259,7 @@ def aligned_parts(collections: dict[str, Any]) -> list[tuple[Any, ...]]:
     return list(zip(*delayed, strict=True))
 
 
-def _delayed_parts(collections: list[Any]) -> list[list[Any]]:
+def _delayed_parts(collections: list[Collection]) -> list[list[Delayed]]:
     """Return the delayed partitions of each collection.
 
     Arrays share one graph, so that their common inputs are loaded once; dask.optimize would load them for
@@ -263,13 +280,13 @@ def _delayed_parts(collections: list[Any]) -> list[list[Any]]:
     ]
 
 
-def chunk_lengths(collection: Any) -> tuple[int, ...]:
+def chunk_lengths(collection: Collection) -> tuple[int, ...]:
     """Return the numbers of rows in the chunks of an array; nothing where Dask does not know them."""
     chunks: tuple[int, ...] = getattr(collection, "chunks", ((),))[0]
     return () if np.isnan(chunks).any() else chunks
 
 
-def float_type(X: Any) -> Any:
+def float_type(X: Collection) -> np.dtype[np.floating]:
     """Return float32 if all columns of a collection are float32, else float64."""
     types = dict(X.dtypes) if hasattr(X, "dtypes") else {"": X.dtype}
     for name, dtype in types.items():
@@ -284,7 +301,7 @@ def float_type(X: Any) -> Any:
 
 
 def checked_rows(
-    number: int, dtype: Any, columns: Any, X: Any, y: Any, sample_weight: Any = None
+    number: int, dtype: DTypeLike, columns: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
 ) -> PartitionRows:
     """Return the checked rows of a partition; its number and the expected columns are for messages."""
     try:
@@ -300,10 +317,10 @@ def checked_rows(
         raise ValueError(f"partition {number}: {error}") from error
 
 
-def checked_labels(y: Any) -> NDArray[Any]:
+def checked_labels(y: ArrayLike) -> GenericArray:
     """Return the checked labels of a partition."""
     check_ordered_categorical(y)
-    labels: NDArray[Any] = column_or_1d(np.asarray(y))
+    labels: GenericArray = column_or_1d(np.asarray(y))
     if len(labels):
         # A missing label is an error here.
         some = distinct(labels)[0]
@@ -314,7 +331,7 @@ def checked_labels(y: Any) -> NDArray[Any]:
     return labels
 
 
-def joined_labels(parts: Iterable[NDArray[Any]], name: str = "y") -> NDArray[Any]:
+def joined_labels(parts: Iterable[GenericArray], name: str = "y") -> GenericArray:
     """Return the distinct labels of all partitions, concatenated."""
     filled = [labels for labels in parts if len(labels)]
     # NumPy would turn numbers among texts into texts.
@@ -323,7 +340,7 @@ def joined_labels(parts: Iterable[NDArray[Any]], name: str = "y") -> NDArray[Any
     return np.concatenate(filled or [np.zeros(0)])
 
 
-def _summary(rows: PartitionRows) -> tuple[int, NDArray[Any], Floats | None]:
+def _summary(rows: PartitionRows) -> tuple[int, GenericArray, Floats | None]:
     """Return the number of rows, the distinct labels, and the median of a few dense rows."""
     n_rows = len(rows.labels)
     if not n_rows:
@@ -331,7 +348,7 @@ def _summary(rows: PartitionRows) -> tuple[int, NDArray[Any], Floats | None]:
     return n_rows, distinct(rows.labels)[:MAX_LABELS], None if sp.issparse(rows.X) else median_row(rows.X)
 
 
-def _target(rows: PartitionRows, positive: Any) -> PartitionTarget:
+def _target(rows: PartitionRows, positive: Label) -> PartitionTarget:
     """Return the class codes and weights of a partition."""
     with np.errstate(divide="ignore"):
         log_weights = None if rows.weights is None else np.log(rows.weights)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pushrank._docstrings import shared_docs_from
+from pushrank._types import Estimator, GenericArray
 from pushrank.distributed.rows import check_collection
+
+if TYPE_CHECKING:
+    from pushrank.distributed.rows import Collection
 
 ranker_docs = shared_docs_from(
     {
@@ -30,7 +34,7 @@ ValueError
 
 
 @ranker_docs
-def decision_function(ranker: Any, X: Any) -> Any:
+def decision_function(ranker: Estimator, X: Collection) -> Collection:
     """Return a score for each row, the higher the better, positive where :func:`predict` says positive.
 
     %(ranker_and_rows)s
@@ -58,7 +62,7 @@ def decision_function(ranker: Any, X: Any) -> Any:
 
 
 @ranker_docs
-def predict(ranker: Any, X: Any) -> Any:
+def predict(ranker: Estimator, X: Collection) -> Collection:
     """Return the positive class for rows scored above the break-even threshold, else the negative.
 
     %(ranker_and_rows)s
@@ -83,7 +87,7 @@ def predict(ranker: Any, X: Any) -> Any:
     return _by_partition(ranker, X, "predict", ranker.classes_.dtype)
 
 
-def _by_partition(ranker: Any, X: Any, method: str, dtype: Any) -> Any:
+def _by_partition(ranker: Estimator, X: Collection, method: str, dtype: DTypeLike) -> Collection:
     check_is_fitted(ranker)
     check_collection("X", X)
     # Scikit-learn checks only the columns of a frame without rows and of an array that is not read yet.
@@ -95,7 +99,7 @@ def _by_partition(ranker: Any, X: Any, method: str, dtype: Any) -> Any:
     return X.map_partitions(_values, ranker, method, dtype, meta=(None, dtype))
 
 
-def _values(X: Any, ranker: Any, method: str, dtype: Any) -> Any:
+def _values(X: Any, ranker: Estimator, method: str, dtype: DTypeLike) -> GenericArray:
     """Return what a method returns for a partition, which may be empty."""
-    values: NDArray[Any] = getattr(ranker, method)(X) if X.shape[0] else np.empty(0, dtype)
+    values: GenericArray = getattr(ranker, method)(X) if X.shape[0] else np.empty(0, dtype)
     return type(X.iloc[:, 0])(values, index=X.index) if hasattr(X, "iloc") else values
