@@ -1,5 +1,6 @@
 """What boosters call: the gradient of a push and a positive diagonal above its Hessian, and a measure."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from pushrank._docstrings import shared_docs_from
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled
+from pushrank._types import GenericArray
 from pushrank.estimators._scoring import HeldOutScorer
 from pushrank.estimators._target import sample_threshold
 from pushrank.objectives import PushObjective
@@ -111,7 +113,13 @@ class CustomObjective:
         """Return the name of the class and the objective."""
         return f"{type(self).__name__}({self.objective!r})"
 
-    def derivatives(self, labels: Array, scores: Array, weights: Any, qid: Any) -> tuple[Floats, Floats]:
+    def derivatives(
+        self,
+        labels: GenericArray,
+        scores: NDArray[Any],
+        weights: GenericArray | None,
+        qid: GenericArray | None,
+    ) -> tuple[Floats, Floats]:
         """Return the gradient and the diagonal at scores; labels are mostly those of the last call."""
         arrays: tuple[Any, ...] = (labels, weights, qid)
         if self._sample is None or not all(map(np.array_equal, arrays, self._last)):
@@ -125,7 +133,7 @@ class CustomObjective:
 class CustomMetric:
     """The measure of a scorer at a booster's scores, the higher the better."""
 
-    def __init__(self, scoring: Any, name: str | None = None) -> None:
+    def __init__(self, scoring: str | Callable[..., float], name: str | None = None) -> None:
         measure = getattr(scoring, "_score_func", scoring)
         self.scoring = scoring
         self.__name__ = name or f"pushrank_{getattr(measure, '__name__', measure)}"

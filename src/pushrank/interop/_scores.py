@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pushrank._array import to_host
@@ -39,12 +40,12 @@ class KernelScores(NamedTuple):
 Scores = LinearScores | StepScores | KernelScores
 
 
-def final_ranker(model: Any) -> Any:
+def final_ranker(model: BaseEstimator) -> Any:
     """Return the estimator that a search has chosen and fitted, and any other model as it is."""
     return getattr(model, "best_estimator_", model)
 
 
-def fitted_scores(ranker: Any) -> Scores:
+def fitted_scores(ranker: BaseEstimator) -> Scores:
     """Return the formula of a fitted ranker's scores before ``threshold_`` is subtracted."""
     name = type(ranker).__name__
     if not isinstance(ranker, RankerMixin):
@@ -93,7 +94,7 @@ def fitted_scores(ranker: Any) -> Scores:
     raise TypeError(f"{name} cannot be exported: linear scores, sums of stumps and kernels can.")
 
 
-def label_cuts(ranker: Any) -> Floats | None:
+def label_cuts(ranker: BaseEstimator) -> Floats | None:
     """Return the scores that a row must exceed for each class above the lowest; None without classes."""
     if getattr(ranker, "classes_", None) is None:
         return None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from inspect import cleandoc
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pushrank import losses, prices
 from pushrank._docstrings import shared_docs, shared_docs_from
 from pushrank._numeric import Floats
+from pushrank._types import Matrix, MatrixLike, Seed
 from pushrank._validation import check_number, check_ordered_categorical, checked_entries
 from pushrank.estimators._base import RankerMixin, set_classes
 from pushrank.estimators._scoring import HeldOutScorer, parts
@@ -33,6 +34,9 @@ from pushrank.pairs import BipartiteSample, GradedSample
 from pushrank.pairs.targets import group_numbers, sample_of_labels
 from pushrank.prices import Power, Price
 
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
+
 # As p this stands for the log loss of the library in place of a push.
 BINARY = "binary"
 DEFAULT_P = 4.0
@@ -43,7 +47,7 @@ ACCURACY = 1e-6
 class TrainingSet(NamedTuple):
     """Rows for a booster, and its gradient and diagonal at scores; None is the library's log loss."""
 
-    X: Any
+    X: Matrix
     labels: Floats
     weights: Floats | None
     derivatives: Callable[[Floats], tuple[Floats, Floats]] | None
@@ -52,7 +56,7 @@ class TrainingSet(NamedTuple):
 class ValidationSet(NamedTuple):
     """Rows that are scored after every round, by a function of their scores."""
 
-    X: Any
+    X: Matrix
     labels: Floats
     score: Callable[[Floats], float]
 
@@ -61,42 +65,45 @@ class Validation(NamedTuple):
     """What is done after every round; sets may fail to rise for ``patience`` rounds, where it is not None."""
 
     sets: list[ValidationSet]
-    callbacks: list[Any]
+    callbacks: list[object]
     patience: int | None
 
 
-class Engine(Protocol):
+Booster = TypeVar("Booster")
+
+
+class Engine(Protocol[Booster]):
     """A library of boosters; ``limits`` names the parameters that forbid splits, for a message."""
 
     limits: str
 
-    def params(self, ranker: Any, seed: int) -> dict[str, Any]:
+    def params(self, ranker: BoosterRanker, seed: int) -> dict[str, Any]:
         """Return the library's parameters; unknown ones, and those that the ranker sets, are errors."""
 
     def train(
         self, params: dict[str, Any], rows: TrainingSet, n_rounds: int, validation: Validation
-    ) -> tuple[Any, dict[str, Any]]:
+    ) -> tuple[Booster, dict[str, Any]]:
         """Return a booster, cut at its best round, and ``evals_result_``."""
 
-    def staged_scores(self, booster: Any, X: Any) -> Iterator[Floats]:
+    def staged_scores(self, booster: Booster, X: Matrix) -> Iterator[Floats]:
         """Yield the scores of rows after each round."""
 
-    def scores(self, booster: Any, X: Any) -> Floats:
+    def scores(self, booster: Booster, X: Matrix) -> Floats:
         """Return the scores of rows."""
 
-    def parts(self, booster: Any, X: Any) -> Any:
+    def parts(self, booster: Booster, X: Matrix) -> Floats:
         """Return what features add to the scores of rows by TreeSHAP, and the base last."""
 
-    def n_rounds(self, booster: Any) -> int:
+    def n_rounds(self, booster: Booster) -> int:
         """Return the number of rounds that are kept."""
 
-    def gains(self, booster: Any) -> Floats:
+    def gains(self, booster: Booster) -> Floats:
         """Return by how much splits on each feature lowered the objective."""
 
-    def to_text(self, booster: Any) -> str:
+    def to_text(self, booster: Booster) -> str:
         """Return a booster in the library's text format."""
 
-    def from_text(self, text: str) -> Any:
+    def from_text(self, text: str) -> Booster:
         """Return the booster of a text."""
 
 
@@ -160,7 +167,7 @@ class BoosterRanker(RankerMixin, BaseEstimator):
     %(features_)s
     """
 
-    engine: ClassVar[Engine]
+    engine: ClassVar[Engine[Any]]
     booster_: Any
 
     def __init__(
@@ -177,8 +184,8 @@ class BoosterRanker(RankerMixin, BaseEstimator):
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
         n_jobs: int | None = None,
-        random_state: Any = None,
-        **booster_params: Any,
+        random_state: Seed = None,
+        **booster_params: object,
     ) -> None:
         self.p = p
         self.price = price
@@ -196,7 +203,7 @@ class BoosterRanker(RankerMixin, BaseEstimator):
 
     def fit(
         self,
-        X: Any,
+        X: MatrixLike,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
@@ -205,7 +212,7 @@ class BoosterRanker(RankerMixin, BaseEstimator):
         eval_set: Any = None,
         eval_sample_weight: Any = None,
         eval_qid: Any = None,
-        callbacks: Any = None,
+        callbacks: Sequence[object] | None = None,
     ) -> Self:
         """Learn a ranking from two classes, or from grades of relevance.
 
@@ -273,7 +280,7 @@ class BoosterRanker(RankerMixin, BaseEstimator):
         set_classes(self, target, scores, grades=True)
         return self
 
-    def decision_function(self, X: Any) -> NDArray[np.floating]:
+    def decision_function(self, X: MatrixLike) -> NDArray[np.floating]:
         """Return a score for each row, the higher the better, positive where ``predict`` says positive.
 
         %(array_of_rows)s
@@ -283,7 +290,7 @@ class BoosterRanker(RankerMixin, BaseEstimator):
         scores: NDArray[np.floating] = self.engine.scores(self.booster_, self._validated(X))
         return scores - scores.dtype.type(self.threshold_)
 
-    def _parts(self, X: Any) -> Floats:
+    def _parts(self, X: MatrixLike) -> Floats:
         """Return the parts of the scores, base last."""
         check_is_fitted(self, "booster_")
         parts = self.engine.parts(self.booster_, self._validated(X))
@@ -291,7 +298,7 @@ class BoosterRanker(RankerMixin, BaseEstimator):
         parts[:, -1] -= self.threshold_
         return parts
 
-    def staged_decision_function(self, X: Any) -> Iterator[NDArray[np.floating]]:
+    def staged_decision_function(self, X: MatrixLike) -> Iterator[NDArray[np.floating]]:
         """Yield the scores of ``decision_function`` as they would be after each round.
 
         %(staged_rows)s
@@ -311,11 +318,11 @@ class BoosterRanker(RankerMixin, BaseEstimator):
         gains = self.engine.gains(self.booster_)
         return np.asarray(gains / gains.sum())
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
+    def get_params(self, deep: bool = True) -> dict[str, object]:
         """Return the parameters of the constructor and those of the library."""
         return {**super().get_params(deep=deep), **self._booster_params}
 
-    def set_params(self, **params: Any) -> Any:
+    def set_params(self, **params: object) -> Any:
         """Set parameters of the constructor or, by any other name, of the library."""
         named = super().get_params(deep=False)
         others = {name: params.pop(name) for name in list(params) if name.partition("__")[0] not in named}
@@ -328,7 +335,7 @@ class BoosterRanker(RankerMixin, BaseEstimator):
         # DART rescales the trees of earlier rounds in later ones.
         return not (self.early_stopping or "dart" in map(str, self._booster_params.values()))
 
-    def _validated(self, X: Any) -> Any:
+    def _validated(self, X: MatrixLike) -> Matrix:
         if hasattr(X, "iloc"):
             return checked_frame(self, X, reset=False)
         options: dict[str, Any] = {"accept_sparse": FORMATS, "dtype": DTYPES, "ensure_all_finite": False}
@@ -340,13 +347,13 @@ class BoosterRanker(RankerMixin, BaseEstimator):
         state = super().__getstate__()
         return state | {"booster_": self.engine.to_text(state["booster_"])} if "booster_" in state else state
 
-    def __setstate__(self, state: Any) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         """Take a state, and build the booster of its text."""
         super().__setstate__(state)
         if isinstance(vars(self).get("booster_"), str):
             self.booster_ = self.engine.from_text(self.booster_)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Return scikit-learn's tags: missing values are taken."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
@@ -379,8 +386,8 @@ def push_objective(ranker: BoosterRanker) -> PushObjective | None:
 
 
 def validate_table(
-    ranker: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, qid: ArrayLike | None
-) -> tuple[Any, Target]:
+    ranker: BoosterRanker, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None, qid: ArrayLike | None
+) -> tuple[Matrix, Target]:
     """Return features as the booster takes them, pandas frames as they are, and what to rank."""
     check_ordered_categorical(y)
     if hasattr(X, "iloc"):
@@ -395,7 +402,7 @@ def validate_table(
     return X, Target(sample, weights, classes, codes, groups)
 
 
-def checked_frame(ranker: Any, X: Any, reset: bool = True) -> Any:
+def checked_frame(ranker: BoosterRanker, X: MatrixLike, reset: bool = True) -> MatrixLike:
     """Return a pandas data frame with the columns of the fit, each of numbers or categories."""
     frame = validate_data(ranker, checked_entries(X), reset=reset, skip_check_array=True)
     for name, dtype in frame.dtypes.items():
@@ -425,7 +432,7 @@ def target_like(target: Target, codes: NDArray[Any], weights: Floats | None, gro
 
 
 def training_set(
-    X: Any, rows: NDArray[np.intp], target: Target, objective: PushObjective | None
+    X: Matrix, rows: NDArray[np.intp], target: Target, objective: PushObjective | None
 ) -> TrainingSet:
     """Return the rows of positive weight, with what to minimise there."""
     # Boosters count rows in bins and leaves whatever they weigh, so that rows of no weight are left out.

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
 from pushrank._io import trust_in_files
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
+from pushrank._types import Matrix
 from pushrank.interop._derivatives import CustomMetric, CustomObjective, labels_of_sizes, objective_docs
 from pushrank.interop.boosters import (
     BoosterRanker,
@@ -21,6 +23,9 @@ from pushrank.interop.boosters import (
     no_split,
     not_taken,
 )
+
+if TYPE_CHECKING:
+    from lightgbm import Booster, Dataset
 
 lightgbm = import_optional("lightgbm", "lightgbm")
 
@@ -72,7 +77,11 @@ class LGBMObjective(CustomObjective):
     """
 
     def __call__(
-        self, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None
+        self,
+        y_true: ArrayLike | Dataset,
+        y_pred: ArrayLike | Dataset,
+        weight: ArrayLike | None = None,
+        group: ArrayLike | None = None,
     ) -> tuple[Floats, Floats]:
         """Return the gradient and the diagonal, of either ``(preds, Dataset)`` or labels and scores."""
         _check_one_process("push", y_pred)
@@ -101,14 +110,23 @@ class LGBMMetric(CustomMetric):
     """
 
     def __call__(
-        self, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None
+        self,
+        y_true: ArrayLike | Dataset,
+        y_pred: ArrayLike | Dataset,
+        weight: ArrayLike | None = None,
+        group: ArrayLike | None = None,
     ) -> tuple[str, float, bool]:
         """Return the name, the measure and that higher is better."""
         _check_one_process("measure", y_pred)
         return self.__name__, self.measure(*_unpacked(y_true, y_pred, weight, group)), True
 
 
-def _unpacked(y_true: Any, y_pred: Any, weight: Any, group: Any) -> tuple[Any, Any, Any, Any]:
+def _unpacked(
+    y_true: ArrayLike | Dataset,
+    y_pred: ArrayLike | Dataset,
+    weight: ArrayLike | None,
+    group: ArrayLike | None,
+) -> tuple[Any, Any, Any, Any]:
     """Return labels, scores, weights and query groups of either of LightGBM's two ways to call."""
     if isinstance(y_pred, lightgbm.Dataset):
         data, y_pred = y_pred, y_true
@@ -116,7 +134,7 @@ def _unpacked(y_true: Any, y_pred: Any, weight: Any, group: Any) -> tuple[Any, A
     return y_true, y_pred, weight, labels_of_sizes(group)
 
 
-def _check_one_process(verb: str, data: Any) -> None:
+def _check_one_process(verb: str, data: object) -> None:
     """Raise where LightGBM has several workers, each with its own rows and no way to ask for the others'."""
     worker = sys.modules.get("distributed.worker")
     task = str(getattr(getattr(worker, "thread_state", None), "key", ""))
@@ -139,7 +157,7 @@ class _LightGBM:
 
     limits = "min_child_samples, min_child_weight or min_split_gain"
 
-    def params(self, ranker: Any, seed: int) -> dict[str, Any]:
+    def params(self, ranker: BoosterRanker, seed: int) -> dict[str, Any]:
         booster_params = ranker._booster_params
         aliases = lightgbm.basic._ConfigAliases
         reserved = {
@@ -193,32 +211,32 @@ class _LightGBM:
         )
         return booster, {name: dict(path) for name, path in paths.items()}
 
-    def staged_scores(self, booster: Any, X: Any) -> Iterator[Floats]:
+    def staged_scores(self, booster: Booster, X: Matrix) -> Iterator[Floats]:
         table, scores = _table(X), 0.0
         for number in range(self.n_rounds(booster)):
             scores = scores + booster.predict(table, number, num_iteration=1, raw_score=True)
             yield scores
 
-    def scores(self, booster: Any, X: Any) -> Floats:
+    def scores(self, booster: Booster, X: Matrix) -> Floats:
         return np.asarray(booster.predict(_table(X), raw_score=True))
 
-    def parts(self, booster: Any, X: Any) -> Any:
+    def parts(self, booster: Booster, X: Matrix) -> Any:
         return booster.predict(_table(X), pred_contrib=True)
 
-    def n_rounds(self, booster: Any) -> int:
+    def n_rounds(self, booster: Booster) -> int:
         return int(booster.best_iteration if booster.best_iteration > 0 else booster.current_iteration())
 
-    def gains(self, booster: Any) -> Floats:
+    def gains(self, booster: Booster) -> Floats:
         return np.asarray(booster.feature_importance("gain"))
 
-    def to_text(self, booster: Any) -> str:
+    def to_text(self, booster: Booster) -> str:
         return str(booster.model_to_string())
 
-    def from_text(self, text: str) -> Any:
+    def from_text(self, text: str) -> Booster:
         return lightgbm.Booster(model_str=text)
 
 
-def _table(X: Any) -> Any:
+def _table(X: Matrix) -> Matrix:
     """Return rows as LightGBM takes them: scipy's sparse matrices, not its sparse arrays."""
     return sp.csr_matrix(X) if sp.issparse(X) else X
 

@@ -14,6 +14,7 @@ from textwrap import indent
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
@@ -49,7 +50,7 @@ PARTS: dict[str, str] = dict(
 )
 
 
-def export_numpy(model: Any, path: str | Path, *, alert_threshold: float | None = None) -> None:
+def export_numpy(model: BaseEstimator, path: str | Path, *, alert_threshold: float | None = None) -> None:
     r"""Write a fitted ranker as a Python file that needs numpy alone.
 
     People can read the file. Its ``decision_function`` returns :math:`f(x) - \theta` and its ``predict`` the
@@ -106,7 +107,7 @@ class Source:
     constants: dict[str, str] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
 
-    def constant(self, name: str, value: Any) -> str:
+    def constant(self, name: str, value: object) -> str:
         """Add a constant, and return its name, with a number where the name exists already."""
         numbered = (f"{name}_{number}" for number in count(2))
         name = next(free for free in chain([name], numbered) if free not in self.constants)
@@ -114,7 +115,7 @@ class Source:
         return name
 
 
-def source(model: Any, alert_threshold: float | None = None) -> str:
+def source(model: BaseEstimator, alert_threshold: float | None = None) -> str:
     """Return the Python file of a model."""
     *steps, ranker = list(_steps(model)) or [model]
     scores, first = _scores.fitted_scores(ranker), [*steps, ranker][0]
@@ -158,7 +159,7 @@ def source(model: Any, alert_threshold: float | None = None) -> str:
     )
 
 
-def _steps(model: Any) -> Iterator[Any]:
+def _steps(model: BaseEstimator) -> Iterator[BaseEstimator]:
     """Yield the steps of a pipeline, and of pipelines and searches within it, if they do anything."""
     model = _scores.final_ranker(model)
     if isinstance(model, Pipeline):
@@ -187,7 +188,7 @@ def _write_columns(transformer: ColumnTransformer, features: list[Any], file: So
     file.lines.append("Z = np.hstack(parts)")
 
 
-def _write_one_hot(encoder: OneHotEncoder, columns: list[Any], file: Source) -> None:
+def _write_one_hot(encoder: OneHotEncoder, columns: list[str | int], file: Source) -> None:
     """Write the lines that make a matrix Z of zeros and ones of columns."""
     if encoder.drop is not None:
         raise TypeError("OneHotEncoder(drop=...) cannot be exported: leave drop out.")
@@ -202,7 +203,7 @@ def _write_one_hot(encoder: OneHotEncoder, columns: list[Any], file: Source) -> 
     file.lines.append("])")
 
 
-def _write_step(step: Any, file: Source) -> None:
+def _write_step(step: BaseEstimator, file: Source) -> None:
     """Write what a fitted step does to the matrix Z."""
     if type(step) in SCALERS and not getattr(step, "clip", False):
         for sign, attribute in SCALERS[type(step)]:
@@ -267,7 +268,7 @@ def _write_scores(scores: _scores.Scores, file: Source) -> None:
         file.lines += PARTS["stumps"].splitlines()
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """Return a category as Python has it, None for a missing one."""
     value = value.item() if isinstance(value, np.generic) else value
     return None if value is None or value != value else value

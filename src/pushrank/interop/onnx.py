@@ -5,14 +5,18 @@ from __future__ import annotations
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from pushrank import estimators
 from pushrank._optional import import_optional
+from pushrank._types import GenericArray
 from pushrank.interop import _scores
+
+if TYPE_CHECKING:
+    from skl2onnx.common._topology import Operator, Scope, Variable
 
 __all__ = ["register_converters"]
 
@@ -75,23 +79,23 @@ def register_converters() -> None:
         )
 
 
-def _tensor(kind: str, shape: list[Any] | None = None) -> Any:
+def _tensor(kind: str, shape: list[int | None] | None = None) -> Any:
     """Return a type of skl2onnx."""
     types = import_module("skl2onnx.common.data_types")
     return getattr(types, f"{kind}TensorType")(shape)
 
 
-def _label_type(ranker: Any, shape: list[Any] | None = None) -> Any:
+def _label_type(ranker: BaseEstimator, shape: list[int | None] | None = None) -> Any:
     return _tensor(LABEL_TYPES.get(_classes(ranker).dtype.kind, "String"), shape)
 
 
-def _classes(ranker: Any) -> NDArray[Any]:
+def _classes(ranker: BaseEstimator) -> GenericArray:
     """Return the classes of a ranker in the type of the label."""
     classes = np.asarray(ranker.classes_)
     return classes.astype(WIDEST.get(classes.dtype.kind, classes.dtype))
 
 
-def _parse(scope: Any, ranker: Any, inputs: list[Any], custom_parsers: Any = None) -> Any:  # noqa: ARG001
+def _parse(scope: Scope, ranker: BaseEstimator, inputs: list[Variable], custom_parsers: Any = None) -> Any:  # noqa: ARG001
     """Declare the outputs of a ranker."""
     scores = _scores.fitted_scores(_scores.final_ranker(ranker))
     operator = scope.declare_local_operator(ALIAS, ranker)
@@ -104,7 +108,7 @@ def _parse(scope: Any, ranker: Any, inputs: list[Any], custom_parsers: Any = Non
     return operator.outputs
 
 
-def _set_shapes(operator: Any) -> None:
+def _set_shapes(operator: Operator) -> None:
     """Set the shapes of a ranker's outputs, and the type of its labels."""
     ranker, n_rows = _scores.final_ranker(operator.raw_operator), operator.inputs[0].get_first_dimension()
     operator.outputs[-1].type.shape = [n_rows]
@@ -112,7 +116,7 @@ def _set_shapes(operator: Any) -> None:
         operator.outputs[0].set_type(_label_type(ranker, [n_rows]))
 
 
-def _convert(scope: Any, operator: Any, container: Any) -> None:
+def _convert(scope: Any, operator: Operator, container: Any) -> None:
     """Add the nodes of a ranker to the graph."""
     nodes, types = import_module("skl2onnx.algebra.onnx_ops"), import_module("onnx").TensorProto
     ranker, outputs = _scores.final_ranker(operator.raw_operator), operator.outputs

@@ -8,7 +8,7 @@ Narasimhan and Prateek Jain, *Surrogate functions for maximizing precision at th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,10 @@ from pushrank.objectives.push import Side
 from pushrank.pairs import BipartiteSample, Sample
 from pushrank.prices import LogOnePlus, Power
 from pushrank.solvers.smoothing import SmoothedObjective
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.autograd.function import FunctionCtx
 
 torch = import_optional("torch", "torch")
 Function: Any = torch.autograd.Function
@@ -87,7 +91,7 @@ class Batch(NamedTuple):
 NO_ROWS = Batch(np.empty(0), np.empty(0, dtype=bool), np.empty(0))
 
 
-def to_host(values: Any, name: str) -> Floats:
+def to_host(values: Tensor, name: str) -> Floats:
     """Return a tensor as a vector in double precision."""
     if not isinstance(values, torch.Tensor) or values.is_complex():
         raise TypeError(f"{name} must be a tensor of real numbers, got {values!r}.")
@@ -104,7 +108,7 @@ def to_host(values: Any, name: str) -> Floats:
     return floats
 
 
-def checked_batch(scores: Any, labels: Any, weight: Any) -> Batch:
+def checked_batch(scores: Tensor, labels: Tensor, weight: Tensor | None) -> Batch:
     """Return the arguments of :meth:`RankingLoss.forward`, checked."""
     values, classes = to_host(scores, "scores"), to_host(labels, "labels")
     if len(classes) != len(values):
@@ -125,7 +129,14 @@ class BatchEvaluation:
     All derivatives are multiplied by ``factor``; a value or gradient above ``largest`` is an overflow.
     """
 
-    def __init__(self, objective: Any, rows: Batch, n_batch: int, factor: float, largest: float) -> None:
+    def __init__(
+        self,
+        objective: Any,
+        rows: Batch,
+        n_batch: int,
+        factor: float,
+        largest: float,
+    ) -> None:
         self._objective, self._n_batch, self._factor = objective, n_batch, factor
         self._sample = BipartiteSample.from_mask(rows.is_positive, rows.weights)
         # An overflow is an error below, whose message says what to do.
@@ -154,13 +165,13 @@ class _Value(Function):
     """The value, whose gradient was computed together with it."""
 
     @staticmethod
-    def forward(ctx: Any, scores: Any, at_batch: BatchEvaluation) -> Any:
+    def forward(ctx: FunctionCtx, scores: Tensor, at_batch: BatchEvaluation) -> Tensor:
         ctx.save_for_backward(scores)
         ctx.at_batch = at_batch
         return scores.new_tensor(at_batch.value)
 
     @staticmethod
-    def backward(ctx: Any, value_gradient: Any) -> Any:
+    def backward(ctx: FunctionCtx, value_gradient: Tensor) -> Tensor:
         return value_gradient * _Gradient.apply(*ctx.saved_tensors, ctx.at_batch), None
 
 
@@ -168,13 +179,13 @@ class _Gradient(Function):
     """The gradient, whose derivative is the Hessian."""
 
     @staticmethod
-    def forward(ctx: Any, scores: Any, at_batch: BatchEvaluation) -> Any:
+    def forward(ctx: FunctionCtx, scores: Tensor, at_batch: BatchEvaluation) -> Tensor:
         ctx.save_for_backward(scores)
         ctx.at_batch = at_batch
         return torch.from_numpy(at_batch.gradient).to(scores)
 
     @staticmethod
-    def backward(ctx: Any, direction: Any) -> Any:
+    def backward(ctx: FunctionCtx, direction: Tensor) -> Tensor:
         return _HessianProduct.apply(
             _NoThirdDerivative.apply(*ctx.saved_tensors), direction, ctx.at_batch
         ), None
@@ -184,14 +195,14 @@ class _HessianProduct(Function):
     """The Hessian times a direction, linear in it."""
 
     @staticmethod
-    def forward(ctx: Any, scores: Any, direction: Any, at_batch: BatchEvaluation) -> Any:
+    def forward(ctx: FunctionCtx, scores: Tensor, direction: Tensor, at_batch: BatchEvaluation) -> Tensor:
         ctx.save_for_backward(scores)
         ctx.at_batch = at_batch
         product = at_batch.hessian_product(to_host(direction, "direction"))
         return torch.from_numpy(product).to(direction)
 
     @staticmethod
-    def backward(ctx: Any, product_gradient: Any) -> Any:
+    def backward(ctx: FunctionCtx, product_gradient: Tensor) -> Tensor:
         return None, _HessianProduct.apply(*ctx.saved_tensors, product_gradient, ctx.at_batch), None
 
 
@@ -199,11 +210,11 @@ class _NoThirdDerivative(Function):
     """The scores, with an error in place of a derivative, which torch would otherwise take for zero."""
 
     @staticmethod
-    def forward(_ctx: Any, scores: Any) -> Any:
+    def forward(_ctx: FunctionCtx, scores: Tensor) -> Tensor:
         return scores.view_as(scores)
 
     @staticmethod
-    def backward(_ctx: Any, _scores_gradient: Any) -> Any:
+    def backward(_ctx: FunctionCtx, _scores_gradient: Tensor) -> Tensor:
         raise RuntimeError("losses for the top of the list have no third derivative.")
 
 
@@ -273,7 +284,7 @@ class RankingLoss(Module):
         self._past = NO_ROWS
 
     @torch.compiler.disable
-    def forward(self, scores: Any, labels: Any, weight: Any = None) -> Any:
+    def forward(self, scores: Tensor, labels: Tensor, weight: Tensor | None = None) -> Tensor:
         """Return the loss of a batch.
 
         %(forward)s

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
 from pushrank._io import trust_in_files
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
+from pushrank._types import Matrix
 from pushrank.interop._derivatives import CustomMetric, CustomObjective, labels_of_sizes, objective_docs
 from pushrank.interop.boosters import BoosterRanker, TrainingSet, Validation, documented_booster, not_taken
+
+if TYPE_CHECKING:
+    from xgboost import Booster, DMatrix
 
 xgboost = import_optional("xgboost", "xgboost")
 
@@ -57,7 +62,9 @@ class XGBObjective(CustomObjective):
     True
     """
 
-    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> tuple[Floats, Floats]:
+    def __call__(
+        self, y_true: ArrayLike | DMatrix, y_pred: ArrayLike | DMatrix, sample_weight: ArrayLike | None = None
+    ) -> tuple[Floats, Floats]:
         """Return the gradient and the diagonal, of either ``(preds, DMatrix)`` or labels and scores."""
         _check_one_process("push")
         return self.derivatives(*_unpacked(y_true, y_pred, sample_weight))
@@ -86,7 +93,9 @@ class XGBMetric(CustomMetric):
     0.5
     """
 
-    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
+    def __call__(
+        self, y_true: ArrayLike | DMatrix, y_pred: ArrayLike | DMatrix, sample_weight: ArrayLike | None = None
+    ) -> Any:
         """Return the measure, and before it the name where ``xgboost.train`` asks."""
         _check_one_process("measure")
         measure = self.measure(*_unpacked(y_true, y_pred, sample_weight))
@@ -115,7 +124,7 @@ class _XGBoost:
 
     limits = "min_child_weight, gamma or reg_lambda"
 
-    def params(self, ranker: Any, seed: int) -> dict[str, Any]:
+    def params(self, ranker: BoosterRanker, seed: int) -> dict[str, Any]:
         booster_params = ranker._booster_params
         for name in RESERVED:
             if name in booster_params:
@@ -163,7 +172,7 @@ class _XGBoost:
         kept = booster if best is None else booster[: int(best) + 1]
         return kept, {name: dict(path) for name, path in paths.items()}
 
-    def staged_scores(self, booster: Any, X: Any) -> Iterator[Floats]:
+    def staged_scores(self, booster: Booster, X: Matrix) -> Iterator[Floats]:
         matrix = _matrix(X)
         for number in range(self.n_rounds(booster)):
             scores = _margins(booster, matrix, number, number + 1)
@@ -171,37 +180,42 @@ class _XGBoost:
             # The scores so far stand in for the constant that XGBoost would add once more in every slice.
             matrix.set_base_margin(scores)
 
-    def scores(self, booster: Any, X: Any) -> Floats:
+    def scores(self, booster: Booster, X: Matrix) -> Floats:
         return _margins(booster, _matrix(X))
 
-    def parts(self, booster: Any, X: Any) -> Any:
+    def parts(self, booster: Booster, X: Matrix) -> Any:
         return booster.predict(_matrix(X), pred_contribs=True, validate_features=False)
 
-    def n_rounds(self, booster: Any) -> int:
+    def n_rounds(self, booster: Booster) -> int:
         return int(booster.num_boosted_rounds())
 
-    def gains(self, booster: Any) -> Floats:
+    def gains(self, booster: Booster) -> Floats:
         names = booster.feature_names or [f"f{number}" for number in range(booster.num_features())]
         gains = booster.get_score(importance_type="total_gain")
         return np.array([gains.get(name, 0.0) for name in names])
 
-    def to_text(self, booster: Any) -> str:
+    def to_text(self, booster: Booster) -> str:
         return bytes(booster.save_raw("json")).decode()
 
-    def from_text(self, text: str) -> Any:
+    def from_text(self, text: str) -> Booster:
         booster = xgboost.Booster()
         booster.load_model(bytearray(text.encode()))
         return booster
 
 
-def _matrix(X: Any, labels: Any = None, weights: Any = None, params: dict[str, Any] | None = None) -> Any:
+def _matrix(
+    X: Any,
+    labels: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+    params: dict[str, Any] | None = None,
+) -> DMatrix:
     threads = (params or {}).get("nthread")
     # XGBoost takes entries that a sparse matrix does not store for missing values, and they are zeros.
     X = X.toarray() if sp.issparse(X) else X
     return xgboost.DMatrix(X, labels, weight=weights, enable_categorical=True, nthread=threads)
 
 
-def _margins(booster: Any, matrix: Any, start: int = 0, stop: int = 0) -> Floats:
+def _margins(booster: Booster, matrix: DMatrix, start: int = 0, stop: int = 0) -> Floats:
     """Return the sum of some rounds, by default of all."""
     # scikit-learn's checks have compared the names, and let arrays pass, which XGBoost would not.
     options = {"output_margin": True, "validate_features": False}
