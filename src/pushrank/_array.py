@@ -3,6 +3,7 @@
 Code for both kinds of arrays takes its functions from here; compiled code is for NumPy's alone.
 """
 
+from types import ModuleType
 from typing import Any
 
 import array_api_compat
@@ -12,12 +13,12 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 
-def is_numpy(array: Any) -> bool:
+def is_numpy(array: object) -> bool:
     """Return whether a value is a NumPy array, or no array at all."""
     return isinstance(array, np.ndarray) or not array_api_compat.is_array_api_obj(array)
 
 
-def namespace(array: Any) -> Any:
+def namespace(array: object) -> ModuleType:
     """Return the module with the functions for an array."""
     return np if is_numpy(array) else array_api_compat.array_namespace(array)
 
@@ -36,7 +37,7 @@ def detached(array: Any) -> Any:
     return array.detach() if array_api_compat.is_torch_array(array) else array
 
 
-def like(values: Any, array: Any, dtype: Any = None) -> Any:
+def like(values: Any, array: object, dtype: Any = None) -> Any:
     """Return values as an array of the library and on the device of another, float64 by default."""
     xp = namespace(array)
     dtype = xp.float64 if dtype is None else dtype

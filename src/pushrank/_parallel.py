@@ -16,10 +16,10 @@ from typing import Any, TypeVar
 
 import numba
 from numba import config
-from numpy.typing import NDArray
 from threadpoolctl import OpenBLASController, ThreadpoolController
 
 from pushrank._array import Floats
+from pushrank._types import GenericArray
 
 Part = TypeVar("Part")
 
@@ -130,7 +130,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_replace_limits)
 
 
-def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+def compiled(**options: object) -> Callable[[Callable[..., Any]], Any]:
     """Return a decorator that compiles a function, free of the interpreter lock.
 
     Machine code is cached beside the source or in the user's cache folder; if neither can be written to,
@@ -149,7 +149,7 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     return decorate
 
 
-def read_only(array: NDArray[Any]) -> NDArray[Any]:
+def read_only(array: GenericArray) -> GenericArray:
     """Return a view that cannot be written to, so that no loop is compiled for both kinds of arrays."""
     view = array.view()
     view.flags.writeable = False

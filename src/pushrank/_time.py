@@ -16,6 +16,7 @@ from scipy.stats import rankdata
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils.validation import _num_samples
 
+from pushrank._types import CrossValidation, GenericArray, MatrixLike
 from pushrank._validation import check_number, warn
 
 # Fewer rows are in the order of their times by chance.
@@ -78,13 +79,19 @@ class TimeSplit(BaseCrossValidator):  # type: ignore[misc]
     # Under metadata routing both are taken wherever they are passed.
     __metadata_request__split = {"groups": True, "time": True}  # noqa: RUF012
 
-    def __init__(self, n_splits: int = 5, *, window: Any = None, gap: Any = 0) -> None:
+    def __init__(
+        self,
+        n_splits: int = 5,
+        *,
+        window: float | timedelta | np.timedelta64 | None = None,
+        gap: float | timedelta | np.timedelta64 = 0,
+    ) -> None:
         self.n_splits, self.window, self.gap = n_splits, window, gap
 
     def split(
         self,
-        X: Any,
-        y: Any = None,  # noqa: ARG002
+        X: MatrixLike,
+        y: object = None,  # noqa: ARG002
         groups: ArrayLike | None = None,
         *,
         time: ArrayLike | None = None,
@@ -188,7 +195,7 @@ def _as_dates(values: NDArray[Any]) -> NDArray[Any]:
         return np.array(bare, dtype=object).astype("datetime64[us]")
 
 
-def _span(name: str, span: Any, times: NDArray[Any]) -> Any:
+def _span(name: str, span: Any, times: GenericArray) -> Any:
     """Return a length of time in the units of times, or raise TypeError or ValueError."""
     is_dates = times.dtype.kind == "M"
     if is_dates and (isinstance(span, timedelta | np.timedelta64) or span == 0):
@@ -201,7 +208,7 @@ def _span(name: str, span: Any, times: NDArray[Any]) -> Any:
     return span
 
 
-def _periods(times: NDArray[Any], n_periods: int) -> Indices:
+def _periods(times: GenericArray, n_periods: int) -> Indices:
     """Return the number of each row's period: times are cut where the rows are nearest to equal parts."""
     distinct, codes, counts = np.unique(times, return_inverse=True, return_counts=True)
     if len(distinct) < n_periods:
@@ -219,7 +226,7 @@ def _periods(times: NDArray[Any], n_periods: int) -> Indices:
     return np.asarray(np.searchsorted(cuts, np.arange(len(distinct)))[codes.ravel()], dtype=np.intp)
 
 
-def splitter_of(cv: Any, time: Any) -> tuple[Any, dict[str, Any]]:
+def splitter_of(cv: CrossValidation, time: ArrayLike | None) -> tuple[Any, dict[str, Any]]:
     """Return what splits rows by `time` where `cv` is a number, and the keywords that its ``split`` takes."""
     if time is None:
         return cv, {}
@@ -239,7 +246,7 @@ def times_of_frame(X: Any) -> list[tuple[str, Any]]:
     return [(f"X[{name!r}]", X[name]) for name, dtype in X.dtypes.items() if dtype.kind == "M"]
 
 
-def in_order(times: NDArray[Any]) -> bool:
+def in_order(times: GenericArray) -> bool:
     """Return whether rows follow their times, upwards or downwards, but for a few."""
     if len(times) < MIN_ROWS_IN_ORDER or times.min() == times.max():
         return False

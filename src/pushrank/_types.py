@@ -40,8 +40,8 @@ Matrix: TypeAlias = Union[NDArray[np.floating], "spmatrix", "sparray"]
 """Checked features: one row for each row of data."""
 
 
-class HasParams(Protocol):
-    """What has parameters by name, as scikit-learn's estimators have."""
+class Estimator(Protocol):
+    """What is fitted to features and labels: ``fit(X, y, **parameters)``."""
 
     def get_params(self, deep: bool = True) -> dict[str, object]:
         """Return the parameters by name."""
@@ -49,20 +49,9 @@ class HasParams(Protocol):
     def set_params(self, **params: object) -> Self:
         """Set parameters and return the object."""
 
-
-class Estimator(HasParams, Protocol):
-    """What is fitted to features and labels: ``fit(X, y, **parameters)``."""
-
     @property
     def fit(self) -> Callable[..., Self]:
         """The method that fits, whose further arguments differ."""
-
-
-class Scorer(Protocol):
-    """What gives each row a score."""
-
-    def decision_function(self, X: MatrixLike) -> NDArray[np.floating]:
-        """Return a score for each row."""
 
 
 class Splitter(Protocol):

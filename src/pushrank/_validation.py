@@ -4,7 +4,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from numbers import Integral, Real
 from pathlib import Path
@@ -22,6 +22,7 @@ from sklearn.utils.validation import has_fit_parameter
 from pushrank._array import Floats
 from pushrank._bounds import check_jobs as check_jobs
 from pushrank._bounds import check_number as check_number
+from pushrank._types import GenericArray, Label
 
 LIBRARY = f"{Path(__file__).parent}{os.sep}"
 
@@ -51,7 +52,7 @@ class BadRowError(ValueError):
         return self.message_for(f"row {self.row}")
 
 
-def column(values: ArrayLike, name: str) -> NDArray[Any]:
+def column(values: ArrayLike, name: str) -> GenericArray:
     """Return values as a vector; those of more than one dimension are a ValueError."""
     shape = np.asarray(values).shape
     if len(shape) != 1 and shape[1:] != (1,):
@@ -60,7 +61,7 @@ def column(values: ArrayLike, name: str) -> NDArray[Any]:
     return np.asarray(column_or_1d(values))
 
 
-def as_numbers(values: NDArray[Any], name: str) -> Floats:
+def as_numbers(values: GenericArray, name: str) -> Floats:
     """Return real numbers as float64; text, dates and complex numbers are a ValueError."""
     if values.dtype.kind in "biufO":
         try:
@@ -138,7 +139,7 @@ def check_ordered_categorical(labels: Any, name: str = "y") -> None:
     )
 
 
-def distinct(labels: NDArray[Any], name: str = "y") -> NDArray[Any]:
+def distinct(labels: GenericArray, name: str = "y") -> GenericArray:
     """Return the distinct labels in order, none missing, without sorting all if they are two numbers."""
     if labels.dtype.kind in "biuf" and len(labels):
         low, high = labels.min(), labels.max()
@@ -153,7 +154,7 @@ def distinct(labels: NDArray[Any], name: str = "y") -> NDArray[Any]:
     return np.unique(labels)
 
 
-def check_labels(labels: NDArray[Any]) -> None:
+def check_labels(labels: GenericArray) -> None:
     """Raise unless labels are those of classes or grades, in contrast to the numbers of a regression.
 
     Numbers with a fraction are grades, such as half stars, unless most rows have one of their own.
@@ -172,7 +173,7 @@ def check_labels(labels: NDArray[Any]) -> None:
     check_classification_targets(labels)
 
 
-def are_missing(labels: NDArray[Any]) -> NDArray[np.bool_]:
+def are_missing(labels: GenericArray) -> NDArray[np.bool_]:
     """Return which labels are NaN, NaT, None or pandas' NA, without importing pandas."""
     if labels.dtype.kind != "O":
         return np.asarray(labels != labels)
@@ -181,7 +182,7 @@ def are_missing(labels: NDArray[Any]) -> NDArray[np.bool_]:
     return np.fromiter(missing, dtype=bool, count=labels.size)
 
 
-def not_two_classes(classes: NDArray[Any], name: str = "y", ranker: str | None = None) -> str:
+def not_two_classes(classes: GenericArray, name: str = "y", ranker: str | None = None) -> str:
     """Return the message for labels of other than two classes, which may name a ranker."""
     found = f"{len(classes)} class{'es' if len(classes) != 1 else ''}: {classes[:5].tolist()}"
     # Scikit-learn's checks of estimators look for the first words.
@@ -196,7 +197,7 @@ def not_two_classes(classes: NDArray[Any], name: str = "y", ranker: str | None =
     return f"{binary_only if ranker else ''}{name} must hold exactly 2 classes, found {found}. {needed}"
 
 
-def positive_label(classes: Sequence[Any] | NDArray[Any]) -> Any:
+def positive_label(classes: Sequence[Label] | GenericArray) -> Label | None:
     """Return which of two sorted labels is positive, or None if they do not show it.
 
     It is the larger of two numbers or truth values, also if written as texts; of the texts yes and no it is
@@ -215,7 +216,7 @@ def positive_label(classes: Sequence[Any] | NDArray[Any]) -> Any:
     return None if lower == upper else classes[int(lower < upper)]
 
 
-def warn_of_texts(classes: NDArray[Any], ranker: str) -> None:
+def warn_of_texts(classes: GenericArray, ranker: str) -> None:
     """Warn if a ranker takes the later of two texts as positive, as scikit-learn's classifiers do."""
     lower, upper = classes.tolist()
     if positive_label(classes) != upper:
@@ -227,8 +228,8 @@ def warn_of_texts(classes: NDArray[Any], ranker: str) -> None:
 
 
 def two_classes(
-    labels: NDArray[Any], name: str = "y", pos_label: Any = None, ranker: str | None = None
-) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    labels: GenericArray, name: str = "y", pos_label: Label | None = None, ranker: str | None = None
+) -> tuple[GenericArray, NDArray[np.bool_]]:
     """Return the two classes in sorted order, and which rows are positive.
 
     Messages call the labels ``name``. The positive class is by default that of :func:`positive_label`; where
@@ -265,7 +266,7 @@ def two_classes(
     return classes, is_positive
 
 
-def is_count(k: Any) -> bool:
+def is_count(k: object) -> bool:
     """Return whether k is a number of rows, in contrast to a fraction of the positives."""
     return isinstance(k, Integral)
 
@@ -292,7 +293,7 @@ def snake_case(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z])", "_", name).lower()
 
 
-def resolve_name(member: Any, kind: type, registry: Iterable[type], what: str) -> Any:
+def resolve_name(member: object, kind: type, registry: Iterable[type], what: str) -> Any:
     """Return ``member`` itself, or a default instance of the registered class that its name stands for."""
     if isinstance(member, kind):
         return member
@@ -306,7 +307,7 @@ def resolve_name(member: Any, kind: type, registry: Iterable[type], what: str) -
     )
 
 
-def weight_keyword(estimator: Any) -> str | None:
+def weight_keyword(estimator: object) -> str | None:
     """Return the name by which ``fit`` takes sample weights, in a pipeline by its last step, or None."""
     if isinstance(estimator, Pipeline):
         name, last = estimator.steps[-1]
@@ -339,7 +340,7 @@ def check_traits(
                 f"{described} has an attribute {name}, which means nothing; is {meant[0]} meant?"
             )
 
-    def refuse(wrong: Any, why: str) -> None:
+    def refuse(wrong: NDArray[np.bool_], why: str) -> None:
         if wrong.any():
             raise ValueError(f"{described} {why.format(f'{at[np.argmax(wrong)]:.6g}')}")
 
@@ -373,14 +374,14 @@ def check_traits(
             refuse(wrong, "has a second derivative at {} that is not that of its derivative.")
 
 
-def _one_sided(function: Any, at: Floats, step: float) -> tuple[Floats, Floats]:
+def _one_sided(function: Callable[[Floats], Floats], at: Floats, step: float) -> tuple[Floats, Floats]:
     """Return the difference quotients on the left and on the right."""
     steps = step * np.maximum(np.abs(at), 1e-2)
     here = function(at)
     return (here - function(at - steps)) / steps, (function(at + steps) - here) / steps
 
 
-def _differs(derivatives: Any, left: Floats, right: Floats) -> Any:
+def _differs(derivatives: Floats, left: Floats, right: Floats) -> NDArray[np.bool_]:
     """Return where derivatives are outside the interval of the quotients on both sides."""
     room = TRAIT_TOLERANCE * (np.abs(left) + np.abs(right)) + 1e-6
     finite = np.isfinite(left) & np.isfinite(right)

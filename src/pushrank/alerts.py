@@ -7,8 +7,9 @@ import heapq
 import json
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -180,7 +181,7 @@ class AlertThreshold:
         alert._size = alert._file.truncate(alert._file.seek(len(rows) - len(torn)))
         return alert
 
-    def fit(self, scores: ArrayLike, time: Any) -> AlertThreshold:
+    def fit(self, scores: ArrayLike, time: ArrayLike) -> AlertThreshold:
         """Learn from past periods, and begin with the one after the last of them.
 
         Parameters
@@ -439,12 +440,12 @@ class AlertThreshold:
         self._file.seek(end)
 
 
-def _lines(values: list[Any]) -> bytes:
+def _lines(values: Sequence[object]) -> bytes:
     """Return values as lines of JSON."""
     return "".join(json.dumps(value) + "\n" for value in values).encode()
 
 
-def _locked(state: Path) -> Any:
+def _locked(state: Path) -> BinaryIO:
     """Return the open lock of a state, which the system lets go when the process ends, or raise OSError."""
     lock = state.with_name(f"{state.name}.lock").open("ab")
     try:

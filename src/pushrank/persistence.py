@@ -48,7 +48,7 @@ FOREIGN_TYPES = {
 """Types of other packages that a file may hold, beside those of scikit-learn and numpy that skops trusts."""
 
 
-def save(model: Any, path: str | Path) -> None:
+def save(model: object, path: str | Path) -> None:
     """Write a fitted model, or a dict that holds one, to a skops file.
 
     The file is written beside its place and renamed.
@@ -84,7 +84,7 @@ def save(model: Any, path: str | Path) -> None:
     save_with_facts(model, Path(path), None)
 
 
-def save_with_facts(model: Any, path: Path, facts: Any) -> None:
+def save_with_facts(model: object, path: Path, facts: object) -> None:
     """Write a model as :func:`save` does, and JSON of it beside, which is read without loading the model."""
     io = import_optional("skops.io", "io")
 
@@ -208,7 +208,7 @@ def _strangers(data: bytes) -> list[str]:
     return sorted(names - TRUSTED_TYPES - FOREIGN_TYPES)
 
 
-def _places(model: Any, strangers: list[str]) -> str:
+def _places(model: object, strangers: list[str]) -> str:
     """Return which parameters hold strangers, or the strangers alone where none does."""
     holders = model.values() if isinstance(model, dict) else [model]
     parameters = [
@@ -221,13 +221,13 @@ def _places(model: Any, strangers: list[str]) -> str:
     return ", ".join(parameters) or f"it holds {', '.join(strangers)}"
 
 
-def _type_name(value: Any) -> str:
+def _type_name(value: object) -> str:
     """Return the name of a function, or of the type of an object."""
     named = value if hasattr(value, "__name__") else type(value)
     return f"{named.__module__}.{named.__name__}"
 
 
-def _check_trees(loaded: Any) -> None:
+def _check_trees(loaded: object) -> None:
     """Raise ModelFileError unless every tree within an object is one that prediction can walk safely.
 
     The children and the feature of every node must be in range, and children come after their parent.
