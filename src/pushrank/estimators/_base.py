@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import metadata
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import average_precision_score
-from sklearn.utils import get_tags
+from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from pushrank._array import is_numpy, namespace, to_host
@@ -25,9 +25,6 @@ from pushrank.estimators._reasons import linear_parts, mean_parts, no_parts, sco
 from pushrank.estimators._target import FORMATS, Target, check_on_host, checked_data, float_types
 from pushrank.models import linear_scores as linear_scores
 from pushrank.solvers import Callback
-
-if TYPE_CHECKING:
-    from sklearn.utils import Tags
 
 
 @cache

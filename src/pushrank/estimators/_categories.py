@@ -3,10 +3,10 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 from sklearn.preprocessing import OrdinalEncoder
 
-from pushrank._types import Matrix, MatrixLike
+from pushrank._types import MatrixLike
 from pushrank.weak_rankers import Stumps
 from pushrank.weak_rankers.base import WeakRankers
 
@@ -105,7 +105,7 @@ def _fitted_encoder(X: Any, numbers: list[int]) -> OrdinalEncoder | None:
         ) from error
 
 
-def _objects(X: Matrix, names: list[Any]) -> Any:
+def _objects(X: Any, names: list[Any]) -> Any:
     """Return columns of dtype object with NaN for missing values, since the dtype varies between batches."""
     import pandas as pd
 
@@ -113,7 +113,7 @@ def _objects(X: Matrix, names: list[Any]) -> Any:
     return pd.DataFrame(values, dtype=object)
 
 
-def _is_category(dtype: DTypeLike) -> bool:
+def _is_category(dtype: object) -> bool:
     import pandas as pd
 
     return (

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from pushrank._docstrings import shared_docs
@@ -30,9 +31,6 @@ from pushrank.models import Kernel, KernelModel, LinearModel, Model, RowSpace, i
 from pushrank.solvers import Callback
 from pushrank.solvers.infinite_push import BY_PAIRS
 from pushrank.solvers.result import Certificate, CertifiedSolution
-
-if TYPE_CHECKING:
-    from sklearn.utils import Tags
 
 Ranker = TypeVar("Ranker", bound=Any)
 

@@ -287,7 +287,7 @@ RIVALS = (
 """The ways to choose from: the best single model is the simplest."""
 
 
-def check_final(final: str | Estimator | None) -> Final | None:
+def check_final(final: str | RankerMixin | None) -> Final | None:
     """Return the way that a user names, or None to choose one."""
     if final is None:
         return None

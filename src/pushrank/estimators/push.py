@@ -9,12 +9,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags
 
 from pushrank import losses, prices
 from pushrank._array import Floats, like, to_host
@@ -37,9 +38,6 @@ from pushrank.solvers.newton import nonnegative
 from pushrank.solvers.result import Certificate
 from pushrank.solvers.smoothing import SmoothedObjective, minimise_kinked
 from pushrank.solvers.unpenalised import unpenalised_certificate
-
-if TYPE_CHECKING:
-    from sklearn.utils import Tags
 
 DISCOUNTS = ("reverse_height", "rank")
 # The square of a sum of losses with these weights is still a float.

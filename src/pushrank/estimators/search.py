@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d, indexable
+from sklearn.utils import Tags, _safe_indexing, check_consistent_length, column_or_1d, indexable
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from pushrank._docstrings import shared_docs
@@ -26,9 +26,6 @@ from pushrank.estimators.boosting import PushBoost
 from pushrank.estimators.push import PNormPush
 from pushrank.held_out import fit_params, fit_threads, model_scores
 from pushrank.weak_rankers.base import WeakRankers
-
-if TYPE_CHECKING:
-    from sklearn.utils import Tags
 
 ROUNDS = "n_estimators"
 
@@ -63,12 +60,7 @@ class Candidate(NamedTuple):
                 yield params | point, model_scores(self.fitted(params | point, X, y, weights, times), test)
 
     def fitted(
-        self,
-        params: dict[str, object],
-        X: Any,
-        y: ArrayLike | None,
-        weights: Floats | None,
-        times: Any,
+        self, params: dict[str, object], X: Any, y: ArrayLike | None, weights: Floats | None, times: Any
     ) -> Any:
         """Return a clone of the estimator with these parameters, fitted."""
         model = clone(self.estimator).set_params(**params)

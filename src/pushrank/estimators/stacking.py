@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +17,7 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import (
     Bunch,
+    Tags,
     check_consistent_length,
     check_random_state,
     column_or_1d,
@@ -35,11 +37,6 @@ from pushrank.estimators._target import Target, two_class_target
 from pushrank.estimators.boosting import PushBoost
 from pushrank.estimators.push import PNormPush
 from pushrank.held_out import Fit, Rows, fit_params, fit_parts, kept_in
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from sklearn.utils import Tags
 
 CALIBRATIONS = (None, "sigmoid", "isotonic")
 
@@ -146,7 +143,7 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
 
     estimators: Sequence[tuple[str, Estimator]] | None = None
     _: KW_ONLY
-    final_estimator: str | Estimator | None = None
+    final_estimator: str | RankerMixin | None = None
     budget: int | Budget | None = None
     fraction: float | None = None
     fraction_of_positives: float | None = None
@@ -282,11 +279,7 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
             )
 
     def _fits(
-        self,
-        members: dict[str, Any],
-        rows: Rows,
-        parts: Sequence[tuple[Any, Any]],
-        numbers: Sequence[int],
+        self, members: dict[str, Any], rows: Rows, parts: Sequence[tuple[Any, Any]], numbers: Sequence[int]
     ) -> Iterator[Fit]:
         """Yield the model of each member for each part, and its scores of the rows held out."""
         path_of = kept_in(

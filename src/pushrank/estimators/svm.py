@@ -211,12 +211,7 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
         return self._fit_path([self], X, y, sample_weight, qid)[0]
 
     def _fit_path(
-        self,
-        rankers: list[Self],
-        X: Any,
-        y: ArrayLike,
-        sample_weight: Any,
-        qid: Any = None,
+        self, rankers: list[Self], X: Any, y: ArrayLike, sample_weight: Any, qid: Any = None
     ) -> list[Self]:
         check_certified(rankers)
         check_kernel(self)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from inspect import cleandoc
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import (
+    Tags,
     _safe_indexing,
     assert_all_finite,
     check_consistent_length,
@@ -33,9 +34,6 @@ from pushrank.objectives.push import Scale, Side
 from pushrank.pairs import BipartiteSample, GradedSample
 from pushrank.pairs.targets import group_numbers, sample_of_labels
 from pushrank.prices import Power, Price
-
-if TYPE_CHECKING:
-    from sklearn.utils import Tags
 
 # As p this stands for the log loss of the library in place of a push.
 BINARY = "binary"

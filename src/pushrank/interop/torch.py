@@ -129,14 +129,7 @@ class BatchEvaluation:
     All derivatives are multiplied by ``factor``; a value or gradient above ``largest`` is an overflow.
     """
 
-    def __init__(
-        self,
-        objective: Any,
-        rows: Batch,
-        n_batch: int,
-        factor: float,
-        largest: float,
-    ) -> None:
+    def __init__(self, objective: Any, rows: Batch, n_batch: int, factor: float, largest: float) -> None:
         self._objective, self._n_batch, self._factor = objective, n_batch, factor
         self._sample = BipartiteSample.from_mask(rows.is_positive, rows.weights)
         # An overflow is an error below, whose message says what to do.

@@ -22,6 +22,7 @@ from pushrank._types import CrossValidation, Estimator, Label, MatrixLike, Seed
 from pushrank._validation import check_number
 from pushrank.budgets import Budget
 from pushrank.estimators import StackingRanker
+from pushrank.estimators._base import RankerMixin
 from pushrank.estimators._combination import OutOfFold, check_final, unlinked
 from pushrank.estimators._target import two_class_target
 from pushrank.held_out import Plan, Rows, fit_parts, kept_in, model_scores, part_of_budget
@@ -151,7 +152,7 @@ class HeldOut:
         self,
         models: Sequence[str] | None = None,
         *,
-        final_estimator: str | Estimator | None = None,
+        final_estimator: str | RankerMixin | None = None,
         calibration: str | None = None,
         refit: bool = False,
     ) -> StackingRanker:

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import InitVar, dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import Bounds, minimize
+from scipy.optimize import Bounds, OptimizeResult, minimize
 
 from pushrank._numeric import Floats
 from pushrank.models.linear import ClassMoments
@@ -24,9 +24,6 @@ from pushrank.solvers.dual_newton import dual_newton, has_near_dual
 from pushrank.solvers.preconditioning import Preconditioner, can_whiten, column_scales, preconditioner_at
 from pushrank.solvers.problem import Problem
 from pushrank.solvers.result import Callback, Result, offset_callback
-
-if TYPE_CHECKING:
-    from scipy.optimize import OptimizeResult
 
 UNBOUNDED = (
     "the training data are separable and alpha=0, so the objective has no minimum; the coefficients rank "

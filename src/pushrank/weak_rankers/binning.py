@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,9 +12,6 @@ from pushrank._numeric import Floats
 from pushrank._parallel import compiled, map_chunks, read_only, row_chunks
 from pushrank._types import Matrix
 from pushrank.weak_rankers.base import Numbers
-
-if TYPE_CHECKING:
-    from scipy.sparse import spmatrix
 
 Bins = NDArray[np.uint8]
 N_BINS = 256
@@ -136,7 +133,7 @@ def dense_column(X: Any, feature: int) -> Floats:
     return np.asarray(column, dtype=np.float64)
 
 
-def stored_column(X: spmatrix, feature: int) -> tuple[Numbers, Floats]:
+def stored_column(X: sp.spmatrix, feature: int) -> tuple[Numbers, Floats]:
     """Return the rows and the values of the stored entries of a CSC column."""
     stored = slice(X.indptr[feature], X.indptr[feature + 1])
     return X.indices[stored], X.data[stored].astype(np.float64)
@@ -187,7 +184,9 @@ def dense_bins(
     return bins
 
 
-def sparse_bins(X: spmatrix, thresholds: list[Floats], categories: list[Floats | None]) -> tuple[Bins, Bins]:
+def sparse_bins(
+    X: sp.spmatrix, thresholds: list[Floats], categories: list[Floats | None]
+) -> tuple[Bins, Bins]:
     """Return the bins of the stored entries of a CSC matrix, and that of zero for every feature."""
     bins, zero_bins = np.empty(X.nnz, dtype=np.uint8), np.empty(X.shape[1], dtype=np.uint8)
     for feature, (cuts, feature_categories) in enumerate(zip(thresholds, categories, strict=True)):

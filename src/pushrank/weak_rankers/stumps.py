@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,9 +16,6 @@ from pushrank._validation import check_number
 from pushrank.weak_rankers import binning
 from pushrank.weak_rankers.base import Numbers, Values, WeakRankers
 from pushrank.weak_rankers.binning import BLOCK_ROWS, MISSING, N_BINS, Bins
-
-if TYPE_CHECKING:
-    from scipy.sparse import spmatrix
 
 
 @compiled()
@@ -393,7 +390,7 @@ class SparseStumpOutputs(NumberedStumps):
     """All stumps over sparse training rows: the bins of the stored entries, and of zero."""
 
     def __init__(
-        self, X: spmatrix, bins: Bins, zero_bins: Bins, first_stumps: Numbers, n_threads: int | None
+        self, X: sp.spmatrix, bins: Bins, zero_bins: Bins, first_stumps: Numbers, n_threads: int | None
     ) -> None:
         has_missing = zero_bins == MISSING
         # reduceat reads a wrong entry where a column is empty, so empty columns are left out.
