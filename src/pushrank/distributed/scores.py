@@ -62,7 +62,7 @@ def decision_function(ranker: Estimator, X: Collection) -> Collection:
 
 
 @ranker_docs
-def predict(ranker: Estimator, X: Collection) -> Collection:
+def predict(ranker: Any, X: Collection) -> Collection:
     """Return the positive class for rows scored above the break-even threshold, else the negative.
 
     %(ranker_and_rows)s
