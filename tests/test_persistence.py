@@ -33,7 +33,6 @@ from pushrank.prices import Power
 pytestmark = pytest.mark.fast
 
 
-@pytest.mark.filterwarnings("ignore:CascadeRanker ends")
 @pytest.mark.parametrize("name", estimators.__all__)
 def test_what_was_saved_comes_back(tmp_path, name):
     X, y = (part[::2] for part in load_breast_cancer(return_X_y=True))

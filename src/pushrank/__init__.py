@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 __all__ = [
     "SVMMAP",
     "AdaBoostRanker",
-    "CascadeRanker",
     "IRPush",
     "InfinitePush",
     "PNormPush",

@@ -18,7 +18,7 @@ from functools import partial
 import numpy as np
 import pytest
 import sklearn
-from pushrank import CascadeRanker, InfinitePush, IRPush
+from pushrank import InfinitePush, IRPush, RankerSearchCV
 from pushrank import PNormPush, PushBoost, PushRanker, RankBoost
 from pushrank.prices import Power
 
@@ -78,11 +78,11 @@ for ranker, message in (
     (PushRanker(), "exactly 2 classes"),
     (PushBoost(n_estimators=5), "and X is .*: convert it. PushRanker, PNormPush and IRPush take"),
     (InfinitePush(), "takes NumPy arrays and sparse matrices only"),
-    (CascadeRanker([PushRanker()] * 2), "takes NumPy arrays and sparse matrices only"),
 ):
     with pytest.raises((TypeError, ValueError), match=message):
         ranker.fit(there, labels if "classes" not in message else asarray(np.arange(1500) % 3))
-for ranker in (PushRanker(), CascadeRanker(), RankBoost(n_estimators=5)):
+search = RankerSearchCV([("push", PNormPush(), {"p": [1.0]})], cv=2)
+for ranker in (PushRanker(), search, RankBoost(n_estimators=5)):
     for arguments, name in (((X, labels), "y"), ((X, y, asarray(w)), "sample_weight")):
         with pytest.raises(TypeError, match=f"only here, and {name} is"):
             ranker.fit(*arguments)

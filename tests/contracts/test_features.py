@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from pushrank import CascadeRanker, PerceptronAtK, PNormPush, RampAtK, RankBoost, RankSVM
+from pushrank import PerceptronAtK, PNormPush, RampAtK, RankBoost, RankSVM
 from samples import overlapping
 
 pytestmark = pytest.mark.fast
@@ -21,7 +21,7 @@ X, Y = overlapping()
 
 @pytest.mark.parametrize(
     "ranker",
-    [PNormPush(), RankBoost(), PerceptronAtK(), RankSVM(), RampAtK(), CascadeRanker([PNormPush()])],
+    [PNormPush(), RankBoost(), PerceptronAtK(), RankSVM(), RampAtK()],
     ids=str,
 )
 def test_text_in_the_features_is_named(ranker):

@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.linear_model import LogisticRegression
 
 from pushrank import (
-    CascadeRanker,
     PerceptronAtK,
     PNormPush,
     PNormPushCV,
@@ -42,7 +40,6 @@ OF_LABELS = {
             RankSVM(),
             RampAtK(),
             SGDAtK(surrogate="struct", radius=10.0, max_iter=1),
-            CascadeRanker([PNormPush(), PNormPush()], keep=(0.5,)),
         )
     },
 }
@@ -74,7 +71,6 @@ def test_categories_whose_order_is_the_sorted_one_or_none_are_taken():
     [
         PNormPush(), PNormPushCV(cv=2, scoring="positives_at_top"), RankSVM(), RampAtK(),
         RankBoost(n_estimators=9, early_stopping=True, scoring="average_precision"),
-        CascadeRanker([LogisticRegression(), LogisticRegression()], keep=(0.5,)),
     ],
     ids=lambda ranker: type(ranker).__name__,
 )  # fmt: skip

@@ -13,7 +13,7 @@ import pytest
 from sklearn.model_selection import GridSearchCV
 
 from combinations import by_day, each_and_some
-from pushrank import CascadeRanker, IRPush, PerceptronAtK, PNormPush, PushRanker, RankSVM, TrimmedPush
+from pushrank import IRPush, PerceptronAtK, PNormPush, PushRanker, RankSVM, TrimmedPush
 from pushrank.datasets import DiskRows, ParquetBatches
 
 N_ROWS, N_FEATURES = 6000, 5
@@ -167,9 +167,8 @@ def test_a_fit_or_a_score_of_rows_that_are_not_in_memory_says_how(files, table, 
             ranker.predict(given)
     with pytest.raises(TypeError, match="RankSVM needs X in memory here, and X is DiskRows"):
         RankSVM().fit(rows, y)
-    for model in (GridSearchCV(PNormPush(), {"p": [2.0]}), CascadeRanker([PNormPush(), IRPush()])):
-        with pytest.raises(TypeError, match=r"choose parameters on a sample|needs X in memory here"):
-            model.fit(rows, None)
+    with pytest.raises(TypeError, match="choose parameters on a sample"):
+        GridSearchCV(PNormPush(), {"p": [2.0]}).fit(rows, None)
 
 
 @pytest.mark.usefixtures("small_chunks")

@@ -23,7 +23,6 @@ from contract import check_contract
 from pushrank import (
     SVMMAP,
     AdaBoostRanker,
-    CascadeRanker,
     InfinitePush,
     IRPush,
     PatMat,
@@ -191,7 +190,6 @@ def data():
 LONG = [StackingRanker, RankerSearchCV, SmoothMarginRanking, TrimmedPush]
 
 
-@pytest.mark.filterwarnings("ignore:CascadeRanker ends")
 @pytest.mark.parametrize(
     "ranker", by_day([*(one for one in RANKERS if one not in LONG), *LONG], len(RANKERS) - len(LONG))
 )
@@ -212,7 +210,7 @@ def test_in_a_pipeline_and_a_grid(ranker, data):
     scores = cross_validate(pipeline, X, y, scoring=scorers, cv=2)
     assert scores["test_average"].min() > 0.95
     assert scores["test_top"].min() >= 0
-    grid_of = {"keep": [[0.5], [0.8]]} if ranker is CascadeRanker else {"C": [1.0, 10.0]}
+    grid_of = {"C": [1.0, 10.0]}
     if issubclass(ranker, SearchMixin):
         is_stack = ranker is StackingRanker
         grid_of = {"final_estimator": ["mean", "best"]} if is_stack else {"selection": list(SELECTIONS)}
@@ -256,7 +254,6 @@ def test_the_larger_label_is_positive(labels, data):
     assert ranker.score(X, named) > 0.99
 
 
-@pytest.mark.filterwarnings("ignore:CascadeRanker ends")
 def test_fit_changes_no_parameter(data):
     X, y = data[0][::8], data[1][::8]
     for ranker in RANKERS:
@@ -287,13 +284,13 @@ def fits_of(ranker):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(
     "ranker",
-    by_day([CascadeRanker(), *FIRST.values(), *(one for one in OTHERS if one in CONFIGURED)], 1 + len(FIRST)),
+    by_day([*FIRST.values(), *(one for one in OTHERS if one in CONFIGURED)], len(FIRST)),
     ids=repr,
 )
 def test_all_that_a_fit_leaves_is_documented(ranker):
     from numpydoc import docscrape
 
-    assert {CascadeRanker, *map(type, CONFIGURED)} == set(RANKERS)
+    assert {*map(type, CONFIGURED)} == set(RANKERS)
     fits = fits_of(ranker)
     for fitted in (*fits, *(fit.weak_rankers_ for fit in fits if hasattr(fit, "weak_rankers_"))):
         attributes = docscrape.NumpyDocString(inspect.getdoc(type(fitted)))["Attributes"]

@@ -24,7 +24,6 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, OneHotEncoder, Rob
 
 from pushrank import (
     AdaBoostRanker,
-    CascadeRanker,
     InfinitePush,
     PNormPush,
     PushBoost,
@@ -186,7 +185,6 @@ def test_a_file_refuses_rows_that_the_ranker_refuses(tmp_path):
 def test_models_that_cannot_be_exported_are_refused(tmp_path):
     frame = pd.DataFrame({"a": X[:, 0], "job": np.where(Y, "x", "y")})
     for model, rows, said in (
-        (CascadeRanker(), X, "CascadeRanker cannot be exported"),
         (PushBoost(weak_rankers="regressors", n_estimators=2), X, "PushBoost cannot be exported"),
         (PushBoost(n_estimators=2), frame, "columns of text"),
         (InfinitePush(kernel=lambda a, b: a @ b.T), X, "kernel that is a function"),
@@ -281,7 +279,6 @@ def test_models_that_cannot_be_a_graph_are_refused():
     from pushrank.interop.lightgbm import PushLGBMRanker
 
     for model, said in (
-        (CascadeRanker(), "CascadeRanker cannot be exported"),
         (STACK, "StackingRanker cannot be exported"),
         (PushLGBMRanker(n_estimators=2, n_jobs=1, min_child_samples=2), "booster_"),
     ):

@@ -2,7 +2,6 @@
 
 from pushrank._io import trust_in_files
 from pushrank.estimators.boosting import AdaBoostRanker, PushBoost, RankBoost, SmoothMarginRanking
-from pushrank.estimators.cascade import CascadeRanker
 from pushrank.estimators.precision_at_k import PerceptronAtK, SGDAtK
 from pushrank.estimators.push import IRPush, PNormPush, PushRanker
 from pushrank.estimators.push_cv import PNormPushCV, PushRankerCV
@@ -17,7 +16,6 @@ from pushrank.estimators.trimmed_push import TrimmedPush
 __all__ = [
     "SVMMAP",
     "AdaBoostRanker",
-    "CascadeRanker",
     "IRPush",
     "InfinitePush",
     "PNormPush",

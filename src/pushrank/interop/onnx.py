@@ -46,7 +46,7 @@ def register_converters() -> None:
     compared with a float32 that comes in, and rounding makes no ties. Missing values are taken where the
     ranker takes them; where the ranker would refuse them, the graph returns NaN. Stumps cost a comparison for
     each threshold used, kernels a product with all ``support_vectors_``. Conversion raises TypeError for what
-    cannot be exported: cascades, stacks of models, weak rankers that are estimators or functions, kernels
+    cannot be exported: stacks of models, weak rankers that are estimators or functions, kernels
     that are functions, columns of text that stumps encode themselves (encode them in a
     ``ColumnTransformer``), and rankers that hold a booster of LightGBM or XGBoost.
 
