@@ -27,7 +27,6 @@ __all__ = [
     "PushBoostCV",
     "PushObjective",
     "PushRanker",
-    "PushRankerCV",
     "RampAtK",
     "RankBoost",
     "RankSVM",

@@ -347,45 +347,11 @@ Ties at the threshold do not matter. Query groups take cutting planes.""",
     "verbose": "Show a progress bar on standard error.",
     "random_state": "The source of all random choices.",
     # Searches by cross-validation.
-    "search_parameters": """tol : float
-    Stop when :math:`\\max_j |g_j| / s_j` is at most this, with g the gradient and :math:`s_j` the standard
-    deviation of feature j within the classes; with fewer rows than features these are axes of the rows'
-    space. On small dense data (n_samples * n_features ** 2 of at most 2 ** 26) L-BFGS continues until the
-    objective stops decreasing.
-max_iter : int
-    The largest number of iterations of a solution.
-n_jobs : int or None
-    %(n_jobs_of_folds)s
-verbose : bool""",
-    "scoring : str or callable": """The name of a scorer in :mod:`pushrank.metrics.scorers` or in
-scikit-learn, or a scorer. A metric of few rows, such as the default, moves by chance, which
-``selection="one_standard_error"`` allows for.""",
     "n_jobs_of_folds": """The number of folds to solve at a time, in threads that copy their rows; None is
 one, or the setting of ``joblib.parallel_config``, and -1 all processors. It changes no result.""",
-    "alphas": "The L2 strengths, each at least 0.",
     "cv": "The folds. A number makes stratified folds in the order of the rows.",
     "time_stopping": """The times of the rows, as numbers or dates. Early stopping then validates on the
 latest rows instead of rows drawn at random.""",
-    "search_": """alpha_ : float
-    The chosen L2 strength.
-best_params_ : dict
-    The chosen parameters by name.
-best_score_ : float
-    The mean score of the chosen parameters over the folds. As the best of many it is optimistic: for a figure
-    to report, put the whole estimator in ``cross_val_score``.
-best_index_ : int
-    The index of the chosen parameters in ``cv_results_``.
-cv_results_ : dict of str to array
-    As of scikit-learn's ``GridSearchCV``, with ``mean_n_iter`` in place of times, as each solution starts
-    from those of its neighbours.
-n_splits_ : int
-    The number of folds.
-n_iter_ : int
-    The number of iterations of all solutions together.""",
-    "objective_path_cv_": """objective_path_ : ndarray
-    The objective on all rows, at the start and after every iteration of the last solution.""",
-    "converged_cv_": """converged_ : bool
-    Whether the gradient of the last solution came down to ``tol``.""",
     # Searches for a budget.
     "budget": """How many rows you can act on, of as many rows as ``X`` has, or in every period, such as
 ``Budget(150, per="day")`` of :mod:`pushrank.budgets`; that needs `time`.""",

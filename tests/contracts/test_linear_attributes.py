@@ -35,7 +35,7 @@ STUMPS = [
     PushXGBRanker(n_estimators=4, n_jobs=1),
 ]
 BY_NAME = {
-    **{name: {"cv": 2} for name in ("PNormPushCV", "PushRankerCV", "TopRankerCV")},
+    **{name: {"cv": 2} for name in ("PNormPushCV", "TopRankerCV")},
     "InfinitePush": {"C": 100.0},
     "SVMMAP": {"C": 100.0},
 }

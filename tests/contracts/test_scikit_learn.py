@@ -32,7 +32,6 @@ from pushrank import (
     PushBoost,
     PushBoostCV,
     PushRanker,
-    PushRankerCV,
     RampAtK,
     RankBoost,
     RankerSearchCV,
@@ -65,7 +64,6 @@ CONFIGURED = [
     PushRanker("logistic", "power"),
     PushRanker("squared_hinge"),
     PNormPushCV((1.0, 4.0), alphas=(0.1,), scoring="average_precision", cv=2),
-    PushRankerCV("logistic", ("identity",), alphas=(0.01, 0.1), scoring="average_precision", cv=2),
     *(PushBoost(weak_rankers=kind, n_estimators=10) for kind in ("stumps", "columns", "regressors")),
     RankBoost(n_estimators=10),
     SmoothMarginRanking("warn", n_estimators=10),
@@ -200,8 +198,7 @@ def test_in_a_pipeline_and_a_grid(ranker, data):
     whole |= {"candidates": ["logistic-regression"]} if ranker is TopRankerCV else {}
     whole |= {"candidates": [("push", PNormPush(), {"p": [1.0, 4.0]})]} if ranker is RankerSearchCV else {}
     whole |= {"ps": [4.0], "learning_rates": [1.0], "n_estimators": [20]} if ranker is PushBoostCV else {}
-    whole |= {"alphas": [0.01, 0.1]} if ranker in (PNormPushCV, PushRankerCV) else {}
-    whole |= {"ps": [1.0, 4.0]} if ranker is PNormPushCV else {}
+    whole |= {"ps": [1.0, 4.0], "alphas": [0.01, 0.1]} if ranker is PNormPushCV else {}
     whole |= {"n_estimators": 500} if ranker is SmoothMarginRanking else {}
     whole |= {"cv": 2} if issubclass(ranker, SearchMixin) else {}
     pipeline = make_pipeline(StandardScaler(), ranker(**whole))

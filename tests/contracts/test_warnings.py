@@ -19,7 +19,6 @@ from pushrank import (
     PNormPush,
     PNormPushCV,
     PushRanker,
-    PushRankerCV,
     RampAtK,
     RankSVM,
     SGDAtK,
@@ -33,9 +32,8 @@ Y = np.arange(200) >= 150
 X = np.random.default_rng(0).normal(size=(200, 3)) + 0.7 * Y[:, None]
 
 WARNING = [
-    *(ranker(max_iter=1) for ranker in (PNormPush, IRPush, PushRanker)),
+    *(ranker(max_iter=1) for ranker in (PNormPush, IRPush, PushRanker, PNormPushCV)),
     *(ranker(max_iter=1, solver="coordinate") for ranker in (PNormPush, IRPush)),
-    *(ranker(max_iter=1) for ranker in (PNormPushCV, PushRankerCV)),
     PushRanker("hinge", "maximum", alpha=10.0),
     SmoothMarginRanking("warn", n_estimators=1),
     *(ranker(max_iter=1, C=100.0) for ranker in (InfinitePush, RankSVM, SVMMAP, StructSVM, PatMat, TopPushK)),

@@ -17,7 +17,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
-from pushrank import PNormPush, PNormPushCV, PushBoost, PushBoostCV, PushRankerCV, RankerSearchCV, TopRankerCV
+from pushrank import PNormPush, PNormPushCV, PushBoost, PushBoostCV, RankerSearchCV, TopRankerCV
 from pushrank.datasets import make_hidden_positives
 from pushrank.estimators._search import below_best, best_of_families, choose, standard_errors
 from pushrank.metrics import average_precision, precision_at_k
@@ -210,7 +210,6 @@ def test_a_search_may_be_a_member_of_a_search(hidden):
 
 SEARCHES = [
     PNormPushCV((1.0, 4.0), alphas=(0.1,), scoring="average_precision"),
-    PushRankerCV(prices=("identity",), alphas=(0.1,), scoring="average_precision"),
     TopRankerCV(candidates=["logistic-regression"]),
     PushBoostCV(random_state=0, **SMALL),
     RankerSearchCV(CANDIDATES),

@@ -22,7 +22,6 @@ from pushrank import (
     PNormPushCV,
     PushBoost,
     PushBoostCV,
-    PushRankerCV,
     RankerSearchCV,
     SGDAtK,
     TopRankerCV,
@@ -33,7 +32,6 @@ from pushrank.model_selection import TimeSplit, compare_rankers
 MODELS = {"logistic": LogisticRegression(), "push": PNormPush()}
 SEARCHES = {
     "push": PNormPushCV(alphas=[0.1, 1.0], ps=[2.0]),
-    "price": PushRankerCV(alphas=[0.1, 1.0]),
     "families": TopRankerCV(candidates=["p-norm-push"], budget=20),
     "any": RankerSearchCV([("push", PNormPush(), {"p": [2.0, 8.0]})], budget=20),
     "boosted": PushBoostCV(20, ps=[4.0], learning_rates=[1.0], n_estimators=[5, 10]),

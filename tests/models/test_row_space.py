@@ -19,7 +19,6 @@ from pushrank import (
     PNormPush,
     PNormPushCV,
     PushRanker,
-    PushRankerCV,
     RampAtK,
     RankSVM,
     StructSVM,
@@ -99,7 +98,6 @@ RANKERS = {
     "structural SVM": StructSVM(k=1.0, **GAP),
     "ramp": RampAtK(C=0.3, tol=1e-11, random_state=0),
     "CV": PNormPushCV([4.0], alphas=[0.3, 0.1], cv=2, tol=1e-7),
-    "PushRankerCV": PushRankerCV("logistic", ["identity"], alphas=[0.3], cv=2, tol=1e-7),
 }
 
 

@@ -4,7 +4,7 @@ from pushrank._io import trust_in_files
 from pushrank.estimators.boosting import AdaBoostRanker, PushBoost, RankBoost, SmoothMarginRanking
 from pushrank.estimators.precision_at_k import PerceptronAtK, SGDAtK
 from pushrank.estimators.push import IRPush, PNormPush, PushRanker
-from pushrank.estimators.push_cv import PNormPushCV, PushRankerCV
+from pushrank.estimators.push_cv import PNormPushCV
 from pushrank.estimators.ramp_at_k import RampAtK
 from pushrank.estimators.search import PushBoostCV, RankerSearchCV
 from pushrank.estimators.stacking import StackingRanker
@@ -25,7 +25,6 @@ __all__ = [
     "PushBoost",
     "PushBoostCV",
     "PushRanker",
-    "PushRankerCV",
     "RampAtK",
     "RankBoost",
     "RankSVM",

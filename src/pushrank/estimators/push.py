@@ -369,22 +369,16 @@ class PushRanker(LinearPushMixin, BaseEstimator):
     accuracy: float = ACCURACY
 
     def _pair_objective(self) -> PushObjective:
-        return push_objective(self.loss, self.price, self.side, self.bottom_weight, self.accuracy)
-
-
-def push_objective(
-    loss: Loss | str, price: Price | str, side: Side, bottom_weight: float, accuracy: float
-) -> PushObjective:
-    """Return the objective on a scale that is finite, convex and, if there is one, free of the row number."""
-    loss, price = losses.resolve(loss), prices.resolve(price)
-    losses.check_declared(loss)
-    prices.check_declared(price)
-    scale: Scale = "log"
-    # a total that falls may go to zero, of which the logarithm has no bound
-    no_log = price.log_divisor is None or not (price.smooth and price.monotonic)
-    if no_log or (price.homogeneous and not loss.factorises):
-        scale = "mean"
-    return PushObjective(loss, price, side, scale, bottom_weight, accuracy)
+        """Return the objective on a scale that is finite, convex and, if possible, free of the row number."""
+        loss, price = losses.resolve(self.loss), prices.resolve(self.price)
+        losses.check_declared(loss)
+        prices.check_declared(price)
+        scale: Scale = "log"
+        # A total that falls may go to zero, of which the logarithm has no bound.
+        no_log = price.log_divisor is None or not (price.smooth and price.monotonic)
+        if no_log or (price.homogeneous and not loss.factorises):
+            scale = "mean"
+        return PushObjective(loss, price, self.side, scale, self.bottom_weight, self.accuracy)
 
 
 def warn_of_result(ranker: RankerMixin, objective: PushObjective, result: Result) -> None:
