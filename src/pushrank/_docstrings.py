@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 Documented = TypeVar("Documented", bound=Callable[..., Any])
 
 PLACEHOLDER = re.compile(r"^( *)%\(([\w ]+)\)s$", re.MULTILINE)
+SECTION = re.compile(r"\w+\n-+\n")
 UNDESCRIBED = re.compile(r"^( *)(\w+) : .*$(?!\n\1 +\S)", re.MULTILINE)
 UNSTATED = re.compile(r"^ *(\w+) : (?!.*(?:default=|optional)).*$", re.MULTILINE)
 
@@ -542,8 +543,9 @@ def shared_docs_from(paragraphs: Mapping[str, str]) -> Callable[[Documented], Do
 
     The given paragraphs come before the shared ones. An entry such as ``alpha : float`` without a description
     gets the paragraph ``"alpha : float"``, or if there is none ``"alpha"``. A line ``%(alpha)s`` stands for
-    the paragraph ``"alpha"``, and ``%(coef_ classes_)s`` for two. Paragraphs may hold such entries and lines
-    too. Defaults are added from the signature, so that the two cannot differ.
+    the paragraph ``"alpha"``, and ``%(coef_ classes_)s`` for two, with an empty line before one that is a
+    section. Paragraphs may hold such entries and lines too. Defaults are added from the signature, so that
+    the two cannot differ.
 
     Examples
     --------
@@ -562,8 +564,10 @@ def shared_docs_from(paragraphs: Mapping[str, str]) -> Callable[[Documented], Do
     paragraphs = {**PARAGRAPHS, **paragraphs}
 
     def paragraph(line: re.Match[str]) -> str:
-        named = "\n".join(paragraphs[name] for name in line[2].split())
-        return indent(filled(named), line[1])
+        parts = [filled(paragraphs[name]) for name in line[2].split()]
+        # A section begins after an empty line.
+        spaced = [parts[0], *(f"\n{part}" if SECTION.match(part) else part for part in parts[1:])]
+        return indent("\n".join(spaced), line[1])
 
     def described(entry: re.Match[str]) -> str:
         description = paragraphs.get(entry[0].strip(), paragraphs.get(entry[2]))

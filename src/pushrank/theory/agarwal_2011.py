@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pushrank._validation import check_number
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics.pairwise import r_max
 from pushrank.theory import covering
@@ -30,10 +29,8 @@ class TopBound(NamedTuple):
     ----------
     threshold : float
         The score above which the rule takes rows.
-    false_positive_rate : float
-        A bound on the chance that a new negative is taken.
-    miss_rate : float
-        A bound on the chance that a new positive is not taken.
+    false_positive_rate, miss_rate : float
+        Bounds on the chance that a new negative is taken, and that a new positive is not.
 
     Examples
     --------
@@ -58,19 +55,16 @@ def infinite_push_bound(
 ) -> TopBound:
     r"""Return bounds on the errors, on new data, of taking the rows that score above the best negative.
 
-    With the training negatives' best score :math:`t = \max_k f(\tilde x_k)`, with probability at least
-    :math:`1 - \delta`, for all f of the class at once,
+    With the best negative's score :math:`t = \max_k f(\tilde x_k)` and :math:`L = \ln N(F, \theta / 4) +
+    \ln(2 / \delta)`, with probability at least :math:`1 - \delta`, for all f of the class at once,
 
     .. math::
+        P(f(\tilde x) > t + \theta / 2) &\le 1 - \Bigl(\frac{\delta}{2 N}\Bigr)^{1/n} \le \frac{L}{n} , \\
+        P(f(x) \le t + \theta / 2) &\le \frac1m \sum_i 1[f(x_i) \le t + \theta] + \sqrt{\frac{L}{2 m}} .
 
-        P(f(\tilde x) > t + \theta / 2) &\le 1 - \Bigl(\frac{\delta}{2 N}\Bigr)^{1/n}
-        \le \frac{L}{n} , \\
-        P(f(x) \le t + \theta / 2) &\le \frac1m \sum_i 1[f(x_i) \le t + \theta]
-        + \sqrt{\frac{L}{2 m}} ,
+    The bound is pushrank's, for every distribution, and proved on the page :doc:`/papers/agarwal_2011`. O(n).
 
-    where :math:`L = \ln N + \ln(2 / \delta)` and :math:`N = N(F, \theta / 4)`.
-
-    %(labels_and_scores covering_parameters)s
+    %(rows covering_parameters)s
 
     Returns
     -------
@@ -80,22 +74,11 @@ def infinite_push_bound(
 
     %(errors)s
 
-    Notes
-    -----
-    Derived for pushrank: the Infinite Push minimises the share of positives below the best negative. The
-    bound holds for every distribution, while :func:`~pushrank.theory.agarwal_2011.theorem_5_1` has at least
-    four times its excess and depends on the top of the negatives; but it is for the best negative that was
-    drawn, not for the best that can occur. O(n). The proof is on the page :doc:`/papers/agarwal_2011`.
-
-    Agarwal, *The Infinite Push*, SDM 2011, section 5; Massart, Annals of Probability 18 (1990).
-
     Examples
     --------
-    >>> y = [0] * 5000 + [1] * 5000
-    >>> scores = [0.0] * 5000 + [1.0] * 5000
-    >>> threshold, taken, misses = infinite_push_bound(y, scores, 0.5, log_covering_number=20.0)
-    >>> threshold, round(taken, 4), round(misses, 3)
-    (0.25, 0.0047, 0.049)
+    >>> y, scores = [0] * 5000 + [1] * 5000, [0.0] * 5000 + [1.0] * 5000
+    >>> [round(part, 4) for part in infinite_push_bound(y, scores, 0.5, log_covering_number=20.0)]
+    [0.25, 0.0047, 0.0487]
     """
     margins = covering.TrainingMargins(y_true, scores, theta, log_covering_number, delta, pos_label)
     best = float(margins.scores[~margins.is_positive].max())
@@ -116,36 +99,20 @@ def theorem_5_1(
     delta: float = 0.05,
     pos_label: Any = None,
 ) -> ErrorBound:
-    r"""Return the paper's bound on the Infinite Push's error of new data.
+    r"""Return the paper's bound on the Infinite Push's error of new data (SDM 2011, theorem 5.1).
 
-    For a margin :math:`\theta` (the paper's :math:`\gamma`), the chance that some f of the class has
-
-    .. math::
-
-        \sup_{\tilde x} P_x(f(x) < f(\tilde x)) >
-        \max_k \frac1m \sum_i 1[f(x_i) - f(\tilde x_k) < \theta] + \varepsilon
-
-    is at most
+    For a margin :math:`\theta`, the paper's :math:`\gamma`, and the share :math:`h(\tilde x) = P_x(f(x) -
+    f(\tilde x) < \theta)` of positives below a negative of the population,
 
     .. math::
+        P\Bigl(\exists f: \sup_{\tilde x} P_x(f(x) < f(\tilde x)) > \max_k \frac1m \sum_i
+        1[f(x_i) - f(\tilde x_k) < \theta] + \varepsilon\Bigr) \le N(F, \theta \varepsilon / 8)
+        \Bigl(2 n e^{-m \varepsilon^2 / 8} + \bigl(\sup_f \delta_D(f, \theta, \varepsilon / 4)\bigr)^n\Bigr) ,
+        \quad \delta_D(f, \theta, e) = P_{\tilde x}\bigl[h(\tilde x) < \sup h - e\bigr] .
 
-        N\Bigl(F, \frac{\theta \varepsilon}{8}\Bigr) \Bigl(2 n e^{-m \varepsilon^2 / 8}
-        + \bigl(\sup_f \delta_D(f, \theta, \varepsilon / 4)\bigr)^n\Bigr) ;
+    The excess is the least :math:`\varepsilon` at which the right-hand side is :math:`\delta`. O(n log n).
 
-    the excess is the least :math:`\varepsilon` at which that is :math:`\delta`. The supremum is over all
-    negatives that can occur, and
-
-    .. math::
-
-        \delta_D(f, \theta, e) = P_{\tilde x}\bigl[h(\tilde x) < \sup h - e\bigr] , \quad
-        h(\tilde x) = P_x(f(x) - f(\tilde x) < \theta) .
-
-    O(n log n). The text has lost the factor :math:`\varepsilon` in the scale of the cover; it is inferred.
-    :func:`pushrank.theory.infinite_push_bound` is for the negatives that were drawn and any distribution.
-
-    Agarwal, *The Infinite Push*, SDM 2011, theorem 5.1.
-
-    %(labels_and_scores)s
+    %(rows)s
     theta : float
     log_covering_number : callable or float
     light_top : callable
@@ -156,53 +123,43 @@ def theorem_5_1(
     pos_label : label, optional
 
     %(error_bound)s
-        It is infinite if no :math:`\varepsilon` is large enough: if n negatives hardly ever include one from
-        the top.
+        It is infinite if n negatives hardly ever include one from the top.
 
     %(errors)s
 
     Examples
     --------
     >>> y, scores = [0] * 5000 + [1] * 5000, [0.0] * 5000 + [1.0] * 5000
-    >>> bound = theorem_5_1(y, scores, 0.5, 0.0, lambda e: max(1 - e, 0))
-    >>> bound.training_error, round(bound.excess, 3)
-    (0.0, 0.14)
+    >>> round(theorem_5_1(y, scores, 0.5, 0.0, lambda e: max(1 - e, 0)).excess, 3)
+    0.14
     """
-    check_number("theta", theta, above=0.0)
+    covering.check_numbers(theta=theta)
     ranking = Ranking(y_true, scores, None, pos_label)
     n_positives, n_negatives = ranking.total_positive, ranking.total_negative
 
-    def log_failure(epsilon: float) -> float:
+    def log_chance(epsilon: float) -> float:
         light = light_top(epsilon / 4.0)
-        check_number("light_top", light, 0.0, 1.0)
+        covering.check_numbers(light_top=light)
         # In logarithms, since the power of n underflows.
         log_top = n_negatives * math.log(light) if light > 0.0 else -math.inf
         log_positives = math.log(2.0 * n_negatives) - n_positives * epsilon**2 / 8.0
-        log_cover = covering.log_size(log_covering_number, theta * epsilon / 8.0)
-        return log_cover + float(np.logaddexp(log_positives, log_top))
+        return float(np.logaddexp(log_positives, log_top))
 
-    excess = covering.smallest_excess(log_failure, delta)
     lowered = ranking.scores - theta * ranking.is_positive
     error = float(r_max(ranking.is_positive, lowered, ties="optimistic")) / n_positives
-    return ErrorBound(error + excess, error, excess)
+    return covering.least_bound(error, log_chance, log_covering_number, theta, delta)
 
 
 @covering.shared_docs
 def equation_6_26(y_true: ArrayLike, scores: ArrayLike, *, pos_label: Any = None) -> float:
     r"""Return the average precision as equation (6.26) prints it, in which a row does not count itself.
 
-    .. math::
+    .. math:: \frac1m \sum_i \frac{1}{r_i} \sum_{i'} 1[f(x_i) < f(x_{i'})] ,
 
-        \frac1m \sum_i \frac{1}{r_i} \sum_{i'} 1[f(x_i) < f(x_{i'})] ,
+    over the m positives, with :math:`r_i` one more than the number of rows that score above row i. The
+    paper's tables have the usual :func:`pushrank.metrics.average_precision`. O(n log n).
 
-    over the m positives, with :math:`r_i` one more than the number of rows that score above row i. A list of
-    all positives and then all negatives has :math:`1 - H_m / m`, with the harmonic number
-    :math:`H_m = 1 + 1/2 + \dots + 1/m`. The tables of the paper print larger numbers: they have the usual
-    :func:`pushrank.metrics.average_precision`. O(n log n).
-
-    Agarwal, *The Infinite Push*, SDM 2011, equation (6.26).
-
-    %(labels_and_scores)s
+    %(rows)s
     pos_label : label, optional
 
     Returns

@@ -23,8 +23,12 @@ from pushrank.metrics._ranking import Ranking
 LogCovering = float | Callable[[float], float]
 
 PARAGRAPHS = {
-    "y_true": "Labels of two values, of the training rows.",
-    "scores": "Their finite scores, by a function of the class that the covering number counts.",
+    "y_true": "Labels of two values, of the rows.",
+    "scores": """Their finite scores, the higher the better; for a bound, by a function of the class that the
+covering number counts.""",
+    "y": """Two classes, or grades of relevance, which must be numbers; each row should stand above those
+with a lower one.""",
+    "qid": "Query groups, within which rows are compared.",
     "theta": "The positive margin, in units of the scores, chosen before the data are seen.",
     "log_covering_number": """The natural logarithm of the covering number of the class as a function of
 the scale, such as ``functools.partial(log_covering_number, d, radius)`` for linear scores; or a number that
@@ -32,10 +36,27 @@ holds at every scale, such as the logarithm of the size of a finite class. If it
 bounded.""",
     "p": "The strength of the push, at least 1.",
     "delta": "The chance that the bound fails, in (0, 1).",
+    "rows": """Parameters
+----------
+y_true : array-like of shape (n,)
+scores : array-like of shape (n,)""",
     "covering_parameters": """theta : float
 log_covering_number : callable or float
 delta : float
 pos_label : label, optional""",
+    "chance": """Returns
+-------
+float
+    At least 0; a value of 1 or more says nothing.""",
+    "error_bound": """Returns
+-------
+ErrorBound
+    A named tuple: ``bound``, ``training_error`` and ``excess``, the :math:`\\varepsilon` that is their
+    difference.""",
+    "sample_size": """Returns
+-------
+SampleSize
+    A named tuple: ``n_positives``, ``n_negatives``.""",
     "number_errors": """Raises
 ------
 TypeError
@@ -47,14 +68,27 @@ ValueError""",
     When a parameter is out of range.""",
     "count_errors": """%(number_errors)s
     When a parameter is out of range, or a float cannot hold the number of rows.""",
-    "error_bound": """Returns
--------
-ErrorBound
-    A named tuple: ``bound``, ``training_error`` and ``excess``, the :math:`\\varepsilon` that is their
-    difference.""",
 }
 
 shared_docs = shared_docs_from(PARAGRAPHS)
+
+LIMITS: dict[str, dict[str, Any]] = {
+    "n_features n_rows n_positives n_negatives n_batches": {"least": 1, "integer": True},
+    "theta radius scale norm eta0": {"above": 0.0},
+    "log_covering_number log_class_size largest_score surrogate_loss coef_norm alpha": {"least": 0.0},
+    "light_top least_error true_error mistake_rate": {"least": 0.0, "most": 1.0},
+    "delta epsilon base_rate": {"above": 0.0, "below": 1.0},
+    "p": {"least": 1.0},
+    "kappa": {"above": 0.0, "most": 1.0},
+}
+"""Where the parameters of all bounds lie."""
+LIMITS = {name: limits for names, limits in LIMITS.items() for name in names.split()}
+
+
+def check_numbers(**values: Any) -> None:
+    """Raise unless each parameter is within the limits of its name."""
+    for name, value in values.items():
+        check_number(name, value, **LIMITS[name])
 
 
 class ErrorBound(NamedTuple):
@@ -64,10 +98,8 @@ class ErrorBound(NamedTuple):
     ----------
     bound : float
         The sum of the other two; a value of 1 or more says nothing.
-    training_error : float
-        The error of the training rows, with the margin.
-    excess : float
-        The largest difference between the error of new data and that of the training rows.
+    training_error, excess : float
+        The error of the training rows, with the margin, and the most by which that of new data exceeds it.
 
     Examples
     --------
@@ -92,14 +124,11 @@ class TrainingMargins:
         delta: float,
         pos_label: Any = None,
     ) -> None:
-        check_number("theta", theta, above=0.0)
-        check_number("delta", delta, above=0.0, below=1.0)
+        check_numbers(theta=theta, delta=delta)
         ranking = Ranking(y_true, scores, None, pos_label)
-        self.is_positive = ranking.is_positive
-        self.scores = ranking.scores
+        self.is_positive, self.scores = ranking.is_positive, ranking.scores
         self.lowered_scores: Floats = ranking.scores - theta * ranking.is_positive
-        self.n_positive = len(ranking.positive_scores)
-        self.n_negative = len(ranking.negative_scores)
+        self.n_positive, self.n_negative = len(ranking.positive_scores), len(ranking.negative_scores)
         self._log_covering_number, self._delta = log_size(log_covering_number, theta / 4.0), delta
 
     def log_failure(self, n_events: int = 1) -> float:
@@ -118,8 +147,7 @@ def log_covering_number(n_features: int, radius: float, scale: float) -> float:
     .. math:: \ln N(F, \varepsilon) \le d \ln\Bigl(1 + \frac{2 R}{\varepsilon}\Bigr) , \quad
         F = \{x \mapsto w \cdot x : \|w\| \|x\|_* \le R\}
 
-    Cucker and Smale, *On the mathematical foundations of learning*, Bulletin AMS 39 (2001), proposition 5,
-    for a bound of this kind; proved on the page :doc:`/papers/rudin_2009`.
+    The proof is on the page :doc:`/papers/rudin_2009`.
 
     Parameters
     ----------
@@ -144,9 +172,7 @@ def log_covering_number(n_features: int, radius: float, scale: float) -> float:
     >>> round(log_covering_number(10, radius=1.0, scale=0.1), 2)
     30.45
     """
-    check_number("n_features", n_features, 1, integer=True)
-    check_number("radius", radius, above=0.0)
-    check_number("scale", scale, above=0.0)
+    check_numbers(n_features=n_features, radius=radius, scale=scale)
     if scale >= radius:
         return 0.0
     return float(n_features * np.log1p(2.0 * radius / scale)) if math.isfinite(radius / scale) else math.inf
@@ -156,7 +182,7 @@ def log_size(log_covering_number: LogCovering, scale: float) -> float:
     """Return the logarithm of the covering number at a scale: at least 0, perhaps infinite."""
     log_number = log_covering_number(scale) if callable(log_covering_number) else log_covering_number
     if not (isinstance(log_number, float) and log_number == math.inf):
-        check_number("log_covering_number", log_number, 0.0)
+        check_numbers(log_covering_number=log_number)
     return float(log_number)
 
 
@@ -164,23 +190,35 @@ def log_size(log_covering_number: LogCovering, scale: float) -> float:
 MIN_EXCESS, MAX_EXCESS = 2.0**-40, 2.0**10
 
 
-def smallest_excess(log_failure: Callable[[float], float], delta: float) -> float:
-    r"""Return the least :math:`\varepsilon` at which a theorem fails with a chance of at most delta.
+def least_bound(
+    training_error: float,
+    log_chance: Callable[[float], float],
+    log_covering_number: LogCovering,
+    theta: float,
+    delta: float,
+) -> ErrorBound:
+    """Return the bound with the least excess at which a theorem fails with a chance of at most delta.
 
-    ``log_failure`` returns the logarithm of the chance. If no excess is large enough, the result is infinite.
+    The chance is ``exp(log_chance(excess))`` times the covering number at ``excess * theta / 8``. If no
+    excess makes it small enough, the bound is infinite.
     """
+    check_numbers(delta=delta)
+
+    def is_enough(excess: float) -> bool:
+        log_cover = log_size(log_covering_number, excess * theta / 8.0)
+        return log_cover + log_chance(excess) <= math.log(delta)
+
     # Covering numbers, and with them the chance, may fall in steps: only bisection needs no more than that
     # it falls. The upper end of the last bracket is returned, where the chance is at most delta.
-    check_number("delta", delta, above=0.0, below=1.0)
     high = 1.0
-    while log_failure(high) > math.log(delta):
+    while not is_enough(high):
         high *= 2.0
         if high > MAX_EXCESS:
-            return math.inf
+            return ErrorBound(math.inf, training_error, math.inf)
     low = high / 2.0
-    while low > MIN_EXCESS and log_failure(low) <= math.log(delta):
+    while low > MIN_EXCESS and is_enough(low):
         low, high = low / 2.0, low
     for _ in range(50):
         middle = 0.5 * (low + high)
-        low, high = (low, middle) if log_failure(middle) <= math.log(delta) else (middle, high)
-    return high
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return ErrorBound(training_error + high, training_error, high)

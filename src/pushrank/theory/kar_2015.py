@@ -3,10 +3,10 @@ r"""Precision at k: mistake bounds, uniform convergence, and bounds for new data
 Purushottam Kar, Harikrishna Narasimhan, Prateek Jain, *Surrogate functions for maximizing precision at the
 top*, ICML 2015: theorems 7, 9, 12, 13 and 15 and corollaries 8, 10 and 14, and a bound with a margin.
 
-The text leaves the constants of theorems 12 to 15 open; those here are derived on the paper's page of the
-documentation. In these theorems precision at :math:`\kappa` is a loss: with a share q of positives in the
-population Z, and lists of :math:`k = \kappa n_+` rows, the share of the list that is negative. Surrogates
-are divided by k, too.
+The text leaves the constants of theorems 12 to 15 open; those here are derived on the page
+:doc:`/papers/kar_2015`. In these theorems precision at :math:`\kappa` is a loss: with a share q of positives
+in the population Z, and lists of :math:`k = \kappa n_+` rows, the share of the list that is negative.
+Surrogates are divided by k, too.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pushrank._docstrings import shared_docs_from
 from pushrank._validation import check_k, check_number, column, is_count, resolve_k
 from pushrank.metrics.precision import precision_at_k
 from pushrank.objectives import PrecisionAtK
-from pushrank.theory.covering import PARAGRAPHS, ErrorBound, LogCovering, TrainingMargins
+from pushrank.theory.covering import PARAGRAPHS, ErrorBound, LogCovering, TrainingMargins, check_numbers
 
 __all__ = [
     "corollaries_8_and_10",
@@ -44,7 +44,7 @@ shared_docs = shared_docs_from(
 coef : array-like of shape (n_features,)
     The coefficients w; the bound holds for any.
 batches : iterable of (X, y)
-    The batches of the stream, rows and labels; it is read once.
+    The batches of the stream, which is read once. Those of one class are left out.
 k : int or float
     A number of rows, or a fraction of each batch's positives; at most as many as these.
 variant : {"avg", "max"}
@@ -63,14 +63,13 @@ TypeError
     When k is not a number.
 ValueError
     When k or the variant is out of range, there is no batch of both classes, lengths differ, or a number is
-    not finite.
-
-Notes
------
-O(n_features + log k) for each row. Batches of one class are left out.""",
-        "n_batches": """The number T of batches, each drawn independently of the others and of the
-coefficients before it.""",
-        "batch_size": "The number b of rows of a batch, at least 1.",
+    not finite.""",
+        "stream": """n_batches : int
+    The number T of batches, each drawn independently of the others and of the coefficients before it.
+batch_size : int
+    The number b of rows of a batch, at least 1.
+kappa : float
+base_rate : float""",
         "kappa": "The length of a list as a fraction of its positives, in (0, 1].",
         "base_rate": "The share q of positives in the population, in (0, 1).",
         "radius": "The largest norm R of a row, positive.",
@@ -95,20 +94,13 @@ def precision_at_k_bound(
     :math:`1 - \delta`, for all f of the class at once,
 
     .. math::
-
         \mathrm{prec}_\lambda(f) \ge \widehat{\mathrm{prec}}_{@k}(f - \theta y)
         - \frac{2}{\lambda} \sqrt{\frac{\ln N(F, \theta / 4) + \ln(2 / \delta)}{2 n}} ,
 
-    the precision on the training rows being taken with the scores of the positives lowered by the margin.
+    the scores of training positives being lowered by the margin. The bound is pushrank's, for scores without
+    ties, and proved on the page :doc:`/papers/kar_2015`. O(n).
 
-    Derived for pushrank, for rows drawn independently and scores without ties:
-    :func:`~pushrank.theory.kar_2015.theorem_12` needs a finite class and the share of positives. O(n). The
-    proof is on the page :doc:`/papers/kar_2015`.
-
-    Kar, Narasimhan and Jain, *Surrogate functions for maximizing precision at the top*, ICML 2015; Massart,
-    Annals of Probability 18 (1990).
-
-    %(labels_and_scores)s
+    %(rows)s
     k : int
         The length of the list, from 1 to n.
     %(covering_parameters)s
@@ -122,8 +114,7 @@ def precision_at_k_bound(
 
     Examples
     --------
-    >>> y = [0] * 50_000 + [1] * 50_000
-    >>> scores = [i / 1e6 for i in range(50_000)] + [1.0 + i / 1e6 for i in range(50_000)]
+    >>> y, scores = [0] * 50_000 + [1] * 50_000, np.arange(100_000) / 1e6 + np.repeat([0, 1], 50_000)
     >>> round(precision_at_k_bound(y, scores, 25_000, 0.5, log_covering_number=20.0), 3)
     0.913
     """
@@ -145,15 +136,11 @@ def theorems_7_and_9(
 ) -> float:
     r"""Return a bound on the mistakes of Perceptron@k on a stream by the surrogate loss of any coefficients.
 
-    Theorem 7 is for Perceptron@k-avg, with the surrogate :math:`L = L^{\mathrm{avg}}` of
-    :class:`pushrank.objectives.PrecisionAtK`; theorem 9 for Perceptron@k-max, with :math:`L^{\max}`:
-
     .. math:: \sum_t \Delta_t \le \Bigl(\|w\| R \sqrt{4 k} + \sqrt{\sum_t L_t(w)}\Bigr)^2
 
-    R is the largest norm of a row, and k the longest list of a batch. ``PerceptronAtK.mistake_bound_`` is
-    this bound at about the best multiple of the learned weights.
-
-    Kar, Narasimhan and Jain, ICML 2015, theorems 7 and 9.
+    L is the surrogate avg of :class:`pushrank.objectives.PrecisionAtK` for Perceptron@k-avg (Kar et al.,
+    theorem 7), and max for Perceptron@k-max (theorem 9), R the largest norm of a row, and k the longest list
+    of a batch. ``PerceptronAtK.mistake_bound_`` is about the least over multiples of the learned weights.
 
     %(mistakes)s
 
@@ -184,11 +171,9 @@ def corollaries_8_and_10(
 
     .. math:: \sum_t \Delta_t \le \frac{4 k R^2}{\gamma^2}
 
-    Corollary 8 is for Perceptron@k-avg: in every batch of m positives the mean score of the
+    Corollary 8 of Kar et al. is for Perceptron@k-avg: in every batch of m positives the mean score of the
     :math:`m - k + 1` lowest is :math:`\gamma` above the highest negative, at unit norm of w. Corollary 10 is
     for Perceptron@k-max: the lowest positive is. Without such a margin the bound is infinite.
-
-    Kar, Narasimhan and Jain, ICML 2015, definitions 4 and 5, corollaries 8 and 10.
 
     %(mistakes)s
 
@@ -258,21 +243,13 @@ def theorem_12(
     In a sample of b rows, with probability at least :math:`1 - \delta`, for all w of a finite class W,
 
     .. math::
-
         |\mathrm{prec}_\kappa(w; Z) - \mathrm{prec}_\kappa(w; S)| &\le
         \frac{(1 + \kappa) \varepsilon + 1 / b}{\kappa q} , \qquad
         \varepsilon = \sqrt{\frac{\ln(4 |W| / \delta)}{2 b}} , \\
         |\ell(w; Z) - \ell(w; S)| &\le (3 + 10 B) \frac{\varepsilon + 1 / b}{\kappa q}
 
-    for the surrogates ramp, avg and max divided by k, if no absolute score exceeds B. For b rows drawn
-    without replacement, :math:`4 |W|` becomes :math:`8 e |W|`.
-
-    The paper states :math:`O(\sqrt{\ln(1 / \delta) / b})`. The constants are derived on the page
-    :doc:`/papers/kar_2015`, for scores without ties and a list of the sample with
-    :math:`|k - \kappa n_+| \le 1`.
-
-    Kar, Narasimhan and Jain, ICML 2015, definition 11 and theorem 12; Massart, Annals of Probability 18
-    (1990); Gross and Nesme, *Note on sampling without replacing from a finite collection of matrices* (2010).
+    for the surrogates ramp, avg and max divided by k, if no absolute score exceeds B, and scores without
+    ties. Kar et al., theorem 12, state :math:`O(\sqrt{\ln(1 / \delta) / b})`.
 
     Parameters
     ----------
@@ -283,51 +260,40 @@ def theorem_12(
     largest_score : float, optional
         The bound B of a surrogate's scores, at least 0; by default the bound is that of precision itself.
     log_class_size : float, default=0.0
-        :math:`\ln |W|`; 0 for coefficients that were chosen before the sample was drawn. For an infinite
-        class take the covering number at a scale, and add four times the scale to the bound: a surrogate
-        changes by at most twice as much as the scores.
+        :math:`\ln |W|`; 0 for coefficients that were chosen before the sample was drawn.
     replacement : bool, default=True
-        Whether rows are drawn independently, or without replacement from a finite population.
+        Whether rows are drawn independently, or without replacement from a finite population, where
+        :math:`4 |W|` becomes :math:`8 e |W|`.
     delta : float
 
-    Returns
-    -------
-    float
-        At least 0; a value of 1 or more says nothing about precision.
-
-    %(range_errors)s
+    %(chance range_errors)s
 
     Examples
     --------
     >>> round(theorem_12(100_000, 0.25, 0.5), 3)
     0.047
     """
-    check_number("log_class_size", log_class_size, 0.0)
+    check_numbers(log_class_size=log_class_size)
     log_events = math.log(4.0 if replacement else 8.0 * math.e) + log_class_size
-    epsilon = _deviation(log_events, n_rows, kappa, base_rate, delta)
+    sample = _Sample(log_events, n_rows, kappa, base_rate, delta)
     if largest_score is None:
-        return _precision_excess(epsilon, n_rows, kappa, base_rate)
-    check_number("largest_score", largest_score, 0.0)
-    return _surrogate_excess(epsilon, n_rows, kappa, base_rate, largest_score)
+        return sample.precision_excess
+    check_numbers(largest_score=largest_score)
+    return sample.surrogate_excess(largest_score)
 
 
-def _deviation(log_events: float, n_rows: int, kappa: float, base_rate: float, delta: float) -> float:
-    """Return the epsilon of Massart's inequality, for so many events."""
-    check_number("n_rows", n_rows, 1, integer=True)
-    check_number("kappa", kappa, most=1.0, above=0.0)
-    check_number("base_rate", base_rate, above=0.0, below=1.0)
-    check_number("delta", delta, above=0.0, below=1.0)
-    return math.sqrt((log_events - math.log(delta)) / (2.0 * n_rows))
+class _Sample:
+    """How far a sample may be from the population, by Massart's inequality for so many events."""
 
+    def __init__(self, log_events: float, n_rows: int, kappa: float, base_rate: float, delta: float) -> None:
+        check_numbers(n_rows=n_rows, kappa=kappa, base_rate=base_rate, delta=delta)
+        epsilon, listed = math.sqrt((log_events - math.log(delta)) / (2.0 * n_rows)), kappa * base_rate
+        self.precision_excess = ((1.0 + kappa) * epsilon + 1.0 / n_rows) / listed
+        self.spread_of_lengths = (kappa * epsilon + 1.0 / n_rows) / listed
+        self._unit = (epsilon + 1.0 / n_rows) / listed
 
-def _precision_excess(epsilon: float, n_rows: int, kappa: float, base_rate: float) -> float:
-    return ((1.0 + kappa) * epsilon + 1.0 / n_rows) / (kappa * base_rate)
-
-
-def _surrogate_excess(
-    epsilon: float, n_rows: int, kappa: float, base_rate: float, largest_score: float
-) -> float:
-    return (3.0 + 10.0 * largest_score) * (epsilon + 1.0 / n_rows) / (kappa * base_rate)
+    def surrogate_excess(self, largest_score: float) -> float:
+        return (3.0 + 10.0 * largest_score) * self._unit
 
 
 @shared_docs
@@ -342,46 +308,33 @@ def theorem_13(
 ) -> ErrorBound:
     r"""Return a bound on the mean loss, on the population, of the coefficients before each batch of a stream.
 
-    For any algorithm that learns from one batch after another, with probability at least :math:`1 - \delta`,
+    For any algorithm that learns from one batch after another, and the coefficients :math:`w^t` before each,
+    with probability at least :math:`1 - \delta`,
 
-    .. math::
-
-        \frac1T \sum_t \mathrm{prec}_\kappa(w^t; Z) \le \frac1T \sum_t \frac{\Delta_t}{k_t}
+    .. math:: \frac1T \sum_t \mathrm{prec}_\kappa(w^t; Z) \le \frac1T \sum_t \frac{\Delta_t}{k_t}
         + \frac{(1 + \kappa) \varepsilon + 1 / b}{\kappa q} , \qquad
-        \varepsilon = \sqrt{\frac{\ln(4 T / \delta)}{2 b}}
+        \varepsilon = \sqrt{\frac{\ln(4 T / \delta)}{2 b}} .
 
-    where :math:`w^t` are the coefficients before the batch t.
-
-    :func:`theorem_12` for one function and each batch, with a chance of :math:`\delta / T`. The paper divides
-    :math:`\Delta_t` by b in place of :math:`k_t`, a slip.
-
-    Kar, Narasimhan and Jain, ICML 2015, theorem 13.
+    Kar et al., theorem 13, in which :math:`\Delta_t` is divided by b, a slip.
 
     Parameters
     ----------
     mistake_rate : float
         The mean over batches of the share of the first :math:`k_t` rows that were negative, from 0 to 1:
         ``mistake_rate_`` of a ranker after one pass.
-    n_batches : int
-    batch_size : int
-    kappa : float
-    base_rate : float
+    %(stream)s
     delta : float
 
-    %(error_bound)s
-
-    %(range_errors)s
+    %(error_bound range_errors)s
 
     Examples
     --------
     >>> round(theorem_13(0.1, 50, 20_000, 0.5, 0.5).bound, 3)
     0.187
     """
-    check_number("mistake_rate", mistake_rate, 0.0, 1.0)
-    check_number("n_batches", n_batches, 1, integer=True)
+    check_numbers(mistake_rate=mistake_rate, n_batches=n_batches)
     # A union bound over the batches, each with four tails.
-    epsilon = _deviation(math.log(4.0 * n_batches), batch_size, kappa, base_rate, delta)
-    excess = _precision_excess(epsilon, batch_size, kappa, base_rate)
+    excess = _Sample(math.log(4.0 * n_batches), batch_size, kappa, base_rate, delta).precision_excess
     return ErrorBound(mistake_rate + excess, mistake_rate, excess)
 
 
@@ -403,7 +356,6 @@ def corollary_14(
     With probability at least :math:`1 - \delta`,
 
     .. math::
-
         \frac1T \sum_t \mathrm{prec}_\kappa(w^t; Z) &\le \frac{1 + \rho}{1 - \rho} \Bigl(
         \frac{2 \|w^*\| R}{\sqrt T} + \sqrt{\ell(w^*; Z) + \beta}\Bigr)^2
         + \frac{(1 + \kappa) \varepsilon + 1 / b}{\kappa q} , \\
@@ -411,13 +363,8 @@ def corollary_14(
         \rho = \frac{\kappa \varepsilon + 1 / b}{\kappa q} , \quad
         \beta = (3 + 10 \|w^*\| R) \frac{\varepsilon + 1 / b}{\kappa q} ,
 
-    :math:`\ell` being the surrogate avg for Perceptron@k-avg and the surrogate max for Perceptron@k-max, of
-    which the paper says that a similar statement holds: it is this one, by theorem 9 in place of theorem 7.
-
-    Derived from :func:`theorems_7_and_9` and :func:`theorem_12` on the page :doc:`/papers/kar_2015`, which
-    corrects the paper's constant C.
-
-    Kar, Narasimhan and Jain, ICML 2015, corollary 14.
+    by the surrogate avg for Perceptron@k-avg and max for Perceptron@k-max. Kar et al., corollary 14, with its
+    constant C corrected on the page :doc:`/papers/kar_2015`.
 
     Parameters
     ----------
@@ -426,18 +373,13 @@ def corollary_14(
     coef_norm : float
         The norm of :math:`w^*`, at least 0.
     radius : float
-    n_batches : int
-    batch_size : int
-    kappa : float
-    base_rate : float
+    %(stream)s
     variant : {"avg", "max"}, default="avg"
         The perceptron, and the surrogate that ``surrogate_loss`` is of; the constants are those of both.
     delta : float
 
-    Returns
-    -------
-    float
-        A value of 1 or more says nothing; it is infinite if batches are so short that :math:`\rho \ge 1`.
+    %(chance)s
+        It is infinite if batches are so short that :math:`\rho \ge 1`.
 
     %(range_errors)s
 
@@ -447,19 +389,14 @@ def corollary_14(
     0.058
     """
     _check_variant(variant)
-    check_number("surrogate_loss", surrogate_loss, 0.0)
-    check_number("coef_norm", coef_norm, 0.0)
-    check_number("radius", radius, above=0.0)
-    check_number("n_batches", n_batches, 1, integer=True)
-    epsilon = _deviation(math.log(8.0 * n_batches), batch_size, kappa, base_rate, delta)
-    spread = (kappa * epsilon + 1.0 / batch_size) / (kappa * base_rate)
-    if spread >= 1.0:
+    check_numbers(surrogate_loss=surrogate_loss, coef_norm=coef_norm, radius=radius, n_batches=n_batches)
+    batch = _Sample(math.log(8.0 * n_batches), batch_size, kappa, base_rate, delta)
+    if (spread := batch.spread_of_lengths) >= 1.0:
         return math.inf
     largest_score = coef_norm * radius
-    batch_loss = surrogate_loss + _surrogate_excess(epsilon, batch_size, kappa, base_rate, largest_score)
-    mistakes = (2.0 * largest_score / math.sqrt(n_batches) + math.sqrt(batch_loss)) ** 2
-    excess = _precision_excess(epsilon, batch_size, kappa, base_rate)
-    return (1.0 + spread) / (1.0 - spread) * mistakes + excess
+    root_of_loss = math.sqrt(surrogate_loss + batch.surrogate_excess(largest_score))
+    mistakes = (2.0 * largest_score / math.sqrt(n_batches) + root_of_loss) ** 2
+    return (1.0 + spread) / (1.0 - spread) * mistakes + batch.precision_excess
 
 
 @shared_docs
@@ -480,45 +417,28 @@ def theorem_15(
     With probability at least :math:`1 - \delta`, for all :math:`w^*` with :math:`\|w^*\| \le r`,
 
     .. math::
-
         \ell^{\mathrm{avg}}(\bar w; Z) - \ell^{\mathrm{avg}}(w^*; Z) \le
         \frac{1}{\sqrt T} \Bigl(\frac{2 r^2}{\eta_0} + 4 \eta_0 R^2\Bigr)
         + 2 (3 + 10 r R) \frac{\varepsilon + 1 / b}{\kappa q} + \frac{2 r R}{T} , \qquad
         \varepsilon = \sqrt{\frac{\ln(8 T / \delta)}{2 b}} ,
 
-    where :math:`\bar w` is the mean of the coefficients after each batch, which algorithm 3 and
-    ``SGDAtK(surrogate="avg", radius=r)`` return, from one pass that begins at zero. The steps are
-    :math:`\eta_0 / \sqrt t` on the surrogate divided by k. For the mean of the coefficients before each batch
-    the last term is zero.
-
-    Derived from the regret of projected gradient descent and :func:`theorem_12` on the page
-    :doc:`/papers/kar_2015`.
-
-    Kar, Narasimhan and Jain, ICML 2015, theorem 15; Zinkevich, *Online convex programming and generalized
-    infinitesimal gradient ascent*, ICML 2003.
+    for the mean :math:`\bar w` of the coefficients after each batch, which algorithm 3 and
+    ``SGDAtK(surrogate="avg", radius=r)`` return, from one pass that begins at zero with steps
+    :math:`\eta_0 / \sqrt t` on the surrogate divided by k. Kar et al., theorem 15.
 
     Parameters
     ----------
     coef_norm : float
         The radius r of the ball that coefficients are projected onto, positive.
     radius : float
-    n_batches : int
-    batch_size : int
-    kappa : float
-    base_rate : float
+    %(stream)s
     average : {"after", "before"}, default="after"
-        Whether :math:`\bar w` is the mean after every batch or before.
+        Whether :math:`\bar w` is the mean after every batch or before, where the last term is zero.
     eta0 : float, optional
-        The first step, positive; by default the best, :math:`r / (\sqrt 2 R)`, which makes the first term
-        :math:`4 \sqrt 2\, r R / \sqrt T`.
+        The first step, positive; by default the best, :math:`r / (\sqrt 2 R)`.
     delta : float
 
-    Returns
-    -------
-    float
-        The right-hand side.
-
-    %(range_errors)s
+    %(chance range_errors)s
 
     Examples
     --------
@@ -526,15 +446,14 @@ def theorem_15(
     0.145
     """
     check_number("coef_norm", coef_norm, above=0.0)
-    check_number("radius", radius, above=0.0)
-    check_number("n_batches", n_batches, 1, integer=True)
+    check_numbers(radius=radius, n_batches=n_batches)
     if average not in ("after", "before"):
         raise ValueError(f"average must be one of ['after', 'before'], got {average!r}.")
     # The default minimises the sum of the two terms of the regret.
     step = coef_norm / (math.sqrt(2.0) * radius) if eta0 is None else eta0
-    check_number("eta0", step, above=0.0)
-    epsilon = _deviation(math.log(8.0 * n_batches), batch_size, kappa, base_rate, delta)
+    check_numbers(eta0=step)
+    batch = _Sample(math.log(8.0 * n_batches), batch_size, kappa, base_rate, delta)
     regret = (2.0 * coef_norm**2 / step + 4.0 * step * radius**2) / math.sqrt(n_batches)
     # The two means differ by the last coefficients over T, and the surrogate grows by 2 R a unit.
     regret += 2.0 * coef_norm * radius / n_batches if average == "after" else 0.0
-    return regret + 2.0 * _surrogate_excess(epsilon, batch_size, kappa, base_rate, coef_norm * radius)
+    return regret + 2.0 * batch.surrogate_excess(coef_norm * radius)

@@ -19,6 +19,7 @@ from pushrank._numeric import Floats
 from pushrank._validation import check_ordered_categorical
 from pushrank.pairs import CrucialSample, GradedSample, Sample
 from pushrank.pairs.targets import check_pairs_alone, sample_of_labels, sample_of_pairs
+from pushrank.theory.covering import shared_docs
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,17 +34,16 @@ class MaxMargin:
     weights : ndarray of shape (n_rankers,)
         Weights :math:`\lambda` with :math:`\|\lambda\|_1 \le 1` whose least margin is ``value``.
     net_row_weights : ndarray of shape (n_rows,)
-        The weight of each row as a better row less that as a worse one, under the worst distribution d
-        over the pairs. ``bound`` follows from it alone.
+        The weight of each row as a better row less that as a worse one, under the worst distribution d over
+        the pairs. ``bound`` follows from it alone.
     bound : float
         The largest edge :math:`|\sum_{ik} d_{ik} (h_j(x_i) - h_j(x_k))|` of a ranker under d (without the
         absolute value if weights must not be negative), at least 0: by duality no margin is larger.
 
     Examples
     --------
-    >>> margin = max_margin([[1.0], [0.0]], [1, 0])
-    >>> margin.value, margin.weights.tolist(), margin.net_row_weights.tolist()
-    (1.0, [1.0], [1.0, -1.0])
+    >>> max_margin([[1.0], [0.0]], [1, 0]).value
+    1.0
     """
 
     value: float
@@ -52,6 +52,7 @@ class MaxMargin:
     bound: float
 
 
+@shared_docs
 def max_margin(
     H: Any,
     y: ArrayLike | None = None,
@@ -63,27 +64,19 @@ def max_margin(
     r"""Return the largest ranking margin that a weighted vote of weak rankers can have.
 
     .. math::
-
         \rho = \max_{\|\lambda\|_1 \le 1}\; \min_{(i, k)}\; \sum_j \lambda_j (h_j(x_i) - h_j(x_k))
              = \min_d\; \max_j\; \Bigl|\sum_{(i, k)} d_{ik} (h_j(x_i) - h_j(x_k))\Bigr| ,
 
-    over the pairs in which row i should stand above row k, and distributions d over them.
-
-    A linear program (HiGHS) with a constraint a row for classes and grades, and a constraint a pair for
-    explicit pairs. Ties have the margin zero.
-
-    Rudin, Cortes, Mohri and Schapire, *Margin-based ranking meets boosting in the middle*, COLT 2005,
-    section 4.2, equation (3); von Neumann's minimax theorem.
+    over the pairs in which row i should stand above row k, and distributions d over them. Ties have the
+    margin zero. The linear program (HiGHS) has a constraint a row for classes and grades, and a constraint a
+    pair for explicit pairs. Rudin, Cortes, Mohri and Schapire, COLT 2005, section 4.2, equation (3).
 
     Parameters
     ----------
     H : array-like or sparse matrix of shape (n_rows, n_rankers)
         The values of the weak rankers, such as the ``value_matrix`` of a fitted family.
     y : array-like of shape (n_rows,), optional
-        Two classes, or grades of relevance, which must be numbers; each row should stand above those with a
-        lower one.
     qid : array-like of shape (n_rows,), optional
-        Query groups, within which rows are compared.
     pairs : (better, worse) or (better, worse, weight), optional
         Explicit pairs of row numbers, in place of ``y``; pairs of weight zero do not count.
     positive : bool, default=False
@@ -92,8 +85,7 @@ def max_margin(
     Returns
     -------
     MaxMargin
-        The value with its certificate. ``value`` is 0, with weights of zero, if no weights rank all pairs
-        rightly.
+        The value with its certificate: 0, with weights of zero, if no weights rank all pairs rightly.
 
     Raises
     ------

@@ -2,10 +2,9 @@ r"""Margins in ranking: a bound on misranked pairs of new data, and the growth o
 
 Cynthia Rudin, Corinna Cortes, Mehryar Mohri, Robert Schapire, *Margin-based ranking meets boosting in the
 middle*, COLT 2005: theorem 1 as printed, with crucial pairs; a tighter bound of its kind for two classes;
-and a correction of lemma 1 and theorem 2, which are false as printed. :func:`pushrank.theory.max_margin`
-computes the largest margin of the paper's section 2. The intercept by which RankBoost classifies as AdaBoost
-does is that of its sequel, Rudin and Schapire, *Margin-based ranking and an equivalence between AdaBoost and
-RankBoost*, JMLR 10 (2009), 2193-2232.
+and a correction of lemma 1 and theorem 2, which are false as printed. Its sequel, Rudin and Schapire,
+*Margin-based ranking and an equivalence between AdaBoost and RankBoost*, JMLR 10 (2009), 2193-2232, has the
+intercept by which RankBoost classifies as AdaBoost does.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from pushrank.metrics.roc import auc
 from pushrank.pairs import BipartiteSample, log_inner_sums
 from pushrank.pairs.exponential import adaboost_threshold
 from pushrank.theory import covering
-from pushrank.theory.covering import ErrorBound, LogCovering
+from pushrank.theory.covering import ErrorBound, LogCovering, check_numbers
 from pushrank.theory.margin import sample_of_rows
 
 __all__ = ["adaboost_intercept", "smooth_margin_progress", "theorem_1"]
@@ -47,31 +46,16 @@ def margin_ranking_bound(
 
     With probability at least :math:`1 - \delta`, for all f of the class at once,
 
-    .. math::
-
-        P(f(x) \le f(\tilde x)) \le \frac{1}{IK} \sum_{i,k} 1[f(x_i) - f(\tilde x_k) \le \theta]
+    .. math:: P(f(x) \le f(\tilde x)) \le \frac{1}{IK} \sum_{i,k} 1[f(x_i) - f(\tilde x_k) \le \theta]
         + \sqrt{\frac{\ln N(F, \theta / 4) + \ln(1 / \delta)}{2 \min(I, K)}} .
 
-    Derived for pushrank. With any share of positives, the excess of
-    :func:`~pushrank.theory.rudin_2005.theorem_1` is at least 10 times as large. O(n log n). The proof is on
-    the page :doc:`/papers/rudin_2005`.
+    The bound is pushrank's, and proved on the page :doc:`/papers/rudin_2005`. O(n log n).
 
-    Rudin, Cortes, Mohri and Schapire, COLT 2005, theorem 1; Hoeffding, *Probability inequalities for sums of
-    bounded random variables*, JASA 58 (1963), section 5b.
-
-    %(labels_and_scores covering_parameters)s
-
-    Returns
-    -------
-    float
-        At least 0; a value of 1 or more says nothing.
-
-    %(errors)s
+    %(rows covering_parameters chance errors)s
 
     Examples
     --------
-    >>> y = [0] * 5000 + [1] * 5000
-    >>> scores = [0.0] * 5000 + [1.0] * 5000
+    >>> y, scores = [0] * 5000 + [1] * 5000, [0.0] * 5000 + [1.0] * 5000
     >>> round(margin_ranking_bound(y, scores, 0.5, log_covering_number=20.0), 3)
     0.048
     """
@@ -106,37 +90,26 @@ def theorem_1(
     pair_probability: float | None = None,
     delta: float = 0.05,
 ) -> ErrorBound:
-    r"""Return the paper's bound on the share of crucial pairs that are misranked.
+    r"""Return the paper's bound on the share of crucial pairs that are misranked (COLT 2005, theorem 1).
 
     For m rows drawn independently from one distribution D, :math:`\pi(x, x')` is one if x should stand above
     x'. With :math:`E = E_{x, x' \sim D}\, \pi(x, x')`, except with a chance of
     :math:`2 N(F, \varepsilon \theta / 8)\, e^{-m (\varepsilon E)^2 / 8}`, for all f of the class at once,
 
-    .. math::
+    .. math:: \frac{E\bigl[1[f(x) \le f(x')]\, \pi(x, x')\bigr]}{E} \le \varepsilon +
+        \frac{\sum_{ik} 1[f(x_i) - f(x_k) \le \theta]\, \pi(x_i, x_k)}{\sum_{ik} \pi(x_i, x_k)} .
 
-        \frac{E\bigl[1[f(x) \le f(x')]\, \pi(x, x')\bigr]}{E} \le
-        \frac{\sum_{ik} 1[f(x_i) - f(x_k) \le \theta]\, \pi(x_i, x_k)}{\sum_{ik} \pi(x_i, x_k)} + \varepsilon
-
-    The excess is the least :math:`\varepsilon` at which the chance is :math:`\delta`; for a finite class
-    :math:`\sqrt{8 (\ln 2 |F| + \ln(1 / \delta)) / m} / E`.
-
-    O(m log m) for two classes and grades; otherwise linear in the number of pairs. A tighter bound for two
-    classes is :func:`pushrank.theory.margin_ranking_bound`.
-
-    Rudin, Cortes, Mohri and Schapire, COLT 2005, theorem 1; its remark on finite classes writes
-    :math:`\varepsilon \theta / 4` for the scale.
+    The excess is the least :math:`\varepsilon` at which the chance is :math:`\delta`. O(m log m) for two
+    classes and grades; otherwise linear in the number of pairs.
 
     Parameters
     ----------
     scores : array-like of shape (m,)
-        The finite scores of the training rows, by a function of the class that the covering number counts.
+        The finite scores of the rows, by a function of the class that the covering number counts.
     y : array-like of shape (m,), optional
-        Two classes, or grades of relevance, which must be numbers; each row should stand above those with a
-        lower one.
     theta : float
     log_covering_number : callable or float
     qid : array-like of shape (m,), optional
-        Query groups, within which rows are compared.
     pairs : (better, worse), optional
         The crucial pairs as row numbers, in place of ``y``: all for which :math:`\pi` is one.
     pair_probability : float, optional
@@ -156,14 +129,13 @@ def theorem_1(
 
     Examples
     --------
-    >>> scores = np.arange(9000.0)
-    >>> bound = theorem_1(scores, np.repeat([0, 1, 2], 3000), theta=0.5, log_covering_number=2.0)
-    >>> round(bound.training_error, 3), round(bound.excess, 3)
-    (0.0, 0.213)
+    >>> scores, grades = np.arange(9000.0), np.repeat([0, 1, 2], 3000)
+    >>> round(theorem_1(scores, grades, theta=0.5, log_covering_number=2.0).excess, 3)
+    0.213
     """
     values = column(scores, "scores").astype(np.float64)
     assert_all_finite(values, input_name="scores")
-    check_number("theta", theta, above=0.0)
+    check_numbers(theta=theta)
     # A pair that occurs twice, or in both directions, would have a weight other than zero and one.
     if pairs is not None:
         columns: Any = pairs
@@ -181,16 +153,17 @@ def theorem_1(
     share = n_pairs / (m * (m - 1.0)) if pair_probability is None else pair_probability
     check_number("pair_probability", share, most=0.5, above=0.0)
 
-    def log_failure(epsilon: float) -> float:
-        log_cover = covering.log_size(log_covering_number, epsilon * theta / 8.0)
-        return math.log(2.0) + log_cover - m * (epsilon * share) ** 2 / 8.0
-
-    excess = covering.smallest_excess(log_failure, delta)
     # The sums of this loss over the better rows count, for each worse row, the pairs within the margin.
     within = np.exp(log_inner_sums(_WithinMargin(theta), sample, values).log_sums)
     weights = 1.0 if sample.negative_weights is None else sample.negative_weights
     error = float(np.sum(weights * within)) / n_pairs
-    return ErrorBound(error + excess, error, excess)
+    return covering.least_bound(
+        error,
+        lambda excess: math.log(2.0) - m * (excess * share) ** 2 / 8.0,
+        log_covering_number,
+        theta,
+        delta,
+    )
 
 
 @covering.shared_docs
@@ -198,16 +171,12 @@ def smooth_margin_progress(smooth_margin: float, edge: float, norm: float) -> fl
     r"""Return a lower bound on the rise of the smooth margin in a round of Smooth Margin Ranking.
 
     .. math::
-
         g_{t+1} - g_t \ge \frac{1}{s_{t+1}} \mathrm{RE}\Bigl(\frac{1 + g_t}{2} \| \frac{1 + r_t}{2}\Bigr)
         \ge \frac{(r_t - g_t)^2}{2 s_{t+1}} , \qquad
         \mathrm{RE}(u \| v) = u \ln\frac uv + (1 - u) \ln\frac{1 - u}{1 - v}
 
-    Lemma 1 and theorem 2 of the paper state :math:`\alpha_t (r_t - g_t) / (2 s_{t+1})`, which is false where
-    the ranker ties pairs. The bound here suffices for what they are used for. A counter-example and the proof
-    are on the page :doc:`/papers/rudin_2005`.
-
-    Rudin, Cortes, Mohri and Schapire, COLT 2005, lemma 1 and theorem 2.
+    Lemma 1 and theorem 2 of Rudin, Cortes, Mohri and Schapire, COLT 2005, are false where the ranker ties
+    pairs. A counter-example and the proof of this bound are on the page :doc:`/papers/rudin_2005`.
 
     Parameters
     ----------
@@ -232,7 +201,7 @@ def smooth_margin_progress(smooth_margin: float, edge: float, norm: float) -> fl
     """
     check_number("smooth_margin", smooth_margin, 0.0, below=1.0)
     check_number("edge", edge, least=smooth_margin, below=1.0)
-    check_number("norm", norm, above=0.0)
+    check_numbers(norm=norm)
     u, v = 0.5 * (1.0 + smooth_margin), 0.5 * (1.0 + edge)
     return float(rel_entr(u, v) + rel_entr(1.0 - u, 1.0 - v)) / norm
 
@@ -246,20 +215,13 @@ def adaboost_intercept(
     With :math:`F_+ = \sum_i e^{-f(x_i)}` and :math:`F_- = \sum_k e^{f(\tilde x_k)}`, RankBoost minimises
     :math:`F_+ F_-`, which no intercept changes, and AdaBoost :math:`F_+ + F_-`. For every f
 
-    .. math::
-
-        \min_b \; e^{-b} F_+ + e^{b} F_- = 2 \sqrt{F_+ F_-} , \qquad b = \frac12 \ln \frac{F_+}{F_-} ,
+    .. math:: \min_b \; e^{-b} F_+ + e^{b} F_- = 2 \sqrt{F_+ F_-} , \qquad b = \frac12 \ln \frac{F_+}{F_-} ,
 
     so that f minimises RankBoost's loss if and only if :math:`f + b` minimises AdaBoost's over the same weak
-    rankers and a constant, and :math:`f + b > 0` is then AdaBoost's classifier. O(n).
-    ``RankBoost(threshold="adaboost")`` predicts by it.
+    rankers and a constant, and :math:`f + b > 0` is then AdaBoost's classifier, by which
+    ``RankBoost(threshold="adaboost")`` predicts. O(n). Rudin and Schapire, JMLR 10 (2009).
 
-    Rudin and Schapire, JMLR 10 (2009).
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-    scores : array-like of shape (n,)
+    %(rows)s
     sample_weight : array-like of shape (n,), optional
         Non-negative weights of the rows in both sums.
     pos_label : label, optional

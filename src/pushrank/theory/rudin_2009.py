@@ -24,7 +24,7 @@ from pushrank.metrics.pairwise import margin_error, r_max, rp_error
 from pushrank.objectives import PushObjective
 from pushrank.prices import Price
 from pushrank.theory import covering
-from pushrank.theory.covering import ErrorBound, LogCovering
+from pushrank.theory.covering import ErrorBound, LogCovering, check_numbers
 
 __all__ = [
     "HeightRange",
@@ -51,51 +51,33 @@ def p_norm_push_bound(
 ) -> float:
     r"""Return a bound on the P-Norm Push's error of new data.
 
-    With probability at least :math:`1 - \delta`, for all f of the class at once,
+    With :math:`L = \ln N(F, \theta / 4) + \ln(2 / \delta)`, :math:`\varepsilon_+ = \sqrt{L / (2 I)}` and
+    :math:`\varepsilon_- = \sqrt{L / (2 K)}`, with probability at least :math:`1 - \delta`, for all f of the
+    class at once,
 
     .. math::
-
         R_p(f) &= \Bigl(E_{\tilde x} \bigl[P_x(f(x) \le f(\tilde x))^p\bigr]\Bigr)^{1/p}
         \le \Bigl(\bigl(\hat R_p^\theta(f) + \varepsilon_+\bigr)^p + \varepsilon_-\Bigr)^{1/p}
         \le \hat R_p^\theta(f) + \varepsilon_+ + \varepsilon_-^{1/p} , \\
         \hat R_p^\theta(f) &= \Bigl(\frac1K \sum_k
         \Bigl(\frac1I \sum_i 1[f(x_i) - f(\tilde x_k) \le \theta]\Bigr)^p\Bigr)^{1/p} ,
 
-    :math:`\varepsilon_+ = \sqrt{L / (2 I)}`, :math:`\varepsilon_- = \sqrt{L / (2 K)}` and
-    :math:`L = \ln N(F, \theta / 4) + \ln(2 / \delta)`.
+    of which the value is the first right-hand side. The bound is pushrank's, and proved on the page
+    :doc:`/papers/rudin_2009`. O(n log n).
 
-    %(labels_and_scores)s
+    %(rows)s
     p : float
-    %(covering_parameters)s
-
-    Returns
-    -------
-    float
-        The first of the two right-hand sides, at least 0; a value of 1 or more says nothing.
-
-    %(errors)s
-
-    Notes
-    -----
-    Derived for pushrank. Its excess :math:`\varepsilon_+ + \varepsilon_-^{1/p}` is at most half of that of
-    :func:`~pushrank.theory.rudin_2009.theorems_2_and_3`, if this is below 2. For linear scores
-    :func:`log_covering_number` makes it explicit. O(n log n). The proof is on the page
-    :doc:`/papers/rudin_2009`.
-
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 4; Massart, *The tight constant in the
-    Dvoretzky-Kiefer-Wolfowitz inequality*, Annals of Probability 18 (1990).
+    %(covering_parameters chance errors)s
 
     Examples
     --------
-    >>> y = [0] * 50_000 + [1] * 50_000
-    >>> scores = [0.0] * 50_000 + [1.0] * 50_000
+    >>> y, scores = [0] * 50_000 + [1] * 50_000, [0.0] * 50_000 + [1.0] * 50_000
     >>> [round(p_norm_push_bound(y, scores, p, 0.5, log_covering_number=20.0), 3) for p in (1, 4)]
     [0.031, 0.352]
     """
     margins = covering.TrainingMargins(y_true, scores, theta, log_covering_number, delta, pos_label)
     training_error = float(rp_error(margins.is_positive, margins.lowered_scores, p, scale="mean"))
-    eps_positive = margins.deviation(margins.n_positive, 2)
-    eps_negative = margins.deviation(margins.n_negative, 2)
+    eps_positive, eps_negative = (margins.deviation(n, 2) for n in (margins.n_positive, margins.n_negative))
     # The right-hand side is computed in logarithms, because powers underflow at a large p.
     total = np.logaddexp(p * math.log(training_error + eps_positive), math.log(eps_negative))
     return float(np.exp(total / p))
@@ -127,9 +109,8 @@ def sample_size(epsilon: float, p: float, log_covering_number: float, *, delta: 
         I = \frac{L}{2 \varepsilon_+^2} , \; K = \frac{L}{2 \eta^{2p}} , \;
         L = \ln N(F, \theta / 4) + \ln(2 / \delta)
 
-    The number of negatives grows as :math:`\varepsilon^{-2p}`: the price of a bound for the top.
-
-    The same as for :func:`p_norm_push_bound`.
+    They are the fewest for the second right-hand side of :func:`p_norm_push_bound`. The negatives grow as
+    :math:`\varepsilon^{-2p}`, the price of a bound for the top.
 
     Parameters
     ----------
@@ -140,23 +121,14 @@ def sample_size(epsilon: float, p: float, log_covering_number: float, *, delta: 
         The natural logarithm of the covering number of the class at a quarter of the margin.
     delta : float
 
-    Returns
-    -------
-    SampleSize
-        A named tuple: ``n_positives``, ``n_negatives``, with the smallest sum for which the second
-        right-hand side of :func:`p_norm_push_bound` holds with `epsilon`.
-
-    %(count_errors)s
+    %(sample_size count_errors)s
 
     Examples
     --------
     >>> sample_size(0.1, 1, log_covering_number=20.0), sample_size(0.3, 4, log_covering_number=20.0)
     (SampleSize(n_positives=4738, n_negatives=4738), SampleSize(n_positives=55274, n_negatives=269373))
     """
-    check_number("epsilon", epsilon, above=0.0, below=1.0)
-    check_number("p", p, 1.0)
-    check_number("delta", delta, above=0.0, below=1.0)
-    check_number("log_covering_number", log_covering_number, 0.0)
+    check_numbers(epsilon=epsilon, p=p, delta=delta, log_covering_number=log_covering_number)
     room = 0.5 * (float(log_covering_number) + math.log(2.0 / delta))
 
     def log_counts(share: float) -> tuple[float, float]:
@@ -183,12 +155,8 @@ class HeightRange(NamedTuple):
 
     Parameters
     ----------
-    lower : float
-        The bound from below.
-    error : float
-        The error of the order, with the zero-one loss.
-    upper : float
-        The bound from above.
+    lower, error, upper : float
+        The error of the order, with the zero-one loss, between its two bounds.
     surrogate_error : float
         The error with the convex loss, which is no smaller.
 
@@ -217,21 +185,13 @@ def theorem_1(
 
     For every convex, non-negative, increasing g and every loss :math:`\ell(r) \ge 1[r \le 0]`,
 
-    .. math::
-
-        K g\Bigl(\frac{R_{\max}}{K}\Bigr) \le R_{g,1} = \sum_k g\Bigl(\sum_i 1[s_i \le t_k]\Bigr)
+    .. math:: K g\Bigl(\frac{R_{\max}}{K}\Bigr) \le R_{g,1} = \sum_k g\Bigl(\sum_i 1[s_i \le t_k]\Bigr)
         \le K g(R_{\max}) , \qquad R_{g,1} \le R_{g,\ell} .
 
-    O(n log n). For steep prices the bounds meet: :math:`g^{-1}(R_{g,1}) \to R_{\max}`.
+    For steep prices the bounds meet: :math:`g^{-1}(R_{g,1}) \to R_{\max}`. O(n log n).
+    Rudin, JMLR 10 (2009), theorem 1.
 
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), theorem 1.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        Labels of two values.
-    scores : array-like of shape (n,)
-        Finite scores, the higher the better.
+    %(rows)s
     price : Price or str, default="identity"
         The convex price g.
     loss : Loss or str, default="exponential"
@@ -252,8 +212,7 @@ def theorem_1(
     Examples
     --------
     >>> from pushrank.prices import Power
-    >>> height = theorem_1([0, 1, 0, 1], [1.0, 2.0, 2.5, 3.0], Power(2))
-    >>> height.lower, height.error, height.upper
+    >>> theorem_1([0, 1, 0, 1], [1.0, 2.0, 2.5, 3.0], Power(2))[:3]
     (0.5, 1.0, 2.0)
     """
     price, loss = prices.resolve(price), losses.resolve(loss)
@@ -289,70 +248,55 @@ def theorems_2_and_3(
     delta: float = 0.05,
     pos_label: Any = None,
 ) -> ErrorBound:
-    r"""Return the paper's bound on the P-Norm Push's error of new data.
+    r"""Return the paper's bound on the P-Norm Push's error of new data (JMLR 10, 2009, theorems 2 and 3).
 
     The chance that some f of the class has
 
-    .. math::
-
-        \Bigl(E_{\tilde x} \bigl[P_x(f(x) \le f(\tilde x))^p\bigr]\Bigr)^{1/p} \ge
+    .. math:: \Bigl(E_{\tilde x} \bigl[P_x(f(x) \le f(\tilde x))^p\bigr]\Bigr)^{1/p} \ge
         \Bigl(\frac1K \sum_k \Bigl(\frac1I \sum_i 1[f(x_i) - f(\tilde x_k) \le \theta]\Bigr)^p\Bigr)^{1/p}
         + \varepsilon
 
-    is by theorem 3 at most
+    is by theorem 3 at most, with :math:`R_{p,\min}` the least error of the population by any f of the class,
 
-    .. math::
-
-        2 N\Bigl(F, \frac{\varepsilon \theta}{8}\Bigr) \Bigl(\exp\Bigl(-2 K \max\Bigl\{
+    .. math:: 2 N\Bigl(F, \frac{\varepsilon \theta}{8}\Bigr) \Bigl(\exp\Bigl(-2 K \max\Bigl\{
         \frac{\varepsilon^2}{16} R_{p,\min}^{2(p-1)} , \Bigl(\frac{\varepsilon}{4}\Bigr)^{2p}\Bigr\}\Bigr)
-        + \exp\Bigl(-\frac{I \varepsilon^2}{8} + \ln K\Bigr)\Bigr) ,
+        + \exp\Bigl(-\frac{I \varepsilon^2}{8} + \ln K\Bigr)\Bigr) .
 
-    with :math:`R_{p,\min}` the least error of the population by any function of the class. Theorem 2 is the
-    case of :math:`R_{p,\min} = 0`. The excess is the least :math:`\varepsilon` at which the chance is
-    :math:`\delta`. The chance is that of :func:`lemma_9` at half of :math:`\varepsilon`, times N.
+    Theorem 2 is the case of :math:`R_{p,\min} = 0`. The excess is the least :math:`\varepsilon` at which the
+    chance is :math:`\delta`. O(n log n).
 
-    O(n log n). The training error is :func:`pushrank.metrics.margin_error`. A tighter bound of the same kind
-    is :func:`pushrank.theory.p_norm_push_bound`.
-
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), theorems 2 and 3.
-
-    %(labels_and_scores)s
+    %(rows)s
     p : float
     theta : float
     log_covering_number : callable or float
     least_error : float
         :math:`R_{p,\min}`, or a bound below it, from 0 to 1. It belongs to the population and cannot be
         computed from training rows. If it is positive the number of negatives grows no faster than
-        :math:`\varepsilon^{-2}`. The proof may stop at the least error of the members of the cover, which is
-        no less; where the error of each is known, the sum of :func:`lemma_9` over them is smaller still.
+        :math:`\varepsilon^{-2}`.
     delta : float
     pos_label : label, optional
 
-    %(error_bound)s
-
-    %(errors)s
+    %(error_bound errors)s
 
     Examples
     --------
     >>> y, scores = [0] * 50_000 + [1] * 50_000, [0.0] * 50_000 + [1.0] * 50_000
-    >>> [round(theorems_2_and_3(y, scores, p, 0.5, 20.0).bound, 3) for p in (1, 2, 4)]
-    [0.074, 0.496, 1.409]
+    >>> round(theorems_2_and_3(y, scores, 2, 0.5, 20.0).bound, 3)
+    0.496
     >>> round(theorems_2_and_3(y, scores, 2, 0.5, 20.0, least_error=0.2).bound, 3)
     0.308
     """
-    check_number("p", p, 1.0)
-    check_number("theta", theta, above=0.0)
-    check_number("least_error", least_error, 0.0, 1.0)
+    check_numbers(p=p, theta=theta, least_error=least_error)
     ranking = Ranking(y_true, scores, None, pos_label)
-    n_positives, n_negatives = ranking.total_positive, ranking.total_negative
-
-    def log_failure(epsilon: float) -> float:
-        log_cover = covering.log_size(log_covering_number, epsilon * theta / 8.0)
-        return log_cover + _log_chance(epsilon / 2.0, n_positives, n_negatives, p, least_error)
-
-    excess = covering.smallest_excess(log_failure, delta)
+    sizes = ranking.total_positive, ranking.total_negative
     error = float(margin_error(ranking.is_positive, ranking.scores, theta, p))
-    return ErrorBound(error + excess, error, excess)
+    return covering.least_bound(
+        error,
+        lambda epsilon: _log_chance(epsilon / 2.0, *sizes, p, least_error),
+        log_covering_number,
+        theta,
+        delta,
+    )
 
 
 @covering.shared_docs
@@ -363,14 +307,11 @@ def lemma_9(
 
     For a single f, and errors :math:`R_p` in which a Lipschitz function of the margin stands for the step,
 
-    .. math::
-
-        P\bigl(R_p(f) - \hat R_p(f) \ge \varepsilon\bigr) \le
-        2 \exp\Bigl(-2 K \max\Bigl\{\frac{\varepsilon^2}{4} R_p(f)^{2(p-1)} ,
-        \Bigl(\frac{\varepsilon}{2}\Bigr)^{2p}\Bigr\}\Bigr)
+    .. math:: P\bigl(R_p(f) - \hat R_p(f) \ge \varepsilon\bigr) \le 2 \exp\Bigl(-2 K \max\Bigl\{
+        \frac{\varepsilon^2}{4} R_p(f)^{2(p-1)} , \Bigl(\frac{\varepsilon}{2}\Bigr)^{2p}\Bigr\}\Bigr)
         + 2 \exp\Bigl(-\frac{I \varepsilon^2}{2} + \ln K\Bigr) .
 
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), lemma 9, from which theorems 2 and 3 follow by a cover.
+    Rudin, JMLR 10 (2009), lemma 9, from which theorems 2 and 3 follow by a cover.
 
     Parameters
     ----------
@@ -382,12 +323,7 @@ def lemma_9(
     true_error : float
         The error :math:`R_p(f)` of the population, or a bound below it, from 0 to 1.
 
-    Returns
-    -------
-    float
-        The right-hand side; a value of 1 or more says nothing.
-
-    %(range_errors)s
+    %(chance range_errors)s
 
     Examples
     --------
@@ -395,10 +331,7 @@ def lemma_9(
     [0.0038, 0.0038, 0.0005]
     """
     check_number("epsilon", epsilon, above=0.0)
-    check_number("n_positives", n_positives, 1, integer=True)
-    check_number("n_negatives", n_negatives, 1, integer=True)
-    check_number("p", p, 1.0)
-    check_number("true_error", true_error, 0.0, 1.0)
+    check_numbers(n_positives=n_positives, n_negatives=n_negatives, p=p, true_error=true_error)
     log_chance = _log_chance(epsilon, n_positives, n_negatives, p, true_error)
     return math.exp(min(log_chance, LOG_MAX_FLOAT))
 
@@ -419,14 +352,12 @@ def theorem_2_sample_size(
 ) -> SampleSize:
     r"""Return the numbers of rows for which the excess of theorem 2 is at most epsilon.
 
-    .. math::
-
-        K \ge \frac12 \Bigl(\frac4\varepsilon\Bigr)^{2p} \ln\frac{4 N}{\delta} , \qquad
-        I \ge \frac{8}{\varepsilon^2} \Bigl(\ln K + \ln\frac{4 N}{\delta}\Bigr) , \qquad
+    .. math:: K \ge \frac12 \Bigl(\frac4\varepsilon\Bigr)^{2p} \ln\frac{4 N}{\delta} , \quad
+        I \ge \frac{8}{\varepsilon^2} \Bigl(\ln K + \ln\frac{4 N}{\delta}\Bigr) , \quad
         N = N\Bigl(F, \frac{\varepsilon \theta}{8}\Bigr)
 
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), theorem 2, solved for the numbers of rows.
-    :func:`pushrank.theory.sample_size` gives smaller ones, by a tighter bound.
+    Rudin, JMLR 10 (2009), theorem 2, solved with half of the chance of failure for each class.
+    :func:`pushrank.theory.sample_size` gives smaller numbers.
 
     Parameters
     ----------
@@ -437,22 +368,14 @@ def theorem_2_sample_size(
     log_covering_number : callable or float
     delta : float
 
-    Returns
-    -------
-    SampleSize
-        A named tuple: ``n_positives``, ``n_negatives``. Each class has half of the chance of failure.
-
-    %(count_errors)s
+    %(sample_size count_errors)s
 
     Examples
     --------
     >>> theorem_2_sample_size(0.1, 1, 0.5, 20.0)
     SampleSize(n_positives=27409, n_negatives=19506)
     """
-    check_number("epsilon", epsilon, above=0.0, below=1.0)
-    check_number("p", p, 1.0)
-    check_number("theta", theta, above=0.0)
-    check_number("delta", delta, above=0.0, below=1.0)
+    check_numbers(epsilon=epsilon, p=p, theta=theta, delta=delta)
     room = covering.log_size(log_covering_number, epsilon * theta / 8.0) + math.log(4.0 / delta)
     log_negatives = 2.0 * p * math.log(4.0 / epsilon) + math.log(0.5 * room)
     _check_countable(log_negatives, epsilon, p)
@@ -468,12 +391,14 @@ def _check_countable(log_count: float, epsilon: float, p: float) -> None:
         )
 
 
+@covering.shared_docs
 def has_unique_minimiser(X: ArrayLike, alpha: float = 0.0) -> bool:
     r"""Return whether at most one linear ranker can minimise the P-Norm Push's exponential objective.
 
     By theorem 4 all minimisers w have the same margins :math:`w \cdot (x_i - \tilde x_k)` on the training
     rows. They are one w if and only if :math:`\alpha > 0` or the differences :math:`x_i - \tilde x_k` span
-    all directions.
+    all directions. The rank is numpy's, of the columns over their ranges: O(n_rows n_features^2). The proof
+    is on the page :doc:`/papers/rudin_2009`.
 
     Parameters
     ----------
@@ -487,21 +412,8 @@ def has_unique_minimiser(X: ArrayLike, alpha: float = 0.0) -> bool:
     bool
         False if, as soon as one w attains the minimum, at least a whole line of them do.
 
-    Raises
-    ------
-    TypeError
-        When `alpha` is not a number.
-    ValueError
+    %(number_errors)s
         When a value is not finite, or `alpha` is negative.
-
-    Notes
-    -----
-    Linearly dependent columns, and more columns than rows, are the usual cases of False. Whether the minimum
-    is attained is another question. O(n_rows n_features^2), by singular values of the columns over their
-    ranges, with the tolerance of ``numpy.linalg.matrix_rank``. The proof is on the page
-    :doc:`/papers/rudin_2009`.
-
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), theorem 4.
 
     Examples
     --------
@@ -512,7 +424,7 @@ def has_unique_minimiser(X: ArrayLike, alpha: float = 0.0) -> bool:
     (False, True)
     """
     values = check_array(X, dtype=np.float64, input_name="X")
-    check_number("alpha", alpha, 0.0)
+    check_numbers(alpha=alpha)
     # Differences of two rows of a class are differences of pairs, too. So the pairs span the same space as
     # the rows less their mean, whatever the labels.
     ranges = np.ptp(values, axis=0)
