@@ -106,9 +106,9 @@ def theorem_5_1(
 
     .. math::
         P\Bigl(\exists f: \sup_{\tilde x} P_x(f(x) < f(\tilde x)) > \max_k \frac1m \sum_i
-        1[f(x_i) - f(\tilde x_k) < \theta] + \varepsilon\Bigr) \le N(F, \theta \varepsilon / 8)
-        \Bigl(2 n e^{-m \varepsilon^2 / 8} + \bigl(\sup_f \delta_D(f, \theta, \varepsilon / 4)\bigr)^n\Bigr) ,
-        \quad \delta_D(f, \theta, e) = P_{\tilde x}\bigl[h(\tilde x) < \sup h - e\bigr] .
+        1[f(x_i) - f(\tilde x_k) < \theta] + \varepsilon\Bigr) &\le N(F, \theta \varepsilon / 8)
+        \Bigl(2 n e^{-m \varepsilon^2 / 8} + \sup_f \delta_D(f, \theta, \varepsilon / 4)^n\Bigr) , \\
+        \delta_D(f, \theta, e) &= P_{\tilde x}\bigl[h(\tilde x) < \sup h - e\bigr] .
 
     The excess is the least :math:`\varepsilon` at which the right-hand side is :math:`\delta`. O(n log n).
 
