@@ -183,6 +183,10 @@ def discounted_cumulative_gain(
 
     .. math:: \mathrm{DCG} = \sum_i \frac{1}{\log_b(1 + \mathrm{rank}(i))}
 
+    O(n log n). Ranks count rows from 1 at the top; with weights, n is their sum. With half ties it equals
+    scikit-learn's ``dcg_score`` of the labels. Rudin, *The P-Norm Push*, JMLR 10 (2009), section 7, with
+    ``ties="max"``; Agarwal, *The Infinite Push*, SDM 2011, section 6, with ``ties="min"``.
+
     %(labels_and_rankings)s
     log_base : float, default=2.0
         The base b, above 1: 2 as in Agarwal and scikit-learn, ``math.e`` as in Rudin.
@@ -195,16 +199,6 @@ def discounted_cumulative_gain(
         Positive; the higher the better.
 
     %(errors)s
-
-    Notes
-    -----
-    O(n log n). Ranks count rows from 1 at the top; with weights, n is their sum. With half ties it equals
-    scikit-learn's ``dcg_score`` of the labels.
-
-    References
-    ----------
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 7, with ``ties="max"``; Agarwal, *The Infinite Push*,
-    SDM 2011, section 6, with ``ties="min"``.
 
     Examples
     --------
@@ -239,6 +233,9 @@ def ndcg_at_k(
 
     averaged over the queries q, where :math:`Z_q` is the same sum with the rows of q in order of relevance.
 
+    O(n log n). With half ties and linear gain it equals scikit-learn's ``ndcg_score`` of each query,
+    averaged. Jarvelin and Kekalainen, *Cumulated gain-based evaluation of IR techniques*, ACM TOIS 20 (2002).
+
     Parameters
     ----------
     y_true : array-like of shape (n,)
@@ -270,15 +267,6 @@ def ndcg_at_k(
     ValueError
         When a relevance is negative or not finite, a score is not finite, lengths differ, several of `k`,
         `fraction` and `fraction_of_positives` are given, or a parameter is out of range.
-
-    Notes
-    -----
-    O(n log n). With half ties and linear gain it equals scikit-learn's ``ndcg_score`` of each query,
-    averaged.
-
-    References
-    ----------
-    Jarvelin and Kekalainen, *Cumulated gain-based evaluation of IR techniques*, ACM TOIS 20 (2002).
 
     Examples
     --------
@@ -340,6 +328,8 @@ def mean_reciprocal_rank(
 
     .. math:: \mathrm{MRR} = \frac{1}{|Q|} \sum_q \frac{1}{\min_{i \in q} \mathrm{rank}(i)}
 
+    O(n log n). Voorhees, *The TREC-8 question answering track report*, TREC-8 (1999).
+
     %(labels_and_rankings)s
     qid : array-like of shape (n,), optional
     ties : {"pessimistic", "half", "optimistic"}
@@ -352,14 +342,6 @@ def mean_reciprocal_rank(
         Between 0 and 1; the higher the better. A list without a positive counts 0.
 
     %(errors)s
-
-    Notes
-    -----
-    O(n log n).
-
-    References
-    ----------
-    Voorhees, *The TREC-8 question answering track report*, TREC-8 (1999).
 
     Examples
     --------
@@ -398,6 +380,9 @@ def average_reciprocal_rank(
 
     .. math:: \mathrm{AveR} = \sum_i \frac{1}{\mathrm{rank}(i)}
 
+    O(n log n). Ranks count rows from 1 at the top; with weights, n is their sum. Rudin, *The P-Norm Push*,
+    JMLR 10 (2009), section 7, with ``ties="max"``.
+
     %(labels_and_rankings)s
     ties : {"pessimistic", "half", "optimistic", "min", "max"}
     sample_weight : array-like of shape (n,), optional
@@ -408,14 +393,6 @@ def average_reciprocal_rank(
         Positive; the higher the better. Despite its name it is a sum, as in the paper.
 
     %(errors)s
-
-    Notes
-    -----
-    O(n log n). Ranks count rows from 1 at the top; with weights, n is their sum.
-
-    References
-    ----------
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 7, with ``ties="max"``.
 
     Examples
     --------
@@ -443,6 +420,10 @@ def rank_error(
 
     .. math:: R^{\mathrm{Rank}}_g = \sum_i g(\mathrm{rank}(i))
 
+    O(n log n). Ranks count rows from 1 at the top; with weights, n is their sum. The paper's error of the
+    reverse heights is :func:`rg_error` of the list turned over, ``rg_error(1 - y, -scores, g)``. Rudin, *The
+    P-Norm Push*, JMLR 10 (2009), section 7, with ``ties="max"``.
+
     %(labels_and_rankings)s
     price : callable, default=numpy.log1p
         The increasing function g from an array of ranks to an array of the same shape; minus a discount makes
@@ -456,15 +437,6 @@ def rank_error(
         The lower the better.
 
     %(errors)s
-
-    Notes
-    -----
-    O(n log n). Ranks count rows from 1 at the top; with weights, n is their sum. The paper's error of the
-    reverse heights is :func:`rg_error` of the list turned over, ``rg_error(1 - y, -scores, g)``.
-
-    References
-    ----------
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 7, with ``ties="max"``.
 
     Examples
     --------

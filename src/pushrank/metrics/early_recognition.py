@@ -92,6 +92,10 @@ def robust_initial_enhancement(
     .. math:: \mathrm{RIE} = \frac{\frac{1}{P} \sum_i e^{-\alpha\, \mathrm{rank}(i) / n}}
         {\frac{1}{n} \frac{1 - e^{-\alpha}}{e^{\alpha / n} - 1}}
 
+    O(n log n). Without ties it equals RDKit's ``CalcRIE``. With weights, a row takes as many ranks as it
+    weighs, which need not be whole. Sheridan et al., J. Chem. Inf. Comput. Sci. 41 (2001); Truchon and Bayly,
+    J. Chem. Inf. Model. 47 (2007), equation (18).
+
     %(labels_and_rankings)s
     alpha : float, default=20.0
         The positive rate of the discount: the first share z of the list has the share
@@ -104,16 +108,6 @@ def robust_initial_enhancement(
         At least 0, and 1 in the mean over random orders; the higher the better.
 
     %(errors)s
-
-    Notes
-    -----
-    O(n log n). Without ties it equals RDKit's ``CalcRIE``. With weights, a row takes as many ranks as it
-    weighs, which need not be whole.
-
-    References
-    ----------
-    Sheridan et al., J. Chem. Inf. Comput. Sci. 41 (2001); Truchon and Bayly, J. Chem. Inf. Model. 47 (2007),
-    equation (18).
 
     Examples
     --------
@@ -152,6 +146,10 @@ def bedroc(
 
     where R is the share of positives.
 
+    O(n log n). Without ties it equals RDKit's ``CalcBEDROC``. Truchon and Bayly, *Evaluating virtual
+    screening methods: good and bad metrics for the "early recognition" problem*, J. Chem. Inf. Model. 47
+    (2007), equation (36).
+
     %(labels_and_rankings)s
     alpha : float, default=20.0
         The positive rate of the discount, as for :func:`robust_initial_enhancement`.
@@ -164,15 +162,6 @@ def bedroc(
         `alpha` goes to zero, the metric goes to the area under the ROC curve.
 
     %(errors)s
-
-    Notes
-    -----
-    O(n log n). Without ties it equals RDKit's ``CalcBEDROC``.
-
-    References
-    ----------
-    Truchon and Bayly, *Evaluating virtual screening methods: good and bad metrics for the "early recognition"
-    problem*, J. Chem. Inf. Model. 47 (2007), equation (36).
 
     Examples
     --------

@@ -70,6 +70,9 @@ def gains_table(
 
     .. math:: G_j = \frac{1}{W_+} \sum_i w_i\, 1[\mathrm{rank}(i) \le \lceil j n / 10 \rceil]
 
+    O(n log n). A tie that a part ends in counts by its expectation under a random order. Ling and Li, *Data
+    mining for direct marketing: problems and solutions*, KDD 1998.
+
     %(labels_and_scores)s
     n_parts : int, default=10
         The number of parts of equal size, at least 1, which end after whole rows, as ``fraction`` does in
@@ -83,14 +86,6 @@ def gains_table(
         ``recall``, ``cumulative_lift`` and ``lowest_score``; ``DataFrame(table._asdict())`` is a frame.
 
     %(errors)s
-
-    Notes
-    -----
-    O(n log n). A tie that a part ends in counts by its expectation under a random order.
-
-    References
-    ----------
-    Ling and Li, *Data mining for direct marketing: problems and solutions*, KDD 1998.
 
     Examples
     --------

@@ -82,25 +82,18 @@ def confidence_interval(
     Notes
     -----
     The list is sorted once. A resample is a multinomial count for each row, drawn within each class, and
-    costs O(n) with a small constant: a million rows take some milliseconds, on each of the threads. Metrics
-    that depend on more than the order, and functions of your own, are called on copied rows.
+    costs O(n) with a small constant. Metrics that depend on more than the order, and functions of your own,
+    are called on copied rows.
 
     A proportion of 0 or 1, or one that no resample changes, has the interval of Clopper and Pearson, or that
-    of the resamples if it is wider. Other metrics, such as the average precision of a perfect list, then have
-    no interval but NaN. :doc:`/measures` says what counts as a proportion, and how often intervals held the
-    truth in simulations.
+    of the resamples if it is wider; other metrics, such as the average precision of a perfect list, then have
+    NaN. :doc:`/measures` says what counts as a proportion, and how often intervals held the truth.
 
-    Rows are assumed to be independent. If they come in clusters, such as the visits of one patient, the
-    interval is too narrow: name the clusters as `groups`. Resamples draw whole groups, those that hold a
-    positive apart from the others, and intervals allow for the number of groups instead of the rows (Davison
-    and Hinkley, section 3.8).
+    Rows are assumed to be independent. With `groups` resamples draw whole groups, those that hold a positive
+    apart from the others, and intervals allow for the number of groups instead of the rows (Davison and
+    Hinkley, section 3.8). Metrics are assumed to vary smoothly with the data. The intervals of extremes, such
+    as :func:`positives_at_top` and :func:`r_max`, show how much the number moves, not a coverage.
 
-    Resampling assumes that the metric varies smoothly with the data. Extremes, such as
-    :func:`positives_at_top` and :func:`r_max`, do not: their intervals show how much the number moves, not a
-    coverage.
-
-    References
-    ----------
     Efron and Tibshirani, *An introduction to the bootstrap* (1993), chapters 13 and 14; DeLong, DeLong and
     Clarke-Pearson, Biometrics 44 (1988); Clopper and Pearson, Biometrika 26 (1934); Kish, *Survey sampling*
     (1965), for the effective number.
@@ -270,23 +263,16 @@ def compare(
 
     Notes
     -----
-    Rows, or whole groups of them, are assumed to be independent, as in :func:`confidence_interval`.
+    Both rankings are measured on the same resamples, so that their common variation cancels. What
+    :func:`confidence_interval` says of independent rows, groups and extremes holds here too, and the cost is
+    that of two calls of it. How much a model changes with its training data does not show.
 
-    Both rankings are measured on the same resamples, so that their common variation cancels. If all resamples
-    have the same difference although the orders differ, the interval joins those of the two rankings, each at
-    half the error rate (Bonferroni): it covers for any dependence between them.
+    If all resamples have the same difference although the orders differ, the interval joins those of the two
+    rankings, each at half the error rate (Bonferroni). A difference in hits among the first rows, or in what
+    is proportional to them, rests on the rows that are on one of the two lists only. If fewer than ten hits
+    are among these, the interval comes from Clopper and Pearson's limits of either list's own hits (joined as
+    by Zou and Donner 2008): the more alike two lists are, the narrower it is.
 
-    A difference in hits among the first rows, or in what is proportional to them, rests on the rows that are
-    on one of the two lists only. If fewer than ten hits are among these, the interval comes from Clopper and
-    Pearson's limits of either list's own hits (joined as by Zou and Donner 2008): the more alike two lists
-    are, the narrower it is.
-
-    The comparison is of two rankings of one set of rows; it does not show how much a model changes with its
-    training data. The cost is that of two calls of :func:`confidence_interval`, whose remark on extremes
-    holds here too.
-
-    References
-    ----------
     Davison and Hinkley, *Bootstrap methods and their application* (1997), chapters 4 and 5; DeLong, DeLong
     and Clarke-Pearson, Biometrics 44 (1988).
 

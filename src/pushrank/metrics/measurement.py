@@ -104,6 +104,9 @@ def top_of_list(
 
     .. math:: \{\mathrm{AUC}, \mathrm{AP}, \mathrm{prec@}\kappa, R_{\max}, \dots\}
 
+    O(n log n): the scores are sorted once. With weights, n is their sum. Rudin, *The P-Norm Push*, JMLR 10
+    (2009), section 2; see each measure.
+
     %(labels_and_scores)s
     sample_weight : array-like of shape (n,), optional
         %(whole_weight)s
@@ -118,14 +121,6 @@ def top_of_list(
         ``average_reciprocal_rank``, ``r_max``, and ``log_r4`` ((1/4) ln of the 4-norm error).
 
     %(errors)s
-
-    Notes
-    -----
-    O(n log n): the scores are sorted once. With weights, n is their sum.
-
-    References
-    ----------
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 2; see each measure.
 
     Examples
     --------
@@ -407,27 +402,20 @@ def measure(
 
     Notes
     -----
-    The measures are ``hits``, :func:`precision_at_k` (``precision``), :func:`recall_at_k` (``recall``) and
-    :func:`lift` among the first rows, with `value` also :func:`value_at_k` (``value``, ``value_share``), then
-    :func:`positives_at_top`, :func:`average_precision`, :func:`auc`, :func:`partial_auc`, the lift of the
-    first 1 % (``enrichment_factor``) and :func:`bedroc`, each with its default for ties. At chosen shares and
-    rates they are named so: ``"enrichment_factor at 0.5 %"``, ``"bedroc at 80.5"``. Hits are the precision
-    times the number of rows.
+    The measures are ``hits`` (the precision times the number of rows), :func:`precision_at_k`
+    (``precision``), :func:`recall_at_k` (``recall``) and :func:`lift` among the first rows, with `value` also
+    :func:`value_at_k` (``value``, ``value_share``), then :func:`positives_at_top`, :func:`average_precision`,
+    :func:`auc`, :func:`partial_auc`, the lift of the first 1 % (``enrichment_factor``) and :func:`bedroc`,
+    each with its default for ties. At chosen shares and rates they are named so: ``"enrichment_factor at
+    0.5 %"``, ``"bedroc at 80.5"``.
 
-    Intervals are those of :func:`confidence_interval` and :func:`compare`, by the bias-corrected bootstrap,
-    and assume that the rows, or the groups, are independent. Each of m differences has an interval of level
-    :math:`1 - \delta / m`, so that those of one figure hold together (Bonferroni), and p-values are
-    multiplied by m, up to 1. They are not adjusted for the number of figures, so decide
-    by one that was named before. The number of positives at the top is an extreme, for which sampling
-    promises nothing: it has no interval. Nor has the share of a value that is zero on some resamples, because
-    few positives have one. A resample of groups or weights that is shorter than k is looked at whole.
-
-    O(n log n) for each model, and O(n) for each resample of a model or a difference.
-
-    References
-    ----------
-    Efron and Tibshirani, *An introduction to the bootstrap* (1993); Davison and Hinkley, *Bootstrap methods
-    and their application* (1997).
+    Intervals are those of :func:`confidence_interval` and :func:`compare`, by the bias-corrected bootstrap.
+    Each of m differences has an interval of level :math:`1 - \delta / m`, so that those of one figure hold
+    together (Bonferroni), and p-values are multiplied by m, up to 1. They are not adjusted for the number of
+    figures, so decide by one that was named before. The number of positives at the top, an extreme, has no
+    interval, nor has the share of a value that is zero on some resamples. A resample of groups or weights
+    that is shorter than k is looked at whole. O(n log n) for each model, and O(n) for each resample of a
+    model or a difference.
 
     Examples
     --------

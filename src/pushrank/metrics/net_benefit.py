@@ -35,6 +35,10 @@ def net_benefit(
     for the threshold :math:`t`, the chance of a hit at which acting is worth as much as leaving a row alone:
     at .1, one hit pays for nine useless looks.
 
+    O(n log n). What one hit is worth in money may differ from row to row: see :func:`value_at_k`. Vickers and
+    Elkin, *Decision curve analysis: a novel method for evaluating prediction models*, Medical Decision Making
+    26 (2006).
+
     %(labels_and_rankings)s
         Without a depth they are probabilities, and rows are acted on from the threshold up.
     k : int, optional
@@ -57,15 +61,6 @@ def net_benefit(
     ValueError
         As :func:`precision_at_k` does, when `threshold` is out of range, or when probabilities are needed and
         a score lies outside [0, 1].
-
-    Notes
-    -----
-    O(n log n). What one hit is worth in money may differ from row to row: see :func:`value_at_k`.
-
-    References
-    ----------
-    Vickers and Elkin, *Decision curve analysis: a novel method for evaluating prediction models*, Medical
-    Decision Making 26 (2006).
 
     Examples
     --------

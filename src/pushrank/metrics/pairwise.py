@@ -33,6 +33,9 @@ def height(
 
     .. math:: \mathrm{Height}(k) = \sum_i w_i\, 1[s_i \le t_k]
 
+    O(n log n). With ``ties="pessimistic"`` a positive tied with the negative counts, as in the paper. Rudin,
+    *The P-Norm Push*, JMLR 10 (2009), section 2.
+
     %(labels_and_scores)s
     ties : {"pessimistic", "half", "optimistic"}
     %(weight_parameters)s
@@ -43,14 +46,6 @@ def height(
         In the order of the negatives' rows, each between 0 and the weight of the positives.
 
     %(errors)s
-
-    Notes
-    -----
-    O(n log n). With ``ties="pessimistic"`` a positive tied with the negative counts, as in the paper.
-
-    References
-    ----------
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 2.
 
     Examples
     --------
@@ -74,6 +69,9 @@ def reverse_height(
 
     .. math:: \mathrm{rHeight}(i) = \sum_k w_k\, 1[s_i \le t_k]
 
+    O(n log n). With ``ties="pessimistic"`` a negative tied with the positive counts, as in the paper. Rudin,
+    *The P-Norm Push*, JMLR 10 (2009), section 7.
+
     %(labels_and_scores)s
     ties : {"pessimistic", "half", "optimistic"}
     %(weight_parameters)s
@@ -84,14 +82,6 @@ def reverse_height(
         In the order of the positives' rows, each between 0 and the weight of the negatives.
 
     %(errors)s
-
-    Notes
-    -----
-    O(n log n). With ``ties="pessimistic"`` a negative tied with the positive counts, as in the paper.
-
-    References
-    ----------
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 7.
 
     Examples
     --------
@@ -128,6 +118,9 @@ def r_max(
 
     .. math:: R_{\max} = \max_k \mathrm{Height}(k) = \lim_{p \to \infty} R_{p,1}^{1/p}
 
+    O(n), without sorting. A negative of weight zero does not count. Rudin, *The P-Norm Push*, JMLR 10 (2009),
+    section 2; Agarwal, *The Infinite Push*, SDM 2011.
+
     %(labels_and_rankings)s
     ties : {"pessimistic", "half", "optimistic"}
     %(weight_parameters)s
@@ -136,14 +129,6 @@ def r_max(
         Between 0 and the weight of the positives; the lower the better.
 
     %(errors)s
-
-    Notes
-    -----
-    O(n), without sorting. A negative of weight zero does not count.
-
-    References
-    ----------
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 2; Agarwal, *The Infinite Push*, SDM 2011.
 
     Examples
     --------
@@ -180,6 +165,9 @@ def rp_error(
 
     .. math:: R_{p,1} = \sum_k w_k\, \mathrm{Height}(k)^p
 
+    O(n log n). With p = 1 and half ties it is the number of misranked pairs, (1 - AUC) I K. Rudin, *The
+    P-Norm Push*, JMLR 10 (2009), section 2; the mean is that of section 4.
+
     %(labels_and_rankings)s
     p : float, default=1.0
         The power, at least 1; the larger, the more a negative near the top costs.
@@ -194,14 +182,6 @@ def rp_error(
         At least 0, except on the log scale; the lower the better.
 
     %(errors)s
-
-    Notes
-    -----
-    O(n log n). With p = 1 and half ties it is the number of misranked pairs, (1 - AUC) I K.
-
-    References
-    ----------
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 2; the mean is that of section 4.
 
     Examples
     --------
@@ -248,6 +228,9 @@ def rg_error(
 
     .. math:: R_{g,1} = \sum_k w_k\, g(\mathrm{Height}(k))
 
+    O(n log n), with one price for each distinct height. The mean takes a root search. Rudin, *The P-Norm
+    Push*, JMLR 10 (2009), sections 2 and 3.
+
     %(labels_and_rankings)s
     price : callable, default=numpy.square
         The increasing function g from an array of heights to an array of the same shape: a NumPy function, a
@@ -264,14 +247,6 @@ def rg_error(
         The lower the better.
 
     %(errors)s
-
-    Notes
-    -----
-    O(n log n), with one price for each distinct height. The mean takes a root search.
-
-    References
-    ----------
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), sections 2 and 3.
 
     Examples
     --------
@@ -333,6 +308,12 @@ def margin_error(
     which for p = 1 is :math:`P_S\{\mathrm{margin} \le \theta\}`, the share of pairs whose margin is at most
     theta. At p = inf it is the largest mean over i, that of the best negative.
 
+    O(n log n): it is :func:`rp_error` on its mean scale, with the scores of the positives lowered by theta.
+    The lowered scores are floats: where a margin equals theta but for rounding, such as .4 - .1 and .3,
+    rounding decides. Multiples of a power of two are exact. Rudin, *The P-Norm Push*, JMLR 10 (2009), section
+    4; Rudin, Cortes, Mohri and Schapire, *Margin-based ranking meets boosting in the middle*, COLT 2005,
+    theorem 1; Agarwal, *The Infinite Push*, SDM 2011, section 5.
+
     %(labels_and_rankings)s
     theta : float, default=0.0
         The margin, at least 0, in units of the scores.
@@ -348,18 +329,6 @@ def margin_error(
         Between 0 and 1; the lower the better.
 
     %(errors)s
-
-    Notes
-    -----
-    O(n log n): it is :func:`rp_error` on its mean scale, with the scores of the positives lowered by theta.
-    The lowered scores are floats: where a margin equals theta but for rounding, such as .4 - .1 and .3,
-    rounding decides. Multiples of a power of two are exact.
-
-    References
-    ----------
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 4; Rudin, Cortes, Mohri and Schapire, *Margin-based
-    ranking meets boosting in the middle*, COLT 2005, theorem 1; Agarwal, *The Infinite Push*, SDM 2011,
-    section 5.
 
     Examples
     --------
@@ -394,6 +363,9 @@ def margin(
 
     .. math:: \mu = \frac{1}{\|\lambda\|_1} \bigl(\min_i s_i - \max_k t_k\bigr)
 
+    O(n). It depends on the values of the scores, not only on their order. Rudin, Cortes, Mohri and Schapire,
+    *Margin-based ranking meets boosting in the middle*, COLT 2005, section 2.
+
     %(labels_and_rankings)s
     norm : float
     sample_weight : array-like of shape (n,), optional
@@ -404,15 +376,6 @@ def margin(
         In units of the scores; positive where all pairs are ranked rightly, 0 for a tie.
 
     %(errors)s
-
-    Notes
-    -----
-    O(n). It depends on the values of the scores, not only on their order.
-
-    References
-    ----------
-    Rudin, Cortes, Mohri and Schapire, *Margin-based ranking meets boosting in the middle*, COLT 2005,
-    section 2.
 
     Examples
     --------
@@ -441,6 +404,9 @@ def smooth_margin(
 
     .. math:: G = -\frac{1}{\|\lambda\|_1} \ln \sum_i \sum_k w_i w_k\, e^{-(s_i - t_k)}
 
+    O(n): the sum over pairs is a product of two sums. Rudin, Cortes, Mohri and Schapire, *Margin-based
+    ranking meets boosting in the middle*, COLT 2005, section 4.2.
+
     %(labels_and_rankings)s
     norm : float
     %(weight_parameters)s
@@ -450,15 +416,6 @@ def smooth_margin(
         logarithm of the number of pairs over the norm.
 
     %(errors)s
-
-    Notes
-    -----
-    O(n): the sum over pairs is a product of two sums.
-
-    References
-    ----------
-    Rudin, Cortes, Mohri and Schapire, *Margin-based ranking meets boosting in the middle*, COLT 2005,
-    section 4.2.
 
     Examples
     --------

@@ -447,23 +447,18 @@ def measure_periods(
     Notes
     -----
     A row counts by its chance to be among the first of its period where tied rows are in a random order, and
-    two lists are alike as if each drew its own. Periods without rows are none.
+    two lists are alike as if each drew its own. Periods without rows are none. O(n log n) for each model, and
+    O(n) for each two.
 
     Neighbouring periods may be alike, as in storms and weeks: the long-run variance is that of equally
-    weighted cosines, with Student's t. Over simulated streams it keeps its level where a bootstrap of blocks
-    does not (experiments/days). The interval is of the mean of a process that goes on as it is: a trend or a
-    drift is not covered. With fewer than 21 periods, or the same hits in all of them, there is none. That of
-    a difference, or of values of both signs, is symmetric; with m models each difference from the first has
-    the level :math:`1 - \delta / (m - 1)`. Shares of periods have Clopper and Pearson's interval for as many
-    independent periods as tell as much.
-
-    O(n log n) for each model, and O(n) for each two.
-
-    References
-    ----------
-    Lazarus, Lewis, Stock and Watson, *HAR inference: recommendations for practice*, Journal of Business and
-    Economic Statistics 36 (2018); Korn and Graubard, *Confidence intervals for proportions with small
-    expected number of positive counts estimated from survey data*, Survey Methodology 24 (1998).
+    weighted cosines, with Student's t (Lazarus, Lewis, Stock and Watson, *HAR inference: recommendations for
+    practice*, Journal of Business and Economic Statistics 36, 2018). The interval is of the mean of a process
+    that goes on as it is: a trend or a drift is not covered. With fewer than 21 periods, or the same hits in
+    all of them, there is none. That of a difference, or of values of both signs, is symmetric; with m models
+    each difference from the first has the level :math:`1 - \delta / (m - 1)`. Shares of periods have Clopper
+    and Pearson's interval for as many independent periods as tell as much (Korn and Graubard, *Confidence
+    intervals for proportions with small expected number of positive counts estimated from survey data*,
+    Survey Methodology 24, 1998).
 
     Examples
     --------

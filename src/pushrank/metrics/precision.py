@@ -101,6 +101,9 @@ def precision_at_k(
 
     .. math:: \mathrm{prec@}k = \frac{1}{k} \sum_{i} 1[\mathrm{rank}(i) \le k]
 
+    O(n), by selection; O(n log n) with weights. Kar, Narasimhan and Jain, *Surrogate functions for maximizing
+    precision at the top*, ICML 2015.
+
     %(labels_and_rankings depth_parameters)s
     ties : {"pessimistic", "half", "optimistic"}
         %(ties_at_end)s
@@ -109,14 +112,6 @@ def precision_at_k(
     %(unit_interval)s
 
     %(depth_errors)s
-
-    Notes
-    -----
-    O(n), by selection; O(n log n) with weights.
-
-    References
-    ----------
-    Kar, Narasimhan and Jain, *Surrogate functions for maximizing precision at the top*, ICML 2015.
 
     Examples
     --------
@@ -151,6 +146,10 @@ def recall_at_k(
 
     .. math:: \mathrm{recall@}k = \frac{1}{W_+} \sum_{i} w_i\, 1[\mathrm{rank}(i) \le k]
 
+    O(n), by selection; O(n log n) with weights. As a function of ``fraction`` it is called the cumulative
+    gain. Manning, Raghavan and Schuetze, *Introduction to Information Retrieval* (2008), section 8.4; Ling
+    and Li, *Data mining for direct marketing: problems and solutions*, KDD 1998, for the cumulative gain.
+
     %(labels_and_rankings depth_parameters)s
     ties : {"pessimistic", "half", "optimistic"}
         %(ties_at_end)s
@@ -159,16 +158,6 @@ def recall_at_k(
     %(unit_interval)s
 
     %(depth_errors)s
-
-    Notes
-    -----
-    O(n), by selection; O(n log n) with weights. As a function of ``fraction`` it is called the cumulative
-    gain.
-
-    References
-    ----------
-    Manning, Raghavan and Schuetze, *Introduction to Information Retrieval* (2008), section 8.4; Ling and Li,
-    *Data mining for direct marketing: problems and solutions*, KDD 1998, for the cumulative gain.
 
     Examples
     --------
@@ -203,6 +192,12 @@ def lift(
 
     .. math:: \mathrm{lift@}k = \frac{\mathrm{prec@}k}{W_+ / W}
 
+    O(n), by selection; O(n log n) with weights. Virtual screening calls it the enrichment factor (Truchon and
+    Bayly 2007, equation 7): ``enrichment_factor`` is the same function. RDKit's ``CalcEnrichment`` counts
+    ties in the order in which they are stored. Ling and Li, *Data mining for direct marketing: problems and
+    solutions*, KDD 1998; Truchon and Bayly, *Evaluating virtual screening methods*, J. Chem. Inf. Model. 47
+    (2007).
+
     %(labels_and_rankings depth_parameters)s
     ties : {"pessimistic", "half", "optimistic"}
         %(ties_at_end)s
@@ -212,17 +207,6 @@ def lift(
         At least 0, and 1 for a random order; the higher the better.
 
     %(depth_errors)s
-
-    Notes
-    -----
-    O(n), by selection; O(n log n) with weights. Virtual screening calls it the enrichment factor (Truchon and
-    Bayly 2007, equation 7): ``enrichment_factor`` is the same function. RDKit's ``CalcEnrichment`` counts
-    ties in the order in which they are stored.
-
-    References
-    ----------
-    Ling and Li, *Data mining for direct marketing: problems and solutions*, KDD 1998; Truchon and Bayly,
-    *Evaluating virtual screening methods*, J. Chem. Inf. Model. 47 (2007).
 
     Examples
     --------
@@ -267,6 +251,10 @@ def value_at_k(
 
     .. math:: \mathrm{value@}k = \sum_{i} w_i v_i\, 1[\mathrm{rank}(i) \le k]
 
+    O(n log n). With a value of one for every row it is k times :func:`precision_at_k`, and its share
+    :func:`recall_at_k`. For an interval give ``value`` to :func:`confidence_interval`. Elkan, *The
+    foundations of cost-sensitive learning*, IJCAI 2001, for values that differ from row to row.
+
     %(labels_and_rankings)s
     k : int, optional
     value : array-like of shape (n,), optional
@@ -290,15 +278,6 @@ def value_at_k(
     ValueError
         As :func:`precision_at_k` does; when a value is missing or not finite; or when a share is asked for
         and the values of the positives do not add up to more than zero.
-
-    Notes
-    -----
-    O(n log n). With a value of one for every row it is k times :func:`precision_at_k`, and its share
-    :func:`recall_at_k`. For an interval give ``value`` to :func:`confidence_interval`.
-
-    References
-    ----------
-    Elkan, *The foundations of cost-sensitive learning*, IJCAI 2001, for values that differ from row to row.
 
     Examples
     --------
@@ -350,6 +329,10 @@ def positives_at_top(
 
     .. math:: \sum_i w_i\, 1[s_i > \max_k t_k]
 
+    O(n), without sorting. By default a positive tied with the best negative counts nothing, as in the paper.
+    The result is the weight of the positives minus :func:`r_max`. Agarwal, *The Infinite Push*, SDM 2011,
+    section 6.
+
     %(labels_and_rankings)s
     normalize : bool, default=False
         Return the share of the positives in place of their number.
@@ -360,15 +343,6 @@ def positives_at_top(
         Between 0 and the weight of the positives, or 1 when normalised; the higher the better.
 
     %(errors)s
-
-    Notes
-    -----
-    O(n), without sorting. By default a positive tied with the best negative counts nothing, as in the paper.
-    The result is the weight of the positives minus :func:`r_max`.
-
-    References
-    ----------
-    Agarwal, *The Infinite Push*, SDM 2011, section 6.
 
     Examples
     --------
@@ -398,6 +372,10 @@ def average_precision(
 
     .. math:: \mathrm{AP} = \frac{1}{W_+} \sum_i w_i\, \mathrm{prec@rank}(i)
 
+    O(n log n). With ``ties="half"`` it equals scikit-learn's ``average_precision_score``, weights included.
+    Agarwal, *The Infinite Push*, SDM 2011, section 6; Manning, Raghavan and Schuetze, *Introduction to
+    Information Retrieval* (2008), section 8.4.
+
     %(labels_and_rankings)s
     ties : {"pessimistic", "half", "optimistic"}, default="half"
         Where rows tie: negatives come first; all rows of the tie enter together, as in scikit-learn; or
@@ -407,15 +385,6 @@ def average_precision(
     %(unit_interval)s
 
     %(errors)s
-
-    Notes
-    -----
-    O(n log n). With ``ties="half"`` it equals scikit-learn's ``average_precision_score``, weights included.
-
-    References
-    ----------
-    Agarwal, *The Infinite Push*, SDM 2011, section 6; Manning, Raghavan and Schuetze, *Introduction to
-    Information Retrieval* (2008), section 8.4.
 
     Examples
     --------
@@ -473,6 +442,8 @@ def precision_at_recall(
 
     where positive i is the one at which the weight h of the positives so far reaches the recall r.
 
+    O(n log n). Manning, Raghavan and Schuetze, *Introduction to Information Retrieval* (2008), section 8.4.
+
     %(labels_and_rankings)s
     recall : float, default=0.5
         The least share of the positives that the list holds, in (0, 1].
@@ -486,14 +457,6 @@ def precision_at_recall(
     %(unit_interval)s
 
     %(errors)s
-
-    Notes
-    -----
-    O(n log n).
-
-    References
-    ----------
-    Manning, Raghavan and Schuetze, *Introduction to Information Retrieval* (2008), section 8.4.
 
     Examples
     --------
@@ -532,6 +495,10 @@ def recall_at_precision(
 
     .. math:: \mathrm{recall@prec}(q) = \max \{\mathrm{recall@}k : \mathrm{prec@}k \ge q\}
 
+    O(n log n). Precision rises and falls down a list: the longest list that is precise enough counts. On few
+    rows, short lists are precise by chance. Eban et al., *Scalable learning of non-decomposable objectives*,
+    AISTATS 2017.
+
     %(labels_and_rankings)s
     precision : float, default=0.5
         The least share of positives in the list, in (0, 1].
@@ -544,15 +511,6 @@ def recall_at_precision(
         Between 0 and 1, and 0 if no list has the precision; the higher the better.
 
     %(errors)s
-
-    Notes
-    -----
-    O(n log n). Precision rises and falls down a list: the longest list that is precise enough counts. On few
-    rows, short lists are precise by chance.
-
-    References
-    ----------
-    Eban et al., *Scalable learning of non-decomposable objectives*, AISTATS 2017.
 
     Examples
     --------
@@ -597,6 +555,13 @@ def partial_average_precision(
 
     where :math:`a` is the least recall and :math:`b` the largest: the area as a share of its maximum.
 
+    O(n log n). The curve is a step function, as in :func:`average_precision`: :func:`precision_at_recall` at
+    every recall, where all rows of a tie enter together. A positive at the end of the range counts in part.
+    High recalls, such as 0.95 to 1, matter to those who must not miss any positive. Kumar, Narasimhan and
+    Cotter, *Implicit rate-constrained optimization of non-decomposable objectives*, ICML 2021, for recalls
+    from 0.95; Boyd, Eng and Page, *Area under the precision-recall curve: point estimates and confidence
+    intervals*, ECML 2013, for the area.
+
     %(labels_and_rankings)s
     min_recall, max_recall : float
         The recalls between which the curve counts, 0 <= min_recall < max_recall <= 1. All of it, by default,
@@ -606,18 +571,6 @@ def partial_average_precision(
     %(unit_interval)s
 
     %(errors)s
-
-    Notes
-    -----
-    O(n log n). The curve is a step function, as in :func:`average_precision`: :func:`precision_at_recall` at
-    every recall, where all rows of a tie enter together. A positive at the end of the range counts in part.
-    High recalls, such as 0.95 to 1, matter to those who must not miss any positive.
-
-    References
-    ----------
-    Kumar, Narasimhan and Cotter, *Implicit rate-constrained optimization of non-decomposable objectives*,
-    ICML 2021, for recalls from 0.95; Boyd, Eng and Page, *Area under the precision-recall curve: point
-    estimates and confidence intervals*, ECML 2013, for the area.
 
     Examples
     --------

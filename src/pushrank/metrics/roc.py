@@ -118,6 +118,9 @@ def auc(
 
     .. math:: \mathrm{AUC} = 1 - \frac{1}{W_+ W_-} \sum_k w_k\, \mathrm{Height}(k)
 
+    O(n log n). With half ties it equals scikit-learn's ``roc_auc_score``. Hanley and McNeil, *The meaning and
+    use of the area under a ROC curve*, Radiology 143 (1982).
+
     %(labels_and_rankings)s
     ties : {"pessimistic", "half", "optimistic"}
     %(weight_parameters)s
@@ -125,14 +128,6 @@ def auc(
     %(unit_interval)s
 
     %(errors)s
-
-    Notes
-    -----
-    O(n log n). With half ties it equals scikit-learn's ``roc_auc_score``.
-
-    References
-    ----------
-    Hanley and McNeil, *The meaning and use of the area under a ROC curve*, Radiology 143 (1982).
 
     Examples
     --------
@@ -175,6 +170,10 @@ def partial_auc(
 
     where :math:`A_0` is the area of a random order: 1 is perfect, and 1/2 is chance.
 
+    O(n log n). With half ties and ``min_tpr=0`` it equals scikit-learn's ``roc_auc_score(max_fpr=...)``.
+    McClish, *Analyzing a portion of the ROC curve*, Medical Decision Making 9 (1989); Yang, Lu, Lyu and Hu,
+    *Two-way partial AUC and its properties*, Statistical Methods in Medical Research 28 (2019).
+
     %(labels_and_rankings)s
     max_fpr : float, default=0.1
         The largest false-positive rate, in (0, 1].
@@ -190,15 +189,6 @@ def partial_auc(
         At most 1; the higher the better.
 
     %(errors)s
-
-    Notes
-    -----
-    O(n log n). With half ties and ``min_tpr=0`` it equals scikit-learn's ``roc_auc_score(max_fpr=...)``.
-
-    References
-    ----------
-    McClish, *Analyzing a portion of the ROC curve*, Medical Decision Making 9 (1989); Yang, Lu, Lyu and Hu,
-    *Two-way partial AUC and its properties*, Statistical Methods in Medical Research 28 (2019).
 
     Examples
     --------
@@ -266,6 +256,14 @@ def roc_band(
 
     for the scores S of positives and T of negatives.
 
+    O(n log n + n_points log n). The band assumes no normality and resamples nothing: both fail at the left
+    edge, where few negatives decide. It joins bounds of the negatives above a rate and of the positives above
+    these, each for a quarter of the error rate, so it is valid for any number of rows and any ties, and wider
+    than need be; the proof is on the page :doc:`/promises`. Between points, a simultaneous band goes right
+    from each low end and left from each high end. Derived here from the binomial intervals of Clopper and
+    Pearson, Biometrika 26 (1934), and the distribution of order statistics; compare the joint regions of
+    Campbell, Statistics in Medicine 13 (1994).
+
     %(labels_and_scores)s
     max_fpr : float, default=0.1
         The largest false-positive rate of the 51 that are read by default, from 0 on, in (0, 1].
@@ -283,19 +281,6 @@ def roc_band(
         A named tuple: ``false_positive_rate``, ``true_positive_rate``, ``low``, ``high``.
 
     %(errors)s
-
-    Notes
-    -----
-    O(n log n + n_points log n). The band assumes no normality and resamples nothing: both fail at the left
-    edge, where few negatives decide. It joins bounds of the negatives above a rate and of the positives above
-    these, each for a quarter of the error rate, so it is valid for any number of rows and any ties, and wider
-    than need be; the proof is on the page :doc:`/promises`. Between points, a simultaneous band goes right
-    from each low end and left from each high end.
-
-    References
-    ----------
-    Derived here from the binomial intervals of Clopper and Pearson, Biometrika 26 (1934), and the
-    distribution of order statistics; compare the joint regions of Campbell, Statistics in Medicine 13 (1994).
 
     Examples
     --------

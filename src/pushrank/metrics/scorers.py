@@ -41,6 +41,10 @@ def _scorer(metric: Callable[..., float], **options: object) -> Any:
 def make_top_scorer(metric: str | Callable[..., float] = "precision_at_k", **parameters: Any) -> Any:
     """Return a scorer of a metric of the top of the list, such as the precision among the first 100 rows.
 
+    The scores come from ``decision_function`` of any model, or if there is none from ``predict_proba``. Ties
+    count as the metric says; for metrics of the first rows, by their expectation. Buitinck et al., *API
+    design for machine learning software: experiences from the scikit-learn project* (2013).
+
     Parameters
     ----------
     metric : str or callable, default="precision_at_k"
@@ -67,16 +71,6 @@ def make_top_scorer(metric: str | Callable[..., float] = "precision_at_k", **par
         When the metric has no such parameter, or one is not of its kind.
     ValueError
         When `metric` is not known, or a parameter is out of range.
-
-    Notes
-    -----
-    The scores come from ``decision_function`` of any model, or if there is none from ``predict_proba``. Ties
-    count as the metric says; for metrics of the first rows, by their expectation.
-
-    References
-    ----------
-    Buitinck et al., *API design for machine learning software: experiences from the scikit-learn project*
-    (2013).
 
     Examples
     --------

@@ -64,6 +64,14 @@ def threshold_for(
     .. math:: \min \{t : \#\{i : s_i \ge t\} \le k\}, \quad \min \{t : \mathrm{precision}(t) \ge q\}, \quad
         \max \{t : \mathrm{recall}(t) \ge r\}
 
+    Rows of a tie are in the list or out of it together, and a list for a precision or a recall ends with a
+    positive. Find the threshold on rows that the model was not fitted to, else it is too high, and measure
+    the precision of the list on yet other rows. To apply a budget to another number of rows, give it as a
+    ``fraction``. scikit-learn's ``FixedThresholdClassifier`` predicts at the threshold, see the example.
+    O(n log n), and O(n) for each resample. Saito and Rehmsmeier, *The precision-recall plot is more
+    informative than the ROC plot when evaluating binary classifiers on imbalanced datasets*, PLOS ONE 10
+    (2015), for the two shares; Efron and Tibshirani, *An introduction to the bootstrap* (1993), chapter 13.
+
     %(labels_and_scores)s
     k : int, optional
         The budget: the list holds at most so many rows, from 1 to n; with weights, what they weigh.
@@ -104,23 +112,6 @@ def threshold_for(
     ValueError
         When the data do not fit, none or several of the five are given, a parameter is out of range, more
         rows than the budget tie at the top, or no list has the precision.
-
-    Notes
-    -----
-    O(n log n), and O(n) for each resample. Rows of a tie are in the list or out of it together, and a list
-    for a precision or a recall ends with a positive.
-
-    Find the threshold on rows that the model was not fitted to, else it is too high. Measure the precision of
-    the list on yet other rows: on those by which the threshold was chosen it is a little too high. To apply a
-    budget to another number of rows, give it as a ``fraction``. scikit-learn's ``FixedThresholdClassifier``
-    predicts at the threshold, see the example, and ``TunedThresholdClassifierCV`` finds a threshold for
-    metrics of classes.
-
-    References
-    ----------
-    Saito and Rehmsmeier, *The precision-recall plot is more informative than the ROC plot when evaluating
-    binary classifiers on imbalanced datasets*, PLOS ONE 10 (2015), for the two shares; Efron and Tibshirani,
-    *An introduction to the bootstrap* (1993), chapter 13.
 
     Examples
     --------

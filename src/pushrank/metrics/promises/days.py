@@ -33,6 +33,10 @@ def guarantee_days(
 
     for the r-th fewest hits of D past days; of one coming day it is :math:`1 - r / (D + 1)`.
 
+    Days must be exchangeable, without a trend or the rhythm of a week; the rows of a day may depend on each
+    other. Where they do not, :func:`guarantee` for a day's rows promises more. O(n log n). Wilks,
+    *Determination of sample sizes for setting tolerance limits* (1941), for order statistics.
+
     %(labels_and_scores)s
     days : array-like of shape (n,)
         The day of each row, or whatever else comes as a whole.
@@ -50,15 +54,6 @@ def guarantee_days(
         The hits of the r-th day, for the largest r that the confidence level allows.
 
     %(errors)s
-
-    Notes
-    -----
-    Days must be exchangeable, without a trend or the rhythm of a week; the rows of a day may depend on each
-    other. Where they do not, :func:`guarantee` for a day's rows promises more. O(n log n).
-
-    References
-    ----------
-    Wilks, *Determination of sample sizes for setting tolerance limits* (1941), for order statistics.
 
     Examples
     --------

@@ -103,6 +103,12 @@ def guarantee(
 
     for the hits :math:`H_k` of the first k of N rows to come, and the confidence level :math:`1 - \delta`.
 
+    Labelled rows must be new to the model, and exchangeable with those to come. Out-of-fold scores calibrate
+    neither the model fitted to all rows nor the mean of the fold models: they give an estimate. Precision has
+    Clopper and Pearson's bound, at the table's thresholds only; recall and false-positive rate have joint
+    bands of uniform order statistics, at all thresholds. The proof is on the page :doc:`/promises`.
+    O(n log n): the scores are sorted once.
+
     %(labels_and_scores)s
     k : int or sequence of int, optional
         The depths for which the promise matters, from 1 to N; without them all matter alike.
@@ -136,26 +142,6 @@ def guarantee(
     -----
     UserWarning
         When new scores differ from the labelled ones in a two-sample test at one in a thousand.
-
-    Notes
-    -----
-    Labelled rows must be new to the model, and exchangeable with those to come. Out-of-fold scores calibrate
-    neither the model fitted to all rows nor the mean of the fold models: they give an estimate.
-
-    *Hits*: the number M of labelled rows above the edge of the list has a known law. Given M, a random part
-    of the rows above the edge is labelled, so :math:`L_k` is the least over M of the quantiles of k draws
-    with the chance :math:`\mathrm{Beta}(Y_M, M + 1 - Y_M)`, for the :math:`Y_M` hits among the first M
-    labelled rows. Their levels have the mean :math:`\delta_k` over the law of M, and :math:`\sum_k \delta_k =
-    \delta` over the named depths and a grid of others. *Precision*: Clopper and Pearson's bound with the same
-    :math:`\delta_k`, at the table's thresholds only. *Recall* and *false-positive rate*: joint bands of
-    uniform order statistics, :math:`\delta` for each, at all thresholds. The guide has the proof.
-
-    O(n log n): the scores are sorted once.
-
-    References
-    ----------
-    Derived here; Clopper and Pearson, Biometrika 26 (1934); Berk and Jones, Zeitschrift fuer
-    Wahrscheinlichkeitstheorie 47 (1979); Moscovich and Nadler, Statistics and Probability Letters 123 (2017).
 
     Examples
     --------

@@ -32,6 +32,10 @@ def sample_size_for(
 
     .. math:: \min \{n : L_k(n) \ge h\}
 
+    The given rows stand for more of them: with hits in the same places of the list, and with as many rows on
+    one of the two lists only, whose hits differ as asked. Nothing is promised. O(n log n). The bounds are
+    those of :func:`guarantee` and :func:`compare`.
+
     %(labels_and_scores)s
     k, n_new : int
         The list is the first k of `n_new` rows to come.
@@ -52,15 +56,6 @@ def sample_size_for(
         of all samples.
 
     %(errors)s
-
-    Notes
-    -----
-    The given rows stand for more of them: with hits in the same places of the list, and with as many rows on
-    one of the two lists only, whose hits differ as asked. Nothing is promised. O(n log n).
-
-    References
-    ----------
-    The bounds are those of :func:`guarantee` and :func:`compare`.
 
     Examples
     --------

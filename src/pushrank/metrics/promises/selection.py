@@ -23,6 +23,10 @@ def select(
 
     for the largest number R of rows for which the rule of Benjamini and Hochberg selects as many.
 
+    The rate is a mean over labelled and new rows; one list is bounded by :func:`guarantee`, which says what
+    the rows must be, and warns as here. O(n log n). Jin and Candès, *Selection by prediction with conformal
+    p-values*, JMLR 24 (2023).
+
     %(labels_and_scores)s
     scores_new : array-like of shape (n_new,)
         The scores of the rows to choose from.
@@ -37,15 +41,6 @@ def select(
         Whether each row is selected; tied rows are in or out together.
 
     %(errors)s
-
-    Notes
-    -----
-    The rate is a mean over labelled and new rows; one list is bounded by :func:`guarantee`, which says what
-    the rows must be, and warns as here. O(n log n).
-
-    References
-    ----------
-    Jin and Candès, *Selection by prediction with conformal p-values*, JMLR 24 (2023).
 
     Examples
     --------
