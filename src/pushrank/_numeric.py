@@ -5,7 +5,6 @@ in its inner loop, without the cost of their dispatch, and for arrays of any lib
 """
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -51,13 +50,6 @@ def sigmoid(x: Floats) -> Floats:
     small = xp.exp(-xp.abs(x))
     probabilities: Floats = xp.where(x >= 0.0, xp.ones_like(x), small) / (1.0 + small)
     return probabilities
-
-
-def midway(lower: float, higher: float, scores: Any) -> float:
-    """Return a threshold such that, in the dtype of the scores, only the higher of two scores is above it."""
-    middle = 0.5 * lower + 0.5 * higher
-    # Between neighbouring floats the middle is rounded, possibly to the higher score.
-    return middle if float(namespace(scores).asarray(middle, dtype=scores.dtype)) < higher else lower
 
 
 def decimals(error: float, most: int = 4) -> int:

@@ -14,10 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 from numba.extending import register_jitable
 from numpy.typing import ArrayLike, NDArray
-from sklearn.pipeline import Pipeline
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import has_fit_parameter
 
 from pushrank._array import Floats
 from pushrank._bounds import check_jobs as check_jobs
@@ -305,15 +303,6 @@ def resolve_name(member: object, kind: type, registry: Iterable[type], what: str
     raise TypeError(
         f"{what} must be one of {sorted(names)} or a {kind.__name__} instance, got {type(member).__name__}."
     )
-
-
-def weight_keyword(estimator: object) -> str | None:
-    """Return the name by which ``fit`` takes sample weights, in a pipeline by its last step, or None."""
-    if isinstance(estimator, Pipeline):
-        name, last = estimator.steps[-1]
-        keyword = weight_keyword(last)
-        return keyword and f"{name}__{keyword}"
-    return "sample_weight" if has_fit_parameter(estimator, "sample_weight") else None
 
 
 # With this step, relative to an argument, difference quotients of smooth functions have errors of 1e-5.

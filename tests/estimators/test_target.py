@@ -9,9 +9,9 @@ import pytest
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_the_threshold_parts_neighbouring_floats(dtype):
     """Half of all neighbours have a midpoint that rounds to the upper one."""
-    from pushrank._numeric import midway
     from pushrank.estimators._target import sample_threshold
     from pushrank.pairs import BipartiteSample
+    from pushrank.rows.order_statistics import midway
 
     sample = BipartiteSample.from_labels([0, 1])
     low = dtype(1.0)

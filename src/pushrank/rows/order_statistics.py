@@ -12,7 +12,8 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from pushrank._numeric import Floats, midway
+from pushrank._array import namespace
+from pushrank._numeric import Floats
 from pushrank._parallel import compiled, read_only
 
 # The counts of a round are a small message, and more bits would spare a float64 no round.
@@ -150,6 +151,13 @@ def break_even_threshold(scores: ValueParts, coef: NDArray[np.floating], negativ
     if min(above) < np.inf:
         return midway(cut, min(above), coef)
     return midway(max(below), cut, coef) if max(below) > -np.inf else cut
+
+
+def midway(lower: float, higher: float, scores: Any) -> float:
+    """Return a threshold such that, in the dtype of the scores, only the higher of two scores is above it."""
+    middle = 0.5 * lower + 0.5 * higher
+    # Between neighbouring floats the middle is rounded, possibly to the higher score.
+    return middle if float(namespace(scores).asarray(middle, dtype=scores.dtype)) < higher else lower
 
 
 class Cut(NamedTuple):

@@ -9,12 +9,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils.validation import has_fit_parameter
 
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
 from pushrank._types import Estimator, Matrix
-from pushrank._validation import check_number, column, weight_keyword
+from pushrank._validation import check_number, column
 from pushrank.weak_rankers.base import Numbers, Values, WeakRankers
 
 MAX_SEED = np.iinfo(np.int32).max
@@ -309,6 +311,15 @@ class LightGBM(Regressors):
 def _table(X: Matrix) -> Matrix:
     """Return rows as LightGBM takes them: scipy's sparse matrices, not its sparse arrays."""
     return sp.csr_matrix(X) if sp.issparse(X) else X
+
+
+def weight_keyword(estimator: object) -> str | None:
+    """Return the name by which ``fit`` takes sample weights, in a pipeline by its last step, or None."""
+    if isinstance(estimator, Pipeline):
+        name, last = estimator.steps[-1]
+        keyword = weight_keyword(last)
+        return keyword and f"{name}__{keyword}"
+    return "sample_weight" if has_fit_parameter(estimator, "sample_weight") else None
 
 
 def _predicted(estimator: Any, X: Matrix) -> Floats:
