@@ -105,35 +105,35 @@ def max_margin(
     """
     values = check_array(H, accept_sparse="csr", dtype=np.float64, input_name="H")
     sample = sample_of_rows("max_margin", values.shape[0], y, qid, pairs)
-    n_rankers = values.shape[1]
-    differences, levels, margin_column = _constraints(values, sample)
+    row_signs, levels, gains = _constraints(sample)
+    differences = sp.csr_array(row_signs @ values)
     # The variables are the positive and the negative parts of the weights, the levels, and the margin.
     sides = [differences] if positive else [differences, -differences]
-    matrix = sp.hstack([-side for side in sides] + [levels, margin_column[:, None]], format="csr")
-    n_weights = len(sides) * n_rankers
-    n_variables = matrix.shape[1]
-    norm = sp.csr_array(np.append(np.ones(n_weights), np.zeros(n_variables - n_weights))[None, :])
-    objective = np.zeros(n_variables)
+    matrix = sp.hstack([-side for side in sides] + [levels, gains[:, None]], format="csr")
+    n_weights = len(sides) * values.shape[1]
+    is_weight = np.arange(matrix.shape[1]) < n_weights
+    norm = sp.csr_array(is_weight[None, :].astype(np.float64))
+    objective = np.zeros(len(is_weight))
     objective[-1] = -1.0
-    free = [(None, None)] * (n_variables - n_weights - 1)
+    lowest = np.where(is_weight, 0.0, -np.inf)
+    lowest[-1] = 0.0
     solved = linprog(
         objective,
         A_ub=sp.vstack([matrix, norm], format="csr"),
         b_ub=np.append(np.zeros(matrix.shape[0]), 1.0),
-        bounds=[(0.0, None)] * n_weights + free + [(0.0, None)],
+        bounds=np.stack([lowest, np.full(len(lowest), np.inf)], axis=1),
         method="highs",
     )
     if solved.status != 0:
         raise RuntimeError(f"the linear program of the largest margin was not solved: {solved.message}")
-    parts = solved.x[:n_weights].reshape(len(sides), n_rankers)
+    parts = solved.x[:n_weights].reshape(len(sides), -1)
     weights: Floats = parts[0] if positive else parts[0] - parts[1]
     # The dual solution, without the constraint on the norm, is the worst distribution over the pairs.
-    pair_weights = -solved.ineqlin.marginals[:-1]
-    net_row_weights = np.asarray(_net_row_weights(pair_weights, sample))
+    net_row_weights = row_signs.T @ -solved.ineqlin.marginals[:-1]
     edges = values.T @ net_row_weights
     bound = float(np.max(edges if positive else np.abs(edges), initial=0.0))
-    scores = np.asarray(values @ weights)
-    return MaxMargin(max(sample.least_margin(scores), 0.0), weights, net_row_weights, max(bound, 0.0))
+    value = sample.least_margin(np.asarray(values @ weights))
+    return MaxMargin(max(value, 0.0), weights, net_row_weights, bound)
 
 
 def sample_of_rows(
@@ -152,43 +152,27 @@ def sample_of_rows(
     return sample_of_labels(name, labels, qid=qid)[0]
 
 
-def _constraints(values: Any, sample: Sample) -> tuple[Any, Any, Floats]:
-    """Return the matrices of the constraints ``-differences @ weights + levels @ u + gains * margin <= 0``.
+def _constraints(sample: Sample) -> tuple[Any, Any, Floats]:
+    """Return the matrices of ``-row_signs @ values @ weights + levels @ u + gains * margin <= 0``.
 
     Explicit pairs have a constraint each. For grades a level u lies between the better and the worse rows of
     each step: no better row scores below u, and no worse row above u less the margin.
     """
+    row = sp.eye_array(sample.n_rows, format="csr")
     if isinstance(sample, CrucialSample):
-        differences = values[sample.better] - values[sample.worse]
-        none = sp.csr_array((len(sample.better), 0))
-        return sp.csr_array(differences), none, np.ones(len(sample.better))
+        n_pairs = len(sample.better)
+        return row[sample.better] - row[sample.worse], sp.csr_array((n_pairs, 0)), np.ones(n_pairs)
     # Two classes have one step.
     upper, lower = np.zeros_like(sample.positives), np.zeros_like(sample.negatives)
-    chain = np.zeros(1, dtype=bool)
+    is_first = np.ones(1, dtype=bool)
     if isinstance(sample, GradedSample):
-        numbers = np.arange(len(sample.starts_group))
+        is_first = sample.starts_group
+        numbers = np.arange(len(is_first))
         upper, lower = np.repeat(numbers, sample.upper_sizes), np.repeat(numbers, sample.lower_sizes)
-        # Which levels are not the first of a group.
-        chain = ~sample.starts_group
-    level = sp.eye_array(len(chain), format="csr")
-    # A better row has one constraint, at the step below its grade; falling levels extend it to lower steps.
-    later = np.flatnonzero(chain)
-    better, worse = sp.csr_array(values[sample.positives]), sp.csr_array(values[sample.negatives])
-    no_rows = sp.csr_array((len(later), values.shape[1]))
-    differences = sp.vstack([better, -worse, no_rows], format="csr")
+    # A better row has one constraint, at the step below its grade; falling levels extend it to lower steps,
+    # from every level that is not the first of its group.
+    level, later = sp.eye_array(len(is_first), format="csr"), np.flatnonzero(~is_first)
+    no_rows = sp.csr_array((len(later), sample.n_rows))
+    row_signs = sp.vstack([row[sample.positives], -row[sample.negatives], no_rows], format="csr")
     levels = sp.vstack([level[upper], -level[lower], level[later] - level[later - 1]], format="csr")
-    gains = np.repeat([0.0, 1.0, 0.0], [len(upper), len(lower), len(later)])
-    return differences, levels, gains
-
-
-def _net_row_weights(pair_weights: Floats, sample: Sample) -> Floats:
-    """Return each row's weight as a better row less that as a worse one."""
-    net = np.zeros(sample.n_rows)
-    if isinstance(sample, CrucialSample):
-        np.add.at(net, sample.better, pair_weights)
-        np.add.at(net, sample.worse, -pair_weights)
-        return net
-    n_better, n_worse = len(sample.positives), len(sample.negatives)
-    net[sample.positives] += pair_weights[:n_better]
-    net[sample.negatives] -= pair_weights[n_better : n_better + n_worse]
-    return net
+    return row_signs, levels, np.repeat([0.0, 1.0, 0.0], [len(upper), len(lower), len(later)])

@@ -138,31 +138,24 @@ def theorem_1(
     check_numbers(theta=theta)
     # A pair that occurs twice, or in both directions, would have a weight other than zero and one.
     if pairs is not None:
-        columns: Any = pairs
-        columns = columns.T if getattr(pairs, "ndim", 0) == 2 else columns
+        columns: Any = pairs.T if getattr(pairs, "ndim", 0) == 2 else pairs  # type: ignore[attr-defined]
         if len(columns) != 2:
             raise ValueError(
                 "pairs must be (better, worse): in this theorem a pair is crucial or not, without weight."
             )
-        better, worse = map(np.asarray, columns)
-        ends = np.sort(np.stack([better, worse], axis=1), axis=1)
+        ends = np.sort(np.stack([np.asarray(rows) for rows in columns], axis=1), axis=1)
         if len(np.unique(ends, axis=0)) < len(ends):
             raise ValueError("pairs name two rows twice, or in both directions; each may be crucial once.")
     sample = sample_of_rows("theorem_1", len(values), y, qid, pairs)
     m, n_pairs = len(values), sample.pair_weight
     share = n_pairs / (m * (m - 1.0)) if pair_probability is None else pair_probability
     check_number("pair_probability", share, most=0.5, above=0.0)
-
     # The sums of this loss over the better rows count, for each worse row, the pairs within the margin.
     within = np.exp(log_inner_sums(_WithinMargin(theta), sample, values).log_sums)
     weights = 1.0 if sample.negative_weights is None else sample.negative_weights
     error = float(np.sum(weights * within)) / n_pairs
     return covering.least_bound(
-        error,
-        lambda excess: math.log(2.0) - m * (excess * share) ** 2 / 8.0,
-        log_covering_number,
-        theta,
-        delta,
+        error, lambda e: math.log(2.0) - m * (e * share) ** 2 / 8.0, log_covering_number, theta, delta
     )
 
 

@@ -291,11 +291,7 @@ def theorems_2_and_3(
     sizes = ranking.total_positive, ranking.total_negative
     error = float(margin_error(ranking.is_positive, ranking.scores, theta, p))
     return covering.least_bound(
-        error,
-        lambda epsilon: _log_chance(epsilon / 2.0, *sizes, p, least_error),
-        log_covering_number,
-        theta,
-        delta,
+        error, lambda e: _log_chance(e / 2.0, *sizes, p, least_error), log_covering_number, theta, delta
     )
 
 
