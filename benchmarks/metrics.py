@@ -20,6 +20,10 @@ from pushrank import metrics
 
 AT_K = ("enrichment_factor", "lift", "precision_at_k", "recall_at_k")
 NO_MEASURES = (
+    "AtBudget",
+    "AtPrecision",
+    "AtRecall",
+    "Guaranteed",
     "Measurement",
     "compare",
     "confidence_interval",

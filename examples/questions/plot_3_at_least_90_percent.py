@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer, StandardScaler
 
 from pushrank.datasets import load_dataset
-from pushrank.metrics import make_top_scorer, precision_at_recall, threshold_for
+from pushrank.metrics import AtRecall, make_top_scorer, precision_at_recall, threshold_for
 
 X, y = load_dataset("magic", return_X_y=True)
 X, y = X[::4], y[::4]
@@ -36,7 +36,7 @@ print(search.best_params_, f"{search.best_score_:.3f}")
 # %%
 # Choose the threshold on rows that the model has not seen; the interval says how sure it is.
 at_choice = search.decision_function(X_choose)
-found = threshold_for(y_choose, at_choice, recall=0.9, random_state=0)
+found = threshold_for(y_choose, at_choice, AtRecall(0.9), random_state=0)
 print(f"threshold {found.threshold:.2f} ({found.low:.2f} to {found.high:.2f})")
 classifier = FixedThresholdClassifier(
     FrozenEstimator(search), threshold=found.threshold, response_method="decision_function"

@@ -12,7 +12,7 @@ from sklearn.datasets import make_classification
 from sklearn.model_selection import train_test_split
 
 from pushrank import PushBoost
-from pushrank.metrics import measure, threshold_for, value_at_k
+from pushrank.metrics import AtBudget, measure, threshold_for, value_at_k
 
 X, y = make_classification(
     12_000, 12, n_informative=6, weights=[0.96], flip_y=0.02, class_sep=0.8, random_state=0
@@ -35,7 +35,7 @@ print(found)
 
 # %%
 # Where is the cut? The score of the hundredth row, and how far it would move with other rows.
-cut = threshold_for(y_test, scores["by amount"], k=100, random_state=0)
+cut = threshold_for(y_test, scores["by amount"], AtBudget(100), random_state=0)
 print(f"{cut.threshold:.2f} ({cut.low:.2f} to {cut.high:.2f})")
 
 # %%

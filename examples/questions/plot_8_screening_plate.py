@@ -10,7 +10,7 @@ The compounds are drawn at random, so that it can be checked how often such a pr
 
 import numpy as np
 
-from pushrank.metrics import guarantee, select, threshold_for
+from pushrank.metrics import Guaranteed, guarantee, select, threshold_for
 from pushrank.plots import GuaranteeDisplay
 
 
@@ -34,7 +34,7 @@ print(plate.sentence(384))
 # score from which at least 30 % of the library are active.
 _, new = library(20_000, rng)
 print(f"{select(active, score, new, fdr=0.5).sum()} compounds with a false-discovery rate of 50 %")
-cut = threshold_for(active, score, precision=0.3, guarantee=0.95).threshold
+cut = threshold_for(active, score, Guaranteed(precision=0.3)).threshold
 print(f"from a score of {cut:.2f} on, 30 % of the library are active")
 
 # %%

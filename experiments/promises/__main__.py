@@ -177,7 +177,9 @@ def lists(population: Population, count: int, n: int, n_draws: int) -> list[Any]
             continue
         for number, (aim, value) in enumerate(aims.items()):
             try:
-                found = metrics.threshold_for(y, scores, guarantee=1.0 - MISS, **{aim: value})
+                found = metrics.threshold_for(
+                    y, scores, metrics.Guaranteed(**{aim: value}, confidence_level=1.0 - MISS)
+                )
             except ValueError:
                 continue
             at = np.array([found.threshold])
@@ -256,7 +258,9 @@ def report_select(found: Iterable[Population], n_draws: int) -> None:
                     warnings.simplefilter("ignore", UserWarning)
                     chosen = metrics.select(y, scores, new_scores, fdr=asked) if y.any() else new < 0
                 try:
-                    least = metrics.threshold_for(y, scores, precision=1.0 - asked, confidence_level=None)
+                    least = metrics.threshold_for(
+                        y, scores, metrics.AtPrecision(1.0 - asked), confidence_level=None
+                    )
                     by_threshold = new_scores >= least.threshold
                 except ValueError:
                     by_threshold = np.zeros(1000, dtype=bool)

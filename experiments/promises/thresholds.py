@@ -66,7 +66,9 @@ def thresholds_beside(found: Iterable[Population], n_draws: int) -> None:
             for draw in range(n_draws):
                 y, scores = ranked.draw(rng, n)
                 try:
-                    least = [metrics.threshold_for(y, scores, precision=precision, guarantee=0.95).threshold]
+                    least = [
+                        metrics.threshold_for(y, scores, metrics.Guaranteed(precision=precision)).threshold
+                    ]
                 except ValueError:
                     least = [np.nan]
                 least += [mapie_threshold(y, scores, precision, method) for method in ways[1:]]

@@ -75,6 +75,12 @@ TypeError
 ValueError
     When there are not two classes, a score is not finite, lengths differ, none or several of `k`, `fraction`
     and `fraction_of_positives` are given, or one of them or `ties` is out of range.""",
+    "aim_errors": """Raises
+------
+TypeError
+    When a number is not of its kind.
+ValueError
+    When a number is out of range, or none of several is given.""",
     "promise_level": "The least chance that what is promised holds, from .5 to .9999.",
     "confidence_level": "The nominal coverage, strictly between 0 and 1.",
     "n_resamples": """The number of resamples that the bootstrap draws, at least 10. The default is 2,000;

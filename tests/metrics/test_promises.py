@@ -12,6 +12,7 @@ from scipy.stats import beta, betabinom
 
 from combinations import by_day
 from pushrank import metrics
+from pushrank.metrics import Guaranteed
 from pushrank.metrics.promises.bounds import (
     beta_binomial_cdf,
     beta_binomial_chances,
@@ -233,27 +234,31 @@ def test_selection_is_benjamini_and_hochbergs_rule():
 
 def test_a_guaranteed_threshold_keeps_each_aim_by_its_own_law():
     y, scores = rows(3000, 0.2)
-    found = metrics.threshold_for(y, scores, recall=0.5, guarantee=0.95)
+    found = metrics.threshold_for(y, scores, Guaranteed(recall=0.5))
     ascending, m = np.sort(scores[y])[::-1], y.sum()
     i = next(i for i in range(1, m + 1) if beta.cdf(0.5, i, m + 1 - i) <= 0.05)
     assert found.threshold == ascending[i - 1]
     negatives = np.sort(scores[~y])[::-1]
-    found = metrics.threshold_for(y, scores, false_positive_rate=0.1, guarantee=0.95)
+    found = metrics.threshold_for(y, scores, Guaranteed(false_positive_rate=0.1))
     i = max(i for i in range(1, len(negatives)) if beta.sf(0.1, i, len(negatives) + 1 - i) <= 0.05)
     assert found.threshold == np.nextafter(negatives[i - 1], np.inf)
-    precise = metrics.threshold_for(y, scores, precision=0.7, guarantee=0.95)
+    precise = metrics.threshold_for(y, scores, Guaranteed(precision=0.7))
     assert 0.7 < precise.precision < 0.85
-    both = metrics.threshold_for(y, scores, precision=0.7, recall=0.3, guarantee=0.95)
+    both = metrics.threshold_for(y, scores, Guaranteed(precision=0.7, recall=0.3))
     assert precise.n_rows >= both.n_rows > 0
     with pytest.raises(ValueError, match=r"guarantee no such list; about .* times as many"):
-        metrics.threshold_for(y[:200], scores[:200], precision=0.7, recall=0.4, guarantee=0.95)
+        metrics.threshold_for(y[:200], scores[:200], Guaranteed(precision=0.7, recall=0.4))
     with pytest.raises(ValueError, match=r"not even .* times as many labelled rows"):
-        metrics.threshold_for(y, scores, precision=0.99, recall=0.9, guarantee=0.95)
-    for wrong in ({"k": 3}, {"recall": 0.5, "groups": np.arange(3000)}, {}):
-        with pytest.raises(ValueError, match="a guarantee is of"):
-            metrics.threshold_for(y, scores, guarantee=0.95, **wrong)
-    with pytest.raises(ValueError, match="need a guarantee"):
-        metrics.threshold_for(y, scores, false_positive_rate=0.5)
+        metrics.threshold_for(y, scores, Guaranteed(precision=0.99, recall=0.9))
+    for rows_have in ({"groups": np.arange(3000)}, {"sample_weight": np.ones(3000)}):
+        with pytest.raises(ValueError, match="nothing is guaranteed of rows with weights or groups"):
+            metrics.threshold_for(y, scores, Guaranteed(recall=0.5), **rows_have)
+    with pytest.raises(ValueError, match="a guarantee is of"):
+        Guaranteed()
+    with pytest.raises(ValueError, match="confidence_level must be"):
+        Guaranteed(recall=0.5, confidence_level=0.3)
+    with pytest.raises(ValueError, match="recall must be > 0 and <= 1"):
+        Guaranteed(recall=0.0)
 
 
 def test_the_number_of_labels_that_a_promise_takes():

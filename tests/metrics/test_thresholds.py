@@ -11,7 +11,15 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import FixedThresholdClassifier
 
 from pushrank import PNormPush
-from pushrank.metrics import precision_at_recall, recall_at_precision, threshold_for
+from pushrank.metrics import (
+    AtBudget,
+    AtPrecision,
+    AtRecall,
+    Guaranteed,
+    precision_at_recall,
+    recall_at_precision,
+    threshold_for,
+)
 
 
 @given(data=st.data(), n=st.integers(2, 15), weighted=st.booleans())
@@ -25,28 +33,28 @@ def test_a_threshold_is_the_best_of_all_that_will_do(data, n, weighted):
     lists = {t: (w @ (scores >= t), w @ (y & (scores >= t))) for t in np.unique(scores)}
     for share in (0.2, 0.5, 2 / 3, 1.0):
         fits = [t for t, (_, hits) in lists.items() if hits >= share * (w @ y) - 1e-9]
-        found = threshold_for(y, scores, recall=share, **options)
+        found = threshold_for(y, scores, AtRecall(share), **options)
         assert found.threshold == max(fits)
         at_recall = precision_at_recall(y, scores, share, sample_weight=options["sample_weight"])
         assert found.precision == pytest.approx(at_recall)
         fits = [t for t, (rows, hits) in lists.items() if hits >= share * rows - 1e-9 and hits]
         fits = [t for t in fits if (y & (scores == t)).any()]
         if fits:
-            found = threshold_for(y, scores, precision=share, **options)
+            found = threshold_for(y, scores, AtPrecision(share), **options)
             assert found.threshold == min(fits)
             at_precision = recall_at_precision(y, scores, share, sample_weight=options["sample_weight"])
             assert found.recall == pytest.approx(at_precision)
         else:
             with pytest.raises(ValueError, match="no list has a precision of"):
-                threshold_for(y, scores, precision=share, **options)
+                threshold_for(y, scores, AtPrecision(share), **options)
     for k in range(1, int(w.sum()) + 1):
         fits = [t for t, (rows, _) in lists.items() if rows <= k]
         if fits:
-            found = threshold_for(y, scores, k=k, **options)
+            found = threshold_for(y, scores, AtBudget(k), **options)
             assert (found.threshold, found.n_rows) == (min(fits), lists[min(fits)][0])
         else:
             with pytest.raises(ValueError, match="tie at the highest score and exceed the budget"):
-                threshold_for(y, scores, k=k, **options)
+                threshold_for(y, scores, AtBudget(k), **options)
 
 
 @pytest.fixture(scope="module")
@@ -57,13 +65,13 @@ def scored():
     return X, y
 
 
-@pytest.mark.parametrize("aim", [{"fraction": 0.1}, {"k": 40}, {"precision": 0.8}, {"recall": 0.5}])
+@pytest.mark.parametrize("aim", [AtBudget(fraction=0.1), AtBudget(40), AtPrecision(0.8), AtRecall(0.5)])
 @pytest.mark.parametrize("model", [PNormPush(p=4), LogisticRegression()])
 def test_a_model_predicts_the_list_by_scikit_learns_classifier(scored, aim, model):
     X, y = scored
     model.fit(X[::2], y[::2])
     scores = model.decision_function(X[1::2])
-    found = threshold_for(y[1::2], scores, **aim, n_resamples=20, random_state=0)
+    found = threshold_for(y[1::2], scores, aim, n_resamples=20, random_state=0)
     classifier = FixedThresholdClassifier(
         FrozenEstimator(model), threshold=found.threshold, response_method="decision_function"
     ).fit(X[1::2], y[1::2])
@@ -76,14 +84,14 @@ def test_a_model_predicts_the_list_by_scikit_learns_classifier(scored, aim, mode
 def test_intervals_hold_the_threshold_of_the_population():
     """Scores are normal around 1 and 0, half of the rows positive: recall 0.5 is at 1, and a tenth at 1.8."""
     rng = np.random.default_rng(1)
-    aims = {"recall": (0.5, 1.0), "fraction": (0.1, 1.8438)}
+    aims = {AtRecall(0.5): 1.0, AtBudget(fraction=0.1): 1.8438}
     held = dict.fromkeys(aims, 0)
     for seed in range(15):
         y = np.arange(100) % 2
         scores = y + rng.normal(size=100)
-        for name, (share, truth) in aims.items():
-            _, low, high, *_ = threshold_for(y, scores, **{name: share}, n_resamples=40, random_state=seed)
-            held[name] += low <= truth <= high
+        for aim, truth in aims.items():
+            _, low, high, *_ = threshold_for(y, scores, aim, n_resamples=40, random_state=seed)
+            held[aim] += low <= truth <= high
     assert all(count >= 12 for count in held.values()), held
 
 
@@ -92,7 +100,7 @@ def test_groups_are_drawn_whole():
     rng = np.random.default_rng(2)
     y = np.arange(40) % 2
     scores, ten = y + rng.normal(size=40), np.repeat(np.arange(40), 10)
-    options = {"recall": 0.5, "n_resamples": 200, "random_state": 0}
+    options = {"aim": AtRecall(0.5), "n_resamples": 200, "random_state": 0}
     alone, copied, grouped = (
         threshold_for(y, scores, **options),
         threshold_for(y[ten], scores[ten], **options),
@@ -103,24 +111,36 @@ def test_groups_are_drawn_whole():
 
 
 @pytest.mark.parametrize(
-    ("options", "error", "message"),
+    ("aim", "options", "error", "message"),
     [
-        ({}, ValueError, "one of k, fraction, fraction_of_positives .*, got none of them"),
-        ({"k": 1, "recall": 0.5}, ValueError, "got k=1, recall=0.5"),
-        ({"recall": 0.0}, ValueError, "recall must be > 0 and <= 1"),
-        ({"precision": "a"}, TypeError, "precision must be a number"),
-        ({"k": 0.5}, TypeError, "k must be an integer"),
-        ({"k": 4}, ValueError, "k=4 must lie between 1 and"),
-        ({"recall": 0.5, "confidence_level": 2}, ValueError, "confidence_level must be"),
-        ({"recall": 0.5, "n_resamples": 2}, ValueError, "n_resamples must be"),
+        (AtBudget, {}, ValueError, "one of k .*, got none of them"),
+        (AtBudget, {"k": 1, "fraction": 0.5}, ValueError, "got k=1, fraction=0.5"),
+        (AtBudget, {"k": 0.5}, TypeError, "k must be an integer"),
+        (AtRecall, {"recall": 0.0}, ValueError, "recall must be > 0 and <= 1"),
+        (AtPrecision, {"precision": "a"}, TypeError, "precision must be a number"),
+        (Guaranteed, {"false_positive_rate": 2.0}, ValueError, "false_positive_rate must be"),
     ],
 )
-def test_a_threshold_for_nothing_is_refused(options, error, message):
+def test_an_aim_that_no_list_can_have_is_refused(aim, options, error, message):
     with pytest.raises(error, match=message):
-        threshold_for([0, 1, 0], [1.0, 2.0, 3.0], **options)
+        aim(**options)
+
+
+@pytest.mark.parametrize(
+    ("aim", "options", "error", "message"),
+    [
+        (0.5, {}, TypeError, "aim must be one of AtBudget, AtPrecision, AtRecall and Guaranteed"),
+        (AtBudget(4), {}, ValueError, "k=4 must lie between 1 and"),
+        (AtRecall(0.5), {"confidence_level": 2}, ValueError, "confidence_level must be"),
+        (AtRecall(0.5), {"n_resamples": 2}, ValueError, "n_resamples must be"),
+    ],
+)
+def test_a_threshold_for_nothing_is_refused(aim, options, error, message):
+    with pytest.raises(error, match=message):
+        threshold_for([0, 1, 0], [1.0, 2.0, 3.0], aim, **options)
 
 
 @pytest.mark.parametrize("scores", [2**60 + np.arange(3), np.array([1, 2, 3], dtype=np.longdouble) / 3])
 def test_a_threshold_that_no_float_holds_is_refused(scores):
     with pytest.raises(ValueError, match="scores hold more digits than float64"):
-        threshold_for([0, 1, 0], scores, k=1)
+        threshold_for([0, 1, 0], scores, AtBudget(1))

@@ -130,12 +130,15 @@ def test_threshold_is_that_of_the_held_out_scores():
     X, y = data()
     held_out = fit_held_out(MODELS, X, y, budget=BUDGET, random_state=0)
     scores = held_out.scores()
-    expected = metrics.threshold_for(y, scores["bayes"], fraction=BUDGET / len(y), random_state=0)
+    expected = metrics.threshold_for(
+        y, scores["bayes"], metrics.AtBudget(fraction=BUDGET / len(y)), random_state=0
+    )
     assert held_out.threshold("bayes").threshold == expected.threshold
     best = held_out.compare().best_
     assert held_out.threshold().threshold == held_out.threshold(best).threshold
-    by_precision = held_out.threshold("bayes", precision=0.5)
-    assert by_precision.threshold == metrics.threshold_for(y, scores["bayes"], precision=0.5).threshold
+    by_precision = held_out.threshold("bayes", metrics.AtPrecision(0.5))
+    expected = metrics.threshold_for(y, scores["bayes"], metrics.AtPrecision(0.5))
+    assert by_precision.threshold == expected.threshold
     # About as many rows as the budget are listed, by the scores that the threshold came from.
     stack = held_out.stack()
     listed = (stack.held_out_scores_ >= held_out.threshold(stack).threshold).sum()
@@ -223,7 +226,7 @@ def test_what_is_asked_wrongly_is_said():
     X, y = data()
     held_out = fit_held_out(MODELS, X, y, random_state=0)
     with pytest.raises(ValueError, match="model must be one of"):
-        held_out.threshold("trees", fraction=0.1)
+        held_out.threshold("trees", metrics.AtBudget(fraction=0.1))
     with pytest.raises(ValueError, match="say what the threshold is for"):
         held_out.threshold("bayes")
     for names in (["trees", "bayes"], "bayes", []):
@@ -236,7 +239,7 @@ def test_what_is_asked_wrongly_is_said():
     )
     with pytest.raises(ValueError, match="AlertThreshold"):
         daily.threshold()
-    assert daily.threshold("bayes", fraction=0.1).n_rows == pytest.approx(
+    assert daily.threshold("bayes", metrics.AtBudget(fraction=0.1)).n_rows == pytest.approx(
         0.1 * daily.scores()["bayes"].count(), abs=1
     )
 

@@ -42,10 +42,10 @@ class Alert:
         cls, y: NDArray[np.bool_], scores: NDArray[np.float64], budget: int, of_rows: int
     ) -> Alert | None:
         """Return the threshold by the scores of held-out rows, or warn that there is none."""
-        from pushrank.metrics.thresholds import threshold_for
+        from pushrank.metrics.thresholds import AtBudget, threshold_for
 
         try:
-            found = threshold_for(y, scores, fraction=budget / of_rows, random_state=0)
+            found = threshold_for(y, scores, AtBudget(fraction=budget / of_rows), random_state=0)
         except ValueError as error:
             warn(f"no alert threshold: {error}")
             return None

@@ -49,10 +49,14 @@ from pushrank.metrics.precision import (
 from pushrank.metrics.promises import Guarantee, guarantee, guarantee_days, sample_size_for, select
 from pushrank.metrics.roc import auc, partial_auc, roc_band
 from pushrank.metrics.scorers import make_top_scorer
-from pushrank.metrics.thresholds import threshold_for
+from pushrank.metrics.thresholds import AtBudget, AtPrecision, AtRecall, Guaranteed, threshold_for
 
 __all__ = [
+    "AtBudget",
+    "AtPrecision",
+    "AtRecall",
     "Guarantee",
+    "Guaranteed",
     "Measurement",
     "PeriodMeasurement",
     "Regret",

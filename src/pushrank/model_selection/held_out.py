@@ -27,7 +27,7 @@ from pushrank.estimators._combination import OutOfFold, check_final, unlinked
 from pushrank.estimators._target import two_class_target
 from pushrank.held_out import Plan, Rows, fit_parts, kept_in, model_scores, part_of_budget
 from pushrank.metrics.measurement import Measurement
-from pushrank.metrics.thresholds import Threshold
+from pushrank.metrics.thresholds import Aim, AtBudget, Threshold
 from pushrank.model_selection._folds import on_one_scale
 from pushrank.model_selection.compare import checked_models, named_members
 from pushrank.model_selection.comparison import RankerComparison
@@ -204,7 +204,9 @@ class HeldOut:
         )
         return stack
 
-    def threshold(self, model: str | StackingRanker | None = None, **options: Any) -> Threshold:
+    def threshold(
+        self, model: str | StackingRanker | None = None, aim: Aim | None = None, **options: Any
+    ) -> Threshold:
         """Return the score from which a row is acted on, by the scores of held-out rows.
 
         Scores of different parts are pooled, and rows to come are scored by another fit: the threshold is
@@ -214,30 +216,34 @@ class HeldOut:
         ----------
         model : str or StackingRanker, optional
             A model's name, or the list that :meth:`stack` returned; by default the best model.
+        aim : AtBudget, AtPrecision, AtRecall or Guaranteed, optional
+            What the list is to keep to, such as ``AtPrecision(0.5)``; by default the budget.
         **options
-            Those of :func:`pushrank.metrics.threshold_for`, such as ``precision=0.5``; by default the budget.
+            Those of :func:`pushrank.metrics.threshold_for`.
 
         Returns
         -------
         Threshold
             The score, its interval, and what the list holds.
         """
-        if not options:
+        if aim is None:
             if (budget := self.plan.budget) is None:
-                raise ValueError("say what the threshold is for, such as fraction=0.05 or precision=0.5.")
+                raise ValueError(
+                    "say what the threshold is for, such as AtBudget(fraction=0.05) or AtPrecision(0.5)."
+                )
             if isinstance(budget, Budget):
                 raise ValueError(
                     f"a budget of {budget.words} moves its threshold with what is left of it: use "
                     "pushrank.alerts.AlertThreshold."
                 )
-            options = {"fraction": budget / len(self.plan.rows.y)}
+            aim = AtBudget(fraction=budget / len(self.plan.rows.y))
         if model is None:
             # The errors of a comparison would take as long as all the rest.
             model = compare_held_out(self.table, Judge.of(None, self.plan.budget)).best_
         of_rows = self._of_all_rows(model) if isinstance(model, str) else model.held_out_scores_
         seen = ~np.isnan(of_rows)
         options = {"random_state": self.plan.seed} | options
-        return metrics.threshold_for(self.plan.rows.positive[seen], of_rows[seen], **options)
+        return metrics.threshold_for(self.plan.rows.positive[seen], of_rows[seen], aim, **options)
 
     def measure(self, **options: Any) -> Measurement:
         """Return :func:`pushrank.metrics.measure` of all models on the rows held out, by one order of them.
