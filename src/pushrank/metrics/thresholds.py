@@ -13,7 +13,6 @@ from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank._validation import check_number
 from pushrank.metrics._bootstrap import RowCounts, StratifiedBootstrap
-from pushrank.metrics._ranking import K_ROUNDING, Ranking, checked_rankings, comparable_scores, depth_in_rows
 from pushrank.metrics._ranking import (
     K_ROUNDING,
     Ranking,

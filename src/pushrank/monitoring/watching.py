@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from operator import itemgetter
-from typing import Any
+from operator import attrgetter
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +19,7 @@ from pushrank.monitoring.reference import (
     BLOCKS,
     SCORES,
     PeriodCounts,
+    Profile,
     Reference,
     blocks_of,
     columns_of,
@@ -27,7 +30,7 @@ from pushrank.monitoring.reference import (
 TILTS = np.array([0.1, 0.2, 0.4, 0.8, 1.6])
 AS_PROMISED = "as promised"
 MAX_NAMED = 3
-MOVED = ("since", "told", "part", "share_before", "share_now")
+PART = ("part", "share_before", "share_now")
 
 
 @dataclass(frozen=True)
@@ -257,6 +260,37 @@ def _watch_hits(
     return int(known[np.argmax(logsumexp(sums[first + 1] - sums[: first + 1], axis=1))])
 
 
+class Shift(NamedTuple):
+    """The latest blocks of a column that differ most from those of the fit, when so many were complete."""
+
+    p_value: float
+    part: int
+    window: int
+    look: int
+    angles: Floats
+
+    @classmethod
+    def of(cls, profile: Profile, angles: Floats, look: int) -> Self:
+        """Return the shift in the last 1, 2, 4, ... or all of the first blocks, by a test of each window."""
+        latest = [(n, angles[look - n : look].mean(axis=0)) for n in windows(look)]
+        tests = (cls(*profile.test(mean, n), n, look, mean) for n, mean in latest)
+        return min(tests, key=attrgetter("p_value"))
+
+
+def windows(look: int) -> list[int]:
+    """Return the numbers of latest blocks that a look tests."""
+    return sorted({look, *(1 << power for power in range(look.bit_length()))})
+
+
+def adjusted_p_values(shifts: Mapping[str, Shift]) -> dict[str, float]:
+    """Return the p-values of a look over all looks, windows and, by Holm's method, columns."""
+    adjusted, largest = {}, 0.0
+    for rank, (name, shift) in enumerate(sorted(shifts.items(), key=lambda item: item[1].p_value)):
+        n_tests = len(windows(shift.look)), len(shifts) - rank, 2 * shift.look, shift.look + 1
+        largest = adjusted[name] = max(largest, math.prod(n_tests, start=shift.p_value))
+    return adjusted
+
+
 def _watch_rows(
     reference: Reference, scores: Floats, time: Any, X: Any, level: float
 ) -> list[dict[str, Any]]:
@@ -273,39 +307,33 @@ def _watch_rows(
         name: profile.angles(values[name], blocks, n_blocks, f"the column {name!r}")[0]
         for name, profile in watched.items()
     }
-    found: dict[str, dict[str, Any]] = {
-        name: {"column": name, "p_value": 1.0, "has_moved": False} | dict.fromkeys(MOVED) for name in watched
-    }
-    means = {name: values.mean(axis=0) for name, values in angles.items()} if n_blocks else {}
-    labels = [str(label) for label in periods.labels]
-    length = BLOCKS.get(reference.budget.per, 1)
+    p_values, moved = dict.fromkeys(watched, 1.0), dict[str, Shift]()
     for look in range(1, n_blocks + 1):
-        windows = sorted({look, *(1 << power for power in range(look.bit_length()))})
-        best = {}
-        for name, profile in watched.items():
-            latest = [(n, angles[name][look - n : look].mean(axis=0)) for n in windows]
-            tests = [(*profile.test(mean, n), n, mean) for n, mean in latest]
-            best[name] = min(tests, key=itemgetter(0))
-        adjusted = 0.0
-        for rank, name in enumerate(sorted(best, key=lambda name: best[name][0])):
-            p_value, part, window, mean = best[name]
-            adjusted = max(adjusted, p_value * len(windows) * (len(best) - rank) * 2 * look * (look + 1))
-            record, profile = found[name], watched[name]
-            record["p_value"] = min(record["p_value"], adjusted)
-            if adjusted <= level and not record["has_moved"]:
-                shares = (float(np.sin(angle) ** 2) for angle in (profile.moments[0, part], mean[part]))
-                means[name] = mean
-                begin, end = labels[(look - window) * length], labels[look * length - 1]
-                told = zip(MOVED, (begin, end, profile.words(part), *shares), strict=True)
-                record |= {"has_moved": True, **dict(told)}
+        shifts = {name: Shift.of(profile, angles[name], look) for name, profile in watched.items()}
+        for name, p_value in adjusted_p_values(shifts).items():
+            p_values[name] = min(p_values[name], p_value)
+            if p_value <= level:
+                moved.setdefault(name, shifts[name])
+    labels, length = [str(label) for label in periods.labels], BLOCKS.get(reference.budget.per, 1)
+    records = []
     for name, profile in watched.items():
-        before = np.sin(profile.moments[0]) ** 2
-        now = (np.sin(means[name]) ** 2).tolist() if means else [None] * len(before)
-        found[name]["parts"] = [
-            {"part": profile.words(part), "share_before": float(share), "share_now": now[part]}
-            for part, share in enumerate(before)
-        ]
-    return sorted(found.values(), key=lambda record: (not record["has_moved"], record["p_value"]))
+        shift = moved.get(name)
+        parts = _parts(profile, shift.angles if shift else angles[name].mean(axis=0) if n_blocks else None)
+        told = dict.fromkeys(("since", "told", *PART))
+        if shift:
+            since, until = labels[(shift.look - shift.window) * length], labels[shift.look * length - 1]
+            told = {"since": since, "told": until, **parts[shift.part]}
+        moves = {"column": name, "p_value": p_values[name], "has_moved": name in moved}
+        records.append({**moves, **told, "parts": parts})
+    return sorted(records, key=lambda record: (not record["has_moved"], record["p_value"]))
+
+
+def _parts(profile: Profile, angles: Floats | None) -> list[dict[str, Any]]:
+    """Return the shares of all parts of a column in the blocks of the fit, and now."""
+    before = (np.sin(profile.moments[0]) ** 2).tolist()
+    now = [None] * len(before) if angles is None else (np.sin(angles) ** 2).tolist()
+    words = map(profile.words, range(len(before)))
+    return [dict(zip(PART, part, strict=True)) for part in zip(words, before, now, strict=True)]
 
 
 def date_words(label: str, per: str, last: str) -> str:
