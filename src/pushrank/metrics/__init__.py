@@ -46,7 +46,10 @@ from pushrank.metrics.precision import (
     recall_at_precision,
     value_at_k,
 )
-from pushrank.metrics.promises import Guarantee, guarantee, guarantee_days, sample_size_for, select
+from pushrank.metrics.promises.days import guarantee_days
+from pushrank.metrics.promises.lists import Guarantee, guarantee
+from pushrank.metrics.promises.sample_size import sample_size_for
+from pushrank.metrics.promises.selection import select
 from pushrank.metrics.roc import auc, partial_auc, roc_band
 from pushrank.metrics.scorers import make_top_scorer
 from pushrank.metrics.thresholds import AtBudget, AtPrecision, AtRecall, Guaranteed, threshold_for

@@ -35,13 +35,11 @@ HALF = np.uint64(32)
 
 @_compiled
 def draw_counts(seed, counts):
-    """Draw as many rows as there are, with replacement, and write how often each was drawn.
-
-    The generator is SplitMix64, each 64 bits of which draw two rows: NumPy's take two to six times as long
-    (``benchmarks/resampling.txt``). A row number is the upper half of a product (Lemire, *Fast random integer
-    generation in an interval*, 2019). A byte holds every count: the chance of one above 255 is below n /
-    256!, which is 1e-500.
-    """
+    """Draw as many rows as there are, with replacement, and write how often each was drawn."""
+    # The generator is SplitMix64, each 64 bits of which draw two rows: NumPy's take two to six times as long
+    # (`benchmarks/resampling.txt`). A row number is the upper half of a product (Lemire, *Fast random
+    # integer generation in an interval*, 2019). A byte holds every count: the chance of one above 255 is
+    # below n / 256!, which is 1e-500.
     n = np.uint64(len(counts))
     unfair = (LOW_HALF - n + np.uint64(1)) % n
     counts[:] = 0
@@ -98,11 +96,10 @@ RowCounts = NDArray[np.uint8]
 
 
 class BinnedRows:
-    """The rows of one class by the bin (or threshold) that they are in.
+    """The rows of one class by the bin (or threshold) that they are in."""
 
-    ``rows`` lists their numbers, bin after bin, and ``ends`` the number of rows to the end of each bin. Rows
-    that differ only by their bins may be numbered in that order; then ``rows`` is None.
-    """
+    # `rows` lists their numbers, bin after bin, and `ends` the number of rows to the end of each bin.
+    # Rows that differ only by their bins may be numbered in that order; then `rows` is None.
 
     def __init__(
         self, ends: NDArray[np.int64], rows: NDArray[np.intp] | None = None, weights: Floats | None = None
@@ -127,11 +124,10 @@ class BinnedRows:
 
 
 class StratifiedBootstrap:
-    """Rankings of the same labelled and weighted rows, to be evaluated on resamples that they share.
+    """Rankings of the same labelled and weighted rows, to be evaluated on resamples that they share."""
 
-    The values have a column for each metric of the first ranking, then of the next. Rows are drawn within
-    each class; if the rankings have groups, whole groups are, those with a positive apart from the others.
-    """
+    # The values have a column for each metric of the first ranking, then of the next. Rows are drawn within
+    # each class; if the rankings have groups, whole groups are, those with a positive apart from the others.
 
     def __init__(self, rankings: Sequence[Ranking], metrics: Sequence[BoundMetric]) -> None:
         self.rankings, self.metrics = rankings, metrics
@@ -176,11 +172,9 @@ class StratifiedBootstrap:
             return np.concatenate(map_chunks(task, list(pairwise(cuts))))
 
     def positive_jackknife(self, random_state: Seed) -> list[Floats]:
-        """Return the values with one block of rows, or groups, at a time counted twice, for each stratum.
-
-        Unlike leaving blocks out, that is possible with a single positive, or for the precision at the last
-        rank. Blocks are random and of nearly equal size, so that a long list costs as much as a short one.
-        """
+        """Return the values with one block of rows, or groups, at a time counted twice, for each stratum."""
+        # Unlike leaving blocks out, that is possible with a single positive, or for the precision at the last
+        # rank. Blocks are random and of nearly equal size, so that a long list costs as much as a short one.
         random = check_random_state(random_state)
         ones = [np.ones(n, dtype=np.uint8) for n in self.strata]
         values_by_class = []

@@ -24,11 +24,9 @@ State = TypeVar("State", bound=tuple[float, ...])
 
 @compiled()
 def counts_around(positive_counts, negative_counts, positive_weight, negative_weight, needed):
-    """Return the weight of each class above a cut of the list, and tied with it.
-
-    The cut is the highest bin at which the weighted sum of both classes, from the top of the list on, reaches
-    ``needed``; a bin that adds nothing to that sum is passed over.
-    """
+    """Return the weight of each class above a cut of the list, and tied with it."""
+    # The cut is the highest bin at which the weighted sum of both classes, from the top of the list on,
+    # reaches `needed`; a bin that adds nothing to that sum is passed over.
     positives, negatives = 0.0, 0.0
     for g in range(len(negative_counts) - 1, -1, -1):
         positives_here = positive_counts[g >> 1] if g & 1 else 0.0
@@ -58,12 +56,12 @@ class CutCounts(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RankCounts:
-    """The weight of the positives at each threshold, and of the negatives in each bin.
+    """The weight of the positives at each threshold, and of the negatives in each bin."""
 
-    There are U thresholds, ascending, and 2U + 1 bins: bin 2g lies below threshold g and above g - 1, bin 2g
-    + 1 is tied with threshold g. In a resample a threshold may have no weight. With ``has_whole_weights``
-    each row stands for a whole number of copies, so that ranks can be counted in rows.
-    """
+    # There are U thresholds, ascending, and 2U + 1 bins: bin 2g lies below threshold g and above g - 1, bin
+    # 2g + 1 is tied with threshold g. In a resample a threshold may have no weight. With
+    # `has_whole_weights` each row stands for a whole number of copies, so that ranks can be counted in
+    # rows.
 
     # Groups or weights change the length of a resample, so k may exceed it.
     is_resample: ClassVar[bool] = True
@@ -147,11 +145,9 @@ class RankCounts:
         return CutCounts(*counts_around(*counts, positive_weight, negative_weight, needed))
 
     def positives_in_top(self, k: float, ties: str) -> float:
-        """Return the weight of the positives in the first rows of weight k.
-
-        A tie at the end is filled with negatives first (``"pessimistic"``), with positives first
-        (``"optimistic"``), or with both in proportion, which is the expectation under a random order.
-        """
+        """Return the weight of the positives in the first rows of weight k."""
+        # A tie at the end is filled with negatives first (`"pessimistic"`), with positives first
+        # (`"optimistic"`), or with both in proportion, which is the expectation under a random order.
         error = tied_error(ties)
         cut = self.around_rank(k)
         room = k - cut.positives_above - cut.negatives_above

@@ -12,10 +12,8 @@ Numbers = float | NDArray[np.floating] | NDArray[np.integer]
 
 
 def wilson_interval(hits: Floats, rows: Floats, confidence_level: float) -> tuple[Floats, Floats]:
-    """Return Wilson's interval for the chance of a hit, all of shape (m,); ``0 <= hits <= rows``, rows > 0.
-
-    Wilson, *Probable inference, the law of succession, and statistical inference*, JASA 22 (1927).
-    """
+    """Return Wilson's interval for the chance of a hit, of shape (m,); 0 <= hits <= rows, rows > 0."""
+    # Wilson, *Probable inference, the law of succession, and statistical inference*, JASA 22 (1927).
     check_number("confidence_level", confidence_level, above=0.0, below=1.0)
     z = float(ndtri(0.5 + confidence_level / 2.0))
     share = hits / rows
@@ -25,10 +23,8 @@ def wilson_interval(hits: Floats, rows: Floats, confidence_level: float) -> tupl
 
 
 def clopper_pearson_interval(hits: Numbers, rows: Numbers, tail: float | Floats) -> tuple[Floats, Floats]:
-    """Return Clopper and Pearson's interval, which misses the chance on each side with probability ``tail``.
-
-    Clopper and Pearson, *The use of confidence or fiducial limits*, Biometrika 26 (1934).
-    """
+    """Return Clopper and Pearson's interval, which misses the chance on each side by a chance of ``tail``."""
+    # Clopper and Pearson, *The use of confidence or fiducial limits*, Biometrika 26 (1934).
     misses = rows - hits
     low = np.where(hits > 0, beta.ppf(tail, np.where(hits > 0, hits, 1.0), misses + 1.0), 0.0)
     high = np.where(misses > 0, beta.ppf(1.0 - tail, hits + 1.0, np.where(misses > 0, misses, 1.0)), 1.0)

@@ -41,11 +41,9 @@ SORT_COST = 16
 
 @compiled()
 def find_bins(thresholds, scores, bins):
-    """Write the bin of each score: 2g between thresholds g - 1 and g, 2g + 1 at threshold g.
-
-    A binary search without branches, which takes a block of scores together, so that their waits for memory
-    overlap; ``numpy.searchsorted`` takes ten times as long.
-    """
+    """Write the bin of each score: 2g between thresholds g - 1 and g, 2g + 1 at threshold g."""
+    # A binary search without branches, which takes a block of scores together, so that their waits for memory
+    # overlap; `numpy.searchsorted` takes ten times as long.
     first = np.empty(SEARCH_BATCH, dtype=np.int64)
     for start in range(0, len(scores), SEARCH_BATCH):
         block = scores[start : start + SEARCH_BATCH]
@@ -74,12 +72,11 @@ def count_in_bins(ascending, thresholds, counts):
 
 
 class Ranking(RankCounts):
-    """The order that scores give to positives and negatives, with ties.
+    """The order that scores give to positives and negatives, with ties."""
 
-    Its arguments are those of every metric and are checked here, once. ``scores`` become ranks where float64
-    would merge distinct ones (integers beyond 2^53). Thresholds, bins and counts cost O(n log n) when first
-    asked for.
-    """
+    # Its arguments are those of every metric and are checked here, once. `scores` become ranks where
+    # float64 would merge distinct ones (integers beyond 2^53). Thresholds, bins and counts cost O(n log n)
+    # when first asked for.
 
     is_resample: ClassVar[bool] = False
 
@@ -95,9 +92,8 @@ class Ranking(RankCounts):
         check_consistent_length(self.is_positive, self.scores)
         self.value: Floats | None = None
         self.groups: NDArray[np.intp] | None = None
-        self.weights = (
-            None if sample_weight is None else summable_weights(sample_weight, len(self.is_positive))
-        )
+        n_rows = len(self.is_positive)
+        self.weights = None if sample_weight is None else summable_weights(sample_weight, n_rows)
         for weights, name in ((self.positive_weights, "positive"), (self.negative_weights, "negative")):
             if weights is not None and not weights.any():
                 raise ValueError(f"sample_weight is zero for every {name} row; ranking needs both classes.")
@@ -196,8 +192,12 @@ class Ranking(RankCounts):
         """The weight of the positives at each threshold, shape (U,)."""
         if self.positive_weights is None:
             return self._thresholds_and_counts[1]
-        index, n_thresholds = self.positive_threshold_index, len(self.thresholds)
-        return np.bincount(index, self.positive_weights, n_thresholds).astype(np.float64)
+        return self._at_thresholds(self.positive_weights)
+
+    def _at_thresholds(self, weights: Floats) -> Floats:
+        """Return the sum of the positives' weights at each threshold."""
+        index = self.positive_threshold_index
+        return np.bincount(index, weights, len(self.thresholds)).astype(np.float64)
 
     @cached_property
     def weighted_values(self) -> Floats | None:
@@ -210,10 +210,7 @@ class Ranking(RankCounts):
     @property
     def positive_values(self) -> Floats | None:
         """The weighted value of the positives at each threshold, shape (U,), or None if rows have none."""
-        if self.weighted_values is None:
-            return None
-        index, n_thresholds = self.positive_threshold_index, len(self.thresholds)
-        return np.bincount(index, self.weighted_values, n_thresholds).astype(np.float64)
+        return None if self.weighted_values is None else self._at_thresholds(self.weighted_values)
 
     @cached_property
     def negative_counts(self) -> Floats:
@@ -277,10 +274,7 @@ class Ranking(RankCounts):
         return shares
 
     def _around(self, score: float) -> CutCounts:
-        classes = (
-            (self.positive_scores, self.positive_weights),
-            (self.negative_scores, self.negative_weights),
-        )
+        classes = (self.positive_scores, self.positive_weights), (self.negative_scores, self.negative_weights)
         sums = []
         for compare in (np.greater, np.equal):
             for scores, weights in classes:
@@ -362,18 +356,17 @@ def summable_weights(sample_weight: ArrayLike, n_rows: int) -> Floats:
     return weights
 
 
+DEPTHS = ("k", "fraction", "fraction_of_positives")
 K_ROUNDING = 1e-9
 """The relative rounding by which a product such as 0.07 * 100 may exceed a whole number."""
 
 
 def check_depth(k: object = None, fraction: object = None, fraction_of_positives: object = None) -> None:
-    """Raise unless exactly one of the three ways to limit the list is set, and in its range.
-
-    A k that is no integer is refused, because a share passed as k could mean a share of the rows or of the
-    positives.
-    """
-    depth = {"k": k, "fraction": fraction, "fraction_of_positives": fraction_of_positives}
-    shares = {name: value for name, value in depth.items() if value is not None}
+    """Raise unless exactly one of the three ways to limit the list is set, and in its range."""
+    # A k that is no integer is refused, because a share passed as k could mean a share of the rows or of the
+    # positives.
+    depth = zip(DEPTHS, (k, fraction, fraction_of_positives), strict=True)
+    shares: dict[str, Any] = {name: value for name, value in depth if value is not None}
     if len(shares) != 1:
         found = ", ".join(f"{name}={value!r}" for name, value in shares.items()) or "none of them"
         raise ValueError(

@@ -22,12 +22,11 @@ NOTHING: Mapping[str, float] = MappingProxyType({})
 
 
 class Figure(NamedTuple):
-    """A figure in the table of :func:`pushrank.metrics.measure`.
+    """A figure in the table of :func:`pushrank.metrics.measure`."""
 
-    In the meaning ``{rows}`` stands for the first rows, at whose depth the metric is evaluated unless
-    ``parameters`` has another, and a name of ``parameters`` for its value. With ``per_row`` the figure is
-    multiplied by the number of rows. The table has ``extra`` figures only when all are asked for.
-    """
+    # In the meaning `{rows}` stands for the first rows, at whose depth the metric is evaluated unless
+    # `parameters` has another, and a name of `parameters` for its value. With `per_row` the figure is
+    # multiplied by the number of rows. The table has `extra` figures only when all are asked for.
 
     name: str
     meaning: str
@@ -45,16 +44,15 @@ class Trials(NamedTuple):
 
 @dataclass(frozen=True)
 class SamplingError:
-    """How the sampling error of a metric is estimated.
+    """How the sampling error of a metric is estimated."""
 
-    The default is resampling. ``resampled`` is False for an extreme, such as the number of positives above
-    every negative: its resamples promise nothing, so the table of ``measure`` shows no interval.
-    ``influence_values(ranking, **parameters)`` returns the influence of each positive and of each negative,
-    up to a constant, whose covariance gives a normal interval: DeLong's for the AUC.
-    ``trials(ranking, **parameters)`` returns what a proportion is a proportion of, for Clopper and Pearson's
-    interval where resamples say nothing. ``hits(ranking, **parameters)`` returns, of a metric that adds up
-    hits, the weight of each row that is among the first rows, and what a hit is worth.
-    """
+    # The default is resampling. `resampled` is False for an extreme, such as the number of positives above
+    # every negative: its resamples promise nothing, so the table of `measure` shows no interval.
+    # `influence_values(ranking, **parameters)` returns the influence of each positive and of each negative,
+    # up to a constant, whose covariance gives a normal interval: DeLong's for the AUC. `trials(ranking,
+    # **parameters)` returns what a proportion is a proportion of, for Clopper and Pearson's interval where
+    # resamples say nothing. `hits(ranking, **parameters)` returns, of a metric that adds up hits, the
+    # weight of each row that is among the first rows, and what a hit is worth.
 
     resampled: bool = True
     influence_values: Callable[..., tuple[Floats, Floats]] | None = None
@@ -100,13 +98,11 @@ def register_metric(
     scorers: Mapping[str, Mapping[str, object]] | None = None,
     figures: Sequence[Figure] = (),
 ) -> Callable[[MetricFunction], MetricFunction]:
-    """Return a decorator that registers a metric and fills the shared paragraphs of its docstring.
+    """Return a decorator that registers a metric and fills the shared paragraphs of its docstring."""
 
-    A metric that ``uses_scores`` depends on more than their order; any other is evaluated on
-    :class:`RankCounts`. ``scorers`` has the parameters of each scorer by its name, by default of one with the
-    metric's name and defaults. ``figures`` are what the table of ``measure`` shows of the metric.
-    """
-
+    # A metric that `uses_scores` depends on more than their order; any other is evaluated on
+    # RankCounts. `scorers` has the parameters of each scorer by its name, by default of one with
+    # the metric's name and defaults. `figures` are what the table of `measure` shows of the metric.
     def register(function: MetricFunction) -> MetricFunction:
         name, takes_depth = function.__name__, "fraction" in signature(function).parameters
         named = scorers if scorers is not None else {} if takes_depth else {name: {}}

@@ -42,13 +42,13 @@ class Sampling:
     may_be_nan: bool = False
 
 
+@dataclass(frozen=True)
 class NormalInterval:
     """The normal interval around an estimate, cut off at the bounds of its metric."""
 
-    def __init__(
-        self, estimate: float, standard_error: float, bounds: tuple[float, float] = (-np.inf, np.inf)
-    ) -> None:
-        self.estimate, self.standard_error, self.bounds = estimate, standard_error, bounds
+    estimate: float
+    standard_error: float
+    bounds: tuple[float, float]
 
     @property
     def is_constant(self) -> bool:
@@ -90,11 +90,8 @@ class PercentileInterval:
         return float(low), float(high)
 
     def p_value(self) -> float:
-        """Return twice the share of the values beyond zero, on the side with fewer of them.
-
-        The estimate counts as one more resample, so that it is not zero (Davison and Hinkley 1997, section
-        4.2).
-        """
+        """Return twice the share of the values beyond zero, on the side with fewer of them."""
+        # The estimate counts as one more, so that it is not zero (Davison and Hinkley 1997, section 4.2).
         beyond = min(np.count_nonzero(self.values <= 0.0), np.count_nonzero(self.values >= 0.0))
         return float(min(1.0, 2.0 * (beyond + 1.0) / (len(self.values) + 1.0)))
 
@@ -144,11 +141,9 @@ class BCaInterval(PercentileInterval):
         return float(low), float(high)
 
     def p_value(self) -> float:
-        """Return one minus the level of the widest interval that does not hold zero.
-
-        The least p-value is that of :meth:`PercentileInterval.p_value`, since so many resamples resolve no
-        smaller one; it is also the result if no resample is beyond zero, where no interval reaches.
-        """
+        """Return one minus the level of the widest interval that does not hold zero."""
+        # The least p-value is that of PercentileInterval.p_value, since so many resamples resolve no
+        # smaller one; it is also the result if no resample is beyond zero, where no interval reaches.
         least = 2.0 / (len(self.values) + 1.0)
         if (self.values > 0.0).all() or (self.values < 0.0).all():
             return least
@@ -179,13 +174,11 @@ def contrast_intervals(
     if sampling.method == "delong":
         estimates = np.array([[ranking.evaluate(metric.call) for metric in metrics] for ranking in rankings])
         values = contrasted(estimates.T, contrast).tolist()
+        both = zip(metrics, values, strict=True)
         return (
             estimates,
             values,
-            [
-                _normal_interval(rankings, metric, contrast, value)
-                for metric, value in zip(metrics, values, strict=True)
-            ],
+            [_normal_interval(rankings, metric, contrast, value) for metric, value in both],
         )
     bootstrap = StratifiedBootstrap(rankings, metrics)
     estimates = np.reshape(bootstrap.evaluate_data(), (len(rankings), len(metrics)))
@@ -208,11 +201,9 @@ def _normal_interval(
 
 
 def influence_covariance(rankings: Sequence[Ranking], metric: BoundMetric) -> Floats:
-    """Return the covariance of a metric of rankings of the same rows, shape (n_rankings, n_rankings).
-
-    It is the sum over both classes, of two rows or more, of the covariance of the weighted mean of the
-    influence values: with the placements of the AUC, DeLong's.
-    """
+    """Return the covariance of a metric of rankings of the same rows, shape (n_rankings, n_rankings)."""
+    # It is the sum over both classes, of two rows or more, of the covariance of the weighted mean of the
+    # influence values: with the placements of the AUC, DeLong's.
     influence_values: Any = metric.spec.error.influence_values
     influences = (influence_values(ranking, **metric.parameters) for ranking in rankings)
     positives, negatives = (np.stack(values) for values in zip(*influences, strict=True))

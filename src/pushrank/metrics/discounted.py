@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -24,10 +25,8 @@ RankTies = Literal["pessimistic", "half", "optimistic", "min", "max"]
 
 @compiled()
 def expected_reciprocal_ranks(above, positives, sizes):
-    """Return the mean of 1 / rank of the first positive over all orders of its tie.
-
-    There are ``above`` rows above the tie, and ``sizes`` rows in it.
-    """
+    """Return the mean of 1 / rank of the first positive over all orders of its tie."""
+    # There are `above` rows above the tie, and `sizes` rows in it.
     means = np.empty(len(above))
     for t in range(len(above)):
         negatives = sizes[t] - positives[t]
@@ -42,12 +41,10 @@ def expected_reciprocal_ranks(above, positives, sizes):
 
 
 def sum_over_ranks(ranking: RankCounts, discount: Callable[[Floats], Floats], ties: RankTies) -> float:
-    """Return ``sum_i discount(rank of positive i)``, with ranks in rows from 1.
-
-    Positives in a tie have its last ranks (``"pessimistic"``), its first (``"optimistic"``), or the mean
-    discount of its ranks (``"half"``), which is the expectation under a random order; or they all have the
-    rank of its first row (``"min"``) or of its last (``"max"``).
-    """
+    """Return ``sum_i discount(rank of positive i)``, with ranks in rows from 1."""
+    # Positives in a tie have its last ranks (`"pessimistic"`), its first (`"optimistic"`), or the mean
+    # discount of its ranks (`"half"`), which is the expectation under a random order; or they all have the
+    # rank of its first row (`"min"`) or of its last (`"max"`).
     if not ranking.has_whole_weights:
         raise ValueError(
             "this measure counts places in rows: sample_weight must be whole numbers, for which a row stands "
@@ -85,11 +82,10 @@ def _ranks(before: Floats, sizes: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class QueryLists:
-    """Rows sorted by query and descending score.
+    """Rows sorted by query and descending score."""
 
-    ``gains`` and ``positions`` (in the list of the query, from 0) have an entry for each row, in that order.
-    ``starts`` has the first row of each query's list, ``tie_starts`` that of each run of tied rows.
-    """
+    # `gains` and `positions` (in the list of the query, from 0) have an entry for each row, in that
+    # order. `starts` has the first row of each query's list, `tie_starts` that of each run of tied rows.
 
     gains: Floats
     starts: NDArray[np.intp]
@@ -129,10 +125,8 @@ def mean_over_queries(
     sample_weight: ArrayLike | None,
     ties: Ties,
 ) -> Any:
-    """Return the mean over the queries of a metric of their lists, for one ranking or each row of scores.
-
-    The weight of a query is the mean of its rows' weights.
-    """
+    """Return the mean over the queries of a metric of their lists, for one ranking or each row of scores."""
+    # The weight of a query is the mean of its rows' weights.
     queries = np.zeros(len(gains), dtype=np.intp)
     if qid is not None:
         try:
@@ -399,11 +393,8 @@ def average_reciprocal_rank(
     >>> round(average_reciprocal_rank([1, 0, 1], [3.0, 2.0, 1.0]), 4)
     1.3333
     """
-
-    def sum_of_reciprocals(ranking: RankCounts) -> float:
-        return sum_over_ranks(ranking, lambda ranks: 1.0 / ranks, ties)
-
-    return evaluate(sum_of_reciprocals, y_true, scores, sample_weight, pos_label)
+    total = partial(sum_over_ranks, discount=np.reciprocal, ties=ties)
+    return evaluate(total, y_true, scores, sample_weight, pos_label)
 
 
 @register_metric(greater_is_better=False)
@@ -445,8 +436,7 @@ def rank_error(
     """
     if not callable(price):
         raise TypeError(f"price must be a function of an array of ranks, got {price!r}.")
-
-    def error(ranking: RankCounts) -> float:
-        return sum_over_ranks(ranking, lambda ranks: np.asarray(price(ranks), dtype=np.float64), ties)
-
-    return evaluate(error, y_true, scores, sample_weight, pos_label)
+    total = partial(
+        sum_over_ranks, discount=lambda ranks: np.asarray(price(ranks), dtype=np.float64), ties=ties
+    )
+    return evaluate(total, y_true, scores, sample_weight, pos_label)

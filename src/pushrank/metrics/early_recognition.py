@@ -19,13 +19,11 @@ from pushrank.metrics.precision import lift
 
 @compiled()
 def discounts_gained(positive_counts, negative_counts, rate, tied_error):
-    """Return by how much the discounts of the positives exceed those of a list that ends with all of them.
-
-    The discount of a row is the integral of ``rate * exp(-rate * rank)`` over the stretch of ranks that it
-    weighs. Starting at the end of the list, the positives at a threshold move up past the negatives below
-    them: a weight v that passes the weight u and arrives at rank r gains
-    ``exp(-rate * r) * expm1(-rate * v) * expm1(-rate * u)``. These terms are positive, so nothing cancels.
-    """
+    """Return by how much the discounts of the positives exceed those of a list that ends with all of them."""
+    # The discount of a row is the integral of `rate * exp(-rate * rank)` over the stretch of ranks that it
+    # weighs. Starting at the end of the list, the positives at a threshold move up past the negatives below
+    # them: a weight v that passes the weight u and arrives at rank r gains
+    # `exp(-rate * r) * expm1(-rate * v) * expm1(-rate * u)`. These terms are positive, so nothing cancels.
     # numpy.cumsum takes longer to compile than all the rest.
     below, so_far = np.empty(len(positive_counts)), 0.0
     for g in range(len(positive_counts)):
@@ -51,11 +49,9 @@ def discounts_gained(positive_counts, negative_counts, rate, tied_error):
 
 @compiled(inline="always")
 def mean_gain(u, v):
-    """Return ``(1 - exp(-v)) / v - exp(-v) * (1 - exp(-u)) / u``, right to rounding.
-
-    It is proportional to the gain of positives of weight u that are in random order with negatives of weight
-    v, instead of after them; both weights are in units of 1 / rate.
-    """
+    """Return ``(1 - exp(-v)) / v - exp(-v) * (1 - exp(-u)) / u``, right to rounding."""
+    # It is proportional to the gain of positives of weight u that are in random order with negatives of
+    # weight v, instead of after them; both weights are in units of 1 / rate.
     if u + v > 1.0:
         return np.exp(-v) * (np.expm1(-u) / u) - np.expm1(-v) / v
     # The two terms nearly cancel, so their series are subtracted term by term; 1 / 19! is below rounding.

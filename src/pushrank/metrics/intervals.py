@@ -166,11 +166,9 @@ def safe_limits(
     *,
     is_constant: bool,
 ) -> tuple[float, float]:
-    """Return an interval, widened to Clopper and Pearson's where resamples carry no information.
-
-    That is so for a proportion of 0 or 1, and if all resamples have the same value; then a metric that is no
-    proportion has no interval, and the limits are NaN.
-    """
+    """Return an interval, widened to Clopper and Pearson's where resamples carry no information."""
+    # That is so for a proportion of 0 or 1, and if all resamples have the same value; then a metric that is
+    # no proportion has no interval, and the limits are NaN.
     trials = metric.spec.error.trials(ranking, **metric.parameters)
     if not trials and is_constant:
         return np.nan, np.nan
@@ -320,11 +318,9 @@ def ranking_differences(
 def _comparison_of_hits(
     metric: BoundMetric, rankings: Sequence[Ranking], difference: float, level: float
 ) -> Comparison | None:
-    """Return the comparison of two lists by the hits they do not share, if too few for resamples; else None.
-
-    Hits and the rows on one list only are divided by the effective weight of a row, or of a group (Kish). Of
-    lists that share all their rows, but in another order, one row is taken to be on each alone.
-    """
+    """Return the comparison of two lists by the hits not shared, if too few for resamples; else None."""
+    # Hits and the rows on one list only are divided by the effective weight of a row, or of a group (Kish).
+    # Of lists that share all their rows, but in another order, one row is taken to be on each alone.
     error = metric.spec.error
     if error.hits is None or metric.parameters.get("ties", "half") != "half" or _same_order(*rankings):
         return None

@@ -19,7 +19,7 @@ from pushrank._optional import import_optional
 from pushrank._types import Label, Seed
 from pushrank.metrics._bootstrap import default_n_resamples
 from pushrank.metrics._families import metrics_in_order
-from pushrank.metrics._ranking import Ranking, check_depth, checked_rankings, depth_in_rows
+from pushrank.metrics._ranking import DEPTHS, Ranking, check_depth, checked_rankings, depth_in_rows
 from pushrank.metrics._registry import BoundMetric, bind_metric
 from pushrank.metrics._sampling import Sampling, check_resampling
 from pushrank.metrics.discounted import average_reciprocal_rank, discounted_cumulative_gain
@@ -54,10 +54,8 @@ def table_figures(
     with_value: bool,
     every: bool,
 ) -> list[TableFigure]:
-    """Return the figures that the metrics declare, for a list whose first rows are looked at.
-
-    A figure that ``choices`` names is there once for each of its parameters in ``choices``.
-    """
+    """Return the figures that the metrics declare, for a list whose first rows are looked at."""
+    # A figure that `choices` names is there once for each of its parameters in `choices`.
     first = first_rows(rows)
     bound: dict[str, BoundMetric] = {}
     figures = []
@@ -432,8 +430,8 @@ def measure(
     [33.0, 7.0, 4.0]
     """
     named_scores = scores_by_name(scores)
-    depth = {"k": k, "fraction": fraction, "fraction_of_positives": fraction_of_positives}
-    depth = {name: value for name, value in depth.items() if value is not None}
+    asked = zip(DEPTHS, (k, fraction, fraction_of_positives), strict=True)
+    depth: dict[str, Any] = {name: value for name, value in asked if value is not None}
     depth = depth or {"fraction_of_positives": 0.25}
     check_depth(**depth)
     if pairs not in ("first", "all"):

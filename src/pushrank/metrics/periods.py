@@ -68,11 +68,9 @@ def covariance_of_means(series: Floats) -> Floats:
 
 
 def mean_interval(series: Floats, level: float | None, most: float | None = None) -> ConfidenceInterval:
-    """Return the mean of a series by period and its interval; without one it has NaN.
-
-    With ``most`` the series lies between zero and this bound, and the interval is that of the mean's
-    logarithm: the fewer the hits, the more skewed they are.
-    """
+    """Return the mean of a series by period and its interval; without one it has NaN."""
+    # With `most` the series lies between zero and this bound, and the interval is that of the mean's
+    # logarithm: the fewer the hits, the more skewed they are.
     n, mean = len(series), float(series.mean())
     if level is None or n < MIN_PERIODS or np.ptp(series) <= ROUNDING * np.abs(series).max():
         return ConfidenceInterval(np.nan, np.nan, mean, np.nan)
@@ -95,10 +93,8 @@ def mean_difference(series: Floats, level: float | None, n_differences: int) -> 
 
 
 def share_interval(holds: NDArray[np.bool_], level: float | None) -> ConfidenceInterval:
-    """Return the share of the periods in which something holds, and its interval.
-
-    It is Clopper and Pearson's, of as many independent periods as say as much as these do.
-    """
+    """Return the share of the periods in which something holds, and its interval."""
+    # It is Clopper and Pearson's, of as many independent periods as say as much as these do.
     _, _, share, error = mean_interval(holds.astype(np.float64), level)
     n = n_alone = float(len(holds))
     if level is None or n < MIN_PERIODS:

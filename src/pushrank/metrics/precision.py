@@ -14,18 +14,16 @@ from pushrank._parallel import compiled
 from pushrank._types import Label
 from pushrank._validation import check_number
 from pushrank.metrics._counts import RankCounts, Ties, negatives_above, tied_error
-from pushrank.metrics._ranking import K_ROUNDING, Ranking, depth_in_rows, round_up_to_rows
+from pushrank.metrics._ranking import DEPTHS, K_ROUNDING, Ranking, depth_in_rows, round_up_to_rows
 from pushrank.metrics._registry import Figure, SamplingError, Trials, evaluate, register_metric
 from pushrank.metrics.pairwise import EXTREME
 
 
 @compiled()
 def sum_precisions(state, positive_counts, negative_counts):
-    """Return the weights of both classes so far, and the sum of the precisions at the positives.
-
-    All rows of a tie enter the list together. The state is what this function returned for the stretch of the
-    list above, or zeros at the top.
-    """
+    """Return the weights of both classes so far, and the sum of the precisions at the positives."""
+    # All rows of a tie enter the list together. The state is what this function returned for the stretch of
+    # the list above, or zeros at the top.
     positives, negatives, total = state
     for g in range(len(positive_counts) - 1, -1, -1):
         positives += positive_counts[g]
@@ -36,33 +34,19 @@ def sum_precisions(state, positive_counts, negative_counts):
 
 
 def hit_error(value_of_all: Callable[[Ranking, float], float]) -> SamplingError:
-    """Return the sampling error of a metric that is proportional to the hits among the first rows.
+    """Return the sampling error of a metric that is proportional to the hits among the first rows."""
 
-    ``value_of_all(ranking, depth)`` is the metric if all of them are hits. The hits are a share of the rows
-    looked at, and also a share of the positives.
-    """
-
-    def trials(
-        ranking: Ranking,
-        k: int | None = None,
-        fraction: float | None = None,
-        fraction_of_positives: float | None = None,
-        **_: object,
-    ) -> list[Trials]:
-        depth = depth_in_rows(ranking, k, fraction, fraction_of_positives)
+    # `value_of_all(ranking, depth)` is the metric if all of them are hits. The hits are a share of the rows
+    # looked at, and also a share of the positives.
+    def trials(ranking: Ranking, **parameters: Any) -> list[Trials]:
+        depth = depth_in_rows(ranking, *map(parameters.get, DEPTHS))
         value = value_of_all(ranking, depth)
         n_rows = depth / ranking.total * ranking.effective_number(np.full(len(ranking.scores), True))
         n_positives = ranking.effective_number(ranking.is_positive)
         return [Trials(n_rows, value), Trials(n_positives, value * ranking.total_positive / depth)]
 
-    def hits(
-        ranking: Ranking,
-        k: int | None = None,
-        fraction: float | None = None,
-        fraction_of_positives: float | None = None,
-        **_: object,
-    ) -> tuple[Floats, float]:
-        depth = depth_in_rows(ranking, k, fraction, fraction_of_positives)
+    def hits(ranking: Ranking, **parameters: Any) -> tuple[Floats, float]:
+        depth = depth_in_rows(ranking, *map(parameters.get, DEPTHS))
         return ranking.shares_in_top(depth), value_of_all(ranking, depth) / depth
 
     return SamplingError(trials=trials, hits=hits)
@@ -404,10 +388,8 @@ PrecisionState = tuple[float, float, float]
 def add_precisions(
     state: PrecisionState, positive_counts: Floats, negative_counts: Floats, ties: Ties
 ) -> PrecisionState:
-    """Return the weights of both classes and the sum of the precisions at the positives, further down a list.
-
-    The sum is taken in the order of the list, so that a list in stretches has the same sum to the last bit.
-    """
+    """Return the weights of both classes and the summed precisions at the positives, further down a list."""
+    # The sum is taken in the order of the list, so that a list in stretches has the same sum to the last bit.
     error = tied_error(ties)
     # The compiled loop needs a few additions a tie; the other rules need digammas, which SciPy has.
     if error == 0.5:

@@ -22,10 +22,8 @@ from pushrank.metrics._registry import Figure, SamplingError, Trials, evaluate, 
 
 @compiled()
 def misranked_weight(state, positive_counts, negative_counts, total_negative, tied_error):
-    """Return the weight of negatives so far, and of positives, each times its share of misranked pairs.
-
-    The state is what this function returned for the stretch of the list above, or zeros at the top.
-    """
+    """Return the weight of negatives so far, and of positives, each times its share of misranked pairs."""
+    # The state is what this function returned for the stretch of the list above, or zeros at the top.
     above, misranked = state
     for g in range(len(negative_counts) - 1, -1, -1):
         above_here = above
@@ -46,11 +44,9 @@ def add_misranked(state: tuple[float, float], *counts_totals_error: Any) -> tupl
 
 @compiled()
 def roc_area(positive_shares, negative_shares, tied_error, max_fpr, min_tpr):
-    """Return the area under the ROC curve, above a true-positive and up to a false-positive rate.
-
-    At a tie the curve goes right and then up if a tied pair is an error, up and then right if it is none,
-    and straight across if it is half an error.
-    """
+    """Return the area under the ROC curve, above a true-positive and up to a false-positive rate."""
+    # At a tie the curve goes right and then up if a tied pair is an error, up and then right if it is none,
+    # and straight across if it is half an error.
     area, x, y = 0.0, 0.0, 0.0
     for g in range(len(negative_shares) - 1, -1, -1):
         if x >= max_fpr:

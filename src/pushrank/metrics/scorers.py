@@ -25,7 +25,7 @@ from pushrank._types import Estimator, MatrixLike
 from pushrank.metrics import precision
 from pushrank.metrics._counts import tied_error
 from pushrank.metrics._families import metrics_in_order
-from pushrank.metrics._ranking import check_depth
+from pushrank.metrics._ranking import DEPTHS, check_depth
 from pushrank.metrics._registry import METRICS
 
 
@@ -96,7 +96,7 @@ def make_top_scorer(metric: str | Callable[..., float] = "precision_at_k", **par
         raise TypeError(f"a scorer of {spec.function.__name__} takes {taken}, got {unknown[0]!r}.")
     # The metric checks its parameters on a list of two rows, which would be too short for most k.
     if spec.takes_depth and "pos_label" in taken:
-        check_depth(**{name: parameters.get(name) for name in ("k", "fraction", "fraction_of_positives")})
+        check_depth(*map(parameters.get, DEPTHS))
         tied_error(parameters.get("ties", "half"))
     else:
         checked = {name: value for name, value in parameters.items() if name != "pos_label"}

@@ -23,7 +23,7 @@ from pushrank.metrics._ranking import (
 )
 from pushrank.metrics._registry import bind_metric
 from pushrank.metrics._sampling import Sampling, bootstrap_intervals, check_resampling
-from pushrank.metrics.promises import guaranteed_threshold
+from pushrank.metrics.promises.threshold import guaranteed_threshold
 
 
 class Threshold(NamedTuple):

@@ -80,12 +80,10 @@ def least_promise(hits, rows, levels, k):
 
 @lru_cache(maxsize=512)
 def edge_cells(n_rows: int, n_new: int, k: int, miss: float) -> tuple[Counts, Counts, Floats]:
-    """Return cells of the numbers M of labelled rows above the edge of the first k new rows, with levels.
-
-    M is beta-binomial. A cell holds the numbers from first to last, and its level is the chance of a wrong
-    bound if M lies there. With x the normal score of M, the bound is wrong beyond a circle of radius z with
-    tangents at 45 degrees, so that about as much is lost whether M or the labels or both err.
-    """
+    """Return cells of the numbers M of labelled rows above the edge of the first k new rows, with levels."""
+    # M is beta-binomial. A cell holds the numbers from first to last, and its level is the chance of a wrong
+    # bound if M lies there. With x the normal score of M, the bound is wrong beyond a circle of radius z with
+    # tangents at 45 degrees, so that about as much is lost whether M or the labels or both err.
     if k == n_new:
         return np.array([n_rows]), np.array([n_rows]), np.array([miss])
     a, b = k + 1.0, float(n_new - k)
@@ -131,12 +129,10 @@ def spread(n: int, ratio: float = DEPTH_RATIO) -> Counts:
 
 @lru_cache(maxsize=512)
 def order_statistic_floors(n: int, miss: float) -> Floats:
-    """Return floors under 0 and the n ascending order statistics of uniform numbers, which hold together.
-
-    They are quantiles of Beta(i, n + 1 - i) at one level for a grid of i, and stay level up to the next. The
-    level is found from the exact joint chance, by the steps of a Poisson process with n points; of more than
-    1,000 it is ``miss`` over the size of the grid.
-    """
+    """Return floors under 0 and the n ascending order statistics of uniform numbers, which hold together."""
+    # They are quantiles of Beta(i, n + 1 - i) at one level for a grid of i, and stay level up to the next.
+    # The level is found from the exact joint chance, by the steps of a Poisson process with n points; of more
+    # than 1,000 it is `miss` over the size of the grid.
     some = spread(n, 1.15 if n <= MAX_JOINT else 1.3)
     grid = np.union1d(some, n + 1 - some)
 

@@ -20,12 +20,10 @@ def guaranteed_threshold(
     recall: float | None = None,
     false_positive_rate: float | None = None,
 ) -> float:
-    """Return the threshold whose list keeps to all aims, each for its share of the chance of failure.
-
-    The i-th best positive has a recall, and the i-th best negative a rate, of Beta(i, m + 1 - i). Precisions
-    are bounded at a grid of rows counted from the top, each for its share. If there is no such list, an error
-    says how many times as many rows would do, if they were like these.
-    """
+    """Return the threshold whose list keeps to all aims, each for its share of the chance of failure."""
+    # The i-th best positive has a recall, and the i-th best negative a rate, of Beta(i, m + 1 - i).
+    # Precisions are bounded at a grid of rows counted from the top, each for its share. If there is no such
+    # list, an error says how many times as many rows would do, if they were like these.
     miss /= sum(aim is not None for aim in (precision, recall, false_positive_rate))
     descending = np.sort(-scores)
     hits_above = np.append(0, np.cumsum(is_positive[np.argsort(-scores)]))
