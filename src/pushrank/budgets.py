@@ -47,15 +47,20 @@ class Periods(NamedTuple):
         Where only some rows have scores, the budget is of as large a part of every period. Tied rows stand in
         the middle of their places.
         """
-        codes = self.codes[rows]
-        order = np.lexsort((-scores, codes))
-        of, descending, sizes = codes[order], scores[order], np.bincount(codes, minlength=len(self.labels))
-        starts = np.flatnonzero(np.r_[True, (np.diff(of) > 0) | (descending[1:] < descending[:-1])])
-        tied = np.diff(np.r_[starts, len(order)])
+        order, of, starts, tied = ties_by_period(scores, self.codes[rows])
+        sizes = np.bincount(of, minlength=len(self.labels))
         place = starts + 0.5 * tied - (np.cumsum(sizes) - sizes)[of[starts]]
         depths = np.empty(len(order))
         depths[order] = np.repeat(place, tied) / sizes[of] * np.maximum(self.sizes[of] / n, 1.0)
         return depths
+
+
+def ties_by_period(scores: Floats, codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
+    """Return rows by period and descending score, their periods, and where ties start and their sizes."""
+    order = np.lexsort((-scores, codes))
+    of, descending = codes[order], scores[order]
+    starts = np.flatnonzero(np.r_[True, (np.diff(of) > 0) | (descending[1:] < descending[:-1])])
+    return order, of, starts, np.diff(np.r_[starts, len(order)])
 
 
 @dataclass(frozen=True)

@@ -34,19 +34,11 @@ def clopper_pearson_interval(hits: Numbers, rows: Numbers, tail: float | Floats)
 def difference_of_hits_interval(
     hits: tuple[float, float], rows: tuple[float, float], miss: float
 ) -> tuple[float, float]:
-    r"""Return an interval for the expected difference of two lists' hits, from the rows on one of them alone.
-
-    Of the :math:`m_a, m_b` rows that are on one list only, :math:`a` and :math:`b` are hits. With Clopper and
-    Pearson's limits :math:`l, u` of both numbers, the limits are
-
-    .. math:: a - b - \sqrt{(a - l_a)^2 + (u_b - b)^2}, \quad a - b + \sqrt{(u_a - a)^2 + (b - l_b)^2}.
-
-    Where no hit is seen, they are plus and minus :math:`m (1 - \mathrm{miss}^{1 / m})`, the upper bound of 0
-    in :math:`m = m_a + m_b` rows. No limit leaves :math:`[-m_b, m_a]`.
-
-    Zou and Donner, *Construction of confidence limits about effect measures*, Statistics in Medicine 27
-    (2008).
-    """
+    """Return an interval for the expected difference of two lists' hits, from rows on one of them alone."""
+    # Of the m_a and m_b rows that are on one list only, a and b are hits. With Clopper and Pearson's limits
+    # l and u of both, the limits are a - b - sqrt((a - l_a)^2 + (u_b - b)^2) and a - b + sqrt((u_a - a)^2 +
+    # (b - l_b)^2) (Zou and Donner, Statistics in Medicine 27, 2008). Where no hit is seen, they are plus and
+    # minus m (1 - miss^(1 / m)), the upper bound of 0 in m = m_a + m_b rows. No limit leaves [-m_b, m_a].
     (a, b), (rows_a, rows_b) = hits, rows
     if a + b == 0.0:
         bound = (rows_a + rows_b) * (1.0 - miss ** (1.0 / (rows_a + rows_b)))

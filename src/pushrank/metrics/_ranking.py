@@ -163,6 +163,11 @@ class Ranking(RankCounts):
         return None if self.weights is None else self.weights[~self.is_positive]
 
     @property
+    def row_weights(self) -> Floats:
+        """The weight of each row: one if there are no weights."""
+        return np.ones(self.n_rows) if self.weights is None else self.weights
+
+    @property
     def n_rows(self) -> int:
         """The number of rows, whatever they weigh."""
         return len(self.scores)
@@ -245,7 +250,7 @@ class Ranking(RankCounts):
 
     def effective_number(self, counted: NDArray[np.bool_]) -> float:
         """Return Kish's effective number of some rows, or of their groups."""
-        weights = (np.ones(len(counted)) if self.weights is None else self.weights)[counted]
+        weights = self.row_weights[counted]
         if self.groups is not None:
             weights = np.bincount(self.groups[counted], weights).astype(np.float64)
         return float(weights.sum() ** 2 / (weights @ weights))
@@ -263,15 +268,14 @@ class Ranking(RankCounts):
 
     def shares_in_top(self, k: float) -> Floats:
         """Return the weight with which each row is among the first rows of weight k; ties share alike."""
-        weights = np.ones(len(self.scores)) if self.weights is None else self.weights
+        weights = self.row_weights
         order = np.argsort(-self.scores, kind="stable")
         last = min(int(np.searchsorted(np.cumsum(weights[order]), k)), len(order) - 1)
         threshold = self.scores[order[last]]
         tied = self.scores == threshold
         room = k - weights[self.scores > threshold].sum()
         share = np.where(tied, min(room / weights[tied].sum(), 1.0), self.scores > threshold)
-        shares: Floats = weights * share
-        return shares
+        return np.asarray(weights * share)
 
     def _around(self, score: float) -> CutCounts:
         classes = (self.positive_scores, self.positive_weights), (self.negative_scores, self.negative_weights)

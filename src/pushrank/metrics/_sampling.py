@@ -97,24 +97,17 @@ class PercentileInterval:
 
 
 class BCaInterval(PercentileInterval):
-    r"""Efron's bias-corrected and accelerated quantiles, expanded for few rows.
+    """Efron's bias-corrected and accelerated quantiles, expanded for few rows."""
 
-    The quantile :math:`\alpha` is read at :math:`\Phi(z_0 + \frac{z_0 + z_\alpha}{1 - a (z_0 + z_\alpha)})`.
-    :math:`z_0` is the normal quantile of the share of resampled values below the estimate. Resamples of n
-    rows have :math:`(n - 1) / n` of the variance, which is itself estimated. Therefore :math:`z_\alpha` is
-    :math:`\sqrt{n / (n - 1)}` times the quantile of Student's distribution with n - 1 degrees of freedom,
-    where n is the number of rows of the smaller class, at least 2. The acceleration
-
-    .. math:: a = \frac16 \sum_c \frac{1}{n_c^3} \sum_j L_{cj}^3 \Big/ \Bigl(\sum_c \frac{1}{n_c^2} \sum_j
-    L_{cj}^2\Bigr)^{3/2}
-
-    has the influences :math:`L_{cj} = (n_c + 1) (\theta_{c, +j} - \bar\theta_c)` of the :math:`n_c` blocks of
-    class c, each counted twice in turn: the ``jackknife`` has the values.
-
-    Efron, *Better bootstrap confidence intervals*, JASA 82 (1987); Davison and Hinkley, *Bootstrap methods
-    and their application* (1997), equation (5.35); Hesterberg, *What teachers should know about the
-    bootstrap*, The American Statistician 69 (2015), for few rows.
-    """
+    # The quantile alpha is read at Phi(z_0 + (z_0 + z_alpha) / (1 - a (z_0 + z_alpha))), where z_0 is the
+    # normal quantile of the share of resampled values below the estimate. Resamples of n rows have the part
+    # (n - 1) / n of the variance, which is itself estimated: hence z_alpha is sqrt(n / (n - 1)) times
+    # Student's quantile with n - 1 degrees of freedom, for the n rows of the smaller class, at least 2. The
+    # acceleration a is a sixth of the skewness of the sum of both classes' mean influences. These are
+    # (n_c + 1) (theta_cj - mean), where block j of the n_c blocks of class c counts twice in theta_cj: the
+    # jackknife has them.
+    # Efron, JASA 82 (1987); Davison and Hinkley (1997), equation (5.35); Hesterberg, *What teachers should
+    # know about the bootstrap*, The American Statistician 69 (2015), for few rows.
 
     def __init__(
         self, values: Floats, estimate: float, jackknife: Sequence[Floats], n_smaller_class: int
@@ -206,11 +199,8 @@ def influence_covariance(rankings: Sequence[Ranking], metric: BoundMetric) -> Fl
     # influence values: with the placements of the AUC, DeLong's.
     influence_values: Any = metric.spec.error.influence_values
     influences = (influence_values(ranking, **metric.parameters) for ranking in rankings)
-    positives, negatives = (np.stack(values) for values in zip(*influences, strict=True))
-    first = rankings[0]
-    return _covariance_of_means(positives, first.positive_weights) + _covariance_of_means(
-        negatives, first.negative_weights
-    )
+    weights = rankings[0].positive_weights, rankings[0].negative_weights
+    return np.add(*map(_covariance_of_means, map(np.stack, zip(*influences, strict=True)), weights))
 
 
 def _covariance_of_means(values: Floats, weights: Floats | None) -> Floats:
@@ -221,8 +211,7 @@ def _covariance_of_means(values: Floats, weights: Floats | None) -> Floats:
         raise ValueError("DeLong's variance needs at least 2 rows of each class, found 1 of a class.")
     shares = shares / shares.sum()
     deviations = shares * (values - (values @ shares)[:, None])
-    covariance: Floats = deviations @ deviations.T * (n_rows / (n_rows - 1))
-    return covariance
+    return np.asarray(deviations @ deviations.T * (n_rows / (n_rows - 1)))
 
 
 def bootstrap_intervals(

@@ -106,9 +106,8 @@ def ranking_gains_table(ranking: Ranking, n_parts: int) -> GainsTable:
     # The last number of hits may miss the weight of the positives by rounding.
     recall, precision = hits / hits[-1], positives / rows
     order = np.argsort(-ranking.scores, kind="stable")
-    weights = np.ones(ranking.n_rows) if ranking.weights is None else ranking.weights[order]
     # Sums of weights may miss one another by rounding.
-    last = np.searchsorted(np.cumsum(weights), ends * (1.0 - 1e-12))
+    last = np.searchsorted(np.cumsum(ranking.row_weights[order]), ends * (1.0 - 1e-12))
     return GainsTable(
         ends,
         positives,

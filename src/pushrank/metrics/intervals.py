@@ -112,8 +112,7 @@ def confidence_interval(
     [ranking] = checked_rankings(y_true, [scores], sample_weight, pos_label, value, groups)
     sampling = Sampling(level, n_resamples, random_state, method)
     [interval] = ranking_intervals(ranking, [measured], sampling)
-    if np.isnan(interval.low):
-        _warn_of_no_interval(measured, interval.estimate)
+    _warn_of_no_interval(measured, interval.low, interval.estimate)
     return interval
 
 
@@ -147,13 +146,12 @@ def ranking_intervals(
     ranking: Ranking, metrics: Sequence[BoundMetric], sampling: Sampling
 ) -> list[ConfidenceInterval]:
     """Return the intervals of several metrics of a ranking, from the same resamples."""
-    level = sampling.level
+    level, results = sampling.level, []
     _, estimates, intervals = contrast_intervals([ranking], metrics, [1.0], sampling)
-    results = []
-    for interval, metric, estimate in zip(intervals, metrics, estimates, strict=True):
-        limits = interval.limits(level)
-        limits = safe_limits(limits, estimate, metric, ranking, level, is_constant=interval.is_constant)
-        results.append(ConfidenceInterval(*limits, estimate, interval.standard_error))
+    for found, metric, estimate in zip(intervals, metrics, estimates, strict=True):
+        is_constant = found.is_constant
+        limits = safe_limits(found.limits(level), estimate, metric, ranking, level, is_constant=is_constant)
+        results.append(ConfidenceInterval(*limits, estimate, found.standard_error))
     return results
 
 
@@ -190,12 +188,11 @@ def safe_limits(
     return low, high
 
 
-def _warn_of_no_interval(metric: BoundMetric, value: float) -> None:
-    warn(
-        f"{metric.spec.name} is {value:g} on every resample, which says nothing of its error: there is no "
-        "interval, NaN. Proportions such as precision_at_k and auc have one.",
-        UserWarning,
-    )
+def _warn_of_no_interval(metric: BoundMetric, low: float, value: float) -> None:
+    if np.isnan(low):
+        message = "which says nothing of its error: there is no interval, NaN. Proportions such as "
+        message += "precision_at_k and auc have one."
+        warn(f"{metric.spec.name} is {value:g} on every resample, {message}", UserWarning)
 
 
 class Comparison(NamedTuple):
@@ -285,8 +282,7 @@ def compare(
     rankings = checked_rankings(y_true, [scores_a, scores_b], sample_weight, pos_label, value, groups)
     sampling = Sampling(level, n_resamples, random_state, method)
     [comparison] = ranking_differences(rankings, [measured], sampling)
-    if np.isnan(comparison.low):
-        _warn_of_no_interval(measured, comparison.difference)
+    _warn_of_no_interval(measured, comparison.low, comparison.difference)
     return comparison
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from pushrank._numeric import Floats
@@ -78,10 +77,8 @@ def net_benefit(
             misses = rows - hits
         else:
             check_probabilities(ranking.scores)
-            weights = np.ones(ranking.n_rows) if ranking.weights is None else ranking.weights
-            acted_on = weights * (ranking.scores >= threshold)
-            hits = float(acted_on @ ranking.is_positive)
-            misses = float(acted_on @ ~ranking.is_positive)
+            acted_on = ranking.row_weights * (ranking.scores >= threshold)
+            hits, misses = (float(acted_on @ kind) for kind in (ranking.is_positive, ~ranking.is_positive))
         return (hits - misses * threshold / (1.0 - threshold)) / ranking.total
 
     return evaluate(benefit, y_true, scores, sample_weight, pos_label)

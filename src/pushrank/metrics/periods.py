@@ -18,7 +18,8 @@ from pushrank._numeric import Floats
 from pushrank._optional import import_optional
 from pushrank._types import GenericArray, Label
 from pushrank._validation import check_number
-from pushrank.budgets import Budget, Periods
+from pushrank.budgets import Budget, Periods, ties_by_period
+from pushrank.metrics._docstrings import shared_docs
 from pushrank.metrics._proportions import clopper_pearson_interval
 from pushrank.metrics._ranking import checked_rankings
 from pushrank.metrics.intervals import Comparison, ConfidenceInterval
@@ -43,10 +44,7 @@ ROUNDING = 1e-9
 
 def chances_of_list(scores: Floats, periods: Periods, n: int) -> Floats:
     """Return the chance of each row to be among the first n of its period, tied rows in a random order."""
-    order = np.lexsort((-scores, periods.codes))
-    codes, descending = periods.codes[order], scores[order]
-    starts = np.flatnonzero(np.r_[True, (np.diff(codes) > 0) | (descending[1:] < descending[:-1])])
-    sizes = np.diff(np.r_[starts, len(order)])
+    order, codes, starts, sizes = ties_by_period(scores, periods.codes)
     before = starts - np.r_[0, np.cumsum(periods.sizes)][codes[starts]]
     chances = np.empty(len(order))
     chances[order] = np.repeat(np.clip(n - before, 0, sizes) / sizes, sizes)
@@ -242,13 +240,11 @@ class PeriodMeasurement:
         table, level = np.array(list(self.hits.values())), self.confidence_level
         if min(table.shape) < 2:
             raise ValueError(f"regret needs 2 models and 2 periods, found {len(table)} and {table.shape[1]}.")
-        was_best = table[:, :-1] >= table[:, :-1].max(axis=0) - ROUNDING
-        later = table[:, 1:]
+        before, later = table[:, :-1], table[:, 1:]
+        was_best = before >= before.max(axis=0) - ROUNDING
         rule = np.sum(later * was_best, axis=0) / was_best.sum(axis=0)
-        of_always = {
-            name: mean_difference(of_one - rule, level, len(table))
-            for name, of_one in zip(self.hits, later, strict=True)
-        }
+        pairs = zip(self.hits, later, strict=True)
+        of_always = {name: mean_difference(of_one - rule, level, len(table)) for name, of_one in pairs}
         below_best = mean_interval(later.max(axis=0) - rule, level, np.inf)
         return Regret(float(rule.mean()), below_best, of_always)
 
@@ -329,12 +325,9 @@ class PeriodMeasurement:
 
     def records(self) -> list[dict[str, Any]]:
         """Return a dict for each period of each model, for a data frame of any library."""
-        columns = zip(
-            self.labels, self.sizes.tolist(), self.looked_at.tolist(), self.positives.tolist(), strict=True
-        )
-        by_period = [
-            dict(zip(("period", "rows", "looked_at", "positives"), row, strict=True)) for row in columns
-        ]
+        columns = self.labels, *(column.tolist() for column in (self.sizes, self.looked_at, self.positives))
+        names = ("period", "rows", "looked_at", "positives")
+        by_period = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
         return [
             {"model": name, **row, "hits": float(hits)}
             | ({"value": float(self.values[name][at])} if self.values else {})
@@ -348,8 +341,7 @@ class PeriodMeasurement:
 
     def summary(self) -> dict[str, object]:
         """Return everything as a dict of plain values, for JSON, with None in place of NaN."""
-        several = len(self.hits) > 1 < len(self.sizes)
-        regret = self.regret() if several else None
+        regret = self.regret() if len(self.hits) > 1 < len(self.sizes) else None
         scores: dict[str, dict[str, Any]] = {
             name: {"hits": mean, "share_with_a_hit": self.share_of_periods()[name]}
             | ({"value": self.mean_values[name]} if self.values else {})
@@ -375,9 +367,8 @@ class PeriodMeasurement:
             },
             "overlap": self.overlap,
             "carried_over": self.carried_over,
-            "regret": None
-            if regret is None
-            else {
+            "regret": regret
+            and {
                 "hits": regret.hits,
                 **plain_figures({"below_best": regret.below_best}),
                 "of_always": plain_figures(regret.of_always),

@@ -33,6 +33,9 @@ def sum_precisions(state, positive_counts, negative_counts):
     return positives, negatives + negative_counts[0], total
 
 
+QUARTER, ALL = {"fraction_of_positives": 0.25}, {"fraction_of_positives": 1.0}
+
+
 def hit_error(value_of_all: Callable[[Ranking, float], float]) -> SamplingError:
     """Return the sampling error of a metric that is proportional to the hits among the first rows."""
 
@@ -54,20 +57,17 @@ def hit_error(value_of_all: Callable[[Ranking, float], float]) -> SamplingError:
 
 @register_metric(
     error=hit_error(lambda _ranking, _depth: 1.0),
-    scorers={
-        "precision_at_positives": {"fraction_of_positives": 1.0},
-        "precision_at_quarter": {"fraction_of_positives": 0.25},
-    },
+    scorers={"precision_at_positives": ALL, "precision_at_quarter": QUARTER},
     figures=[
         Figure("hits", "positives among {rows}", per_row=True),
         Figure("precision", "share of positives among {rows}"),
-        *(
-            Figure(f"precision_at_{name}", meaning, {"fraction_of_positives": part}, extra=True)
-            for name, part, meaning in (
-                ("quarter", 0.25, "precision among the first 1/4 as many rows as positives"),
-                ("positives", 1.0, "precision among as many rows as positives"),
-            )
+        Figure(
+            "precision_at_quarter",
+            "precision among the first 1/4 as many rows as positives",
+            QUARTER,
+            extra=True,
         ),
+        Figure("precision_at_positives", "precision among as many rows as positives", ALL, extra=True),
     ],
 )
 def precision_at_k(

@@ -80,11 +80,9 @@ def area_above(x, y, to_x, to_y, floor):
 
 
 def placements(ranking: Ranking, ties: Ties = "half") -> tuple[Floats, Floats]:
-    r"""Return the placements of the positives and of the negatives, whose weighted means are the AUC.
-
-    They are :math:`V_i = 1 - \mathrm{rHeight}(i) / W_-` and :math:`V_k = 1 - \mathrm{Height}(k) / W_+`, in
-    O(n log n) (Sun and Xu, IEEE Signal Processing Letters 21, 2014).
-    """
+    """Return the placements of the positives and of the negatives, whose weighted means are the AUC."""
+    # They are 1 - rHeight(i) / W_- and 1 - Height(k) / W_+, in O(n log n) (Sun and Xu, IEEE Signal Processing
+    # Letters 21, 2014).
     negatives_above, positives_below = ranking.negatives_above(ties), ranking.positives_below(ties)
     return (
         1.0 - negatives_above[ranking.positive_threshold_index] / ranking.total_negative,

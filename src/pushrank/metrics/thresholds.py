@@ -77,14 +77,13 @@ class ListAim(ABC):
 
     def find(self, ranking: Ranking, sampling: Sampling | None) -> Threshold:
         """Return the threshold of the list, with the interval that the resamples give."""
-        ties = Ties(ranking)
-        counts = ties.counts()
+        bootstrap = ThresholdBootstrap(ranking, self)
+        counts = bootstrap.ties()
         last = self.last_tie(counts)
         if last < 0:
             raise ValueError(self._refusal(counts))
-        threshold, low, high = float(ties.scores[last]), np.nan, np.nan
+        threshold, low, high = float(bootstrap.scores[last]), np.nan, np.nan
         if sampling is not None:
-            bootstrap = ThresholdBootstrap(ranking, ties, self)
             [interval] = bootstrap_intervals(bootstrap, [[1.0]], [threshold], sampling)
             low, high = interval.limits(sampling.level)
         n_rows, n_hits = float(counts.rows[last]), float(counts.hits[last])
@@ -343,41 +342,35 @@ def threshold_for(
     [ranking] = checked_rankings(y_true, [numbers], sample_weight, pos_label, groups=groups)
     if isinstance(aim, Guaranteed):
         return aim.find(ranking)
-    sampling = Sampling(confidence_level or 0.0, n_resamples, random_state, "bootstrap")
-    return aim.find(ranking, None if confidence_level is None else sampling)
+    if confidence_level is None:
+        return aim.find(ranking, None)
+    return aim.find(ranking, Sampling(confidence_level, n_resamples, random_state, "bootstrap"))
 
 
-class Ties:
-    """The distinct scores of a ranking, best first, and the rows and hits to the end of each."""
+class ThresholdBootstrap(StratifiedBootstrap):
+    """The ties of a ranking, best first, and the thresholds of resamples, whose rows stay in this order."""
 
-    def __init__(self, ranking: Ranking) -> None:
-        self.ranking = ranking
+    def __init__(self, ranking: Ranking, aim: ListAim) -> None:
+        super().__init__([ranking], [bind_metric(threshold_for)])
+        self._ranking, self._aim = ranking, aim
         self._order = np.argsort(-ranking.scores, kind="stable")
         ordered = ranking.scores[self._order]
         self._ends = np.append(np.flatnonzero(np.diff(ordered)), len(ordered) - 1)
         self.scores = ordered[self._ends]
-        weights = np.ones(ranking.n_rows) if ranking.weights is None else ranking.weights
+        weights = ranking.row_weights
         self._weights = weights[self._order], (weights * ranking.is_positive)[self._order]
 
-    def counts(self, drawn: RowCounts | None = None) -> TieCounts:
+    def ties(self, drawn: RowCounts | None = None) -> TieCounts:
         """Return what lies to the end of each tie; each row is drawn so often, or once."""
         times = 1.0 if drawn is None else drawn[self._order]
         rows, hits = (np.cumsum(times * weights)[self._ends] for weights in self._weights)
-        return TieCounts(rows, hits, self.ranking)
-
-
-class ThresholdBootstrap(StratifiedBootstrap):
-    """The thresholds of resamples; the resamples keep the rows in the order of the list."""
-
-    def __init__(self, ranking: Ranking, ties: Ties, aim: ListAim) -> None:
-        super().__init__([ranking], [bind_metric(threshold_for)])
-        self._ties, self._aim = ties, aim
+        return TieCounts(rows, hits, self._ranking)
 
     def evaluate_counts(self, positive: RowCounts, negative: RowCounts) -> list[float]:
         """Return the threshold if rows are drawn so often; if no list fits, the score of the best row."""
-        [ranking] = self.rankings
-        counts = np.empty(ranking.n_rows, dtype=np.uint8)
-        counts[ranking.is_positive], counts[~ranking.is_positive] = positive, negative
-        of_ties = self._ties.counts(counts)
-        last = self._aim.last_tie(of_ties)
-        return [float(self._ties.scores[np.argmax(of_ties.rows > 0.0) if last < 0 else last])]
+        is_positive = self._ranking.is_positive
+        drawn = np.empty(len(is_positive), dtype=np.uint8)
+        drawn[is_positive], drawn[~is_positive] = positive, negative
+        counts = self.ties(drawn)
+        last = self._aim.last_tie(counts)
+        return [float(self.scores[np.argmax(counts.rows > 0.0) if last < 0 else last])]

@@ -72,10 +72,9 @@ class Guarantee(NamedTuple):
     def sentence(self, k: int) -> str:
         """Return the promise of the first k rows as a sentence."""
         hits = int(self.hits_at(k))
-        promised = f"hold at least {hits:,} hit{'s' * (hits > 1)}."
-        promised = (
-            promised if hits else "are not promised a single hit: they, or the labelled rows, are too few."
-        )
+        promised = "are not promised a single hit: they, or the labelled rows, are too few."
+        if hits:
+            promised = f"hold at least {hits:,} hit{'s' * (hits > 1)}."
         level = f"With {100.0 * self.confidence_level:g} % confidence"
         return f"{level}, of the next {self.n_new:,} rows the first {k:,} {promised}"
 
