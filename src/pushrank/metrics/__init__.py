@@ -50,9 +50,10 @@ from pushrank.metrics.promises.days import guarantee_days
 from pushrank.metrics.promises.lists import Guarantee, guarantee
 from pushrank.metrics.promises.sample_size import sample_size_for
 from pushrank.metrics.promises.selection import select
+from pushrank.metrics.promises.threshold import Guaranteed
 from pushrank.metrics.roc import auc, partial_auc, roc_band
 from pushrank.metrics.scorers import make_top_scorer
-from pushrank.metrics.thresholds import AtBudget, AtPrecision, AtRecall, Guaranteed, threshold_for
+from pushrank.metrics.thresholds import AtBudget, AtPrecision, AtRecall, threshold_for
 
 __all__ = [
     "AtBudget",

@@ -23,7 +23,7 @@ from pushrank.metrics._ranking import (
 )
 from pushrank.metrics._registry import bind_metric
 from pushrank.metrics._sampling import Sampling, bootstrap_intervals, check_resampling
-from pushrank.metrics.promises.threshold import guaranteed_threshold
+from pushrank.metrics.promises.threshold import Guaranteed
 
 
 class Threshold(NamedTuple):
@@ -203,63 +203,6 @@ class AtRecall(ListAim):
         return np.asarray(counts.hits >= self.recall * counts.hits[-1] * (1.0 - K_ROUNDING))
 
 
-@shared_docs
-@dataclass(frozen=True, kw_only=True)
-class Guaranteed:
-    """A list that keeps to shares in the population, not only in these rows, for :func:`threshold_for`.
-
-    Of lists that keep to all shares that are given it is the longest, or the shortest if no precision is
-    asked, but a recall. It has no interval, and its rows neither weights nor groups.
-
-    Parameters
-    ----------
-    precision, recall : float, optional
-        The least share of positives in the list, and the least share of all positives that it holds.
-    false_positive_rate : float, optional
-        The largest share of all negatives that it holds.
-    confidence_level : float, default=0.95
-        The least chance with which the list keeps to all of them, from .5 to .9999.
-
-    %(aim_errors)s
-
-    Examples
-    --------
-    >>> y = np.arange(400) < 60
-    >>> round(threshold_for(y, -np.arange(400.0), Guaranteed(precision=0.5, recall=0.6)).precision, 2)
-    0.69
-    """
-
-    precision: float | None = None
-    recall: float | None = None
-    false_positive_rate: float | None = None
-    confidence_level: float = 0.95
-
-    def __post_init__(self) -> None:
-        check_number("confidence_level", self.confidence_level, 0.5, 0.9999)
-        if not (shares := self._shares()):
-            raise ValueError(
-                "a guarantee is of precision, recall or false_positive_rate, or several of them."
-            )
-        for name, share in shares.items():
-            check_number(name, share, above=0.0, most=1.0)
-
-    def _shares(self) -> dict[str, float]:
-        """Return the shares that are given, by name."""
-        names = ("precision", "recall", "false_positive_rate")
-        return {name: share for name in names if (share := vars(self)[name]) is not None}
-
-    def find(self, ranking: Ranking) -> Threshold:
-        """Return the threshold of the list, without an interval."""
-        if ranking.weights is not None or ranking.groups is not None:
-            raise ValueError("nothing is guaranteed of rows with weights or groups: leave both out.")
-        miss = 1.0 - self.confidence_level
-        threshold = guaranteed_threshold(ranking.scores, ranking.is_positive, miss, **self._shares())
-        in_list = ranking.is_positive[ranking.scores >= threshold]
-        n_hits, n_rows = float(np.count_nonzero(in_list)), float(len(in_list))
-        of_rows, of_hits = n_hits / max(n_rows, 1.0), n_hits / ranking.total_positive
-        return Threshold(threshold, np.nan, np.nan, n_rows, of_rows, of_hits)
-
-
 Aim = AtBudget | AtPrecision | AtRecall | Guaranteed
 
 
@@ -341,7 +284,11 @@ def threshold_for(
     numbers = comparable_scores(scores)
     [ranking] = checked_rankings(y_true, [numbers], sample_weight, pos_label, groups=groups)
     if isinstance(aim, Guaranteed):
-        return aim.find(ranking)
+        threshold = aim.threshold(ranking)
+        in_list = ranking.is_positive[ranking.scores >= threshold]
+        n_rows, n_hits = float(len(in_list)), float(np.count_nonzero(in_list))
+        shares = n_hits / max(n_rows, 1.0), n_hits / ranking.total_positive
+        return Threshold(threshold, np.nan, np.nan, n_rows, *shares)
     if confidence_level is None:
         return aim.find(ranking, None)
     return aim.find(ranking, Sampling(confidence_level, n_resamples, random_state, "bootstrap"))
