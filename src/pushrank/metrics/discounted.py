@@ -254,10 +254,7 @@ def ndcg_at_k(
     %(number_or_array)s
         Between 0 and 1; the higher the better. A list without a relevant row counts 0.
 
-    Raises
-    ------
-    TypeError
-        When `k` is not an integer, or a share is not a number.
+    %(depth_type_error)s
     ValueError
         When a relevance is negative or not finite, a score is not finite, lengths differ, several of `k`,
         `fraction` and `fraction_of_positives` are given, or a parameter is out of range.

@@ -53,10 +53,7 @@ def net_benefit(
     %(number_or_array)s
         From :math:`-t / (1 - t)` to the share of positives; 0 is that of acting on nothing.
 
-    Raises
-    ------
-    TypeError
-        When `k` is not an integer, or a share is not a number.
+    %(depth_type_error)s
     ValueError
         As :func:`precision_at_k` does, when `threshold` is out of range, or when probabilities are needed and
         a score lies outside [0, 1].

@@ -255,10 +255,7 @@ def value_at_k(
     %(number_or_array)s
         The value, or its share; the higher the better.
 
-    Raises
-    ------
-    TypeError
-        When `k` is not an integer, or a share is not a number.
+    %(depth_type_error)s
     ValueError
         As :func:`precision_at_k` does; when a value is missing or not finite; or when a share is asked for
         and the values of the positives do not add up to more than zero.
