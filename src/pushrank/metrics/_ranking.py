@@ -113,11 +113,7 @@ class Ranking(RankCounts):
     def with_value(self, value: ArrayLike) -> Self:
         """Return the ranking with a finite value for each row."""
         values = as_numbers(column(value, "value"), "value")
-        wrong = np.flatnonzero(~np.isfinite(values))
-        if len(wrong):
-            raise ValueError(
-                f"value must be finite, found {values[wrong[0]]} in row {wrong[0]}; drop or replace it."
-            )
+        check_finite(values, "value")
         return self._with(value=values)
 
     def with_groups(self, groups: ArrayLike) -> Self:
@@ -329,12 +325,15 @@ def checked_scores(scores: GenericArray) -> Floats:
     elif scores.dtype.kind == "f" and scores.dtype.itemsize > 8 and np.isfinite(scores).all():
         scores = np.unique(scores, return_inverse=True)[1]
     floats = as_numbers(scores, "scores")
-    if not np.isfinite(floats).all():
-        bad = int(np.flatnonzero(~np.isfinite(floats))[0])
-        raise ValueError(
-            f"scores must be finite, found {floats[bad]} in row {bad}; drop or replace such rows."
-        )
+    check_finite(floats, "scores")
     return floats
+
+
+def check_finite(values: Floats, name: str) -> None:
+    """Raise ValueError unless all values are finite."""
+    if not (is_finite := np.isfinite(values)).all():
+        bad = int(np.argmin(is_finite))
+        raise ValueError(f"{name} must be finite, found {values[bad]} in row {bad}; drop or replace it.")
 
 
 def comparable_scores(scores: ArrayLike) -> Floats:

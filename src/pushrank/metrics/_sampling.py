@@ -67,11 +67,11 @@ class NormalInterval:
         return float(2.0 * ndtr(-abs(self.estimate) / self.standard_error))
 
 
+@dataclass
 class PercentileInterval:
     """Quantiles of resampled values."""
 
-    def __init__(self, values: Floats) -> None:
-        self.values = values
+    values: Floats
 
     @property
     def is_constant(self) -> bool:

@@ -38,10 +38,9 @@ def discounts_gained(positive_counts, negative_counts, rate, tied_error):
             first, passed = above + tied_error * negatives, below[g] + (1.0 - tied_error) * negatives
             if tied_error == 0.5 and negatives > 0.0:
                 first, passed = above + negatives, below[g]
+                share = negatives / (positives + negatives)
                 mean = mean_gain(rate * positives, rate * negatives)
-                total += (
-                    np.exp(-rate * above) * (rate * positives) * (negatives / (positives + negatives)) * mean
-                )
+                total += np.exp(-rate * above) * (rate * positives) * share * mean
             total += np.exp(-rate * first) * np.expm1(-rate * positives) * np.expm1(-rate * passed)
         above += positives + negatives
     return total

@@ -172,12 +172,8 @@ def safe_limits(
         return np.nan, np.nan
     # With one positive, five first rows hold at most one hit: the smallest unit bounds the metric.
     most = min((unit for _, unit in trials), default=np.inf)
-    at_bound = [
-        (n, unit)
-        for n, unit in trials
-        if not PROPORTION_ROUNDING < estimate / unit < 1.0 - PROPORTION_ROUNDING
-    ]
-    low, high = limits
+    (low, high), least = limits, PROPORTION_ROUNDING
+    at_bound = [trial for trial in trials if not least < estimate / trial.unit < 1.0 - least]
     for n, unit in at_bound[:1] or trials[:is_constant]:
         hits = min(max(estimate / unit, 0.0), 1.0) * n
         exact_low, exact_high = clopper_pearson_interval(hits, n, 0.5 * (1.0 - level))

@@ -275,9 +275,8 @@ class Reference:
         promised = self.promised(counts)
         ratio = counts.hits.sum() / promised.sum()
         residuals = counts.hits - ratio * promised
-        variance = promised * (
-            1.0 - promised / np.maximum(np.minimum(counts.positives, counts.looked_at), 1.0)
-        )
+        places = np.maximum(np.minimum(counts.positives, counts.looked_at), 1.0)
+        variance = promised * (1.0 - promised / places)
         total, spread, length = max(variance.sum(), 1e-12), 1.0, BLOCKS.get(self.budget.per, 1)
         for width in (1, length):
             n_blocks = len(residuals) // width

@@ -140,9 +140,8 @@ def order_statistic_floors(n: int, miss: float) -> Floats:
         floors, state = betaincinv(grid, n + 1.0 - grid, math.exp(log_level)), np.ones(1)
         for most, step in zip(grid, np.diff(floors, prepend=0.0), strict=True):
             new = np.arange(most)
-            state = fftconvolve(state, np.exp(new * math.log(n * step) - n * step - gammaln(new + 1.0)))[
-                :most
-            ]
+            chances = np.exp(new * math.log(n * step) - n * step - gammaln(new + 1.0))
+            state = fftconvolve(state, chances)[:most]
         left, rest = n - np.arange(len(state)), n * (1.0 - floors[-1])
         last = np.exp(left * math.log(rest) - rest - gammaln(left + 1.0))
         return float(state @ last / math.exp(n * math.log(n) - n - math.lgamma(n + 1.0))) - 1.0 + miss

@@ -89,10 +89,9 @@ class Guaranteed:
                 next_row = next_row[(miss / len(next_row)) ** (1.0 / (times * next_row)) >= self.precision]
                 ends = np.append(descending, np.inf)[next_row]
                 above = np.searchsorted(descending, ends)
-                shares = clopper_pearson_interval(
-                    times * hits_above[above], times * above, miss / max(len(next_row), 1)
-                )
-                fits = np.nextafter(ends[shares[0] >= self.precision], -np.inf)
+                part = miss / max(len(next_row), 1)
+                low, _ = clopper_pearson_interval(times * hits_above[above], times * above, part)
+                fits = np.nextafter(ends[low >= self.precision], -np.inf)
             fits = fits[(fits <= lowest) & (fits >= highest)]
             return -float(fits[-1]) if len(fits) else np.nan
 
