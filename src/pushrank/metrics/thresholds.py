@@ -219,7 +219,9 @@ def threshold_for(
     pos_label: Any = None,
     random_state: Any = None,
 ) -> Threshold:
-    """Return the threshold at which a list keeps to a budget, or has a precision or a recall.
+    r"""Return the threshold at which a list keeps to a budget, or has a precision or a recall.
+
+    .. math:: t : \{i : s_i \ge t\} \text{ is the list of the aim}
 
     Rows of a tie are in the list or out of it together, and a list for a precision or a recall ends with a
     positive. Find the threshold on rows that the model was not fitted to, else it is too high, and measure

@@ -17,7 +17,9 @@ from pushrank.metrics.promises.bounds import MOST_PLANNED, PRECISION_RATIO, leas
 @shared_docs
 @dataclass(frozen=True, kw_only=True)
 class Guaranteed:
-    """A list that keeps to shares in the population, not only in these rows, for :func:`threshold_for`.
+    r"""A list that keeps to shares in the population, not only in these rows, for :func:`threshold_for`.
+
+    .. math:: P(\mathrm{precision}(t) \ge q, \mathrm{recall}(t) \ge r, \mathrm{FPR}(t) \le f) \ge 1 - \delta
 
     Of lists that keep to all shares that are given it is the longest, or the shortest if no precision is
     asked, but a recall. It has no interval, and its rows neither weights nor groups.
@@ -25,11 +27,11 @@ class Guaranteed:
     Parameters
     ----------
     precision, recall : float, optional
-        The least share of positives in the list, and the least share of all positives that it holds.
+        The least share q of positives in the list, and the least share r of all positives that it holds.
     false_positive_rate : float, optional
-        The largest share of all negatives that it holds.
+        The largest share f of all negatives that it holds.
     confidence_level : float, default=0.95
-        The least chance with which the list keeps to all of them, from .5 to .9999.
+        The least chance :math:`1 - \delta` with which the list keeps to all of them, from .5 to .9999.
 
     %(aim_errors)s
 
