@@ -68,10 +68,11 @@ TypeError
 ValueError
     When there are not two classes, a score is not finite, lengths differ, a weight is negative, or a
     parameter is out of range.""",
-    "depth_errors": """Raises
+    "depth_type_error": """Raises
 ------
 TypeError
-    When `k` is not an integer, or a share is not a number.
+    When `k` is not an integer, or a share is not a number.""",
+    "depth_errors": """%(depth_type_error)s
 ValueError
     When there are not two classes, a score is not finite, lengths differ, none or several of `k`, `fraction`
     and `fraction_of_positives` are given, or one of them or `ties` is out of range.""",

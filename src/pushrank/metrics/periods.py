@@ -19,7 +19,6 @@ from pushrank._optional import import_optional
 from pushrank._types import GenericArray, Label
 from pushrank._validation import check_number
 from pushrank.budgets import Budget, Periods, ties_by_period
-from pushrank.metrics._docstrings import shared_docs
 from pushrank.metrics._proportions import clopper_pearson_interval
 from pushrank.metrics._ranking import checked_rankings
 from pushrank.metrics.intervals import Comparison, ConfidenceInterval
