@@ -36,6 +36,7 @@ PUBLIC = (
     "pushrank.distributed",
     "pushrank.interop.lightgbm",
     "pushrank.interop.onnx",
+    "pushrank.interop.scorer",
     "pushrank.interop.xgboost",
     "pushrank.model_selection",
     "pushrank.monitoring",

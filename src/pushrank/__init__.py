@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from pushrank import losses, metrics, model_selection, objectives, prices, theory, weak_rankers
     from pushrank.estimators import *
     from pushrank.interop.numpy import export_numpy
+    from pushrank.interop.scorer import load_scorer
     from pushrank.objectives import PushObjective
     from pushrank.persistence import load, save
 
@@ -40,6 +41,7 @@ __all__ = [
     "TrimmedPush",
     "export_numpy",
     "load",
+    "load_scorer",
     "losses",
     "metrics",
     "model_selection",
@@ -58,6 +60,7 @@ HOMES = {
     "PushObjective": "objectives",
     "export_numpy": "interop.numpy",
     "load": "persistence",
+    "load_scorer": "interop.scorer",
     "save": "persistence",
 }
 MORE_MODULES = {"alerts", "budgets", "datasets", "estimators", "monitoring", "persistence", "plots"}

@@ -47,7 +47,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
 VERSION_FILE = "pushrank.txt"
 """The file in the archive, beside those of skops: the version which wrote it, and a digest of all others."""
 FACTS_FILE = "facts.json"
-"""What ``pushrank show`` prints of a model, where ``pushrank fit`` wrote the file."""
+"""The numbers of a model's ``Scorer``, and what ``pushrank show`` prints where ``pushrank fit`` wrote it."""
 TRUSTED_TYPES: set[str] = set()
 """The names of pushrank's types that a model file may hold. The module that defines a type registers it."""
 
@@ -86,13 +86,13 @@ def check_members(data: bytes) -> None:
             raise ValueError("its parts are not those that were saved together")
 
 
-def read_facts(path: Path) -> Any:
-    """Return what this version noted of a model beside it, None of other and of damaged files."""
+def read_facts(path: Path) -> dict[str, Any]:
+    """Return what this version noted of a model beside it, nothing of other and of damaged files."""
     try:
         data = path.read_bytes()
         check_members(data)
         with zipfile.ZipFile(BytesIO(data)) as archive:
             is_known = FACTS_FILE in archive.namelist() and written_by(data) == version("pushrank")
-            return json.loads(archive.read(FACTS_FILE)) if is_known else None
+            return dict(json.loads(archive.read(FACTS_FILE))) if is_known else {}
     except (OSError, ValueError, zipfile.BadZipFile):
-        return None
+        return {}

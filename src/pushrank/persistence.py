@@ -30,6 +30,7 @@ from pushrank._io import (
 from pushrank._optional import import_optional
 from pushrank._validation import warn
 from pushrank.exceptions import ModelFileError
+from pushrank.interop._scores import description_of
 
 __all__ = ["load", "save"]
 
@@ -81,11 +82,11 @@ def save(model: object, path: str | Path) -> None:
     ...     load(Path(folder) / "model.skops")
     PNormPush(p=8)
     """
-    save_with_facts(model, Path(path), None)
+    save_with_facts(model, Path(path), {})
 
 
-def save_with_facts(model: object, path: Path, facts: object) -> None:
-    """Write a model as :func:`save` does, and JSON of it beside, which is read without loading the model."""
+def save_with_facts(model: object, path: Path, facts: dict[str, object]) -> None:
+    """Write a model as :func:`save` does, and facts for JSON beside, which are read without loading it."""
     io = import_optional("skops.io", "io")
 
     with atomic_write(path) as beside:
@@ -98,8 +99,8 @@ def save_with_facts(model: object, path: Path, facts: object) -> None:
                 "first turn coef_ and classes_ into NumPy arrays with numpy.asarray."
             ) from error
         with zipfile.ZipFile(beside, "a") as archive:
-            if facts is not None:
-                archive.writestr(FACTS_FILE, json.dumps(facts))
+            fitted = model["pipeline"] if isinstance(model, dict) and "pipeline" in model else model
+            archive.writestr(FACTS_FILE, json.dumps(facts | {"scoring": description_of(fitted)}))
             archive.writestr(VERSION_FILE, f"{version('pushrank')}\n{digest(archive)}")
         strangers = _strangers(beside.read_bytes())
         if strangers:

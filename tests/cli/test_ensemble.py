@@ -143,7 +143,7 @@ def test_evaluate_says_which_member_finds_what_no_other_does(saved):
     }
     y = pd.read_csv(folder / "data.csv")["class"].to_numpy() == "malignant"
     columns = model.member_scores(model.features(model.read(folder / "data.csv")))
-    first = {name: set(np.argsort(-scores, kind="stable")[:100]) for name, scores in columns.items()}
+    first = {name: set(np.argsort(-scores, kind="stable")[:100]) for name, (_, scores) in columns.items()}
     for row in found:
         assert row["hits"] == pytest.approx(sum(y[list(first[row["name"]])]), abs=1.0)
         assert 0.0 <= row["alone"] <= row["hits"]

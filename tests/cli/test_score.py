@@ -13,7 +13,7 @@ from skops import io
 
 from pushrank import metrics
 from pushrank.cli.model import SavedModel
-from pushrank.cli.noted import NotedScorer
+from pushrank.cli.saved import NotedModel
 from tests.cli.runner import call, fitted
 
 pytestmark = pytest.mark.fast
@@ -220,12 +220,12 @@ def test_scores_by_what_a_file_notes_are_those_of_the_model_it_holds(tmp_path, m
     call("fit", tmp_path / "rows.csv", "--label", "y", "--model", model, *budget, "-o", tmp_path / "m.skops")
     frame.loc[3, "e"] = np.nan
     frame.to_csv(tmp_path / "rows.csv", index=False)
-    assert NotedScorer.load(tmp_path / "m.skops") is not None
+    assert NotedModel.load(tmp_path / "m.skops") is not None
     noted = call("score", tmp_path / "m.skops", tmp_path / "rows.csv").stdout
-    monkeypatch.setattr(NotedScorer, "load", Mock(return_value=None))
+    monkeypatch.setattr(NotedModel, "load", Mock(return_value=None))
     assert call("score", tmp_path / "m.skops", tmp_path / "rows.csv").stdout == noted
 
 
 def test_a_model_of_another_kind_is_loaded_whole(files):
-    assert NotedScorer.load(fitted(files, "--model", "random-forest")) is None
-    assert NotedScorer.load(files / "data.csv") is None
+    assert NotedModel.load(fitted(files, "--model", "random-forest")) is None
+    assert NotedModel.load(files / "data.csv") is None

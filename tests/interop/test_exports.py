@@ -32,7 +32,10 @@ from pushrank import (
     RankSVM,
     StackingRanker,
     export_numpy,
+    load_scorer,
+    save,
 )
+from pushrank.exceptions import ModelFileError
 from pushrank.interop import onnx
 from pushrank.weak_rankers import Stumps
 
@@ -89,6 +92,55 @@ def test_a_file_scores_as_the_ranker(case, tmp_path):
     np.testing.assert_allclose(file["decision_function"](rows), scores, rtol=tolerance, atol=tolerance)
     assert file["decision_function"](rows).dtype == scores.dtype
     assert np.array_equal(file["predict"](rows), model.predict(rows))
+
+
+WITHOUT_A_SCORER = {"categories", "rbf", "poly", "single"}  # scores of other kinds
+
+
+@WAYS
+def test_a_scorer_scores_as_the_ranker(case, tmp_path):
+    model, rows, y = CASES[case]
+    model = getattr(model.fit(rows, y), "best_estimator_", model)
+    save(model, tmp_path / "model.skops")
+    if case in WITHOUT_A_SCORER:
+        with pytest.raises(ModelFileError, match=r"has no scorer: .*: pushrank\.load"):
+            load_scorer(tmp_path / "model.skops")
+        return
+    scorer, scores = load_scorer(tmp_path / "model.skops"), model.decision_function(rows)
+    tolerance = 0.0 if case in OF_STUMPS else 1e-12
+    np.testing.assert_allclose(scorer.decision_function(rows), scores, rtol=tolerance, atol=tolerance)
+    assert scorer.decision_function(rows[:0]).shape == (0,)
+    with pytest.raises(ValueError, match="columns, got an array of shape"):
+        scorer.decision_function(rows[:, 1:])
+    with pytest.raises(ValueError, match="must not hold infinity"):
+        scorer.decision_function(np.full(rows.shape, np.inf))
+    if case not in OF_STUMPS:
+        with pytest.raises(ValueError, match="must not hold NaN"):
+            scorer.decision_function(np.full(rows.shape, np.nan))
+
+
+@pytest.mark.filterwarnings("ignore:Skipping features:UserWarning")  # of the imputer
+def test_a_scorer_takes_columns_by_name_and_does_what_the_steps_before_do(tmp_path):
+    frame = pd.DataFrame(GAPS, columns=list("abc")).assign(empty=np.nan)
+    gaps = SimpleImputer(add_indicator=True)
+    columns = make_column_transformer((gaps, ["c", "empty", "a"]), ("drop", ["b"]), sparse_threshold=0.0)
+    model = make_pipeline(columns, RobustScaler(), PNormPush()).fit(frame, Y)
+    scores = model.decision_function(frame)
+    save(model, tmp_path / "model.skops")
+    scorer = load_scorer(str(tmp_path / "model.skops"))
+    assert scorer.features == ["c", "empty", "a"]
+    for rows in (frame, pl.from_pandas(frame), frame[["c", "empty", "a"]].to_numpy()):
+        np.testing.assert_allclose(scorer.decision_function(rows), scores, rtol=1e-12, atol=1e-12)
+
+
+def test_a_scorer_of_two_parts_of_columns_or_of_no_file_is_refused(with_columns, tmp_path):
+    save(with_columns[0], tmp_path / "model.skops")
+    (tmp_path / "cut.skops").write_bytes((tmp_path / "model.skops").read_bytes()[:300])
+    for name in ("model.skops", "cut.skops"):
+        with pytest.raises(ModelFileError, match="has no scorer"):
+            load_scorer(tmp_path / name)
+    with pytest.raises(FileNotFoundError):
+        load_scorer(tmp_path / "no.skops")
 
 
 @pytest.fixture(scope="module")

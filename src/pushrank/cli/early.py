@@ -81,15 +81,15 @@ def check_words(command: str, *words: str) -> None:
         for option, bounds in BOUNDS.items():
             _check_bounds(f"--{option}", options.get(option, ""), bounds)
     named = [option for option in COLUMNS.get(command, ()) if option in options]
-    saved = read_facts(files[0]) if command == "score" and len(files) > 1 else None
+    saved = read_facts(files[0]) if command == "score" and len(files) > 1 else {}
     # The command reads files that come after options, and those that are written in another way.
-    if not files or not (named or saved) or TEXT_FORMAT & {*options}:
+    if not files or not (named or "facts" in saved) or TEXT_FORMAT & {*options}:
         return
     if (header := _header(files[-1])) is None:
         return
     for option in named:
         header.check(options[option], option)
-    if saved:
+    if "facts" in saved:
         header.check_model_columns(saved["facts"]["numeric"] + saved["facts"]["categorical"])
 
 

@@ -8,8 +8,8 @@ import typer
 from pushrank.cli import options
 from pushrank.cli.errors import InputError, warn
 from pushrank.cli.measure import MeasureConfig, show_measures
-from pushrank.cli.model import SavedModel
 from pushrank.cli.promises import SEEN
+from pushrank.cli.saved import load_model
 from pushrank.cli.table import TextFormat
 
 
@@ -36,14 +36,12 @@ def evaluate(
     Example: pushrank evaluate model.skops test.csv --budget 100
     """
     config.check(model, data)
-    saved: SavedModel = SavedModel.load(model)
+    saved = load_model(model)
     how = {"drop_unlabelled": drop_unlabelled}
     rows, features, seen = saved.read_labelled(data, text_format, label, positive, **how)
     if seen and (config.promise or config.require):
         raise InputError(SEEN.format(saved.name, data))
     members = saved.member_scores(features)
-    weights = saved.ranker.weights_ if members else {}
-    of_members = {name: (weights[name], scores) for name, scores in members.items()}
-    show_measures(rows, {saved.name: saved.scores(features)}, config, saved.alert, of_members)
+    show_measures(rows, {saved.name: saved.scores(features)}, config, saved.alert, members)
     if seen:
         warn(f"{saved.name} was fitted to these very rows: measures of rows that it has seen flatter it.")

@@ -11,10 +11,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from pushrank import PushBoost, StackingRanker
-from pushrank.estimators._base import RankerMixin
-from pushrank.estimators._certified import CertifiedMixin
-from pushrank.weak_rankers.stumps import Stumps
+from pushrank import StackingRanker
 
 MAX_SHOWN = 10
 """Names of columns that are printed; JSON has all."""
@@ -43,43 +40,7 @@ def facts_of(saved: Any, written_by: str) -> dict[str, Any]:
         "importances": {} if is_linear else weights,
     }
     facts = json.loads(json.dumps(facts, default=lambda v: v.tolist() if hasattr(v, "tolist") else str(v)))
-    lines, scoring = _lines(facts, saved), scoring_numbers(saved)
-    return {"facts": facts, "lines": lines, "is_ensemble": is_ensemble, "scoring": scoring}
-
-
-def scoring_numbers(saved: Any) -> dict[str, Any] | None:
-    """Return the numbers by which linear models and stumps score a table of numbers; None of other models."""
-    ranker, score = saved.ranker, getattr(type(saved.ranker), "decision_function", None)
-    # What was saved in Python has no label here, and steps of any kind.
-    if not saved.label or saved.sparse or saved.categorical:
-        return None
-    # Of a kernel a ranker has no coefficients.
-    if getattr(getattr(ranker, "coef_", None), "dtype", None) == np.float64:
-        numbers = {"coef": ranker.coef_.tolist()}
-        is_known = score in (RankerMixin.decision_function, CertifiedMixin.decision_function)
-    else:
-        is_known = score is PushBoost.decision_function and isinstance(ranker.weak_rankers_, Stumps)
-        numbers = {"constant": float(ranker.constant_), "steps": _steps(ranker)} if is_known else {}
-    if not is_known:
-        return None
-    scaler, gaps = saved.pipeline[0].named_transformers_["numbers"]
-    return numbers | {
-        "numeric": saved.numeric,
-        "mean": scaler.mean_.tolist(),
-        "scale": scaler.scale_.tolist(),
-        "gaps": gaps.indicator_.features_.tolist(),
-        "threshold": float(ranker.threshold_),
-    }
-
-
-def _steps(ranker: PushBoost) -> list[tuple[int, list[float], list[float]]]:
-    """Return the columns that boosted stumps use, with their thresholds and the values between them."""
-    moved = ranker.estimator_index_ >= 0
-    steps = ranker.weak_rankers_.step_functions(
-        ranker.estimator_index_[moved], ranker.estimator_weights_[moved]
-    )
-    # The last value is that of a gap, which the pipeline fills.
-    return [(step.feature, step.thresholds.tolist(), step.values[:-1].tolist()) for step in steps]
+    return {"facts": facts, "lines": _lines(facts, saved), "is_ensemble": is_ensemble}
 
 
 def _lines(facts: dict[str, Any], saved: Any) -> dict[str, str]:

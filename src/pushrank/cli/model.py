@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from importlib import import_module
 from importlib.metadata import version
 from itertools import pairwise
@@ -25,15 +25,13 @@ from sklearn.utils.validation import has_fit_parameter
 
 from pushrank import StackingRanker, estimators, persistence
 from pushrank.cli.alerts import Alert
-from pushrank.cli.columns import check_magnitudes, feature_matrix, row_hashes
 from pushrank.cli.early import ENSEMBLE, kebab_case, unknown_model
 from pushrank.cli.errors import FIT_FIRST, InputError, check_exists, in_option_names, refusing, warn
 from pushrank.cli.facts import facts_of
 from pushrank.cli.features import LabelledFeatures
 from pushrank.cli.header import SPARSE, file_kind
-from pushrank.cli.labels import LabelledRows, label_rows
-from pushrank.cli.read import read_rows
-from pushrank.cli.table import DEFAULT_FORMAT, Column, Table, TextFormat
+from pushrank.cli.saved import RowScorer, fingerprint
+from pushrank.cli.table import Column, Table
 from pushrank.cli.write import writing
 from pushrank.exceptions import ModelFileError
 from pushrank.held_out import Rows, fit_params, model_scores, record_warnings
@@ -218,26 +216,12 @@ def fit_pipeline(pipeline: Pipeline, rows: Rows) -> Pipeline:
     return fitted
 
 
-def fingerprint(features: Any) -> str:
-    """Return a hash that the same rows share, in whatever order they come."""
-    return f"{row_hashes(features).sum():016x}"
-
-
-@dataclass(frozen=True)
-class SavedModel:
+@dataclass(frozen=True, kw_only=True)
+class SavedModel(RowScorer):
     """A fitted pipeline with the columns it was fitted on and its label."""
 
     pipeline: Pipeline
-    name: str
-    label: str
-    positive: str
-    numeric: list[str]
-    categorical: list[str]
-    sparse: bool
-    n_features: int
-    training: dict[str, Any] = field(default_factory=dict)
     calibrator: Any = None
-    alert: Alert | None = None
     reference: Reference | None = None
 
     @classmethod
@@ -246,9 +230,18 @@ class SavedModel:
         rows = data.learnt
         training = {"file": data.table.path.name, "rows": len(rows.y), "positives": int(rows.y.sum())}
         training["fingerprint"] = fingerprint(rows.X)
-        label, columns = (data.label, data.positive), (data.numeric, data.categorical)
-        shape = (data.table.is_sparse, rows.X.shape[1])
-        return cls(pipeline, name, *label, *columns, *shape, training, **more)
+        return cls(
+            pipeline=pipeline,
+            name=name,
+            label=data.label,
+            positive=data.positive,
+            numeric=data.numeric,
+            categorical=data.categorical,
+            sparse=data.table.is_sparse,
+            n_features=rows.X.shape[1],
+            training=training,
+            **more,
+        )
 
     def save(self, path: Path) -> None:
         """Write the model, whole or not at all."""
@@ -290,8 +283,8 @@ class SavedModel:
         parts = [part for _, part, _ in first.transformers_] if isinstance(first, ColumnTransformer) else []
         words = {name for part in parts if hasattr(part, "categories_") for name in part.feature_names_in_}
         return cls(
-            model,
-            kebab_case(type(last).__name__),
+            pipeline=model,
+            name=kebab_case(type(last).__name__),
             label="",
             positive=str(model.classes_[-1]),
             numeric=[name for name in names if name not in words],
@@ -300,26 +293,9 @@ class SavedModel:
             n_features=int(model.n_features_in_),
         )
 
-    def read(
-        self, path: Path, text_format: TextFormat = DEFAULT_FORMAT, *, may_be_empty: bool = False
-    ) -> Table:
-        """Read rows of the kind that the model was fitted on."""
-        n_features = self.n_features if self.sparse else None
-        return read_rows(path, text_format, n_features, sparse=self.sparse, may_be_empty=may_be_empty)
-
-    def read_labelled(
-        self, path: Path, text_format: TextFormat, label: str | None, positive: str | None, **how: bool
-    ) -> tuple[LabelledRows, Any, bool]:
-        """Return rows with labels, their features, and whether they are the very rows of the fit."""
-        table = self.read(path, text_format)
-        rows = label_rows(table, table.labels(label or self.label or None), positive or self.positive, **how)
-        features = self.features(rows.table)
-        return rows, features, self.training.get("fingerprint") == fingerprint(features)
-
-    def features(self, table: Table) -> Any:
+    def columns(self, table: Table) -> list[Column]:
         """Return the columns that the model was fitted on; warn of values that it does not know."""
-        columns = table.model_columns(self.numeric, self.categorical)
-        check_magnitudes(columns)
+        columns = super().columns(table)
         # A pipeline saved in Python, which has no label here, may handle unknown values in another way.
         if self.label and self.categorical:
             parts = self.pipeline.named_steps["columns"].named_transformers_
@@ -327,19 +303,18 @@ class SavedModel:
             encoded = [known for part in encoders for known in getattr(part, "categories_", ())]
             for column, known in zip(columns[len(self.numeric) :], encoded, strict=True):
                 _warn_of_unknown_values(column, known)
-        return feature_matrix(table, columns)
+        return columns
 
-    def scores(self, rows: Any) -> NDArray[np.float64]:
-        """Return the score of every row of a table, or of the features of one, the higher the better."""
-        features = self.features(rows) if isinstance(rows, Table) else rows
-        return model_scores(self.pipeline, features) if features.shape[0] else np.empty(0)
+    def scores_of(self, features: Any) -> NDArray[np.float64]:
+        """Return the score of every row of a matrix that has some."""
+        return model_scores(self.pipeline, features)
 
-    def member_scores(self, features: Any) -> dict[str, NDArray[np.float64]]:
-        """Return the columns of the members of an ensemble that have a weight; of other models none."""
+    def member_scores(self, features: Any) -> dict[str, tuple[float, NDArray[np.float64]]]:
+        """Return the weights and the scores of the members of an ensemble; of other models none."""
         if not isinstance(self.ranker, StackingRanker):
-            return {}
-        columns = self.pipeline.transform(features)
-        return dict(zip(self.ranker.get_feature_names_out(), columns.T, strict=True))
+            return super().member_scores(features)
+        columns = zip(self.ranker.get_feature_names_out(), self.pipeline.transform(features).T, strict=True)
+        return {name: (self.ranker.weights_[name], scores) for name, scores in columns}
 
     @property
     def ranker(self) -> Any:

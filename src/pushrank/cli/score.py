@@ -14,12 +14,11 @@ from pushrank.cli import options
 from pushrank.cli.alerts import OneByOne
 from pushrank.cli.errors import InputError, refusing, say
 from pushrank.cli.header import STANDARD_STREAM, file_kind
-from pushrank.cli.noted import NotedScorer
+from pushrank.cli.saved import RowScorer, load_model, load_whole
 from pushrank.cli.table import DEFAULT_FORMAT, Table, TextFormat
 from pushrank.cli.write import TABLES_WRITTEN, check_output, write_table
 
 if TYPE_CHECKING:
-    from pushrank.cli.model import SavedModel
     from pushrank.cli.promises import Promises
 
 
@@ -81,12 +80,8 @@ def score(
     if (promise is None) != (labelled is None):
         raise InputError("--promise 0.95 and --labelled FILE, rows that the model has not seen, go together.")
     check_output(output, TABLES_WRITTEN, [model, data, labelled, one_by_one.alert], force=force)
-    is_plain = not (probability or reasons or promise or one_by_one.alert)
-    # Scores alone take what the model's file notes; all else takes the model.
-    whole: SavedModel | None = None
-    saved: NotedScorer | SavedModel | None = NotedScorer.load(model) if is_plain else None
-    if saved is None:
-        saved = whole = _load(model)
+    whole = load_whole(model) if probability or reasons else None
+    saved = whole or load_model(model)
     table = saved.read(data, text_format, may_be_empty=one_by_one.budget is None)
     features = saved.features(table)
     scores = saved.scores(features)
@@ -102,14 +97,13 @@ def score(
         decided = one_by_one.decide(one_by_one.alert, table, scores, piped=piped)
         results |= {name: values[order] for name, values in decided.items()}
     promises = None
-    if whole is not None:
-        if probability:
-            results["probability"] = whole.probabilities(scores)[order]
-        if reasons:
-            results |= _reasons(whole.pipeline, features, order, reasons)
-        if promise and labelled and len(table):
-            named = {len(order)} if top else set()
-            promises = _promises(whole, scores, promise, named, labelled, label, text_format)
+    if whole is not None and probability:
+        results["probability"] = whole.probabilities(scores)[order]
+    if whole is not None and reasons:
+        results |= _reasons(whole.pipeline, features, order, reasons)
+    if promise and labelled and len(table):
+        named = {len(order)} if top else set()
+        promises = _promises(saved, scores, promise, named, labelled, label, text_format)
     if promise:
         # An empty file has the column, too.
         hits_at = promises.of_lists[""].hits_at if promises else np.asarray
@@ -122,13 +116,6 @@ def score(
         say(saved.alert.count(scores), err=piped)
     for sentence in promises.sentences(len(order)) if promises else ():
         say(sentence, err=piped)
-
-
-def _load(model: Path) -> SavedModel:
-    """Return the whole model, whose libraries take seconds to import."""
-    from pushrank.cli.model import SavedModel
-
-    return SavedModel.load(model)
 
 
 def _cells(
@@ -162,7 +149,7 @@ def _reasons(pipeline: Any, features: Any, order: NDArray[np.intp], n: int) -> d
 
 
 def _promises(
-    saved: SavedModel,
+    saved: RowScorer,
     scores: NDArray[np.float64],
     level: float,
     named: set[int],

@@ -27,7 +27,8 @@ def show(
 
     Example: pushrank show model.skops
     """
-    known = read_facts(model) or _load_facts(model)
+    noted = read_facts(model)
+    known = noted if "facts" in noted else _load_facts(model)
     facts, is_ensemble = known["facts"], known["is_ensemble"]
     if as_json:
         typer.echo(json.dumps(facts, indent=2))

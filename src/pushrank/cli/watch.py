@@ -11,8 +11,9 @@ from pushrank import monitoring
 from pushrank.cli import options
 from pushrank.cli.errors import InputError, refusing, warn
 from pushrank.cli.labels import labels_so_far
-from pushrank.cli.model import SavedModel, fingerprint
+from pushrank.cli.model import SavedModel
 from pushrank.cli.options import option
+from pushrank.cli.saved import fingerprint
 from pushrank.cli.screen import console, grid_of
 from pushrank.cli.table import TextFormat
 from pushrank.cli.write import REPORTS_WRITTEN, check_output, versions, write_page

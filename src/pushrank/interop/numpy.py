@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from itertools import chain, count
-from numbers import Real
 from pathlib import Path
 from pprint import pformat
 from textwrap import indent
@@ -16,29 +14,20 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
-from sklearn.impute import SimpleImputer
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import (
-    FunctionTransformer,
-    MaxAbsScaler,
-    MinMaxScaler,
-    OneHotEncoder,
-    RobustScaler,
-    StandardScaler,
-)
+from sklearn.preprocessing import OneHotEncoder
 
 from pushrank._io import atomic_write
 from pushrank.interop import _scores
 
 __all__ = ["export_numpy"]
 
-SCALERS: dict[type, tuple[tuple[str, str], ...]] = {
-    StandardScaler: (("-", "mean_"), ("/", "scale_")),
-    RobustScaler: (("-", "center_"), ("/", "scale_")),
-    MinMaxScaler: (("*", "scale_"), ("+", "min_")),
-    MaxAbsScaler: (("/", "scale_"),),
+OPERATIONS = {
+    **{sign: (f"Z = Z {sign} {{0}}",) for sign in "+-*/"},
+    "fill": ("is_missing = np.isnan(Z)", "Z = np.where(is_missing, {0}, Z)"),
+    "keep": ("Z = Z[:, {0}]",),
+    "mark": ("Z = np.hstack([Z, is_missing[:, {0}]])",),
 }
-"""The operations of each scaler on its columns, by fitted attributes; None stands for no operation."""
+"""The lines of each operation on the matrix Z, by a constant."""
 
 # The parts of the file that is written, each after a line with its name.
 PARTS: dict[str, str] = dict(
@@ -117,15 +106,12 @@ class Source:
 
 def source(model: BaseEstimator, alert_threshold: float | None = None) -> str:
     """Return the Python file of a model."""
-    *steps, ranker = list(_steps(model)) or [model]
+    *steps, ranker = [*_scores.steps_of(model)] or [model]
     scores, first = _scores.fitted_scores(ranker), [*steps, ranker][0]
-    names = getattr(first, "feature_names_in_", None)
-    # Steps that read texts have no number of features; they are refused below.
-    width = getattr(first, "n_features_in_", 0)
-    features = [str(name) for name in names] if names is not None else list(range(width))
+    features = _scores.features_of(first)
     file = Source()
     # A ranker without names takes the columns of a data frame by their order.
-    if names is None:
+    if not hasattr(first, "feature_names_in_"):
         file.lines.append("X = array(X)")
     file.constant("FEATURES", features)
     cuts, predict = _scores.label_cuts(ranker), ""
@@ -159,31 +145,16 @@ def source(model: BaseEstimator, alert_threshold: float | None = None) -> str:
     )
 
 
-def _steps(model: BaseEstimator) -> Iterator[BaseEstimator]:
-    """Yield the steps of a pipeline, and of pipelines and searches within it, if they do anything."""
-    model = _scores.final_ranker(model)
-    if isinstance(model, Pipeline):
-        for _, step in model.steps:
-            yield from _steps(step)
-    elif not (model in (None, "passthrough") or (isinstance(model, FunctionTransformer) and not model.func)):
-        yield model
-
-
 def _write_columns(transformer: ColumnTransformer, features: list[Any], file: Source) -> None:
     """Write the lines that make a matrix Z of the columns of X."""
     file.lines.append("parts = []")
-    for name, step, _ in transformer.transformers_:
-        columns = [features[number] for number in transformer._transformer_to_input_indices[name]]
-        if not columns or (isinstance(step, str) and step == "drop"):
-            continue
-        steps = [*_steps(step)]
+    for steps, columns, weight in _scores.parts_of(transformer, features):
         if steps and isinstance(steps[0], OneHotEncoder):
             _write_one_hot(steps.pop(0), columns, file)
         else:
             file.lines.append(f"Z = numbers(X, {file.constant('NUMBERS', columns)})")
         for later in steps:
             _write_step(later, file)
-        weight = float((transformer.transformer_weights or {}).get(name, 1.0))
         file.lines.append("parts.append(Z)" if weight == 1.0 else f"parts.append({weight!r} * Z)")
     file.lines.append("Z = np.hstack(parts)")
 
@@ -205,32 +176,9 @@ def _write_one_hot(encoder: OneHotEncoder, columns: list[str | int], file: Sourc
 
 def _write_step(step: BaseEstimator, file: Source) -> None:
     """Write what a fitted step does to the matrix Z."""
-    if type(step) in SCALERS and not getattr(step, "clip", False):
-        for sign, attribute in SCALERS[type(step)]:
-            value = getattr(step, attribute)
-            if value is not None and (attribute != "mean_" or step.with_mean):
-                file.lines.append(f"Z = Z {sign} {file.constant(attribute.rstrip('_').upper(), value)}")
-    elif isinstance(step, SimpleImputer) and _is_of_numbers(step):
-        fill = step.statistics_.astype(np.float64)
-        file.lines.append("is_missing = np.isnan(Z)")
-        file.lines.append(f"Z = np.where(is_missing, {file.constant('FILL', fill)}, Z)")
-        # SimpleImputer leaves out columns that held no value at all.
-        if np.isnan(fill).any():
-            file.lines.append(f"Z = Z[:, {file.constant('KEPT', np.flatnonzero(~np.isnan(fill)))}]")
-        if step.indicator_ is not None and len(step.indicator_.features_):
-            gaps = file.constant("GAPS", step.indicator_.features_.tolist())
-            file.lines.append(f"Z = np.hstack([Z, is_missing[:, {gaps}]])")
-    else:
-        raise TypeError(
-            f"{step!r} before the ranker cannot be exported: scalers, SimpleImputer of numbers, and "
-            "OneHotEncoder in a ColumnTransformer can; others export to ONNX."
-        )
-
-
-def _is_of_numbers(imputer: SimpleImputer) -> bool:
-    """Return whether an imputer fills NaN with numbers."""
-    are_numbers = all(isinstance(fill, Real) for fill in imputer.statistics_)
-    return are_numbers and imputer.missing_values != imputer.missing_values
+    for operation, name, value in _scores.operations_of(step):
+        constant = file.constant(name, value)
+        file.lines += [line.format(constant) for line in OPERATIONS[operation]]
 
 
 def _write_scores(scores: _scores.Scores, file: Source) -> None:
