@@ -178,6 +178,9 @@ REFUSED = {
     "fit rows.csv --label y --model pnrm-push": ("--model 'pnrm-push' is not known; choose one of ada-boost"),
     "fit rows.csv --label y --p 0.5": "--p must be finite and >= 1, got 0.5.",
     "fit rows.csv --label y --max-iter=0": "--max-iter must be finite and >= 1, got 0.",
+    "evaluate model.skops rows.csv --label Y": "--label 'Y' is no column of rows.csv ('y' differs in case",
+    "watch model.skops rows.csv --time when": "--time 'when' is no column of rows.csv; it has 'a', 'b', 'y'.",
+    "score model.skops rows.csv --columns c": "--columns 'c' is no column of rows.csv; it has 'a', 'b', 'y'.",
     "score model.skops less.tsv": ("less.tsv lacks the column 'a' that the model was fitted on; it has 'b',"),
 }
 

@@ -4,6 +4,9 @@ from math import inf
 from numbers import Integral, Real
 from typing import Any
 
+UNITS = ("hour", "day", "week", "month", "batch")
+"""The periods of a budget."""
+
 
 def check_number(
     name: str,

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pushrank._bounds import UNITS
 from pushrank._io import trust_in_files
 from pushrank._numeric import Floats
 from pushrank._time import check_times
@@ -17,9 +18,8 @@ from pushrank._validation import check_number, column
 __all__ = ["Budget", "Periods"]
 
 # Weeks begin on Mondays, and day 0 of NumPy's dates is a Thursday.
-STEPS = {"hour": "datetime64[h]", "day": "datetime64[D]", "week": "datetime64[D]", "month": "datetime64[M]"}
+STEPS = dict(zip(UNITS, ("datetime64[h]", "datetime64[D]", "datetime64[D]", "datetime64[M]"), strict=False))
 MONDAY = np.datetime64("1970-01-05", "D")
-UNITS = (*STEPS, "batch")
 
 
 class Periods(NamedTuple):

@@ -78,7 +78,7 @@ def test_probabilities_are_calibrated_on_rows_held_out(files, frame):
     assert list(pd.read_csv(out)) == ["rank", "score", "probability", *frame]
     for said, options in {
         "fit it with --probability": ["--probability"],
-        "--columns 'nobody' is not in": ["--columns", "nobody"],
+        "--columns 'nobody' is no column of": ["--columns", "nobody"],
     }.items():
         assert said in call("score", fitted(files), files / "data.csv", "-o", out, *options, code=2).stderr
 

@@ -34,6 +34,11 @@ class Commands(TyperGroup):
         """Return the names, in the order to show them."""
         return list(COMMANDS)
 
+    @exit_on_input_error
+    def invoke(self, context: Any) -> None:
+        """Read the words of a command and run it."""
+        super().invoke(context)
+
     def resolve_command(self, context: Any, args: list[str]) -> Any:
         """Return a command and its arguments, unless they can be refused at once."""
         check_words(*args)
@@ -43,11 +48,12 @@ class Commands(TyperGroup):
         """Return a command, or None when there is none of this name."""
         if name not in COMMANDS:
             return None
+        from pushrank.cli import commands
         from pushrank.cli.options import expand_dataclasses
 
-        command = getattr(import_module(f"pushrank.cli.{name}"), name)
+        command = getattr(commands, name, None) or getattr(import_module(f"pushrank.cli.{name}"), name)
         alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-        alone.command(name, context_settings=HELP)(exit_on_input_error(expand_dataclasses(command)))
+        alone.command(name, context_settings=HELP)(expand_dataclasses(command))
         return typer.main.get_command(alone)
 
     def format_commands(self, _context: Any, formatter: Any) -> None:

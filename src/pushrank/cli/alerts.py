@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pushrank._numeric import decimals
-from pushrank.cli.errors import InputError, refusing, say, warn
-from pushrank.cli.options import BUDGET, option, read_budget
-from pushrank.cli.table import Kind, Table
-
-if TYPE_CHECKING:
-    from pushrank.budgets import Budget
-else:
-    # Typer does not ask for the type of a budget: it takes what the parser makes.
-    Budget = Any
+from pushrank.cli.errors import warn
 
 
 @dataclass(frozen=True)
@@ -100,61 +90,3 @@ class Alert:
             f"{n_alerts:,} of {len(scores):,} rows reach the alert threshold, "
             f"{self.text(self.threshold)}{hits}; {low:,} to {high:,} were to be expected{differ}."
         )
-
-
-@dataclass(frozen=True)
-class OneByOne:
-    """How rows are decided on as they come, within a budget by period."""
-
-    alert: Path | None = option(
-        "Say which rows to act on, as they come: the file of what was decided so far."
-    )
-    id: str | None = option("The column of what each row is called: the same row gets the same answer.")
-    time: str | None = option("The column of when each row came.")
-    budget: int | Budget | None = option(
-        "Begin the file of --alert: the rows are past ones.", parser=read_budget, metavar=BUDGET
-    )
-
-    def check(self, *, force: bool) -> None:
-        """Raise InputError for options that do not go together, or a file that is there or is not."""
-        if self.alert is None:
-            if named := [name for name in ("id", "time", "budget") if getattr(self, name) is not None]:
-                raise InputError(f"--{named[0]} goes with --alert FILE, the file of what was decided so far.")
-            return
-        if self.time is None or (self.id is None) == (self.budget is None):
-            raise InputError(
-                "--alert needs --time COLUMN, and either --id COLUMN, to decide on rows, or --budget 30/day, "
-                "to begin its file with past ones."
-            )
-        if self.budget is not None and self.alert.exists() and not force:
-            raise InputError(f"{self.alert} exists; to forget what was decided in it: --force.")
-        if self.budget is None and not self.alert.exists():
-            raise InputError(f"{self.alert} does not exist; begin it with past rows: --budget 30/day.")
-
-    def begin(self, budget: int | Budget, table: Table, scores: NDArray[np.float64]) -> None:
-        """Begin the file with past rows."""
-        from pushrank.alerts import AlertThreshold
-
-        with refusing():
-            alert = AlertThreshold(budget, self.alert).fit(scores, table.times(str(self.time)))
-        alert.close()
-        say(f"{self.alert}: {alert.budget.words}, by what came at the same hour in {len(table):,} past rows.")
-
-    def decide(
-        self, state: Path, table: Table, scores: NDArray[np.float64], *, piped: bool
-    ) -> dict[str, NDArray[Any]]:
-        """Return the threshold of each row's moment, and whether to act on it."""
-        from pushrank.alerts import AlertThreshold
-
-        if not len(table):
-            return {"threshold": scores, "alert": scores.astype(bool)}
-        table.check(str(self.id), "id")
-        names = table.column(str(self.id), Kind.TEXT).values
-        if names.isna().any():
-            raise InputError(f"--id {self.id!r} is empty in row {int(np.argmax(names.isna())) + 1}; fill it.")
-        with refusing(), closing(AlertThreshold.open(state)) as alert:
-            act, thresholds = alert.decide(scores, table.times(str(self.time)), names, return_threshold=True)
-        now = f", and the threshold is {alert.threshold_:.6g}" if alert.left_ else ""
-        left = f"{alert.left_:,} of {alert.budget.words} are left{now}"
-        say(f"{act.sum():,} of {len(table):,} rows are alerts; {left}.", err=piped)
-        return {"threshold": thresholds, "alert": act}

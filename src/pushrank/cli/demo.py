@@ -12,12 +12,8 @@ BUDGET = 400
 LEFT_OUT = (compare.FOREST, compare.LIGHTGBM, compare.XGBOOST)
 
 
-def demo() -> None:
-    """Find gamma rays in a telescope's recordings: compare models with no data of your own.
-
-    Of 4,000 showers of particles that the MAGIC telescope recorded, you can study 400. Gamma rays are the
-    signal; the rest are hadrons, many of which look alike. How many of the 400 are gamma rays?
-    """
+def compare_showers() -> None:
+    """Compare models of showers of particles, and print how good each is."""
     X, y = load_dataset("magic", return_X_y=True, as_frame=True)
     drawn = np.random.default_rng(0).permutation(len(y))[:N_SHOWERS]
     X, y = X.iloc[drawn].reset_index(drop=True), y.to_numpy()[drawn] == 1

@@ -1,10 +1,6 @@
 """What can be refused by the words of a command alone, before it imports for seconds what it works with."""
 
-import csv
-import lzma
 import re
-import zipfile
-import zlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -12,16 +8,12 @@ from typing import Any
 
 import pushrank
 from pushrank._bounds import check_number
-from pushrank._io import read_facts
-from pushrank.cli.errors import FIT_FIRST, InputError, check_exists, exit_on_input_error, refusing
-from pushrank.cli.header import TEXT_FILES, Header, file_kind, open_file, read_head
+from pushrank.cli.errors import InputError, check_exists, refusing
+from pushrank.cli.header import read_header
+from pushrank.cli.options import DEFAULT_FORMAT
 
-FILES = {
-    **dict.fromkeys(("fit", "measure", "compare", "report"), ("",)),
-    **dict.fromkeys(("show", "export"), (FIT_FIRST,)),
-    **dict.fromkeys(("score", "evaluate", "watch"), (FIT_FIRST, "")),
-}
-"""What to do where an argument of a command, a file, does not exist."""
+FILES = ("fit", "measure", "compare", "report")
+"""The commands whose options stand where they learn: their first argument is a file."""
 COLUMNS = dict.fromkeys(("fit", "compare", "report"), ("label", "group", "time", "weight"))
 """The options of a command that name a column of its first file, in the order in which they are checked."""
 TEXT_FORMAT = {"separator", "encoding", "skip-rows", "no-header"}
@@ -58,7 +50,6 @@ def unknown_model(name: str) -> InputError:
     )
 
 
-@exit_on_input_error
 def check_words(command: str, *words: str) -> None:
     """Raise InputError for a missing file, and for an option that the model or the data cannot have.
 
@@ -66,12 +57,9 @@ def check_words(command: str, *words: str) -> None:
     """
     if {"-h", "--help"} & {*words}:
         return
-    files = []
-    for word, what_to_do in zip(words, FILES.get(command, ()), strict=False):
-        if word.startswith("-"):
-            break
-        check_exists(Path(word), what_to_do)
-        files.append(Path(word))
+    file = None
+    if command in FILES and words and not words[0].startswith("-"):
+        check_exists(file := Path(words[0]))
     options = _options(words)
     if command == "fit":
         name = options.get("model", "")
@@ -81,31 +69,13 @@ def check_words(command: str, *words: str) -> None:
         for option, bounds in BOUNDS.items():
             _check_bounds(f"--{option}", options.get(option, ""), bounds)
     named = [option for option in COLUMNS.get(command, ()) if option in options]
-    saved = read_facts(files[0]) if command == "score" and len(files) > 1 else {}
     # The command reads files that come after options, and those that are written in another way.
-    if not files or not (named or "facts" in saved) or TEXT_FORMAT & {*options}:
+    if file is None or not named or TEXT_FORMAT & {*options}:
         return
-    if (header := _header(files[-1])) is None:
+    if (header := read_header(file, DEFAULT_FORMAT)) is None:
         return
     for option in named:
         header.check(options[option], option)
-    if "facts" in saved:
-        header.check_model_columns(saved["facts"]["numeric"] + saved["facts"]["categorical"])
-
-
-def _header(path: Path) -> Header | None:
-    """Return the names of a file's columns, if it is text or Parquet that can be read."""
-    kind = file_kind(path)
-    # A damaged file is refused by the command, in the words of what it was to be.
-    with suppress(OSError, EOFError, ValueError, csv.Error, zlib.error, lzma.LZMAError, zipfile.BadZipFile):
-        if kind in TEXT_FILES:
-            with open_file(path) as stream:
-                return Header(path, read_head(stream, path).names, is_text=True)
-        if kind == ".parquet" and path.is_file():
-            from pyarrow.parquet import read_schema
-
-            return Header(path, read_schema(path).names, is_text=False)
-    return None
 
 
 def _check_bounds(option: str, text: str, bounds: Mapping[str, Any]) -> None:

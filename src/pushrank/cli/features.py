@@ -22,7 +22,7 @@ from pushrank.cli.columns import (
 )
 from pushrank.cli.errors import InputError, say, warn
 from pushrank.cli.labels import LabelledRows, label_rows
-from pushrank.cli.options import option
+from pushrank.cli.options import TextFormat, option
 from pushrank.cli.read import read_table
 from pushrank.cli.table import Kind, TextFormat
 from pushrank.held_out import Rows

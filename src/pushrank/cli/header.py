@@ -1,5 +1,7 @@
 """Headers: what a file is, and what its columns are called, without an import that takes long."""
 
+from __future__ import annotations
+
 import bz2
 import codecs
 import csv
@@ -9,12 +11,16 @@ import lzma
 import re
 import sys
 import zipfile
+import zlib
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pushrank.cli.errors import InputError
+
+if TYPE_CHECKING:
+    from pushrank.cli.options import TextFormat
 
 STANDARD_STREAM = Path("-")
 # What messages call the file whose name is "-".
@@ -90,18 +96,11 @@ class TextHead(NamedTuple):
     names: list[str]
 
 
-def read_head(
-    stream: Any,
-    path: Path,
-    separator: str | None = None,
-    encoding: str | None = None,
-    skip_rows: int = 0,
-    *,
-    no_header: bool = False,
-) -> TextHead:
+def read_head(stream: Any, path: Path, text_format: TextFormat) -> TextHead:
     """Return what the first lines of a text file say, where options do not; the stream is rewound."""
     head = stream.read(SAMPLE_BYTES) + stream.readline()
     stream.seek(0)
+    encoding, skip_rows = text_format.encoding, text_format.skip_rows
     if encoding is None and head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         encoding = "utf-16"
     text = head.decode(encoding or "utf-8-sig", errors="replace")
@@ -109,14 +108,14 @@ def read_head(
     # Excel writes and reads a first line such as sep=; that names the separator.
     stated = re.fullmatch(r"\ufeff?\"?sep=(.)\"?", lines[0]) if lines else None
     sample = "\n".join(lines[stated is not None :])
-    separator = separator or (stated and stated[1])
+    separator = text_format.separator or (stated and stated[1])
     if not separator:
         separator = "\t" if file_kind(path) == ".tsv" else _sniffed_separator(sample)
     first = next(filter(None, csv.reader(io.StringIO(sample), delimiter=separator)), None)
     if first is None:
         kind = file_kind(path)[1:]
         raise InputError(f"{path} cannot be read as {kind}: it is empty. Check that it is whole.")
-    names = column_names(path, first, no_header)
+    names = column_names(path, first, text_format.no_header)
     return TextHead(encoding, separator, skip_rows + (stated is not None), first, names)
 
 
@@ -155,6 +154,24 @@ class Header(NamedTuple):
         wanted = name.strip().casefold()
         similar = [other for other in self.names if str(other).strip().casefold() == wanted]
         return f" ({similar[0]!r} differs in case or blanks only; rename one of them)" if similar else ""
+
+
+def read_header(path: Path, text_format: TextFormat) -> Header | None:
+    """Return the names of a file's columns, if it is text or Parquet that can be read at once."""
+    kind = file_kind(path)
+    # A damaged file, or a wrong separator or encoding, is refused by what reads the rows, in its own words.
+    with suppress(
+        OSError, EOFError, LookupError, TypeError, ValueError, csv.Error, zlib.error, lzma.LZMAError,
+        zipfile.BadZipFile,
+    ):  # fmt: skip
+        if kind in TEXT_FILES:
+            with open_file(path) as stream:
+                return Header(path, read_head(stream, path, text_format).names, is_text=True)
+        if kind == ".parquet" and path.is_file():
+            from pyarrow.parquet import read_schema
+
+            return Header(path, read_schema(path).names, is_text=False)
+    return None
 
 
 def separator_hint(names: Sequence[str]) -> str:

@@ -19,21 +19,16 @@ from rich.table import Table as Grid
 from pushrank import metrics
 from pushrank._io import atomic_write
 from pushrank.budgets import Budget
-from pushrank.cli import options
 from pushrank.cli.alerts import Alert
 from pushrank.cli.errors import InputError, refusing, warn
 from pushrank.cli.features import LabelledSource
 from pushrank.cli.labels import LabelledRows, label_rows
-from pushrank.cli.options import numbers_of, option
+from pushrank.cli.options import MeasureConfig, TextFormat, numbers_of
 from pushrank.cli.promises import Promises, promises_of
 from pushrank.cli.read import read_table
 from pushrank.cli.screen import console, grid_of, share_of_rows
-from pushrank.cli.table import Kind, TextFormat
+from pushrank.cli.table import Kind
 from pushrank.cli.write import (
-    FIGURES_WRITTEN,
-    REPORTS_WRITTEN,
-    RESULTS_WRITTEN,
-    check_output,
     versions,
     write_figure,
     write_page,
@@ -48,74 +43,6 @@ from pushrank.report.lists import MemberHits, hits_of_members
 
 CONFIDENCE_LEVEL = 0.95
 MIN_WIDTH_OF_MEANINGS = 120
-
-
-@dataclass(frozen=True)
-class MeasureConfig:
-    """What is measured of lists of labelled rows, and how it is shown."""
-
-    budget: options.Budget = None
-    time: str | None = option("The column of dates, or of batches, of a budget such as 150/day.")
-    value: str | None = option(
-        "A column of what a row is worth if it is positive, such as the amount at stake."
-    )
-    group: str | None = option(
-        "A column whose equal values belong together, such as the customer: intervals resample these whole."
-    )
-    weight: str | None = option("A column of how many rows each row stands for, in all measures.")
-    fraction: list[str] | None = option(
-        "Shares of the list to show the enrichment factor at, such as .005,.01,.02; may be repeated."
-    )
-    bedroc: list[str] | None = option("Rates to show BEDROC at, such as 20,80.5; may be repeated.")
-    pairs: bool = option("Compare all columns of scores with each other.", "--pairs", default=False)
-    every: bool = option("Also show the other measures.", "--all", default=False)
-    intervals: bool = option("Show 95 % confidence intervals.", "--intervals/--no-intervals", default=True)
-    promise: float | None = option(
-        "Say what the first of the next rows hold at least, at this confidence: 0.95.", min=0.5, max=0.999
-    )
-    new_rows: int | None = option("The number of next rows; by default as many as labelled.", min=1)
-    require: list[str] | None = option(
-        "What must be promised, such as 'precision@100>=0.6', or the exit code is 1; may be repeated."
-    )
-    seed: int = option("Seed of the resampling.", default=0, min=0, max=2**32 - 1)
-    output: Path | None = option(
-        "Also save a report with curves and rows (.html), or a table (.csv, .tsv, .parquet, .xlsx, .tex).",
-        "--output",
-        "-o",
-    )
-    figure: Path | None = option("Also draw the enrichment by share of the list (.pdf, .svg, .png).")
-    show: options.Show = None
-    opened: options.Open = False
-    force: options.Force = False
-    as_json: options.Json = False
-
-    def check(self, *inputs: Path) -> None:
-        """Raise InputError when the report could not be written, or options do not go together."""
-        if isinstance(self.budget, Budget):
-            if self.time is None:
-                raise InputError(f"--budget {self.budget} needs --time: the column of when a row came.")
-            others = ["group", "weight", "new_rows", "require", "output", "every", "fraction", "bedroc"]
-            others += ["pairs", "figure"]
-            if given := [name for name in others if getattr(self, name)]:
-                option = {"every": "all"}.get(given[0], given[0].replace("_", "-"))
-                raise InputError(f"--{option} is for a budget of the whole file, not for {self.budget}.")
-        elif self.time is not None:
-            raise InputError("--time is for a budget by period, such as --budget 150/day.")
-        if self.new_rows is not None and not (self.promise or self.require):
-            raise InputError("--new-rows is for --promise 0.95, or for --require.")
-        if self.figure is not None:
-            check_output(self.figure, FIGURES_WRITTEN, inputs, force=self.force)
-        if (self.show or self.opened) and not self.is_report:
-            raise InputError("--show and --open are for a report; say where to save it: -o PATH.html.")
-        if self.output is not None:
-            if self.is_report and self.weight is not None:
-                raise InputError("a report counts rows, each as one; leave --weight or the report out.")
-            check_output(self.output, RESULTS_WRITTEN, inputs, force=self.force)
-
-    @property
-    def is_report(self) -> bool:
-        """Whether the output is a page, and no table."""
-        return self.output is not None and self.output.suffix.lower() in REPORTS_WRITTEN
 
 
 def measure(

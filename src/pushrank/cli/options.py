@@ -1,14 +1,21 @@
-"""Options that mean the same in several commands, and dataclasses of options."""
+"""Options, with all that can be checked of them without an import that takes long."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import MISSING, field, fields, is_dataclass
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, signature
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from pushrank.cli.errors import InputError
+from pushrank._bounds import UNITS
+from pushrank._io import read_facts
+from pushrank.cli.errors import FIT_FIRST, InputError, check_exists
+from pushrank.cli.header import DATE_PART, STANDARD_STREAM, read_header
+from pushrank.cli.write import FIGURES_WRITTEN, REPORTS_WRITTEN, RESULTS_WRITTEN, check_output
 
 if TYPE_CHECKING:
     from pushrank.budgets import Budget as PeriodBudget
@@ -17,18 +24,36 @@ else:
     PeriodBudget = Any
 
 
-def read_budget(text: str) -> "int | PeriodBudget":
-    """Return the number of rows of a text such as 150, or the budget by period of one such as 150/day."""
-    from pushrank import budgets
+COLUMNS = ("label", "date", "id", "group", "time", "weight", "value", "show")
+"""Fields of groups of options that name columns of the data, in the order in which they are checked."""
 
-    try:
-        return budgets.Budget.parse(text) if "/" in text else budgets.Budget(int(text)).n
-    except ValueError as error:
-        kinds = ", ".join(budgets.UNITS)
+
+def read_budget(text: str) -> int | PeriodBudget:
+    """Return the number of rows of a text such as 150, or the budget by period of one such as 150/day."""
+    n, is_by_period, unit = text.partition("/")
+    if not n.strip().isdecimal() or int(n) < 1 or (is_by_period and unit.strip() not in UNITS):
         raise typer.BadParameter(
             f"{text!r} is no number of rows from 1 on, such as 150, or of rows in every period, such as "
-            f"150/day; the periods are {kinds}."
-        ) from error
+            f"150/day; the periods are {', '.join(UNITS)}."
+        )
+    if not is_by_period:
+        return int(n)
+    from pushrank.budgets import Budget
+
+    return Budget(int(n), unit.strip())
+
+
+def check_model(path: Path) -> Path:
+    """Return the path of a model, or raise InputError where there is none."""
+    check_exists(path, FIT_FIRST)
+    return path
+
+
+def check_data(path: Path | None) -> Path | None:
+    """Return the path of rows, or raise InputError where there are none; ``-`` is standard input."""
+    if path not in (None, STANDARD_STREAM):
+        check_exists(path)
+    return path
 
 
 def numbers_of(texts: list[str] | None, option: str) -> list[float]:
@@ -40,8 +65,8 @@ def numbers_of(texts: list[str] | None, option: str) -> list[float]:
 
 
 def split_budget(
-    budget: "int | PeriodBudget | None", time: str | None
-) -> "tuple[PeriodBudget | None, int | None]":
+    budget: int | PeriodBudget | None, time: str | None
+) -> tuple[PeriodBudget | None, int | None]:
     """Return a budget as one by period, which needs the column of --time, or as rows of the whole file."""
     if budget is None or isinstance(budget, int):
         return None, budget
@@ -50,6 +75,30 @@ def split_budget(
     return budget, None
 
 
+def check_columns(
+    path: Path,
+    text_format: TextFormat,
+    *groups: Any,
+    model: Path | None = None,
+    **others: str | Sequence[str] | None,
+) -> None:
+    """Raise InputError for a column that a model or an option needs, where a file shows that it lacks it."""
+    # Whether a stated separator is wrong only the rows say.
+    if text_format.separator or (header := read_header(path, text_format)) is None:
+        return
+    if model is not None and (facts := read_facts(model).get("facts")):
+        header.check_model_columns(facts["numeric"] + facts["categorical"])
+    named = [(name, getattr(group, name, None)) for group in groups for name in COLUMNS]
+    for option, names in [*others.items(), *named]:
+        for name in [names] if isinstance(names, str) else names or ():
+            if not DATE_PART.fullmatch(name):
+                header.check(name, option)
+
+
+Model = Annotated[Path, typer.Argument(help="A model that pushrank fit saved.", callback=check_model)]
+AnyModel = Annotated[
+    Path, typer.Argument(help="A model that pushrank fit or pushrank.save saved.", callback=check_model)
+]
 DropUnlabelled = Annotated[
     bool, typer.Option("--drop-unlabelled", help="Leave out the rows that have no label, or ? or NA for one.")
 ]
@@ -73,6 +122,185 @@ Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
 
+def option(text: str, *names: str, default: Any = None, **more: Any) -> Any:
+    """Return a field that is an option, with its help, and its names where they are not the field's."""
+    return field(default=default, metadata={"typer": typer.Option(*names, help=text, **more)})
+
+
+@dataclass(frozen=True)
+class TextFormat:
+    """How a text file is written, where not in UTF-8, with decimal points, and names in the first line."""
+
+    separator: str | None = option(
+        "Column separator: one character or tab; by default found among , ; tab and | (.tsv: tab).",
+        parser=lambda text: "\t" if text in ("tab", "\\t") else text,
+        metavar="CHARACTER",
+    )
+    encoding: str | None = option("File encoding of text files, such as cp1252; by default utf-8.")
+    decimal: str | None = option("Decimal mark of text files; by default a point.")
+    thousands: str | None = option("Thousands separator of text files, as in 1,025; by default none.")
+    units: str | None = option("Signs to ignore in numbers, as '$%' in $12.50 and 57.2%; by default none.")
+    na_values: list[str] | None = option(
+        "A text that stands for a missing value, such as -; may be repeated."
+    )
+    skip_rows: int = option("Lines above the column names to skip.", default=0, min=0)
+    no_header: bool = option(
+        "The first row holds no names; columns are called 1, 2, ...", "--no-header", default=False
+    )
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """The options that were given, None where one was not."""
+        return {name: value or None for name, value in vars(self).items()}
+
+
+DEFAULT_FORMAT = TextFormat()
+
+
+@dataclass(frozen=True)
+class MeasureConfig:
+    """What is measured of lists of labelled rows, and how it is shown."""
+
+    budget: Budget = None
+    time: str | None = option("The column of dates, or of batches, of a budget such as 150/day.")
+    value: str | None = option(
+        "A column of what a row is worth if it is positive, such as the amount at stake."
+    )
+    group: str | None = option(
+        "A column whose equal values belong together, such as the customer: intervals resample these whole."
+    )
+    weight: str | None = option("A column of how many rows each row stands for, in all measures.")
+    fraction: list[str] | None = option(
+        "Shares of the list to show the enrichment factor at, such as .005,.01,.02; may be repeated."
+    )
+    bedroc: list[str] | None = option("Rates to show BEDROC at, such as 20,80.5; may be repeated.")
+    pairs: bool = option("Compare all columns of scores with each other.", "--pairs", default=False)
+    every: bool = option("Also show the other measures.", "--all", default=False)
+    intervals: bool = option("Show 95 % confidence intervals.", "--intervals/--no-intervals", default=True)
+    promise: float | None = option(
+        "Say what the first of the next rows hold at least, at this confidence: 0.95.", min=0.5, max=0.999
+    )
+    new_rows: int | None = option("The number of next rows; by default as many as labelled.", min=1)
+    require: list[str] | None = option(
+        "What must be promised, such as 'precision@100>=0.6', or the exit code is 1; may be repeated."
+    )
+    seed: int = option("Seed of the resampling.", default=0, min=0, max=2**32 - 1)
+    output: Path | None = option(
+        "Also save a report with curves and rows (.html), or a table (.csv, .tsv, .parquet, .xlsx, .tex).",
+        "--output",
+        "-o",
+    )
+    figure: Path | None = option("Also draw the enrichment by share of the list (.pdf, .svg, .png).")
+    show: Show = None
+    opened: Open = False
+    force: Force = False
+    as_json: Json = False
+
+    def check(self, *inputs: Path) -> None:
+        """Raise InputError when the report could not be written, or options do not go together."""
+        if self.budget is not None and not isinstance(self.budget, int):
+            if self.time is None:
+                raise InputError(f"--budget {self.budget} needs --time: the column of when a row came.")
+            others = ["group", "weight", "new_rows", "require", "output", "every", "fraction", "bedroc"]
+            others += ["pairs", "figure"]
+            if given := [name for name in others if getattr(self, name)]:
+                option = {"every": "all"}.get(given[0], given[0].replace("_", "-"))
+                raise InputError(f"--{option} is for a budget of the whole file, not for {self.budget}.")
+        elif self.time is not None:
+            raise InputError("--time is for a budget by period, such as --budget 150/day.")
+        if self.new_rows is not None and not (self.promise or self.require):
+            raise InputError("--new-rows is for --promise 0.95, or for --require.")
+        if self.figure is not None:
+            check_output(self.figure, FIGURES_WRITTEN, inputs, force=self.force)
+        if (self.show or self.opened) and not self.is_report:
+            raise InputError("--show and --open are for a report; say where to save it: -o PATH.html.")
+        if self.output is not None:
+            if self.is_report and self.weight is not None:
+                raise InputError("a report counts rows, each as one; leave --weight or the report out.")
+            check_output(self.output, RESULTS_WRITTEN, inputs, force=self.force)
+
+    @property
+    def is_report(self) -> bool:
+        """Whether the output is a page, and no table."""
+        return self.output is not None and self.output.suffix.lower() in REPORTS_WRITTEN
+
+
+@dataclass(frozen=True)
+class OneByOne:
+    """How rows are decided on as they come, within a budget by period."""
+
+    alert: Path | None = option(
+        "Say which rows to act on, as they come: the file of what was decided so far."
+    )
+    id: str | None = option("The column of what each row is called: the same row gets the same answer.")
+    time: str | None = option("The column of when each row came.")
+    budget: int | PeriodBudget | None = option(
+        "Begin the file of --alert: the rows are past ones.", parser=read_budget, metavar=BUDGET
+    )
+
+    def check(self, *, force: bool) -> None:
+        """Raise InputError for options that do not go together, or a file that is there or is not."""
+        if self.alert is None:
+            if named := [name for name in ("id", "time", "budget") if getattr(self, name) is not None]:
+                raise InputError(f"--{named[0]} goes with --alert FILE, the file of what was decided so far.")
+            return
+        if self.time is None or (self.id is None) == (self.budget is None):
+            raise InputError(
+                "--alert needs --time COLUMN, and either --id COLUMN, to decide on rows, or --budget 30/day, "
+                "to begin its file with past ones."
+            )
+        if self.budget is not None and self.alert.exists() and not force:
+            raise InputError(f"{self.alert} exists; to forget what was decided in it: --force.")
+        if self.budget is None and not self.alert.exists():
+            raise InputError(f"{self.alert} does not exist; begin it with past rows: --budget 30/day.")
+
+
+@dataclass(frozen=True)
+class ScoreConfig:
+    """What is written of the rows, and where."""
+
+    output: Path = option(
+        "Where to: .csv, .tsv, .parquet or .xlsx; - prints.", "--output", "-o", default=STANDARD_STREAM
+    )
+    top: int | None = option("Write only so many rows.", min=1)
+    columns: list[str] | None = option("A column to write beside score and rank; may be repeated.")
+    probability: bool = option(
+        "Also write probabilities: of models fitted with --probability.", "--probability", default=False
+    )
+    reasons: int | None = option(
+        "Also write so many columns that raise each row's score most, with values.", min=1
+    )
+    promise: float | None = option("Also write what the list to each row holds at least.", min=0.5, max=0.999)
+    labelled: Path | None = option(
+        "Labelled rows that the model has not seen, to promise by.", callback=check_data
+    )
+    label: str | None = option("Their label's column, where it differs from the training data's.")
+    force: Force = False
+
+    def check(self) -> None:
+        """Raise InputError for options that do not go together."""
+        if (self.promise is None) != (self.labelled is None):
+            raise InputError(
+                "--promise 0.95 and --labelled FILE, rows that the model has not seen, go together."
+            )
+
+
+@dataclass(frozen=True)
+class WatchConfig:
+    """Which columns tell when a row came and whether it was a hit, and how it is shown."""
+
+    time: Annotated[str, typer.Option(help="The column of when a row came.")]
+    label: str | None = option(
+        "The label's column, empty where it is not known yet; by default that of the fit, if it is there."
+    )
+    positive: str | None = option("The positive label, where it differs from the training data's.")
+    level: float = option("The chance of a false alarm, over any number of looks.", default=0.05)
+    output: Path | None = option("Also save a page with pictures here (.html).", "--output", "-o")
+    opened: Open = False
+    force: Force = False
+    as_json: Json = False
+
+
 def words_of(options: Mapping[str, Any]) -> list[str]:
     """Return the words of a command that give options these values: each as often as it has any, or not."""
     words = []
@@ -82,11 +310,6 @@ def words_of(options: Mapping[str, Any]) -> list[str]:
             if one is not None and one is not False:
                 words += [given] if one is True else [given, "tab" if one == "\t" else str(one)]
     return words
-
-
-def option(text: str, *names: str, default: Any = None, **more: Any) -> Any:
-    """Return a field that is an option, with its help, and its names where they are not the field's."""
-    return field(default=default, metadata={"typer": typer.Option(*names, help=text, **more)})
 
 
 def expand_dataclasses(command: Callable[..., None]) -> Callable[..., None]:

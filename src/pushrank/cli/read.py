@@ -34,7 +34,8 @@ from pushrank.cli.header import (
     read_head,
     separator_hint,
 )
-from pushrank.cli.table import DEFAULT_FORMAT, FLOAT, LIBSVM_LABEL, TEXT, Table, TextFormat, as_text
+from pushrank.cli.options import DEFAULT_FORMAT, TextFormat
+from pushrank.cli.table import FLOAT, LIBSVM_LABEL, TEXT, Table, as_text
 
 READABLE = (
     "CSV, TSV and other separated text (.csv, .tsv, .txt, also with .gz or .zip; - is standard input), "
@@ -157,9 +158,8 @@ def _read_sheet(path: Path, text_format: TextFormat) -> Table:
 
 def _read_text(path: Path, text_format: TextFormat) -> Table:
     """Return the rows, every cell as the text that it is in the file; empty cells are missing."""
-    stated = (text_format.separator, text_format.encoding, text_format.skip_rows)
     with open_file(path) as stream:
-        head = read_head(stream, path, *stated, no_header=text_format.no_header)
+        head = read_head(stream, path, text_format)
         text_format = replace(text_format, separator=head.separator, encoding=head.encoding)
         read = pyarrow.csv.ReadOptions(
             block_size=BLOCK_BYTES,

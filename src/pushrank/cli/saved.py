@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,8 +12,9 @@ from numpy.typing import NDArray
 from pushrank._io import read_facts
 from pushrank.cli.alerts import Alert
 from pushrank.cli.columns import check_magnitudes, feature_matrix, row_hashes
+from pushrank.cli.options import DEFAULT_FORMAT, TextFormat
 from pushrank.cli.read import read_rows
-from pushrank.cli.table import DEFAULT_FORMAT, Column, Table, TextFormat
+from pushrank.cli.table import Column, Table
 from pushrank.interop.scorer import Scorer
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def fingerprint(features: Any) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RowScorer(ABC):
+class RowScorer:
     """A fitted model by its name, the columns it was fitted on, and its label."""
 
     name: str
@@ -74,9 +74,9 @@ class RowScorer(ABC):
         features = self.features(rows) if isinstance(rows, Table) else rows
         return self.scores_of(features) if features.shape[0] else np.empty(0)
 
-    @abstractmethod
     def scores_of(self, features: Any) -> NDArray[np.float64]:
         """Return the score of every row of a matrix that has some."""
+        raise NotImplementedError
 
     def member_scores(self, _features: Any) -> dict[str, tuple[float, NDArray[np.float64]]]:
         """Return the weights and the scores of the members of an ensemble; of other models none."""

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from rich.table import Table as Grid
@@ -14,19 +14,8 @@ MAX_SHOWN = 10
 """Weights that are printed; JSON has all."""
 
 
-def show(
-    model: Annotated[Path, typer.Argument(help="A model that pushrank fit or pushrank.save saved.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with all weights.")] = False,
-) -> None:
-    """Print what a saved model holds: its parameters, what it was fitted on, and its largest weights.
-
-    What cross-validation chose, such as p and alpha of pnorm-push-cv, is among it. Weights are those of a
-    linear model, the largest first, of the columns as it sees them: numbers are scaled, so that weights can
-    be compared, and a text column is a column for each value. Boosted models have importances in their place,
-    an ensemble the weights of its members.
-
-    Example: pushrank show model.skops
-    """
+def print_model(model: Path, *, as_json: bool) -> None:
+    """Print what a saved model holds: its parameters, what it was fitted on, and its largest weights."""
     noted = read_facts(model)
     known = noted if "facts" in noted else _load_facts(model)
     facts, is_ensemble = known["facts"], known["is_ensemble"]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from pushrank.cli.errors import InputError
 from pushrank.cli.header import DATE_PART, Header
-from pushrank.cli.options import option
+from pushrank.cli.options import DEFAULT_FORMAT, TextFormat
 
 LIBSVM_LABEL = "label"
 TEXT = pd.ArrowDtype(pa.string())
@@ -33,70 +33,43 @@ NEARLY_ALL = 0.9
 """A column is what at least this share of its values are: the others may be mistakes."""
 
 
-@dataclass(frozen=True)
-class TextFormat:
-    """How a text file is written, where not in UTF-8, with decimal points, and names in the first line."""
-
-    separator: str | None = option(
-        "Column separator: one character or tab; by default found among , ; tab and | (.tsv: tab).",
-        parser=lambda text: "\t" if text in ("tab", "\\t") else text,
-        metavar="CHARACTER",
-    )
-    encoding: str | None = option("File encoding of text files, such as cp1252; by default utf-8.")
-    decimal: str | None = option("Decimal mark of text files; by default a point.")
-    thousands: str | None = option("Thousands separator of text files, as in 1,025; by default none.")
-    units: str | None = option("Signs to ignore in numbers, as '$%' in $12.50 and 57.2%; by default none.")
-    na_values: list[str] | None = option(
-        "A text that stands for a missing value, such as -; may be repeated."
-    )
-    skip_rows: int = option("Lines above the column names to skip.", default=0, min=0)
-    no_header: bool = option(
-        "The first row holds no names; columns are called 1, 2, ...", "--no-header", default=False
-    )
-
-    @property
-    def stated(self) -> dict[str, Any]:
-        """The options that were given, None where one was not."""
-        return {name: value or None for name, value in vars(self).items()}
-
-    def are_empty(self, cells: pd.Series) -> pd.Series:
-        """Return which cells of text are blank, or hold a text that stands for a missing value."""
-        return cells.isna() | cells.str.strip().isin(["", *(self.na_values or [])])
-
-    def plain(self, text: pd.Series) -> pd.Series:
-        """Return text whose numbers are written with a decimal point, without units or marks of thousands."""
-        text = text.str.strip()
-        if self.units:
-            text = text.astype(object).str.translate(str.maketrans("", "", self.units)).str.strip()
-        if self.thousands is not None:
-            # A mark counts only where three digits follow, so that 1,25 is not taken for 125. A space stands
-            # for spaces of all kinds, such as the narrow ones of French numbers.
-            mark = r"\s" if self.thousands.isspace() else re.escape(self.thousands)
-            text = text.astype(object).str.replace(rf"(?<=\d){mark}(?=\d{{3}}(?!\d))", "", regex=True)
-        if self.decimal not in (None, "."):
-            # The point and the mark change places: where the mark is a comma, 1.5 is no number.
-            swapped = str.maketrans({self.decimal: ".", ".": self.decimal})
-            text = text.astype(object).str.translate(swapped)
-        return text.astype(TEXT)
-
-    def numbers(self, cells: pd.Series) -> tuple[NDArray[np.float64], bool]:
-        """Return texts as floats, NaN where they are missing or no numbers, and whether some are none."""
-        cells = cells.astype(TEXT)
-        # Arrow reads the numbers of most files at once, which spares several passes over the texts.
-        if not (self.decimal or self.thousands or self.units or self.na_values):
-            try:
-                return np.asarray(pa.array(cells.array).cast(pa.float64())), False
-            except pa.ArrowInvalid:
-                pass
-        cells = self.plain(cells.mask(self.are_empty(cells)))
-        cells = cells.mask(cells.isin(["", *MISSING]))
-        numbers = cells.str.lower().map(TRUTH_VALUES)
-        if numbers.count() < cells.count():
-            numbers = pd.to_numeric(cells.astype(object), errors="coerce")
-        return np.asarray(numbers.to_numpy(np.float64, na_value=np.nan)), numbers.count() < cells.count()
+def are_empty(cells: pd.Series, text_format: TextFormat) -> pd.Series:
+    """Return which cells of text are blank, or hold a text that stands for a missing value."""
+    return cells.isna() | cells.str.strip().isin(["", *(text_format.na_values or [])])
 
 
-DEFAULT_FORMAT = TextFormat()
+def plain(text: pd.Series, text_format: TextFormat) -> pd.Series:
+    """Return text whose numbers are written with a decimal point, without units or marks of thousands."""
+    text = text.str.strip()
+    if text_format.units:
+        text = text.astype(object).str.translate(str.maketrans("", "", text_format.units)).str.strip()
+    if text_format.thousands is not None:
+        # A mark counts only where three digits follow, so that 1,25 is not taken for 125. A space stands
+        # for spaces of all kinds, such as the narrow ones of French numbers.
+        mark = r"\s" if text_format.thousands.isspace() else re.escape(text_format.thousands)
+        text = text.astype(object).str.replace(rf"(?<=\d){mark}(?=\d{{3}}(?!\d))", "", regex=True)
+    if text_format.decimal not in (None, "."):
+        # The point and the mark change places: where the mark is a comma, 1.5 is no number.
+        swapped = str.maketrans({text_format.decimal: ".", ".": text_format.decimal})
+        text = text.astype(object).str.translate(swapped)
+    return text.astype(TEXT)
+
+
+def numbers_of(cells: pd.Series, text_format: TextFormat) -> tuple[NDArray[np.float64], bool]:
+    """Return texts as floats, NaN where they are missing or no numbers, and whether some are none."""
+    cells = cells.astype(TEXT)
+    # Arrow reads the numbers of most files at once, which spares several passes over the texts.
+    if not (text_format.decimal or text_format.thousands or text_format.units or text_format.na_values):
+        try:
+            return np.asarray(pa.array(cells.array).cast(pa.float64())), False
+        except pa.ArrowInvalid:
+            pass
+    cells = plain(cells.mask(are_empty(cells, text_format)), text_format)
+    cells = cells.mask(cells.isin(["", *MISSING]))
+    numbers = cells.str.lower().map(TRUTH_VALUES)
+    if numbers.count() < cells.count():
+        numbers = pd.to_numeric(cells.astype(object), errors="coerce")
+    return np.asarray(numbers.to_numpy(np.float64, na_value=np.nan)), numbers.count() < cells.count()
 
 
 class Kind(Enum):
@@ -194,7 +167,7 @@ class Table:
             if type_kind is Kind.NUMBER:
                 numbers, holds_texts = cells.to_numpy(np.float64, na_value=np.nan), False
             elif type_kind is Kind.TEXT:
-                numbers, holds_texts = self.text_format.numbers(cells)
+                numbers, holds_texts = numbers_of(cells, self.text_format)
             is_number = not holds_texts and (self.is_text or type_kind is Kind.NUMBER)
             if is_number or kind is Kind.NUMBER:
                 return parsed(Kind.NUMBER, numbers, numbers, holds_texts=holds_texts)
@@ -203,7 +176,7 @@ class Table:
         texts = cells.astype(object)
         # Missing texts are NaN, as scikit-learn's encoders expect them.
         if self.is_text:
-            texts = texts.mask(self.text_format.are_empty(cells), np.nan)
+            texts = texts.mask(are_empty(cells, self.text_format), np.nan)
         else:
             texts = texts.map(as_text, na_action="ignore").mask(cells.isna(), np.nan).astype(object)
         counts = texts.value_counts()
@@ -231,8 +204,8 @@ class Table:
         column = self.column(name, Kind.TEXT)
         texts = column.counts.index
         # Labels in a file with types are written with a decimal point already.
-        plain = self.text_format.plain(pd.Series(texts, dtype=TEXT)) if self.is_text else texts
-        return replace(column, plain=dict(zip(texts, plain, strict=True)))
+        written = plain(pd.Series(texts, dtype=TEXT), self.text_format) if self.is_text else texts
+        return replace(column, plain=dict(zip(texts, written, strict=True)))
 
     def numbers(self, name: str, option: str, lowest: float = -np.inf) -> NDArray[np.float64]:
         """Return the column that an option names, or raise InputError unless each row holds a number."""

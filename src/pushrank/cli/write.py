@@ -1,5 +1,7 @@
 """Files that commands write: whole or not at all, and never over files of other programs."""
 
+from __future__ import annotations
+
 import os
 import platform
 import re
@@ -12,16 +14,16 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
+from typing import TYPE_CHECKING, Any
 
 from pushrank._io import atomic_write
 from pushrank.cli.errors import InputError, warn
 from pushrank.cli.header import SEPARATORS, SHEETS, STANDARD_STREAM, file_kind, open_file
-from pushrank.cli.table import DEFAULT_FORMAT, TextFormat
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from pushrank.cli.options import TextFormat
 
 MODELS_WRITTEN = (".skops",)
 PROGRAMS_WRITTEN = (".py",)
@@ -78,6 +80,10 @@ def check_output(path: Path, kinds: Sequence[str], inputs: Collection[Path | Non
 
 def _is_ours(path: Path, kind: str) -> bool:
     """Return whether an existing file is of the kind that a command of pushrank writes."""
+    import pandas as pd
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     try:
         if kind in MODELS_WRITTEN:
             with zipfile.ZipFile(path) as archive:
@@ -121,17 +127,21 @@ def versions() -> str:
     return f"{packages}, Python {platform.python_version()}"
 
 
-def write_table(frame: pd.DataFrame, path: Path, text_format: TextFormat = DEFAULT_FORMAT) -> None:
+def write_table(frame: pd.DataFrame, path: Path, text_format: TextFormat | None = None) -> None:
     """Write rows to a file by its extension, whole or not at all, and text in a format."""
-    separator = text_format.separator or SEPARATORS.get(file_kind(path), ",")
+    stated = vars(text_format) if text_format else {}
+    separator = stated.get("separator") or SEPARATORS.get(file_kind(path), ",")
     if path.suffix.lower() not in (".parquet", *SHEETS):
         _warn_of_formulas(frame)
-    written = {"decimal": text_format.decimal or ".", "encoding": text_format.encoding or "utf-8"}
+    written = {"decimal": stated.get("decimal") or ".", "encoding": stated.get("encoding") or "utf-8"}
     if path == STANDARD_STREAM:
         frame.to_csv(sys.stdout, sep=separator, index=False, **written)
         return
     with writing(path), atomic_write(path) as beside:
         if path.suffix.lower() == ".parquet":
+            import pyarrow as pa
+            import pyarrow.parquet as pq
+
             rows = pa.Table.from_pandas(frame, preserve_index=False)
             pq.write_table(rows.replace_schema_metadata(SIGNATURE), beside)
         elif path.suffix.lower() in SHEETS:
@@ -168,6 +178,7 @@ def _warn_of_formulas(frame: pd.DataFrame) -> None:
 
 def _write_sheet(frame: pd.DataFrame, path: Path) -> None:
     """Write an Excel file in which every text is text."""
+    import pandas as pd
     from openpyxl.utils.exceptions import IllegalCharacterError
 
     try:

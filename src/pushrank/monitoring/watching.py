@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
+from pushrank._bounds import UNITS
 from pushrank._numeric import Floats
 from pushrank._validation import as_numbers, check_number, column
-from pushrank.budgets import UNITS, Budget
+from pushrank.budgets import Budget
 from pushrank.monitoring.reference import (
     BLOCKS,
     SCORES,
