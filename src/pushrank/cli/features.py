@@ -24,7 +24,7 @@ from pushrank.cli.errors import InputError, say, warn
 from pushrank.cli.labels import LabelledRows, label_rows
 from pushrank.cli.options import TextFormat, option
 from pushrank.cli.read import read_table
-from pushrank.cli.table import Kind, TextFormat
+from pushrank.cli.table import Kind
 from pushrank.held_out import Rows
 
 
