@@ -75,21 +75,6 @@ class Loss(ABC):
         Whether it is convex, which a certificate of optimality needs.
     factorises : bool
         Whether ``value(a - b)`` is ``exp(-a) * exp(b)``, so that sums over pairs cost linear time.
-    pieces : tuple of Piece
-        For a piecewise polynomial loss that is zero above the last breakpoint: its polynomials, by rising
-        margin. Its sums over pairs cost no more than sorting. Empty for other losses.
-    strip_half_width : float or None
-        For an analytic loss: the distance of its nearest singularity from the real axis, or less. Its sums
-        over pairs cost linear time.
-    tails : Tails or None
-        For an analytic loss: its form far from ``expansion_centre``, to a relative accuracy of
-        :math:`\epsilon` at distances above :math:`(a / \pi) \ln(100 / \epsilon)`, with a the
-        ``strip_half_width``. Without them scores may span no more than about a thousand half-widths.
-    expansion_centre : float
-        For an analytic loss: the margin about which it bends.
-    intercept : float or None
-        For a loss with kinks: a c such that ``value(r) >= a * (c - r)`` for every margin r and every slope -a
-        of ``smoothed``; for the hinge 1. A certificate needs it; the larger, the better the bound.
     """
 
     differentiable: ClassVar[bool] = True
@@ -99,17 +84,28 @@ class Loss(ABC):
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
-        """The polynomials of a piecewise polynomial loss."""
+        """The polynomials, by rising margin, of a piecewise polynomial loss that is zero above the last.
+
+        Its sums over pairs cost no more than sorting.
+        """
         return ()
 
     @property
     def strip_half_width(self) -> float | None:
-        """Half the width of the strip about the real axis in which an analytic loss is analytic."""
+        """The distance of an analytic loss's nearest singularity from the real axis, or less.
+
+        Its sums over pairs cost linear time.
+        """
         return None
 
     @property
     def tails(self) -> Tails | None:
-        """The form of an analytic loss far from its centre."""
+        r"""The form of an analytic loss far from its ``expansion_centre``.
+
+        It holds to a relative accuracy of :math:`\epsilon` at distances from that centre above
+        :math:`(a / \pi) \ln(100 / \epsilon)`, with a the ``strip_half_width``. Without it scores may span no
+        more than about a thousand half-widths.
+        """
         return None
 
     @property
@@ -119,7 +115,10 @@ class Loss(ABC):
 
     @property
     def intercept(self) -> float | None:
-        """The c of the lines ``a * (c - r)`` below a loss with kinks."""
+        """For a loss with kinks: a c such that its value is at least ``a * (c - r)`` at every margin r.
+
+        The -a is every slope of ``smoothed``. A certificate needs it; the larger, the better the bound.
+        """
         return None
 
     def smoothed(self, width: float) -> Loss:  # noqa: ARG002
@@ -172,9 +171,7 @@ class Exponential(Loss):
         """Return ``-exp(-margin)``."""
         return -np.exp(-margin)
 
-    def second_derivative(self, margin: Floats) -> Floats:
-        """Return ``exp(-margin)``."""
-        return np.exp(-margin)
+    second_derivative = value
 
 
 @dataclass(frozen=True)
@@ -224,16 +221,13 @@ class RoundedHinge(Loss):
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
-        """A line and then a parabola."""
         return (Piece(1.0 - self.width, (0.5 * self.width, 1.0)), Piece(1.0, (0.0, 0.0, 0.5 / self.width)))
 
     def value(self, margin: Floats) -> Floats:
-        """Return the loss at each margin."""
         short = np.maximum(0.0, 1.0 - margin)
         return np.where(short < self.width, 0.5 * short * short / self.width, short - 0.5 * self.width)
 
     def derivative(self, margin: Floats) -> Floats:
-        """Return minus the shortfall ``1 - margin`` in units of the width, between -1 and 0."""
         return -np.clip((1.0 - margin) / self.width, 0.0, 1.0)
 
 
@@ -561,8 +555,7 @@ trust_in_files(*(globals()[name] for name in __all__))
 
 def resolve(loss: Loss | str) -> Loss:
     """Return the loss that a name such as ``"squared_hinge"`` stands for; an instance passes through."""
-    members = [globals()[name] for name in __all__]
-    resolved: Loss = resolve_name(loss, Loss, members, "loss")
+    resolved: Loss = resolve_name(loss, Loss, [globals()[name] for name in __all__], "loss")
     return resolved
 
 

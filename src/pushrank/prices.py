@@ -69,8 +69,6 @@ class Price(ABC):
         Whether it falls nowhere, which steps along one weak ranker or coefficient at a time need.
     homogeneous : bool
         Whether the log scale of ``c * h`` is that of ``h`` plus ``ln c``, so that means make sense.
-    log_divisor : float or None
-        The :math:`m` of the log scale :math:`(1/m) \ln R`, or None if there is no such scale.
     """
 
     smooth: ClassVar[bool] = True
@@ -162,20 +160,16 @@ class SoftMaximum(Price):
     temperature: float
 
     def value(self, inner_sum: Floats) -> Floats:
-        """Return ``exp(inner_sum / temperature)``; the total is the logarithm of its mean."""
         return np.exp(inner_sum / self.temperature)
 
     def derivative(self, inner_sum: Floats) -> Floats:
-        """Return the derivative of ``value``."""
         return self.value(inner_sum) / self.temperature
 
     def second_derivative(self, inner_sum: Floats) -> Floats:
-        """Return the second derivative of ``value``."""
         return self.value(inner_sum) / self.temperature**2
 
     @np.errstate(over="ignore")
     def total(self, log_sums: Floats, weights: Floats | float, scale: Scale) -> PriceTotal:
-        """Return the soft maximum and its derivatives; there is no log scale."""
         if scale == "log":
             raise ValueError("SoftMaximum has no log scale; use scale='raw'.")
         sums = np.exp(log_sums)
@@ -338,23 +332,14 @@ class ExponentialPrice(Price):
     [1.0, 2.7183]
     """
 
-    @property
-    def log_divisor(self) -> float:
-        """One: the log scale is ``ln R``."""
-        return 1.0
+    log_divisor = 1.0
 
     def value(self, inner_sum: Floats) -> Floats:
         """Return ``exp(inner_sum)``."""
         prices: Floats = namespace(inner_sum).exp(inner_sum)
         return prices
 
-    def derivative(self, inner_sum: Floats) -> Floats:
-        """Return ``exp(inner_sum)``."""
-        return self.value(inner_sum)
-
-    def second_derivative(self, inner_sum: Floats) -> Floats:
-        """Return ``exp(inner_sum)``."""
-        return self.value(inner_sum)
+    derivative = second_derivative = value
 
     def terms(self, log_sums: Floats) -> Terms:
         """Return the exponentials in units of the largest one."""
@@ -366,8 +351,25 @@ class ExponentialPrice(Price):
             return Terms(shift, value, sums * value, (sums + sums**2) * value)
 
 
+class _LargestSums(Price):
+    """A price whose total is a mean of the largest inner sums, with a kink where sums are equal."""
+
+    smooth: ClassVar[bool] = False
+    homogeneous: ClassVar[bool] = True
+    log_divisor: ClassVar[float | None] = 1.0
+
+    def value(self, inner_sum: Floats) -> Floats:
+        """Return the inner sums; their total is a mean of the largest."""
+        return inner_sum
+
+    def second_derivative(self, inner_sum: Floats) -> Floats:
+        """Return zeros."""
+        zeros: Floats = namespace(inner_sum).zeros_like(inner_sum)
+        return zeros
+
+
 @dataclass(frozen=True)
-class Maximum(Price):
+class Maximum(_LargestSums):
     r"""The price whose total is :math:`\max_k h_k`, the limit of :math:`(\sum_k h_k^p)^{1/p}`.
 
     It acts on the whole vector of inner sums, and the size of a positive weight does not matter. Its total
@@ -381,21 +383,9 @@ class Maximum(Price):
     3.0
     """
 
-    smooth: ClassVar[bool] = False
-    homogeneous: ClassVar[bool] = True
-
-    @property
-    def log_divisor(self) -> float:
-        """One: the log scale is the logarithm of the maximum."""
-        return 1.0
-
     def smoothed(self, temperature: float) -> SoftMaximum:
         """Return the soft maximum of the inner sums at a temperature."""
         return SoftMaximum(temperature)
-
-    def value(self, inner_sum: Floats) -> Floats:
-        """Return the inner sums; their total takes the largest."""
-        return inner_sum
 
     def derivative(self, inner_sum: Floats) -> Floats:
         """Return one, divided equally among the largest inner sums, and zero for the others."""
@@ -403,11 +393,6 @@ class Maximum(Price):
         largest = xp.astype(inner_sum == xp.max(inner_sum), inner_sum.dtype)
         divided: Floats = largest / xp.sum(largest)
         return divided
-
-    def second_derivative(self, inner_sum: Floats) -> Floats:
-        """Return zeros."""
-        zeros: Floats = namespace(inner_sum).zeros_like(inner_sum)
-        return zeros
 
     def total(self, log_sums: Floats, weights: Floats | float, scale: Scale) -> PriceTotal:  # noqa: ARG002
         """Return the largest inner sum, or its logarithm, and a subgradient."""
@@ -441,7 +426,7 @@ def _largest(values: Floats, weights: Floats | float, share: float) -> tuple[flo
 
 
 @dataclass(frozen=True)
-class LargestShare(Price):
+class LargestShare(_LargestSums):
     r"""The price whose total is the mean of the largest inner sums, a share of them: partial AUC.
 
     With the weights :math:`w_k` of the n rows and the share b, it is the conditional value at risk
@@ -479,35 +464,19 @@ class LargestShare(Price):
     3.666667
     """
 
-    smooth: ClassVar[bool] = False
-    homogeneous: ClassVar[bool] = True
     share: float = 0.05
 
     def __post_init__(self) -> None:
         """Check the share."""
         check_number("share", self.share, above=0.0, most=1.0)
 
-    @property
-    def log_divisor(self) -> float | None:
-        """One: the log scale is the logarithm of the mean."""
-        return 1.0
-
     def smoothed(self, temperature: float) -> SoftLargestShare:
         """Return the price less a square of the multipliers, whose temperature this is."""
         return SoftLargestShare(self.share, temperature)
 
-    def value(self, inner_sum: Floats) -> Floats:
-        """Return the inner sums; their total is the mean of the largest."""
-        return inner_sum
-
     def derivative(self, inner_sum: Floats) -> Floats:
         """Return the multipliers of inner sums of rows that weigh the same."""
         return self.multipliers(inner_sum, 1.0)
-
-    def second_derivative(self, inner_sum: Floats) -> Floats:
-        """Return zeros."""
-        zeros: Floats = namespace(inner_sum).zeros_like(inner_sum)
-        return zeros
 
     def multipliers(self, sums: Floats, weights: Floats | float) -> Floats:
         """Return the part of each inner sum, or of its logarithm, in the mean."""
@@ -577,15 +546,12 @@ class SoftLargestShare(LargestShare):
 
     smooth: ClassVar[bool] = True
     homogeneous: ClassVar[bool] = False
+    # The square is no mean.
+    log_divisor: ClassVar[float | None] = None
     temperature: float = 1.0
-
-    @property
-    def log_divisor(self) -> None:
-        """None: the square is no mean."""
 
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def total(self, log_sums: Floats, weights: Floats | float, scale: Scale) -> PriceTotal:
-        """Return the smoothed mean and its derivatives; there is no log scale."""
         if scale == "log":
             raise ValueError("SoftLargestShare has no log scale; use scale='raw'.")
         log_quantile, room = _largest(log_sums, weights, self.share)
@@ -620,8 +586,7 @@ trust_in_files(*(globals()[name] for name in __all__))
 
 def resolve(price: Price | str, what: str = "price") -> Price:
     """Return the price that a name such as ``"log_one_plus"`` stands for; an instance passes through."""
-    members = [globals()[name] for name in __all__]
-    resolved: Price = resolve_name(price, Price, members, what)
+    resolved: Price = resolve_name(price, Price, [globals()[name] for name in __all__], what)
     return resolved
 
 
