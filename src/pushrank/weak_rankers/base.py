@@ -153,26 +153,21 @@ class PlusMinusOne:
 
     @property
     def n_rankers(self) -> int:
-        """The number of rankers, with the constant."""
         return self._outputs.n_rankers + self.n_constants
 
     @property
     def features(self) -> Numbers:
-        """The feature of each ranker; -1 for the constant."""
         return np.append(np.full(self.n_constants, -1), self._outputs.features)
 
     @property
     def real_valued(self) -> NDArray[np.bool_]:
-        """Which rankers take more than two values; the constant does not."""
         return np.append(np.zeros(self.n_constants, dtype=bool), self._outputs.real_valued)
 
     def edges(self, row_weights: Floats) -> Floats:
-        """Return the edges of the rankers in [-1, 1]."""
         total = float(row_weights.sum())
         return np.append(np.full(self.n_constants, total), 2.0 * self._outputs.edges(row_weights) - total)
 
     def values(self, index: int) -> Values:
-        """Return values in [-1, 1], or bool where true stands for 1 and false for -1."""
         if index < self.n_constants:
             return np.ones(self.n_rows, dtype=bool)
         # Values that are bool stay so, with another offset: closed-form steps depend on the type.
@@ -188,7 +183,6 @@ class GrowingPlusMinusOne(PlusMinusOne):
     def fit_next(
         self, targets: Floats, weights: Floats, features: Numbers | None, random_state: np.random.RandomState
     ) -> int:
-        """Fit a new ranker and return its number."""
         return self._outputs.fit_next(targets, weights, features, random_state) + self.n_constants
 
 

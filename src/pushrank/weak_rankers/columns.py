@@ -108,10 +108,8 @@ class ColumnOutputs:
 
     def edges(self, row_weights: Floats) -> Floats:
         """Return the edges of all columns in one pass over the data."""
-        edges: Floats = (
-            self.model.rmatvec(row_weights) - float(row_weights.sum()) * self._offsets
-        ) * self._units
-        return edges
+        products = self.model.rmatvec(row_weights) - float(row_weights.sum()) * self._offsets
+        return np.asarray(products * self._units)
 
     @cached_property
     def real_valued(self) -> NDArray[np.bool_]:

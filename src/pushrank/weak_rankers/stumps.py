@@ -208,16 +208,12 @@ class Stumps(WeakRankers):
         """Return which rows lie above a stump's threshold."""
         feature, missing_is_high, threshold = stump_address(self.first_stump_, index)
         column = binning.dense_column(X, feature)
-        categories, thresholds = self.categories_[feature], self.thresholds_[feature]
+        categories = self.categories_[feature]
         if categories is not None:
-            bins = binning.category_bins(column, categories)
-            missing, above = bins == MISSING, bins > threshold
-        else:
-            missing = np.isnan(column)
-            # The stump of missing values alone has the index after the last threshold: no value is above it.
-            above = column > np.append(thresholds, np.inf)[threshold]
-        values: Values = (above & ~missing) | (missing & missing_is_high)
-        return values
+            return above_threshold(binning.category_bins(column, categories), threshold, missing_is_high)
+        # The stump of missing values alone has the index after the last threshold: no value is above it.
+        above: Values = column > np.append(self.thresholds_[feature], np.inf)[threshold]
+        return above | np.isnan(column) if missing_is_high else above
 
     def scores(self, X: Matrix, indices: Numbers, weights: Floats) -> Floats:
         """Return the weighted sums of rankers, by one look-up a row in a table of each feature used.
@@ -368,8 +364,6 @@ class StumpOutputs(NumberedStumps):
         self._chunks = row_chunks(self.n_rows, len(bins))
 
     def edges(self, row_weights: Floats) -> Floats:
-        """Return the edges of all stumps, by one pass over the bins."""
-
         def chunk_sums(start: int, stop: int) -> Floats:
             sums = np.zeros((len(self._bins), N_BINS))
             add_histograms(self._bins, row_weights, start, stop, sums)
@@ -381,7 +375,6 @@ class StumpOutputs(NumberedStumps):
         return edges
 
     def values(self, index: int) -> Values:
-        """Return which rows lie above the threshold."""
         feature, missing_is_high, threshold = stump_address(self._firsts, index)
         return above_threshold(self._bins[feature], threshold, missing_is_high)
 
@@ -403,7 +396,6 @@ class SparseStumpOutputs(NumberedStumps):
         self._n_threads = n_threads
 
     def edges(self, row_weights: Floats) -> Floats:
-        """Return the edges of all stumps, by one pass over the stored entries."""
         edges, total = np.zeros(self.n_rankers), float(row_weights.sum())
         stored = (self._rows, self._bins, self._indptr, self._zero_bins, self._firsts, self.has_missing)
         map_chunks(
@@ -414,7 +406,6 @@ class SparseStumpOutputs(NumberedStumps):
         return edges
 
     def values(self, index: int) -> Values:
-        """Return which rows lie above the threshold."""
         feature, missing_is_high, threshold = stump_address(self._firsts, index)
         stored = slice(self._indptr[feature], self._indptr[feature + 1])
         bins = np.full(self.n_rows, self._zero_bins[feature])

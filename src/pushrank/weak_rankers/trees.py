@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -60,7 +60,8 @@ class Regressors(WeakRankers):
     True
     """
 
-    _kind = "regressor"
+    _kind: ClassVar[str] = "regressor"
+    _default: ClassVar[type] = DecisionTreeRegressor
 
     def __init__(self, estimator: Estimator | None = None) -> None:
         self.estimator = estimator
@@ -71,22 +72,22 @@ class Regressors(WeakRankers):
         row_weights: Floats | None = None,  # noqa: ARG002
         random_state: np.random.RandomState | None = None,  # noqa: ARG002
     ) -> Self:
-        """Start without regressors; a base learner that takes no sample weights is a TypeError."""
+        """Check the parameters, and start without regressors."""
+        self._check()
+        self._n_features = X.shape[1]
+        self.regressors_: list[Any] = []
+        self.subsets_: list[Numbers | None] = []
+        self.offsets_: list[float] = []
+        self.ranges_: list[float] = []
+        return self
+
+    def _check(self) -> None:
         base = self._base()
         if not hasattr(base, "predict") or weight_keyword(base) is None:
             raise TypeError(
                 f"the base learner must be a {self._kind}, or a pipeline that ends in one, whose fit accepts "
                 f"sample_weight, got {base!r}."
             )
-        self._start(X)
-        return self
-
-    def _start(self, X: Matrix) -> None:
-        self._n_features = X.shape[1]
-        self.regressors_: list[Any] = []
-        self.subsets_: list[Numbers | None] = []
-        self.offsets_: list[float] = []
-        self.ranges_: list[float] = []
 
     def training_outputs(self, X: Matrix, n_threads: int | None = None) -> RegressorOutputs:  # noqa: ARG002
         """Return the outputs of the regressors on the training rows, to which rounds add."""
@@ -105,6 +106,7 @@ class Regressors(WeakRankers):
         seed_names = [name for name in regressor.get_params() if SEED.search(name)]
         regressor.set_params(**{name: int(random_state.randint(MAX_SEED)) for name in seed_names})
         columns = X if features is None else X[:, features]
+        targets, weights = self._task(targets, weights)
         # Rows of weight zero are left out, because not every estimator ignores them.
         rows = weights > 0.0
         # Weights that add up to one do not shrink from round to round as the gradient does: an estimator may
@@ -153,7 +155,11 @@ class Regressors(WeakRankers):
         return (output - self.offsets_[index]) * unit
 
     def _base(self) -> Estimator:
-        return DecisionTreeRegressor(max_depth=3) if self.estimator is None else self.estimator
+        base: Estimator = self._default(max_depth=3) if self.estimator is None else self.estimator
+        return base
+
+    def _task(self, targets: Floats, weights: Floats) -> tuple[Values, Floats]:
+        return targets, weights
 
 
 class Classifiers(Regressors):
@@ -193,27 +199,15 @@ class Classifiers(Regressors):
     """
 
     _kind = "classifier"
+    _default = DecisionTreeClassifier
 
-    def fit_next(
-        self,
-        X: Matrix,
-        targets: Floats,
-        weights: Floats,
-        features: Numbers | None,
-        random_state: np.random.RandomState,
-    ) -> Values:
-        """Fit one more classifier and return its values on the rows."""
+    def _task(self, targets: Floats, weights: Floats) -> tuple[Values, Floats]:
         # Targets are -g_i / H_i and weights H_i, so their product is -g_i.
-        return super().fit_next(
-            X, (targets > 0.0).astype(np.intp), np.abs(targets * weights), features, random_state
-        )
+        return (targets > 0.0).astype(np.intp), np.abs(targets * weights)
 
     def _scaled(self, output: Floats, index: int) -> Values:
         # Values of type bool have closed-form steps.
         return super()._scaled(output, index) > 0.5
-
-    def _base(self) -> Estimator:
-        return DecisionTreeClassifier(max_depth=3) if self.estimator is None else self.estimator
 
 
 class LightGBM(Regressors):
@@ -262,20 +256,12 @@ class LightGBM(Regressors):
         self.min_child_samples = min_child_samples
         self.max_bin = max_bin
 
-    def fit(
-        self,
-        X: Matrix,
-        row_weights: Floats | None = None,  # noqa: ARG002
-        random_state: np.random.RandomState | None = None,  # noqa: ARG002
-    ) -> Self:
-        """Start without trees; LightGBM that is not installed is an ImportError that says how to get it."""
+    def _check(self) -> None:
         import_optional("lightgbm", "lightgbm")
         check_number("num_leaves", self.num_leaves, 2, integer=True)
         check_number("max_bin", self.max_bin, 2, integer=True)
         if self.min_child_samples is not None:
             check_number("min_child_samples", self.min_child_samples, 1, integer=True)
-        self._start(X)
-        return self
 
     def training_outputs(self, X: Matrix, n_threads: int | None = None) -> LightGBMOutputs:
         """Return the outputs of the trees on the training rows, to which rounds add."""
@@ -342,38 +328,33 @@ class RegressorOutputs:
 
     @property
     def n_rankers(self) -> int:
-        """The number of regressors so far."""
         return len(self._regressors.regressors_)
 
     @property
     def features(self) -> Numbers:
-        """-1 for each, since a regressor may read several features."""
         return np.full(self.n_rankers, -1)
 
     @property
     def real_valued(self) -> NDArray[np.bool_]:
-        """True for all: whether a regressor has two values only is not looked at."""
+        # Whether a regressor has two values only is not looked at.
         return np.ones(self.n_rankers, dtype=bool)
 
     def fit_next(
         self, targets: Floats, weights: Floats, features: Numbers | None, random_state: np.random.RandomState
     ) -> int:
-        """Fit a new regressor and return its number."""
         values = self._regressors.fit_next(self._X, targets, weights, features, random_state)
-        newest = self.n_rankers - 1
-        self._last = (newest, values)
-        return newest
+        self._last = (self.n_rankers - 1, values)
+        return self._last[0]
 
     def edges(self, row_weights: Floats) -> Floats:
-        """Return the edge of the newest regressor, and zero for the earlier ones."""
-        # An earlier regressor has had its best step, and its values would have to be predicted again.
+        # An earlier regressor has had its best step, and its values would have to be predicted again, so that
+        # its edge counts as zero.
         edges = np.zeros(self.n_rankers)
         if self.n_rankers:
             edges[-1] = row_weights @ self.values(self.n_rankers - 1)
         return edges
 
     def values(self, index: int) -> Values:
-        """Return a regressor's output on the training rows."""
         if self._last[0] != index:
             self._last = (index, self._regressors.values(self._X, index))
         return self._last[1]
@@ -420,6 +401,5 @@ class LightGBMOutputs(RegressorOutputs):
         tree = self._lightgbm.Booster(model_str=text)
         # Where no leaf can be split there is no tree: the weak ranker is zero, along which no step descends.
         output = np.zeros(self.n_rows) if no_split else _predicted(tree, self._X)
-        newest = self.n_rankers
-        self._last = (newest, self._regressors.add(tree, None, output, weights > 0.0))
-        return newest
+        self._last = (self.n_rankers, self._regressors.add(tree, None, output, weights > 0.0))
+        return self._last[0]
