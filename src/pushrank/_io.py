@@ -57,42 +57,37 @@ def trust_in_files(*types: Any) -> None:
     TRUSTED_TYPES.update(f"{member.__module__}.{member.__qualname__}" for member in types)
 
 
-def written_by(data: bytes) -> str:
-    """Return the version that wrote a file, "0" for one of the first version, which holds none."""
-    with zipfile.ZipFile(BytesIO(data)) as archive:
-        return version_lines(archive)[0]
-
-
-def version_lines(archive: zipfile.ZipFile) -> list[str]:
-    """Return the version that wrote a file, and the digest of its members where there is one."""
-    return archive.read(VERSION_FILE).decode().split("\n") if VERSION_FILE in archive.namelist() else ["0"]
-
-
 def digest(archive: zipfile.ZipFile) -> str:
     """Return a digest of the names, sizes and checksums of all members but that of the version."""
     members = sorted((item.filename, item.file_size, item.CRC) for item in archive.infolist())
     return sha256(repr([member for member in members if member[0] != VERSION_FILE]).encode()).hexdigest()
 
 
-def check_members(data: bytes) -> None:
-    """Raise where members would inflate without measure, or are not those that were saved together."""
+def written_by(data: bytes) -> str:
+    """Return the version that wrote a file, "0" for the first, whose files do not name it.
+
+    A ValueError says that members would inflate without measure, or are not those that were saved together.
+    """
     with zipfile.ZipFile(BytesIO(data)) as archive:
         # Reading a member ends at the size that the archive states, and compares its checksum. pushrank
         # compresses nothing, and skops makes files of JSON and numbers at most some ten times smaller.
         inflated = sum(member.file_size for member in archive.infolist())
         if inflated > 20 * len(data) + (1 << 24):
             raise ValueError(f"{len(data):,} bytes that would become {inflated:,}")
-        if version_lines(archive)[1:] not in ([], [digest(archive)]):
+        is_named = VERSION_FILE in archive.namelist()
+        by_version, *digests = archive.read(VERSION_FILE).decode().split("\n") if is_named else ["0"]
+        if digests not in ([], [digest(archive)]):
             raise ValueError("its parts are not those that were saved together")
+        return by_version
 
 
 def read_facts(path: Path) -> dict[str, Any]:
     """Return what this version noted of a model beside it, nothing of other and of damaged files."""
     try:
         data = path.read_bytes()
-        check_members(data)
+        by_version = written_by(data)
         with zipfile.ZipFile(BytesIO(data)) as archive:
-            is_known = FACTS_FILE in archive.namelist() and written_by(data) == version("pushrank")
+            is_known = FACTS_FILE in archive.namelist() and by_version == version("pushrank")
             return dict(json.loads(archive.read(FACTS_FILE))) if is_known else {}
     except (OSError, ValueError, zipfile.BadZipFile):
         return {}

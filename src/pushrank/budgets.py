@@ -143,8 +143,7 @@ class Budget:
             Dates, or for batches any values that can be sorted.
         """
         if self.per == "batch":
-            labels, codes = np.unique(column(time, "time"), return_inverse=True)
-            return Periods(labels, codes)
+            return Periods(*np.unique(column(time, "time"), return_inverse=True))
         times = check_times(time, len(time))
         if times.dtype.kind != "M":
             raise ValueError(
@@ -154,8 +153,7 @@ class Budget:
         starts = times.astype(STEPS[self.per])
         if self.per == "week":
             starts -= (starts - MONDAY) % np.timedelta64(7, "D")
-        labels, codes = np.unique(starts, return_inverse=True)
-        return Periods(labels, codes)
+        return Periods(*np.unique(starts, return_inverse=True))
 
     def spent(self, periods: Periods) -> int:
         """Return how many rows are looked at, of periods that may be shorter than the budget."""

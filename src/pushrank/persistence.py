@@ -18,15 +18,7 @@ from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.tree._tree import Tree
 
-from pushrank._io import (
-    FACTS_FILE,
-    TRUSTED_TYPES,
-    VERSION_FILE,
-    atomic_write,
-    check_members,
-    digest,
-    written_by,
-)
+from pushrank._io import FACTS_FILE, TRUSTED_TYPES, VERSION_FILE, atomic_write, digest, written_by
 from pushrank._optional import import_optional
 from pushrank._validation import warn
 from pushrank.exceptions import ModelFileError
@@ -164,11 +156,10 @@ def load_content(path: str | Path) -> Any:
 
     data = Path(path).read_bytes()
     try:
-        check_members(data)
+        by_version = written_by(data)
         strangers = _strangers(data)
         model = None if strangers else io.loads(data, trusted=[*TRUSTED_TYPES, *FOREIGN_TYPES])
         _check_trees(model)
-        by_version = written_by(data)
     except io.exceptions.UntrustedTypesFoundException as error:
         raise ModelFileError(f"{path} holds types that are not trusted: {error}") from error
     except Exception as error:
@@ -211,21 +202,14 @@ def _strangers(data: bytes) -> list[str]:
 
 def _places(model: object, strangers: list[str]) -> str:
     """Return which parameters hold strangers, or the strangers alone where none does."""
-    holders = model.values() if isinstance(model, dict) else [model]
-    parameters = [
-        f"{name} is {type_name}"
-        for holder in holders
-        if hasattr(holder, "get_params")
-        for name, value in holder.get_params().items()
-        if (type_name := _type_name(value)) in strangers
-    ]
+    parameters = []
+    for holder in model.values() if isinstance(model, dict) else [model]:
+        for name, value in holder.get_params().items() if hasattr(holder, "get_params") else ():
+            named = value if hasattr(value, "__name__") else type(value)
+            type_name = f"{named.__module__}.{named.__name__}"
+            if type_name in strangers:
+                parameters.append(f"{name} is {type_name}")
     return ", ".join(parameters) or f"it holds {', '.join(strangers)}"
-
-
-def _type_name(value: object) -> str:
-    """Return the name of a function, or of the type of an object."""
-    named = value if hasattr(value, "__name__") else type(value)
-    return f"{named.__module__}.{named.__name__}"
 
 
 def _check_trees(loaded: object) -> None:

@@ -7,10 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +24,7 @@ class Task(NamedTuple):
 
     rows: pd.DataFrame
     features: tuple[str, ...]
-    target: npt.NDArray[np.int64]
+    target: pd.Series
     target_names: list[str]
 
 
@@ -84,40 +81,36 @@ class DataSet:
             features = tuple(name for name in self.features if name != "CHAS")
             features += ("MEDV",) if options["medv"] else ()
             rows = rows.rename(columns={"label": "MEDV"})
-            return Task(rows, features, _int64(rows["CHAS"]), ["CHAS = 0", "CHAS = 1"])
+            return Task(rows, features, rows["CHAS"], ["CHAS = 0", "CHAS = 1"])
         if self.task == "threshold":
             threshold = options["threshold"]
             names = [f"rings <= {threshold}", f"rings > {threshold}"]
-            return Task(rows, self.features, _int64(rows["label"] > threshold), names)
+            return Task(rows, self.features, rows["label"] > threshold, names)
         if self.task == "grades":
-            return Task(rows, self.features, _int64(rows["label"]), self.labels)
+            return Task(rows, self.features, rows["label"], self.labels)
         if self.task == "assay":
             tested = rows[rows[options["target"]].notna()]
-            return Task(tested, self.features, _int64(tested[options["target"]]), ["0", "1"])
+            return Task(tested, self.features, tested[options["target"]], ["0", "1"])
         if self.task == "molecules":
             # ChEMBL's decoys have "zinc" in place of a target, and belong to every target.
             rows = rows[rows["target"].isin([str(options["target"]), "zinc"])]
         positive = str(options["positive"])
         others = [label for label in self.labels if label != positive]
         names = [others[0] if len(others) == 1 else "rest", positive]
-        return Task(rows, self.features, _int64(rows["label"] == positive), names)
-
-
-def _int64(column: pd.Series) -> npt.NDArray[np.int64]:
-    return np.asarray(column.to_numpy().astype(np.int64))
+        return Task(rows, self.features, rows["label"] == positive, names)
 
 
 @cache
 def catalogue() -> Mapping[str, DataSet]:
     """Return all data sets by their names."""
     # The file is read on demand: it would take a part of the time of every import.
-    return {name: _data_set(name, fields) for name, fields in tomllib.loads(FILE.read_text("utf-8")).items()}
-
-
-def _data_set(name: str, fields: dict[str, Any]) -> DataSet:
-    if isinstance(fields["features"], int):
-        fields["features"] = " ".join(f"f{column}" for column in range(fields["features"]))
-    for key in ("features", "text", "extra", "targets", "openml_order"):
-        fields[key] = tuple(fields.get(key, "").split())
-    data_set = DataSet(name, **fields)
-    return replace(data_set, options={**data_set.options, "split": None}) if data_set.splits else data_set
+    data_sets = {}
+    for name, fields in tomllib.loads(FILE.read_text("utf-8")).items():
+        if isinstance(fields["features"], int):
+            fields["features"] = " ".join(f"f{column}" for column in range(fields["features"]))
+        for key in ("features", "text", "extra", "targets", "openml_order"):
+            fields[key] = tuple(fields.get(key, "").split())
+        data_set = DataSet(name, **fields)
+        split = {"split": None} if data_set.splits else {}
+        data_sets[name] = replace(data_set, options={**data_set.options, **split})
+    return data_sets

@@ -165,7 +165,8 @@ def load_dataset(
     if options.get("split") is not None:
         frame = frame[frame["split"] == options["split"]]
     task = record.prepare(frame, options)
-    data, labels, table = task.rows[list(task.features)].reset_index(drop=True), task.target, None
+    data, table = task.rows[list(task.features)].reset_index(drop=True), None
+    labels = task.target.to_numpy().astype(np.int64)
     if len(task.features) == 1:
         data = data[task.features[0]]
     if as_frame:

@@ -8,6 +8,7 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn, Self
 from uuid import uuid4
@@ -217,36 +218,31 @@ class DiskRows:
             if not out.size:
                 continue
             # The files are read explicitly: the pages of a memory map count as memory of the process.
-            with (self.path / name).open("rb", buffering=0) as file:
+            with (self.path / name).open("rb") as file:
                 file.seek(start * (out.nbytes // len(out)))
-                remaining = out.data.cast("B")
-                while n_read := file.readinto(remaining):
-                    remaining = remaining[n_read:]
-            if len(remaining):
-                raise OSError(f"{self.path / name} was cut short: write the rows again.")
+                if file.readinto(out.data.cast("B")) < out.nbytes:
+                    raise OSError(f"{self.path / name} was cut short: write the rows again.")
         if self._flipped:
             np.subtract(1, codes, out=codes)
 
 
+@dataclass
 class _Blocks:
     """Checked blocks of rows, and what they add up to once all have been read."""
 
-    def __init__(
-        self,
-        blocks: Iterable[Sequence[MatrixLike]],
-        dtype: DTypeLike | None,
-        feature_names: list[str] | None = None,
-        n_bytes: int = 0,
-    ) -> None:
-        self._blocks, self.dtype, self.feature_names = blocks, dtype, feature_names
-        self.n_bytes = n_bytes
-        self.n_rows, self.n_features, self.weighted = 0, 0, False
-        self._labels: list[Label] = []
-        self._totals = np.zeros(N_CLASSES)
+    blocks: Iterable[Sequence[MatrixLike]]
+    dtype: DTypeLike | None
+    feature_names: list[str] | None = None
+    n_bytes: int = 0
+    n_rows: int = 0
+    n_features: int = 0
+    weighted: bool = False
+    labels: list[Label] = field(default_factory=list)
+    totals: Floats = field(default_factory=lambda: np.zeros(N_CLASSES))
 
     def __iter__(self) -> Iterator[list[GenericArray]]:
         """Yield features, codes in the order in which the labels were first met, and weights."""
-        for number, block in enumerate(self._blocks):
+        for number, block in enumerate(self.blocks):
             if not isinstance(block, tuple | list) or len(block) not in (2, 3):
                 raise TypeError(
                     f"block {number} must be (X, y) or (X, y, sample_weight), found {type(block).__name__}."
@@ -265,7 +261,7 @@ class _Blocks:
                 continue
             codes = self._codes(labels, number)
             weights = self._weights(block[2], len(X)) if self.weighted else np.zeros(0)
-            self._totals += np.bincount(codes, weights if self.weighted else None, N_CLASSES)
+            self.totals += np.bincount(codes, weights if self.weighted else None, N_CLASSES)
             self.n_rows += len(X)
             yield [X, codes, weights]
 
@@ -276,9 +272,9 @@ class _Blocks:
                 "found no rows: the iterable has no blocks, as a generator has none that was read before; "
                 "pass one that has not been read."
             )
-        if len(self._labels) != N_CLASSES:
-            raise ValueError(not_two_classes(np.array(self._labels)))
-        for label, total in zip(self._labels, self._totals, strict=True):
+        if len(self.labels) != N_CLASSES:
+            raise ValueError(not_two_classes(np.array(self.labels)))
+        for label, total in zip(self.labels, self.totals, strict=True):
             if not total > 0.0:
                 raise ValueError(
                     f"no row of class {label!r} has a sample_weight above zero; ranking needs at least one "
@@ -291,8 +287,8 @@ class _Blocks:
             "feature_names": self.feature_names,
             "dtype": np.dtype(self.dtype).name,
             "weighted": self.weighted,
-            "labels": self._labels,
-            "totals": self._totals.tolist(),
+            "labels": self.labels,
+            "totals": self.totals.tolist(),
         }
 
     def _features(self, X: MatrixLike, number: int) -> GenericArray:
@@ -349,13 +345,13 @@ class _Blocks:
                 )
         except (TypeError, ValueError) as error:
             raise type(error)(f"block {number}: {error}") from error
-        self._labels += [label for label in classes.tolist() if label not in self._labels]
-        if len({isinstance(label, str) for label in self._labels}) > 1:
-            some = self._labels[:5]
+        self.labels += [label for label in classes.tolist() if label not in self.labels]
+        if len({isinstance(label, str) for label in self.labels}) > 1:
+            some = self.labels[:5]
             raise ValueError(f"block {number}: labels are texts and numbers, {some}; give them one type.")
-        if len(self._labels) > N_CLASSES:
-            raise ValueError(not_two_classes(np.array(self._labels)))
-        return np.asarray(labels != self._labels[0], dtype=np.uint8)
+        if len(self.labels) > N_CLASSES:
+            raise ValueError(not_two_classes(np.array(self.labels)))
+        return np.asarray(labels != self.labels[0], dtype=np.uint8)
 
 
 def _checked_blocks(

@@ -119,9 +119,10 @@ class ParquetBatches:
             raise ValueError(f"the label and the weight cannot be features, got {self.feature_names}.")
         if not self.feature_names:
             raise ValueError(f"{self.paths[0]} has no column for features beside {label!r}.")
-        self._numbers = [*self.feature_names, *([] if weight is None else [weight])]
+        self._weights = [] if weight is None else [weight]
+        self._labels = [] if label is None else [label]
         for path, schema in zip(self.paths, schemas, strict=True):
-            _check_columns(path, schema, self._numbers, label)
+            _check_columns(path, schema, [*self.feature_names, *self._weights], self._labels)
         if dtype is None and all(
             str(schema.field(name).type) == "float" for schema in schemas for name in self.feature_names
         ):
@@ -133,15 +134,14 @@ class ParquetBatches:
     def __iter__(self) -> Iterator[tuple[pd.DataFrame | GenericArray, ...]]:
         """Yield chunks of ``(X, y)`` or ``(X, y, weight)``."""
         pd = import_optional("pandas", "io")
-        labels = [] if self.label is None else [self.label]
         for path in self.paths:
-            for batch in _read(path, [*self._numbers, *labels], self.chunk_rows):
+            for batch in _read(path, [*self.feature_names, *self._weights, *self._labels], self.chunk_rows):
                 X = np.empty((batch.num_rows, len(self.feature_names)), dtype=self.dtype)
                 for j, name in enumerate(self.feature_names):
                     X[:, j] = _column(batch, name)
                 frame = pd.DataFrame(X, columns=self.feature_names, copy=False)
-                weights = [] if self.weight is None else [_column(batch, self.weight).astype(np.float64)]
-                yield frame, *[_column(batch, label) for label in labels], *weights
+                weights = [_column(batch, name).astype(np.float64) for name in self._weights]
+                yield frame, *[_column(batch, name) for name in self._labels], *weights
 
     def _find_classes(self, label: str) -> GenericArray:
         found: set[Any] = set()
@@ -170,8 +170,7 @@ def _read(path: Path, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]
         try:
             yield from (batch for batch in file.iter_batches(rows, columns=columns) if batch.num_rows)
         except OSError as error:
-            said = " ".join(str(error).split())
-            raise OSError(f"{path} cannot be read: {said}") from error
+            raise OSError(f"{path} cannot be read: {' '.join(str(error).split())}") from error
 
 
 def _column(batch: pa.RecordBatch, name: str) -> GenericArray:
@@ -188,9 +187,8 @@ def _read_footer(path: Path) -> pq.FileMetaData:
         raise ValueError(f"{path} is no Parquet file ({error}).") from error
 
 
-def _check_columns(path: Path, schema: pa.Schema, numbers: list[str], label: str | None) -> None:
+def _check_columns(path: Path, schema: pa.Schema, numbers: list[str], labels: list[str]) -> None:
     types = import_optional("pyarrow", "io").types
-    labels = [] if label is None else [label]
     missing = [name for name in (*numbers, *labels) if name not in schema.names]
     if missing:
         raise ValueError(f"{path} has no column {missing[0]!r}; its columns are {schema.names}.")
@@ -201,8 +199,9 @@ def _check_columns(path: Path, schema: pa.Schema, numbers: list[str], label: str
                 f"column {name!r} of {path} holds {kind}, and weights and features must be numbers: encode "
                 "it, or leave it out with features=."
             )
-    if label is not None and types.is_nested(kind := schema.field(label).type):
-        raise ValueError(
-            f"column {label!r} of {path} holds {kind}, and a label must be a single value: take it "
-            "out of the nested column."
-        )
+    for label in labels:
+        if types.is_nested(kind := schema.field(label).type):
+            raise ValueError(
+                f"column {label!r} of {path} holds {kind}, and a label must be a single value: take it "
+                "out of the nested column."
+            )

@@ -180,7 +180,13 @@ def make_hidden_positives(
         _Cluster("easy", 0, negative_fraction * (1 - hard_negatives), (-2.0, 0.0), (2.0 + noise, noise)),
         _Cluster("hard", 0, negative_fraction * hard_negatives, (4.0, 0.0), box),
     )
-    counts = _counts(n_samples, positive_fraction, hidden_fraction, hard_negatives)
+    positives = round(n_samples * positive_fraction)
+    hidden, hard = round(positives * hidden_fraction), round((n_samples - positives) * hard_negatives)
+    counts = [positives - hidden, hidden, n_samples - positives - hard, hard]
+    if min(counts) < 1:
+        raise ValueError(
+            f"n_samples={n_samples!r} is too small: the four clusters would have {counts} rows, each needs 1."
+        )
     rng = check_random_state(random_state)
     data = rng.uniform(-1.0, 1.0, (n_samples, n_features))
     which = np.repeat(np.arange(len(clusters)), counts)
@@ -210,17 +216,6 @@ def make_hidden_positives(
     )
 
 
-def _counts(n_samples: int, positive_fraction: float, hidden: float, hard: float) -> list[int]:
-    positives = round(n_samples * positive_fraction)
-    n_hidden, n_hard = round(positives * hidden), round((n_samples - positives) * hard)
-    counts = [positives - n_hidden, n_hidden, n_samples - positives - n_hard, n_hard]
-    if min(counts) < 1:
-        raise ValueError(
-            f"n_samples={n_samples!r} is too small: the four clusters would have {counts} rows, each needs 1."
-        )
-    return counts
-
-
 def _logistic_direction(clusters: tuple[_Cluster, ...]) -> Floats:
     """Return the direction (2,), of length 1, that minimises the expected logistic loss with intercept."""
     parts = [cluster.quadrature() for cluster in clusters]
@@ -238,9 +233,8 @@ def _logistic_direction(clusters: tuple[_Cluster, ...]) -> Floats:
         score = design @ coefficients
         return (design * (mass * expit(score) * expit(-score))[:, None]).T @ design
 
-    fitted = minimize(
-        loss, np.zeros(3), jac=True, hess=hessian, method="trust-exact", options={"gtol": 1e-10}
-    )
+    options = {"gtol": 1e-10}
+    fitted = minimize(loss, np.zeros(3), jac=True, hess=hessian, method="trust-exact", options=options)
     return np.asarray(fitted.x[:2] / np.linalg.norm(fitted.x[:2]))
 
 
