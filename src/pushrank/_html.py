@@ -52,9 +52,6 @@ def interval_pictures(
             marks += f'<path d="M{x(low)} 8H{x(high)}" stroke="currentColor" stroke-width="2"/>'
         if np.isfinite(value):
             marks += f'<circle cx="{x(value)}" cy="8" r="4" fill="currentColor"/>'
-        pictures.append(
-            Picture(
-                f'<svg width="{WIDTH}" height="16" viewBox="0 0 {WIDTH} 16" aria-hidden="true">{marks}</svg>'
-            )
-        )
+        svg = f'<svg width="{WIDTH}" height="16" viewBox="0 0 {WIDTH} 16" aria-hidden="true">{marks}</svg>'
+        pictures.append(Picture(svg))
     return pictures

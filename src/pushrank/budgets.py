@@ -102,7 +102,6 @@ class Budget:
     per: str = "day"
 
     def __post_init__(self) -> None:
-        """Check both."""
         check_number("n", self.n, 1, integer=True)
         if self.per not in UNITS:
             raise ValueError(f"per must be one of {', '.join(UNITS)}, got {self.per!r}.")

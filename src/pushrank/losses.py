@@ -19,17 +19,10 @@ MARGINS = np.linspace(-8.0, 8.0, 129)
 
 
 class Piece(NamedTuple):
-    r"""A polynomial :math:`\sum_m c_m (u - r)^m` that a loss equals below a margin u.
+    r"""A polynomial :math:`\sum_m c_m (u - r)^m` of coefficients c that a loss equals below a breakpoint u.
 
     It reaches down to the breakpoint of the piece before, and the first piece to minus infinity. At the
     margin u itself the value is that of this piece, and the derivatives are those of the next.
-
-    Attributes
-    ----------
-    breakpoint : float
-        The margin u.
-    coefficients : tuple of float
-        The :math:`c_0, c_1, \dots`
     """
 
     breakpoint: float
@@ -39,15 +32,9 @@ class Piece(NamedTuple):
 class Tails(NamedTuple):
     r"""The form of an analytic loss far from a margin of zero.
 
-    On the left it is the polynomial :math:`\sum_m c_m (-r)^m`, and on the right :math:`e^{b - \rho r}`.
-
-    Attributes
-    ----------
-    left : tuple of float
-        The :math:`c_0, c_1, c_2`, or only the first of them for a degree below 2.
-    log_size, rate : float
-        The b and the :math:`\rho` on the right; the default ``log_size``, minus infinity, is for a loss that
-        falls faster than an exponential.
+    On the left it is the polynomial :math:`\sum_m c_m (-r)^m` of degree 2 or less, whose coefficients are
+    ``left``. On the right it is :math:`e^{b - \rho r}`, with b the ``log_size``, which is minus infinity for
+    a loss that falls faster than an exponential, and :math:`\rho` the ``rate``.
     """
 
     left: tuple[float, ...]
@@ -301,10 +288,8 @@ _shared_docs = shared_docs_from(
 step.""",
         "sharpness_errors": """Raises
 ------
-TypeError
-    When ``sharpness`` is not a number.
-ValueError
-    When ``sharpness`` is not a positive finite number.""",
+TypeError, ValueError
+    When ``sharpness`` is no number, or not positive and finite.""",
     }
 )
 
@@ -316,7 +301,6 @@ class _SharpLoss(Loss):
     sharpness: float = 1.0
 
     def __post_init__(self) -> None:
-        """Check the sharpness."""
         check_number("sharpness", self.sharpness, above=0.0)
 
     @property
@@ -470,10 +454,8 @@ class Ramp(Loss):
 
     Raises
     ------
-    TypeError
-        When ``theta`` is not a number.
-    ValueError
-        When ``theta`` is not a positive finite number.
+    TypeError, ValueError
+        When ``theta`` is no number, or not positive and finite.
 
     Examples
     --------
@@ -488,7 +470,6 @@ class Ramp(Loss):
     convex: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        """Check theta."""
         check_number("theta", self.theta, above=0.0)
 
     @property

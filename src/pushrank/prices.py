@@ -201,10 +201,8 @@ class Power(Price):
 
     Raises
     ------
-    TypeError
-        When ``p`` is not a number.
-    ValueError
-        When ``p`` is not a finite number of at least 1.
+    TypeError, ValueError
+        When ``p`` is no number, or not finite and at least 1.
 
     Examples
     --------
@@ -216,7 +214,6 @@ class Power(Price):
     p: float = 4.0
 
     def __post_init__(self) -> None:
-        """Check the exponent."""
         check_number("p", self.p, 1.0)
 
     @property
@@ -453,10 +450,8 @@ class LargestShare(_LargestSums):
 
     Raises
     ------
-    TypeError
-        When the share is not a number.
-    ValueError
-        When the share is not in (0, 1].
+    TypeError, ValueError
+        When the share is no number, or not in (0, 1].
 
     Examples
     --------
@@ -467,7 +462,6 @@ class LargestShare(_LargestSums):
     share: float = 0.05
 
     def __post_init__(self) -> None:
-        """Check the share."""
         check_number("share", self.share, above=0.0, most=1.0)
 
     def smoothed(self, temperature: float) -> SoftLargestShare:

@@ -70,10 +70,8 @@ def make_stream(
 
     Raises
     ------
-    TypeError
-        When a parameter is not of its kind.
-    ValueError
-        When a parameter is out of its range.
+    TypeError, ValueError
+        When a parameter is not of its kind, or out of its range.
 
     Examples
     --------

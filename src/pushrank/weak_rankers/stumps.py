@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -165,8 +166,7 @@ class Stumps(WeakRankers):
         """Find the thresholds of every feature; what ``max_bins`` and the features allow is checked."""
         check_number("max_bins", self.max_bins, 2, MISSING, integer=True)
         n_rows, n_features = X.shape
-        is_category = np.zeros(n_features, dtype=bool)
-        is_category[self._category_numbers(n_features)] = True
+        is_category = np.isin(np.arange(n_features), self._category_numbers(n_features))
         rows = binning.sampled_rows(n_rows, row_weights, random_state or np.random.RandomState(0))
         weights = None
         if row_weights is not None and not np.array_equal(row_weights, row_weights.astype(bool)):
@@ -188,9 +188,7 @@ class Stumps(WeakRankers):
             lambda start, stop: [thresholds_and_categories(feature) for feature in range(start, stop)],
             row_chunks(n_features, entries_per_column),
         )
-        columns = [column for part in parts for column in part]
-        self.thresholds_ = [thresholds for thresholds, _ in columns]
-        self.categories_ = [categories for _, categories in columns]
+        self.thresholds_, self.categories_ = map(list, zip(*chain.from_iterable(parts), strict=True))
         n_stumps = 2 * np.array([len(thresholds) for thresholds in self.thresholds_], dtype=np.intp) + 1
         self.first_stump_ = np.concatenate([[0], np.cumsum(n_stumps)])
         return self
