@@ -16,9 +16,7 @@ from pushrank import PerceptronAtK, RampAtK, SGDAtK, StructSVM
 from pushrank.datasets import make_hidden_positives
 from pushrank.exceptions import StreamError
 from pushrank.metrics import precision_at_k
-from pushrank.objectives import prec_at_k_avg, prec_at_k_max, prec_at_k_struct
-
-SURROGATES = {"avg": prec_at_k_avg, "max": prec_at_k_max}
+from pushrank.objectives import PrecisionAtK
 
 
 def separable_stream(seed, n=6000, n_features=20, margin=0.05):
@@ -62,7 +60,8 @@ def test_the_reported_bound_is_the_formula_at_some_multiple(variant):
     for multiple in [0.0, *np.geomspace(1e-4, 10.0, 120)]:
         w = multiple * ranker.coef_ / np.linalg.norm(ranker.coef_)
         loss = sum(
-            SURROGATES[variant](0.25).value(y[a : a + 100], X[a : a + 100] @ w) for a in range(0, len(y), 100)
+            PrecisionAtK(0.25, variant).value(y[a : a + 100], X[a : a + 100] @ w)
+            for a in range(0, len(y), 100)
         )
         most = min(most, (np.linalg.norm(w) * reach + loss**0.5) ** 2)
     assert most * 0.999 <= ranker.mistake_bound_ <= 1.3 * most
@@ -276,7 +275,7 @@ def test_a_structural_step_is_taken_where_the_value_is_zero_but_not_the_slope():
     X, y = np.array([[0.0], [0.5], [0.5]] * 2), np.array([0, 1, 1] * 2)
     options = {"batch_size": 3, "average": False, "surrogate": "struct", "radius": 10.0, **ONE_PASS}
     first = SGDAtK(1, **options).fit(X[:3], y[:3]).coef_
-    value, slope = prec_at_k_struct(1).evaluate(y[3:], X[3:] @ first)
+    value, slope = PrecisionAtK(1, "struct").evaluate(y[3:], X[3:] @ first)
     assert value == 0.0
     assert slope.any()
     second = SGDAtK(1, **options).fit(X, y).coef_

@@ -12,7 +12,7 @@ from sklearn.preprocessing import scale
 from pushrank import PerceptronAtK, RampAtK, StructSVM, TrimmedPush
 from pushrank.datasets import make_hidden_positives
 from pushrank.metrics import precision_at_k
-from pushrank.objectives import prec_at_k_ramp
+from pushrank.objectives import PrecisionAtK
 from pushrank.solvers import tolerances
 
 
@@ -23,7 +23,7 @@ def overlapping(seed, n=200, d=4):
 
 
 def objective(X, y, coef, k, C):
-    surrogate = prec_at_k_ramp(k)
+    surrogate = PrecisionAtK(k, "ramp")
     return 0.5 * coef @ coef + C / surrogate.count(y.sum()) * surrogate.value(y, X @ coef)
 
 
@@ -116,8 +116,8 @@ def test_the_ramp_descends_and_is_a_local_optimum_of_its_pieces():
     ranker = RampAtK(k=1.0, C=10.0, tol=1e-6, random_state=0).fit(X, y)
     assert (np.diff(ranker.objective_path_) < 0).all()
     scores = X @ ranker.coef_
-    k = prec_at_k_ramp(1.0).count((y == 1).sum())
-    objective = 0.5 * ranker.coef_ @ ranker.coef_ + 10.0 / k * prec_at_k_ramp(1.0).value(y, scores)
+    k = PrecisionAtK(1.0, "ramp").count((y == 1).sum())
+    objective = 0.5 * ranker.coef_ @ ranker.coef_ + 10.0 / k * PrecisionAtK(1.0, "ramp").value(y, scores)
     assert objective == pytest.approx(ranker.objective_path_[-1], rel=1e-9)
     # at k = all positives the ramp's second part is linear: the problem is convex, and its optimum known
     convex = StructSVM(10.0, measure="prbep", tol=1e-8).fit(X, y)

@@ -17,7 +17,7 @@ from sklearn.utils import check_X_y
 
 from combinations import by_day
 from pushrank import SVMMAP, InfinitePush, PushRanker, RankSVM, StructSVM
-from pushrank.objectives import PushObjective, prec_at_k_struct
+from pushrank.objectives import PrecisionAtK, PushObjective
 from pushrank.objectives.average_precision import average_precision_hinge
 from pushrank.pairs import BipartiteSample
 from quadratic_programs import pairwise_svm
@@ -327,7 +327,7 @@ def test_the_gap_of_float32_is_that_of_the_rounded_coefficients(name):
     if isinstance(ranker, SVMMAP):
         risk = average_precision_hinge(sample, scores)[0]
     elif isinstance(ranker, StructSVM):
-        surrogate = prec_at_k_struct(ranker.k if ranker.measure == "precision" else 1.0)
+        surrogate = PrecisionAtK(ranker.k if ranker.measure == "precision" else 1.0, "struct")
         risk = surrogate.evaluation(sample, scores)[0] / surrogate.count(y.sum())
     else:
         price = "maximum" if isinstance(ranker, InfinitePush) else "identity"

@@ -13,7 +13,7 @@ from sklearn.preprocessing import scale
 
 from pushrank import PerceptronAtK, StructSVM
 from pushrank.metrics import precision_at_k
-from pushrank.objectives import prec_at_k_avg, prec_at_k_max, prec_at_k_ramp, prec_at_k_struct
+from pushrank.objectives import PrecisionAtK
 from pushrank.solvers import cutting_plane
 
 
@@ -58,10 +58,10 @@ def test_the_structural_minimiser_of_separable_rows_has_a_negative_on_top():
         assert precision_at_k(y, X @ ranker.coef_, 1) == 0.0
     angles = np.arange(-12, 12) * np.pi / 12
     for radius in (0.1, 10.0):
-        values = [prec_at_k_struct(1).value(y, radius * X @ [np.cos(a), np.sin(a)]) for a in angles]
+        values = [PrecisionAtK(1, "struct").value(y, radius * X @ [np.cos(a), np.sin(a)]) for a in angles]
         assert angles[np.argmin(values)] == pytest.approx(np.pi / 4)
-    for bound in (prec_at_k_ramp, prec_at_k_avg, prec_at_k_max):
-        assert bound(1).value(y, X @ [0.0, 1.0]) == 0.0
+    for bound in ("ramp", "avg", "max"):
+        assert PrecisionAtK(1, bound).value(y, X @ [0.0, 1.0]) == 0.0
     learned = PerceptronAtK(k=1, batch_size=len(y), random_state=0).fit(X, y)
     assert learned.n_iter_ < 50
     assert precision_at_k(y, X @ learned.coef_, 1) == 1.0
@@ -72,7 +72,7 @@ def test_struct_svm_certificate_is_true():
     X = scale(X)
     for measure, k in (("prbep", 1.0), ("precision", 0.5)):
         ranker = StructSVM(5.0, measure=measure, k=k).fit(X, y)
-        surrogate = prec_at_k_struct(k)
+        surrogate = PrecisionAtK(k, "struct")
         loss = surrogate.value(y, X @ ranker.coef_) / surrogate.count((y == 1).sum())
         primal = 0.5 * ranker.coef_ @ ranker.coef_ + 5.0 * loss
         assert primal == pytest.approx(ranker.primal_objective_, rel=1e-9)

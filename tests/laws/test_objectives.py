@@ -248,7 +248,7 @@ def test_losses_and_prices_of_users():
         ({"y": [0, 1, 2]}, "exactly 2 classes, found 3"),
         ({"scores": [0.0, np.nan, 1.0]}, "NaN"),
         ({"scores": [0.0, np.inf, 1.0]}, "infinity"),
-        ({"scores": [0.0, 1.0]}, "y has 3 rows but scores has 2"),
+        ({"scores": [0.0, 1.0]}, "y has 3 rows but scores has shape"),
         ({"scores": [[0.0], [1.0], [2.0]]}, "one-dimensional"),
         ({"sample_weight": [1, -1, 1]}, "must not be negative"),
         ({"sample_weight": [0, 1, 0]}, "no negative example"),

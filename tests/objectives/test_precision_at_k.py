@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,15 +12,9 @@ from hypothesis import strategies as st
 
 from growth import growth
 from pushrank.metrics import precision_at_k
-from pushrank.objectives import (
-    PrecisionAtK,
-    prec_at_k_avg,
-    prec_at_k_max,
-    prec_at_k_ramp,
-    prec_at_k_struct,
-)
+from pushrank.objectives import PrecisionAtK
 
-MAKERS = {"struct": prec_at_k_struct, "ramp": prec_at_k_ramp, "max": prec_at_k_max, "avg": prec_at_k_avg}
+MAKERS = {name: partial(PrecisionAtK, surrogate=name) for name in ("struct", "ramp", "max", "avg")}
 
 
 def labelings(n, k):
@@ -89,18 +84,19 @@ def test_ramp_avg_max_bound_the_loss_in_this_order(case):
 
 def test_struct_is_no_bound_and_has_none():
     # the smallest case: a negative struct where it should bound a loss of zero
-    assert prec_at_k_struct(1).value([0, 1, 1], [0.0, 1.0, 2.0]) == -1.0
+    assert PrecisionAtK(1, "struct").value([0, 1, 1], [0.0, 1.0, 2.0]) == -1.0
     # and a negative among the first k that it does not see
     y, s = [0, 1, 1, 1], [5.0, 4.0, 4.0, 4.0]
-    assert prec_at_k_struct(1).value(y, s) < 1.0 - precision_at_k(y, s, 1)
-    values = [prec_at_k_struct(1).value([0, 1, 1], np.array([0.0, 1.0, 2.0]) * c) for c in (1, 10, 100)]
+    assert PrecisionAtK(1, "struct").value(y, s) < 1.0 - precision_at_k(y, s, 1)
+    values = [PrecisionAtK(1, "struct").value([0, 1, 1], np.array([0.0, 1.0, 2.0]) * c) for c in (1, 10, 100)]
     assert values == [-1.0, -10.0, -100.0]
 
 
 @given(case=rankings(tied=False))
 def test_avg_is_struct_where_k_is_all_positives(case):
     y, s, _ = case
-    assert prec_at_k_avg(1.0).value(y, s) == pytest.approx(prec_at_k_struct(1.0).value(y, s), abs=1e-12)
+    struct = PrecisionAtK(1.0, "struct").value(y, s)
+    assert PrecisionAtK(1.0, "avg").value(y, s) == pytest.approx(struct, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", ["struct", "max", "avg"])
@@ -166,7 +162,7 @@ def test_many_copies_of_a_row_for_avg(case, seed):
     weights = np.random.default_rng(seed).integers(1, 40, len(y))
     copies = np.repeat(np.arange(len(y)), weights)
     for k in (0.3, 0.7, 1.0):
-        surrogate = prec_at_k_avg(k)
+        surrogate = PrecisionAtK(k, "avg")
         value, slope = surrogate.evaluate(y, s, weights)
         assert value == pytest.approx(surrogate.value(y[copies], s[copies]), rel=1e-12, abs=1e-12)
         assert slope[y == 0].sum() + slope @ s == pytest.approx(value, rel=1e-9, abs=1e-9)
@@ -209,16 +205,16 @@ def test_many_rows_need_no_sort(name):
 @pytest.mark.parametrize("k", [0, -1, 0.0, 1.5, True, "all", np.nan])
 def test_k_out_of_range(k):
     with pytest.raises(ValueError, match="k must be an int of at least 1"):
-        prec_at_k_avg(k)
+        PrecisionAtK(k, "avg")
 
 
 def test_what_cannot_be_evaluated():
     with pytest.raises(ValueError, match="k=3 is above the number of positives, 2"):
-        prec_at_k_max(3).evaluate([1, 1, 0], [1.0, 2.0, 3.0])
+        PrecisionAtK(3, "max").evaluate([1, 1, 0], [1.0, 2.0, 3.0])
     with pytest.raises(ValueError, match="NaN"):
-        prec_at_k_max(1).evaluate([1, 0], [1.0, np.nan])
+        PrecisionAtK(1, "max").evaluate([1, 0], [1.0, np.nan])
     with pytest.raises(ValueError, match="2 rows but scores has shape"):
-        prec_at_k_max(1).evaluate([1, 0], [1.0, 2.0, 3.0])
+        PrecisionAtK(1, "max").evaluate([1, 0], [1.0, 2.0, 3.0])
     with pytest.raises(ValueError, match="surrogate must be one of"):
         PrecisionAtK(1, "mean")
 
@@ -228,4 +224,4 @@ def test_extreme_scores():
         value, slope = make(1).evaluate([1, 0, 1], [1e30, -1e30, 1e300])
         assert np.isfinite(value) or name == "struct"
         assert np.isfinite(slope).all()
-    assert prec_at_k_max(1).value([1, 0], [-1e30, 1e30]) == 2e30
+    assert PrecisionAtK(1, "max").value([1, 0], [-1e30, 1e30]) == 2e30

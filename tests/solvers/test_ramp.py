@@ -9,7 +9,7 @@ import pytest
 
 from combinations import by_day
 from pushrank.models import LinearModel
-from pushrank.objectives import prec_at_k_ramp
+from pushrank.objectives import PrecisionAtK
 from pushrank.solvers.cutting_plane import Planes, cutting_plane
 from pushrank.solvers.ramp import Majorant, Ramp, Ray, minimise
 
@@ -21,7 +21,7 @@ def overlapping(seed, n=200, d=4):
 
 
 def objective(X, y, coef, k, C):
-    surrogate = prec_at_k_ramp(k)
+    surrogate = PrecisionAtK(k, "ramp")
     return 0.5 * coef @ coef + C / surrogate.count(y.sum()) * surrogate.value(y, X @ coef)
 
 

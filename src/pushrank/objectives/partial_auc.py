@@ -10,21 +10,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from pushrank import losses
-from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank._validation import check_number
 from pushrank.losses import Hinge, Loss
-from pushrank.objectives.push import PushObjective
+from pushrank.objectives.push import PushObjective, ScoreSurrogate
 from pushrank.pairs import BipartiteSample, Sample
 from pushrank.prices import LargestShare
 
 
-@shared_docs
 @dataclass(frozen=True)
-class PartialAUC:
+class PartialAUC(ScoreSurrogate):
     r"""A convex bound of one minus the partial AUC, over rates of errors on both sides.
 
     Counted are the negatives :math:`t_{(k)}`, from the highest, whose false-positive rates are in (a, b], and
@@ -72,6 +70,8 @@ class PartialAUC:
     >>> value, slope = PartialAUC(max_fpr=0.5).evaluate([1, 0, 1, 0], [3.0, 2.5, 1.0, 0.0])
     >>> value, slope.tolist()
     (1.5, [-0.5, 1.0, -0.5, 0.0])
+    >>> PartialAUC(min_fpr=0.5, max_fpr=1.0).evaluate([1, 0, 0], [0.0, 0.0, 0.5])
+    (1.5, array([-2.,  1.,  1.]))
     """
 
     loss: Loss | str = "hinge"
@@ -96,38 +96,7 @@ class PartialAUC:
                 "loss='hinge' or min_fpr=0."
             )
 
-    def value(self, y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the surrogate alone; arguments and errors are those of ``evaluate``."""
-        return self.evaluate(y, scores, sample_weight)[0]
-
-    def evaluate(
-        self, y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> tuple[float, Floats]:
-        """Return the surrogate and a subgradient with respect to the scores.
-
-        %(score_vector)s
-
-        Returns
-        -------
-        value : float
-            The surrogate, 1 for scores that are all the same under the hinge.
-        subgradient : ndarray of float64, shape (n,)
-            In the order of the rows.
-
-        Raises
-        ------
-        ValueError
-            When ``y`` has not exactly two classes, a score or weight is not finite, or lengths differ.
-
-        Examples
-        --------
-        >>> PartialAUC(min_fpr=0.5, max_fpr=1.0).evaluate([1, 0, 0], [0.0, 0.0, 0.5])
-        (1.5, array([-2.,  1.,  1.]))
-        """
-        return self.evaluation(*PushObjective.checked(y, scores, sample_weight))
-
     def evaluation(self, sample: Sample, scores: Floats) -> tuple[float, Floats]:
-        """Return value and subgradient for a sample of two classes and checked scores."""
         return self.plane(sample, scores)[:2]
 
     def plane(self, sample: Sample, scores: Floats) -> tuple[float, Floats, float]:

@@ -16,14 +16,13 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
-from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_array
+from numpy.typing import NDArray
 
-from pushrank._docstrings import shared_docs_from
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled
 from pushrank._validation import check_k, is_count, resolve_k
-from pushrank.pairs import BipartiteSample, Sample
+from pushrank.objectives.push import ScoreSurrogate
+from pushrank.pairs import Sample
 
 Surrogate = Literal["struct", "ramp", "max", "avg"]
 STRUCT, RAMP, MAX, AVG = range(4)
@@ -421,24 +420,8 @@ def mean_ramp_majorant(starts, ks, in_top, scores, positive, sample_weight, slop
     return value, offset
 
 
-_shared_docs = shared_docs_from(
-    {
-        "k": """Parameters
-----------
-k : int or float
-    A number of rows, or a fraction of the positives.
-
-Returns
--------
-PrecisionAtK
-    The surrogate, whose docstring has the formula, ties, cost, errors and source.""",
-    }
-)
-
-
-@_shared_docs
 @dataclass(frozen=True)
-class PrecisionAtK:
+class PrecisionAtK(ScoreSurrogate):
     r"""A surrogate of the number of negatives among the k highest scores.
 
     With :math:`t_{(l)}` the l-th highest score of a negative, :math:`s_{(l)}` and :math:`s_{[l]}` the l-th
@@ -468,7 +451,7 @@ class PrecisionAtK:
         An int is a number of rows, from 1 to the number of positives; a float in (0, 1] the fraction of the
         positives, rounded to a number between 1 and theirs, halves to even.
     surrogate : {"struct", "ramp", "max", "avg"}, default="avg"
-        Which one.
+        Which one: the tightest bound is ramp, which is not convex, and avg the tighter of the convex ones.
 
     Raises
     ------
@@ -491,44 +474,7 @@ class PrecisionAtK:
         check_k(self.k)
         check_surrogate(self.surrogate)
 
-    def value(self, y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the surrogate alone; arguments and errors are those of ``evaluate``."""
-        return self.evaluate(y, scores, sample_weight)[0]
-
-    def evaluate(
-        self, y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> tuple[float, Floats]:
-        """Return the surrogate and a subgradient with respect to the scores.
-
-        %(score_vector)s
-
-        Returns
-        -------
-        value : float
-            The surrogate.
-        subgradient : ndarray of float64, shape (n,)
-            In the order of the rows. It is the gradient wherever the surrogate has one; for ramp, which is
-            not convex, it is that of an active piece.
-
-        Raises
-        ------
-        ValueError
-            When ``y`` has not exactly two classes, k is above the positives' weight, a score or weight is not
-            finite, or lengths differ.
-
-        Examples
-        --------
-        >>> PrecisionAtK(1, "avg").evaluate([0, 1, 1], [0.0, 0.5, 1.0])
-        (0.25, array([ 1. , -0.5, -0.5]))
-        """
-        checked: Floats = check_array(scores, dtype=np.float64, ensure_2d=False, input_name="scores")
-        sample = BipartiteSample.from_labels(y, sample_weight)
-        if checked.shape != (sample.n_rows,):
-            raise ValueError(f"y has {sample.n_rows} rows but scores has shape {checked.shape}.")
-        return self.evaluation(sample, checked)
-
     def evaluation(self, sample: Sample, scores: Floats) -> tuple[float, Floats]:
-        """Return value and subgradient for a sample of two classes and checked scores."""
         positive = np.zeros(sample.n_rows, dtype=bool)
         positive[sample.positives] = True
         weights = sample.row_weights
@@ -550,62 +496,6 @@ class PrecisionAtK:
                 "hits. Take a smaller k, or a fraction of the positives such as 0.25."
             )
         return float(resolve_k_within(float(self.k), counted, float(n_positive)))
-
-
-@_shared_docs
-def prec_at_k_struct(k: float = 0.25) -> PrecisionAtK:
-    """Return ``PrecisionAtK(k, "struct")``, the structural SVM's convex surrogate, which is no upper bound.
-
-    %(k)s
-
-    Examples
-    --------
-    >>> prec_at_k_struct(1).value([0, 1, 1], [0.0, 1.0, 2.0])
-    -1.0
-    """
-    return PrecisionAtK(k, "struct")
-
-
-@_shared_docs
-def prec_at_k_ramp(k: float = 0.25) -> PrecisionAtK:
-    """Return ``PrecisionAtK(k, "ramp")``, the tightest upper bound, which is not convex.
-
-    %(k)s
-
-    Examples
-    --------
-    >>> prec_at_k_ramp(1).value([0, 1, 1], [0.0, -5.0, 2.0])
-    0.0
-    """
-    return PrecisionAtK(k, "ramp")
-
-
-@_shared_docs
-def prec_at_k_max(k: float = 0.25) -> PrecisionAtK:
-    """Return ``PrecisionAtK(k, "max")``, a convex upper bound.
-
-    %(k)s
-
-    Examples
-    --------
-    >>> prec_at_k_max(1).value([0, 1, 1], [0.0, -5.0, 2.0])
-    6.0
-    """
-    return PrecisionAtK(k, "max")
-
-
-@_shared_docs
-def prec_at_k_avg(k: float = 0.25) -> PrecisionAtK:
-    """Return ``PrecisionAtK(k, "avg")``, the tighter of the convex upper bounds.
-
-    %(k)s
-
-    Examples
-    --------
-    >>> prec_at_k_avg(1).value([0, 1, 1], [0.0, -5.0, 2.0])
-    2.5
-    """
-    return PrecisionAtK(k, "avg")
 
 
 def check_surrogate(name: object) -> None:

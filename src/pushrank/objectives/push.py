@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -66,8 +67,7 @@ class PushObjective:
         ``R`` itself; ``(1/m) ln R`` with m = p for a power price and 1 otherwise; or a mean that does not
         grow with the number of rows and is convex if R is. The mean is, for a power price or the maximum, the
         power mean over k of the mean loss of each k, for the largest share its mean, and for another price R
-        over the number of terms. All
-        three have the same minimisers.
+        over the number of terms. All three have the same minimisers.
     bottom_weight : float, default=1.0
         The positive weight c of the pull when ``side="both"``.
     accuracy : float, default=1e-10
@@ -321,8 +321,7 @@ class PushObjective:
         if not self.twice_differentiable:
             raise TypeError(
                 f"{self} has no Hessian: it takes a loss with a second derivative, such as Exponential, "
-                "Logistic or SquaredHinge, and a price other than Maximum "
-                "or LargestShare."
+                "Logistic or SquaredHinge, and a price other than Maximum or LargestShare."
             )
         sample, checked = self.checked(y, scores, sample_weight)
         if is_numpy(scores):
@@ -336,13 +335,61 @@ class PushObjective:
     @staticmethod
     def checked(y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Sample, Floats]:
         """Return the sample of labels and the scores of its rows; a ValueError where they are no such."""
-        if not is_numpy(scores):
-            return _on_device(y, scores, sample_weight)
-        checked = _checked_scores(scores, "scores")
-        sample = BipartiteSample.from_labels(y, sample_weight)
-        if sample.n_rows != len(checked):
-            raise ValueError(f"y has {sample.n_rows} rows but scores has {len(checked)}; they must agree.")
-        return sample, checked
+        on_host = is_numpy(scores)
+        return checked_on_host(y, scores, sample_weight) if on_host else _on_device(y, scores, sample_weight)
+
+
+@shared_docs_from(PARAGRAPHS)
+class ScoreSurrogate(ABC):
+    """A function of the scores of two classes that has subgradients alone."""
+
+    @abstractmethod
+    def evaluation(self, sample: Sample, scores: Floats) -> tuple[float, Floats]:
+        """Return value and subgradient for a sample of two classes and checked scores."""
+
+    def value(self, y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the surrogate alone; arguments and errors are those of ``evaluate``."""
+        return self.evaluate(y, scores, sample_weight)[0]
+
+    def evaluate(
+        self, y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> tuple[float, Floats]:
+        """Return the surrogate and a subgradient with respect to the scores.
+
+        %(rows)s
+
+        Returns
+        -------
+        value : float
+            The surrogate.
+        subgradient : ndarray of float64, shape (n,)
+            In the order of the rows. It is the gradient wherever there is one; of a surrogate that is not
+            convex it is that of an active piece.
+
+        Raises
+        ------
+        ValueError
+            When ``y`` has not exactly two classes, k is above the weight of the rows that it counts, a score
+            or weight is not finite, or lengths differ.
+
+        Examples
+        --------
+        >>> from pushrank.objectives import PrecisionAtK
+        >>> PrecisionAtK(1, "avg").evaluate([0, 1, 1], [0.0, 0.5, 1.0])
+        (0.25, array([ 1. , -0.5, -0.5]))
+        """
+        return self.evaluation(*checked_on_host(y, scores, sample_weight))
+
+
+def checked_on_host(
+    y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None
+) -> tuple[BipartiteSample, Floats]:
+    """Return the sample of labels and the scores of its rows, as NumPy arrays."""
+    checked = _checked_scores(scores, "scores")
+    sample = BipartiteSample.from_labels(y, sample_weight)
+    if sample.n_rows != len(checked):
+        raise ValueError(f"y has {sample.n_rows} rows but scores has shape {checked.shape}.")
+    return sample, checked
 
 
 def _checked_scores(scores: ArrayLike, name: str) -> Floats:

@@ -14,15 +14,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.utils import check_array
 
-from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled
 from pushrank._validation import check_k, check_number, is_count
 from pushrank.objectives.precision_at_k import select_highest
-from pushrank.pairs import BipartiteSample, Sample
+from pushrank.objectives.push import ScoreSurrogate
+from pushrank.pairs import Sample
 from pushrank.pairs.samples import ByClass
 
 Of = Literal["negatives", "all"]
@@ -131,9 +129,8 @@ class ThresholdEvaluation:
         return self._sample.gather(self._curvature)
 
 
-@shared_docs
 @dataclass(frozen=True)
-class ThresholdObjective:
+class ThresholdObjective(ScoreSurrogate):
     r"""The mean loss of the positives against a threshold at a share of the rows.
 
     With :math:`\ell(z) = (1 + z)_+` or its square, positives i and rows j, those of the negatives or all,
@@ -177,6 +174,8 @@ class ThresholdObjective:
     >>> value, slope = objective.evaluate([1, 0, 1, 0, 0], [3.0, 2.5, 1.0, 0.5, 0.0])
     >>> value, slope.tolist()
     (0.75, [0.0, 0.25, -0.5, 0.25, 0.0])
+    >>> ThresholdObjective(k=0.5, of="all", beta=2.0).value([0, 1], [0.0, 1.0])
+    1.0
     """
 
     k: float = 0.01
@@ -194,44 +193,7 @@ class ThresholdObjective:
             if not isinstance(value, str) or value not in names:
                 raise ValueError(f"{name} must be one of {list(names)}, got {value!r}.")
 
-    def value(self, y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the objective alone; arguments and errors are those of ``evaluate``."""
-        return self.evaluate(y, scores, sample_weight)[0]
-
-    def evaluate(
-        self, y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> tuple[float, Floats]:
-        """Return the objective and a subgradient with respect to the scores.
-
-        %(score_vector)s
-
-        Returns
-        -------
-        value : float
-            The objective.
-        subgradient : ndarray of float64, shape (n,)
-            In the order of the rows; the gradient wherever there is one.
-
-        Raises
-        ------
-        ValueError
-            When ``y`` has not exactly two classes, k is above the number of rows, a score or weight is not
-            finite, or lengths differ.
-
-        Examples
-        --------
-        >>> value, _ = ThresholdObjective(k=0.5, of="all", beta=2.0).evaluate([0, 1], [0.0, 1.0])
-        >>> value
-        1.0
-        """
-        checked: Floats = check_array(scores, dtype=np.float64, ensure_2d=False, input_name="scores")
-        sample = BipartiteSample.from_labels(y, sample_weight)
-        if checked.shape != (sample.n_rows,):
-            raise ValueError(f"y has {sample.n_rows} rows but scores has shape {checked.shape}.")
-        return self.evaluation(sample, checked)
-
     def evaluation(self, sample: Sample, scores: Floats) -> tuple[float, Floats]:
-        """Return value and subgradient for a sample of two classes and checked scores."""
         return self.plane(sample, scores)[:2]
 
     def plane(self, sample: Sample, scores: Floats) -> tuple[float, Floats, float]:
