@@ -52,6 +52,6 @@ def test_a_far_minimum_under_a_high_power_takes_few_evaluations(monkeypatch):
     start, points = problem.point(0.1 * rng.normal(size=12)), []
     counted = ScoredPoint.__init__
     monkeypatch.setattr(ScoredPoint, "__init__", lambda self, *of: (points.append(1), counted(self, *of))[1])
-    result = newton_or_lbfgs(problem, start, units_at_zero(problem), 1e-4, 1000)
+    result = newton_or_lbfgs(start, units_at_zero(problem), 1e-4, 1000)
     assert result.converged
     assert len(points) < 200

@@ -30,12 +30,10 @@ class ArrayLinearModel(FeatureSpace):
         self.data = X
 
     def scores(self, coef: Floats) -> Any:
-        """Return the scores of all rows, shape (n_rows,), as float64."""
         on_device = like(coef, self.data)
         return namespace(self.data).concat([block @ on_device for _, block in self._blocks()])
 
     def rmatvec(self, factors: Any) -> Floats:
-        """Return ``X.T @ factors``, shape (n_features,)."""
         return self._product(factors)
 
     def class_totals(self, factors: Any, class_codes: Any) -> Floats:
@@ -80,7 +78,6 @@ class ArrayLinearModel(FeatureSpace):
             )
 
     def column_squares(self) -> Floats:
-        """Return the sum of every column's squares, shape (n_features,)."""
         squares = np.zeros(self.n_features)
         for _, block in self._blocks():
             squares += to_host(namespace(block).sum(block * block, axis=0))

@@ -150,7 +150,6 @@ class KernelModel:
             )
 
     def products(self, others: Floats, coef: Floats, scores: Floats | None = None) -> Floats:
-        """Return the inner products of other functions with this one, whose scores may be at hand."""
         products: Floats = others @ (self.scores(coef) if scores is None else scores)
         return products
 

@@ -272,23 +272,14 @@ class LinearModel(FeatureSpace):
             self._scores(*self._arrays, start, stop, coef, out)
 
     def add_block_sums(
-        self,
-        start: int,
-        stop: int,
-        factors: Floats,
-        class_codes: ClassCodes,
-        out: Floats,
-        squared: bool = False,
+        self, start: int, stop: int, factors: Floats, codes: ClassCodes, out: Floats, squared: bool = False
     ) -> None:
-        """Add ``factors[i] * X[i]`` (or its square) to ``out[class_codes[i]]``, rows from start to stop.
-
-        ``factors`` and ``class_codes`` are those of the block; ``out`` has shape (2, n_features).
-        """
+        """Add ``factors[i] * X[i]`` (or its square) to ``out[codes[i]]``, for a block from start to stop."""
         if self._is_csc:
             stored = (read_only(self.data.data), self.data.indices, self.data.indptr)
-            csc_sums(*stored, factors, class_codes, squared, out)
+            csc_sums(*stored, factors, codes, squared, out)
         else:
-            self._sums(*self._arrays, start, stop, factors, class_codes, squared, out)
+            self._sums(*self._arrays, start, stop, factors, codes, squared, out)
 
     def scores(self, coef: Floats) -> Floats:
         """Return the scores of all rows, shape (n_rows,), each less the same constant."""
@@ -306,7 +297,6 @@ class LinearModel(FeatureSpace):
         return float(coef @ coef)
 
     def products(self, others: Floats, coef: Floats, scores: Floats | None = None) -> Floats:  # noqa: ARG002
-        """Return the inner products of other coefficient vectors with this one."""
         products: Floats = others @ coef
         return products
 

@@ -124,19 +124,15 @@ class BinnedEvaluation:
         return self._all_rows()
 
     def gradient(self) -> ByClass:
-        """Return the gradient."""
         return self._at_rows(self._gradient)
 
     def diagonal(self) -> ByClass:
-        """Return the curvature weights of the rows."""
         return self._at_rows(self._cubics(self._few_rows.diagonal()))
 
     def majoriser(self) -> ByClass:
-        """Return a diagonal above the Hessian."""
         return self._at_rows(self._cubics(self._few_rows.majoriser()))
 
     def hessian_product(self, direction: ByClass) -> ByClass:
-        """Return the Hessian times a direction."""
         # The direction is no function of the scores, so that all rows are needed.
         return self._exact.hessian_product(direction)
 

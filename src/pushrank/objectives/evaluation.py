@@ -55,15 +55,12 @@ class PushEvaluation:
 
     @property
     def euler_derivative(self) -> float:
-        """The sum of the derivatives in the log inner sums."""
         return float(namespace(self._total.gradient).sum(self._total.gradient))
 
     def gradient(self) -> ByClass:
-        """Return the gradient."""
         return ByClass(*self._sums.adjoint_product(self._total.gradient))
 
     def hessian_product(self, direction: ByClass) -> ByClass:
-        """Return the Hessian times a direction, by the chain rule through the log inner sums."""
         price_change = self._price_change(self._sums.jacobian_product(*direction))
         price_part = ByClass(*self._sums.adjoint_product(price_change))
         return price_part.plus(ByClass(*self._sums.curvature_product(self._total.gradient, *direction)))
@@ -76,12 +73,10 @@ class PushEvaluation:
         return product
 
     def diagonal(self) -> ByClass:
-        """Return the curvature weights of the rows."""
         # A falling price would give negative weights. To scale coordinates its slope counts as if it rose.
         return ByClass(*self._sums.diagonal(abs(self._total.gradient), self._total.curvature))
 
     def majoriser(self) -> ByClass:
-        """Return a diagonal above the Hessian."""
         return ByClass(*self._sums.majoriser(*self._total[1:4]))
 
     def pair_weights(self, outputs: ByClass) -> tuple[float, float, float]:
@@ -107,24 +102,19 @@ class Mirrored:
 
     @property
     def euler_derivative(self) -> float:
-        """The derivative for the push, which negation does not change."""
         return self._push.euler_derivative
 
     def gradient(self) -> ByClass:
-        """Return the gradient."""
         return self._push.gradient().mirrored()
 
     def hessian_product(self, direction: ByClass) -> ByClass:
-        """Return the Hessian times a direction."""
         return self._push.hessian_product(direction.mirrored()).mirrored()
 
     def diagonal(self) -> ByClass:
-        """Return the curvature weights of the rows, which negation does not change."""
         weights = self._push.diagonal()
         return ByClass(weights.negatives, weights.positives)
 
     def majoriser(self) -> ByClass:
-        """Return a diagonal above the Hessian, which negation does not change."""
         weights = self._push.majoriser()
         return ByClass(weights.negatives, weights.positives)
 
@@ -148,17 +138,14 @@ class Composite:
 
     @property
     def euler_derivative(self) -> float:
-        """The sum of the derivatives of the terms, times their slopes."""
         return math.fsum(
             slope * term.euler_derivative for slope, term in zip(self._slopes, self._terms, strict=True)
         )
 
     def gradient(self) -> ByClass:
-        """Return the gradient."""
         return _weighted_sum([term.gradient() for term in self._terms], self._slopes)
 
     def hessian_product(self, direction: ByClass) -> ByClass:
-        """Return the Hessian times a direction."""
         product = _weighted_sum([term.hessian_product(direction) for term in self._terms], self._slopes)
         if self._curvature is None:
             return product
@@ -167,7 +154,6 @@ class Composite:
         return product.plus(_weighted_sum(gradients, changes.tolist()))
 
     def diagonal(self) -> ByClass:
-        """Return the curvature weights of the rows."""
         return _weighted_sum([term.diagonal() for term in self._terms], self._slopes)
 
     def majoriser(self) -> ByClass:

@@ -121,11 +121,9 @@ class ThresholdEvaluation:
         self.value, self.slopes, self.offset = value, slopes, offset
 
     def gradient(self) -> ByClass:
-        """Return the gradient, or a subgradient at a kink."""
         return self._sample.gather(self.slopes)
 
     def diagonal(self) -> ByClass:
-        """Return non-negative weights of the rows that follow the curvature."""
         return self._sample.gather(self._curvature)
 
 

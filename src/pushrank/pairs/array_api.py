@@ -34,11 +34,9 @@ class ArrayWalk:
         self._positives, self._negatives = positive_scores - middle, negative_scores - middle
 
     def over_sources(self, weights: Any, pieces: tuple[Floats, Floats, bool]) -> Any:
-        """Return the sums over the sources for each target."""
         return _sums(self._positives, weights, self._negatives, *pieces)
 
     def over_targets(self, weights: Any, pieces: tuple[Floats, Floats, bool]) -> Any:
-        """Return the sums over the targets for each source, with both sides mirrored."""
         return _sums(-self._negatives, weights, -self._positives, *pieces)
 
 
@@ -91,7 +89,6 @@ class ArrayBins:
 
     @classmethod
     def from_scores(cls, scores: Any, width: float) -> ArrayBins:
-        """Sort scores into bins."""
         xp = namespace(scores)
         scaled = scores * (1.0 / width)
         multiples = xp.round(scaled)
@@ -105,11 +102,9 @@ class ArrayBins:
 
     @property
     def layout(self) -> tuple[Floats, Indices]:
-        """The centres of the bins, and the starts of the segments."""
         return self.centres, self.starts
 
     def moments(self, weights: Any, q: int) -> Floats:
-        """Return the weighted sums of the first q Chebyshev polynomials over each bin, shape (n_bins, q)."""
         xp = namespace(weights)
         local = xp.take(self.local, self.order, axis=0)
         before = xp.take(weights, self.order, axis=0)
@@ -121,7 +116,6 @@ class ArrayBins:
         return np.stack(moments, axis=1)
 
     def evaluate(self, coefficients: Floats) -> Any:
-        """Return the Chebyshev series of each point's bin at the point, shape (n,)."""
         xp = namespace(self.local)
         columns = like(np.ascontiguousarray(coefficients.T), self.local)
         before, term = 1.0, self.local

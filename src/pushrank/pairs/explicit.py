@@ -73,7 +73,6 @@ class CrucialSample(Sample):
         )
 
     def normaliser(self, exponents: Floats) -> Normaliser:
-        """Return the sums over the better rows of each worse row."""
         return _SparseNormaliser(self, exponents)
 
     def least_margin(self, scores: Floats) -> float:
@@ -110,12 +109,10 @@ class _SparseNormaliser:
         self._matrix = sp.csr_array((softmax, columns, edges), shape=shape)
 
     def product(self, positive_values: Floats) -> Floats:
-        """Return the mean over the better rows of each worse row."""
         means: Floats = self._matrix @ positive_values
         return means
 
     def transpose_product(self, negative_values: Floats) -> Floats:
-        """Return the sum over the worse rows of each better row."""
         sums: Floats = self._matrix.T @ negative_values
         return sums
 

@@ -21,18 +21,15 @@ class FactorisedSums:
         self.log_sums: Floats = negative_scores + self._normaliser.log_totals
 
     def jacobian_product(self, positive_direction: Floats, negative_direction: Floats) -> Floats:
-        """Return the change of the log sums in a direction of the scores."""
         change: Floats = negative_direction - self._normaliser.product(positive_direction)
         return change
 
     def adjoint_product(self, multipliers: Floats) -> tuple[Floats, Floats]:
-        """Return the gradient of ``multipliers @ log_sums``."""
         return -self._normaliser.transpose_product(multipliers), multipliers
 
     def curvature_product(
         self, multipliers: Floats, positive_direction: Floats, negative_direction: Floats
     ) -> tuple[Floats, Floats]:
-        """Return the Hessian of ``multipliers @ log_sums`` times a direction."""
         # The sums are linear in the negatives' scores, so that only the positives have a Hessian: that of a
         # log-sum-exp, a covariance under the softmax.
         means = self._normaliser.product(positive_direction)
@@ -41,7 +38,6 @@ class FactorisedSums:
         return in_positives, 0.0 * negative_direction
 
     def diagonal(self, multipliers: Floats, curvature: Floats) -> tuple[Floats, Floats]:
-        """Return the weights of the rows in the Hessian."""
         return self._normaliser.transpose_product(multipliers), positive_part(curvature)
 
     def majoriser(self, multipliers: Floats, curvature: Floats, coupling: float) -> tuple[Floats, Floats]:

@@ -220,16 +220,9 @@ class GradedSample(Sample):
         )
 
     def normaliser(self, exponents: Floats) -> Normaliser:
-        """Return the running sums over the higher grades."""
-        if not self.backwards:
-            return _PrefixSumNormaliser(exponents, self.upper_sizes, self.lower_sizes, self.starts_group)
-        # Walked backwards, the last step of a group is the first.
-        ends_group = np.roll(self.starts_group, -1)
-        reversed_sizes = self.upper_sizes[::-1], self.lower_sizes[::-1]
-        return _ReversedNormaliser(_PrefixSumNormaliser(exponents[::-1], *reversed_sizes, ends_group[::-1]))
+        return _PrefixSumNormaliser(self, exponents)
 
     def least_margin(self, scores: Floats) -> float:
-        """Return the smallest margin, by running minima over the higher grades."""
         if self.backwards:
             return self.swapped().least_margin(-scores)
         positive_scores, negative_scores = self.gather(scores)
@@ -244,13 +237,12 @@ class GradedSample(Sample):
 class _PrefixSumNormaliser:
     """Running sums over the steps of every group, as logarithms, which neither overflow nor vanish."""
 
-    def __init__(
-        self,
-        exponents: Floats,
-        upper_sizes: RowNumbers,
-        lower_sizes: RowNumbers,
-        starts_group: NDArray[np.bool_],
-    ) -> None:
+    def __init__(self, sample: GradedSample, exponents: Floats) -> None:
+        # Walked backwards, the last step of a group is the first.
+        self._order = order = slice(None, None, -1 if sample.backwards else 1)
+        starts_group = np.roll(sample.starts_group, -1)[order] if sample.backwards else sample.starts_group
+        upper_sizes, lower_sizes = sample.upper_sizes[order], sample.lower_sizes[order]
+        exponents = exponents[order]
         self._upper_sizes, self._lower_sizes = upper_sizes, lower_sizes
         self._upper_starts, self._lower_starts = _starts(upper_sizes), _starts(lower_sizes)
         largest = np.maximum.reduceat(exponents, self._upper_starts)
@@ -262,37 +254,21 @@ class _PrefixSumNormaliser:
         self._softmax = np.exp(exponents - np.repeat(log_running, upper_sizes))
         self._carried = np.zeros_like(log_running)
         self._carried[1:] = np.exp(np.where(starts_group[1:], -np.inf, log_running[:-1] - log_running[1:]))
-        self.log_totals: Floats = np.repeat(log_running, lower_sizes)
+        self.log_totals: Floats = np.repeat(log_running, lower_sizes)[order]
 
     def product(self, positive_values: Floats) -> Floats:
         """Return the running means."""
-        added = np.add.reduceat(self._softmax * positive_values, self._upper_starts)
-        return np.repeat(recurrence(added, self._carried), self._lower_sizes)
+        added = np.add.reduceat(self._softmax * positive_values[self._order], self._upper_starts)
+        return np.repeat(recurrence(added, self._carried), self._lower_sizes)[self._order]
 
     def transpose_product(self, negative_values: Floats) -> Floats:
         """Return the sums over the negatives of all steps from a positive's step on."""
         # The transpose of a running sum runs from the last step to the first.
-        compared = np.add.reduceat(negative_values, self._lower_starts)
+        compared = np.add.reduceat(negative_values[self._order], self._lower_starts)
         from_later = np.append(self._carried[1:], 0.0)[::-1]
         gathered: Floats = recurrence(compared[::-1], from_later)[::-1]
         returned: Floats = self._softmax * np.repeat(gathered, self._upper_sizes)
-        return returned
-
-
-class _ReversedNormaliser:
-    """A normaliser of rows in reverse order."""
-
-    def __init__(self, normaliser: _PrefixSumNormaliser) -> None:
-        self._normaliser = normaliser
-        self.log_totals: Floats = normaliser.log_totals[::-1]
-
-    def product(self, positive_values: Floats) -> Floats:
-        """Return the running means."""
-        return self._normaliser.product(positive_values[::-1])[::-1]
-
-    def transpose_product(self, negative_values: Floats) -> Floats:
-        """Return the sums over the negatives."""
-        return self._normaliser.transpose_product(negative_values[::-1])[::-1]
+        return returned[self._order]
 
 
 def _starts(sizes: RowNumbers) -> RowNumbers:

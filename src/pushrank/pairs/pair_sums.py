@@ -51,13 +51,11 @@ class PairSums(ABC):
         return self._over_positives(CURVATURE)
 
     def jacobian_product(self, positive_direction: Floats, negative_direction: Floats) -> Floats:
-        """Return the change of the log sums in a direction of the scores."""
         return self._per_sum(
             self._over_positives(SLOPE, positive_direction) - negative_direction * self._slopes
         )
 
     def adjoint_product(self, multipliers: Floats) -> tuple[Floats, Floats]:
-        """Return the gradient of ``multipliers @ log_sums``."""
         per_sum = self._per_sum(multipliers)
         in_positives, slopes = self._adjoint_and_slopes(per_sum)
         return in_positives, -per_sum * slopes
@@ -69,7 +67,6 @@ class PairSums(ABC):
     def curvature_product(
         self, multipliers: Floats, positive_direction: Floats, negative_direction: Floats
     ) -> tuple[Floats, Floats]:
-        """Return the Hessian of ``multipliers @ log_sums`` times a direction of the scores."""
         per_sum = self._per_sum(multipliers)
         in_positives = positive_direction * self._over_negatives(CURVATURE, per_sum)
         in_positives = in_positives - self._over_negatives(CURVATURE, per_sum * negative_direction)
@@ -82,7 +79,6 @@ class PairSums(ABC):
         return in_positives - outer_p, in_negatives - outer_n
 
     def diagonal(self, multipliers: Floats, curvature: Floats) -> tuple[Floats, Floats]:
-        """Return the weights of the rows in the Hessian."""
         # A loss without a second derivative, or with one that changes sign, has the weights of its gradient.
         if not (self._loss.twice_differentiable and self._loss.convex):
             in_positives, in_negatives = self.adjoint_product(multipliers)
@@ -94,12 +90,7 @@ class PairSums(ABC):
         price_part = positive_part(curvature - multipliers) * slopes**2
         return self._over_negatives(CURVATURE, per_sum), per_sum * self._curvatures + price_part
 
-    def majoriser(
-        self,
-        multipliers: Floats,
-        curvature: Floats,
-        coupling: float,  # noqa: ARG002
-    ) -> tuple[Floats, Floats]:
+    def majoriser(self, multipliers: Floats, curvature: Floats, coupling: float) -> tuple[Floats, Floats]:  # noqa: ARG002
         r"""Return a diagonal above the Hessian of an objective.
 
         With price derivatives :math:`\gamma, c` and pair terms :math:`q_{ik} = -w_i \ell'(s_i - t_k) / h_k`

@@ -179,11 +179,9 @@ class SharedNormaliser:
         self._softmax, self.log_totals = softmax_and_log_sum(exponents)
 
     def product(self, positive_values: Floats) -> float:
-        """Return the weighted mean."""
         return float(self._softmax @ positive_values)
 
     def transpose_product(self, negative_values: Floats) -> Floats:
-        """Return the total of the values, divided among the positives by the softmax."""
         divided: Floats = float(namespace(negative_values).sum(negative_values)) * self._softmax
         return divided
 
@@ -192,7 +190,6 @@ class TwoClassSample(Sample):
     """Two classes in arrays of any library, every positive compared with every negative."""
 
     def normaliser(self, exponents: Floats) -> Normaliser:
-        """Return the sum that all negatives share."""
         return SharedNormaliser(exponents)
 
     @cached_property

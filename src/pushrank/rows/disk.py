@@ -40,18 +40,15 @@ class StoredRows(OuterRows):
         self.reference = median_row(self)
 
     def __len__(self) -> int:
-        """Return the number of rows."""
         return int(self.n_rows)
 
     def __getitem__(self, numbers: NDArray[np.intp]) -> GenericArray:
-        """Return a few rows."""
         return np.concatenate([self._read(int(number), 1)[0] for number in numbers])
 
     def map_all(self, function: Callable[[Blocks], Part]) -> list[Part]:
         return map_chunks(lambda start, stop: function(self.blocks(start, stop)), self.chunks, self.n_threads)
 
     def value_parts(self, method: Callable[..., Values], coef: NDArray[np.floating]) -> ValueParts:
-        """Return what a method of ``Block`` returns for coefficients, with every reading of the file."""
         return ComputedValues(self, method, coef)
 
     def blocks(self, start: int, stop: int) -> Iterator[Block]:
@@ -83,7 +80,6 @@ class ComputedValues:
         self.rows, self.method, self.coef = rows, method, coef
 
     def map(self, function: Callable[..., Part], *arguments: object) -> list[Part]:
-        """Return the function of the values of each part of the rows."""
 
         def mapped(start: int, stop: int) -> Part:
             parts = [self.method(block, self.coef) for block in self.rows.blocks(start, stop)]

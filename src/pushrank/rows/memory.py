@@ -54,7 +54,6 @@ class MemoryRows(RowSource):
 
     @property
     def class_weights(self) -> tuple[float, float]:  # type: ignore[override]
-        """The total sample weight of the positives and of the negatives."""
         return self.sample.class_weights
 
     @cached_property

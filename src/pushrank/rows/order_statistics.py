@@ -45,7 +45,6 @@ class InOnePart(NamedTuple):
     values: Values
 
     def map(self, function: Callable[..., Part], *arguments: object) -> list[Part]:
-        """Return the function of the values and of the arguments."""
         return [function(self.values, *arguments)]
 
 

@@ -191,7 +191,6 @@ class CurvatureWeights(NamedTuple):
     shift: float
 
     def row_weights(self, block: Block, scores: Floats) -> Floats:
-        """Return the weights of the rows of a block; zero for the other class."""
         log_sums, weights, outer = _outer_rows(block, scores, self.log_total, self.code)
         curvatures = np.zeros(len(scores))
         if len(outer):
@@ -207,15 +206,12 @@ class RowWeights:
     terms: tuple[tuple[float, SoftmaxWeights | CurvatureWeights], ...]
 
     def __add__(self, other: RowWeights) -> RowWeights:
-        """Return the sum of two."""
         return RowWeights(self.terms + other.terms)
 
     def __rmul__(self, factor: float) -> RowWeights:
-        """Return a multiple."""
         return RowWeights(tuple((factor * before, weights) for before, weights in self.terms))
 
     def row_weights(self, block: Block, scores: Floats) -> Floats:
-        """Return the weights of the rows of a block."""
         total = np.zeros(len(scores))
         for factor, weights in self.terms:
             total += factor * weights.row_weights(block, scores)
@@ -286,12 +282,7 @@ class SummedPush:
 
 
 def two_sum_push(
-    source: RowSource,
-    coef: Floats,
-    powers: tuple[float, float],
-    *,
-    swapped: bool = False,
-    with_rows: bool = True,
+    source: RowSource, coef: Floats, powers: tuple[float, float], *, with_rows: bool, swapped: bool = False
 ) -> SummedPush:
     r"""Return the two-sum objective at some coefficients, in one round.
 
@@ -315,13 +306,7 @@ def two_sum_push(
 
 
 def priced_push(
-    source: RowSource,
-    coef: Floats,
-    price: Price,
-    scale: str,
-    *,
-    swapped: bool = False,
-    with_rows: bool = True,
+    source: RowSource, coef: Floats, price: Price, scale: str, *, swapped: bool, with_rows: bool
 ) -> SummedPush:
     """Return the push of the exponential loss under a price, on the scale "raw" or "log", in two rounds."""
     inner, outer = (0, 1) if swapped else (1, 0)

@@ -91,7 +91,6 @@ class WeightsDual:
         return residuals - self.class_sums(weights * residuals)
 
     def negated_value(self, weights: Floats, v: Floats, alpha: float) -> float:
-        """Return minus D."""
         entropies = weights @ ((np.log(weights) - self.log_weights) / self.powers)
         return float(entropies + v @ v / (2.0 * alpha))
 

@@ -21,7 +21,7 @@ from pushrank._numeric import Floats
 from pushrank.models.linear import ClassMoments
 from pushrank.solvers import tolerances
 from pushrank.solvers.dual_newton import dual_newton, has_near_dual
-from pushrank.solvers.preconditioning import Preconditioner, can_whiten, column_scales, preconditioner_at
+from pushrank.solvers.preconditioning import Preconditioner, can_whiten, column_scales, diagonal, whitening
 from pushrank.solvers.problem import Problem
 from pushrank.solvers.result import Callback, Result, offset_callback
 
@@ -156,23 +156,22 @@ def minimise(
             shifted = offset_callback(callback, n_done)
             iterates.jump(dual_newton(problem, scales, dual_tol, max_iter - n_done, shifted))
             solve_dual, dual_after = False, None
-            message = _reason_to_stop(problem, iterates, max_iter)
+            message = _reason_to_stop(iterates, max_iter)
             continue
         # The last preconditioner may hold a good part of the memory that its successor needs.
         iterates.preconditioner = NO_PRECONDITIONER
-        iterates.preconditioner = preconditioner_at(
-            problem, iterates.coef, scales, whitened=whitened, moments=moments
-        )
+        if moments is None:
+            moments = problem.moments(iterates.coef, columns=not whitened, whole=whitened)
+        alpha = problem.alpha
+        iterates.preconditioner = whitening(moments, alpha, scales) if whitened else diagonal(moments, alpha)
         moments = None
         before, limit = iterates.path[-1], min(length, max_iter - n_done)
-        _run(problem, iterates, method, {**options, "maxiter": limit}, callback)
+        _run(iterates, method, {**options, "maxiter": limit}, callback)
         if searches and iterates.path[-1] >= before and not (iterates.converged or iterates.finished):
             iterates.step_by_gradient()
         n_stalled = n_stalled + 1 if iterates.path[-1] >= before else 0
         line_search_failed = searches and len(iterates.path) - 1 < n_done + limit
-        message = _reason_to_stop(
-            problem, iterates, max_iter, n_stalled, line_search_failed=line_search_failed
-        )
+        message = _reason_to_stop(iterates, max_iter, n_stalled, line_search_failed=line_search_failed)
         # Scores that have not settled by now have far to go, which the dual goes in fewer steps.
         late = dual_after is not None and len(iterates.path) - 1 >= dual_after
         solve_dual = late and (not strategy.dual_if_far or iterates.is_far)
@@ -187,15 +186,9 @@ def minimise(
     return Result(coef, np.array(iterates.path), converged, iterates.size, advice, certificate)
 
 
-def _run(
-    problem: Problem,
-    iterates: _Iterates,
-    method: str,
-    options: Mapping[str, object],
-    callback: Callback | None,
-) -> None:
+def _run(iterates: _Iterates, method: str, options: Mapping[str, object], callback: Callback | None) -> None:
     """Run scipy's method from the last iterate on, in preconditioned variables."""
-    origin, preconditioner = iterates.coef, iterates.preconditioner
+    problem, origin, preconditioner = iterates.problem, iterates.coef, iterates.preconditioner
     start, bounds = np.zeros_like(origin), None
     if problem.positive:
         # The variables of zero coefficients are zero, so that those at their bounds are exactly zero.
@@ -337,16 +330,12 @@ class _Iterates:
 
 
 def _reason_to_stop(
-    problem: Problem,
-    iterates: _Iterates,
-    max_iter: int,
-    stalled: int = 0,
-    *,
-    line_search_failed: bool = False,
+    iterates: _Iterates, max_iter: int, stalled: int = 0, *, line_search_failed: bool = False
 ) -> str:
     """Return why there should be no restart and what the user can do; empty to go on."""
+    has_bound = iterates.problem.has_bound
     gradient = f"the largest entry of the scaled gradient is {iterates.size:.1e}"
-    if problem.has_bound:
+    if has_bound:
         gradient += f", the relative duality gap {iterates.certificate.gap:.1e}"
     if iterates.unbounded:
         return UNBOUNDED
@@ -358,7 +347,7 @@ def _reason_to_stop(
     if stalled >= tolerances.MAX_STALLED_RESTARTS:
         # Where only rounding keeps the gap open, a Newton step sees next to no descent either.
         size = max(abs(iterates.path[-1]), iterates.certificate.floor)
-        if iterates.is_small and (not problem.has_bound or iterates.descent_left <= iterates.tol * size):
+        if iterates.is_small and (not has_bound or iterates.descent_left <= iterates.tol * size):
             return CONVERGED
         return (
             f"no further descent in floating point ({gradient}): raise tol or alpha, or scale the features."

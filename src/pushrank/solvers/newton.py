@@ -39,7 +39,7 @@ from pushrank.solvers.gradient import lbfgs
 from pushrank.solvers.line_search import armijo_step
 from pushrank.solvers.preconditioning import can_whiten, newton_direction, units_at_zero
 from pushrank.solvers.problem import Point, Problem, linear_problem
-from pushrank.solvers.result import Callback, Certificate, Result, offset_callback
+from pushrank.solvers.result import Callback, Certificate, Result, offset_callback, scaled_callback
 
 
 def newton(
@@ -138,23 +138,18 @@ def nonnegative(
     if not has_newton(problem):
         return lbfgs(problem, start, tol, max_iter, callback)
     problem.rows.check_range()
-    return newton_or_lbfgs(problem, problem.point(start), units_at_zero(problem), tol, max_iter, callback)
+    return newton_or_lbfgs(problem.point(start), units_at_zero(problem), tol, max_iter, callback)
 
 
 def newton_or_lbfgs(
-    problem: Problem,
-    point: Point,
-    scales: Floats,
-    tol: float,
-    max_iter: int,
-    callback: Callback | None = None,
+    point: Point, scales: Floats, tol: float, max_iter: int, callback: Callback | None = None
 ) -> Result:
     """Minimise the two-sum objective with a penalty by Newton's method, from a point near the minimum.
 
     Where Newton's method stops early, a path of penalties or L-BFGS finishes; ``max_iter`` counts the steps
     of all three.
     """
-    n_steps = min(tolerances.NEWTON_STEPS, max_iter)
+    problem, n_steps = point.problem, min(tolerances.NEWTON_STEPS, max_iter)
     # The last Newton step squares the error: it nearly always reaches a hundredth of the tolerance.
     aim = tolerances.NEWTON_REFINEMENT * tol
     result = newton(point, scales, aim, n_steps, callback=callback, least_step=tolerances.SHORT_STEP)
@@ -329,28 +324,21 @@ def certified_lbfgs(
         certificate = certified(coef)
         return certificate.gap <= tol
 
-    def scaled(iteration: int, /, **shown: float) -> None:
-        """Show the values of the problem times C, the weight of the risk in the certificate."""
-        if callback is not None:
-            callback(iteration, **{name: C * value for name, value in shown.items()})
-
+    # The certificate is of the problem times C.
+    scaled = scaled_callback(callback, C)
     result = lbfgs(problem, first, tolerances.SMALL_GRADIENT, max_iter, scaled, proven)
     coef, n_iter = result.coef, result.n_iter
     # The last certificate that L-BFGS asked for is that of its end only where it converged.
     if certificate is None or not result.converged:
         certificate = certified(coef)
     while certificate.gap > tol and n_iter < max_iter:
-        moved = coef + _newton_step(problem, coef)
+        # The step is that to the minimum of the quadratic model.
+        diagonal = np.asarray(problem.moments(coef).variances) + problem.alpha
+        product, gradient = partial(problem.hessian_product, coef), problem.value_and_gradient(coef)[1]
+        limits = tolerances.EXACT, tolerances.MAX_HESSIAN_PRODUCTS
+        moved = coef + newton_direction(product, gradient, diagonal, *limits)
         closer = certified(moved)
         if not closer.gap < certificate.gap:
             break
         coef, certificate, n_iter = moved, closer, n_iter + 1
     return coef, certificate, n_iter
-
-
-def _newton_step(problem: Problem, coef: Floats) -> Floats:
-    """Return the step to the minimum of the quadratic model at some coefficients."""
-    diagonal = np.asarray(problem.moments(coef).variances) + problem.alpha
-    gradient = problem.value_and_gradient(coef)[1]
-    product = partial(problem.hessian_product, coef)
-    return newton_direction(product, gradient, diagonal, tolerances.EXACT, tolerances.MAX_HESSIAN_PRODUCTS)

@@ -68,7 +68,7 @@ class RegularisationPath:
         # The units of the gradient are those of the data, and measured once an objective.
         if objective not in self._scales:
             self._scales[objective] = units_at_zero(problem)
-        return newton_or_lbfgs(problem, point, self._scales[objective], self.tol, self.max_iter)
+        return newton_or_lbfgs(point, self._scales[objective], self.tol, self.max_iter)
 
     def _lifted(self, result: Result) -> Result:
         return replace(result, coef=self.rows.lift(result.coef))

@@ -87,15 +87,6 @@ def whitening(moments: ClassMoments, alpha: float, scales: Floats) -> Preconditi
     )
 
 
-def preconditioner_at(
-    problem: Problem, coef: Floats, scales: Floats, *, whitened: bool, moments: ClassMoments | None = None
-) -> Preconditioner:
-    """Return the preconditioner of a run from some coefficients, whose moments may be at hand."""
-    if moments is None:
-        moments = problem.moments(coef, columns=not whitened, whole=whitened)
-    return whitening(moments, problem.alpha, scales) if whitened else diagonal(moments, problem.alpha)
-
-
 def can_whiten(problem: Problem) -> bool:
     """Return whether factoring a matrix of the columns is cheap, or no dearer than the row space was."""
     return problem.n_features <= tolerances.MAX_WHITENED_FEATURES or problem.in_row_space

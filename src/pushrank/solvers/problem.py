@@ -101,7 +101,6 @@ class Problem(ABC):
         return self.scored(coef).hessian_product(direction)
 
     def penalty(self, coef: Floats) -> float:
-        """Return the penalty."""
         return 0.5 * self.alpha * float(coef @ coef)
 
     @property
@@ -186,28 +185,23 @@ class ScoresProblem(Problem):
     """The problem of an objective that needs the scores of all rows, which lie in memory."""
 
     def value_and_gradient(self, coef: Floats) -> tuple[float, Floats]:
-        """Return the penalised objective and its gradient, shape (n_features,)."""
         point = self.scored(coef)
         return point.value, point.gradient
 
     def value(self, coef: Floats) -> float:
-        """Return the penalised objective alone, which serves an objective with kinks too."""
         # This point is not kept: it holds several numbers a row, and is rarely asked for again.
         return self.point(coef).value
 
     def moments(self, coef: Floats, *, columns: bool = True, whole: bool = False) -> ClassMoments:
-        """Return how rows vary within the classes, under the weights by which the objective curves."""
         if self.curved is not None:
             return self.curved.moments(coef, columns=columns, whole=whole)
         return self.point(coef).moments(columns=columns, whole=whole)
 
     def margin(self, coef: Floats) -> float:
-        """Return the smallest difference of scores over the pairs that count."""
         rows = self.memory_rows
         return rows.sample.least_margin(rows.scores(coef))
 
     def point(self, coef: Floats, scores: Floats | None = None) -> ScoredPoint:
-        """Return the penalised objective at coefficients, whose scores may be at hand."""
         return ScoredPoint(self, coef, self.memory_rows.scores(coef) if scores is None else scores)
 
 
@@ -230,28 +224,23 @@ class SumsProblem(Problem):
             )
 
     def value_and_gradient(self, coef: Floats) -> tuple[float, Floats]:
-        """Return the penalised objective and its gradient, shape (n_features,)."""
         at_coef = summed_objective(self.push_objective, self.rows, coef)
         gradient = np.add(*at_coef.gradient())
         return at_coef.value + self.penalty(coef), gradient + self.alpha * coef
 
     def value(self, coef: Floats) -> float:
-        """Return the penalised objective alone."""
         # Without the sums of rows a pass is one product in place of two.
         at_coef = summed_objective(self.push_objective, self.rows, coef, with_rows=False)
         return float(at_coef.value) + self.penalty(coef)
 
     def moments(self, coef: Floats, *, columns: bool = True, whole: bool = False) -> ClassMoments:
-        """Return how rows vary within the classes, under the weights by which the objective curves."""
         return summed_moments(self.push_objective, self.rows, coef, columns=columns, whole=whole)
 
     def margin(self, coef: Floats) -> float:
-        """Return the lowest score of a positive less the highest of a negative."""
         lowest, highest = zip(*self.rows.map(partial(score_bounds, coef=coef)), strict=True)
         return float(min(lowest) - max(highest))
 
     def point(self, coef: Floats, scores: Floats | None = None) -> Point:
-        """Return the penalised objective at coefficients, whose scores may be at hand."""
         # Along a line the scores of all rows change linearly: where they are held, a trial of a line search
         # does not read the data.
         scores = self.rows.scores(coef) if scores is None else scores
@@ -270,20 +259,17 @@ class ScoredPoint:
     # A line search asks for the gradient at the accepted step alone.
     @cached_property
     def gradient(self) -> Floats:
-        """The gradient, shape (n_features,)."""
         slopes = self._rows.sample.scatter(*self.evaluation.gradient())
         gradient: Floats = self._rows.model.rmatvec(slopes) + self.problem.alpha * self.coef
         return gradient
 
     def hessian_product(self, direction: Floats) -> Floats:
-        """Return the Hessian times a direction."""
         model, sample = self._rows.model, self._rows.sample
         product = self.evaluation.hessian_product(sample.gather(model.scores(direction)))
         whole: Floats = model.rmatvec(sample.scatter(*product)) + self.problem.alpha * direction
         return whole
 
     def moments(self, *, columns: bool, whole: bool) -> ClassMoments:
-        """Return how rows vary within the classes, under the weights by which the objective curves."""
         row_weights = self._rows.sample.scatter(*self.evaluation.diagonal())
         return self._rows.model.class_moments(
             row_weights, self._rows.class_codes, columns=columns, whole=whole
@@ -328,7 +314,6 @@ class SummedPoint:
         return _with_penalty(moments, self.problem.alpha)
 
     def line(self, direction: Floats) -> Callable[[float], SummedPoint]:
-        """Return the function from a step along a direction to the point there."""
         return lambda step: SummedPoint(self.problem, self.coef + step * direction)
 
 

@@ -114,18 +114,15 @@ class QueryRamp:
         return self
 
     def value(self, scores: Floats) -> float:
-        """Return the mean of the ramps, each over its k."""
         return float(np.mean([ramp.value(part) for ramp, _, part in self._ramps(scores)]))
 
     def in_top(self, scores: Floats) -> Floats:
-        """Return how much of every row's weight is among the highest positives of its query."""
         in_top = np.zeros(len(scores))
         for ramp, rows, part in self._ramps(scores):
             in_top[rows] = ramp.in_top(part)
         return in_top
 
     def majorant(self, in_top: Floats, scores: Floats) -> tuple[float, Floats, float]:
-        """Return the mean of the majorants, a subgradient, and that plane's value at zero scores."""
         slope, part = np.zeros(len(scores)), np.empty(len(self._rows))
         arrays = in_top[self._rows], scores[self._rows], self._positive, self._weights, part
         value, offset = mean_ramp_majorant(self._starts, self._ks, *arrays)
@@ -137,7 +134,6 @@ class QueryRamp:
         return np.ones(len(scores), dtype=bool)
 
     def hinges(self, scores: Floats) -> tuple[Floats, Floats]:
-        """Return the margins of the pairs whose hinges add up to the ramps, and their weights in the mean."""
         margins, weights = zip(*(ramp.hinges(part) for ramp, _, part in self._ramps(scores)), strict=True)
         return np.concatenate(margins), np.concatenate(weights) / len(self._ks)
 

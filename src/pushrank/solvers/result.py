@@ -114,6 +114,13 @@ def offset_callback(callback: Callback | None, before: int) -> Callback | None:
     return lambda iteration, /, **shown: callback(before + iteration, **shown)
 
 
+def scaled_callback(callback: Callback | None, factor: float) -> Callback | None:
+    """Return a callback that shows a multiple of all values."""
+    if callback is None:
+        return None
+    return lambda iteration, /, **shown: callback(iteration, **{k: factor * v for k, v in shown.items()})
+
+
 @dataclass(frozen=True, eq=False)
 class Result:
     """The end of a solver's run: the coefficients of the lowest objective, and how the solver got there.
@@ -135,5 +142,4 @@ class Result:
 
     @property
     def n_iter(self) -> int:
-        """The number of iterations."""
         return len(self.objective_path) - 1

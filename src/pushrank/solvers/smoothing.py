@@ -79,7 +79,6 @@ class SmoothedObjective:
         prices.resolve(kinked.price).smoothed(1.0)
 
     def evaluation(self, sample: Sample, scores: Floats) -> ObjectiveEvaluation:
-        """Return the smoothed objective at given scores."""
         smooth = self._smooth.evaluation(sample, scores)
         return weighted_sum([smooth], [1.0 / self._unit]) if self._softened else smooth
 

@@ -17,7 +17,7 @@ from pushrank.objectives.threshold import ThresholdEvaluation, ThresholdObjectiv
 from pushrank.pairs import BipartiteSample, Sample
 from pushrank.rows import MemoryRows
 from pushrank.solvers.problem import ScoresProblem
-from pushrank.solvers.result import Callback, Certificate, CertifiedSolution, offset_callback
+from pushrank.solvers.result import Callback, Certificate, CertifiedSolution, offset_callback, scaled_callback
 from pushrank.solvers.smoothing import part_of, smoothing, spread_part
 from pushrank.solvers.tolerances import MANY_ROWS, MAX_PART_COPIED, PART_TOLERANCE
 
@@ -44,11 +44,9 @@ class RoundedThreshold:
         return RoundedThreshold(self._objective, self._share, width)
 
     def evaluation(self, sample: Sample, scores: Floats) -> ThresholdEvaluation:
-        """Return the rounded objective at given scores."""
         return self._objective.at(sample, scores, self._share * sum(sample.class_weights), self._width)
 
     def lower_bound(self, point: Any) -> float:
-        """Return a bound of the objective and the penalty over all coefficients, by the plane at a point."""
         slopes = point.gradient - point.problem.alpha * point.coef
         return float(point.evaluation.offset - point.problem.dual_penalty(-slopes))
 
@@ -120,12 +118,8 @@ def _solve(
     # L-BFGS asks for values, gradients and the curvature's diagonal alone.
     objective: Any = RoundedThreshold(risk, total / sum(sample.class_weights))
     problem = ScoresProblem(objective, MemoryRows(model, sample), 1.0 / C)
-
-    def scaled(iteration: int, /, **shown: float) -> None:
-        """Show the values of the problem times C, the weight of the risk in the certificate."""
-        if callback is not None:
-            callback(iteration, **{name: C * value for name, value in shown.items()})
-
+    # The certificate is of the problem times C.
+    scaled = scaled_callback(callback, C)
     result = smoothing(problem, start, tol, max_iter, scaled, objective.rounded)
     bounds: Any = result.certificate
     certificate = Certificate(C * bounds.primal, C * bounds.dual)

@@ -57,7 +57,7 @@ class TrimmedDescent:
         problem = self._trimmed(rows)
         if not self.takes_newton:
             return lbfgs(problem, coef, tol, max_iter)
-        return newton_or_lbfgs(problem, problem.point(coef, scores), self.scales, tol, max_iter)
+        return newton_or_lbfgs(problem.point(coef, scores), self.scales, tol, max_iter)
 
     def turns(
         self,

@@ -84,7 +84,6 @@ class History(EarlyStopping):
 
     @property
     def n_rounds(self) -> int:
-        """The number of rounds."""
         return len(self.indices)
 
     def cut(self) -> None:

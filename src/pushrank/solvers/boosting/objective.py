@@ -122,7 +122,17 @@ def _log_n_pairs(sample: Sample) -> float:
     return float(np.sum(np.log(sample.class_weights)))
 
 
-class PairwiseObjective:
+class _SearchedObjective:
+    """An objective whose slope at some distance takes an evaluation there."""
+
+    evaluate: Callable[[Floats], Evaluation]
+
+    def slope_of_length(self, scores: Floats, direction: Floats, push_out: float) -> Callable[[float], float]:
+        """Return the slope plus ``push_out`` after a step of any length along a direction."""
+        return lambda length: self.evaluate(scores + length * direction).derivatives(direction)[0] + push_out
+
+
+class PairwiseObjective(_SearchedObjective):
     r"""Any differentiable objective of any sample.
 
     ``power_sum`` is the c of the closed form :math:`\ln(d_+ / d_-) / c` of the best step, and
@@ -138,17 +148,9 @@ class PairwiseObjective:
         self.is_rank_boost = p_one and objective.side == "push"
 
     def evaluate(self, scores: Floats) -> PairwiseEvaluation:
-        """Return the objective at given scores."""
         return PairwiseEvaluation(self, self.objective.evaluation(self.sample, scores))
 
-    def slope_of_length(
-        self, scores: Floats, direction: Floats, push_out: float = 0.0
-    ) -> Callable[[float], float]:
-        """Return the slope plus ``push_out`` after a step of any length along a direction."""
-        return _slope_of_length(self, scores, direction, push_out)
-
     def subset(self, kept: Mask) -> PairwiseObjective:
-        """Return the objective of some of the rows."""
         return PairwiseObjective(self.objective, self.sample.subset(kept))
 
 
@@ -183,7 +185,7 @@ class PairwiseEvaluation:
         return PairFractions(*self._evaluation.pair_weights(high))
 
 
-class TwoSumObjective:
+class TwoSumObjective(_SearchedObjective):
     r"""An objective of two classes made of one sum of exponentials each, evaluated in O(n).
 
     With the sums :math:`A = \sum_i w_i e^{-c_+ s_i}` and :math:`B = \sum_k w_k e^{c_- t_k}`, ``powers`` being
@@ -192,12 +194,7 @@ class TwoSumObjective:
     """
 
     def __init__(
-        self,
-        sample: BipartiteSample,
-        powers: tuple[float, float],
-        *,
-        joint: bool = False,
-        n_threads: int | None = None,
+        self, sample: BipartiteSample, powers: tuple[float, float], *, joint: bool, n_threads: int | None
     ) -> None:
         self.sample, self.powers, self.joint, self.n_threads = sample, powers, joint, n_threads
         self.power_sum = sum(powers)
@@ -213,12 +210,9 @@ class TwoSumObjective:
         self.chunks = row_chunks(sample.n_rows, 8)
 
     def evaluate(self, scores: Floats) -> TwoSumEvaluation:
-        """Return the objective at given scores."""
         return TwoSumEvaluation(self, scores)
 
-    def slope_of_length(
-        self, scores: Floats, direction: Floats, push_out: float = 0.0
-    ) -> Callable[[float], float]:
+    def slope_of_length(self, scores: Floats, direction: Floats, push_out: float) -> Callable[[float], float]:
         r"""Return a function with the sign of the slope plus ``push_out`` after a step of any length.
 
         With softmax weights a and b after the step, and the direction u on the positives and v on the
@@ -233,7 +227,7 @@ class TwoSumObjective:
         the weights above and below it: O(n) after a sort.
         """
         if self.joint:
-            return _slope_of_length(self, scores, direction, push_out)
+            return super().slope_of_length(scores, direction, push_out)
         (up, down), (s, t) = self.sample.gather(direction), self.sample.gather(scores)
         log_w = [0.0 if log is None else log for log in self.sample.log_weights]
         # The rows that decide after a long step are those near the lowest u and the highest v. Relative to
@@ -280,7 +274,6 @@ class TwoSumObjective:
         return log_ratio
 
     def subset(self, kept: Mask) -> TwoSumObjective:
-        """Return the objective of some of the rows."""
         sample = self.sample.subset(kept)
         return TwoSumObjective(sample, self.powers, joint=self.joint, n_threads=self.n_threads)
 
@@ -338,7 +331,6 @@ class TwoSumEvaluation:
         return curvature
 
     def derivatives(self, direction: Floats) -> tuple[float, float]:
-        """Return the first and second derivatives along a direction."""
         (first_a, second_a), (first_b, second_b) = self._summed(moments, direction)
         first = first_a + first_b
         if self._objective.joint:
@@ -383,12 +375,6 @@ class TwoSumEvaluation:
             self._objective.n_threads,
         )
         return np.asarray(sum(parts[1:], start=parts[0]))
-
-
-def _slope_of_length(
-    objective: ScoreObjective, scores: Floats, direction: Floats, push_out: float
-) -> Callable[[float], float]:
-    return lambda length: objective.evaluate(scores + length * direction).derivatives(direction)[0] + push_out
 
 
 ScoreObjective = TwoSumObjective | PairwiseObjective

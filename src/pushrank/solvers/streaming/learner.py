@@ -33,7 +33,6 @@ class LabelledRows(NamedTuple):
 
     @property
     def n_rows(self) -> int:
-        """The number of rows."""
         return len(self.positive)
 
     @property
