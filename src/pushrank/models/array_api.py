@@ -36,12 +36,6 @@ class ArrayLinearModel(FeatureSpace):
     def rmatvec(self, factors: Any) -> Floats:
         return self._product(factors)
 
-    def class_totals(self, factors: Any, class_codes: Any) -> Floats:
-        """Return the sum of factors by class code, shape (2,)."""
-        xp = namespace(factors)
-        total, ones = float(xp.sum(factors)), float(xp.sum(factors * class_codes))
-        return np.array([total - ones, ones])
-
     def class_sums(self, factors: Any, class_codes: Any) -> Floats:
         """Return ``sum_i factors[i] * X[i]`` by class code, shape (2, n_features)."""
         total, ones = self._product(factors), self._product(factors * class_codes)
@@ -49,15 +43,10 @@ class ArrayLinearModel(FeatureSpace):
 
     def class_moments(self, factors: Any, class_codes: Any, **_: bool) -> ClassMoments:
         """Return how weighted rows vary within the classes, always with the whole covariance."""
-        covariance = self._class_covariance(factors, class_codes)
-        totals, sums = self.class_totals(factors, class_codes), self.class_sums(factors, class_codes)
-        return ClassMoments(totals, sums, np.diagonal(covariance).copy(), covariance)
-
-    def _class_covariance(self, factors: Any, class_codes: Any) -> Floats:
-        """Return the weighted covariance of the columns within the classes, times the weights."""
         xp = namespace(self.data)
-        totals = np.maximum(self.class_totals(factors, class_codes), np.finfo(float).tiny)
-        means = like(self.class_sums(factors, class_codes) / totals[:, None], self.data)
+        total, ones = float(xp.sum(factors)), float(xp.sum(factors * class_codes))
+        totals, sums = np.array([total - ones, ones]), self.class_sums(factors, class_codes)
+        means = like(sums / np.maximum(totals, np.finfo(float).tiny)[:, None], self.data)
         covariance = np.zeros((self.n_features, self.n_features))
         for rows, block in self._blocks():
             # The mean of its class is subtracted from a row before squaring: a difference of large moments
@@ -66,7 +55,7 @@ class ArrayLinearModel(FeatureSpace):
             block = block - (1.0 - codes) * means[0:1, :] - codes * means[1:2, :]
             weighted = block * xp.reshape(factors[rows], (-1, 1))
             covariance += to_host(xp.permute_dims(weighted, (1, 0)) @ block)
-        return covariance
+        return ClassMoments(totals, sums, np.diagonal(covariance).copy(), covariance)
 
     def check_range(self) -> None:
         """Raise a ValueError when the sum of a column's squares is beyond the range of floats."""

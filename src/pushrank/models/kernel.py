@@ -150,8 +150,7 @@ class KernelModel:
             )
 
     def products(self, others: Floats, coef: Floats, scores: Floats | None = None) -> Floats:
-        products: Floats = others @ (self.scores(coef) if scores is None else scores)
-        return products
+        return others @ (self.scores(coef) if scores is None else scores)
 
     @cached_property
     def kept(self) -> Floats | None:
@@ -173,8 +172,7 @@ class KernelModel:
             matrix[:start, start:stop] = matrix[start:stop, :start].T
 
         height = max(1, BLOCK_ENTRIES // self.n_rows)
-        map_chunks(
-            fill, [(start, min(start + height, self.n_rows)) for start in range(0, self.n_rows, height)]
-        )
+        starts = range(0, self.n_rows, height)
+        map_chunks(fill, [(start, min(start + height, self.n_rows)) for start in starts])
         self.made[:] = True
         return matrix

@@ -23,8 +23,7 @@ from pushrank._types import Matrix
 
 # A block of 4 MB is worth its calls, and still in the processor's cache when it is read a second time.
 BLOCK_ELEMENTS = 1 << 19
-# For the covariance a block is copied and weighted before it is multiplied with itself: the copy should stay
-# in the cache too.
+# For the covariance a block is copied and weighted before its product: the copy should stay in the cache too.
 MOMENT_ELEMENTS = 1 << 16
 # A smaller part of a block than this is picked row by row.
 MAX_PICKED = 0.8
@@ -32,8 +31,7 @@ MAX_PICKED = 0.8
 MIN_BLOCK_ROWS = 16
 # Adding a product of this many columns takes longer than the product: BLAS then updates the sum in place.
 MIN_UPDATED_FEATURES = 256
-# A product of rows adds a matrix of n_rows by n_rows for each block of columns, so that few columns do not
-# pay.
+# A product of rows adds a matrix of n_rows by n_rows for each block of columns: few columns do not pay.
 MIN_BLOCK_COLUMNS = 256
 # A product of sparse rows is sparse before it is dense, and takes several times the memory of the result.
 MAX_GRAM_ROWS = 512
@@ -64,11 +62,7 @@ class ClassMoments(NamedTuple):
     def from_sums(
         cls, totals: Floats, sums: Floats, squares: Floats | None, moments: Floats | None
     ) -> ClassMoments:
-        """Return the moments about the means of the classes from the sums of squares and products.
-
-        ``squares`` are by class code, shape (2, n_features); only the upper triangle of ``moments`` is read.
-        Variances or covariance are left out where the sums for them are None.
-        """
+        """Return the moments about the classes' means from the sums of squares by class, and of products."""
         # A class without weight has sums of zero, and divides them by the smallest float.
         counted = np.maximum(totals, np.finfo(float).tiny)[:, None]
         variances = covariance = None
@@ -103,8 +97,7 @@ class Model(Protocol):
         """Return the inner products of other functions with one, whose scores may be known."""
 
 
-# Sums may be reordered, so that the compiler can use vector instructions; NaN and infinity keep their
-# meaning.
+# Sums may be reordered, for the compiler's vector instructions; NaN and infinity keep their meaning.
 _compiled = compiled(fastmath={"reassoc", "contract", "nsz"})
 
 
@@ -289,16 +282,14 @@ class LinearModel(FeatureSpace):
 
     def rmatvec(self, factors: Floats) -> Floats:
         """Return ``X.T @ factors``, shape (n_features,), for factors that sum to zero."""
-        sums: Floats = self.class_sums(factors, np.zeros(self.n_rows, dtype=np.uint8))[0]
-        return sums
+        return np.asarray(self.class_sums(factors, np.zeros(self.n_rows, dtype=np.uint8))[0])
 
     def squared_norm(self, coef: Floats, scores: Floats | None = None) -> float:  # noqa: ARG002
         """Return the squared norm of coefficients; their scores are used by models of other kinds."""
         return float(coef @ coef)
 
     def products(self, others: Floats, coef: Floats, scores: Floats | None = None) -> Floats:  # noqa: ARG002
-        products: Floats = others @ coef
-        return products
+        return others @ coef
 
     def class_sums(self, factors: Floats, class_codes: ClassCodes, squared: bool = False) -> Floats:
         """Return ``sum_i factors[i] * X[i]`` (or of its square) by class code, shape (2, n_features)."""
@@ -314,16 +305,11 @@ class LinearModel(FeatureSpace):
     def class_moments(
         self, factors: Floats, class_codes: ClassCodes, *, columns: bool = True, whole: bool = False
     ) -> ClassMoments:
-        """Return the weighted variances of the columns within the classes, the ``whole`` covariance, or both.
-
-        O(n_rows * n_features) for the columns; for the whole O(n_rows * n_features ** 2), or for sparse data
-        O(n_rows * stored entries of a row ** 2), and a block of memory.
-        """
+        """Return the weighted variances of the columns within classes, the ``whole`` covariance, or both."""
         # Products of rows need the entries of a row together.
         if whole and self._is_csc:
-            return LinearModel(self.data.tocsr()).class_moments(
-                factors, class_codes, columns=columns, whole=True
-            )
+            by_rows = LinearModel(self.data.tocsr())
+            return by_rows.class_moments(factors, class_codes, columns=columns, whole=True)
 
         def chunk_moments(start: int, stop: int) -> Floats:
             moments, rows = np.zeros((self.n_features + 2, self.n_features)), slice(start, stop)
@@ -355,8 +341,7 @@ class LinearModel(FeatureSpace):
 
     def column_squares(self) -> Floats:
         """Return the sum of every column's squares, shape (n_features,)."""
-        squares: Floats = self._column_totals[1]
-        return squares
+        return np.asarray(self._column_totals[1])
 
     # The range is checked, and the squares are asked for, at several places of a fit.
     @cached_property
@@ -366,10 +351,7 @@ class LinearModel(FeatureSpace):
     def gram(
         self, rows: NDArray[np.intp] | slice = slice(None), others: NDArray[np.intp] | None = None
     ) -> Floats:
-        """Return the inner products of rows, each less the same constant, with others: by default themselves.
-
-        Without arguments they are those of all rows, shape (n_rows, n_rows).
-        """
+        """Return the inner products of rows (all), each less the same constant, with others (themselves)."""
         numbers = np.arange(self.n_rows)[rows]
         products = np.zeros((len(numbers), len(numbers if others is None else others)))
         if sp.issparse(self.data):

@@ -63,8 +63,7 @@ class RowSpace:
         scores = to_host(self.features.scores(coef))
         if self.features.centred:
             scores -= scores.mean()
-        coordinates: Floats = scipy.linalg.solve_triangular(self.factor, scores[self.pivots], lower=True)
-        return coordinates
+        return np.asarray(scipy.linalg.solve_triangular(self.factor, scores[self.pivots], lower=True))
 
     def check_range(self) -> None:
         """Do nothing: the features were checked, and the lengths of rows are the same."""
@@ -88,8 +87,7 @@ def in_row_space(model: M) -> M:
     """Return the model of wide data in their row space, and that of other data unchanged.
 
     Data are wide where there are fewer rows than columns, at most 4,096, and no column hides others. It takes
-    O(n_rows ** 2 * n_features) time once, and the memory of four numbers for each pair of rows. ``lift``
-    returns the coefficients of the features that belong to a solver's, and ``project`` those of a solver.
+    O(n_rows ** 2 * n_features) time once, and the memory of four numbers for each pair of rows.
     """
     if not 1 < model.n_rows < min(model.n_features, MAX_ROWS + 1):
         return model

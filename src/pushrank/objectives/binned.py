@@ -91,13 +91,9 @@ class BinnedEvaluation:
             _BinnedClass(positives, sample.positive_weights, width, ends),
             _BinnedClass(negatives, sample.negative_weights, width, ends),
         )
-        (positives, positive_weights), (negatives, negative_weights) = (
-            binned.few_rows() for binned in self._classes
-        )
-        few_scores = np.concatenate([positives, negatives])
-        few = BipartiteSample.from_mask(
-            np.arange(len(few_scores)) < len(positives), np.concatenate([positive_weights, negative_weights])
-        )
+        few_rows = [binned.few_rows() for binned in self._classes]
+        few_scores, few_weights = (np.concatenate(parts) for parts in zip(*few_rows, strict=True))
+        few = BipartiteSample.from_mask(np.arange(len(few_scores)) < len(few_rows[0][0]), few_weights)
         self._few_rows = evaluate(few, few_scores)
         self.value = self._few_rows.value
         self.euler_derivative = self._few_rows.euler_derivative
@@ -184,8 +180,7 @@ class _BinnedClass:
     def cubics(self, values: Floats) -> Floats:
         """Return for every bin the cubic of a row of weight one, from the values of the few rows."""
         probes = values[: 4 * len(self._used)].reshape(4, -1)
-        cubics: Floats = (probes / self._probe).T @ POWERS_OF_VALUES
-        return cubics
+        return np.asarray((probes / self._probe).T @ POWERS_OF_VALUES)
 
     def at_rows(self, cubics: Floats) -> Floats:
         """Return the values of the cubics at all rows, times their weights."""

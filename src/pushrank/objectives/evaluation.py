@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -69,8 +70,7 @@ class PushEvaluation:
         """Return its Hessian, diag(curvature) - coupling * outer(coupled, coupled), times a vector."""
         _, gradient, curvature, coupling, coupled = self._total
         coupled = gradient if coupled is None else coupled
-        product: Floats = curvature * change - (coupling * (coupled @ change)) * coupled
-        return product
+        return curvature * change - (coupling * (coupled @ change)) * coupled
 
     def diagonal(self) -> ByClass:
         # A falling price would give negative weights. To scale coordinates its slope counts as if it rose.
@@ -110,15 +110,15 @@ class Mirrored:
     def hessian_product(self, direction: ByClass) -> ByClass:
         return self._push.hessian_product(direction.mirrored()).mirrored()
 
+    # Negation of the scores changes neither.
     def diagonal(self) -> ByClass:
-        weights = self._push.diagonal()
-        return ByClass(weights.negatives, weights.positives)
+        return ByClass(*reversed(self._push.diagonal()))
 
     def majoriser(self) -> ByClass:
-        weights = self._push.majoriser()
-        return ByClass(weights.negatives, weights.positives)
+        return ByClass(*reversed(self._push.majoriser()))
 
 
+@dataclass(frozen=True, eq=False)
 class Composite:
     r"""A function :math:`\varphi(F_1, \dots, F_m)` of objectives, the terms.
 
@@ -126,35 +126,29 @@ class Composite:
     derivatives of :math:`\varphi`, shape (m, m), or is None if they are all zero.
     """
 
-    def __init__(
-        self,
-        value: float,
-        terms: Sequence[ObjectiveEvaluation],
-        slopes: Sequence[float],
-        curvature: Floats | None = None,
-    ) -> None:
-        self.value = value
-        self._terms, self._slopes, self._curvature = terms, slopes, curvature
+    value: float
+    terms: Sequence[ObjectiveEvaluation]
+    slopes: Sequence[float]
+    curvature: Floats | None = None
 
     @property
     def euler_derivative(self) -> float:
-        return math.fsum(
-            slope * term.euler_derivative for slope, term in zip(self._slopes, self._terms, strict=True)
-        )
+        parts = zip(self.slopes, self.terms, strict=True)
+        return math.fsum(slope * term.euler_derivative for slope, term in parts)
 
     def gradient(self) -> ByClass:
-        return _weighted_sum([term.gradient() for term in self._terms], self._slopes)
+        return _weighted_sum([term.gradient() for term in self.terms], self.slopes)
 
     def hessian_product(self, direction: ByClass) -> ByClass:
-        product = _weighted_sum([term.hessian_product(direction) for term in self._terms], self._slopes)
-        if self._curvature is None:
+        product = _weighted_sum([term.hessian_product(direction) for term in self.terms], self.slopes)
+        if self.curvature is None:
             return product
-        gradients = [term.gradient() for term in self._terms]
-        changes = self._curvature @ np.array([gradient.dot(direction) for gradient in gradients])
+        gradients = [term.gradient() for term in self.terms]
+        changes = self.curvature @ np.array([gradient.dot(direction) for gradient in gradients])
         return product.plus(_weighted_sum(gradients, changes.tolist()))
 
     def diagonal(self) -> ByClass:
-        return _weighted_sum([term.diagonal() for term in self._terms], self._slopes)
+        return _weighted_sum([term.diagonal() for term in self.terms], self.slopes)
 
     def majoriser(self) -> ByClass:
         r"""Return a diagonal above the Hessian.
@@ -163,10 +157,10 @@ class Composite:
         Hessians of the terms. It is at most :math:`\sum_j (\sum_l |C_{jl}|)\, x_j^2`, and by Cauchy and
         Schwarz :math:`x_j^2` is at most :math:`\|\nabla F_j\|_1 \sum_r |\nabla F_j|_r v_r^2`.
         """
-        total = _weighted_sum([term.majoriser() for term in self._terms], self._slopes)
-        if self._curvature is None:
+        total = _weighted_sum([term.majoriser() for term in self.terms], self.slopes)
+        if self.curvature is None:
             return total
-        for term, bound in zip(self._terms, np.abs(self._curvature).sum(axis=1), strict=True):
+        for term, bound in zip(self.terms, np.abs(self.curvature).sum(axis=1), strict=True):
             size = ByClass(*map(abs, term.gradient()))
             total = total.plus(size, float(bound * (size.positives.sum() + size.negatives.sum())))
         return total

@@ -27,8 +27,6 @@ from pushrank.pairs import Sample
 Surrogate = Literal["struct", "ramp", "max", "avg"]
 STRUCT, RAMP, MAX, AVG = range(4)
 SURROGATES = {"struct": STRUCT, "ramp": RAMP, "max": MAX, "avg": AVG}
-
-
 # The highest negatives are selected from no fewer.
 MIN_SELECTED = 64
 
@@ -55,10 +53,7 @@ class TopRows(NamedTuple):
 
 @compiled(inline="always")
 def select_top(scores, positive, sample_weight, k):
-    """Return the k highest negatives and positives, and the weight of negatives among the first k of all.
-
-    ``k`` is at most the weight of the positives. If the negatives weigh less, all of them are taken.
-    """
+    """Return the k highest negatives (or all) and positives, and the weight of negatives in the first k."""
     positives, negatives = np.empty(len(scores), np.int64), np.empty(len(scores), np.int64)
     p = n = 0
     positive_weight = negative_weight = 0.0
@@ -92,10 +87,7 @@ def select_top(scores, positive, sample_weight, k):
 
 @compiled()
 def evaluate_surrogate(surrogate, scores, positive, sample_weight, k, slope):
-    """Write a subgradient; return the surrogate, and the weight of negatives among the first k of all.
-
-    ``k`` is at most the weight of the positives.
-    """
+    """Write a subgradient; return the surrogate, and the weight of negatives among the first k of all."""
     slope[:] = 0.0
     negatives, positives, mistakes = select_top(scores, positive, sample_weight, k)
     return add_subgradient(surrogate, scores, sample_weight, negatives, positives, k, slope), mistakes
@@ -118,10 +110,7 @@ def add_subgradient(surrogate, scores, sample_weight, negatives, positives, k, s
 
 @compiled()
 def highest(scores, sample_weight, rows, target, sign):
-    """Bring the rows of highest ``sign * score`` with a weight of ``target`` to the front, in order.
-
-    Return their number and how much of each counts: all of its weight, except for the last one.
-    """
+    """Bring the highest rows of a weight of ``target`` to the front; return how many, and how much counts."""
     count = select_highest(scores, sample_weight, rows, target, sign)
     _sort_descending(scores, rows[:count], sign)
     weights = np.empty(count)
@@ -485,10 +474,7 @@ class PrecisionAtK(ScoreSurrogate):
         return float(value), slope
 
     def count(self, n_positive: float, *, capped: bool = False) -> float:
-        """Return k as a whole number of rows, as far as the weight ``n_positive`` of all positives allows.
-
-        Above that weight it is a ValueError, or that weight if ``capped``.
-        """
+        """Return k as a number of rows; above the weight of all positives an error, or it if ``capped``."""
         counted = is_count(self.k)
         if counted and self.k > n_positive and not capped:
             raise ValueError(

@@ -79,5 +79,4 @@ class MeanEvaluation(PushEvaluation):
         """Return the product with the price's Hessian, which couples the negatives of a query alone."""
         _, gradient, curvature, coupling, _ = self._total
         within = np.repeat(np.add.reduceat(gradient * change, self._starts), self._sizes)
-        product: Floats = curvature * change - coupling * within * gradient
-        return product
+        return curvature * change - coupling * within * gradient

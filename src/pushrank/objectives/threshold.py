@@ -11,7 +11,7 @@ samples*, Optimization Methods and Software 37 (2022).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -111,20 +111,20 @@ def write_slopes(scores, weights, at, width, kind, slope, curvature):
     return value_sum, slope_sum
 
 
-class ThresholdEvaluation:
+class ThresholdEvaluation(NamedTuple):
     """An objective at some scores: value, gradient, the plane they span, and weights of the curvature."""
 
-    def __init__(
-        self, sample: Sample, value: float, slopes: Floats, offset: float, curvature: Floats
-    ) -> None:
-        self._sample, self._curvature = sample, curvature
-        self.value, self.slopes, self.offset = value, slopes, offset
+    sample: Sample
+    value: float
+    slopes: Floats
+    offset: float
+    curvature: Floats
 
     def gradient(self) -> ByClass:
-        return self._sample.gather(self.slopes)
+        return self.sample.gather(self.slopes)
 
     def diagonal(self) -> ByClass:
-        return self._sample.gather(self._curvature)
+        return self.sample.gather(self.curvature)
 
 
 @dataclass(frozen=True)

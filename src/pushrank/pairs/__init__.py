@@ -11,20 +11,6 @@ from pushrank.pairs.piecewise import SortedSums
 from pushrank.pairs.samples import BipartiteSample, Normaliser, RankSample, Sample
 from pushrank.pairs.tolerances import ACCURACY
 
-__all__ = [
-    "ACCURACY",
-    "ArraySample",
-    "BipartiteSample",
-    "BlockedSums",
-    "CrucialSample",
-    "FactorisedSums",
-    "GradedSample",
-    "InnerSums",
-    "ListedSums",
-    "Normaliser",
-    "RankSample",
-    "Sample",
-    "SmoothSums",
-    "SortedSums",
-    "log_inner_sums",
-]
+__all__ = ["ACCURACY", "ArraySample", "BipartiteSample", "BlockedSums", "CrucialSample", "FactorisedSums",
+           "GradedSample", "InnerSums", "ListedSums", "Normaliser", "RankSample", "Sample", "SmoothSums",
+           "SortedSums", "log_inner_sums"]  # fmt: skip

@@ -79,10 +79,7 @@ class Expansion:
         self._tables: dict[tuple[int, int, int], Floats] = {}
 
     def near_field(self, span: float) -> tuple[int, int]:
-        """Return the smallest and the largest offset, in bins, of a source bin that is near to a target bin.
-
-        The scores span ``span`` bins; too many for a loss without tails are a ValueError.
-        """
+        """Return the smallest and the largest offset of a near source bin, for scores that span some bins."""
         if self._loss.tails is not None:
             return self._centre - self._radius, self._centre + self._radius
         if span > tolerances.MAX_BINS:
@@ -120,8 +117,7 @@ class Expansion:
         return np.asarray(values, dtype=np.float64)
 
     def _allowed(self, exact: Floats) -> Floats:
-        allowed: Floats = self._accuracy * np.abs(exact).sum(axis=0) + self._floor
-        return allowed
+        return np.asarray(self._accuracy * np.abs(exact).sum(axis=0) + self._floor)
 
     def _check_tails(self) -> None:
         """Raise unless the declared tails are those of the loss outside the near field."""
@@ -153,8 +149,7 @@ class Expansion:
         radius = min(self._radius, tolerances.MAX_BINS_CHECKED)
         offsets = self._centre + np.arange(-radius, radius + 1)
         exact = np.stack([self._unit**m * self._kernel(m, offsets, probes) for m in self._orders])
-        # The tails take a quarter of the accuracy, and another quarter is left for margins between the
-        # probes.
+        # The tails take a quarter of the accuracy, and margins between the probes another.
         allowed = 0.5 * self._allowed(exact)
         for q in range(4, tolerances.MAX_NODES + 1):
             nodes: Floats = np.cos(np.pi * (np.arange(q) + 0.5) / q)
@@ -172,10 +167,8 @@ class Expansion:
         )
 
 
-@lru_cache(maxsize=64)
-def expansion(loss: Loss, accuracy: float) -> Expansion:
-    """Return the expansion of a loss, which is computed once."""
-    return Expansion(loss, accuracy)
+# The expansion of a loss, which is computed once.
+expansion = lru_cache(maxsize=64)(Expansion)
 
 
 @compiled()
@@ -200,10 +193,7 @@ def assign(scores, per_width, lowest, bins, local, used):
 
 @compiled(fastmath={"contract"})
 def add_moments(bins, local, weights, start, stop, moments):
-    """Add the weighted Chebyshev polynomials of the points from start to stop to their bins' moments.
-
-    ``local`` are the coordinates within the bins, from -1 to 1; ``moments`` has shape (bins, q), q > 1.
-    """
+    """Add the weighted Chebyshev polynomials of some points to their bins' moments, shape (bins, q > 1)."""
     q = moments.shape[1]
     for i in range(start, stop):
         bin_, x, weight = bins[i], local[i], weights[i]
@@ -333,11 +323,7 @@ class Bins:
 
     @classmethod
     def from_scores(cls, scores: Floats, starts: Indices, width: float) -> Bins:
-        """Sort scores, segment by segment, into bins.
-
-        It costs O(n) for a single segment whose scores span at most a few bins for each point, else O(n log
-        n).
-        """
+        """Sort scores, segment by segment, into bins: O(n) where one segment spans few, else O(n log n)."""
         per_width = 1.0 / width
         # A table of all bins between the ends numbers them without sorting.
         if len(starts) == 2:
@@ -486,9 +472,9 @@ class _BinnedBlock:
 
 
 def _binned(scores: Floats, starts: Indices, width: float) -> Bins | ArrayBins:
-    return (
-        Bins.from_scores(scores, starts, width) if is_numpy(scores) else ArrayBins.from_scores(scores, width)
-    )
+    if is_numpy(scores):
+        return Bins.from_scores(scores, starts, width)
+    return ArrayBins.from_scores(scores, width)
 
 
 def _indices_or_all(indices: Indices, scores: Floats) -> Indices | slice:

@@ -60,17 +60,14 @@ class CrucialSample(Sample):
 
     @cached_property
     def _swapped(self) -> CrucialSample:
-        return CrucialSample.from_pairs(
-            self.n_rows, self.worse, self.better, self.pair_weights, self.row_weights
-        )
+        pairs = self.worse, self.better, self.pair_weights
+        return CrucialSample.from_pairs(self.n_rows, *pairs, self.row_weights)
 
     @cached_property
     def layout(self) -> tuple[RowNumbers, RowNumbers]:
         """The index of each pair's better row among the positives, and where each negative's pairs start."""
-        return (
-            np.searchsorted(self.positives, self.better),
-            np.append(np.searchsorted(self.worse, self.negatives), len(self.worse)),
-        )
+        starts = np.append(np.searchsorted(self.worse, self.negatives), len(self.worse))
+        return np.searchsorted(self.positives, self.better), starts
 
     def normaliser(self, exponents: Floats) -> Normaliser:
         return _SparseNormaliser(self, exponents)
@@ -109,12 +106,10 @@ class _SparseNormaliser:
         self._matrix = sp.csr_array((softmax, columns, edges), shape=shape)
 
     def product(self, positive_values: Floats) -> Floats:
-        means: Floats = self._matrix @ positive_values
-        return means
+        return np.asarray(self._matrix @ positive_values)
 
     def transpose_product(self, negative_values: Floats) -> Floats:
-        sums: Floats = self._matrix.T @ negative_values
-        return sums
+        return np.asarray(self._matrix.T @ negative_values)
 
 
 class ListedSums(PairSums):

@@ -15,14 +15,12 @@ class FactorisedSums:
 
     def __init__(self, sample: Sample, positive_scores: Floats, negative_scores: Floats) -> None:
         log_weights, _ = sample.log_weights
-        self._normaliser = sample.normaliser(
-            -positive_scores if log_weights is None else log_weights - positive_scores
-        )
+        exponents = -positive_scores if log_weights is None else log_weights - positive_scores
+        self._normaliser = sample.normaliser(exponents)
         self.log_sums: Floats = negative_scores + self._normaliser.log_totals
 
     def jacobian_product(self, positive_direction: Floats, negative_direction: Floats) -> Floats:
-        change: Floats = negative_direction - self._normaliser.product(positive_direction)
-        return change
+        return negative_direction - self._normaliser.product(positive_direction)
 
     def adjoint_product(self, multipliers: Floats) -> tuple[Floats, Floats]:
         return -self._normaliser.transpose_product(multipliers), multipliers
@@ -56,9 +54,8 @@ class FactorisedSums:
         :math:`p \operatorname{Var}_\gamma(v_k - u)` does not see: the classes do not mix, and the diagonal is
         :math:`(a_i, p\, b_k)` with the two softmaxes a and b.
         """
-        if isinstance(self._normaliser, SharedNormaliser) and np.array_equal(
-            curvature, coupling * multipliers
-        ):
+        is_shared = isinstance(self._normaliser, SharedNormaliser)
+        if is_shared and np.array_equal(curvature, coupling * multipliers):
             return self.diagonal(multipliers, curvature)
         doubled = 2.0 * positive_part(curvature)
         return self._normaliser.transpose_product(np.maximum(multipliers, doubled)), doubled

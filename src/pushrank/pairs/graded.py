@@ -149,10 +149,7 @@ class GradedSample(Sample):
 
     @classmethod
     def from_grades(cls, grades: Floats, groups: RowNumbers, weights: Floats | None = None) -> GradedSample:
-        """Build a sample from checked grades, group numbers and non-negative weights, in O(n log n).
-
-        It is a ValueError if no group has two different grades on rows of positive weight.
-        """
+        """Build a sample from checked grades, group numbers and non-negative weights, in O(n log n)."""
         order = np.lexsort((-grades, groups))
         if weights is not None:
             order = order[weights[order] > 0.0]
@@ -191,16 +188,14 @@ class GradedSample(Sample):
     def upper_weights(self) -> Floats:
         """The weight of the upper rows of each step."""
         weights = np.ones(len(self.positives)) if self.positive_weights is None else self.positive_weights
-        sums: Floats = np.add.reduceat(weights, self.starts[0])
-        return sums
+        return np.add.reduceat(weights, self.starts[0])
 
     @cached_property
     def mean_weights(self) -> Floats:
         """The weights of the positives in the mean over steps of the weighted mean of their upper rows."""
         weights = 1.0 if self.positive_weights is None else self.positive_weights
         totals = len(self.upper_sizes) * self.upper_weights
-        in_mean: Floats = weights / np.repeat(totals, self.upper_sizes)
-        return in_mean
+        return weights / np.repeat(totals, self.upper_sizes)
 
     def lists(self) -> list[RowNumbers]:
         """Return the rows of each query of two classes, ascending."""

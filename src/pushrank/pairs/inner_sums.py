@@ -39,11 +39,7 @@ class InnerSums(Protocol):
         """Return each row's weight in the Hessian, for the price's first and second derivatives in ``l``."""
 
     def majoriser(self, multipliers: Floats, curvature: Floats, coupling: float) -> tuple[Floats, Floats]:
-        """Return a diagonal D above the Hessian H of an objective: ``v @ H @ v <= v @ D @ v`` for every v.
-
-        ``multipliers``, ``curvature`` and ``coupling`` are the derivatives of the price in ``l``. The loss
-        must have a second derivative.
-        """
+        """Return a diagonal D above the Hessian H of an objective: ``v @ H @ v <= v @ D @ v`` for every v."""
 
 
 def log_inner_sums(

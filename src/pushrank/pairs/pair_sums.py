@@ -51,9 +51,8 @@ class PairSums(ABC):
         return self._over_positives(CURVATURE)
 
     def jacobian_product(self, positive_direction: Floats, negative_direction: Floats) -> Floats:
-        return self._per_sum(
-            self._over_positives(SLOPE, positive_direction) - negative_direction * self._slopes
-        )
+        slopes = self._over_positives(SLOPE, positive_direction)
+        return self._per_sum(slopes - negative_direction * self._slopes)
 
     def adjoint_product(self, multipliers: Floats) -> tuple[Floats, Floats]:
         per_sum = self._per_sum(multipliers)
@@ -70,9 +69,8 @@ class PairSums(ABC):
         per_sum = self._per_sum(multipliers)
         in_positives = positive_direction * self._over_negatives(CURVATURE, per_sum)
         in_positives = in_positives - self._over_negatives(CURVATURE, per_sum * negative_direction)
-        in_negatives = per_sum * (
-            negative_direction * self._curvatures - self._over_positives(CURVATURE, positive_direction)
-        )
+        curvatures = self._over_positives(CURVATURE, positive_direction)
+        in_negatives = per_sum * (negative_direction * self._curvatures - curvatures)
         # The Hessian of ln h is that of h over h, less the outer square of the gradient of ln h.
         change = self.jacobian_product(positive_direction, negative_direction)
         outer_p, outer_n = self.adjoint_product(multipliers * change)

@@ -236,8 +236,7 @@ class _Walk:
 
     def over_sources(self, weights: Floats, pieces: _Polynomials) -> Floats:
         """Return the sums over the sources for each target, in the order of ``targets``."""
-        sums: Floats = segment_sums(self._in_sources, weights[self.sources], self._in_targets, *pieces)
-        return sums
+        return np.asarray(segment_sums(self._in_sources, weights[self.sources], self._in_targets, *pieces))
 
     def over_targets(self, weights: Floats, pieces: _Polynomials) -> Floats:
         """Return the sums over the targets for each source."""

@@ -115,14 +115,8 @@ class Sample(ABC):
     @property
     def class_weights(self) -> tuple[float, float]:
         """The total weight of the positives and of the negatives."""
-        first, second = (
-            float(rows.shape[0]) if weights is None else float(namespace(weights).sum(weights))
-            for rows, weights in (
-                (self.positives, self.positive_weights),
-                (self.negatives, self.negative_weights),
-            )
-        )
-        return first, second
+        positives, negatives = self.positives, self.negatives
+        return _total(positives, self.positive_weights), _total(negatives, self.negative_weights)
 
     @property
     def class_codes(self) -> NDArray[np.uint8]:
@@ -182,8 +176,7 @@ class SharedNormaliser:
         return float(self._softmax @ positive_values)
 
     def transpose_product(self, negative_values: Floats) -> Floats:
-        divided: Floats = float(namespace(negative_values).sum(negative_values)) * self._softmax
-        return divided
+        return float(namespace(negative_values).sum(negative_values)) * self._softmax
 
 
 class TwoClassSample(Sample):
@@ -274,6 +267,10 @@ class RankSample(TwoClassSample):
         is_positive = np.zeros(self.n_rows, dtype=bool)
         is_positive[self.positives] = True
         return RankSample.from_classes(BipartiteSample.from_mask(is_positive, self._kept_weights(kept)))
+
+
+def _total(rows: RowNumbers, weights: Any) -> float:
+    return float(rows.shape[0] if weights is None else namespace(weights).sum(weights))
 
 
 def _logarithms(weights: Any) -> Any:

@@ -57,8 +57,7 @@ def group_numbers(qid: ArrayLike, n_rows: int) -> RowNumbers:
             f"qid must hold one entry a row; found {len(labels)} entries for {n_rows} rows. Sizes of "
             "consecutive groups become entries by np.repeat(np.arange(len(sizes)), sizes)."
         )
-    numbers: RowNumbers = np.unique(labels, return_inverse=True)[1].astype(np.intp)
-    return numbers
+    return np.unique(labels, return_inverse=True)[1].astype(np.intp)
 
 
 def sample_of_pairs(pairs: Any, n_rows: int, weights: Floats | None = None) -> CrucialSample:

@@ -83,8 +83,7 @@ class MemoryRows(RowSource):
         return map_chunks(mapped, model.chunks)
 
     def scores(self, coef: Floats) -> Floats:
-        scores: Floats = self.model.scores(coef)
-        return scores
+        return self.model.scores(coef)
 
     def score_parts(self, coef: NDArray[np.floating]) -> ValueParts:
         # Thresholds are for scores of the features without a constant, by rounded coefficients.
@@ -105,9 +104,8 @@ class MemoryRows(RowSource):
         else:
             # The negatives, nearly all rows, stay, and need no copy.
             kept = sample.positives[weights[sample.positives] > 0.0]
-            highest = BipartiteSample(
-                self.n_rows, kept, sample.negatives, weights[kept], self._negative_weights
-            )
+            parts = kept, sample.negatives, weights[kept], self._negative_weights
+            highest = BipartiteSample(self.n_rows, *parts)
         chosen = type(self)(self.model, highest)
         chosen._untrimmed = self
         return chosen

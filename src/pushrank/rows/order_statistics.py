@@ -82,9 +82,8 @@ def _selected(values: NDArray[np.floating], target: float) -> OrderStatistic:
     """Return an order statistic of values that all weigh one, five times as quick as by counts of digits."""
     rank = min(max(math.ceil(target), 1), len(values)) - 1
     value = np.partition(values, rank)[rank]
-    return OrderStatistic(
-        float(value), float(np.count_nonzero(values < value)), float(np.count_nonzero(values == value))
-    )
+    below, tied = np.count_nonzero(values < value), np.count_nonzero(values == value)
+    return OrderStatistic(float(value), float(below), float(tied))
 
 
 def digit_weights(values: Values, prefix: int, n_fixed: int, bits: int) -> Floats:
@@ -178,5 +177,4 @@ def highest_weights(scores: Floats, weights: Floats, total: float) -> Floats:
         return weights
     counted = None if (weights == 1.0).all() else weights
     cut = highest_cut(InOnePart(Values(-scores, counted)), total)
-    kept: Floats = weights * ((scores > cut.score) + cut.share * (scores == cut.score))
-    return kept
+    return np.asarray(weights * ((scores > cut.score) + cut.share * (scores == cut.score)))

@@ -171,9 +171,8 @@ class OuterRows(RowSource):
 
     def highest_positives(self, coef: Floats, total: Any, scores: Floats | None = None) -> Self:  # noqa: ARG002
         chosen = copy(self)
-        chosen.trimming = Trimming(
-            coef, highest_cut(self.value_parts(Block.negated_positive_scores, coef), total)
-        )
+        negated_scores = self.value_parts(Block.negated_positive_scores, coef)
+        chosen.trimming = Trimming(coef, highest_cut(negated_scores, total))
         chosen.class_weights = (total, self.class_weights[1])
         return chosen
 
@@ -199,9 +198,8 @@ def map_trimmed(blocks: Blocks, function: Callable[[Blocks], Part], trimming: Tr
 
 def are_trimmed_equally(blocks: Blocks, trimming: Trimming | None, other: Trimming | None) -> bool:
     """Return whether two trimmings leave the same weights."""
-    return all(
-        np.array_equal(full_log_weights(block, trimming), full_log_weights(block, other)) for block in blocks
-    )
+    both = ((full_log_weights(block, trimming), full_log_weights(block, other)) for block in blocks)
+    return all(np.array_equal(mine, others) for mine, others in both)
 
 
 def trimmed_in_chunk(blocks: Blocks, trimming: Trimming | None) -> NDArray[np.bool_]:

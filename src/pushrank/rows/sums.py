@@ -221,10 +221,7 @@ class RowWeights:
 def moment_sums(
     blocks: Blocks, coef: Floats, weights: RowWeights, columns: bool, whole: bool
 ) -> list[Floats | None]:
-    """Return the sums by class code of weights, of weighted rows, of their squares, and all rows' products.
-
-    The squares are taken for the ``columns``, the products for the ``whole`` covariance.
-    """
+    """Return the sums by class code of weights, weighted rows and their squares, and all rows' products."""
     n_features = len(coef)
     totals, sums = np.zeros(2), np.zeros((2, n_features))
     squares = np.zeros((2, n_features)) if columns else None
@@ -290,7 +287,6 @@ def two_sum_push(
 
     The powers are :math:`(c_+, c_-)`; if ``swapped``, the classes are exchanged and the scores negated.
     """
-    # A pull is a push with the classes exchanged and the scores negated.
     sign = -1.0 if swapped else 1.0
     inner, outer = (0, 1) if swapped else (1, 0)
     signed = np.zeros(2)
@@ -315,10 +311,8 @@ def priced_push(
     sums = partial(softmax_sums, coef=coef, powers=powers, with_rows=with_rows)
     log_sums, means = combined_softmax(source.map(sums))
     log_total = float(log_sums[inner])
-    second_round = partial(
-        price_sums, coef=coef, price=price, log_total=log_total, code=outer, with_rows=with_rows
-    )
-    shift, (value, first, size), rows = combined_prices(source.map(second_round))
+    terms = partial(price_sums, coef=coef, price=price, log_total=log_total, code=outer, with_rows=with_rows)
+    shift, (value, first, size), rows = combined_prices(source.map(terms))
     divisor = price.log_divisor
     if scale == "log" and divisor is not None:
         # A total of zero has no derivative in the logarithms of the sums.
@@ -328,9 +322,8 @@ def priced_push(
         unit = float(np.exp(shift))
         total, shift = unit * value, 0.0
     slopes: Any = RowWeights(((unit * size, SoftmaxWeights(inner, powers[inner], log_total)),))
-    curved: Any = RowWeights(
-        ((unit if scale == "log" else 1.0, CurvatureWeights(outer, price, log_total, shift)),)
-    )
+    curvature = CurvatureWeights(outer, price, log_total, shift)
+    curved: Any = RowWeights(((unit if scale == "log" else 1.0, curvature),))
     gradient = ByClass(-unit * first * means[inner], unit * rows)
     return SummedPush(float(total), gradient, ByClass(slopes, curved))
 

@@ -218,9 +218,8 @@ def _maximise_bound(
         if falling.any():
             # The variables move until the first of them is zero. That of a plane which has just joined, and
             # equals another, is zero from the start.
-            steps = np.where(
-                now[falling] > 0.0, now[falling] / -np.minimum(change[falling], -tolerances.TINY), 0.0
-            )
+            falls = -np.minimum(change[falling], -tolerances.TINY)
+            steps = np.where(now[falling] > 0.0, now[falling] / falls, 0.0)
             step = float(steps.min())
             dual[active] = np.maximum(now + step * change, 0.0)
             leaving = active[falling][steps <= step]
@@ -250,8 +249,7 @@ def _unconstrained_change(gram: Floats, gradient: Floats) -> Floats:
     system = np.ones((n_planes + 1, n_planes + 1))
     system[:-1, :-1] = gram + tolerances.PLANES_RIDGE * np.eye(n_planes)
     system[-1, -1] = 0.0
-    change: Floats = np.linalg.solve(system, np.append(-gradient, 0.0))[:-1]
-    return change
+    return np.linalg.solve(system, np.append(-gradient, 0.0))[:-1]
 
 
 def _primal_and_dual(normals: Floats, offsets: Floats, total: float) -> tuple[Floats, Floats]:

@@ -73,8 +73,7 @@ class WeightsDual:
 
     def class_sums(self, values: Floats) -> Floats:
         """Return for every row the sum of the values over its class."""
-        sums: Floats = np.bincount(self.codes, values, 2)[self.codes]
-        return sums
+        return np.asarray(np.bincount(self.codes, values, 2)[self.codes])
 
     def combination(self, weights: Floats) -> Floats:
         """Return v, alpha times the coefficients."""
@@ -82,8 +81,7 @@ class WeightsDual:
 
     def exponents(self, coef: Floats) -> Floats:
         """Return the scores of the negatives, and minus those of the positives."""
-        exponents: Floats = self.signs * self.model.scores(coef)
-        return exponents
+        return self.signs * self.model.scores(coef)
 
     def residuals(self, weights: Floats, v: Floats, alpha: float) -> Floats:
         """Return the gradient of minus D, less its mean over each class, which the sums of weights fix."""
@@ -107,9 +105,8 @@ class WeightsDual:
             # A step along the weights cannot follow them below zero, and a step along their logarithms
             # overshoots where they grow: each weight takes the lower of the two.
             by_logarithms = weights * np.exp(np.minimum(step * log_changes, tolerances.MAX_EXPONENT))
-            by_weights = np.maximum(
-                weights * (1.0 + step * log_changes), tolerances.SUDDEN_WEIGHT / len(weights)
-            )
+            sudden = tolerances.SUDDEN_WEIGHT / len(weights)
+            by_weights = np.maximum(weights * (1.0 + step * log_changes), sudden)
             new_weights = self.distributions(np.minimum(by_logarithms, by_weights))
             v = self.combination(new_weights)
             return DualPoint(self.negated_value(new_weights, v, alpha), new_weights, v)
@@ -182,8 +179,7 @@ class NewtonSystem:
 
     def projected(self, x: Floats) -> Floats:
         """Return the part of x that is orthogonal to the roots of each class."""
-        orthogonal: Floats = x - self.roots * np.bincount(self.codes, self.roots * x, 2)[self.codes]
-        return orthogonal
+        return np.asarray(x - self.roots * np.bincount(self.codes, self.roots * x, 2)[self.codes])
 
     def by_conjugate_gradients(self, n_products: int) -> Floats | None:
         """Return a rough solution, or None where that takes more products than these."""

@@ -89,8 +89,7 @@ def choose_strategy(problem: Problem, start: Floats, proven: Proof | None) -> St
     wide = not can_whiten(problem)
     cheap = not wide and (problem.curved or problem).n_rows * n_features**2 <= tolerances.CHEAP_WORK
     few_rows = n_rows <= tolerances.MAX_ROWS_A_COLUMN * n_features
-    # With nearly as many columns as rows no small set of directions dominates, so a diagonal scaling does not
-    # help.
+    # With nearly as many columns as rows no small set of directions dominates: a diagonal does not help.
     # Bounds of single coefficients are bounds of single variables in a diagonal scaling alone.
     whitened = (cheap or (not wide and few_rows)) and not problem.positive
     # The dual has one variable per row, so it is available only when the rows are in memory.
@@ -129,8 +128,7 @@ def minimise(
     standard deviations, exceeds ``tol``, nor the duality gap where there is one; where whitening is cheap,
     when the value shows no more descent either. Where rounding ends the descent before the gap is closed the
     gradient is enough. ``proven(coef)`` replaces the test of the duality gap: it is called once the gradient
-    is below ``tol``, and the fit goes on while it returns False. The stopping rules of scipy should be off in
-    ``options``.
+    is below ``tol``, and the fit goes on while it returns False.
     """
     problem.rows.check_range()
     strategy = choose_strategy(problem, start, proven)
@@ -225,11 +223,7 @@ def _run(iterates: _Iterates, method: str, options: Mapping[str, object], callba
 
 @dataclass(eq=False)
 class _Iterates:
-    """The objective along the iterations, the best point among them, and whether to stop there.
-
-    ``refinement`` is the part of the tolerance that the gradient is brought down to where it costs little;
-    ``searches`` says whether the method is one with line searches.
-    """
+    """The objective along the iterations, the best point among them, and whether to stop there."""
 
     problem: Problem
     start: InitVar[Floats]

@@ -6,14 +6,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 from scipy.optimize import brentq
 
-from pushrank.solvers.tolerances import (
-    MACHINE_ROUNDING,
-    MAX_HALVINGS,
-    MAX_TRIALS,
-    SUFFICIENT_DESCENT,
-    TINY,
-    ZERO_SLOPE,
-)
+from pushrank.solvers import tolerances
 
 Slope = Callable[[float], tuple[float, float]]
 
@@ -29,7 +22,7 @@ class HasValue(Protocol):
 P = TypeVar("P", bound=HasValue)
 
 
-def exact_step(slope: Slope, longest: float, reduction: float = ZERO_SLOPE) -> float:
+def exact_step(slope: Slope, longest: float, reduction: float = tolerances.ZERO_SLOPE) -> float:
     """Return the zero of an increasing slope, by Newton's method kept inside a shrinking bracket.
 
     ``slope`` gives the first and the second derivative at a step; the second may be zero where unknown. The
@@ -45,7 +38,7 @@ def exact_step(slope: Slope, longest: float, reduction: float = ZERO_SLOPE) -> f
     # descends.
     low, high, at = 0.0, longest, 0.0
     has_high, last_step = False, np.inf
-    for _ in range(MAX_TRIALS):
+    for _ in range(tolerances.MAX_TRIALS):
         # Without a second derivative the step doubles until the slope changes its sign.
         with np.errstate(over="ignore"):
             newton = at - sign * first / second if second > 0.0 else low + 2.0 * max(low, 1.0)
@@ -61,17 +54,13 @@ def exact_step(slope: Slope, longest: float, reduction: float = ZERO_SLOPE) -> f
             low = at
         else:
             high, has_high = at, True
-        if has_high and high - low <= ZERO_SLOPE * high:
+        if has_high and high - low <= tolerances.ZERO_SLOPE * high:
             break
     return sign * at
 
 
 def root_beyond(slope: Callable[[float], float], low: float, longest: float) -> float | None:
-    """Return the zero of a slope beyond ``low``; None if it is beyond ``longest``.
-
-    Where the slope is not negative at ``low``, that is returned. The bracket moves by ever larger factors
-    until the slope is not negative, and Brent's method finds the zero in it.
-    """
+    """Return the zero of a slope beyond ``low``, or ``low`` after it; None if it is beyond ``longest``."""
     if slope(low) >= 0.0:
         return low
     factor, high = 2.0, max(2.0 * low, 1.0)
@@ -85,7 +74,7 @@ def root_beyond(slope: Callable[[float], float], low: float, longest: float) -> 
 
 def bracketed_root(slope: Callable[[float], float], low: float, high: float) -> float:
     """Return the zero of a slope that is negative at ``low`` and not at ``high``, to rounding."""
-    return float(brentq(slope, low, high, xtol=TINY, rtol=4.0 * MACHINE_ROUNDING))
+    return float(brentq(slope, low, high, xtol=tolerances.TINY, rtol=4.0 * tolerances.MACHINE_ROUNDING))
 
 
 def armijo_step(
@@ -97,9 +86,9 @@ def armijo_step(
     rounding alone. Nocedal and Wright, *Numerical Optimization*, 2nd edition (2006), algorithm 3.1.
     """
     step = 1.0
-    for _ in range(MAX_HALVINGS):
+    for _ in range(tolerances.MAX_HALVINGS):
         point = at(step)
-        if point.value <= value + SUFFICIENT_DESCENT * step * slope + rounding:
+        if point.value <= value + tolerances.SUFFICIENT_DESCENT * step * slope + rounding:
             return step, point
         step *= 0.5
     return None

@@ -18,10 +18,9 @@ objective cannot show: the last steps are Newton's, taken while they narrow the 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
-from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -216,8 +215,7 @@ def functional_newton(
 ) -> tuple[Floats, Certificate, int]:
     """Return coefficients whose relative gap is at most ``tol``, their certificate, and the Newton steps."""
     coef = np.zeros(model.n_rows) if start is None else start.copy()
-    risk = KernelRisk(objective, model, sample, C)
-    point = FunctionPoint(risk, coef, model.scores(coef))
+    point = FunctionPoint(objective, model, sample, C, coef, model.scores(coef))
     iteration = 0
     while True:
         certificate = certify(point.coef, point.scores)
@@ -238,36 +236,36 @@ def functional_newton(
         iteration += 1
 
 
-class KernelRisk(NamedTuple):
-    """A risk of the scores in the space of a kernel, with its weight beside half the squared norm."""
+@dataclass(eq=False)
+class FunctionPoint:
+    """The risk, weighed by C, and half the squared norm at a function in the space of a kernel."""
 
     objective: PushObjective
     model: KernelModel
     sample: Sample
     C: float
+    coef: Floats
+    scores: Floats
 
-
-class FunctionPoint:
-    """The penalised risk at a function in the space of a kernel."""
-
-    def __init__(self, risk: KernelRisk, coef: Floats, scores: Floats) -> None:
-        self._risk, self.coef, self.scores = risk, coef, scores
-        self._evaluation = risk.objective.evaluation(risk.sample, scores)
-        self.value = 0.5 * risk.model.squared_norm(coef, scores) + risk.C * self._evaluation.value
+    def __post_init__(self) -> None:
+        """Evaluate the risk."""
+        self._evaluation = self.objective.evaluation(self.sample, self.scores)
+        half_norm = 0.5 * self.model.squared_norm(self.coef, self.scores)
+        self.value = half_norm + self.C * self._evaluation.value
 
     def gradient(self) -> Floats:
         """Return the coefficients of the gradient in the inner product of the space."""
-        return self.coef + self._risk.C * self._risk.sample.scatter(*self._evaluation.gradient())
+        return self.coef + self.C * self.sample.scatter(*self._evaluation.gradient())
 
     def curved(self, direction_scores: Floats) -> Floats:
         """Return the coefficients of C times the Hessian of the risk times a function."""
-        product = self._evaluation.hessian_product(self._risk.sample.gather(direction_scores))
-        return self._risk.C * self._risk.sample.scatter(*product)
+        product = self._evaluation.hessian_product(self.sample.gather(direction_scores))
+        return self.C * self.sample.scatter(*product)
 
     def line(self, direction: Floats, direction_scores: Floats) -> Callable[[float], FunctionPoint]:
         """Return the function from a step along a direction to the point there."""
-        return lambda step: FunctionPoint(
-            self._risk, self.coef + step * direction, self.scores + step * direction_scores
+        return lambda step: replace(
+            self, coef=self.coef + step * direction, scores=self.scores + step * direction_scores
         )
 
 

@@ -100,5 +100,4 @@ def newton_direction(
     units = 1.0 / np.sqrt(diagonal)
     shape = len(units), len(units)
     scaled = LinearOperator(shape, lambda v: units * hessian_product(units * np.ravel(v)), dtype=np.float64)
-    direction: Floats = units * cg(scaled, -units * gradient, rtol=rtol, maxiter=maxiter)[0]
-    return direction
+    return np.asarray(units * cg(scaled, -units * gradient, rtol=rtol, maxiter=maxiter)[0])

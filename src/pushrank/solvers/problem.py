@@ -1,9 +1,5 @@
 """A ranking objective of linear scores with an L2 penalty, split by what the objective needs of the rows.
 
-:class:`SumsProblem` is for an objective that sums over the rows give, and takes rows wherever they lie.
-:class:`ScoresProblem` is for every other objective, which needs the scores of all rows, and takes rows in
-memory. :func:`linear_problem` chooses.
-
 The two-sum exponential objective of two classes, a log-sum-exp over the positives plus one over the negatives
 (the P-Norm Push at any p), is computed in three ways, each the fastest where it is used:
 
@@ -76,10 +72,7 @@ class Problem(ABC):
 
     @abstractmethod
     def moments(self, coef: Floats, *, columns: bool = True, whole: bool = False) -> ClassMoments:
-        """Return how rows vary within the classes, under the weights by which the objective curves.
-
-        Variances of the columns are asked for, or the whole covariance, or both; the penalty is left out.
-        """
+        """Return how rows vary within the classes, weighted as the objective curves, without the penalty."""
 
     @abstractmethod
     def margin(self, coef: Floats) -> float:
@@ -206,11 +199,7 @@ class ScoresProblem(Problem):
 
 
 class SumsProblem(Problem):
-    """The problem of an objective that sums over the rows give, wherever these lie.
-
-    That is any push objective of the exponential loss with a price that is the sum of those of the inner
-    sums; for others a ValueError is raised.
-    """
+    """The problem of an objective that sums over the rows give, wherever these lie."""
 
     def __init__(
         self, objective: ScoreObjective, rows: RowSource, alpha: float, *, positive: bool = False
@@ -260,26 +249,20 @@ class ScoredPoint:
     @cached_property
     def gradient(self) -> Floats:
         slopes = self._rows.sample.scatter(*self.evaluation.gradient())
-        gradient: Floats = self._rows.model.rmatvec(slopes) + self.problem.alpha * self.coef
-        return gradient
+        return self._rows.model.rmatvec(slopes) + self.problem.alpha * self.coef
 
     def hessian_product(self, direction: Floats) -> Floats:
         model, sample = self._rows.model, self._rows.sample
         product = self.evaluation.hessian_product(sample.gather(model.scores(direction)))
-        whole: Floats = model.rmatvec(sample.scatter(*product)) + self.problem.alpha * direction
-        return whole
+        return model.rmatvec(sample.scatter(*product)) + self.problem.alpha * direction
 
     def moments(self, *, columns: bool, whole: bool) -> ClassMoments:
-        row_weights = self._rows.sample.scatter(*self.evaluation.diagonal())
-        return self._rows.model.class_moments(
-            row_weights, self._rows.class_codes, columns=columns, whole=whole
-        )
+        rows, row_weights = self._rows, self._rows.sample.scatter(*self.evaluation.diagonal())
+        return rows.model.class_moments(row_weights, rows.class_codes, columns=columns, whole=whole)
 
     def hessian(self, least_weight: float = 0.0) -> Floats:
-        """Return the Hessian of a logarithm of sums of exponentials, which is a covariance.
-
-        Rows below a part ``least_weight`` of the mean weight of their class are left out.
-        """
+        """Return the Hessian of a logarithm of sums of exponentials, which is a covariance."""
+        # Rows far below the mean weight of their class may be left out.
         parts = [*self.evaluation.diagonal()]
         if least_weight > 0.0:
             parts = [np.where(w < least_weight * w.mean(), 0.0, w) for w in parts]
@@ -331,9 +314,8 @@ def linear_problem(
 ) -> Problem:
     """Return the problem of an objective: of sums where it is one of them, otherwise of scores.
 
-    In memory that is the two-sum objective alone. Any other price of the exponential loss takes two passes
-    with its sums, and computes the scores in both; where all scores can be held once is enough, which halves
-    the time.
+    Of rows in memory that is the two-sum objective alone. Any other price of the exponential loss takes two
+    passes with its sums, and computes the scores in both, where once is enough.
     """
     # Rows of other libraries and samples other than two classes in one list have no sums over blocks.
     if not isinstance(rows, MemoryRows) or (rows.gives_sums and objective.powers is not None):

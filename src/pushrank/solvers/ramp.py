@@ -57,10 +57,7 @@ class Ramp(NamedTuple):
         return np.asarray(top_positive_weights(scores, self.positive, self.sample_weight, self.k))
 
     def majorant(self, in_top: Floats, scores: Floats) -> tuple[float, Floats, float]:
-        """Return the majorant over k, a subgradient, and that plane's value at zero scores.
-
-        The scores of the k highest positives are replaced by those of the positives ``in_top``.
-        """
+        """Return the majorant by the positives ``in_top`` over k, a subgradient, and its plane's offset."""
         slope = np.empty(len(scores))
         value, offset = ramp_majorant(in_top, scores, self.positive, self.sample_weight, self.k, slope)
         slope /= self.k

@@ -35,10 +35,7 @@ class Certificate:
         return abs(self.primal - self.dual) / max(abs(self.primal), self.floor)
 
     def collapse(self, at_zero: float, tol: float, advice: str = PUSH_LESS) -> str:
-        """Return the message where zero coefficients are proven optimal; empty where they are not.
-
-        The tolerance is relative to the objective at zero.
-        """
+        """Return the message where zero coefficients are proven optimal, to a part of the objective there."""
         # Where the answer is better than zero coefficients these are not optimal, however small the
         # difference.
         better = self.primal < at_zero - VALUE_ROUNDING * abs(at_zero)
@@ -50,10 +47,7 @@ class Certificate:
         )
 
     def advice(self, n_iter: int, easier: str) -> str:
-        """Return what to do about a gap that is too wide after so many iterations.
-
-        ``easier`` is what makes the problem itself easier, such as "lower C".
-        """
+        """Return what to do about a gap that is too wide, where ``easier``, such as "lower C", helps too."""
         return (
             f"the relative duality gap is {self.gap:.1e} after {n_iter} iterations; raise max_iter or tol, "
             f"{easier}, or scale the features."

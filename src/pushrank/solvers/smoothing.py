@@ -20,20 +20,11 @@ from pushrank.objectives.evaluation import ObjectiveEvaluation, weighted_sum
 from pushrank.objectives.push import PushObjective
 from pushrank.pairs import BipartiteSample, Sample
 from pushrank.rows import MemoryRows
+from pushrank.solvers import tolerances
 from pushrank.solvers.gradient import lbfgs
 from pushrank.solvers.infinite_push import infinite_push, is_infinite_push
 from pushrank.solvers.problem import Problem, ScoredPoint, ScoresProblem
 from pushrank.solvers.result import Callback, Certificate, Result, offset_callback
-from pushrank.solvers.tolerances import (
-    FIRST_STEEPNESS,
-    FIRST_WIDTH,
-    MANY_ROWS,
-    MAX_PROOFS,
-    MIN_WIDTH,
-    NARROWING,
-    SPREAD_ROWS,
-    TINY,
-)
 
 
 class SmoothedObjective:
@@ -114,7 +105,7 @@ def smoothing(
     callback: Callback | None = None,
     smoothed: Callable[[Sample, float, float], Any] | None = None,
 ) -> Result:
-    r"""Minimise :math:`F(X w) + \frac{\alpha}{2} \|w\|^2` for an objective with kinks.
+    r"""Minimise :math:`F(X w) + \frac{\alpha}{2} \|w\|^2` for an objective with kinks; alpha is positive.
 
     A stage minimises the smoothed objective by L-BFGS. Its gradient g in the scores z is that of a line below
     F, :math:`F(s) \ge d + g \cdot s`, so that no coefficients are better than
@@ -124,21 +115,21 @@ def smoothing(
         \min_w \; d + g \cdot X w + \frac{\alpha}{2} \|w\|^2 = d - \frac{1}{2 \alpha} \|X^T g\|^2 .
 
     It stops when the relative duality gap is at most ``tol``, or where there is no bound, when the smoothed
-    objective is so near to the objective; or after ``max_iter`` iterations of all stages. Alpha is positive.
-    An objective that is no push gives its smoothed form, of a width and a temperature, by ``smoothed``.
-
-    Of many rows some that are spread over them are solved first: all rows then need the last stage alone, in
-    variables in which the few curve the same everywhere.
+    objective is so near to the objective; or after ``max_iter`` iterations of all stages. An objective that
+    is no push gives its smoothed form, of a width and a temperature, by ``smoothed``.
     """
     smoothed = partial(SmoothedObjective, problem.push_objective) if smoothed is None else smoothed
     # Arrays of other libraries are refused here.
     model, sample = problem.memory_rows.host_model, problem.memory_rows.sample
-    width, curved = FIRST_WIDTH, None
-    if model.n_rows >= MANY_ROWS and isinstance(sample, BipartiteSample) and not model.in_row_space:
+    width, curved = tolerances.FIRST_WIDTH, None
+    # Of many rows some that are spread over them are solved first: all rows then need the last stage alone,
+    # in variables in which the few curve the same everywhere.
+    many = model.n_rows >= tolerances.MANY_ROWS and not model.in_row_space
+    if many and isinstance(sample, BipartiteSample):
         few = MemoryRows(*spread_part(model, sample))
         part = ScoresProblem(problem.objective, few, problem.alpha, positive=problem.positive)
         # Few of these rows are at a narrow kink: at a wide one they tell how all rows curve.
-        wide = smoothed(few.sample, FIRST_WIDTH, FIRST_WIDTH * abs(part.value(np.zeros_like(start))))
+        wide = smoothed(few.sample, width, width * abs(part.value(np.zeros_like(start))))
         if wide.bounded:
             curved = ScoresProblem(wide, few, problem.alpha)
             _, start, width = _stages(part, smoothed, start, width, tol, max_iter)
@@ -147,9 +138,9 @@ def smoothing(
 
 def spread_part(model: LinearModel, sample: BipartiteSample) -> tuple[LinearModel, BipartiteSample]:
     """Return some of the rows, spread over all, more of a rare class, with weights that make up for it."""
-    every, weights = max(1, sample.n_rows // SPREAD_ROWS), np.zeros(sample.n_rows)
+    every, weights = max(1, sample.n_rows // tolerances.SPREAD_ROWS), np.zeros(sample.n_rows)
     for rows in (sample.positives, sample.negatives):
-        step = max(1, min(every, len(rows) // (SPREAD_ROWS // 10)))
+        step = max(1, min(every, len(rows) // (tolerances.SPREAD_ROWS // 10)))
         weights[rows[::step]] = step
     return part_of(model, sample, weights > 0.0, weights)
 
@@ -161,9 +152,8 @@ def part_of(
     weights = sample.row_weights if factors is None else factors
     if factors is not None and sample.row_weights is not None:
         weights = factors * sample.row_weights
-    part = BipartiteSample.from_mask(
-        sample.class_codes[kept] == 1, None if weights is None else weights[kept]
-    )
+    weights = None if weights is None else weights[kept]
+    part = BipartiteSample.from_mask(sample.class_codes[kept] == 1, weights)
     return LinearModel(model.data[kept], centred=model.centred), part
 
 
@@ -185,13 +175,13 @@ def _stages(
     dual = -np.inf
     path: list[float] = []
     gap, size, end = np.inf, np.inf, (start, width)
-    while len(path) < max_iter and width > MIN_WIDTH and gap > tol:
+    while len(path) < max_iter and width > tolerances.MIN_WIDTH and gap > tol:
         smooth = smoothed(rows.sample, width, width * abs(best))
         stage_problem = ScoresProblem(smooth, rows, problem.alpha, positive=problem.positive)
         stage_problem.curved = curved
         proof = _Proof(problem, stage_problem, smooth, tol)
         # Where a proof decides the gradient is only a reason to ask for one.
-        stage_tol = max(tol, FIRST_STEEPNESS * width) if smooth.bounded else tol
+        stage_tol = max(tol, tolerances.FIRST_STEEPNESS * width) if smooth.bounded else tol
         stage_callback = offset_callback(callback, max(len(path) - 1, 0))
         stage = lbfgs(stage_problem, start, stage_tol, max_iter - len(path), stage_callback, proof)
         path.extend(stage.objective_path[1:] if path else stage.objective_path)
@@ -203,8 +193,8 @@ def _stages(
             coef, best = stage.coef, primal
         # Without a bound the distance between the smoothed objective and the objective takes its place.
         apart = best - dual if smooth.bounded else primal - stage.objective_path[-1]
-        gap = abs(apart) / max(abs(best), TINY)
-        start, width = coef, NARROWING * width
+        gap = abs(apart) / max(abs(best), tolerances.TINY)
+        start, width = coef, tolerances.NARROWING * width
     certificate = Certificate(best, dual)
     message = ""
     if gap > tol and smooth.bounded:
@@ -229,7 +219,7 @@ class _Proof:
     def __call__(self, coef: Floats) -> bool:
         """Return whether the stage may end at these coefficients; without a bound the gradient decides."""
         self._asked += 1
-        if not self._smooth.bounded or self._asked == MAX_PROOFS:
+        if not self._smooth.bounded or self._asked == tolerances.MAX_PROOFS:
             return True
         smoothed = self._smoothed.scored(coef)
         primal = self._exact.point(coef, smoothed.scores).value

@@ -91,10 +91,7 @@ class TrimmedDescent:
     def single_steps(
         self, coef: Floats, total: Total, max_steps: int, tol: float, light: float = 0.0
     ) -> TrimmedSolution:
-        """Choose the highest positives before every Newton step, or before a few iterations of L-BFGS.
-
-        Newton's steps leave out of the Hessian what is below a part ``light`` of the mean weight.
-        """
+        """Choose the highest positives before every Newton step, or before a few iterations of L-BFGS."""
         if not self.takes_newton:
             return self.turns(coef, total, max_steps, tol, tolerances.TRIMMING_LBFGS_STEPS)
 
@@ -150,9 +147,8 @@ def trimmed_path(
     solutions = []
     for target in totals:
         # Stages are equal in ratio, so that a path to the last of some totals passes through the others.
-        n_stages = max(
-            1, math.ceil(math.log(np.max(total / target)) / -math.log(tolerances.TRIMMING_STEP) - 1e-9)
-        )
+        steps = math.log(np.max(total / target)) / -math.log(tolerances.TRIMMING_STEP)
+        n_stages = max(1, math.ceil(steps - 1e-9))
         for stage in range(1, n_stages):
             between = total * (target / total) ** (stage / n_stages)
             coef = descent.single_steps(coef, between, max_steps, rough_tol, light).coef

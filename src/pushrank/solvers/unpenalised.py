@@ -49,8 +49,7 @@ def unpenalised_certificate(problem: Problem, coef: Floats, value: float, gradie
 
     Elsewhere it is minus infinity, as on separable rows, with bounds of coefficients, with more features than
     can be whitened, for another loss than the exponential one, and for rows that are not in memory unless the
-    objective is one of two sums. It costs the moments of the rows and a
-    few products with the Hessian.
+    objective is one of two sums. It costs the moments of the rows and a few products with the Hessian.
     """
     power = nested_power(problem)
     if power is None or problem.positive or not can_whiten(problem) or problem.is_separated(coef):
@@ -98,9 +97,8 @@ def newton_step(problem: Problem, coef: Floats, gradient: Floats) -> tuple[Float
 
     # The moments of an objective of two sums are its Hessian: the first step is Newton's.
     start, limit = -to_gradient(gradient), tolerances.MAX_HESSIAN_PRODUCTS
-    product = LinearOperator(
-        (len(start), len(start)), lambda v: to_gradient(hessian_product(to_coef(np.ravel(v)))), dtype=float
-    )
+    shape = len(start), len(start)
+    product = LinearOperator(shape, lambda v: to_gradient(hessian_product(to_coef(np.ravel(v)))), dtype=float)
     with suppress(StopIteration):
         stop_if_repaired(start)
         cg(product, start, rtol=tolerances.EXACT, maxiter=limit, callback=stop_if_repaired)

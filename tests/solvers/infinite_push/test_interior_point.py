@@ -32,14 +32,14 @@ def test_the_optimum_is_that_of_all_positives(kind, C, weighted, monkeypatch):
     X, y, weights = rows(0, kind)
     sample = BipartiteSample.from_mask(y, weights if weighted else None)
     problem = InfinitePushDual(LinearModel(X), sample, cost_per_positive(sample, C), "hinge")
-    some = interior_point(problem, 1e-8, 1000)[0]
+    some = interior_point(problem, 1e-8, 1000, None, None)[0]
     monkeypatch.setattr(tolerances, "MIN_FREE_POSITIVES", 3000)
-    every = interior_point(problem, 1e-8, 1000)[0]
+    every = interior_point(problem, 1e-8, 1000, None, None)[0]
     assert some.certificate.primal < 0.98 * C
     assert some.certificate.gap <= 1e-8
     assert every.certificate.gap <= 1e-8
     assert some.certificate.primal == pytest.approx(every.certificate.primal, rel=2e-8)
-    other = semismooth_newton(problem, 1e-6, 5000)[0]
+    other = semismooth_newton(problem, 1e-6, 5000, None, None)[0]
     assert some.certificate.primal <= other.certificate.primal * (1.0 + 1e-8)
 
 

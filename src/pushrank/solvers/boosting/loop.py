@@ -149,10 +149,7 @@ class BoostingState:
 
 
 class Round(NamedTuple):
-    """The weak ranker that a round chose, its edge r_t (signed), the step, and the largest slope before it.
-
-    The step is zero where no step descends.
-    """
+    """The chosen weak ranker, its signed edge r_t, the step (0 if none descends), the largest slope then."""
 
     chosen: int
     edge: float
@@ -245,11 +242,7 @@ def boosting_round(
     rows: NDArray[np.bool_] | None = None,
     features: Numbers | None = None,
 ) -> Round:
-    """Take one step and return it; a step of zero where no slope exceeds ``tol``.
-
-    The mask ``rows`` has the rows that decide, and ``features`` the numbers of those to choose from; None is
-    all.
-    """
+    """Take one step, by some rows and among some features; it is zero where no slope exceeds ``tol``."""
     objective, outputs, evaluation = problem.objective, problem.outputs, state.evaluation
     if rows is not None:
         objective = objective.subset(rows)

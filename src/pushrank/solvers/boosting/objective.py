@@ -253,17 +253,15 @@ class TwoSumObjective(_SearchedObjective):
         positives, negatives = halves(a_start, rise, up), halves(b_start, fall, down)
 
         def log_ratio(length: float) -> float:
-            (a_below, a_above), (b_below, b_above) = (
-                of(length, np.add, 0.0) for of in (positives, negatives)
-            )
+            a_below, a_above = positives(length, np.add, 0.0)
+            b_below, b_above = negatives(length, np.add, 0.0)
             total = (a_below[0] + a_above[0]) * (b_below[0] + b_above[0])
             wrong, right = gaps @ (a_below * b_above) + push_out * total, gaps @ (a_above * b_below)
             if min(wrong, right) >= SAFE_SUM:
                 return float(np.log(wrong) - np.log(right))
             # Sums of logarithms take six times as long, and nothing is too small for them.
-            (a_below, a_above), (b_below, b_above) = (
-                of(length, np.logaddexp, -np.inf) for of in (positives, negatives)
-            )
+            a_below, a_above = positives(length, np.logaddexp, -np.inf)
+            b_below, b_above = negatives(length, np.logaddexp, -np.inf)
             log_gaps = np.log(gaps)
             log_wrong = np.logaddexp.reduce(log_gaps + a_below + b_above)
             if push_out > 0.0:
@@ -272,6 +270,10 @@ class TwoSumObjective(_SearchedObjective):
             return float(log_wrong - np.logaddexp.reduce(log_gaps + a_above + b_below))
 
         return log_ratio
+
+    def map_rows(self, function: Callable[[int, int], Any]) -> list[Any]:
+        """Return what a function returns of each chunk of rows, in their order."""
+        return map_chunks(function, self.chunks, self.n_threads)
 
     def subset(self, kept: Mask) -> TwoSumObjective:
         sample = self.sample.subset(kept)
@@ -288,27 +290,21 @@ class TwoSumEvaluation:
         class_codes = objective.class_codes
 
         def each(kernel: Any, *arguments: Any) -> list[Any]:
-            return map_chunks(
-                lambda start, stop: kernel(*arguments[:-1], start, stop, *arguments[-1:]),
-                objective.chunks,
-                objective.n_threads,
-            )
+            return objective.map_rows(lambda *ends: kernel(*arguments[:-1], *ends, arguments[-1]))
 
         # Each class is shifted by its largest exponent, so that its sum neither overflows nor vanishes.
-        largest = np.max(
-            each(exponents, scores, code_powers, class_codes, objective.log_weights, values), axis=0
-        )
+        by_chunk = each(exponents, scores, code_powers, class_codes, objective.log_weights, values)
+        largest = np.max(by_chunk, axis=0)
         shifts = np.where(np.isfinite(largest), largest, 0.0)
         each(lower_by, shifts, class_codes, values)
 
         def exponentials(start: int, stop: int) -> Floats:
             np.exp(values[start:stop], out=values[start:stop])
-            totals: Floats = class_totals(values, class_codes, start, stop)
-            return totals
+            return np.asarray(class_totals(values, class_codes, start, stop))
 
         # Chunks are added in their order, whichever thread ends first, so that threads change no bit.
         totals = np.zeros(3)
-        for part in map_chunks(exponentials, objective.chunks, objective.n_threads):
+        for part in objective.map_rows(exponentials):
             totals += part
         log_sums = shifts[:2] + np.log(totals[:2])
         self.log_sums = float(log_sums[1]), float(log_sums[0])
@@ -327,8 +323,7 @@ class TwoSumEvaluation:
     def curvature(self) -> Floats:
         """Non-negative weights of the rows: the Hessian's diagonal without the part of its rank-one terms."""
         factors = np.array([*reversed(self._objective.powers), 0.0])
-        curvature: Floats = np.abs(self.gradient) * factors[self._objective.class_codes]
-        return curvature
+        return np.asarray(np.abs(self.gradient) * factors[self._objective.class_codes])
 
     def derivatives(self, direction: Floats) -> tuple[float, float]:
         (first_a, second_a), (first_b, second_b) = self._summed(moments, direction)
@@ -359,21 +354,15 @@ class TwoSumEvaluation:
             (log_a0, log_a1), (log_b0, log_b1) = np.log(self._summed(class_sums, mask))
 
         def slope(step: float) -> tuple[float, float]:
-            exponents = np.array(
-                [log_a1 - log_a0 - positive_power * step, log_b1 - log_b0 + negative_power * step]
-            )
-            a1, b1 = sigmoid(exponents)
+            log_odds = [log_a1 - log_a0 - positive_power * step, log_b1 - log_b0 + negative_power * step]
+            a1, b1 = sigmoid(np.array(log_odds))
             second = positive_power * a1 * (1.0 - a1) + negative_power * b1 * (1.0 - b1)
             return float(b1 - a1), float(second)
 
         return slope
 
     def _summed(self, kernel: Any, values: GenericArray) -> Floats:
-        parts = map_chunks(
-            lambda start, stop: kernel(self.gradient, values, start, stop, np.zeros((2, 2))),
-            self._objective.chunks,
-            self._objective.n_threads,
-        )
+        parts = self._objective.map_rows(lambda *ends: kernel(self.gradient, values, *ends, np.zeros((2, 2))))
         return np.asarray(sum(parts[1:], start=parts[0]))
 
 

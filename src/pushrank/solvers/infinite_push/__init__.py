@@ -22,6 +22,7 @@ from pushrank.solvers.infinite_push.smo import smo
 from pushrank.solvers.result import Callback, Certificate, CertifiedSolution, Result, offset_callback
 
 LINEAR_SOLVERS, KERNEL_SOLVERS = ("interior-point", "semismooth-newton"), ("smo",)
+METHODS = {"interior-point": interior_point, "semismooth-newton": semismooth_newton, "smo": smo}
 BY_PAIRS = "gradient-projection"
 SOLVERS = ("auto", *LINEAR_SOLVERS, *KERNEL_SOLVERS, BY_PAIRS)
 HINGES: dict[type[Loss], HingeLoss] = {Hinge: "hinge", SquaredHinge: "squared_hinge"}
@@ -45,33 +46,17 @@ def solve_infinite_push(
     """
     dual = InfinitePushDual(model, sample, cost_per_positive(sample, C), loss)
     start = None if start is None else dual.rescaled(start)
-    best, n_iter = _solve_dual(dual, solver, tol, max_iter, callback, start)
+    name = solver_for(model) if solver == "auto" else solver
+    # Newton's steps are slow on categories at a large C. A matrix that is small enough is factored then.
+    few = isinstance(model, LinearModel) and model.n_features <= tolerances.MAX_FEATURES_FACTORED
+    fallback = few and solver == "auto" and name == "semismooth-newton"
+    patience = min(tolerances.MAX_NEWTON_ITERATIONS, max_iter) if fallback else max_iter
+    best, n_iter = METHODS[name](dual, tol, patience, callback, start)
+    if fallback and best.certificate.gap > tol and n_iter < max_iter:
+        other, more = interior_point(dual, tol, max_iter - n_iter, offset_callback(callback, n_iter), best)
+        best, n_iter = min(best, other, key=lambda either: either.certificate.gap), n_iter + more
     variables = sample.scatter(best.alpha, -best.beta)
     return CertifiedSolution(best.coef, best.certificate, n_iter, best, variables)
-
-
-def _solve_dual(
-    dual: InfinitePushDual,
-    solver: str,
-    tol: float,
-    max_iter: int,
-    callback: Callback | None,
-    start: DualSolution | None,
-) -> tuple[DualSolution, int]:
-    """Run a solver by name, or the one that suits the data, and return the solution and the iterations."""
-    name = solver_for(dual.model) if solver == "auto" else solver
-    if name == "smo":
-        return smo(dual, tol, max_iter, callback, start)
-    if name == "interior-point":
-        return interior_point(dual, tol, max_iter, callback, start)
-    fallback = solver == "auto" and dual.model.n_features <= tolerances.MAX_FEATURES_FACTORED  # type: ignore[attr-defined]
-    patience = min(tolerances.MAX_NEWTON_ITERATIONS, max_iter) if fallback else max_iter
-    solution, n_iter = semismooth_newton(dual, tol, patience, callback, start)
-    if not fallback or solution.certificate.gap <= tol or n_iter >= max_iter:
-        return solution, n_iter
-    # Newton's steps are slow on categories at a large C. The matrix is still small enough to be factored.
-    other, more = interior_point(dual, tol, max_iter - n_iter, offset_callback(callback, n_iter), solution)
-    return min(solution, other, key=lambda either: either.certificate.gap), n_iter + more
 
 
 def solver_for(model: Model) -> str:

@@ -45,11 +45,8 @@ HingeLoss = Literal["hinge", "squared_hinge"]
 
 def cost_per_positive(sample: BipartiteSample, C: float) -> Floats:
     """Return the :math:`C_i` of the positives: C divided among them in proportion to their weights."""
-    weights = sample.positive_weights
-    if weights is None:
-        return np.full(len(sample.positives), C / len(sample.positives))
-    sample_C: Floats = C * weights / weights.sum()
-    return sample_C
+    weights = np.ones(len(sample.positives)) if sample.positive_weights is None else sample.positive_weights
+    return np.asarray(C * weights / weights.sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,10 +182,9 @@ def project_to_feasible(
 
     # At the lower end no beta is positive and every bounded alpha is at its bound, so that the excess is not
     # negative; at the upper end no alpha is positive. Without bounds the loop below looks for a lower end.
-    low = min(
-        float(-beta.max()), float((alpha - upper_bound).min()) if np.isfinite(upper_bound).all() else np.inf
-    )
-    low, high = min(low, float(alpha.max()) - 1.0), float(alpha.max())
+    low, high = min(float(-beta.max()), float(alpha.max()) - 1.0), float(alpha.max())
+    if np.isfinite(upper_bound).all():
+        low = min(low, float((alpha - upper_bound).min()))
     while excess_and_slope(low)[0] < 0.0:
         low -= max(1.0, high - low)
     at = 0.0 if low <= 0.0 <= high else high

@@ -67,10 +67,7 @@ def infinite_push_by_pairs(
 def rank_svm_by_pairs(
     model: Model, sample: BipartiteSample, C: float, *, eta0: float, max_iter: int
 ) -> CertifiedSolution:
-    """Run the algorithm of figure 3, whose feasible set is a box: the projection clips.
-
-    A pair weighs the product of its rows' weights; more than 10 million of them are a ValueError.
-    """
+    """Run the algorithm of figure 3, in a box; a pair weighs the product of its rows' weights."""
     weights = np.ones(_checked_shape(sample))
     if sample.positive_weights is not None and sample.negative_weights is not None:
         weights = np.outer(sample.positive_weights, sample.negative_weights)
@@ -143,8 +140,7 @@ def project_to_budget(values: Floats, budget: float) -> Floats:
     # A column that is cut at its next lower value loses so much.
     lost = totals.copy()
     lost[:, :-1] -= np.arange(1, len(clipped)) * descending[:, 1:]
-    nearest: Floats = np.minimum(clipped, column_heights(totals, lost, budget))
-    return nearest
+    return np.asarray(np.minimum(clipped, column_heights(totals, lost, budget)))
 
 
 @compiled()

@@ -39,17 +39,11 @@ NONE = np.zeros(0)
 
 
 def interior_point(
-    dual: InfinitePushDual,
-    tol: float,
-    max_iter: int,
-    callback: Callback | None = None,
-    start: DualSolution | None = None,
+    dual: InfinitePushDual, tol: float, max_iter: int, callback: Callback | None, start: DualSolution | None
 ) -> tuple[DualSolution, int]:
     """Return dual variables whose relative gap is at most ``tol``, and the number of iterations.
 
-    The first working set are the highest-scored negatives of ``start``, which is feasible. An iteration forms
-    and factors a matrix of d + 1 rows in O((I + J) d^2) operations, I and J being the sizes of the working
-    sets; every restricted problem reads all rows a few times.
+    With working sets of I and J rows an iteration takes O((I + J) d^2) operations.
     """
     model, sample = dual.model, dual.sample
     if not isinstance(model, LinearModel):
@@ -137,11 +131,7 @@ class Shrinking:
         return variables
 
     def check_and_update(self, margins: Floats, tolerance: float) -> bool:
-        """Return whether fixing costs little at the margins of all positives; otherwise free more of them.
-
-        The sample gives way to the positives nearest to the margin. Later all that are fixed at the wrong
-        bound become free: each time the optimum rises towards that of the whole problem.
-        """
+        """Return whether fixing costs little at the margins of all positives; otherwise free more of them."""
         if not self._chosen:
             self._chosen = True
             self.free = _smallest(np.abs(margins - 1.0), self._n_free)
@@ -151,6 +141,7 @@ class Shrinking:
             wrong[self.free] = 0.0
             if float(self._C @ wrong) <= tolerances.SHRINKING_TOLERANCE * tolerance:
                 return True
+            # Each time the optimum rises towards that of the whole problem.
             self.free = np.union1d(self.free, np.flatnonzero(wrong))
         self.fixed[self.free] = 0.0
         self.free_C = self._C[self.free]
@@ -280,10 +271,7 @@ class _RestrictedProblem:
     # Overflow makes a step that is not finite, which ends the iterations.
     @np.errstate(all="ignore")
     def solve(self, tol: float, cheap_tol: float, max_iter: int) -> int:
-        """Iterate until the complementarity is within ``tol`` of the objective; return the iterations.
-
-        Then iterate further, to ``cheap_tol``, as long as rounding allows progress.
-        """
+        """Iterate to a relative complementarity of ``tol``, and on to ``cheap_tol`` while rounding allows."""
         least, n_stalled = np.inf, 0
         for iteration in range(max_iter):
             gap = self.iterate.complementarity
@@ -310,9 +298,8 @@ class _RestrictedProblem:
                 step = self._direction(tolerances.PLAIN_CENTRING * gap / count)
             if not all(np.isfinite(part).all() for part in step):
                 return iteration
-            self.iterate = self.iterate.after(
-                step, tolerances.BOUNDARY_FRACTION * self.iterate.max_length(step)
-            )
+            length = tolerances.BOUNDARY_FRACTION * self.iterate.max_length(step)
+            self.iterate = self.iterate.after(step, length)
         return max_iter
 
     def _set_residuals(self) -> None:
@@ -344,10 +331,8 @@ class _RestrictedProblem:
         self._positive_weights, self._negative_weights = 1.0 / resistance, beta / below
         n_features = len(w)
         matrix = np.zeros((n_features + 1, n_features + 1))
-        for rows, weights in (
-            (self._positives, self._positive_weights),
-            (self._negatives, self._negative_weights),
-        ):
+        classes = (self._positives, self._positive_weights), (self._negatives, self._negative_weights)
+        for rows, weights in classes:
             matrix[:-1, :-1] += _weighted_gram(rows, weights)
             matrix[-1, :-1] -= rows.T @ weights
             matrix[-1, -1] += weights.sum()
@@ -372,12 +357,9 @@ class _RestrictedProblem:
         negative_aims = self._residual_below + to_below / now.beta
         weighted_positives = self._positive_weights * positive_aims
         weighted_negatives = self._negative_weights * negative_aims
-        right = np.append(
-            -self._residual_w
-            + self._positives.T @ weighted_positives
-            - self._negatives.T @ weighted_negatives,
-            -self._residual_t - weighted_positives.sum() + weighted_negatives.sum(),
-        )
+        in_w = -self._residual_w + self._positives.T @ weighted_positives
+        in_w -= self._negatives.T @ weighted_negatives
+        right = np.append(in_w, -self._residual_t - weighted_positives.sum() + weighted_negatives.sum())
         move = self._scale * scipy.linalg.cho_solve(self._cholesky, self._scale * right, check_finite=False)
         w, t = move[:-1], float(move[-1])
         alpha = self._positive_weights * (positive_aims - (self._positives @ w - t))

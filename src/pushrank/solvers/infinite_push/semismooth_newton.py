@@ -35,11 +35,7 @@ from pushrank.solvers.result import Callback, Certificate
 
 
 def semismooth_newton(
-    dual: InfinitePushDual,
-    tol: float,
-    max_iter: int,
-    callback: Callback | None = None,
-    start: DualSolution | None = None,
+    dual: InfinitePushDual, tol: float, max_iter: int, callback: Callback | None, start: DualSolution | None
 ) -> tuple[DualSolution, int]:
     """Return dual variables whose relative gap is at most ``tol``, and the number of iterations."""
     model = dual.model
@@ -150,14 +146,9 @@ class _ProximalProblem:
         dual, sample = self._dual, self._dual.sample
         positive_scores, negative_scores = sample.gather(scores)
         alpha, beta = sample.gather(self._centre)
-        return sample.scatter(
-            *project_to_feasible(
-                alpha + self._sigma * (1.0 - positive_scores),
-                beta + self._sigma * negative_scores,
-                dual.upper_bound,
-                1.0 / (1.0 + self._sigma * dual.quadratic),
-            )
-        )
+        alpha, beta = alpha + self._sigma * (1.0 - positive_scores), beta + self._sigma * negative_scores
+        rates = 1.0 / (1.0 + self._sigma * dual.quadratic)
+        return sample.scatter(*project_to_feasible(alpha, beta, dual.upper_bound, rates))
 
     def _newton_direction(self) -> Floats:
         """Return an approximate solution of the Newton system by preconditioned conjugate gradients."""
@@ -175,18 +166,14 @@ class _ProximalProblem:
         else:
             # Dense rows are less a constant, which the projection onto equal sums makes irrelevant.
             dense = self._model.rows(inside)
-            scores_of, sums_of, squares = (
-                partial(np.matmul, dense),
-                partial(np.matmul, dense.T),
-                weights @ dense**2,
-            )
+            scores_of, sums_of = partial(np.matmul, dense), partial(np.matmul, dense.T)
+            squares = weights @ dense**2
         # Rounding can make the variance of a column negative.
         diagonal = 1.0 + np.maximum(squares - sums_of(weights) ** 2 / total, 0.0)
 
         def hessian_product(direction: Floats) -> Floats:
             scores = scores_of(direction)
-            product: Floats = direction + sums_of(weights * (scores - weights @ scores / total))
-            return product
+            return direction + sums_of(weights * (scores - weights @ scores / total))
 
         return newton_direction(
             hessian_product, self.gradient, diagonal, tolerances.CG_TOLERANCE, tolerances.MAX_CG_PRODUCTS
@@ -239,12 +226,8 @@ def accelerated_gradient(
         lipschitz *= tolerances.LIPSCHITZ_DECAY
         while True:
             step = 1.0 / lipschitz
-            following = _Iterate.at(
-                dual,
-                *project_to_feasible(
-                    ahead.alpha - step * gradient_a, ahead.beta - step * gradient_b, dual.upper_bound
-                ),
-            )
+            moved_a, moved_b = ahead.alpha - step * gradient_a, ahead.beta - step * gradient_b
+            following = _Iterate.at(dual, *project_to_feasible(moved_a, moved_b, dual.upper_bound))
             da, db = following.alpha - ahead.alpha, following.beta - ahead.beta
             length = float(da @ da + db @ db)
             moved = dual.model.squared_norm(following.coef - ahead.coef, following.scores - ahead.scores)
@@ -253,13 +236,10 @@ def accelerated_gradient(
                 break
             lipschitz = max(tolerances.LIPSCHITZ_GROWTH * lipschitz, curvature / length)
         # Where momentum leads away from the optimum it starts again from zero.
-        uphill = (
-            gradient_a @ (following.alpha - iterate.alpha) + gradient_b @ (following.beta - iterate.beta)
-            > 0.0
-        )
+        rise = gradient_a @ (following.alpha - iterate.alpha) + gradient_b @ (following.beta - iterate.beta)
         momentum_before, momentum = momentum, 0.5 + 0.5 * np.sqrt(1.0 + 4.0 * momentum**2)
         ahead = following.extrapolated(iterate, (momentum_before - 1.0) / momentum)
-        if uphill:
+        if rise > 0.0:
             ahead, momentum = following, 1.0
         iterate = following
         certificate = dual.certificate(iterate.alpha, iterate.coef, iterate.scores)

@@ -23,17 +23,9 @@ from pushrank.solvers.result import Callback, Certificate
 
 
 def smo(
-    dual: InfinitePushDual,
-    tol: float,
-    max_iter: int,
-    callback: Callback | None = None,
-    start: DualSolution | None = None,
+    dual: InfinitePushDual, tol: float, max_iter: int, callback: Callback | None, start: DualSolution | None
 ) -> tuple[DualSolution, int]:
-    """Return dual variables whose relative gap is at most ``tol``, and the number of iterations.
-
-    An iteration is as many steps as there are rows; a step costs O(n), and two kernel columns unless they are
-    kept. The least recently used columns are dropped when the model's memory is full.
-    """
+    """Return dual variables of a relative gap of at most ``tol``, and the iterations, of n steps in O(n)."""
     model = dual.model
     if not isinstance(model, KernelModel):
         raise TypeError("smo works on kernels; use the interior point method for a linear model.")
@@ -92,8 +84,7 @@ class _State:
         highest = np.argpartition(np.where(can_rise, -rates, np.inf), last)[: last + 1]
         lowest = np.argpartition(np.where(can_fall, rates, np.inf), last)[: last + 1]
         rows: NDArray[np.intp] = np.unique(np.concatenate([highest, lowest]))
-        movable: NDArray[np.intp] = rows[can_rise[rows] | can_fall[rows]]
-        return movable
+        return rows[can_rise[rows] | can_fall[rows]]
 
 
 class _ColumnCache:

@@ -254,19 +254,15 @@ def _bad_row_error(rows: LabelledRows, numbers: NDArray[np.intp]) -> BadRowError
         remedy = "scale the features."
         if max_weight > np.abs(values).max():
             remedy = f"sample_weight reaches {max_weight:g}: divide it by a constant."
-        return BadRowError(
-            max(int(numbers[0]), 0),
-            "Input X: ",
-            f" or one of its batch has a score, or leads to a weight, beyond the range of floats; {remedy}",
+        fault = (
+            f" or one of its batch has a score, or leads to a weight, beyond the range of floats; {remedy}"
         )
+        return BadRowError(max(int(numbers[0]), 0), "Input X: ", fault)
     worst = int(np.argmin(finite_rows))
     column = int(np.argmin(finite[worst]))
     what = "NaN" if np.isnan(values[worst, column]) else "infinity"
-    return BadRowError(
-        int(numbers[worst]),
-        "Input X: ",
-        f" contains {what} in column {column}; impute it or leave the row out. The model is unchanged.",
-    )
+    fault = f" contains {what} in column {column}; impute it or leave the row out. The model is unchanged."
+    return BadRowError(int(numbers[worst]), "Input X: ", fault)
 
 
 # A saved ranker can go on learning, so that its file holds the learner.

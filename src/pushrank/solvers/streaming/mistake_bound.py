@@ -21,12 +21,7 @@ from pushrank._numeric import Floats
 from pushrank._parallel import compiled
 from pushrank.objectives.precision_at_k import AVG, MAX, evaluate_surrogate, resolve_k_within
 from pushrank.solvers.streaming.learner import LabelledRows, StreamLearner
-from pushrank.solvers.streaming.updates import (
-    PERCEPTRON_AVG,
-    PERCEPTRON_MAX,
-    gather_batch,
-    new_scratch,
-)
+from pushrank.solvers.streaming.updates import PERCEPTRON_AVG, PERCEPTRON_MAX, gather_batch, new_scratch
 
 BOUNDING_SURROGATE = {PERCEPTRON_AVG: AVG, PERCEPTRON_MAX: MAX}
 """The surrogate whose loss bounds the mistakes of each update: theorems 7 and 9."""
@@ -114,14 +109,10 @@ def total_loss(scores, positive, sample_weight, batches, rule, surrogate):
             rows, positive, sample_weight, batches.single, scratch
         )
         if positive_weight > 0.0 and negative_weight > 0.0:
-            value, _ = evaluate_surrogate(
-                surrogate,
-                scratch.scores[:size],
-                scratch.positive[:size],
-                scratch.sample_weight[:size],
-                resolve_k_within(rule.k, rule.counted, positive_weight),
-                scratch.slope[:size],
-            )
+            k = resolve_k_within(rule.k, rule.counted, positive_weight)
+            is_positive, weights = scratch.positive[:size], scratch.sample_weight[:size]
+            in_batch, slope = scratch.scores[:size], scratch.slope[:size]
+            value, _ = evaluate_surrogate(surrogate, in_batch, is_positive, weights, k, slope)
             total += value
     return total
 

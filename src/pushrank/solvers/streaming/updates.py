@@ -135,8 +135,7 @@ class State(NamedTuple):
     @property
     def iterate(self) -> Floats:
         """The last coefficients."""
-        last: Floats = self.read("scale") * self.coef
-        return last
+        return self.read("scale") * self.coef
 
     @property
     def mean(self) -> Floats:
@@ -178,10 +177,7 @@ def learn_batches(
 
 @compiled(fastmath=ANY_ORDER)
 def run_batches(dense, sparse, positive, sample_weight, batches, rule, surrogate, state, mistakes_path):
-    """Do the work of :func:`learn_batches` on rows that are either dense or sparse, the other being None.
-
-    The surrogate of a perceptron is None, too.
-    """
+    """Do the work of :func:`learn_batches`; either the dense or the sparse rows are None."""
     # The record is a view: what is assigned to its fields is written to the state.
     counts = state.counts[0]
     starts = batches.starts
