@@ -96,9 +96,8 @@ def test_rows_far_from_the_threshold_change_nothing(kind, parameters, monkeypatc
     share = {"tau": 0.05, "beta": 3.0} if kind is PatMat else {"k": 0.1}
     ranker = kind(C=10.0, tol=1e-6, **parameters, **share)
     whole = ranker.fit(X, y).primal_objective_
-    for module in ("threshold", "smoothing"):
-        monkeypatch.setattr(f"pushrank.solvers.{module}.MANY_ROWS", 1000)
-    monkeypatch.setattr("pushrank.solvers.smoothing.SPREAD_ROWS", 300)
+    monkeypatch.setattr("pushrank.solvers.tolerances.MANY_ROWS", 1000)
+    monkeypatch.setattr("pushrank.solvers.tolerances.SPREAD_ROWS", 300)
     for rows, w in ((X, None), (sp.csr_array(X), None), (X, rng.integers(0, 3, len(y)).astype(float))):
         ranker.fit(rows, y, w)
         assert ranker.converged_

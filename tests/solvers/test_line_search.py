@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pushrank.solvers.line_search import MAX_TRIALS, armijo_step, exact_step
+from pushrank.solvers.line_search import armijo_step, exact_step
+from pushrank.solvers.tolerances import MAX_TRIALS
 
 
 def counting(slope):

@@ -49,8 +49,8 @@ def test_a_fit_that_starts_from_some_of_the_rows_ends_at_the_optimum_of_all(
     weights = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
     ranker = PushRanker(loss, LargestShare(share), alpha=0.05, tol=1e-5, positive=positive)
     whole = [ranker.fit(X, y, w).primal_objective_ for w in (None, weights)]
-    monkeypatch.setattr("pushrank.solvers.smoothing.MANY_ROWS", 1000)
-    monkeypatch.setattr("pushrank.solvers.smoothing.SPREAD_ROWS", 500)
+    monkeypatch.setattr("pushrank.solvers.tolerances.MANY_ROWS", 1000)
+    monkeypatch.setattr("pushrank.solvers.tolerances.SPREAD_ROWS", 500)
     for rows, w, expected in ((X, None, whole[0]), (sp.csr_array(X), None, whole[0]), (X, weights, whole[1])):
         ranker.fit(rows, y, w)
         assert ranker.converged_

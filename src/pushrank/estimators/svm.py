@@ -66,7 +66,7 @@ from pushrank.solvers.infinite_push import (
 )
 from pushrank.solvers.infinite_push.gradient_projection import infinite_push_by_pairs, rank_svm_by_pairs
 from pushrank.solvers.newton import certified_lbfgs, functional_newton
-from pushrank.solvers.result import CertifiedSolution, squared_hinge_certificate
+from pushrank.solvers.result import CertifiedSolution
 
 LOSSES = ("hinge", "squared_hinge")
 MEASURES = ("precision", "prbep", "partial_auc")
@@ -414,13 +414,9 @@ class RankSVM(CertifiedMixin, BaseEstimator):
         if self.loss == "hinge":
             risk = partial(self._pair_objective().plane, sample)
             return cutting_plane(risk, model, C, callback, start, **limits(self))
-        objective = self._pair_objective()
-        certify = partial(squared_hinge_certificate, model, sample, C)
         newton: Any = certified_lbfgs if isinstance(model, LinearModel) else functional_newton
-        coef, certificate, n_iter = newton(
-            objective, model, sample, C, certify, callback=callback, start=start, **limits(self)
-        )
-        return CertifiedSolution(coef, certificate, n_iter, coef)
+        solution: CertifiedSolution = newton(model, sample, C, callback, start, **limits(self))
+        return solution
 
     def _pair_objective(self) -> PushObjective:
         return PushObjective(self.loss, scale="mean")

@@ -102,10 +102,8 @@ class PartialAUC(ScoreSurrogate):
     def plane(self, sample: Sample, scores: Floats) -> tuple[float, Floats, float]:
         """Return value, subgradient, and the value at zero scores of the plane that they make."""
         s, t = sample.gather(scores)
-        weights = [
-            np.ones(len(rows)) if given is None else given
-            for rows, given in ((s, sample.positive_weights), (t, sample.negative_weights))
-        ]
+        by_class = sample.positive_weights, sample.negative_weights
+        weights = [np.ones(len(x)) if w is None else w for x, w in zip((s, t), by_class, strict=True)]
         in_tpr = LargestShare(1.0 - self.min_tpr).multipliers(-s, weights[0])
         in_fpr = self.max_fpr * LargestShare(self.max_fpr).multipliers(t, weights[1])
         slope = np.zeros(sample.n_rows)
@@ -155,10 +153,8 @@ def _tight(
     through, short = positive_weights * crossed, positive_weights * ~crossed
     ascending = np.argsort(s)
     reach = [np.searchsorted(s[ascending], t + margin, side="left") for margin in (1.0, 0.0)]
-    within_reach, below = (
-        np.append(0.0, np.cumsum(weights[ascending]))[ends]
-        for weights, ends in zip((through, short), reach, strict=True)
-    )
+    sums = (np.append(0.0, np.cumsum(weights[ascending])) for weights in (through, short))
+    within_reach, below = (running[ends] for running, ends in zip(sums, reach, strict=True))
     of_negatives = np.empty_like(t)
     of_negatives[order] = counted * within_reach + before * (through.sum() + below)
     return value, of_positives, of_negatives, float(through @ n_within)

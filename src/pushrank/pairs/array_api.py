@@ -161,12 +161,10 @@ class ArraySample(TwoClassSample):
         kinds = (is_positive & counted, ~is_positive & counted, ~counted)
         rows = [xp.nonzero(kind)[0] for kind in kinds]
         check_both_classes(rows[0].shape[0], rows[1].shape[0])
-        positive_weights, negative_weights = (
-            None if weights is None else xp.take(weights, rows[c], axis=0) for c in (0, 1)
-        )
+        counted_weights = [None if weights is None else xp.take(weights, rows[c], axis=0) for c in (0, 1)]
         # The inverse of a permutation is its argsort.
         order = xp.argsort(xp.concat(rows))
-        return cls(is_positive.shape[0], rows[0], rows[1], positive_weights, negative_weights, order)
+        return cls(is_positive.shape[0], rows[0], rows[1], counted_weights[0], counted_weights[1], order)
 
     def gather(self, values: Any) -> ByClass:
         xp = namespace(values)

@@ -112,8 +112,7 @@ class RowSource(FeatureSpace, ABC):
     def highest_positives(self, coef: Floats, total: Any, scores: Floats | None = None) -> Self:
         """Return the rows with no other positives than the highest, of a total weight; ties share it equally.
 
-        Rows in memory may be of query groups, each with a total weight of its own.
-        ``scores`` are those of the rows by the coefficients, where they lie in memory and are at hand.
+        In memory each query group has a total of its own, and the ``scores`` of the rows may be at hand.
         """
 
     @abstractmethod

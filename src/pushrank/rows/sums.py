@@ -117,10 +117,7 @@ class PriceSums(NamedTuple):
 def price_sums(
     blocks: Blocks, coef: Floats, price: Price, log_total: float, code: int, with_rows: bool
 ) -> PriceSums:
-    """Return the sums over the class ``code``, whose log inner sums are those of ``log_total`` and the score.
-
-    The scores of positives are negated: they are then the outer rows of a pull.
-    """
+    """Return the sums over a class, whose log inner sums are ``log_total`` plus the (negated) score."""
     shift, totals, rows = -np.inf, np.zeros(3), np.zeros((2, len(coef) if with_rows else 0))
     for block in blocks:
         log_sums, weights, outer = _outer_rows(block, block.scores(coef), log_total, code)
@@ -293,10 +290,8 @@ def two_sum_push(
     signed[inner], signed[outer] = -sign * powers[0], sign * powers[1]
     sums = partial(softmax_sums, coef=coef, powers=signed, with_rows=with_rows)
     log_sums, means = combined_softmax(source.map(sums))
-    weights: Any = (
-        RowWeights(((power, SoftmaxWeights(code, signed[code], log_sums[code])),))
-        for power, code in zip(powers, (inner, outer), strict=True)
-    )
+    by_code = [SoftmaxWeights(code, signed[code], log_sums[code]) for code in (inner, outer)]
+    weights: Any = (RowWeights((term,)) for term in zip(powers, by_code, strict=True))
     rows = ByClass(-means[inner], means[outer])
     return SummedPush(float(np.sum(log_sums / np.abs(signed))), rows, ByClass(*weights))
 

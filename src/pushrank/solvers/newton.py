@@ -27,8 +27,9 @@ import scipy.linalg
 from scipy.optimize import nnls
 
 from pushrank._numeric import Floats
-from pushrank.models import KernelModel, LinearModel
+from pushrank.models import KernelModel, LinearModel, Model
 from pushrank.objectives import PushObjective
+from pushrank.objectives.evaluation import ObjectiveEvaluation
 from pushrank.pairs import Sample
 from pushrank.prices import Power
 from pushrank.rows import MemoryRows
@@ -38,7 +39,9 @@ from pushrank.solvers.gradient import lbfgs
 from pushrank.solvers.line_search import armijo_step
 from pushrank.solvers.preconditioning import can_whiten, newton_direction, units_at_zero
 from pushrank.solvers.problem import Point, Problem, linear_problem
-from pushrank.solvers.result import Callback, Certificate, Result, offset_callback, scaled_callback
+from pushrank.solvers.result import Callback, Certificate, CertifiedSolution, Result, offset_callback
+
+SQUARED_HINGE = PushObjective("squared_hinge", scale="mean")
 
 
 def newton(
@@ -202,27 +205,45 @@ def _lower_end(reached: Result, end: Result) -> Result:
     return replace(end, objective_path=np.append(reached.objective_path, lower)) if len(lower) else reached
 
 
+def squared_hinge_certificate(
+    model: Model, sample: Sample, C: float, coef: Floats, scores: Floats, at_point: ObjectiveEvaluation
+) -> Certificate:
+    r"""Return the objective of the squared hinge, and the dual at the variables that the margins suggest.
+
+    With :math:`a = 2 C \pi (1 - m)_+` for a pair of margin m and fraction :math:`\pi` of all weight, the dual
+    is the sum of a, less that of :math:`a^2 / 4 C \pi`, less half the squared norm of the combination of
+    pairs.
+    """
+    gradient = at_point.gradient()
+    combined = -C * model.rmatvec(sample.scatter(*gradient))
+    # The combination of pairs that belongs to these variables is the minimiser of the Lagrangian.
+    norm = model.squared_norm(combined)
+    primal = 0.5 * model.squared_norm(coef, scores) + C * at_point.value
+    # The slopes of a pair's loss are a / C and its negative: those of the worse rows add up to all a / C.
+    dual = C * (float(gradient.negatives.sum()) - at_point.value) - 0.5 * norm
+    return Certificate(float(primal), max(float(dual), 0.0))
+
+
 def functional_newton(
-    objective: PushObjective,
     model: KernelModel,
     sample: Sample,
     C: float,
-    certify: Callable[[Floats, Floats], Certificate],
+    callback: Callback | None,
+    start: Floats | None,
+    *,
     tol: float,
     max_iter: int,
-    callback: Callback | None = None,
-    start: Floats | None = None,
-) -> tuple[Floats, Certificate, int]:
-    """Return coefficients whose relative gap is at most ``tol``, their certificate, and the Newton steps."""
+) -> CertifiedSolution:
+    """Minimise the squared hinge of the pairs until the relative gap is at most ``tol``."""
     coef = np.zeros(model.n_rows) if start is None else start.copy()
-    point = FunctionPoint(objective, model, sample, C, coef, model.scores(coef))
+    point = FunctionPoint(model, sample, C, coef, model.scores(coef))
     iteration = 0
     while True:
-        certificate = certify(point.coef, point.scores)
+        certificate = squared_hinge_certificate(model, sample, C, point.coef, point.scores, point.evaluation)
         if callback is not None and iteration:
             callback(iteration, objective=certificate.primal, gap=certificate.gap)
         if certificate.gap <= tol or iteration == max_iter:
-            return point.coef, certificate, iteration
+            return CertifiedSolution(point.coef, certificate, iteration, point.coef)
         # Far from the minimum a rough direction is as good as an exact one.
         accuracy = min(tolerances.FORCING, np.sqrt(certificate.gap))
         gradient = point.gradient()
@@ -231,7 +252,7 @@ def functional_newton(
         accepted = armijo_step(point.line(direction, direction_scores), point.value, slope)
         # Rounding then lets no step descend.
         if accepted is None:
-            return point.coef, certificate, iteration
+            return CertifiedSolution(point.coef, certificate, iteration, point.coef)
         point = accepted[1]
         iteration += 1
 
@@ -240,7 +261,6 @@ def functional_newton(
 class FunctionPoint:
     """The risk, weighed by C, and half the squared norm at a function in the space of a kernel."""
 
-    objective: PushObjective
     model: KernelModel
     sample: Sample
     C: float
@@ -249,17 +269,17 @@ class FunctionPoint:
 
     def __post_init__(self) -> None:
         """Evaluate the risk."""
-        self._evaluation = self.objective.evaluation(self.sample, self.scores)
+        self.evaluation = SQUARED_HINGE.evaluation(self.sample, self.scores)
         half_norm = 0.5 * self.model.squared_norm(self.coef, self.scores)
-        self.value = half_norm + self.C * self._evaluation.value
+        self.value = half_norm + self.C * self.evaluation.value
 
     def gradient(self) -> Floats:
         """Return the coefficients of the gradient in the inner product of the space."""
-        return self.coef + self.C * self.sample.scatter(*self._evaluation.gradient())
+        return self.coef + self.C * self.sample.scatter(*self.evaluation.gradient())
 
     def curved(self, direction_scores: Floats) -> Floats:
         """Return the coefficients of C times the Hessian of the risk times a function."""
-        product = self._evaluation.hessian_product(self.sample.gather(direction_scores))
+        product = self.evaluation.hessian_product(self.sample.gather(direction_scores))
         return self.C * self.sample.scatter(*product)
 
     def line(self, direction: Floats, direction_scores: Floats) -> Callable[[float], FunctionPoint]:
@@ -295,27 +315,23 @@ def _conjugate_gradients(
 
 
 def certified_lbfgs(
-    objective: PushObjective,
     model: LinearModel,
     sample: Sample,
     C: float,
-    certify: Callable[..., Certificate],
+    callback: Callback | None,
+    start: Floats | None,
+    *,
     tol: float,
     max_iter: int,
-    callback: Callback | None = None,
-    start: Floats | None = None,
-) -> tuple[Floats, Certificate, int]:
-    """Return coefficients whose relative gap is at most ``tol``, their certificate, and the iterations.
-
-    ``certify`` is given coefficients, the scores of all rows, and the objective at these.
-    """
-    problem = linear_problem(objective, MemoryRows(model, sample), 1.0 / C)
+) -> CertifiedSolution:
+    """Minimise the squared hinge of the pairs until the relative gap is at most ``tol``."""
+    problem = linear_problem(SQUARED_HINGE, MemoryRows(model, sample), 1.0 / C)
     first = np.zeros(model.n_features) if start is None else start
     certificate: Certificate | None = None
 
     def certified(coef: Floats) -> Certificate:
         point = problem.scored(coef)
-        return certify(coef, point.scores, point.evaluation)
+        return squared_hinge_certificate(model, sample, C, coef, point.scores, point.evaluation)
 
     def proven(coef: Floats) -> bool:
         nonlocal certificate
@@ -323,7 +339,7 @@ def certified_lbfgs(
         return certificate.gap <= tol
 
     # The certificate is of the problem times C.
-    scaled = scaled_callback(callback, C)
+    scaled = offset_callback(callback, 0, C)
     result = lbfgs(problem, first, tolerances.SMALL_GRADIENT, max_iter, scaled, proven)
     coef, n_iter = result.coef, result.n_iter
     # The last certificate that L-BFGS asked for is that of its end only where it converged.
@@ -339,4 +355,4 @@ def certified_lbfgs(
         if not closer.gap < certificate.gap:
             break
         coef, certificate, n_iter = moved, closer, n_iter + 1
-    return coef, certificate, n_iter
+    return CertifiedSolution(coef, certificate, n_iter, coef)

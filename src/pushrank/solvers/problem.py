@@ -273,9 +273,8 @@ class ScoredPoint:
     def line(self, direction: Floats) -> Callable[[float], ScoredPoint]:
         """Return the function from a step along a direction to the point there."""
         change = self._rows.scores(direction)
-        return lambda step: ScoredPoint(
-            self.problem, self.coef + step * direction, self.scores + step * change
-        )
+        coef, scores = self.coef, self.scores
+        return lambda step: ScoredPoint(self.problem, coef + step * direction, scores + step * change)
 
 
 class SummedPoint:

@@ -6,10 +6,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from pushrank._numeric import Floats
-from pushrank.models import Model
-from pushrank.objectives import PushObjective
-from pushrank.objectives.evaluation import ObjectiveEvaluation
-from pushrank.pairs import Sample
 from pushrank.solvers.tolerances import TINY, VALUE_ROUNDING
 
 PUSH_LESS = (
@@ -54,32 +50,6 @@ class Certificate:
         )
 
 
-def squared_hinge_certificate(
-    model: Model,
-    sample: Sample,
-    C: float,
-    coef: Floats,
-    scores: Floats,
-    at_point: ObjectiveEvaluation | None = None,
-) -> Certificate:
-    r"""Return the objective of the squared hinge, and the dual at the variables that the margins suggest.
-
-    With :math:`a = 2 C \pi (1 - m)_+` for a pair of margin m and fraction :math:`\pi` of all weight, the dual
-    is the sum of a, less that of :math:`a^2 / 4 C \pi`, less half the squared norm of the combination of
-    pairs.
-    """
-    if at_point is None:
-        at_point = PushObjective("squared_hinge", scale="mean").evaluation(sample, scores)
-    gradient = at_point.gradient()
-    combined = -C * model.rmatvec(sample.scatter(*gradient))
-    # The combination of pairs that belongs to these variables is the minimiser of the Lagrangian.
-    norm = model.squared_norm(combined)
-    primal = 0.5 * model.squared_norm(coef, scores) + C * at_point.value
-    # The slopes of a pair's loss are a / C and its negative: those of the worse rows add up to all a / C.
-    dual = C * (float(gradient.negatives.sum()) - at_point.value) - 0.5 * norm
-    return Certificate(float(primal), max(float(dual), 0.0))
-
-
 class CertifiedSolution(NamedTuple):
     """The end of a solver that stops on the duality gap.
 
@@ -101,18 +71,13 @@ class Callback(Protocol):
         """Show an iteration: ``objective`` and ``gradient``, ``objective`` and ``gap``, or others."""
 
 
-def offset_callback(callback: Callback | None, before: int) -> Callback | None:
-    """Return a callback of iterations that come after so many others."""
+def offset_callback(callback: Callback | None, before: int, factor: float = 1.0) -> Callback | None:
+    """Return a callback of iterations that come after so many others, which shows a multiple of values."""
     if callback is None:
         return None
-    return lambda iteration, /, **shown: callback(before + iteration, **shown)
-
-
-def scaled_callback(callback: Callback | None, factor: float) -> Callback | None:
-    """Return a callback that shows a multiple of all values."""
-    if callback is None:
-        return None
-    return lambda iteration, /, **shown: callback(iteration, **{k: factor * v for k, v in shown.items()})
+    return lambda iteration, /, **shown: callback(
+        before + iteration, **{name: factor * value for name, value in shown.items()}
+    )
 
 
 @dataclass(frozen=True, eq=False)

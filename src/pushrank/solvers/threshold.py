@@ -16,10 +16,10 @@ from pushrank.models import LinearModel
 from pushrank.objectives.threshold import ThresholdEvaluation, ThresholdObjective
 from pushrank.pairs import BipartiteSample, Sample
 from pushrank.rows import MemoryRows
+from pushrank.solvers import tolerances
 from pushrank.solvers.problem import ScoresProblem
-from pushrank.solvers.result import Callback, Certificate, CertifiedSolution, offset_callback, scaled_callback
+from pushrank.solvers.result import Callback, Certificate, CertifiedSolution, offset_callback
 from pushrank.solvers.smoothing import part_of, smoothing, spread_part
-from pushrank.solvers.tolerances import MANY_ROWS, MAX_PART_COPIED, PART_TOLERANCE
 
 # The rows at the threshold are likely to stay among this multiple of them while the scores change.
 REACH = 1.5
@@ -67,7 +67,7 @@ def minimise_above_threshold(
     Of many rows the positives and those near the threshold are copied, and solved for alone.
     """
     total, kept = objective.total(sample), sample.class_codes == 1
-    if model.n_rows < MANY_ROWS or model.in_row_space:
+    if model.n_rows < tolerances.MANY_ROWS or model.in_row_space:
         first = np.zeros(model.n_features) if start is None else start
         return _solve(objective, total, model, sample, C, callback, first, tol, max_iter)
     coef, dual, n_iter = start, 0.0, 0
@@ -86,7 +86,7 @@ def minimise_above_threshold(
             return CertifiedSolution(coef, certificate, n_iter, coef)
         reach = int(REACH * np.count_nonzero(at_point.slopes[sample.negatives] > 0.0))
         negatives = None
-        if coef.any() and reach + np.count_nonzero(kept) <= MAX_PART_COPIED * model.n_rows:
+        if coef.any() and reach + np.count_nonzero(kept) <= tolerances.MAX_PART_COPIED * model.n_rows:
             negatives = sample.negatives[np.argpartition(-scores[sample.negatives], reach)[:reach]]
         # What is solved next takes the place of what was held of all rows.
         del at_point, scores
@@ -94,9 +94,8 @@ def minimise_above_threshold(
             break
         kept[negatives] = True
         shifted, left = offset_callback(callback, n_iter), max_iter - n_iter
-        found = _solve(
-            objective, total, *part_of(model, sample, kept), C, shifted, coef, PART_TOLERANCE * tol, left
-        )
+        accuracy = tolerances.PART_TOLERANCE * tol
+        found = _solve(objective, total, *part_of(model, sample, kept), C, shifted, coef, accuracy, left)
         coef, dual, n_iter = found.coef, found.certificate.dual, n_iter + found.n_iter
     left = max(1, max_iter - n_iter)
     found = _solve(objective, total, model, sample, C, offset_callback(callback, n_iter), coef, tol, left)
@@ -119,7 +118,7 @@ def _solve(
     objective: Any = RoundedThreshold(risk, total / sum(sample.class_weights))
     problem = ScoresProblem(objective, MemoryRows(model, sample), 1.0 / C)
     # The certificate is of the problem times C.
-    scaled = scaled_callback(callback, C)
+    scaled = offset_callback(callback, 0, C)
     result = smoothing(problem, start, tol, max_iter, scaled, objective.rounded)
     bounds: Any = result.certificate
     certificate = Certificate(C * bounds.primal, C * bounds.dual)

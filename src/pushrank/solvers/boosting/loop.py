@@ -109,16 +109,14 @@ class History(EarlyStopping):
 
 @dataclass
 class BoostingState:
-    """A run between two rounds; ``scores`` of the training rows and ``weights`` change in place.
-
-    ``best_scores`` and ``best_random_state`` are those after the round with the best validation score.
-    """
+    """A run between two rounds; ``scores`` of the training rows and ``weights`` change in place."""
 
     scores: Floats
     weights: Floats
     evaluation: Evaluation
     random_state: np.random.RandomState
     history: History = field(default_factory=History)
+    # After the round with the best validation score.
     best_scores: Floats | None = None
     best_random_state: dict[str, object] | None = None
 

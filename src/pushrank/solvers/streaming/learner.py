@@ -241,10 +241,7 @@ class StreamLearner:
 
 
 def _bad_row_error(rows: LabelledRows, numbers: NDArray[np.intp]) -> BadRowError:
-    """Return the error for a batch: its first value that is not finite, or else what is too large.
-
-    ``numbers`` are those of the rows in the chunk; rows of an earlier chunk have negative ones.
-    """
+    """Return the error for a batch: its first value that is not finite, or else what is too large."""
     values = rows.X.toarray() if sp.issparse(rows.X) else rows.X
     # Finite features with a score that is not finite are too large, or have too large weights.
     finite = np.isfinite(values)
@@ -257,6 +254,7 @@ def _bad_row_error(rows: LabelledRows, numbers: NDArray[np.intp]) -> BadRowError
         fault = (
             f" or one of its batch has a score, or leads to a weight, beyond the range of floats; {remedy}"
         )
+        # Rows of an earlier chunk have negative numbers.
         return BadRowError(max(int(numbers[0]), 0), "Input X: ", fault)
     worst = int(np.argmin(finite_rows))
     column = int(np.argmin(finite[worst]))
