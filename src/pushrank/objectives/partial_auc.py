@@ -97,6 +97,7 @@ class PartialAUC(ScoreSurrogate):
             )
 
     def evaluation(self, sample: Sample, scores: Floats) -> tuple[float, Floats]:
+        """Return value and subgradient for a sample of two classes and checked scores."""
         return self.plane(sample, scores)[:2]
 
     def plane(self, sample: Sample, scores: Floats) -> tuple[float, Floats, float]:

@@ -464,6 +464,7 @@ class PrecisionAtK(ScoreSurrogate):
         check_surrogate(self.surrogate)
 
     def evaluation(self, sample: Sample, scores: Floats) -> tuple[float, Floats]:
+        """Return value and subgradient for a sample of two classes and checked scores."""
         positive = np.zeros(sample.n_rows, dtype=bool)
         positive[sample.positives] = True
         weights = sample.row_weights

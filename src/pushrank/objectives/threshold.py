@@ -192,6 +192,7 @@ class ThresholdObjective(ScoreSurrogate):
                 raise ValueError(f"{name} must be one of {list(names)}, got {value!r}.")
 
     def evaluation(self, sample: Sample, scores: Floats) -> tuple[float, Floats]:
+        """Return value and subgradient for a sample of two classes and checked scores."""
         return self.plane(sample, scores)[:2]
 
     def plane(self, sample: Sample, scores: Floats) -> tuple[float, Floats, float]:
