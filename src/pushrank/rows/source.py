@@ -160,15 +160,18 @@ class OuterRows(RowSource):
         """Return what a method of ``Block`` returns for coefficients, of rows none of which is trimmed."""
 
     def map(self, function: Callable[[Blocks], Part]) -> list[Part]:
+        """Return the function of the blocks of each chunk, in order."""
         # Only the function goes to the rows, and the cut with it: two numbers and the coefficients.
         if self.trimming is not None:
             function = partial(map_trimmed, function=function, trimming=self.trimming)
         return self.map_all(function)
 
     def score_parts(self, coef: NDArray[np.floating]) -> ValueParts:
+        """Return the scores by coefficients of the features, in their dtype, with the rows' weights."""
         return self.value_parts(Block.raw_scores, coef)
 
     def highest_positives(self, coef: Floats, total: Any, scores: Floats | None = None) -> Self:  # noqa: ARG002
+        """Return the rows with no other positives than the highest, of a total weight; ties share equally."""
         chosen = copy(self)
         negated_scores = self.value_parts(Block.negated_positive_scores, coef)
         chosen.trimming = Trimming(coef, highest_cut(negated_scores, total))
@@ -176,10 +179,12 @@ class OuterRows(RowSource):
         return chosen
 
     def same_positives(self, other: Self) -> bool:
+        """Return whether the same positives have the same weights."""
         same = partial(are_trimmed_equally, trimming=self.trimming, other=other.trimming)
         return all(self.map_all(same))
 
     def trimmed_positives(self) -> NDArray[np.intp] | None:
+        """Return the numbers of the positives that do not count in full."""
         parts = self.map_all(partial(trimmed_in_chunk, trimming=self.trimming))
         return np.flatnonzero(np.concatenate(parts))
 
