@@ -22,29 +22,21 @@ from pushrank.pairs.samples import ByClass
 
 # A bin has two rows and four probes for each class.
 ROWS_PER_BIN = 12
-
 # With fewer rows for each row that represents them, the bins cost about as much as they save.
 MIN_COMPRESSION = 2
-
 # Bins that are wider, for a larger error, save nothing.
 MAX_ERROR = 1e-5
-
 # Many kinks in a bin add up to cubic terms of this multiple of the accuracy.
 MAX_CUBE_OF_KINKS = 30.0
-
 # Relative weight of a probe row: it samples the gradient without changing the objective.
 PROBE = 1e-30
-
 # An error below this part of the largest gradient of a class changes no sum of gradients.
 NEGLIGIBLE = 1e-16
-
 # Below this variance, in half-widths of a bin, skewness is the rounding of a row that hardly moves.
 MIN_VARIANCE = 1e-9
-
 # The steepness assumed of a loss with kinks, where its second derivative jumps: in bins this narrow many
 # kinks act like slopes, also for scores in single precision.
 KINK_STEEPNESS = 32.0
-
 NODES = np.polynomial.chebyshev.chebpts1(4)
 POWERS_OF_VALUES = np.linalg.inv(np.vander(NODES, increasing=True)).T
 

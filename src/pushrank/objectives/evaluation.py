@@ -80,10 +80,7 @@ class PushEvaluation:
         return ByClass(*self._sums.majoriser(*self._total[1:4]))
 
     def pair_weights(self, outputs: ByClass) -> tuple[float, float, float]:
-        r"""Return the weights of the pairs that a ranker in {0, 1} orders rightly, wrongly, and not at all.
-
-        On the log scale of RankBoost's objective they are the paper's :math:`d_+, d_-, d_0`.
-        """
+        """Return the weights of the pairs that a ranker in {0, 1} orders rightly, wrongly, and not at all."""
         # For the exponential loss d ln h_k / d s_i is minus the part of pair (i, k) in h_k.
         zeros, gradient = np.zeros_like(outputs.negatives), self._total.gradient
         ones_part = -self._sums.jacobian_product(outputs.positives, zeros)

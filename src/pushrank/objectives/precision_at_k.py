@@ -40,9 +40,8 @@ def resolve_k_within(k, counted, positive_weight):
 class TopRows(NamedTuple):
     """The rows of a class, with the highest in front; of the negatives, lower ones may be left out.
 
-    The first ``n_top`` of ``rows`` are the highest, in order. ``weights``, shape (n_top,), say how much
-    of each of these counts: all of its weight, except for the last one. ``class_weight`` is the weight of all
-    rows.
+    The first ``n_top`` of ``rows`` are the highest, in order. ``weights``, shape (n_top,), say how much of
+    each of these counts: all, except for the last one. ``class_weight`` is the weight of all rows.
     """
 
     rows: NDArray[np.int64]
@@ -90,22 +89,18 @@ def evaluate_surrogate(surrogate, scores, positive, sample_weight, k, slope):
     """Write a subgradient; return the surrogate, and the weight of negatives among the first k of all."""
     slope[:] = 0.0
     negatives, positives, mistakes = select_top(scores, positive, sample_weight, k)
-    return add_subgradient(surrogate, scores, sample_weight, negatives, positives, k, slope), mistakes
-
-
-@compiled()
-def add_subgradient(surrogate, scores, sample_weight, negatives, positives, k, slope):
-    """Add a subgradient to a slope and return the surrogate, from the highest rows of either class."""
     if surrogate == STRUCT:
-        return _struct(scores, sample_weight, slope, negatives, positives, k)
-    if surrogate == RAMP:
+        value = _struct(scores, sample_weight, slope, negatives, positives, k)
+    elif surrogate == RAMP:
         # The highest negative is paired with the lowest of the k highest positives.
         rows, weights = positives.rows[: positives.n_top][::-1].copy(), positives.weights[::-1].copy()
-        return _paired_hinges(scores, slope, negatives, rows, weights, positives.n_top)
-    if surrogate == MAX:
+        value = _paired_hinges(scores, slope, negatives, rows, weights, positives.n_top)
+    elif surrogate == MAX:
         count, weights = highest(scores, sample_weight, positives.rows, k, -1.0)
-        return _paired_hinges(scores, slope, negatives, positives.rows, weights, count)
-    return _average(scores, sample_weight, slope, negatives, positives, k)
+        value = _paired_hinges(scores, slope, negatives, positives.rows, weights, count)
+    else:
+        value = _average(scores, sample_weight, slope, negatives, positives, k)
+    return value, mistakes
 
 
 @compiled()

@@ -172,15 +172,6 @@ expansion = lru_cache(maxsize=64)(Expansion)
 
 
 @compiled()
-def extent(scores, per_width):
-    """Return the numbers of the lowest and the highest bin."""
-    lowest, highest = np.inf, -np.inf
-    for i in range(len(scores)):
-        lowest, highest = min(lowest, scores[i]), max(highest, scores[i])
-    return np.rint(lowest * per_width), np.rint(highest * per_width)
-
-
-@compiled()
 def assign(scores, per_width, lowest, bins, local, used):
     """Write the bin of each score, counted from the lowest, and its local coordinate; mark the bins used."""
     for i in range(len(scores)):
@@ -327,7 +318,7 @@ class Bins:
         per_width = 1.0 / width
         # A table of all bins between the ends numbers them without sorting.
         if len(starts) == 2:
-            lowest, highest = extent(scores, per_width)
+            lowest, highest = np.rint(scores.min() * per_width), np.rint(scores.max() * per_width)
             if highest - lowest < 4 * len(scores) + tolerances.MIN_TABLE_BINS:
                 codes, local = np.empty(len(scores), dtype=np.int32), np.empty(len(scores))
                 used = np.zeros(int(highest - lowest) + 1, dtype=bool)

@@ -45,10 +45,7 @@ class InnerSums(Protocol):
 def log_inner_sums(
     loss: Loss, sample: Sample, scores: Floats, accuracy: float = tolerances.ACCURACY
 ) -> InnerSums:
-    """Return the inner sums of a loss at finite scores, by the fastest way that its declared form allows.
-
-    The accuracy is the relative error of the sums of an analytic loss; all others are exact up to rounding.
-    """
+    """Return the inner sums of a loss at finite scores, by the fastest way that its declared form allows."""
     positive_scores, negative_scores = sample.gather(scores)
     if loss.factorises:
         return FactorisedSums(sample, positive_scores, negative_scores)

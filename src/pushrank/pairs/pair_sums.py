@@ -16,11 +16,7 @@ VALUE, SLOPE, CURVATURE = range(3)
 
 
 class PairSums(ABC):
-    """Log inner sums of any loss, from two kinds of weighted sums of it and its derivatives over pairs.
-
-    ``s`` are the scores of the positives, ``w`` their weights, None if all are one; ``t`` those of the
-    negatives.
-    """
+    """Log inner sums of any loss, from two kinds of weighted sums of it and its derivatives over pairs."""
 
     def __init__(
         self, loss: Loss, positive_scores: Floats, negative_scores: Floats, weights: Floats | None

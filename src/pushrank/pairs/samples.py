@@ -246,10 +246,7 @@ class BipartiteSample(TwoClassSample):
 
 @dataclass(frozen=True, eq=False)
 class RankSample(TwoClassSample):
-    """Two classes in which every positive is compared with all rows, itself included: with its Rank.
-
-    The negatives of the sample are all rows of positive weight, so that a positive is among both.
-    """
+    """Two classes in which every positive is compared with all rows, itself included: with its Rank."""
 
     @classmethod
     def from_classes(cls, sample: Sample) -> RankSample:

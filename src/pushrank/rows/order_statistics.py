@@ -57,10 +57,7 @@ class OrderStatistic(NamedTuple):
 
 
 def order_statistic(values: ValueParts, dtype: DTypeLike, target: float) -> OrderStatistic:
-    """Return the smallest value that, with all smaller ones, has the weight ``target`` or more.
-
-    Where all weigh less than the target, it is the largest value.
-    """
+    """Return the smallest value that, with all smaller ones, weighs ``target`` or more, else the largest."""
     if isinstance(values, InOnePart) and values.values.weights is None:
         return _selected(values.values.values, target)
     width = 8 * np.dtype(dtype).itemsize

@@ -128,10 +128,7 @@ def cutting_plane(
 
 
 class _Evaluation(NamedTuple):
-    """The objective at coefficients, the gradient of the risk in the scores, and that plane's offset.
-
-    Trials of a line search hold no scores, which follow from those of its ends.
-    """
+    """The objective at coefficients, the gradient of the risk in the scores, and that plane's offset."""
 
     coef: Floats
     scores: Floats
@@ -166,6 +163,7 @@ def _line_search(
         rest = 1.0 - step
         loss, gradient, offset = risk(scores_at(step))
         norm = rest**2 * best.squared_norm + 2.0 * rest * step * product + step**2 * end.squared_norm
+        # A trial holds no scores, which follow from those of the ends.
         coef = rest * best.coef + step * end.coef
         return _Evaluation(coef, np.empty(0), norm, gradient, offset, 0.5 * norm + C * loss)
 

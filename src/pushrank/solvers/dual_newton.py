@@ -127,9 +127,7 @@ class WeightsDual:
         taken = heavy if n_heavy < tolerances.MAX_HEAVY_PART * len(weights) else np.arange(len(weights))
         system = NewtonSystem(self, taken, weights, residuals, alpha)
         solution = None if len(self.known) else system.by_conjugate_gradients(n_products)
-        if solution is None:
-            if n_heavy > tolerances.MAX_FACTORED_ROWS:
-                return None
+        if solution is None and n_heavy <= tolerances.MAX_FACTORED_ROWS:
             taken = self.know(heavy)
             system = NewtonSystem(self, taken, weights, residuals, alpha)
             solution = system.by_factor(self.products)

@@ -82,9 +82,7 @@ def whitening(moments: ClassMoments, alpha: float, scales: Floats) -> Preconditi
             factor = scipy.linalg.cholesky(curvature, lower=True, check_finite=False)
             break
     solve = partial(scipy.linalg.solve_triangular, factor, lower=True, check_finite=False)
-    return Preconditioner(
-        lambda v: solve(v, trans=1) / scales, lambda coef_gradient: solve(coef_gradient / scales)
-    )
+    return Preconditioner(lambda v: solve(v, trans=1) / scales, lambda gradient: solve(gradient / scales))
 
 
 def can_whiten(problem: Problem) -> bool:

@@ -41,10 +41,7 @@ NONE = np.zeros(0)
 def interior_point(
     dual: InfinitePushDual, tol: float, max_iter: int, callback: Callback | None, start: DualSolution | None
 ) -> tuple[DualSolution, int]:
-    """Return dual variables whose relative gap is at most ``tol``, and the number of iterations.
-
-    With working sets of I and J rows an iteration takes O((I + J) d^2) operations.
-    """
+    """Return dual variables whose relative gap is at most ``tol``, and the number of iterations."""
     model, sample = dual.model, dual.sample
     if not isinstance(model, LinearModel):
         raise TypeError("the interior point method needs a linear model; use smo for kernels.")

@@ -207,7 +207,11 @@ def run_batches(dense, sparse, positive, sample_weight, batches, rule, surrogate
         else:
             value, mistakes = evaluate_surrogate(surrogate, scores, is_positive, weights, k, slope)
         mistakes_path[number] = mistakes
-        count_mistakes(counts, mistakes, k, min(k, negative_weight))
+        counts.mistakes += mistakes
+        counts.max_mistakes += min(k, negative_weight)
+        counts.mistake_rates += mistakes / k
+        counts.max_k = max(counts.max_k, k)
+        counts.n_steps += 1.0
         # the structural surrogate may be zero where its slope is not
         if value != 0.0 or rule.update == STRUCT:
             step = -1.0 / counts.scale
@@ -307,16 +311,6 @@ def evaluate_perceptron(update, scores, positive, sample_weight, k, slope):
             n_missed = positives.class_weight - k + mistakes
             add_missed_positives(slope, sample_weight, positives, k - mistakes, -mistakes / n_missed)
     return mistakes
-
-
-@compiled(fastmath=ANY_ORDER, inline="always")
-def count_mistakes(counts, mistakes, k, max_mistakes):
-    """Add a batch that has both classes to the counts."""
-    counts.mistakes += mistakes
-    counts.max_mistakes += max_mistakes
-    counts.mistake_rates += mistakes / k
-    counts.max_k = max(counts.max_k, k)
-    counts.n_steps += 1.0
 
 
 @compiled(fastmath=ANY_ORDER)
