@@ -1,8 +1,23 @@
 """Ranking objectives as functions of the score vector."""
 
 from pushrank.objectives.partial_auc import PartialAUC
-from pushrank.objectives.precision_at_k import PrecisionAtK
+from pushrank.objectives.precision_at_k import (
+    PrecisionAtK,
+    prec_at_k_avg,
+    prec_at_k_max,
+    prec_at_k_ramp,
+    prec_at_k_struct,
+)
 from pushrank.objectives.push import PushObjective
 from pushrank.objectives.threshold import ThresholdObjective
 
-__all__ = ["PartialAUC", "PrecisionAtK", "PushObjective", "ThresholdObjective"]
+__all__ = [
+    "PartialAUC",
+    "PrecisionAtK",
+    "PushObjective",
+    "ThresholdObjective",
+    "prec_at_k_avg",
+    "prec_at_k_max",
+    "prec_at_k_ramp",
+    "prec_at_k_struct",
+]

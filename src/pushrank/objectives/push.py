@@ -339,7 +339,7 @@ class PushObjective:
         return checked_on_host(y, scores, sample_weight) if on_host else _on_device(y, scores, sample_weight)
 
 
-@shared_docs_from(PARAGRAPHS)
+@shared_docs
 class ScoreSurrogate(ABC):
     """A function of the scores of two classes that has subgradients alone."""
 
