@@ -9,7 +9,8 @@ import typer
 
 from pushrank.cli import options
 from pushrank.cli.errors import InputError, refusing, say, warn
-from pushrank.cli.options import MeasureConfig, OneByOne, ScoreConfig, TextFormat, WatchConfig, check_columns
+from pushrank.cli.options import MeasureConfig, OneByOne, ScoreConfig, WatchConfig, check_columns
+from pushrank.cli.text_format import TextFormat
 from pushrank.cli.write import PROGRAMS_WRITTEN, REPORTS_WRITTEN, TABLES_WRITTEN, check_output, writing
 
 
@@ -126,9 +127,9 @@ def evaluate(
     """
     config.check(model, data)
     check_columns(data, text_format, config, model=model, label=label)
+    from pushrank.cli.loading import load_model
     from pushrank.cli.measure import show_measures
     from pushrank.cli.promises import SEEN
-    from pushrank.cli.saved import load_model
 
     saved = load_model(model)
     how = {"drop_unlabelled": drop_unlabelled}

@@ -20,9 +20,9 @@ from pushrank.cli.errors import InputError, say
 from pushrank.cli.features import FeatureSource
 from pushrank.cli.header import listed
 from pushrank.cli.model import SavedModel, fit_pipeline
-from pushrank.cli.options import TextFormat
 from pushrank.cli.report import write_comparison_report
 from pushrank.cli.screen import print_comparison
+from pushrank.cli.text_format import TextFormat
 from pushrank.cli.write import MODELS_WRITTEN, REPORTS_WRITTEN, TABLES_WRITTEN, check_output, write_table
 from pushrank.model_selection.comparison import TOGETHER
 

@@ -22,9 +22,9 @@ from pushrank.cli.errors import InputError, refusing, warn
 from pushrank.cli.features import FeatureSource, LabelledFeatures, read_features
 from pushrank.cli.header import listed
 from pushrank.cli.model import N_INNER_FOLDS, make_model, make_ranking_pipelines, members_among
-from pushrank.cli.options import TextFormat, option
 from pushrank.cli.screen import progress, share_of_rows
 from pushrank.cli.table import Kind
+from pushrank.cli.text_format import TextFormat, option
 from pushrank.held_out import Plan, can_split, check_classes, part_of_budget
 from pushrank.model_selection.compare import (
     LINEAR_CHOSEN,

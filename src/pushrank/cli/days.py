@@ -15,7 +15,8 @@ from pushrank.cli.comparison import Compared
 from pushrank.cli.errors import refusing
 from pushrank.cli.fit import reference_of
 from pushrank.cli.header import file_kind
-from pushrank.cli.options import TextFormat, words_of
+from pushrank.cli.options import words_of
+from pushrank.cli.text_format import TextFormat
 from pushrank.cli.write import TABLES_WRITTEN
 from pushrank.held_out import Rows
 from pushrank.metrics import PeriodMeasurement

@@ -10,7 +10,7 @@ import pushrank
 from pushrank._bounds import check_number
 from pushrank.cli.errors import InputError, check_exists, refusing
 from pushrank.cli.header import read_header
-from pushrank.cli.options import DEFAULT_FORMAT
+from pushrank.cli.text_format import DEFAULT_FORMAT
 
 FILES = ("fit", "measure", "compare", "report")
 """The commands whose options stand where they learn: their first argument is a file."""

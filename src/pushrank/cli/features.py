@@ -22,9 +22,9 @@ from pushrank.cli.columns import (
 )
 from pushrank.cli.errors import InputError, say, warn
 from pushrank.cli.labels import LabelledRows, label_rows
-from pushrank.cli.options import TextFormat, option
 from pushrank.cli.read import read_table
 from pushrank.cli.table import Kind
+from pushrank.cli.text_format import TextFormat, option
 from pushrank.held_out import Rows
 
 

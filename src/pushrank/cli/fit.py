@@ -32,8 +32,8 @@ from pushrank.cli.model import (
     make_ranking_pipelines,
     models_with,
 )
-from pushrank.cli.options import TextFormat, option
 from pushrank.cli.screen import fitting
+from pushrank.cli.text_format import TextFormat, option
 from pushrank.cli.write import MODELS_WRITTEN, check_output
 from pushrank.held_out import Plan, Rows, check_classes, fit_parts, model_scores, record_warnings
 from pushrank.monitoring import Reference

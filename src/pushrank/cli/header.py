@@ -15,12 +15,10 @@ import zlib
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from pushrank.cli.errors import InputError
-
-if TYPE_CHECKING:
-    from pushrank.cli.options import TextFormat
+from pushrank.cli.text_format import TextFormat
 
 STANDARD_STREAM = Path("-")
 # What messages call the file whose name is "-".

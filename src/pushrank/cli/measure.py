@@ -23,11 +23,12 @@ from pushrank.cli.alerts import Alert
 from pushrank.cli.errors import InputError, refusing, warn
 from pushrank.cli.features import LabelledSource
 from pushrank.cli.labels import LabelledRows, label_rows
-from pushrank.cli.options import MeasureConfig, TextFormat, numbers_of
+from pushrank.cli.options import MeasureConfig, numbers_of
 from pushrank.cli.promises import Promises, promises_of
 from pushrank.cli.read import read_table
 from pushrank.cli.screen import console, grid_of, share_of_rows
 from pushrank.cli.table import Kind
+from pushrank.cli.text_format import TextFormat
 from pushrank.cli.write import (
     versions,
     write_figure,

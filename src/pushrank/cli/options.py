@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
@@ -15,6 +15,7 @@ from pushrank._bounds import UNITS
 from pushrank._io import read_facts
 from pushrank.cli.errors import FIT_FIRST, InputError, check_exists
 from pushrank.cli.header import DATE_PART, STANDARD_STREAM, read_header
+from pushrank.cli.text_format import TextFormat, option
 from pushrank.cli.write import FIGURES_WRITTEN, REPORTS_WRITTEN, RESULTS_WRITTEN, check_output
 
 if TYPE_CHECKING:
@@ -89,10 +90,10 @@ def check_columns(
     if model is not None and (facts := read_facts(model).get("facts")):
         header.check_model_columns(facts["numeric"] + facts["categorical"])
     named = [(name, getattr(group, name, None)) for group in groups for name in COLUMNS]
-    for option, names in [*others.items(), *named]:
+    for kind, names in [*others.items(), *named]:
         for name in [names] if isinstance(names, str) else names or ():
             if not DATE_PART.fullmatch(name):
-                header.check(name, option)
+                header.check(name, kind)
 
 
 Model = Annotated[Path, typer.Argument(help="A model that pushrank fit saved.", callback=check_model)]
@@ -120,41 +121,6 @@ Force = Annotated[
 ]
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
-
-
-def option(text: str, *names: str, default: Any = None, **more: Any) -> Any:
-    """Return a field that is an option, with its help, and its names where they are not the field's."""
-    return field(default=default, metadata={"typer": typer.Option(*names, help=text, **more)})
-
-
-@dataclass(frozen=True)
-class TextFormat:
-    """How a text file is written, where not in UTF-8, with decimal points, and names in the first line."""
-
-    separator: str | None = option(
-        "Column separator: one character or tab; by default found among , ; tab and | (.tsv: tab).",
-        parser=lambda text: "\t" if text in ("tab", "\\t") else text,
-        metavar="CHARACTER",
-    )
-    encoding: str | None = option("File encoding of text files, such as cp1252; by default utf-8.")
-    decimal: str | None = option("Decimal mark of text files; by default a point.")
-    thousands: str | None = option("Thousands separator of text files, as in 1,025; by default none.")
-    units: str | None = option("Signs to ignore in numbers, as '$%' in $12.50 and 57.2%; by default none.")
-    na_values: list[str] | None = option(
-        "A text that stands for a missing value, such as -; may be repeated."
-    )
-    skip_rows: int = option("Lines above the column names to skip.", default=0, min=0)
-    no_header: bool = option(
-        "The first row holds no names; columns are called 1, 2, ...", "--no-header", default=False
-    )
-
-    @property
-    def stated(self) -> dict[str, Any]:
-        """The options that were given, None where one was not."""
-        return {name: value or None for name, value in vars(self).items()}
-
-
-DEFAULT_FORMAT = TextFormat()
 
 
 @dataclass(frozen=True)

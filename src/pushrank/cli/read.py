@@ -34,8 +34,8 @@ from pushrank.cli.header import (
     read_head,
     separator_hint,
 )
-from pushrank.cli.options import DEFAULT_FORMAT, TextFormat
 from pushrank.cli.table import FLOAT, LIBSVM_LABEL, TEXT, Table, as_text
+from pushrank.cli.text_format import DEFAULT_FORMAT, TextFormat
 
 READABLE = (
     "CSV, TSV and other separated text (.csv, .tsv, .txt, also with .gz or .zip; - is standard input), "

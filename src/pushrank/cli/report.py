@@ -11,7 +11,7 @@ from pushrank.cli.columns import MAX_CATEGORIES
 from pushrank.cli.comparison import Compared, ComparisonConfig, run_comparison
 from pushrank.cli.errors import say
 from pushrank.cli.features import FeatureSource, LabelledFeatures
-from pushrank.cli.options import TextFormat
+from pushrank.cli.text_format import TextFormat
 from pushrank.cli.write import REPORTS_WRITTEN, check_output, versions, write_page
 from pushrank.report import ReportData, sentences
 

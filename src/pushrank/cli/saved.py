@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 from pushrank._io import read_facts
 from pushrank.cli.alerts import Alert
 from pushrank.cli.columns import check_magnitudes, feature_matrix, row_hashes
-from pushrank.cli.options import DEFAULT_FORMAT, TextFormat
 from pushrank.cli.read import read_rows
 from pushrank.cli.table import Column, Table
+from pushrank.cli.text_format import DEFAULT_FORMAT, TextFormat
 from pushrank.interop.scorer import Scorer
 
 if TYPE_CHECKING:
     from pushrank.cli.labels import LabelledRows
-    from pushrank.cli.model import SavedModel
 
 
 def fingerprint(features: Any) -> str:
@@ -107,15 +106,3 @@ class NotedModel(RowScorer):
     def scores_of(self, features: Any) -> NDArray[np.float64]:
         """Return the score of every row of a matrix that has some."""
         return self.scorer.decision_function(features)
-
-
-def load_model(path: Path) -> NotedModel | SavedModel:
-    """Return a model by what its file notes, or whole where that is not enough."""
-    return NotedModel.load(path) or load_whole(path)
-
-
-def load_whole(path: Path) -> SavedModel:
-    """Return a model with its pipeline, whose libraries take seconds to import."""
-    from pushrank.cli.model import SavedModel
-
-    return SavedModel.load(path)

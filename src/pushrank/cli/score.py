@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 
 from pushrank.cli.errors import InputError, refusing, say
 from pushrank.cli.header import STANDARD_STREAM, file_kind
-from pushrank.cli.options import OneByOne, ScoreConfig, TextFormat
-from pushrank.cli.saved import RowScorer, load_model, load_whole
+from pushrank.cli.loading import load_model, load_whole
+from pushrank.cli.options import OneByOne, ScoreConfig
+from pushrank.cli.saved import RowScorer
 from pushrank.cli.table import Kind, Table
+from pushrank.cli.text_format import DEFAULT_FORMAT, TextFormat
 from pushrank.cli.write import write_table
 
 if TYPE_CHECKING:
@@ -55,7 +57,7 @@ def write_ranked(
         hits_at = promises.of_lists[""].hits_at if promises else np.asarray
         results["promised_hits"] = hits_at(results["rank"])
     is_same_kind = file_kind(config.output) == file_kind(table.path)
-    write_table(_beside(results, rows), config.output, table.text_format if is_same_kind else None)
+    write_table(_beside(results, rows), config.output, table.text_format if is_same_kind else DEFAULT_FORMAT)
     where = "on standard output" if piped else f"in {config.output}"
     say(f"{len(order):,} of {len(table):,} rows, best first, {where}.", err=piped)
     if saved.alert is not None and one_by_one.alert is None:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from pushrank.cli.errors import InputError
 from pushrank.cli.header import DATE_PART, Header
-from pushrank.cli.options import DEFAULT_FORMAT, TextFormat
+from pushrank.cli.text_format import DEFAULT_FORMAT, TextFormat
 
 LIBSVM_LABEL = "label"
 TEXT = pd.ArrowDtype(pa.string())

@@ -9,9 +9,10 @@ from pushrank import monitoring
 from pushrank.cli.errors import InputError, refusing, warn
 from pushrank.cli.labels import labels_so_far
 from pushrank.cli.model import SavedModel
-from pushrank.cli.options import TextFormat, WatchConfig
+from pushrank.cli.options import WatchConfig
 from pushrank.cli.saved import fingerprint
 from pushrank.cli.screen import console, grid_of
+from pushrank.cli.text_format import TextFormat
 from pushrank.cli.write import versions, write_page
 from pushrank.report import WatchData
 

@@ -19,11 +19,10 @@ from typing import TYPE_CHECKING, Any
 from pushrank._io import atomic_write
 from pushrank.cli.errors import InputError, warn
 from pushrank.cli.header import SEPARATORS, SHEETS, STANDARD_STREAM, file_kind, open_file
+from pushrank.cli.text_format import DEFAULT_FORMAT, TextFormat
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from pushrank.cli.options import TextFormat
 
 MODELS_WRITTEN = (".skops",)
 PROGRAMS_WRITTEN = (".py",)
@@ -127,13 +126,12 @@ def versions() -> str:
     return f"{packages}, Python {platform.python_version()}"
 
 
-def write_table(frame: pd.DataFrame, path: Path, text_format: TextFormat | None = None) -> None:
+def write_table(frame: pd.DataFrame, path: Path, text_format: TextFormat = DEFAULT_FORMAT) -> None:
     """Write rows to a file by its extension, whole or not at all, and text in a format."""
-    stated = vars(text_format) if text_format else {}
-    separator = stated.get("separator") or SEPARATORS.get(file_kind(path), ",")
+    separator = text_format.separator or SEPARATORS.get(file_kind(path), ",")
     if path.suffix.lower() not in (".parquet", *SHEETS):
         _warn_of_formulas(frame)
-    written = {"decimal": stated.get("decimal") or ".", "encoding": stated.get("encoding") or "utf-8"}
+    written = {"decimal": text_format.decimal or ".", "encoding": text_format.encoding or "utf-8"}
     if path == STANDARD_STREAM:
         frame.to_csv(sys.stdout, sep=separator, index=False, **written)
         return

@@ -1,0 +1,23 @@
+"""Saved models: by what their files note, where that is enough to score by, or whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pushrank.cli.saved import NotedModel
+
+if TYPE_CHECKING:
+    from pushrank.cli.model import SavedModel
+
+
+def load_model(path: Path) -> NotedModel | SavedModel:
+    """Return a model by what its file notes, or whole where that is not enough."""
+    return NotedModel.load(path) or load_whole(path)
+
+
+def load_whole(path: Path) -> SavedModel:
+    """Return a model with its pipeline, whose libraries take seconds to import."""
+    from pushrank.cli.model import SavedModel
+
+    return SavedModel.load(path)

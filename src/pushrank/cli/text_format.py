@@ -1,0 +1,43 @@
+"""How a text file is written, as options say it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import typer
+
+
+def option(text: str, *names: str, default: Any = None, **more: Any) -> Any:
+    """Return a field that is an option, with its help, and its names where they are not the field's."""
+    return field(default=default, metadata={"typer": typer.Option(*names, help=text, **more)})
+
+
+@dataclass(frozen=True)
+class TextFormat:
+    """How a text file is written, where not in UTF-8, with decimal points, and names in the first line."""
+
+    separator: str | None = option(
+        "Column separator: one character or tab; by default found among , ; tab and | (.tsv: tab).",
+        parser=lambda text: "\t" if text in ("tab", "\\t") else text,
+        metavar="CHARACTER",
+    )
+    encoding: str | None = option("File encoding of text files, such as cp1252; by default utf-8.")
+    decimal: str | None = option("Decimal mark of text files; by default a point.")
+    thousands: str | None = option("Thousands separator of text files, as in 1,025; by default none.")
+    units: str | None = option("Signs to ignore in numbers, as '$%' in $12.50 and 57.2%; by default none.")
+    na_values: list[str] | None = option(
+        "A text that stands for a missing value, such as -; may be repeated."
+    )
+    skip_rows: int = option("Lines above the column names to skip.", default=0, min=0)
+    no_header: bool = option(
+        "The first row holds no names; columns are called 1, 2, ...", "--no-header", default=False
+    )
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """The options that were given, None where one was not."""
+        return {name: value or None for name, value in vars(self).items()}
+
+
+DEFAULT_FORMAT = TextFormat()
