@@ -171,18 +171,38 @@ def test_a_missing_file_is_named_before_anything_heavy_is_loaded():
 
 
 REFUSED = {
-    "fit rows.csv --label Y": "--label 'Y' is no column of rows.csv ('y' differs in case",
+    "fit rows.csv --label Y -o m.skops": "--label 'Y' is no column of rows.csv ('y' differs in case",
     "compare rows.csv --label=y --time when": (
         "--time 'when' is no column of rows.csv; it has 'a', 'b', 'y'."
     ),
     "fit rows.csv --label y --model pnrm-push": ("--model 'pnrm-push' is not known; choose one of ada-boost"),
     "fit rows.csv --label y --p 0.5": "--p must be finite and >= 1, got 0.5.",
     "fit rows.csv --label y --max-iter=0": "--max-iter must be finite and >= 1, got 0.",
+    "report rows.csv --label y -o r.html --weight B": "--weight 'B' is no column of rows.csv ('b' differs in",
+    "measure rows.csv --label y --score c": "--score 'c' is no column of rows.csv; it has 'a', 'b', 'y'.",
     "evaluate model.skops rows.csv --label Y": "--label 'Y' is no column of rows.csv ('y' differs in case",
     "watch model.skops rows.csv --time when": "--time 'when' is no column of rows.csv; it has 'a', 'b', 'y'.",
     "score model.skops rows.csv --columns c": "--columns 'c' is no column of rows.csv; it has 'a', 'b', 'y'.",
     "score model.skops less.tsv": ("less.tsv lacks the column 'a' that the model was fitted on; it has 'b',"),
 }
+
+
+def test_unknown_options_and_words_for_numbers_are_refused_before_anything_heavy_is_loaded(tmp_path):
+    (tmp_path / "rows.csv").write_text("a,y\n1,1\n")
+    commands = [
+        *(f"{name} rows.csv --no-such-option" for name in ("fit", "measure", "compare", "report")),
+        *(f"{name} rows.csv rows.csv --no-such-option" for name in ("score", "evaluate", "watch")),
+        *("export rows.csv --no-such-option", "show rows.csv --no-such-option", "demo --no-such-option"),
+        *("fit rows.csv --seed a", "compare rows.csv --folds 1", "measure rows.csv --budget 5/year"),
+    ]
+    command = [sys.executable, "-c", MISSING, *commands]
+    run = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    codes, loaded = json.loads(run.stdout.splitlines()[-1])
+    assert not {*HEAVY} & {*loaded}
+    assert codes == [2] * len(commands)
+    assert run.stderr.count("No such option: --no-such-option") == 10
+    for option in ("--seed", "--folds", "--budget"):
+        assert f"Invalid value for '{option}'" in run.stderr
 
 
 def test_words_that_cannot_be_are_refused_and_a_model_shown_before_anything_heavy_is_loaded(tmp_path):

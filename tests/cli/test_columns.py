@@ -15,7 +15,9 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from combinations import by_day
 from pushrank import PNormPush
 from pushrank.cli.model import SavedModel, make_ranking_pipelines, models_with
-from pushrank.cli.table import TEXT, Kind, Table, TextFormat
+from pushrank.cli.names import MODELS_WITH
+from pushrank.cli.table import TEXT, Kind, Table
+from pushrank.cli.text_format import TextFormat
 from tests.cli.runner import FEW, auc, call
 
 N_ROWS = 300
@@ -391,8 +393,10 @@ def test_the_top_of_the_models_at_k(tmp_path, frame):
 
 def test_the_help_names_the_models_that_have_an_option():
     shown = "".join(call("fit", "--help").stdout.split())  # lines break at hyphens, too
-    for option in ("p", "k", "C"):
-        assert f"for{models_with(option).replace(' ', '')}." in shown
+    for option, models in MODELS_WITH.items():
+        assert models == models_with(option)
+        # Help of --solver begins a sentence by "For".
+        assert f"or{models.replace(' ', '')}" in shown
     assert "boosted stumps" in " ".join(call("compare", "--help").stdout.split())
 
 

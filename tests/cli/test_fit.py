@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pushrank.cli.early import BOUNDS, model_names
 from pushrank.cli.model import MODELS, SavedModel, make_model
+from pushrank.cli.names import model_names
+from pushrank.cli.options import BOUNDS
 from tests.cli.runner import auc, call, fitted
 
 pytestmark = pytest.mark.fast

@@ -10,10 +10,11 @@ import pytest
 
 from pushrank import metrics
 from pushrank.budgets import Budget
-from pushrank.cli.features import FeatureSource, read_features
+from pushrank.cli.features import read_features
 from pushrank.cli.fit import held_out_scores
 from pushrank.cli.model import SavedModel
-from pushrank.cli.table import TextFormat
+from pushrank.cli.options import FeatureSource
+from pushrank.cli.text_format import TextFormat
 from pushrank.datasets import make_stream
 from pushrank.monitoring import Reference
 from tests.cli.runner import LABEL, call

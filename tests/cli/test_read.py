@@ -16,9 +16,10 @@ from typer.testing import CliRunner
 
 from pushrank.cli import app
 from pushrank.cli.errors import InputError
-from pushrank.cli.features import FeatureSource, read_features
+from pushrank.cli.features import read_features
+from pushrank.cli.options import FeatureSource
 from pushrank.cli.read import read_table
-from pushrank.cli.table import DEFAULT_FORMAT, TextFormat
+from pushrank.cli.text_format import DEFAULT_FORMAT, TextFormat
 from tests.cli.runner import call
 
 N_ROWS = 40

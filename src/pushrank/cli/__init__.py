@@ -1,13 +1,11 @@
-"""The command line: for people with files, not Python. One file a command."""
+"""The command line: for people with files, not Python. Its arguments and help are in commands.py."""
 
-from importlib import import_module
 from importlib.metadata import version
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from pushrank.cli.early import check_words
 from pushrank.cli.errors import exit_on_input_error
 
 __all__ = ["app"]
@@ -39,11 +37,6 @@ class Commands(TyperGroup):
         """Read the words of a command and run it."""
         super().invoke(context)
 
-    def resolve_command(self, context: Any, args: list[str]) -> Any:
-        """Return a command and its arguments, unless they can be refused at once."""
-        check_words(*args)
-        return super().resolve_command(context, args)
-
     def get_command(self, _context: Any, name: str) -> Any:
         """Return a command, or None when there is none of this name."""
         if name not in COMMANDS:
@@ -51,9 +44,8 @@ class Commands(TyperGroup):
         from pushrank.cli import commands
         from pushrank.cli.options import expand_dataclasses
 
-        command = getattr(commands, name, None) or getattr(import_module(f"pushrank.cli.{name}"), name)
         alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-        alone.command(name, context_settings=HELP)(expand_dataclasses(command))
+        alone.command(name, context_settings=HELP)(expand_dataclasses(getattr(commands, name)))
         return typer.main.get_command(alone)
 
     def format_commands(self, _context: Any, formatter: Any) -> None:

@@ -7,11 +7,38 @@ from typing import Annotated
 
 import typer
 
-from pushrank.cli import options
+from pushrank.cli import options, write
 from pushrank.cli.errors import InputError, refusing, say, warn
-from pushrank.cli.options import MeasureConfig, OneByOne, ScoreConfig, WatchConfig, check_columns
+from pushrank.cli.options import check_columns
 from pushrank.cli.text_format import TextFormat
-from pushrank.cli.write import PROGRAMS_WRITTEN, REPORTS_WRITTEN, TABLES_WRITTEN, check_output, writing
+
+
+def fit(source: options.FeatureSource, text_format: TextFormat, config: options.FitConfig) -> None:
+    """Learn to rank from a file and save the model.
+
+    Text columns are one-hot encoded (99 most frequent values; the rest share one column), missing numbers
+    take the mean, and numbers are scaled. All of this is saved with the model, so scoring needs nothing else.
+    Columns of numbers with other marks are rejected: the message says what to type. Columns of dates are left
+    out unless --date makes numbers of them. You are warned about columns that look like identifiers or give
+    the label away: leave them out with --exclude.
+
+    The default is a model that compare has in its table, with the same settings; compare says which is best
+    on your rows. With --budget N, the score is saved that N of as many rows as the data has will reach: the
+    alert threshold, by scores of rows that are held out in five parts. With --probability these scores are
+    also calibrated by a logistic curve. --model ensemble makes one list of up to eight models that compare
+    has in its table, at the price of five fits of each; its threshold takes no more.
+
+    With --budget 30/day --time COLUMN the model carries the hits a day that it promises, by scores of rows
+    later than those learnt from, and where its columns lay, in place of the threshold: pushrank watch says
+    whether both still hold, and pushrank score --alert spends the budget.
+
+    Example: pushrank fit data.csv --label fraud --positive yes --budget 100 -o model.skops
+    """
+    write.check_output(config.output, write.MODELS_WRITTEN, [source.data], force=config.force)
+    check_columns(source.data, text_format, source, config)
+    from pushrank.cli.fit import fit_model
+
+    fit_model(source, text_format, config)
 
 
 def show(
@@ -41,8 +68,8 @@ def score(
         ),
     ],
     text_format: TextFormat,
-    one_by_one: OneByOne,
-    config: ScoreConfig,
+    one_by_one: options.OneByOne,
+    config: options.ScoreConfig,
 ) -> None:
     """Write the rows best first, after their rank and score.
 
@@ -69,7 +96,7 @@ def score(
     one_by_one.check(force=config.force)
     config.check()
     inputs = [model, data, config.labelled, one_by_one.alert]
-    check_output(config.output, TABLES_WRITTEN, inputs, force=config.force)
+    write.check_output(config.output, write.TABLES_WRITTEN, inputs, force=config.force)
     check_columns(data, text_format, one_by_one, model=model, columns=config.columns)
     from pushrank.cli.score import write_ranked
 
@@ -89,13 +116,13 @@ def export(
 
     Example: pushrank export model.skops -o scoring.py
     """
-    check_output(output, PROGRAMS_WRITTEN, [model], force=force)
+    write.check_output(output, write.PROGRAMS_WRITTEN, [model], force=force)
     from pushrank.cli.model import SavedModel
     from pushrank.interop.numpy import export_numpy
 
     saved = SavedModel.load(model)
     alert_threshold = None if saved.alert is None else saved.alert.threshold
-    with refusing(f"{model}: "), writing(output):
+    with refusing(f"{model}: "), write.writing(output):
         export_numpy(saved.pipeline, output, alert_threshold=alert_threshold)
     left = "" if saved.calibrator is None else ", without its probabilities"
     say(f"{saved.name} with {saved.n_features:,} columns{left}, to be imported from {output}.")
@@ -107,7 +134,7 @@ def evaluate(
         Path, typer.Argument(help="Labelled rows that it has not seen.", callback=options.check_data)
     ],
     text_format: TextFormat,
-    config: MeasureConfig,
+    config: options.MeasureConfig,
     label: Annotated[
         str | None, typer.Option(help="The label's column, where it differs from the training data's.")
     ] = None,
@@ -153,7 +180,7 @@ def watch(
         Path, typer.Argument(help="All rows since the fit, with its columns.", callback=options.check_data)
     ],
     text_format: TextFormat,
-    config: WatchConfig,
+    config: options.WatchConfig,
 ) -> None:
     """Say whether a model in use keeps its promise, and whether the rows are still those of the fit.
 
@@ -172,12 +199,130 @@ def watch(
     """
     check_columns(data, text_format, config, model=model)
     if config.output is not None:
-        check_output(config.output, REPORTS_WRITTEN, [model, data], force=config.force)
+        write.check_output(config.output, write.REPORTS_WRITTEN, [model, data], force=config.force)
     elif config.opened:
         raise InputError("--open is for a page; say where to save it: -o PATH.")
     from pushrank.cli.watch import watch_model
 
     watch_model(model, data, text_format, config)
+
+
+def measure(
+    source: options.LabelledSource,
+    text_format: TextFormat,
+    score: Annotated[
+        list[str],
+        typer.Option(
+            help="A column of scores, the higher the better; may be repeated, then each is compared with the "
+            "first."
+        ),
+    ],
+    config: options.MeasureConfig,
+) -> None:
+    """Print how good the top of lists is, by the scores of any models, with 95 % intervals.
+
+    Rows hold their label and a column of scores for each model. The first four measures count hits in the
+    first N rows of --budget N, by default a quarter as many as there are positives. Ties count as their
+    expected value. Of several columns each is compared with the first by its hits, on the same resamples,
+    with intervals that hold together at 95 %. The last table says what is found in each tenth of a list.
+
+    The intervals come from the bootstrap (BCa) and assume independent rows: if rows come in clusters, such as
+    the visits of one patient, they are too narrow, unless --group names them. Where all or none of the first
+    rows are hits, the interval is that of Clopper and Pearson. The number of positives at the top has no
+    interval, because resampling says nothing about an extreme; nor has a measure that no resample changes.
+    A line below the table names those that have none.
+    With a million rows the intervals take from some seconds to a minute; --no-intervals leaves them out.
+
+    --promise 0.95 says how many hits the first rows of a list to come hold at least: a bound that is kept
+    with this probability, if no model has learnt from the rows and those to come are drawn alike. It promises
+    all depths at once, or that of --budget alone, which is more. --require 'precision@100>=0.6' ends with
+    exit code 1 unless that much is promised, at the level of --promise or 95 %, all requirements together.
+
+    --budget 150/day --time COLUMN counts hits in the first 150 rows of every day, or hour, week, month or
+    batch. Its intervals allow for neighbouring days that are alike. --promise is then of a coming day.
+
+    --fraction .005,.01,.02 --bedroc 20,80.5 --pairs shows enrichment factors and BEDROC at these shares and
+    rates, and the differences of all pairs; intervals of a measure's differences hold together. A table (-o
+    t.csv, t.tex) has these alone, of models and pairs. --figure draws them, with bands for the best two.
+
+    --json prints all measures, differences and tenths, to twelve digits.
+
+    Example: pushrank measure scores.csv --label fraud --score lightgbm --score push --budget 100
+    """
+    config.check(source.data)
+    check_columns(source.data, text_format, source, config, score=score)
+    from pushrank.cli.measure import measure_file
+
+    measure_file(source, text_format, score, config)
+
+
+def compare(
+    source: options.FeatureSource,
+    text_format: TextFormat,
+    config: options.ComparisonConfig,
+    output: options.CompareOutput,
+) -> None:
+    """Compare models under the same cross-validation and say which is best at the top.
+
+    Logistic regression, the P-Norm Push at several p, the IR Push and, on tables, boosted stumps, gradient
+    boosting, a random forest and LightGBM, where it is installed, see the same splits; --model chooses among
+    these and all others that fit knows. A figure is the mean over the test parts with its standard error.
+    With --budget N, models are judged by how many of the N rows acted on are hits; else by the precision
+    among the first rows, a quarter as many as there are positives. Counts are of all rows tested on. Ties
+    count as their expected value.
+
+    Parts are drawn at random, unless rows follow their only column of dates: then every part comes after the
+    rows learnt from, as with --time COLUMN. Where rows of one customer, machine or batch resemble each other,
+    say --group COLUMN; where you have test rows, --test FILE.
+
+    The best of several figures is too good, because it was chosen on the rows that it is measured on. With
+    --nested, the last row of the table is what the whole choice achieves on rows that had no part in it.
+    With V folds this takes about V times as long.
+
+    The last line is the command that fits the best model as it was compared; --save-best does it at once.
+
+    With --budget 30/day --time COLUMN, models are judged by hits a day (hour, week, month, batch), in parts
+    of whole days, with intervals that allow for neighbouring days that are alike. --save-best then takes the
+    simplest of those that may be the best, and ends with five lines: the model, hits a day, what is promised,
+    the alert threshold, whose file is written beside the model, and the commands for tomorrow.
+
+    With --json, "may_be_best" names the models that may be the best, the simplest first, at 95 %, and
+    "differences" holds by how much the best model exceeds every other one by the criterion, with intervals
+    that hold together at 95 %.
+
+    Example: pushrank compare data.csv --label fraud --budget 100
+    """
+    config.check()
+    output.check(config, source.data)
+    check_columns(source.data, text_format, source, config)
+    from pushrank.cli.compare import compare_models
+
+    compare_models(source, text_format, config, output)
+
+
+def report(
+    source: options.FeatureSource,
+    text_format: TextFormat,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to save the report (.html).")],
+    config: options.ComparisonConfig,
+    opened: options.Open = False,
+    force: options.Force = False,
+) -> None:
+    """Compare models and write one HTML file that opens anywhere, offline.
+
+    It says which model is best at the top and whether that could be chance, what a larger or smaller budget
+    would find, and which columns drive the best ranking. It shows the curves, the top rows and the rows that
+    the models disagree on. All figures are of rows that a model had not seen. With --nested it also says what
+    the choice of the model achieves on rows that had no part in it.
+
+    Example: pushrank report data.csv --label fraud --budget 100 -o report.html
+    """
+    config.check()
+    write.check_output(output, write.REPORTS_WRITTEN, [source.data, config.test], force=force)
+    check_columns(source.data, text_format, source, config)
+    from pushrank.cli.report import write_report
+
+    write_report(source, text_format, output, config, opened=opened)
 
 
 def demo() -> None:

@@ -6,88 +6,35 @@ import json
 import shlex
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-from pushrank.budgets import Budget
-from pushrank.cli import options
 from pushrank.cli.columns import excluding
-from pushrank.cli.comparison import Compared, ComparisonConfig, run_comparison
-from pushrank.cli.days import alert_state, every_day
-from pushrank.cli.early import ENSEMBLE
-from pushrank.cli.errors import InputError, say
-from pushrank.cli.features import FeatureSource
+from pushrank.cli.comparison import Compared, run_comparison
+from pushrank.cli.days import every_day
+from pushrank.cli.errors import say
 from pushrank.cli.header import listed
 from pushrank.cli.model import SavedModel, fit_pipeline
+from pushrank.cli.names import ENSEMBLE
+from pushrank.cli.options import CompareOutput, ComparisonConfig, FeatureSource, words_of
 from pushrank.cli.report import write_comparison_report
 from pushrank.cli.screen import print_comparison
 from pushrank.cli.text_format import TextFormat
-from pushrank.cli.write import MODELS_WRITTEN, REPORTS_WRITTEN, TABLES_WRITTEN, check_output, write_table
+from pushrank.cli.write import write_table
 from pushrank.model_selection.comparison import TOGETHER
 
 
-def compare(
-    source: FeatureSource,
-    text_format: TextFormat,
-    config: ComparisonConfig,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Also save the measures of every test part here.")
-    ] = None,
-    report: Annotated[
-        Path | None, typer.Option(help="Also save a report with curves and rows here (.html).")
-    ] = None,
-    opened: options.Open = False,
-    save_best: Annotated[
-        Path | None, typer.Option(help="Fit the best model to all rows and save it here (.skops).")
-    ] = None,
-    force: options.Force = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+def compare_models(
+    source: FeatureSource, text_format: TextFormat, config: ComparisonConfig, output: CompareOutput
 ) -> None:
-    """Compare models under the same cross-validation and say which is best at the top.
-
-    Logistic regression, the P-Norm Push at several p, the IR Push and, on tables, boosted stumps, gradient
-    boosting, a random forest and LightGBM, where it is installed, see the same splits; --model chooses among
-    these and all others that fit knows. A figure is the mean over the test parts with its standard error.
-    With --budget N, models are judged by how many of the N rows acted on are hits; else by the precision
-    among the first rows, a quarter as many as there are positives. Counts are of all rows tested on. Ties
-    count as their expected value.
-
-    Parts are drawn at random, unless rows follow their only column of dates: then every part comes after the
-    rows learnt from, as with --time COLUMN. Where rows of one customer, machine or batch resemble each other,
-    say --group COLUMN; where you have test rows, --test FILE.
-
-    The best of several figures is too good, because it was chosen on the rows that it is measured on. With
-    --nested, the last row of the table is what the whole choice achieves on rows that had no part in it.
-    With V folds this takes about V times as long.
-
-    The last line is the command that fits the best model as it was compared; --save-best does it at once.
-
-    With --budget 30/day --time COLUMN, models are judged by hits a day (hour, week, month, batch), in parts
-    of whole days, with intervals that allow for neighbouring days that are alike. --save-best then takes the
-    simplest of those that may be the best, and ends with five lines: the model, hits a day, what is promised,
-    the alert threshold, whose file is written beside the model, and the commands for tomorrow.
-
-    With --json, "may_be_best" names the models that may be the best, the simplest first, at 95 %, and
-    "differences" holds by how much the best model exceeds every other one by the criterion, with intervals
-    that hold together at 95 %.
-
-    Example: pushrank compare data.csv --label fraud --budget 100
-    """
-    written = ((output, TABLES_WRITTEN), (report, REPORTS_WRITTEN), (save_best, MODELS_WRITTEN))
-    for path, kinds in written:
-        if path is not None:
-            check_output(path, kinds, [source.data, config.test], force=force)
-    by_period = save_best is not None and isinstance(config.budget, Budget)
-    if save_best is not None and by_period and (state := alert_state(save_best)).exists() and not force:
-        raise InputError(f"{state} exists; to forget what was decided in it: --force.")
-    if report is None and (config.show or opened):
-        raise InputError("--show and --open are for a report; say where to save it: --report PATH.")
+    """Compare models under the same cross-validation and say which is best at the top."""
+    save_best, report, as_json = output.save_best, output.report, output.as_json
     compared = run_comparison(source, text_format, config, keep_models=report is not None)
     comparison = compared.comparison
     command = fit_command(source, text_format, config, compared, save_best or Path("model.skops"))
-    if output is not None:
-        write_table(comparison.to_frame(), output)
+    if output.output is not None:
+        write_table(comparison.to_frame(), output.output)
     if not as_json:
         print_comparison(comparison, compared.title())
         if names := compared.data.giveaways:
@@ -98,7 +45,7 @@ def compare(
     facts = {} if save_best is None else save_chosen(compared, save_best, source.data, text_format)
     lines = facts.get("sentences", [])
     if report is not None:
-        write_comparison_report(report, compared, config, opened=opened, every_day=lines)
+        write_comparison_report(report, compared, config, opened=output.opened, every_day=lines)
     if as_json:
         summary = comparison.summary() | {"fit": command}
         if facts:
@@ -151,5 +98,5 @@ def fit_command(
         "budget": compared.budget_of_rows_learnt,
         "alpha": config.alpha if has_alpha else None,
     }
-    words = ["pushrank", "fit", str(source.data), *options.words_of(given)]
+    words = ["pushrank", "fit", str(source.data), *words_of(given)]
     return shlex.join([*words, "-o", str(saved)])

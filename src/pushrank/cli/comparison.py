@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import shlex
 from concurrent.futures import BrokenExecutor
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,20 +15,19 @@ from sklearn.pipeline import Pipeline
 from pushrank import StackingRanker
 from pushrank._time import in_order
 from pushrank.budgets import Budget
-from pushrank.cli import options
 from pushrank.cli.alerts import Alert
 from pushrank.cli.errors import InputError, refusing, warn
-from pushrank.cli.features import FeatureSource, LabelledFeatures, read_features
+from pushrank.cli.features import LabelledFeatures, read_features
 from pushrank.cli.header import listed
 from pushrank.cli.model import N_INNER_FOLDS, make_model, make_ranking_pipelines, members_among
+from pushrank.cli.options import ComparisonConfig, FeatureSource, split_budget
 from pushrank.cli.screen import progress, share_of_rows
 from pushrank.cli.table import Kind
-from pushrank.cli.text_format import TextFormat, option
+from pushrank.cli.text_format import TextFormat
 from pushrank.held_out import Plan, can_split, check_classes, part_of_budget
 from pushrank.model_selection.compare import (
     LINEAR_CHOSEN,
     MAX_SLOW_ROWS,
-    POWERS,
     compare_plan,
     default_rankers,
 )
@@ -37,87 +35,31 @@ from pushrank.model_selection.comparison import TOGETHER, RankerComparison
 from pushrank.model_selection.table import budget_params, is_nested
 
 
-@dataclass(frozen=True)
-class ComparisonConfig:
-    """How models are compared: which, on which splits, and by what."""
-
-    budget: options.Budget = None
-    model: list[str] | None = option(
-        "A model to compare, by its name in fit or in the table, or lightgbm; may be repeated. By default "
-        "linear ones, boosted stumps, gradient boosting, LightGBM where it is installed and, up to 20,000 "
-        "rows, a choice among linear ones and a random forest."
-    )
-    p: list[float] | None = option("A strength of the push; may be repeated.")
-    alpha: float | None = option("The L2 strength of the rankers; by default 0.1 on tables.", min=0.0)
-    folds: int = option("Parts of the cross-validation.", default=5, min=2)
-    repeats: int = option("Repetitions of the cross-validation.", default=1, min=1)
-    indifference: float = option(
-        "Fewer hits than these make no difference to you; needs --budget.", default=0.0, min=0.0
-    )
-    seed: options.Seed = 0
-    nested: bool = option("Also choose the model inside every training part.", "--nested", default=False)
-    together: bool = option("Also measure all models together.", "--together/--no-together", default=True)
-    group: str | None = option("A column whose equal values stay in one part, such as the customer.")
-    time: str | None = option(
-        "A column of numbers or ISO dates: learn from the past, test on what comes next. By default the only "
-        "column of dates, where the rows follow it."
-    )
-    random: bool = option("Draw parts at random, though rows have times.", "--random", default=False)
-    test: Path | None = option("Labelled rows to test on; all rows of the data are then learnt from.")
-    weight: options.Weight = None
-    show: options.Show = None
-    jobs: int = option("Processes to fit models in; -1 is one for each processor.", default=1, min=-1)
-
-    @property
-    def powers(self) -> tuple[float, ...]:
-        """The strengths of the push."""
-        return tuple(self.p or POWERS)
-
-    def check(self) -> None:
-        """Raise InputError when p or alpha is out of range, or ways to split do not go together."""
-        for power in self.powers:
-            if not 1.0 <= power < np.inf:
-                raise InputError(f"--p must be finite and at least 1, got {power:g}.")
-        if self.alpha is not None and not 0.0 <= self.alpha < np.inf:
-            raise InputError(f"--alpha must be finite and at least 0, got {self.alpha:g}.")
-        if self.jobs == 0:
-            raise InputError("--jobs must be a number of processes, or -1 for one for each processor, got 0.")
-        if self.indifference and self.budget is None:
-            raise InputError("--indifference counts hits within --budget; say both.")
-        ways = [f"--{way}" for way in ("group", "time", "random", "test") if getattr(self, way)]
-        # Groups are kept apart by time, too, and where parts are drawn of them at random.
-        if len(ways) > 1 and ways not in (["--group", "--time"], ["--group", "--random"]):
-            raise InputError(f"{' and '.join(ways)} split the rows in different ways; choose one.")
-        if ways not in ([], ["--random"]) and self.repeats > 1:
-            raise InputError(f"--repeats draws other parts, but {ways[0]} says which; leave it out.")
-        if self.nested and self.test is not None:
-            raise InputError("--nested splits at random, not as --test does; leave it out.")
-
-    def models(self, plan: Plan, *, dense: bool) -> dict[str, BaseEstimator]:
-        """Return the models by name, without preprocessing."""
-        rankers, n_rows = default_rankers(self.powers, dense=dense), len(plan.rows.y)
-        if not self.model:
-            models = default_rankers(self.powers, dense=dense, n_rows=n_rows, budget=self.budget)
-            inner = [self.folds] * self.nested + [N_INNER_FOLDS]
-            if LINEAR_CHOSEN in models and not plan.can_split_again(*inner):
-                del models[LINEAR_CHOSEN]
-            if left_out := [name for name in rankers if name not in models]:
-                many = n_rows > MAX_SLOW_ROWS
-                why = "they take minutes on so many rows" if many else "there are too few rows for them"
-                names = " or ".join(f"--model {shlex.quote(name)}" for name in left_out)
-                warn(f"not compared, because {why}: {', '.join(left_out)}. To compare one: {names}.")
-            return models
-        rankers[LINEAR_CHOSEN].set_params(**budget_params(self.budget, n_rows))
-        models = {}
-        for name in self.model:
-            # A model goes by its name in fit or in the table; the P-Norm Push is one for each p.
-            begins = {"pnorm-push": "P-Norm Push, ", "top-ranker-cv": LINEAR_CHOSEN}.get(name, "\0")
-            models |= {
-                shown: model
-                for shown, model in rankers.items()
-                if shown.startswith(begins) or name in (shown, shown.lower().replace(" ", "-"))
-            } or {name: make_model(name)}
+def models_to_compare(config: ComparisonConfig, plan: Plan, *, dense: bool) -> dict[str, BaseEstimator]:
+    """Return the models by name, without preprocessing."""
+    rankers, n_rows = default_rankers(config.powers, dense=dense), len(plan.rows.y)
+    if not config.model:
+        models = default_rankers(config.powers, dense=dense, n_rows=n_rows, budget=config.budget)
+        inner = [config.folds] * config.nested + [N_INNER_FOLDS]
+        if LINEAR_CHOSEN in models and not plan.can_split_again(*inner):
+            del models[LINEAR_CHOSEN]
+        if left_out := [name for name in rankers if name not in models]:
+            many = n_rows > MAX_SLOW_ROWS
+            why = "they take minutes on so many rows" if many else "there are too few rows for them"
+            names = " or ".join(f"--model {shlex.quote(name)}" for name in left_out)
+            warn(f"not compared, because {why}: {', '.join(left_out)}. To compare one: {names}.")
         return models
+    rankers[LINEAR_CHOSEN].set_params(**budget_params(config.budget, n_rows))
+    models = {}
+    for name in config.model:
+        # A model goes by its name in fit or in the table; the P-Norm Push is one for each p.
+        begins = {"pnorm-push": "P-Norm Push, ", "top-ranker-cv": LINEAR_CHOSEN}.get(name, "\0")
+        models |= {
+            shown: model
+            for shown, model in rankers.items()
+            if shown.startswith(begins) or name in (shown, shown.lower().replace(" ", "-"))
+        } or {name: make_model(name)}
+    return models
 
 
 class Compared(NamedTuple):
@@ -162,7 +104,6 @@ def run_comparison(
     source: FeatureSource, text_format: TextFormat, config: ComparisonConfig, *, keep_models: bool
 ) -> Compared:
     """Read the rows, plan how they are split, and compare; keep fitted models for a report."""
-    config.check()
     data = read_features(
         source, text_format, weight=config.weight, group=config.group, time=config.time, test=config.test
     )
@@ -170,7 +111,7 @@ def run_comparison(
     for name in config.show or ():
         data.table.check(name, "show")
     plan = plan_of(data, config)
-    rankers = config.models(plan, dense=not data.table.is_sparse)
+    rankers = models_to_compare(config, plan, dense=not data.table.is_sparse)
     models = make_ranking_pipelines(rankers, **data.kinds, alpha=config.alpha)
     # What is named is added up; of the models by default those that differ.
     members = list(models) if config.model else members_among(models)
@@ -242,7 +183,7 @@ def plan_of(data: LabelledFeatures, config: ComparisonConfig) -> Plan:
     tested = rows.y if config.test is None else rows.y[n_learnt:]
     if isinstance(budget, Budget):
         # Rows may follow the only column of dates, which is taken then.
-        options.split_budget(budget, data.time)
+        split_budget(budget, data.time)
     elif budget is not None and budget > len(tested):
         raise InputError(f"--budget {budget} exceeds the {len(tested)} rows to test on.")
     cv: Any = folds

@@ -15,7 +15,7 @@ from pushrank.cli.comparison import Compared
 from pushrank.cli.errors import refusing
 from pushrank.cli.fit import reference_of
 from pushrank.cli.header import file_kind
-from pushrank.cli.options import words_of
+from pushrank.cli.options import alert_state, words_of
 from pushrank.cli.text_format import TextFormat
 from pushrank.cli.write import TABLES_WRITTEN
 from pushrank.held_out import Rows
@@ -26,11 +26,6 @@ from pushrank.monitoring import Reference
 
 COMING = 7
 """Hits are promised on some of so many coming periods."""
-
-
-def alert_state(model: Path) -> Path:
-    """Return where what is decided by a model's scores is kept."""
-    return model.with_suffix(".alert.json")
 
 
 def every_day(

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-import typer
 
-from pushrank.cli import options
 from pushrank.cli.columns import (
     MAX_CATEGORIES,
     MIN_ROWS_TO_WARN,
@@ -22,36 +20,11 @@ from pushrank.cli.columns import (
 )
 from pushrank.cli.errors import InputError, say, warn
 from pushrank.cli.labels import LabelledRows, label_rows
+from pushrank.cli.options import FeatureSource
 from pushrank.cli.read import read_table
 from pushrank.cli.table import Kind
-from pushrank.cli.text_format import TextFormat, option
+from pushrank.cli.text_format import TextFormat
 from pushrank.held_out import Rows
-
-
-@dataclass(frozen=True)
-class LabelledSource:
-    """Where labelled rows come from."""
-
-    data: Annotated[
-        Path,
-        typer.Argument(help="Labelled rows: .csv, .tsv, .txt, .xlsx, .json, .parquet, .libsvm; - is stdin."),
-    ]
-    label: str | None = option("The column that holds the label.")
-    positive: str | None = option(
-        "The label to rank at the top. By default 1 of 0 and 1, the larger of two other numbers, yes of "
-        "yes and no, and true of true and false; everything else needs it."
-    )
-    drop_unlabelled: options.DropUnlabelled = False
-
-
-@dataclass(frozen=True)
-class FeatureSource(LabelledSource):
-    """Where labelled rows come from, and which of their columns are left out."""
-
-    exclude: list[str] | None = option("A column to leave out, such as an identifier; may be repeated.")
-    date: list[str] | None = option(
-        "A column of dates to make numbers of: hour, weekday, days since 1970; may be repeated."
-    )
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
 
 import numpy as np
-import typer
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
@@ -16,13 +13,10 @@ from sklearn.preprocessing import StandardScaler
 
 from pushrank import StackingRanker
 from pushrank.budgets import Budget
-from pushrank.cli import options
 from pushrank.cli.alerts import Alert
-from pushrank.cli.early import ENSEMBLE
 from pushrank.cli.errors import InputError, refusing, say, warn
-from pushrank.cli.features import FeatureSource, read_features
+from pushrank.cli.features import read_features
 from pushrank.cli.model import (
-    MODELS,
     N_INNER_FOLDS,
     SavedModel,
     default_model,
@@ -30,11 +24,11 @@ from pushrank.cli.model import (
     fit_pipeline,
     make_model,
     make_ranking_pipelines,
-    models_with,
 )
+from pushrank.cli.names import ENSEMBLE
+from pushrank.cli.options import FeatureSource, FitConfig, split_budget
 from pushrank.cli.screen import fitting
-from pushrank.cli.text_format import TextFormat, option
-from pushrank.cli.write import MODELS_WRITTEN, check_output
+from pushrank.cli.text_format import TextFormat
 from pushrank.held_out import Plan, Rows, check_classes, fit_parts, model_scores, record_warnings
 from pushrank.monitoring import Reference
 
@@ -42,107 +36,27 @@ N_HELD_OUT = 5
 """Parts of the rows that are scored by fits to the others."""
 
 
-def rows_or_share(text: str) -> float:
-    """Return a number of rows as an int and a share as a float, which models take for different things."""
-    return int(text) if text.isdecimal() else float(text)
+def ranker_of(config: FitConfig, name: str) -> BaseEstimator:
+    """Return a model by its name, with the options that are its parameters."""
+    others = {"output", "force", "model", "member", "budget", "weight", "time", "probability", "seed"}
+    parameters = {name: value for name, value in vars(config).items() if name not in others}
+    if name == ENSEMBLE:
+        # The pipelines of its members take it.
+        parameters.pop("alpha")
+    ranker = make_model(name, config.seed, **parameters)
+    if config.member:
+        if name != ENSEMBLE:
+            raise InputError(f"--member is for --model {ENSEMBLE}; leave it out with --model {name}.")
+        members = ensemble_members(None, dense=True, named=config.member, seed=config.seed)
+        ranker.set_params(estimators=list(members.items()))
+    return ranker
 
 
-def option_of_models(name: str, text: str, *names: str, **more: Any) -> Any:
-    """Return an option whose help names the models that have it."""
-    return option(f"{text}, for {models_with(name)}.", *names, **more)
-
-
-@dataclass(frozen=True)
-class FitConfig:
-    """What is fitted, with what in place of a model's own defaults, and where it is saved."""
-
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where to save the model (.skops).")]
-    force: options.Force = False
-    model: str | None = option(
-        f"One of: {', '.join(sorted(MODELS))}; or a name that compare prints. By default 'boosted stumps, "
-        "p = 16' on tables, 'IR Push' on libsvm files."
-    )
-    budget: int | Budget | None = option(
-        "How many rows you can act on, of as many rows as the data has or in every period of --time: for the "
-        "alert threshold or the promise, which take five more fits, and for models chosen for a budget.",
-        parser=options.read_budget,
-        metavar=options.BUDGET,
-    )
-    member: list[str] | None = option(
-        "A member of --model ensemble, by its name in fit or in the table of compare; may be repeated. By "
-        "default up to eight of those that compare has."
-    )
-    p: float | None = option_of_models("p", "The strength of the push, at least 1")
-    k: float | None = option_of_models(
-        "k",
-        "The top: a number of rows (1, 2, ...) or a share of the positives (0.25, 1.0)",
-        parser=rows_or_share,
-        metavar="K",
-    )
-    alpha: float | None = option_of_models(
-        "alpha", "The L2 strength, at least 0, by default 0.1 on the standardised columns of a table"
-    )
-    C: float | None = option_of_models("C", "The weight of the loss, positive", "--C")
-    bottom_weight: float | None = option_of_models("bottom_weight", "The weight of the bottom")
-    solver: str | None = option(
-        "lbfgs, newton-cg, coordinate or another solver of the model; by default the one that the other "
-        f"options need. For {models_with('solver')}."
-    )
-    weak_rankers: str | None = option("What to boost: columns, stumps, regressors or lightgbm.")
-    n_estimators: int | None = option("The number of boosting rounds.")
-    learning_rate: float | None = option("The factor of each boosting step, in (0, 1].")
-    max_iter: int | None = option("The largest number of iterations.")
-    tol: float | None = option("How close to the optimum iterations end.")
-    weight: options.Weight = None
-    time: str | None = option(
-        "A column of numbers or ISO dates: rows held out, for a choice or for the threshold, are later ones."
-    )
-    probability: bool = option(
-        "Calibrate probabilities, too, by five more fits: for score.", "--probability", default=False
-    )
-    seed: options.Seed = 0
-
-    def ranker(self, name: str) -> BaseEstimator:
-        """Return a model by its name, with the options that are its parameters."""
-        others = {"output", "force", "model", "member", "budget", "weight", "time", "probability", "seed"}
-        parameters = {name: value for name, value in vars(self).items() if name not in others}
-        if name == ENSEMBLE:
-            # The pipelines of its members take it.
-            parameters.pop("alpha")
-        ranker = make_model(name, self.seed, **parameters)
-        if self.member:
-            if name != ENSEMBLE:
-                raise InputError(f"--member is for --model {ENSEMBLE}; leave it out with --model {name}.")
-            members = ensemble_members(None, dense=True, named=self.member, seed=self.seed)
-            ranker.set_params(estimators=list(members.items()))
-        return ranker
-
-
-def fit(source: FeatureSource, text_format: TextFormat, config: FitConfig) -> None:
-    """Learn to rank from a file and save the model.
-
-    Text columns are one-hot encoded (99 most frequent values; the rest share one column), missing numbers
-    take the mean, and numbers are scaled. All of this is saved with the model, so scoring needs nothing else.
-    Columns of numbers with other marks are rejected: the message says what to type. Columns of dates are left
-    out unless --date makes numbers of them. You are warned about columns that look like identifiers or give
-    the label away: leave them out with --exclude.
-
-    The default is a model that compare has in its table, with the same settings; compare says which is best
-    on your rows. With --budget N, the score is saved that N of as many rows as the data has will reach: the
-    alert threshold, by scores of rows that are held out in five parts. With --probability these scores are
-    also calibrated by a logistic curve. --model ensemble makes one list of up to eight models that compare
-    has in its table, at the price of five fits of each; its threshold takes no more.
-
-    With --budget 30/day --time COLUMN the model carries the hits a day that it promises, by scores of rows
-    later than those learnt from, and where its columns lay, in place of the threshold: pushrank watch says
-    whether both still hold, and pushrank score --alert spends the budget.
-
-    Example: pushrank fit data.csv --label fraud --positive yes --budget 100 -o model.skops
-    """
-    check_output(config.output, MODELS_WRITTEN, [source.data], force=config.force)
-    by_period, budget = options.split_budget(config.budget, config.time)
+def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig) -> None:
+    """Learn to rank from a file and save the model."""
+    by_period, budget = split_budget(config.budget, config.time)
     name = config.model or default_model(source.data)
-    ranker = config.ranker(name)
+    ranker = ranker_of(config, name)
     data = read_features(source, text_format, weight=config.weight, time=config.time)
     rows = data.rows
     n_rare = min(rows.y.sum(), (~rows.y).sum())

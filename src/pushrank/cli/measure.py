@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,9 +21,8 @@ from pushrank._io import atomic_write
 from pushrank.budgets import Budget
 from pushrank.cli.alerts import Alert
 from pushrank.cli.errors import InputError, refusing, warn
-from pushrank.cli.features import LabelledSource
 from pushrank.cli.labels import LabelledRows, label_rows
-from pushrank.cli.options import MeasureConfig, numbers_of
+from pushrank.cli.options import LabelledSource, MeasureConfig, numbers_of
 from pushrank.cli.promises import Promises, promises_of
 from pushrank.cli.read import read_table
 from pushrank.cli.screen import console, grid_of, share_of_rows
@@ -46,49 +45,10 @@ CONFIDENCE_LEVEL = 0.95
 MIN_WIDTH_OF_MEANINGS = 120
 
 
-def measure(
-    source: LabelledSource,
-    text_format: TextFormat,
-    score: Annotated[
-        list[str],
-        typer.Option(
-            help="A column of scores, the higher the better; may be repeated, then each is compared with the "
-            "first."
-        ),
-    ],
-    config: MeasureConfig,
+def measure_file(
+    source: LabelledSource, text_format: TextFormat, score: list[str], config: MeasureConfig
 ) -> None:
-    """Print how good the top of lists is, by the scores of any models, with 95 % intervals.
-
-    Rows hold their label and a column of scores for each model. The first four measures count hits in the
-    first N rows of --budget N, by default a quarter as many as there are positives. Ties count as their
-    expected value. Of several columns each is compared with the first by its hits, on the same resamples,
-    with intervals that hold together at 95 %. The last table says what is found in each tenth of a list.
-
-    The intervals come from the bootstrap (BCa) and assume independent rows: if rows come in clusters, such as
-    the visits of one patient, they are too narrow, unless --group names them. Where all or none of the first
-    rows are hits, the interval is that of Clopper and Pearson. The number of positives at the top has no
-    interval, because resampling says nothing about an extreme; nor has a measure that no resample changes.
-    A line below the table names those that have none.
-    With a million rows the intervals take from some seconds to a minute; --no-intervals leaves them out.
-
-    --promise 0.95 says how many hits the first rows of a list to come hold at least: a bound that is kept
-    with this probability, if no model has learnt from the rows and those to come are drawn alike. It promises
-    all depths at once, or that of --budget alone, which is more. --require 'precision@100>=0.6' ends with
-    exit code 1 unless that much is promised, at the level of --promise or 95 %, all requirements together.
-
-    --budget 150/day --time COLUMN counts hits in the first 150 rows of every day, or hour, week, month or
-    batch. Its intervals allow for neighbouring days that are alike. --promise is then of a coming day.
-
-    --fraction .005,.01,.02 --bedroc 20,80.5 --pairs shows enrichment factors and BEDROC at these shares and
-    rates, and the differences of all pairs; intervals of a measure's differences hold together. A table (-o
-    t.csv, t.tex) has these alone, of models and pairs. --figure draws them, with bands for the best two.
-
-    --json prints all measures, differences and tenths, to twelve digits.
-
-    Example: pushrank measure scores.csv --label fraud --score lightgbm --score push --budget 100
-    """
-    config.check(source.data)
+    """Print how good the top of lists is, by the scores of any models, with 95 % intervals."""
     table = read_table(source.data, text_format)
     label = table.labels(source.label)
     rows = label_rows(table, label, source.positive, drop_unlabelled=source.drop_unlabelled)

@@ -25,11 +25,11 @@ from sklearn.utils.validation import has_fit_parameter
 
 from pushrank import StackingRanker, estimators, persistence
 from pushrank.cli.alerts import Alert
-from pushrank.cli.early import ENSEMBLE, kebab_case, unknown_model
 from pushrank.cli.errors import FIT_FIRST, InputError, check_exists, in_option_names, refusing, warn
 from pushrank.cli.facts import facts_of
 from pushrank.cli.features import LabelledFeatures
 from pushrank.cli.header import SPARSE, file_kind
+from pushrank.cli.names import ENSEMBLE, kebab_case, unknown_model
 from pushrank.cli.saved import RowScorer, fingerprint
 from pushrank.cli.table import Column, Table
 from pushrank.cli.write import writing

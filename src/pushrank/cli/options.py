@@ -2,31 +2,45 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_type_hints
 
 import typer
 
-from pushrank._bounds import UNITS
+from pushrank._bounds import UNITS, check_number
 from pushrank._io import read_facts
-from pushrank.cli.errors import FIT_FIRST, InputError, check_exists
+from pushrank.cli import write
+from pushrank.cli.errors import FIT_FIRST, InputError, check_exists, refusing
 from pushrank.cli.header import DATE_PART, STANDARD_STREAM, read_header
+from pushrank.cli.names import MODELS_WITH, check_model_name, model_names
 from pushrank.cli.text_format import TextFormat, option
-from pushrank.cli.write import FIGURES_WRITTEN, REPORTS_WRITTEN, RESULTS_WRITTEN, check_output
 
 if TYPE_CHECKING:
     from pushrank.budgets import Budget as PeriodBudget
+
+    AnyBudget: TypeAlias = int | PeriodBudget | None
 else:
-    # A parser makes budgets of texts, and Typer does not ask for their type: the module takes long to import.
-    PeriodBudget = Any
+    # Typer takes no union of types, and does not ask what a parser makes of a text.
+    AnyBudget = str | None
 
 
 COLUMNS = ("label", "date", "id", "group", "time", "weight", "value", "show")
 """Fields of groups of options that name columns of the data, in the order in which they are checked."""
+BOUNDS: dict[str, dict[str, Any]] = {
+    "p": {"least": 1.0},
+    "alpha": {"least": 0.0},
+    "C": {"above": 0.0},
+    "bottom-weight": {"above": 0.0},
+    "n-estimators": {"least": 1},
+    "learning-rate": {"above": 0.0, "most": 1.0},
+    "max-iter": {"least": 1},
+}
+"""Bounds of the options of ``fit``, which hold for every model that has them."""
 
 
 def read_budget(text: str) -> int | PeriodBudget:
@@ -42,6 +56,14 @@ def read_budget(text: str) -> int | PeriodBudget:
     from pushrank.budgets import Budget
 
     return Budget(int(n), unit.strip())
+
+
+def check_bounds(param: typer.CallbackParam, value: float | None) -> float | None:
+    """Return the number of an option, or raise InputError where it is out of bounds."""
+    if value is not None:
+        with refusing():
+            check_number(param.opts[0], value, **BOUNDS[param.opts[0][2:]])
+    return value
 
 
 def check_model(path: Path) -> Path:
@@ -65,9 +87,7 @@ def numbers_of(texts: list[str] | None, option: str) -> list[float]:
         raise InputError(f"{option} {' '.join(texts or [])} must be numbers: {option} .5,.1.") from error
 
 
-def split_budget(
-    budget: int | PeriodBudget | None, time: str | None
-) -> tuple[PeriodBudget | None, int | None]:
+def split_budget(budget: AnyBudget, time: str | None) -> tuple[PeriodBudget | None, int | None]:
     """Return a budget as one by period, which needs the column of --time, or as rows of the whole file."""
     if budget is None or isinstance(budget, int):
         return None, budget
@@ -105,7 +125,7 @@ DropUnlabelled = Annotated[
 ]
 BUDGET = "N|N/PERIOD"
 Budget = Annotated[
-    int | PeriodBudget | None,
+    AnyBudget,
     typer.Option(
         parser=read_budget, metavar=BUDGET, help="How many rows you can act on: hits are counted among them."
     ),
@@ -121,6 +141,45 @@ Force = Annotated[
 ]
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+
+
+def rows_or_share(text: str) -> float:
+    """Return a number of rows as an int and a share as a float, which models take for different things."""
+    return int(text) if text.isdecimal() else float(text)
+
+
+def option_of_models(name: str, text: str, *names: str, **more: Any) -> Any:
+    """Return an option whose help names the models that have it."""
+    return option(f"{text}, for {MODELS_WITH[name]}.", *names, **more)
+
+
+@dataclass(frozen=True)
+class LabelledSource:
+    """Where labelled rows come from."""
+
+    data: Annotated[
+        Path,
+        typer.Argument(
+            help="Labelled rows: .csv, .tsv, .txt, .xlsx, .json, .parquet, .libsvm; - is stdin.",
+            callback=check_data,
+        ),
+    ]
+    label: str | None = option("The column that holds the label.")
+    positive: str | None = option(
+        "The label to rank at the top. By default 1 of 0 and 1, the larger of two other numbers, yes of "
+        "yes and no, and true of true and false; everything else needs it."
+    )
+    drop_unlabelled: DropUnlabelled = False
+
+
+@dataclass(frozen=True)
+class FeatureSource(LabelledSource):
+    """Where labelled rows come from, and which of their columns are left out."""
+
+    exclude: list[str] | None = option("A column to leave out, such as an identifier; may be repeated.")
+    date: list[str] | None = option(
+        "A column of dates to make numbers of: hour, weekday, days since 1970; may be repeated."
+    )
 
 
 @dataclass(frozen=True)
@@ -177,18 +236,18 @@ class MeasureConfig:
         if self.new_rows is not None and not (self.promise or self.require):
             raise InputError("--new-rows is for --promise 0.95, or for --require.")
         if self.figure is not None:
-            check_output(self.figure, FIGURES_WRITTEN, inputs, force=self.force)
+            write.check_output(self.figure, write.FIGURES_WRITTEN, inputs, force=self.force)
         if (self.show or self.opened) and not self.is_report:
             raise InputError("--show and --open are for a report; say where to save it: -o PATH.html.")
         if self.output is not None:
             if self.is_report and self.weight is not None:
                 raise InputError("a report counts rows, each as one; leave --weight or the report out.")
-            check_output(self.output, RESULTS_WRITTEN, inputs, force=self.force)
+            write.check_output(self.output, write.RESULTS_WRITTEN, inputs, force=self.force)
 
     @property
     def is_report(self) -> bool:
         """Whether the output is a page, and no table."""
-        return self.output is not None and self.output.suffix.lower() in REPORTS_WRITTEN
+        return self.output is not None and self.output.suffix.lower() in write.REPORTS_WRITTEN
 
 
 @dataclass(frozen=True)
@@ -200,7 +259,7 @@ class OneByOne:
     )
     id: str | None = option("The column of what each row is called: the same row gets the same answer.")
     time: str | None = option("The column of when each row came.")
-    budget: int | PeriodBudget | None = option(
+    budget: AnyBudget = option(
         "Begin the file of --alert: the rows are past ones.", parser=read_budget, metavar=BUDGET
     )
 
@@ -267,6 +326,157 @@ class WatchConfig:
     as_json: Json = False
 
 
+@dataclass(frozen=True)
+class ComparisonConfig:
+    """How models are compared: which, on which splits, and by what."""
+
+    budget: Budget = None
+    model: list[str] | None = option(
+        "A model to compare, by its name in fit or in the table, or lightgbm; may be repeated. By default "
+        "linear ones, boosted stumps, gradient boosting, LightGBM where it is installed and, up to 20,000 "
+        "rows, a choice among linear ones and a random forest."
+    )
+    p: list[float] | None = option("A strength of the push; may be repeated.")
+    alpha: float | None = option("The L2 strength of the rankers; by default 0.1 on tables.", min=0.0)
+    folds: int = option("Parts of the cross-validation.", default=5, min=2)
+    repeats: int = option("Repetitions of the cross-validation.", default=1, min=1)
+    indifference: float = option(
+        "Fewer hits than these make no difference to you; needs --budget.", default=0.0, min=0.0
+    )
+    seed: Seed = 0
+    nested: bool = option("Also choose the model inside every training part.", "--nested", default=False)
+    together: bool = option("Also measure all models together.", "--together/--no-together", default=True)
+    group: str | None = option("A column whose equal values stay in one part, such as the customer.")
+    time: str | None = option(
+        "A column of numbers or ISO dates: learn from the past, test on what comes next. By default the only "
+        "column of dates, where the rows follow it."
+    )
+    random: bool = option("Draw parts at random, though rows have times.", "--random", default=False)
+    test: Path | None = option("Labelled rows to test on; all rows of the data are then learnt from.")
+    weight: Weight = None
+    show: Show = None
+    jobs: int = option("Processes to fit models in; -1 is one for each processor.", default=1, min=-1)
+
+    @property
+    def powers(self) -> tuple[float, ...]:
+        """The strengths of the push."""
+        from pushrank.model_selection.compare import POWERS
+
+        return tuple(self.p or POWERS)
+
+    def check(self) -> None:
+        """Raise InputError when p or alpha is out of range, or ways to split do not go together."""
+        for power in self.p or ():
+            if not 1.0 <= power < math.inf:
+                raise InputError(f"--p must be finite and at least 1, got {power:g}.")
+        if self.alpha is not None and not 0.0 <= self.alpha < math.inf:
+            raise InputError(f"--alpha must be finite and at least 0, got {self.alpha:g}.")
+        if self.jobs == 0:
+            raise InputError("--jobs must be a number of processes, or -1 for one for each processor, got 0.")
+        if self.indifference and self.budget is None:
+            raise InputError("--indifference counts hits within --budget; say both.")
+        ways = [f"--{way}" for way in ("group", "time", "random", "test") if getattr(self, way)]
+        # Groups are kept apart by time, too, and where parts are drawn of them at random.
+        if len(ways) > 1 and ways not in (["--group", "--time"], ["--group", "--random"]):
+            raise InputError(f"{' and '.join(ways)} split the rows in different ways; choose one.")
+        if ways not in ([], ["--random"]) and self.repeats > 1:
+            raise InputError(f"--repeats draws other parts, but {ways[0]} says which; leave it out.")
+        if self.nested and self.test is not None:
+            raise InputError("--nested splits at random, not as --test does; leave it out.")
+
+
+def alert_state(model: Path) -> Path:
+    """Return where what is decided by a model's scores is kept."""
+    return model.with_suffix(".alert.json")
+
+
+@dataclass(frozen=True)
+class CompareOutput:
+    """What a comparison writes, and where."""
+
+    output: Path | None = option("Also save the measures of every test part here.", "--output", "-o")
+    report: Path | None = option("Also save a report with curves and rows here (.html).")
+    opened: Open = False
+    save_best: Path | None = option("Fit the best model to all rows and save it here (.skops).")
+    force: Force = False
+    as_json: bool = option("Print JSON instead of a table.", "--json", default=False)
+
+    def check(self, config: ComparisonConfig, data: Path) -> None:
+        """Raise InputError when a result could not be written, or options do not go together."""
+        if self.report is None and (config.show or self.opened):
+            raise InputError("--show and --open are for a report; say where to save it: --report PATH.")
+        written = (
+            (self.output, write.TABLES_WRITTEN),
+            (self.report, write.REPORTS_WRITTEN),
+            (self.save_best, write.MODELS_WRITTEN),
+        )
+        for path, kinds in written:
+            if path is not None:
+                write.check_output(path, kinds, [data, config.test], force=self.force)
+        # A model for a budget by period has a file of what is decided by its scores.
+        saved = None if self.force or isinstance(config.budget, int | None) else self.save_best
+        if saved is not None and (state := alert_state(saved)).exists():
+            raise InputError(f"{state} exists; to forget what was decided in it: --force.")
+
+
+@dataclass(frozen=True)
+class FitConfig:
+    """What is fitted, with what in place of a model's own defaults, and where it is saved."""
+
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to save the model (.skops).")]
+    force: Force = False
+    model: str | None = option(
+        f"One of: {', '.join(model_names())}; or a name that compare prints. By default 'boosted stumps, "
+        "p = 16' on tables, 'IR Push' on libsvm files.",
+        callback=check_model_name,
+    )
+    budget: AnyBudget = option(
+        "How many rows you can act on, of as many rows as the data has or in every period of --time: for the "
+        "alert threshold or the promise, which take five more fits, and for models chosen for a budget.",
+        parser=read_budget,
+        metavar=BUDGET,
+    )
+    member: list[str] | None = option(
+        "A member of --model ensemble, by its name in fit or in the table of compare; may be repeated. By "
+        "default up to eight of those that compare has."
+    )
+    p: float | None = option_of_models("p", "The strength of the push, at least 1", callback=check_bounds)
+    k: float | None = option_of_models(
+        "k",
+        "The top: a number of rows (1, 2, ...) or a share of the positives (0.25, 1.0)",
+        parser=rows_or_share,
+        metavar="K",
+    )
+    alpha: float | None = option_of_models(
+        "alpha",
+        "The L2 strength, at least 0, by default 0.1 on the standardised columns of a table",
+        callback=check_bounds,
+    )
+    C: float | None = option_of_models("C", "The weight of the loss, positive", "--C", callback=check_bounds)
+    bottom_weight: float | None = option_of_models(
+        "bottom_weight", "The weight of the bottom", callback=check_bounds
+    )
+    solver: str | None = option(
+        "lbfgs, newton-cg, coordinate or another solver of the model; by default the one that the other "
+        f"options need. For {MODELS_WITH['solver']}."
+    )
+    weak_rankers: str | None = option("What to boost: columns, stumps, regressors or lightgbm.")
+    n_estimators: int | None = option("The number of boosting rounds.", callback=check_bounds)
+    learning_rate: float | None = option(
+        "The factor of each boosting step, in (0, 1].", callback=check_bounds
+    )
+    max_iter: int | None = option("The largest number of iterations.", callback=check_bounds)
+    tol: float | None = option("How close to the optimum iterations end.")
+    weight: Weight = None
+    time: str | None = option(
+        "A column of numbers or ISO dates: rows held out, for a choice or for the threshold, are later ones."
+    )
+    probability: bool = option(
+        "Calibrate probabilities, too, by five more fits: for score.", "--probability", default=False
+    )
+    seed: Seed = 0
+
+
 def words_of(options: Mapping[str, Any]) -> list[str]:
     """Return the words of a command that give options these values: each as often as it has any, or not."""
     words = []
@@ -295,11 +505,6 @@ def expand_dataclasses(command: Callable[..., None]) -> Callable[..., None]:
             hint = field_hints[part.name]
             if "typer" in part.metadata:
                 hint = Annotated[hint, part.metadata["typer"]]
-            # Typer takes no union of types, and does not ask what a parser returns.
-            if any(
-                getattr(info, "parser", None) == read_budget for info in getattr(hint, "__metadata__", ())
-            ):
-                hint = Annotated[str | None, *hint.__metadata__]
             default = Parameter.empty if part.default is MISSING else part.default
             parameters.append(parameter.replace(name=part.name, default=default, annotation=hint))
 

@@ -2,41 +2,24 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from pushrank.cli import options
 from pushrank.cli.columns import MAX_CATEGORIES
-from pushrank.cli.comparison import Compared, ComparisonConfig, run_comparison
+from pushrank.cli.comparison import Compared, run_comparison
 from pushrank.cli.errors import say
-from pushrank.cli.features import FeatureSource, LabelledFeatures
+from pushrank.cli.features import LabelledFeatures
+from pushrank.cli.options import ComparisonConfig, FeatureSource
 from pushrank.cli.text_format import TextFormat
-from pushrank.cli.write import REPORTS_WRITTEN, check_output, versions, write_page
+from pushrank.cli.write import versions, write_page
 from pushrank.report import ReportData, sentences
 
 MAX_NAMES = 100
 """The largest number of features that are listed by name."""
 
 
-def report(
-    source: FeatureSource,
-    text_format: TextFormat,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where to save the report (.html).")],
-    config: ComparisonConfig,
-    opened: options.Open = False,
-    force: options.Force = False,
+def write_report(
+    source: FeatureSource, text_format: TextFormat, output: Path, config: ComparisonConfig, *, opened: bool
 ) -> None:
-    """Compare models and write one HTML file that opens anywhere, offline.
-
-    It says which model is best at the top and whether that could be chance, what a larger or smaller budget
-    would find, and which columns drive the best ranking. It shows the curves, the top rows and the rows that
-    the models disagree on. All figures are of rows that a model had not seen. With --nested it also says what
-    the choice of the model achieves on rows that had no part in it.
-
-    Example: pushrank report data.csv --label fraud --budget 100 -o report.html
-    """
-    check_output(output, REPORTS_WRITTEN, [source.data, config.test], force=force)
+    """Compare models and write one HTML file that opens anywhere, offline."""
     compared = run_comparison(source, text_format, config, keep_models=True)
     say(" ".join(sentences(write_comparison_report(output, compared, config, opened=opened))))
     say(f"The report is in {output}.")
