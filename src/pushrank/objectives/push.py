@@ -356,7 +356,7 @@ class ScoreSurrogate(ABC):
     ) -> tuple[float, Floats]:
         """Return the surrogate and a subgradient with respect to the scores.
 
-        %(rows)s
+        %(score_vector)s
 
         Returns
         -------
