@@ -11,7 +11,7 @@ MODELS_WITH = {
     "k": "perceptron-at-k, ramp-at-k, sgd-at-k, struct-svm, top-push-k, trimmed-push",
     "alpha": "ir-push, pnorm-push, push-boost, push-boost-cv, push-ranker, trimmed-push",
     "C": "infinite-push, logistic-regression, pat-mat, ramp-at-k, rank-svm, struct-svm, svmmap, top-push-k",
-    "bottom_weight": "pnorm-push, push-boost, push-ranker, push-ranker-cv",
+    "bottom_weight": "pnorm-push, push-boost, push-ranker",
     "solver": "infinite-push, ir-push, logistic-regression, pnorm-push, push-ranker, rank-svm",
 }
 """The models that have an option of ``fit``, for its help."""
