@@ -121,4 +121,16 @@ def _largest_norm(rows: LabelledRows) -> float:
     # Squares of single precision are added up in double precision, as the scores are.
     if isinstance(rows.X, np.ndarray):
         return float(np.sqrt(np.einsum("ij,ij->i", rows.X, rows.X, dtype=np.float64).max()))
-    return float(np.sqrt(rows.X.astype(np.float64).power(2).sum(axis=1).max()))
+    return float(np.sqrt(largest_squared_norm(rows.X.data, rows.X.indptr)))
+
+
+@compiled()
+def largest_squared_norm(data, indptr):
+    """Return the largest sum of squares of a row of a CSR matrix."""
+    largest = 0.0
+    for i in range(len(indptr) - 1):
+        squares = 0.0
+        for e in range(indptr[i], indptr[i + 1]):
+            squares += np.float64(data[e]) ** 2
+        largest = max(largest, squares)
+    return largest
