@@ -1,7 +1,5 @@
 """Parameters of tests of which the suite runs a part, and the nightly suite the rest."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Scikit-learn's checks of an estimator in one test: tests of their own cost as much again."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from contextlib import suppress
 from typing import Any

@@ -1,7 +1,5 @@
 """How work grows with the rows, by processor time."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Model files damaged in one place: in their bytes, their schema or one of their arrays."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

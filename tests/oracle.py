@@ -1,7 +1,5 @@
 """Objectives and metrics written out over all pairs: slow, plain, and independent of the package."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """The problems of the papers as quadratic and conic programs by clarabel: independent of the package."""
 
-from __future__ import annotations
-
 import clarabel
 import numpy as np
 import scipy.sparse as sp

@@ -1,7 +1,5 @@
 """Rows of two classes in query groups, for the tests of rankers that take them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

@@ -1,7 +1,5 @@
 """Rows that several files of tests learn from."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import strategies as st
 

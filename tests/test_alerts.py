@@ -1,7 +1,5 @@
 """Rows that come one by one: the budget is kept, nearly all of it is spent, and no answer is ever lost."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from contextlib import closing

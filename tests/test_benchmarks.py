@@ -1,7 +1,5 @@
 """Ratios of times that CI compares, and what scripts import."""
 
-from __future__ import annotations
-
 import ast
 import json
 from importlib import import_module

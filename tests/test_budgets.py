@@ -1,7 +1,5 @@
 """Budgets by period: the calendar, batches, and what is refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Files of a folder can be read one after the other: none imports what imports it."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Compiled functions compute what they say, whoever compiles them first."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from pushrank._parallel import compiled

@@ -1,7 +1,5 @@
 """A contributor's day: what the page says is done to a copy of the library, and its tests are green there."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The guides' code runs and prints what they say, and they leave no public name out."""
 
-from __future__ import annotations
-
 import ast
 import doctest
 import inspect

@@ -1,7 +1,5 @@
 """Every example of the gallery runs."""
 
-from __future__ import annotations
-
 import runpy
 from pathlib import Path
 

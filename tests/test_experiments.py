@@ -1,7 +1,5 @@
 """The protocol that the experiments share."""
 
-from __future__ import annotations
-
 import os
 import runpy
 import sys

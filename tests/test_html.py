@@ -1,7 +1,5 @@
 """Tables and pictures of the HTML that notebooks show."""
 
-from __future__ import annotations
-
 import pytest
 
 from pushrank._html import html_sentences, html_table, interval_pictures

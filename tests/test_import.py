@@ -1,7 +1,5 @@
 """Importing pushrank is light, pulls in no edge, and what lacks its extra says which to install."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

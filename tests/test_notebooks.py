@@ -1,7 +1,5 @@
 """What notebooks show: links to the documentation, tables and pictures of results, all texts escaped."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

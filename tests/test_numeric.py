@@ -1,7 +1,5 @@
 """Small functions of numbers and arrays that every floor calls."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

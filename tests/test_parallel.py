@@ -1,7 +1,5 @@
 """Limits on the threads of a process are lifted by whoever ends last."""
 
-from __future__ import annotations
-
 import os
 import threading
 

@@ -1,7 +1,5 @@
 """Model files: what was saved comes back, and nothing else is built."""
 
-from __future__ import annotations
-
 import copy
 import os
 import signal

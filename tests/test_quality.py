@@ -1,7 +1,5 @@
 """Docstrings are whole, and the project names no machine."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import inspect

@@ -1,7 +1,5 @@
 """Figures in the tables of the guides come from kept outputs; what else stands there is the writer's."""
 
-from __future__ import annotations
-
 import pytest
 
 from docs import tables

@@ -1,7 +1,5 @@
 """Stumps by brute force: every threshold between two values, one at a time."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

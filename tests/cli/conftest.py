@@ -1,7 +1,5 @@
 """A table of two classes, in every kind of file."""
 
-from __future__ import annotations
-
 import shutil
 
 import numpy as np

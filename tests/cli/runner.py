@@ -1,7 +1,5 @@
 """Run the command line within this process."""
 
-from __future__ import annotations
-
 import json
 
 from typer.testing import CliRunner

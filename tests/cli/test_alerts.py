@@ -1,7 +1,5 @@
 """From a budget to a threshold: what fit stores, and what the other commands say of it."""
 
-from __future__ import annotations
-
 import json
 import runpy
 from pathlib import Path

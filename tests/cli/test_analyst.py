@@ -1,7 +1,5 @@
 """An analyst's way, from a messy file to a threshold: every command does what the one before it said."""
 
-from __future__ import annotations
-
 import re
 import shlex
 

@@ -1,7 +1,5 @@
 """How columns and labels are read: the same in every file, and what is doubtful is warned of."""
 
-from __future__ import annotations
-
 import cProfile
 import pstats
 import shlex

@@ -1,7 +1,5 @@
 """Every command on every kind of file, and one clear line for every kind of bad input."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """pushrank compare: the table, and what to report of a nested choice."""
 
-from __future__ import annotations
-
 import json
 from concurrent.futures.process import BrokenProcessPool
 from unittest.mock import Mock

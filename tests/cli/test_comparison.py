@@ -1,7 +1,5 @@
 """What ``pushrank compare`` asks of the rows, how it counts ties, and what its JSON holds."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """One command for a budget a day, from the comparison to the commands of tomorrow."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

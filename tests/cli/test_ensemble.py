@@ -1,7 +1,5 @@
 """pushrank fit --model ensemble: one list of several models, saved, measured, shown and explained."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from pathlib import Path

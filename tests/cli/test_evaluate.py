@@ -1,7 +1,5 @@
 """pushrank evaluate: what is counted, and what is printed."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

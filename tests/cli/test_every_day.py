@@ -1,7 +1,5 @@
 """The page "Every day": each of its commands runs, and prints what the page says."""
 
-from __future__ import annotations
-
 import doctest
 import os
 import re

@@ -1,7 +1,5 @@
 """pushrank fit: every model, its seed, the positive value and its probabilities."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """The guide to the command line: every command is in it, and its examples print what they say."""
 
-from __future__ import annotations
-
 import doctest
 import os
 import re

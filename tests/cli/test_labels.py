@@ -1,7 +1,5 @@
 """Which of two labels is positive where the user does not say: told where it is not plain."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Scores of any models, from a file: each measured, and each compared with the first."""
 
-from __future__ import annotations
-
 import json
 import re
 

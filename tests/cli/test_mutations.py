@@ -1,7 +1,5 @@
 """Tables and option lines damaged at random: read or refused in a line, and nothing is overwritten."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

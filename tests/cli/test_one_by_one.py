@@ -1,7 +1,5 @@
 """pushrank score --alert: rows decided on as they come, by a file of what was decided."""
 
-from __future__ import annotations
-
 import shutil
 from contextlib import closing
 

@@ -1,7 +1,5 @@
 """Nothing that is not pushrank's own is overwritten, unless it is insisted on."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

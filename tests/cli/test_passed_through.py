@@ -1,7 +1,5 @@
 """What a model does not use goes through ``score`` and into a report as it is in the file."""
 
-from __future__ import annotations
-
 import warnings
 from decimal import Decimal
 

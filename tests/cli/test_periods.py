@@ -1,7 +1,5 @@
 """Budgets by period on the command line."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

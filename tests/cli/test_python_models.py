@@ -1,7 +1,5 @@
 """Models that pushrank.save wrote, on the command line; models of pushrank fit, in Python."""
 
-from __future__ import annotations
-
 import runpy
 
 import numpy as np

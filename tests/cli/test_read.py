@@ -1,7 +1,5 @@
 """Files of every kind that business has, and what is said of those that cannot be read."""
 
-from __future__ import annotations
-
 import gzip
 import shlex
 import zipfile

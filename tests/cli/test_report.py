@@ -1,7 +1,5 @@
 """``pushrank report`` and ``compare --report``: from a file to a page, with figures of unseen rows only."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """What a model file holds, in print and as JSON."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

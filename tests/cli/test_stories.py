@@ -1,7 +1,5 @@
 """The stories: each of their commands runs on real data, and prints what the page says."""
 
-from __future__ import annotations
-
 import doctest
 import os
 import re

@@ -1,7 +1,5 @@
 """Files whose rows have times: when they are judged by time, what is said of it, and dates as numbers."""
 
-from __future__ import annotations
-
 import os
 import shlex
 from pathlib import Path

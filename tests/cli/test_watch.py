@@ -1,7 +1,5 @@
 """pushrank watch: what it says of rows since the fit, its exit code, and what it refuses."""
 
-from __future__ import annotations
-
 import json
 import re
 

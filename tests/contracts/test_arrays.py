@@ -1,7 +1,5 @@
 """Fits run where the data are, in arrays of any library, and find what those of NumPy's arrays do."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

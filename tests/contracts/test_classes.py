@@ -1,7 +1,5 @@
 """How the classes of estimators are written."""
 
-from __future__ import annotations
-
 import inspect
 
 import pytest

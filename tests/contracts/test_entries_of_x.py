@@ -1,7 +1,5 @@
 """What an entry of X means: parts add up, zeros are zeros, and masks and dates are no numbers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import polars as pl

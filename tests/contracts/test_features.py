@@ -1,7 +1,5 @@
 """Features that rankers refuse or pass over, whatever the ranker."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

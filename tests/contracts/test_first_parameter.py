@@ -1,7 +1,5 @@
 """Rankers take without a keyword what docs/which_ranker.md says, and a value out of range is named."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from pathlib import Path

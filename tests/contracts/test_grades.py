@@ -1,7 +1,5 @@
 """Grades of relevance are numbers, of whatever kind, of which only the order counts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

@@ -1,7 +1,5 @@
 """Which of two labels is ranked at the top: stated, said by the labels, or warned of."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Who asks an estimator for ``coef_`` finds the coefficients of its scores, or no such attribute."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.base import clone

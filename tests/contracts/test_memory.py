@@ -1,7 +1,5 @@
 """What linear rankers hold beside rows of single precision: numbers a row, and no second matrix in double."""
 
-from __future__ import annotations
-
 import tracemalloc
 import warnings
 

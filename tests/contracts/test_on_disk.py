@@ -1,7 +1,5 @@
 """Fits to rows on disk: those of the same rows in memory, and what is refused before work starts."""
 
-from __future__ import annotations
-
 import gc
 import itertools
 import tracemalloc

@@ -1,7 +1,5 @@
 """What a fit shows of itself: the numbers that it learns by, under their names."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

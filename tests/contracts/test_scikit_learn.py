@@ -1,7 +1,5 @@
 """Rankers are scikit-learn estimators."""
 
-from __future__ import annotations
-
 import copy
 import inspect
 import pickle

@@ -1,7 +1,5 @@
 """What a later, a failed or a simultaneous call leaves of a fitted ranker."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 

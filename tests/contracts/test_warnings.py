@@ -1,7 +1,5 @@
 """Warnings point at the line of the user's code."""
 
-from __future__ import annotations
-
 import inspect
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Where the rows come from, without data and without a network: folders, OpenML, and what can go wrong."""
 
-from __future__ import annotations
-
 import sys
 from urllib.error import URLError
 

@@ -1,7 +1,5 @@
 """Every set from its real file: shapes, class counts, what a Bunch holds."""
 
-from __future__ import annotations
-
 import os
 from functools import cache
 from pathlib import Path

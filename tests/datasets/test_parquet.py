@@ -1,7 +1,5 @@
 """Parquet files as a stream: what it yields, pass after pass, and which files and options it refuses."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa

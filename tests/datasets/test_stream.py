@@ -1,7 +1,5 @@
 """Rows that come day by day: their chances, their rhythm, and the day on which they drift."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression

@@ -1,7 +1,5 @@
 """The synthetic set: its promised precisions against closed forms, samples and fitted models."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.optimize import minimize

@@ -1,7 +1,5 @@
 """Measures of dask arrays are the floats that the measures of arrays in memory are."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

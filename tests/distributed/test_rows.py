@@ -1,7 +1,5 @@
 """Rankers on Dask collections learn what those in memory do, wherever the partitions are."""
 
-from __future__ import annotations
-
 import gc
 import os
 import pickle

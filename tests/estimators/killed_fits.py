@@ -1,7 +1,5 @@
 """Fits to be killed; a process that is forked after the import of this has all the code that they need."""
 
-from __future__ import annotations
-
 import multiprocessing
 import sys
 import tempfile

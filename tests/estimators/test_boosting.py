@@ -1,7 +1,5 @@
 """What boosted rankers learn from, and the training that users expect."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import polars as pl

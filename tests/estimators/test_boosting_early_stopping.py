@@ -1,7 +1,5 @@
 """Where the rounds of boosting end: early stopping by measures of held-out rows, and convergence."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import sklearn

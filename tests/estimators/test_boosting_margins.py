@@ -1,7 +1,5 @@
 """Margins and skews that boosting reaches: theorems of Rudin, Cortes, Mohri and Schapire (2005), measured."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning

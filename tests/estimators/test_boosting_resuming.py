@@ -1,7 +1,5 @@
 """A run that is saved every few rounds, and killed, goes on to the same model, to the last bit."""
 
-from __future__ import annotations
-
 import os
 import sys
 import time

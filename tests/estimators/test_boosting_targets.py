@@ -1,7 +1,5 @@
 """Boosting of grades, query groups and explicit pairs, and targets that are refused."""
 
-from __future__ import annotations
-
 import os
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Categorical columns of data frames: missing and unknown values, and what has no order."""
 
-from __future__ import annotations
-
 import io
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rankers for precision at k that learn from batches: what the papers prove, passes, queries, parameters."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

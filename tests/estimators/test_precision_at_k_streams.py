@@ -1,7 +1,5 @@
 """Rankers that learn from batches: a stream in any chunks teaches what one pass over the rows does."""
 
-from __future__ import annotations
-
 import copy
 import warnings
 from itertools import pairwise

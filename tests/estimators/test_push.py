@@ -1,7 +1,5 @@
 """What the push rankers learn, on ordinary data and on data made to break them."""
 
-from __future__ import annotations
-
 import itertools
 import tracemalloc
 import warnings

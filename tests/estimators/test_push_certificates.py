@@ -1,7 +1,5 @@
 """The duality gap of the push rankers: a bound of what is left to gain, by an independent optimum."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

@@ -1,7 +1,5 @@
 """The same coefficients from every kind of X, y and sample_weight that users have."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Data made to break a push ranker: separable, wide, tiny, huge, tied."""
 
-from __future__ import annotations
-
 import tracemalloc
 import warnings
 from functools import partial

@@ -1,7 +1,5 @@
 """Any loss under any price: kinks with certificates, grades, query groups and pairs, losses of one's own."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """What the push rankers refuse, and what is left of them when a fit fails."""
 
-from __future__ import annotations
-
 import copy
 import threading
 import warnings

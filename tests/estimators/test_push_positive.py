@@ -1,7 +1,5 @@
 """Coefficients of at least zero: the optimum by other solvers, its conditions, and data of every kind."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.optimize import minimize

@@ -1,7 +1,5 @@
 """The ramp at k: its descent against brute force, its starts, its path and its warnings."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

@@ -1,7 +1,5 @@
 """The ramp of query groups: the mean of the queries' surrogates, each over its own k."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """What scores are made of: the parts add up, and each is what exchanging its column alone changes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

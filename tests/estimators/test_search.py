@@ -1,7 +1,5 @@
 """The one search: its rule, any estimator as a member, and PushBoost; the choice is the one made by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

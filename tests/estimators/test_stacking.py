@@ -1,7 +1,5 @@
 """One list from several models."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,7 +1,5 @@
 """What the support vector rankers share: class weights, paths, limits of iterations, units, certificates."""
 
-from __future__ import annotations
-
 import inspect
 import itertools
 import warnings

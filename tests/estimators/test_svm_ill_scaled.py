@@ -1,7 +1,5 @@
 """Certificates of small problems whose columns differ by decades: bounds that are bounds, and soon there."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

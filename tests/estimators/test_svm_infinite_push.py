@@ -1,7 +1,5 @@
 """The Infinite Push against cone solvers, its certificate, and data that lie badly."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

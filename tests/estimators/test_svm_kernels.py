@@ -1,7 +1,5 @@
 """Infinite Push and RankSVM in the space of a kernel: the optimum, the certificate, and what users pass."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

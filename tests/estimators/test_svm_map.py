@@ -1,7 +1,5 @@
 """SVM-MAP: the most violated order against all orders, and the optimum against a cone solver."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

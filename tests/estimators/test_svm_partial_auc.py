@@ -1,7 +1,5 @@
 """StructSVM of the partial AUC: the optimum by a cone solver, over shares and over all orders."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

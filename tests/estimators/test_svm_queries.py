@@ -1,7 +1,5 @@
 """Certified rankers of query groups: the mean of the queries' risks, by cutting planes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """RankSVM against cone solvers, and its certificate."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """StructSVM: the optimum of the most violated labeling, and its certificate."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

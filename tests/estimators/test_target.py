@@ -1,7 +1,5 @@
 """The threshold between two classes of scores."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

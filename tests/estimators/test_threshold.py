@@ -1,7 +1,5 @@
 """TopPushK and PatMat: their optima are those of conic programs, and their certificates are true."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

@@ -1,7 +1,5 @@
 """The choice of a ranker for a budget: what is chosen, and by what rule."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

@@ -1,7 +1,5 @@
 """The trimmed push: laws of its descent, its end by brute force, and what it is for."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The trimmed push of query groups: the mean of the queries' objectives, each with its own positives."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime

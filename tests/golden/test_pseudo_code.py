@@ -1,7 +1,5 @@
 """The papers' pseudo-code, step by step in NumPy and pair by pair, against the estimators that run it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.optimize import minimize, minimize_scalar

@@ -1,7 +1,5 @@
 """The functions of docs/papers/pseudo_code.md give the library's numbers on other data, too."""
 
-from __future__ import annotations
-
 import doctest
 from functools import cache
 from pathlib import Path

@@ -4,8 +4,6 @@ The tables print the exponential and logistic errors of scores that are halved: 
 f = +-(14, ..., 1) / 28 in Table 2. The label orders are the only ones of their length that give every figure.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """What the papers state and do, pair by pair from their text, against what is fitted and measured."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The loop that fits models to parts of rows: how many threads a fit has, what it keeps, what it hands on."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

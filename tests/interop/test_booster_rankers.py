@@ -1,7 +1,5 @@
 """Rankers that train LightGBM and XGBoost on a push."""
 
-from __future__ import annotations
-
 import inspect
 import pickle
 import re

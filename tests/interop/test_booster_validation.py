@@ -1,7 +1,5 @@
 """Rows of one's own that a booster is validated on, its callbacks, and what it makes of few rows."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """Pushes as objectives of boosters: gradients, diagonals above the Hessian, and both ways to call them."""
 
-from __future__ import annotations
-
 import copy
 import itertools
 import pickle

@@ -1,7 +1,5 @@
 """Other people's programs around our rankers, each as its users would write it in ten lines."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.calibration import CalibratedClassifierCV

@@ -1,7 +1,5 @@
 """Rankers written as Python files of numpy alone, and as ONNX graphs, score as they do."""
 
-from __future__ import annotations
-
 import ast
 import doctest
 import runpy

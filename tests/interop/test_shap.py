@@ -1,7 +1,5 @@
 """SHAP's own explainers on rankers: what they say is what explain says."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Losses of torch are the objectives, their gradients and Hessians, on batches as they come."""
 
-from __future__ import annotations
-
 import copy
 import doctest
 import importlib

@@ -1,7 +1,5 @@
 """Boosting in factorised form is the papers' algorithms, pair by pair."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.optimize import brentq

@@ -1,7 +1,5 @@
 """Grades, query groups and explicit pairs: every sum equals the sum over the pairs laid out one by one."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Every loss and every price keeps the laws of its kind; a new member enters by being listed."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

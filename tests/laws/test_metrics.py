@@ -1,7 +1,5 @@
 """Laws of every metric: its formula, its weights, its ties, its scorer, and its sampling error."""
 
-from __future__ import annotations
-
 import inspect
 import pickle
 from functools import partial

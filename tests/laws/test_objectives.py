@@ -1,7 +1,5 @@
 """Every loss with every price, side and scale equals the sum over all pairs, and so do its derivatives."""
 
-from __future__ import annotations
-
 import tracemalloc
 
 import numpy as np

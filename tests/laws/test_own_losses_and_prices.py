@@ -1,7 +1,5 @@
 """A loss, a price or weak rankers of a user's own are refused by fit where they are not what they declare."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

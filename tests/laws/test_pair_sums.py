@@ -1,7 +1,5 @@
 """The fast ways to sum over pairs equal the sums over all pairs, whatever the scores, and cost little."""
 
-from __future__ import annotations
-
 import tracemalloc
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Measures equal those of scikit-learn and RDKit on random data with ties."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.metrics import (

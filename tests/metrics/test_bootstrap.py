@@ -1,7 +1,5 @@
 """Resamples of rows and of groups."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

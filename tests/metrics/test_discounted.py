@@ -1,7 +1,5 @@
 """Discounted gains and reciprocal ranks."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

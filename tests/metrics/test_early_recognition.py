@@ -1,7 +1,5 @@
 """RIE and BEDROC at any rate, against their definitions in exact fractions and fifty digits."""
 
-from __future__ import annotations
-
 import itertools
 from decimal import Decimal, localcontext
 

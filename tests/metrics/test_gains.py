@@ -1,7 +1,5 @@
 """Gains tables and curves down the list."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

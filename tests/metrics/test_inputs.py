@@ -1,7 +1,5 @@
 """Labels, scores and weights of any kind, and what every metric refuses."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Intervals and comparisons: known formulas, coverage, and bad input."""
 
-from __future__ import annotations
-
 from functools import partial
 from inspect import signature
 

@@ -1,7 +1,5 @@
 """Scores of any models, measured: what is shown is what the metrics, intervals and comparisons give."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 

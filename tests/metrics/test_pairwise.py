@@ -1,7 +1,5 @@
 """Heights, p-norm errors and margins."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

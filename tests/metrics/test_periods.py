@@ -1,7 +1,5 @@
 """Hits in the first rows of every period: brute force, intervals, regret, and who stays on the list."""
 
-from __future__ import annotations
-
 import json
 from itertools import pairwise, permutations
 

@@ -1,7 +1,5 @@
 """Precision, recall and lift of the first rows, and the precision-recall curve."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Promises of coming lists: on every arrangement of few rows, against plain sums, and what is refused."""
 
-from __future__ import annotations
-
 from itertools import combinations, product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Wilson's interval is SciPy's, and a difference of two lists' hits rests on their own rows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

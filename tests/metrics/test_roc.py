@@ -1,7 +1,5 @@
 """Areas under the ROC curve, and the band of its left edge."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

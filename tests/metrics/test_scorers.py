@@ -1,7 +1,5 @@
 """Scorers of metrics, for searches and cross-validation."""
 
-from __future__ import annotations
-
 import itertools
 import pickle
 import warnings

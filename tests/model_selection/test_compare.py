@@ -1,7 +1,5 @@
 """Rankers compared on the same test parts, with repetitions and nested choice."""
 
-from __future__ import annotations
-
 import re
 import warnings
 

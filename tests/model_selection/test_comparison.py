@@ -1,7 +1,5 @@
 """Comparisons of rankers: differences beyond chance, and the verdict in words."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

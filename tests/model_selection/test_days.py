@@ -1,7 +1,5 @@
 """Rankers compared by hits in the first rows of every day."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Influence values and the errors made of them, against derivatives, samples and plain sums."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

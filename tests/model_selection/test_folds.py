@@ -1,7 +1,5 @@
 """Scores of different test parts on one scale."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Models fitted once, compared, weighed and cut from their scores of the rows held out."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.base import clone

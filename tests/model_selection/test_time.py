@@ -1,7 +1,5 @@
 """Rows in the order of time: parts by time, choices and early stopping by them, and when it is spoken of."""
 
-from __future__ import annotations
-
 import warnings
 from datetime import date, datetime, timedelta
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """The row of all models together in a comparison."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression

@@ -1,7 +1,5 @@
 """Quantiles of several differences at once, and the set of models that may be the best."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import norm, studentized_range, t

@@ -1,7 +1,5 @@
 """Kernels as models: which matrices are semi-definite."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer

@@ -1,7 +1,5 @@
 """A linear model gives the same in every layout, precision and number of threads."""
 
-from __future__ import annotations
-
 import tracemalloc
 
 import numba

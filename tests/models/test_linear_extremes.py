@@ -1,7 +1,5 @@
 """A linear model on awkward storage: views of disk, repeated entries, far-off rows, huge single precision."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

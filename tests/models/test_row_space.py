@@ -1,7 +1,5 @@
 """Wide data in the space of their rows: the solutions of the features, at the cost of the rows."""
 
-from __future__ import annotations
-
 import importlib
 from importlib.util import find_spec
 

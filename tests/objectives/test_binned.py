@@ -1,7 +1,5 @@
 """Few rows stand for many: value, gradient and diagonals are those of all rows, to the accuracy asked."""
 
-from __future__ import annotations
-
 import numba
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """The surrogates of the partial AUC against every choice of rows and every order, and against differences."""
 
-from __future__ import annotations
-
 import itertools
 from fractions import Fraction
 

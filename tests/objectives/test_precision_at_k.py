@@ -1,7 +1,5 @@
 """Surrogates of precision at k against their definitions: maxima over all labelings."""
 
-from __future__ import annotations
-
 import itertools
 from functools import partial
 

@@ -1,7 +1,5 @@
 """ThresholdObjective equals the formulas of TopPushK, TopMean and Pat&Mat, with slopes to match."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.optimize import brentq

@@ -1,7 +1,5 @@
 """Sums over pairs run where the arrays are, whatever their library, and are those of NumPy's arrays."""
 
-from __future__ import annotations
-
 import importlib
 from functools import partial
 from importlib.util import find_spec

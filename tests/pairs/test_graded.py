@@ -1,7 +1,5 @@
 """Pairs of grades within query groups, held in little memory."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

@@ -4,8 +4,6 @@ Calls that a measure of pushrank is not made for, such as several labels or an a
 the peer. The file that ``PEERS_TOUCHED`` names lists the tests that reached pushrank.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 from pathlib import Path

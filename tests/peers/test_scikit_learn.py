@@ -1,7 +1,5 @@
 """Scikit-learn's own tests of measures that have the same names here, with pushrank's in their place."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

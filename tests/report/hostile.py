@@ -1,7 +1,5 @@
 """ReportData whose every text tries to break out of the page."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

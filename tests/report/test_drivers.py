@@ -1,7 +1,5 @@
 """The columns that drive the best ranking, and what a report of few days says."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

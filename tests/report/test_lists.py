@@ -1,7 +1,5 @@
 """What each member of an ensemble finds, and what no other does."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The report as a document: whole, safe, accessible, and true to its numbers."""
 
-from __future__ import annotations
-
 import ast
 import base64
 import hashlib

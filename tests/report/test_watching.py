@@ -1,7 +1,5 @@
 """The page of a model that is watched: whole, safe, and true to its numbers."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re

@@ -1,7 +1,5 @@
 """Statistics of the order of all scores: the highest of a given weight."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """L-BFGS: what it tells of its iterations, and where it stops."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The exact step along a line: right for every convex function, however steep, flat or unbounded."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Newton's method: the minimum of L-BFGS, in few steps, or a word on where it stopped."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer

@@ -1,7 +1,5 @@
 """Every solver ends at the minimum of the sum over pairs, by an independent computation."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.optimize import minimize

@@ -1,7 +1,5 @@
 """Solutions along a grid of prices and penalties."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

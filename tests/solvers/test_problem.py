@@ -1,7 +1,5 @@
 """The single reading of the data gives the objective of the sum over all pairs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

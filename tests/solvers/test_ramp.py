@@ -1,7 +1,5 @@
 """The descent on the ramp at k: plain cutting planes find no lower, and no place on a ray is lower."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Kinks smoothed less and less lead to the optimum of the kinked objective."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

@@ -1,7 +1,5 @@
 """Solvers find the optimum, agree with each other, and stop for a stated reason."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.optimize import minimize

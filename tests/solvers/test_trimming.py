@@ -1,7 +1,5 @@
 """Steps between choices of the highest positives."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

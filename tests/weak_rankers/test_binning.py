@@ -1,7 +1,5 @@
 """Thresholds between the values of a column, and a byte for the bin of each entry."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

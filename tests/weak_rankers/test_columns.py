@@ -1,7 +1,5 @@
 """Columns as weak rankers: their unit, and which are binary."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

@@ -1,7 +1,5 @@
 """Functions of rows as weak rankers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

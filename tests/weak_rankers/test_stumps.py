@@ -1,7 +1,5 @@
 """Stumps: values, edges and scores against the plainest way to get them."""
 
-from __future__ import annotations
-
 import tracemalloc
 
 import numpy as np

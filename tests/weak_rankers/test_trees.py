@@ -1,7 +1,5 @@
 """Regressors and classifiers of scikit-learn as weak rankers."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

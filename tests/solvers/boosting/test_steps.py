@@ -1,7 +1,5 @@
 """Coordinate descent in its steps: the closed form, the line search, and steps without an end."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The dual of the Infinite Push: the projection on what is feasible."""
 
-from __future__ import annotations
-
 import clarabel
 import numpy as np
 import pytest

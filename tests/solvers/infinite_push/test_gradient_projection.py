@@ -1,7 +1,5 @@
 """The solvers of the paper, pair by pair: their projections, where they go, and what they do not take."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.base import clone

@@ -1,7 +1,5 @@
 """The sample of batches that a learner keeps costs time linear in the rows."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from pushrank.solvers.streaming.learner import BatchSample, LabelledRows
