@@ -55,18 +55,12 @@ def follow_the_page(folder):
     listed = ('    "SGDAtK",\n', '    "RootPush",\n    "SGDAtK",\n')
     edit(src / "estimators" / "__init__.py", imports, listed)
     edit(src / "__init__.py", listed)
-    configured = ("    IRPush(),\n", "    IRPush(),\n    RootPush(),\n")
-    edit(
-        tests / "contracts" / "test_scikit_learn.py",
-        ("    SGDAtK,\n", "    RootPush,\n    SGDAtK,\n"),
-        configured,
-    )
+    configured = ("    pushrank.IRPush(),\n", "    pushrank.IRPush(),\n    pushrank.RootPush(),\n")
+    edit(tests / "contracts" / "test_scikit_learn.py", configured)
     own = tests / "estimators" / "test_push.py"
     edit(own, ("PushRanker, losses", "PushRanker, RootPush, losses"))
-    edit(
-        own,
-        ("import scipy.sparse as sp\n", "import scipy.sparse as sp\nfrom scipy.optimize import minimize\n"),
-    )
+    first = "from sklearn.datasets import load_breast_cancer"
+    edit(own, (first, f"from scipy.optimize import minimize\n{first}"))
     own.write_text(f"{own.read_text(encoding='utf-8')}\n\n{push_test}", encoding="utf-8")
 
 

@@ -6,16 +6,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 
-from pushrank import (
-    AdaBoostRanker,
-    InfinitePush,
-    PNormPush,
-    PushBoost,
-    PushBoostCV,
-    RankBoost,
-    RankSVM,
-    SGDAtK,
-)
+import pushrank
 from pushrank.datasets import DiskRows
 from pushrank.interop.lightgbm import PushLGBMRanker
 from pushrank.interop.xgboost import PushXGBRanker
@@ -25,15 +16,15 @@ Y = (RNG.random(120) < 0.4).astype(int)
 DENSE = np.round(RNG.normal(size=(120, 5)) + 0.7 * Y[:, None], 1) * (RNG.random((120, 5)) < 0.6)
 
 RANKERS = [
-    PNormPush(p=2.0),
-    PushBoost(n_estimators=5),
-    PushBoost(n_estimators=5, weak_rankers="columns"),
-    RankBoost(n_estimators=5),
-    AdaBoostRanker(n_estimators=5),
-    PushBoostCV(n_estimators=[2, 5], cv=3, random_state=0),
-    RankSVM(kernel="rbf", gamma=0.5, C=10.0),
-    InfinitePush(kernel="rbf", gamma=0.5, C=10.0),
-    SGDAtK(max_iter=2, random_state=0),
+    pushrank.PNormPush(p=2.0),
+    pushrank.PushBoost(n_estimators=5),
+    pushrank.PushBoost(n_estimators=5, weak_rankers="columns"),
+    pushrank.RankBoost(n_estimators=5),
+    pushrank.AdaBoostRanker(n_estimators=5),
+    pushrank.PushBoostCV(n_estimators=[2, 5], cv=3, random_state=0),
+    pushrank.RankSVM(kernel="rbf", gamma=0.5, C=10.0),
+    pushrank.InfinitePush(kernel="rbf", gamma=0.5, C=10.0),
+    pushrank.SGDAtK(max_iter=2, random_state=0),
     PushLGBMRanker(n_estimators=3, min_child_samples=5, n_jobs=1),
     PushXGBRanker(n_estimators=3, n_jobs=1),
 ]
@@ -70,7 +61,7 @@ def test_parts_of_blocks_add_up():
     parts = sp.bsr_matrix(
         (np.repeat(whole.data / 2.0, 2, axis=0), np.repeat(whole.indices, 2), 2 * whole.indptr), whole.shape
     )
-    ranker = PushBoost(n_estimators=5)
+    ranker = pushrank.PushBoost(n_estimators=5)
     expected = ranker.fit(DENSE, Y).decision_function(DENSE)
     np.testing.assert_allclose(ranker.fit(parts, Y).decision_function(parts), expected)
 

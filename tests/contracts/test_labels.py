@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import pushrank
 from pushrank import (
-    PerceptronAtK,
     PNormPush,
     PNormPushCV,
     RampAtK,
@@ -28,7 +28,7 @@ OF_LABELS = {
     "interval": lambda y: metrics.confidence_interval(y, np.arange(40), "auc", n_resamples=10),
     "sample": BipartiteSample.from_labels,
     "margin": lambda y: theory.max_margin(X[:40], y),
-    "chunk": lambda y: PerceptronAtK().partial_fit(X[:40], y, classes=["active", "inactive"]),
+    "chunk": lambda y: pushrank.PerceptronAtK().partial_fit(X[:40], y, classes=["active", "inactive"]),
     **{
         type(ranker).__name__: lambda y, ranker=ranker: ranker.fit(X[:40], y)
         for ranker in (
@@ -59,7 +59,7 @@ def test_categories_whose_order_is_the_sorted_one_or_none_are_taken():
         pd.Series(np.arange(40) % 2).astype(pd.CategoricalDtype([0, 1], ordered=True)),
     ):
         assert metrics.auc(labels, scores) == metrics.auc(np.asarray(labels), scores)
-        PNormPush().fit(X[:40], labels)
+        pushrank.PNormPush().fit(X[:40], labels)
     assert metrics.auc(STATED, scores, pos_label="active") == metrics.auc(STATED == "active", scores)
 
 
@@ -85,14 +85,16 @@ def test_the_later_of_two_texts_is_ranked_at_the_top_with_a_warning(ranker):
 
 def test_the_first_chunk_of_a_stream_of_texts_says_which_is_at_the_top():
     with pytest.warns(UserWarning, match="PerceptronAtK ranks inactive above active"):
-        PerceptronAtK().partial_fit(X, np.where(Y == 1, "active", "inactive"), classes=["active", "inactive"])
+        pushrank.PerceptronAtK().partial_fit(
+            X, np.where(Y == 1, "active", "inactive"), classes=["active", "inactive"]
+        )
 
 
 @pytest.mark.parametrize("labels", [["no", "yes"], ["False", "True"], ["-1", "1"], [0, 1]])
 def test_labels_that_say_which_is_positive_are_ranked_without_a_warning(labels):
-    PNormPush().fit(X, np.array(labels)[Y])
+    pushrank.PNormPush().fit(X, np.array(labels)[Y])
 
 
 def test_a_yes_that_sorts_before_no_is_warned_of():
     with pytest.warns(UserWarning, match="ranks no above Yes"):
-        PNormPush().fit(X, np.where(Y == 1, "Yes", "no"))
+        pushrank.PNormPush().fit(X, np.where(Y == 1, "Yes", "no"))

@@ -5,13 +5,11 @@ import pytest
 from sklearn.base import clone
 from sklearn.feature_selection import RFE, SelectFromModel
 
+import pushrank
 from pushrank import (
     AdaBoostRanker,
-    InfinitePush,
     PushBoost,
     RankBoost,
-    RankSVM,
-    SmoothMarginRanking,
     estimators,
 )
 from pushrank.interop.lightgbm import PushLGBMRanker
@@ -22,13 +20,18 @@ Y = RNG.permutation(np.repeat([0, 0, 1], 40))
 X = RNG.normal(size=(120, 4)) + np.array([1.0, 0.5, 0.0, 0.0]) * Y[:, None]
 
 COLUMNS = [
-    maker(weak_rankers="columns", n_estimators=4) for maker in (PushBoost, RankBoost, AdaBoostRanker)
-] + [SmoothMarginRanking("warn", weak_rankers="columns", n_estimators=4)]
-KERNELS = [RankSVM(kernel="rbf"), InfinitePush(C=100.0, kernel="poly"), RankSVM(kernel="precomputed")]
+    maker(weak_rankers="columns", n_estimators=4)
+    for maker in (pushrank.PushBoost, pushrank.RankBoost, pushrank.AdaBoostRanker)
+] + [pushrank.SmoothMarginRanking("warn", weak_rankers="columns", n_estimators=4)]
+KERNELS = [
+    pushrank.RankSVM(kernel="rbf"),
+    pushrank.InfinitePush(C=100.0, kernel="poly"),
+    pushrank.RankSVM(kernel="precomputed"),
+]
 STUMPS = [
-    PushBoost(n_estimators=4),
-    RankBoost(n_estimators=4),
-    AdaBoostRanker(n_estimators=4),
+    pushrank.PushBoost(n_estimators=4),
+    pushrank.RankBoost(n_estimators=4),
+    pushrank.AdaBoostRanker(n_estimators=4),
     PushLGBMRanker(n_estimators=4, n_jobs=1),
     PushXGBRanker(n_estimators=4, n_jobs=1),
 ]

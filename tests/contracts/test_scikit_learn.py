@@ -16,6 +16,7 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
 
+import pushrank
 from combinations import by_day
 from contract import check_contract
 from pushrank import (
@@ -36,7 +37,6 @@ from pushrank import (
     RankSVM,
     SGDAtK,
     SmoothMarginRanking,
-    StackingRanker,
     StructSVM,
     TopPushK,
     TopRankerCV,
@@ -86,26 +86,31 @@ CONFIGURED = [
     PushBoostCV(ps=[4.0], learning_rates=[1.0], n_estimators=[2, 5], cv=2),
     RankerSearchCV([("push", PNormPush(), {"p": [1.0, 4.0]})], cv=2),
     *(
-        StackingRanker(
-            [("push", PNormPush()), ("stumps", PushBoost(n_estimators=10))], final_estimator=final, cv=2
+        pushrank.StackingRanker(
+            [("push", pushrank.PNormPush()), ("stumps", pushrank.PushBoost(n_estimators=10))],
+            final_estimator=final,
+            cv=2,
         )
         for final in ("mean", None)
     ),
 ]
 NIGHTLY = [
-    *(ranker(solver=solver) for ranker in (IRPush, PushRanker) for solver in SOLVERS),
-    *(PNormPush(side=side, solver=solver) for side in ("pull", "both") for solver in SOLVERS),
-    InfinitePush(10.0, loss="squared_hinge"),
-    InfinitePush(kernel="rbf", loss="squared_hinge", tol=1e-14),
-    StructSVM(10.0, measure="prbep", tol=1e-14),
-    PerceptronAtK(variant="avg", average=False),
-    *(SGDAtK(surrogate=surrogate, radius=10.0) for surrogate in ("avg", "max", "struct")),
+    *(ranker(solver=solver) for ranker in (pushrank.IRPush, pushrank.PushRanker) for solver in SOLVERS),
+    *(pushrank.PNormPush(side=side, solver=solver) for side in ("pull", "both") for solver in SOLVERS),
+    pushrank.InfinitePush(10.0, loss="squared_hinge"),
+    pushrank.InfinitePush(kernel="rbf", loss="squared_hinge", tol=1e-14),
+    pushrank.StructSVM(10.0, measure="prbep", tol=1e-14),
+    pushrank.PerceptronAtK(variant="avg", average=False),
+    *(pushrank.SGDAtK(surrogate=surrogate, radius=10.0) for surrogate in ("avg", "max", "struct")),
     *(
         ranker(weak_rankers=kind, n_estimators=10)
-        for ranker in (RankBoost, AdaBoostRanker)
+        for ranker in (pushrank.RankBoost, pushrank.AdaBoostRanker)
         for kind in ("columns", "regressors")
     ),
-    *(SmoothMarginRanking("warn", weak_rankers=kind, n_estimators=10) for kind in ("columns", "classifiers")),
+    *(
+        pushrank.SmoothMarginRanking("warn", weak_rankers=kind, n_estimators=10)
+        for kind in ("columns", "classifiers")
+    ),
 ]
 
 FIRST = {type(one): one for one in reversed(CONFIGURED)}
@@ -137,16 +142,16 @@ CUT = "a kernel matrix whose entries are cut to whole numbers is not positive se
 def takes_grades(estimator):
     two_classes = isinstance(
         estimator,
-        AdaBoostRanker
-        | PerceptronAtK
-        | SGDAtK
-        | InfinitePush
-        | SVMMAP
-        | StructSVM
-        | TopPushK
-        | PatMat
-        | TrimmedPush
-        | RampAtK,
+        pushrank.AdaBoostRanker
+        | pushrank.PerceptronAtK
+        | pushrank.SGDAtK
+        | pushrank.InfinitePush
+        | pushrank.SVMMAP
+        | pushrank.StructSVM
+        | pushrank.TopPushK
+        | pushrank.PatMat
+        | pushrank.TrimmedPush
+        | pushrank.RampAtK,
     )
     return "qid" in inspect.signature(estimator.fit).parameters and not two_classes
 
@@ -158,7 +163,7 @@ def exceptions(estimator):
         left_out["check_classifier_not_supporting_multiclass"] = GRADES
     if getattr(estimator, "weak_rankers", None) in ("regressors", "classifiers"):
         left_out |= dict.fromkeys(WEIGHTS, TREES)
-    is_hinge = isinstance(estimator, RankSVM) and estimator.loss == "hinge"
+    is_hinge = isinstance(estimator, pushrank.RankSVM) and estimator.loss == "hinge"
     if getattr(estimator, "kernel", "linear") != "linear" and not is_hinge:
         failing["check_class_weight_classifiers"] = SEPARATED
     if getattr(estimator, "kernel", "linear") == "precomputed":
@@ -183,7 +188,7 @@ def data():
     return scale(X), y
 
 
-LONG = [StackingRanker, RankerSearchCV, SmoothMarginRanking, TrimmedPush]
+LONG = [pushrank.StackingRanker, pushrank.RankerSearchCV, pushrank.SmoothMarginRanking, pushrank.TrimmedPush]
 
 
 @pytest.mark.parametrize(
@@ -207,7 +212,7 @@ def test_in_a_pipeline_and_a_grid(ranker, data):
     assert scores["test_top"].min() >= 0
     grid_of = {"C": [1.0, 10.0]}
     if issubclass(ranker, SearchMixin):
-        is_stack = ranker is StackingRanker
+        is_stack = ranker is pushrank.StackingRanker
         grid_of = {"final_estimator": ["mean", "best"]} if is_stack else {"selection": list(SELECTIONS)}
     elif "learning_rate" in ranker().get_params() and ranker not in AT_K:
         grid_of = {"learning_rate": [0.3, 1.0]}
@@ -221,11 +226,11 @@ def test_in_a_pipeline_and_a_grid(ranker, data):
 
 def test_calibration_pickle_copy_clone(data):
     X, y = data
-    ranker = PNormPush(p=8).fit(X, y)
+    ranker = pushrank.PNormPush(p=8).fit(X, y)
     for other in (pickle.loads(pickle.dumps(ranker)), copy.deepcopy(ranker)):  # noqa: S301
         np.testing.assert_array_equal(other.decision_function(X), ranker.decision_function(X))
     assert not hasattr(clone(ranker), "coef_")
-    assert CalibratedClassifierCV(PNormPush(), cv=2).fit(X, y).predict_proba(X).shape == (len(y), 2)
+    assert CalibratedClassifierCV(pushrank.PNormPush(), cv=2).fit(X, y).predict_proba(X).shape == (len(y), 2)
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
@@ -233,9 +238,9 @@ def test_frames(frame, data):
     X, y = data
     names = [f"column {j}" for j in range(X.shape[1])]
     table = frame({name: X[:, j] for j, name in enumerate(names)})
-    ranker = PNormPush().fit(table, y)
+    ranker = pushrank.PNormPush().fit(table, y)
     assert ranker.feature_names_in_.tolist() == names
-    np.testing.assert_allclose(ranker.coef_, PNormPush().fit(X, y).coef_, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(ranker.coef_, pushrank.PNormPush().fit(X, y).coef_, rtol=1e-6, atol=1e-9)
     assert ranker.rank(table)[0] == ranker.rank(table)[:1][0]
 
 
@@ -243,7 +248,7 @@ def test_frames(frame, data):
 def test_the_larger_label_is_positive(labels, data):
     X, y = data
     named = np.array(labels)[y]
-    ranker = PNormPush().fit(X, named)
+    ranker = pushrank.PNormPush().fit(X, named)
     assert ranker.classes_.tolist() == sorted(labels)
     assert (ranker.predict(X) == named).mean() > 0.95
     assert ranker.score(X, named) > 0.99
@@ -252,7 +257,7 @@ def test_the_larger_label_is_positive(labels, data):
 def test_fit_changes_no_parameter(data):
     X, y = data[0][::8], data[1][::8]
     for ranker in RANKERS:
-        few = {"n_estimators": [10]} if ranker is PushBoostCV else {}
+        few = {"n_estimators": [10]} if ranker is pushrank.PushBoostCV else {}
         estimator = ranker(**few, **({"cv": 2} if issubclass(ranker, SearchMixin) else {}))
         before = copy.deepcopy(estimator.get_params())
         estimator.fit(X, y)

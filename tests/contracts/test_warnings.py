@@ -63,8 +63,8 @@ def test_every_ranker_is_tried():
 
 def test_a_path_points_here_and_what_others_call_at_the_others():
     with pytest.warns(ConvergenceWarning, match=MESSAGE) as caught:
-        RankSVM(max_iter=1).path(X, Y, [100.0])
+        pushrank.RankSVM(max_iter=1).path(X, Y, [100.0])
     assert caught[0].filename == __file__
     with pytest.warns(ConvergenceWarning, match=MESSAGE) as caught:
-        make_pipeline(PNormPush(max_iter=1)).fit(X, Y)
+        make_pipeline(pushrank.PNormPush(max_iter=1)).fit(X, Y)
     assert caught[0].filename == inspect.getfile(make_pipeline)

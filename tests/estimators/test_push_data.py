@@ -32,6 +32,7 @@ NAMES = np.where(Y == 1, "yes", "no")
         sp.lil_matrix,
         sp.csr_array,
         sp.csc_array,
+        np.asfortranarray,
         pd.DataFrame,
         lambda X: pd.DataFrame(X).astype("Float64"),
         lambda X: pd.DataFrame.sparse.from_spmatrix(sp.csr_matrix(X)),
@@ -40,19 +41,7 @@ NAMES = np.where(Y == 1, "yes", "no")
         lambda X: X[::-1][::-1],
         lambda X: X.tolist(),
     ],
-    ids=[
-        "coo",
-        "lil",
-        "csr",
-        "csc",
-        "pandas",
-        "nullable",
-        "sparse frame",
-        "polars",
-        "big-endian",
-        "reversed",
-        "list",
-    ],
+    ids=lambda kind: getattr(kind, "__name__", "other"),
 )
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_any_kind_of_table(kind, solver):
@@ -188,6 +177,7 @@ def test_named_columns_pass_through_a_pipeline_that_outputs_frames():
     ("bad", "message"),
     [
         ({"X": np.where(X > 2, np.inf, X)}, "infinity"),
+        ({"X": np.where(X > 2, np.nan, X)}, "NaN"),
         ({"X": sp.csr_matrix(np.where(X > 2, np.nan, X))}, "NaN"),
         ({"X": X[:-1]}, "inconsistent numbers of samples"),
         ({"X": X.ravel()}, "2D array"),
@@ -202,6 +192,9 @@ def test_named_columns_pass_through_a_pipeline_that_outputs_frames():
         ({"sample_weight": np.ones(3)}, "sample_weight has 3 entries for"),
         ({"sample_weight": np.ones((len(Y), 2))}, "sample_weight must be one-dimensional"),
         ({"sample_weight": np.zeros(len(Y))}, "sample_weight is not zero"),
+        ({"sample_weight": 1 - Y}, "no positive example was found whose sample_weight is not zero"),
+        ({"sample_weight": -np.ones(len(Y))}, r"be negative, NaN or infinite, found -1\.0 in row 0"),
+        ({"sample_weight": np.nan}, "must not be negative, NaN or infinite, found nan in row 0"),
     ],
 )
 def test_bad_data_are_refused_with_a_reason(bad, message):

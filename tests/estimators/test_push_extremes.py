@@ -72,6 +72,7 @@ def test_wide_sparse_data_converge_at_every_power(p):
     ("solver", "ranker", "dtype"),
     [
         *(("lbfgs", ranker, np.float64) for ranker in (PNormPush, PULL, BOTH, PushRanker)),
+        *(("lbfgs", partial(PNormPush, p=1000), dtype) for dtype in (np.float32, np.float64)),
         ("lbfgs", PNormPush, np.float32),
         ("newton-cg", PNormPush, np.float64),
         ("newton-cg", BOTH, np.float32),
@@ -84,6 +85,7 @@ def test_separable_without_a_penalty_warns_and_ranks_all_pairs_rightly(solver, r
         fitted = ranker(alpha=0.0, solver=solver).fit(X, y)
     scores = fitted.decision_function(X)
     assert np.isfinite(fitted.coef_).all()
+    assert not fitted.converged_
     assert scores[y == 1].min() > scores[y == 0].max()
 
 
@@ -127,7 +129,7 @@ class TestSmall:
         y[7] = which
         fitted = ranker(solver=solver, alpha=1.0).fit(X, y)
         assert fitted.converged_
-        assert np.isfinite(fitted.threshold_)
+        assert np.isfinite([fitted.threshold_, *fitted.decision_function(X)]).all()
 
     def test_one_feature(self, ranker, solver):
         X, y = overlapping(100, 1)
@@ -190,40 +192,18 @@ def test_one_row_of_vanishing_weight_does_not_stop_a_fit(p):
     np.testing.assert_allclose(PNormPush(p=p).fit(X, y, sample_weight=w).coef_, kept.coef_, atol=1e-5)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_as_many_are_predicted_positive_as_are_when_no_scores_tie(dtype):
-    for seed in range(5):
-        X, y = overlapping(5000, 3, seed)
-        X = X.astype(dtype)
-        ranker = PNormPush().fit(X, y)
-        scores = ranker.decision_function(X)
-        if len(np.unique(scores)) == len(scores):
-            assert ranker.predict(X).sum() == y.sum()
-        np.testing.assert_array_equal(ranker.predict(X) == 1, scores > 0)
-
-
 @pytest.mark.parametrize("solver", ["lbfgs", "newton-cg"])
 def test_a_path_of_powers_is_cheaper_warm(solver):
     X, y = radar(1000, seed=1)
     warm = PNormPush(warm_start=True, solver=solver)
     total = {"warm": 0, "cold": 0}
     for p in (1, 2, 4, 8, 16, 32, 64):
+        cold = PNormPush(p=p, solver=solver).fit(X, y)
         total["warm"] += warm.set_params(p=p).fit(X, y).n_iter_
-        total["cold"] += PNormPush(p=p, solver=solver).fit(X, y).n_iter_
+        total["cold"] += cold.n_iter_
+        np.testing.assert_allclose(warm.coef_, cold.coef_, atol=1e-3)
         assert warm.fit(X, y).n_iter_ <= 1
     assert total["warm"] < total["cold"]
-
-
-def test_larger_powers_concentrate_at_the_top_on_average():
-    gain = []
-    for seed in range(5):
-        X, y = overlapping(1000, 5, seed)
-        at_top = [
-            metrics.rp_error(y, PNormPush(p=p).fit(X, y).decision_function(X), 64, scale="log")
-            for p in (1, 64)
-        ]
-        gain.append(at_top[0] - at_top[1])
-    assert np.mean(gain) > 0
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,7 @@ def test_shared_parameters_are_checked_first(ranker, parameters, error):
         (0.5, ValueError),
         (0, ValueError),
         (-np.inf, ValueError),
+        (np.inf, ValueError),
         (np.nan, ValueError),
         (None, TypeError),
         ("4", TypeError),

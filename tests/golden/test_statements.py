@@ -6,16 +6,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog, minimize
 
-from pushrank import (
-    AdaBoostRanker,
-    InfinitePush,
-    IRPush,
-    PerceptronAtK,
-    PNormPush,
-    RankBoost,
-    metrics,
-    theory,
-)
+import pushrank
+from pushrank import metrics, theory
 from pushrank.objectives import PrecisionAtK
 from pushrank.theory import rudin_2009
 
@@ -44,7 +36,7 @@ def test_section_11_states_the_optimum_as_a_bregman_distance(p):
         return (np.exp(-(M @ w)).sum(axis=0) ** p).sum()
 
     best = minimize(lambda w: np.log(raw(w)) / p, np.zeros(3), options={"gtol": 1e-9})
-    ranker = PNormPush(p, alpha=0.0, tol=1e-8).fit(X, y)
+    ranker = pushrank.PNormPush(p, alpha=0.0, tol=1e-8).fit(X, y)
     np.testing.assert_allclose(ranker.coef_, best.x, atol=1e-5)
     assert ranker.primal_objective_ == pytest.approx(best.fun, rel=1e-9)
     assert ranker.dual_objective_ == pytest.approx(best.fun, rel=1e-9)
@@ -97,7 +89,7 @@ def test_the_ir_push_without_a_penalty_is_the_minimum_of_its_sum(discount):
         return np.log1p(np.exp(others @ w - (X[y == 1] @ w)[:, None]).sum(axis=1)).mean()
 
     best = minimize(objective, np.zeros(3), options={"gtol": 1e-9})
-    ranker = IRPush(discount=discount, alpha=0.0, tol=1e-8).fit(X, y)
+    ranker = pushrank.IRPush(discount=discount, alpha=0.0, tol=1e-8).fit(X, y)
     np.testing.assert_allclose(ranker.coef_, best.x, atol=1e-5)
     assert ranker.dual_objective_ == pytest.approx(best.fun, rel=1e-9)
 
@@ -117,12 +109,12 @@ def test_adaboost_by_its_rounds():
         j = int(np.argmax(np.abs(edges) >= np.abs(edges).max() - 1e-9))
         scores += 0.5 * np.log((1 + edges[j]) / (1 - edges[j])) * h[:, j]
         losses.append(np.exp(-signs * scores).sum())
-    ranker = AdaBoostRanker(weak_rankers="columns", n_estimators=25).fit(H, y)
+    ranker = pushrank.AdaBoostRanker(weak_rankers="columns", n_estimators=25).fit(H, y)
     np.testing.assert_allclose(ranker.objective_path_, np.log(losses), rtol=1e-12)
     skew = np.exp(-scores[y == 1]).sum() - np.exp(scores[y == 0]).sum()
     assert ranker.f_skew_path_[-1] == pytest.approx(skew, abs=1e-9)
-    least = RankBoost(weak_rankers="columns", n_estimators=3000, tol=1e-12).fit(H, y)
-    every = AdaBoostRanker(weak_rankers="columns", n_estimators=3000, tol=1e-12).fit(H, y)
+    least = pushrank.RankBoost(weak_rankers="columns", n_estimators=3000, tol=1e-12).fit(H, y)
+    every = pushrank.AdaBoostRanker(weak_rankers="columns", n_estimators=3000, tol=1e-12).fit(H, y)
     assert 2 * np.exp(least.objective_path_[-1] / 2) == pytest.approx(np.exp(every.objective_path_[-1]))
 
 
@@ -166,7 +158,7 @@ def test_algorithms_1_and_2_of_precision_at_k(variant, n_passes):
             forth = missed[:delta].copy() if variant == "max" else missed
             scale = 1.0 if variant == "max" else delta / len(missed)
             w = w - batch[wrong].sum(axis=0) + scale * batch[forth].sum(axis=0)
-    ranker = PerceptronAtK(
+    ranker = pushrank.PerceptronAtK(
         share, variant=variant, average=False, batch_size=size, max_iter=n_passes, shuffle=False
     ).fit(X, y)
     np.testing.assert_allclose(ranker.coef_, w, rtol=1e-10)
@@ -202,7 +194,7 @@ def test_the_infinite_push_by_a_plain_search():
         starts = [np.zeros(2), np.ones(2), np.array([1.0, -1.0])]
         options = {"xatol": 1e-10, "fatol": 1e-12, "maxiter": 4000}
         best = min(minimize(objective, w, method="Nelder-Mead", options=options).fun for w in starts)
-        ranker = InfinitePush(C, tol=1e-9).fit(X, y)
+        ranker = pushrank.InfinitePush(C, tol=1e-9).fit(X, y)
         assert ranker.primal_objective_ == pytest.approx(objective(ranker.coef_), rel=1e-10)
         assert ranker.dual_objective_ <= best * (1 + 1e-12)
         assert ranker.primal_objective_ == pytest.approx(best, rel=1e-6)
@@ -212,7 +204,7 @@ def test_theorem_4_two_fits_of_twin_columns_have_the_same_margins():
     X, y = overlapping()
     twins = np.c_[X, X[:, 0]]
     assert not rudin_2009.has_unique_minimiser(twins)
-    fits = [PNormPush(4.0, alpha=0.0, tol=1e-8, solver=solver) for solver in ("lbfgs", "coordinate")]
+    fits = [pushrank.PNormPush(4.0, alpha=0.0, tol=1e-8, solver=solver) for solver in ("lbfgs", "coordinate")]
     one, other = (fit.set_params(max_iter=20_000).fit(twins, y).coef_ for fit in fits)
     assert np.abs(one - other).max() > 1e-3
     np.testing.assert_allclose(differences(twins, y) @ one, differences(twins, y) @ other, atol=1e-5)

@@ -15,19 +15,18 @@ from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import pushrank
 from pushrank import (
     PNormPush,
     PNormPushCV,
-    PushBoost,
     PushBoostCV,
     RankerSearchCV,
-    SGDAtK,
     TopRankerCV,
 )
 from pushrank._time import in_order
 from pushrank.model_selection import TimeSplit, compare_rankers
 
-MODELS = {"logistic": LogisticRegression(), "push": PNormPush()}
+MODELS = {"logistic": LogisticRegression(), "push": pushrank.PNormPush()}
 SEARCHES = {
     "push": PNormPushCV(alphas=[0.1, 1.0], ps=[2.0]),
     "families": TopRankerCV(candidates=["p-norm-push"], budget=20),
@@ -215,7 +214,7 @@ def test_a_nested_choice_and_choices_inside_models_see_no_later_rows():
 
     column = np.arange(len(y), dtype=float)
     X = np.column_stack([column, X])
-    search = RankerSearchCV([("any", Watched(), {"C": [1.0]})], cv=2)
+    search = pushrank.RankerSearchCV([("any", Watched(), {"C": [1.0]})], cv=2)
     compare_rankers({"search": search, "logistic": Watched()}, X, y, cv=2, time=time, nested=True)
     assert len(learnt) > 10
     for seen in learnt:
@@ -253,7 +252,10 @@ def test_scikit_learns_searches_route_times():
 
 @pytest.mark.parametrize(
     "ranker",
-    [PushBoost(n_estimators=5, early_stopping=True), SGDAtK(k=5, early_stopping=True, random_state=0)],
+    [
+        pushrank.PushBoost(n_estimators=5, early_stopping=True),
+        pushrank.SGDAtK(k=5, early_stopping=True, random_state=0),
+    ],
 )
 def test_early_stopping_validates_on_the_latest_rows(ranker):
     """What is learnt does not change with the latest labels, but for the number of rounds."""
@@ -267,7 +269,7 @@ def test_early_stopping_validates_on_the_latest_rows(ranker):
         for labels in (y, np.where(is_late, 1 - y, y))
     ]
     assert not np.array_equal(fits[0].validation_path_, fits[1].validation_path_)
-    if isinstance(ranker, PushBoost):
+    if isinstance(ranker, pushrank.PushBoost):
         np.testing.assert_array_equal(*(fit.objective_path_[:1] for fit in fits))
     with pytest.raises(ValueError, match="time is for the rows of one list"):
         type(ranker)(**ranker.get_params()).fit(X, y, qid=np.arange(len(y)) // 10, time=time)
@@ -294,7 +296,7 @@ def test_random_folds_of_rows_in_the_order_of_time_are_warned_of_once():
     with pytest.warns(UserWarning, match="follow the times of X.index"):
         SEARCHES["families"].fit(frame, y)
     dated = pd.DataFrame(X, columns=list("abc")).assign(seen=time)
-    search = RankerSearchCV([("one", make_pipeline(Numbers(), PNormPush()), {})], cv=2)
+    search = pushrank.RankerSearchCV([("one", make_pipeline(Numbers(), pushrank.PNormPush()), {})], cv=2)
     with pytest.warns(UserWarning, match=r"times of X\['seen'\].*time=X\['seen'\]"):
         search.fit(dated, y)
     with warnings.catch_warnings():

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
+import pushrank
 from pushrank import (
     SVMMAP,
     InfinitePush,
@@ -128,7 +129,7 @@ def test_grades_queries_and_pairs_too(monkeypatch):
     grades, qid = np.arange(20) % 3, np.arange(20) // 10
     pairs = np.column_stack([np.arange(10), np.arange(10, 20)])
     for data in ({"y": grades}, {"y": grades, "qid": qid}, {"pairs": pairs}):
-        for ranker in (PNormPush(2, **GRADIENT), RankSVM(**GAP)):
+        for ranker in (pushrank.PNormPush(2, **GRADIENT), pushrank.RankSVM(**GAP)):
             monkeypatch.setattr(row_space, "MAX_ROWS", 4096)
             coef = ranker.fit(X, **data).coef_
             monkeypatch.setattr(row_space, "MAX_ROWS", 0)
@@ -159,7 +160,7 @@ def test_a_search_goes_to_the_row_space_once_a_fold(monkeypatch):
     X, y = wide(n=40, d=60)
     calls, gram = [], LinearModel.gram
     monkeypatch.setattr(LinearModel, "gram", lambda self: calls.append(self.n_rows) or gram(self))
-    PNormPushCV([1.0, 4.0], alphas=[1.0, 0.1, 0.01], cv=4).fit(X, y)
+    pushrank.PNormPushCV([1.0, 4.0], alphas=[1.0, 0.1, 0.01], cv=4).fit(X, y)
     assert calls == [30, 30, 30, 30, 40]
 
 
@@ -168,13 +169,13 @@ def test_wide_data_converge_in_the_iterations_of_others():
     X = rng.normal(size=(100, 1500))
     y = X @ rng.normal(size=1500) > 10.0
     for solver in ("lbfgs", "newton-cg"):
-        ranker = PNormPush(16, alpha=0.1, solver=solver, max_iter=100).fit(X, y)
+        ranker = pushrank.PNormPush(16, alpha=0.1, solver=solver, max_iter=100).fit(X, y)
         assert ranker.converged_
 
 
 def test_going_on_starts_where_the_last_fit_ended():
     X, y = wide()
-    ranker = PNormPush(4, alpha=0.1, warm_start=True).fit(X, y)
+    ranker = pushrank.PNormPush(4, alpha=0.1, warm_start=True).fit(X, y)
     before = ranker.coef_
     assert ranker.fit(X, y).n_iter_ <= 1
     np.testing.assert_allclose(ranker.coef_, before, atol=1e-6)
@@ -183,7 +184,7 @@ def test_going_on_starts_where_the_last_fit_ended():
 def test_without_a_penalty_the_least_norm_is_found():
     X, y = wide(copies=8)
     y[12:] = ~y[:8]  # the copies belong to the other class, so that nothing separates
-    ranker = PNormPush(2, alpha=0.0).fit(X, y)
+    ranker = pushrank.PNormPush(2, alpha=0.0).fit(X, y)
     assert ranker.converged_
     rows = X - X.mean(axis=0)
     np.testing.assert_allclose(
@@ -194,6 +195,6 @@ def test_without_a_penalty_the_least_norm_is_found():
 def test_rows_apart_without_a_penalty_are_told():
     X, y = wide()
     with pytest.warns(ConvergenceWarning, match="separable and alpha=0"):
-        ranker = PNormPush(alpha=0.0).fit(X, y)
+        ranker = pushrank.PNormPush(alpha=0.0).fit(X, y)
     scores = ranker.decision_function(X)
     assert scores[y].min() > scores[~y].max()
