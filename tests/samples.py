@@ -1,4 +1,4 @@
-"""Rows that several files of tests learn from."""
+"""Rows and problems that several files of tests learn from."""
 
 import numpy as np
 from hypothesis import strategies as st

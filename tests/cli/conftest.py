@@ -3,6 +3,7 @@
 import shutil
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import dump_svmlight_file, load_breast_cancer
 
@@ -29,6 +30,19 @@ def written(tmp_path_factory, frame):
     X, y = load_breast_cancer(return_X_y=True)
     dump_svmlight_file(X[:, :5], 2 * y - 1, str(folder / "data.libsvm"))
     return folder
+
+
+@pytest.fixture
+def visits(tmp_path):
+    """60 rows of 15 customers on as many days, out of order, with amounts; the label hangs on a."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
+    table["fraud"] = (table["a"] + rng.normal(size=60) > 0.5).astype(int)
+    table["customer"] = [f"c{row % 15}" for row in range(60)]
+    table["day"] = pd.date_range("2024-01-01", periods=60).strftime("%Y-%m-%d")
+    table["amount"] = rng.gamma(2.0, 10.0, 60).round(2)
+    table.sample(frac=1.0, random_state=0).to_csv(tmp_path / "visits.csv", index=False)
+    return tmp_path / "visits.csv"
 
 
 @pytest.fixture

@@ -25,6 +25,7 @@ def auc(model, data):
     return found["auc"]["estimate"]
 
 
+TWO = ["--model", "logistic-regression", "--model", "IR Push", "--no-together"]
 LABEL = ["--label", "class", "--positive", "malignant"]
 
 

@@ -1,6 +1,7 @@
 """How columns and labels are read: the same in every file, and what is doubtful is warned of."""
 
 import cProfile
+import itertools
 import pstats
 import shlex
 from decimal import Decimal
@@ -12,6 +13,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 from combinations import by_day
 from pushrank import PNormPush
+from pushrank.cli.features import FeatureSource, read_features
 from pushrank.cli.model import SavedModel, make_ranking_pipelines, models_with
 from pushrank.cli.names import MODELS_WITH
 from pushrank.cli.table import TEXT, Kind, Table
@@ -102,12 +104,6 @@ def test_fit_and_compare_say_how_columns_were_read(tmp_path, frame):
     assert "1 numeric column and 1 text column ('code')" in " ".join(shown.split())
 
 
-def test_a_comparison_says_how_far_it_is(tmp_path, frame):
-    frame.to_csv(tmp_path / "train.csv", index=False)
-    told = call("compare", tmp_path / "train.csv", "--label", "y", "--folds", 2, *FEW, "--json").stderr
-    assert told.splitlines() == ["1 of 2 parts compared", "2 of 2 parts compared"]
-
-
 def test_what_cannot_be_left_out_is_told(tmp_path, frame):
     assert "--exclude 'z' is no column of" in fitted(tmp_path, frame, "--exclude", "z", code=2).stderr
     assert "--exclude 'y' is the label" in fitted(tmp_path, frame, "--exclude", "y", code=2).stderr
@@ -122,18 +118,6 @@ def test_a_label_is_the_same_however_its_number_is_written(tmp_path, frame):
     frame["y"] = np.where(frame["y"], np.where(frame["x"] > 0, "1", "1.0"), "0")
     told = fitted(tmp_path, frame)
     assert f"{(frame['y'] != '0').sum()} with y = 1)" in told.stdout
-
-
-def test_text_that_is_nearly_all_numbers_is_told(tmp_path, frame):
-    text = frame["x"].map(str)
-    text[7] = "?"
-    told = fitted(tmp_path, frame.assign(x=text)).stderr
-    assert "column 'x' of" in told
-    assert "row 8 holds '?', though 99.67 % of its values are numbers" in told
-    assert "leave the column out: --exclude x." in told
-    commas = frame["x"].map(lambda x: f"{x:.6f}".replace(".", ","))
-    told = fitted(tmp_path, frame.assign(x=commas), code=2).stderr
-    assert f"'x' holds numbers written as {commas[0]!r}. Read numbers with --decimal ,." in told
 
 
 def test_identifiers_are_warned_of_and_can_be_left_out(tmp_path, frame):
@@ -226,34 +210,70 @@ def test_what_is_like_a_date_is_a_category(tmp_path, frame):
         assert "and 1 text column ('code')" in shown.stdout
 
 
-@pytest.mark.parametrize("step", [1, -1])
-@pytest.mark.parametrize("start", [0, 1, 5000])
-def test_numbers_of_rows_are_warned_of(tmp_path, frame, start, step):
-    told = fitted(tmp_path, frame.assign(n=start + step * np.arange(N_ROWS))).stderr
-    assert "warning: column 'n' of" in told
-    assert "as row numbers and identifiers do" in told
-    assert "--exclude n." in told
+def warned(folder, frame, capsys, **source):
+    """What is said of a table as it is read."""
+    frame.to_csv(folder / "a.csv", index=False)
+    read_features(FeatureSource(folder / "a.csv", "y", **source), TextFormat())
+    return capsys.readouterr().err
 
 
-def test_what_pandas_writes_of_an_index_is_warned_of(tmp_path, frame):
-    frame.sample(frac=0.5, random_state=0).to_csv(tmp_path / "train.csv")
-    told = call("fit", tmp_path / "train.csv", "--label", "y", "-o", tmp_path / "m.skops").stderr
-    assert "warning: column 'Unnamed: 0' of" in told
-    assert "--exclude 'Unnamed: 0'." in told
+RNG = np.random.default_rng(0)
+RISING, DRAWN = np.cumsum(RNG.integers(1, 9, N_ROWS)), RNG.permutation(10**6)[:N_ROWS]
+CUSTOMERS = RNG.permutation(10_000 + 7 * (np.arange(N_ROWS) // 3))
+SHUFFLED = RNG.permutation(N_ROWS)
+DOUBTFUL = [
+    *(
+        ("Unnamed: 0", start + step * np.arange(N_ROWS), "as row numbers and identifiers do")
+        for start, step in itertools.product([0, 1, 5000], [1, -1])
+    ),
+    *((name, column, "identifiers do") for name, column in (("a", RISING), ("b", RISING[::-1]))),
+    *((name, column, "identifiers do") for name, column in (("c", SHUFFLED), ("Customer ID", DRAWN))),
+    ("customer_id", CUSTOMERS, "holds 100 different whole numbers in 300 rows, as identifiers do"),
+    ("customer_id", CUSTOMERS, "--group customer_id), or leave the column out: --exclude customer_id."),
+    ("card", 4_000_000_000_000_000 + 10**11 * SHUFFLED, "identifiers do"),
+    ("zip", [f"0{1000 + 7 * row % 60}" for row in range(N_ROWS)], "begins with a zero"),
+    ("day", 20240101 + np.arange(N_ROWS) % 28, "holds days as whole numbers"),
+    ("at", 1_700_000_000 + 977 * SHUFFLED, "as seconds since 1970"),
+    (
+        "text",
+        np.where(np.arange(N_ROWS) == 7, "?", RNG.normal(size=N_ROWS).astype(str)),
+        "row 8 holds '?', though 99.67 % of its values are numbers",
+    ),
+]
 
 
-def test_numbers_that_may_be_identifiers_are_warned_of(tmp_path, frame):
-    rng = np.random.default_rng(0)
-    rising = np.cumsum(rng.integers(1, 9, N_ROWS))
-    shuffled = rng.permutation(N_ROWS)
-    drawn = rng.permutation(10**6)[:N_ROWS]
-    for name, values in {"a": rising, "b": rising[::-1], "c": shuffled, "Customer ID": drawn}.items():
-        told = fitted(tmp_path, frame.assign(**{name: values})).stderr
-        assert f"warning: column {name!r} of" in told
-        assert "identifiers do" in told
-        assert "leave the column out: --exclude" in told
-    for name, values in {"paid": drawn, "id": drawn % 7, "x2": np.sort(frame["x"])}.items():
-        assert fitted(tmp_path, frame.assign(**{name: values})).stderr == ""
+@pytest.mark.parametrize(("name", "values", "said"), DOUBTFUL)
+def test_what_looks_like_no_number_is_warned_of(tmp_path, frame, name, values, said, capsys):
+    told = warned(tmp_path, frame.assign(**{name: values}), capsys)
+    assert f"column {name!r} of" in told
+    assert said in told
+    assert f"--exclude {shlex.quote(name)}." in told
+
+
+@pytest.mark.parametrize(("name", "values"), [("paid", DRAWN), ("id", DRAWN % 7), ("x2", np.sort(DRAWN / 7))])
+def test_numbers_that_are_no_identifiers_are_not_warned_of(tmp_path, frame, name, values, capsys):
+    assert warned(tmp_path, frame.assign(**{name: values}), capsys) == ""
+
+
+def test_numbers_with_another_decimal_mark_are_refused(tmp_path, frame):
+    commas = frame["x"].map(lambda x: f"{x:.6f}".replace(".", ","))
+    told = fitted(tmp_path, frame.assign(x=commas), code=2).stderr
+    assert f"'x' holds numbers written as {commas[0]!r}. Read numbers with --decimal ,." in told
+
+
+def test_texts_that_differ_in_case_and_copied_rows_are_told(tmp_path, frame, capsys):
+    kinds = np.array(["web", "WEB", "pos", "POS ", "phone"])[np.arange(N_ROWS) % 5]
+    told = warned(tmp_path, frame.assign(channel=kinds), capsys)
+    assert "'web' and 'WEB', 'pos' and 'POS ' differ in case or blanks only" in told
+    assert "phone" not in told
+    copied = pd.concat([frame, frame.iloc[[4, 9]], frame.iloc[[4]]], ignore_index=True)
+    told = warned(tmp_path, copied, capsys)
+    assert "3 of the 303 rows of" in told
+    assert "such as row 301, 302, 303: they count several times" in told
+    # Rows that differ in a column which is left out are no copies, nor are those that have their like.
+    visits = copied.assign(visit=np.random.default_rng(1).permutation(len(copied)))
+    assert "copies" not in warned(tmp_path, visits, capsys, exclude=["visit"])
+    assert "copies" not in warned(tmp_path, frame[["code", "y"]], capsys)
 
 
 def test_dates_are_no_numbers_when_scored(tmp_path, frame):
@@ -396,33 +416,6 @@ def test_the_help_names_the_models_that_have_an_option():
         # Help of --solver begins a sentence by "For".
         assert f"or{models.replace(' ', '')}" in shown
     assert "boosted stumps" in " ".join(call("compare", "--help").stdout.split())
-
-
-def test_identifiers_that_come_again_are_warned_of(tmp_path, frame):
-    customers = 10_000 + 7 * (np.arange(N_ROWS) // 3)
-    told = fitted(tmp_path, frame.assign(customer_id=np.random.default_rng(0).permutation(customers))).stderr
-    assert (
-        f"holds {len(set(customers)):,} different whole numbers in {N_ROWS:,} rows, as identifiers do" in told
-    )
-    assert "--group customer_id), or leave the column out: --exclude customer_id." in told
-
-
-def test_texts_that_differ_in_case_are_told(tmp_path, frame):
-    kinds = np.array(["web", "WEB", "pos", "POS ", "phone"])[np.arange(N_ROWS) % 5]
-    told = fitted(tmp_path, frame.assign(channel=kinds)).stderr
-    assert "'web' and 'WEB', 'pos' and 'POS ' differ in case or blanks only" in told
-    assert "phone" not in told
-
-
-def test_copied_rows_are_told_unless_most_rows_have_their_like(tmp_path, frame):
-    copied = pd.concat([frame, frame.iloc[[4, 9]], frame.iloc[[4]]], ignore_index=True)
-    told = fitted(tmp_path, copied).stderr
-    assert f"3 of the {N_ROWS + 3:,} rows of" in told
-    assert f"such as row {N_ROWS + 1:,}, {N_ROWS + 2:,}, {N_ROWS + 3:,}: they count several times" in told
-    # Rows that differ in a column which is left out are no copies.
-    visits = copied.assign(visit=np.random.default_rng(1).permutation(len(copied)))
-    assert "copies" not in fitted(tmp_path, visits, "--exclude", "visit").stderr
-    assert "copies" not in fitted(tmp_path, frame[["code", "y"]]).stderr
 
 
 def test_a_column_that_gives_the_label_away_is_named_beside_the_verdict(tmp_path, frame):

@@ -66,7 +66,7 @@ def test_version_and_help():
 def bad(files, frame):
     """Bad input, by what is said of it."""
     frame.assign(**{"class": "benign"}).to_csv(files / "one.csv", index=False)
-    frame.assign(digit=np.arange(len(frame)) % 3).to_csv(files / "three.csv", index=False)
+    frame.assign(digit=np.arange(len(frame)) % 3).to_csv(three := files / "three.csv", index=False)
     missing = frame.copy()
     missing.loc[3, "class"] = None
     missing.to_csv(files / "missing.csv", index=False)
@@ -87,18 +87,8 @@ def bad(files, frame):
         "--label 'klass' is no column of": ["fit", data, "--label", "klass", "-o", out],
         "--label COLUMN": ["fit", data, "-o", out],
         "one class only (benign (569 rows))": [*fit, files / "one.csv"],
-        "holds 3 values, 0 (190 rows), 1 (190 rows), 2 (189 rows); name the one": [
-            "fit",
-            files / "three.csv",
-            "--label",
-            "digit",
-            "-o",
-            out,
-        ],
-        "no label in 1 of 569 rows (1 empty), first in row 4; leave them out with --drop-unlabelled": [
-            *fit,
-            files / "missing.csv",
-        ],
+        "holds 3 values, 0 (190 rows), 1 (190 rows), 2 (189 rows)": [*fit[:3], three, "--label", "digit"],
+        "no label in 1 of 569 rows (1 empty), first in row 4; leave": [*fit, files / "missing.csv"],
         "the label to rank at the top, 'maybe', does not occur": [*fit, data, "--positive", "maybe"],
         "holds infinity in row 6": [*fit, files / "infinite.csv"],
         "column 'area' of": [*fit, files / "huge.csv"],

@@ -1,26 +1,246 @@
-"""pushrank compare: the table, and what to report of a nested choice."""
+"""What ``pushrank compare`` asks of the rows, how it counts ties, and what its JSON holds."""
 
 import json
+import shlex
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
 from unittest.mock import Mock
 
+import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
-from tests.cli.runner import FEW, LABEL, call
+from pushrank.cli import comparison
+from pushrank.cli.errors import in_option_names
+from pushrank.cli.model import SavedModel, make_model, make_ranking_pipelines
+from pushrank.held_out import Plan
+from tests.cli.runner import FEW, LABEL, TWO, call
 
-pytestmark = pytest.mark.fast
+
+def models_of(config, y, **options):
+    """The models that are compared on rows with labels."""
+    return config.models(Plan.of(np.zeros((len(y), 1)), y, cv=config.folds), **options)
+
+
+def rare(folder, n_rare):
+    """The arguments that compare models on 80 rows, some of them rare."""
+    table = pd.DataFrame(np.random.default_rng(0).normal(size=(80, 2)), columns=["a", "b"])
+    table.assign(y=(np.arange(80) < n_rare).astype(int)).to_csv(folder / "rare.csv", index=False)
+    return ["compare", folder / "rare.csv", "--label", "y", *FEW]
+
+
+def test_too_few_rows_are_told_with_advice_that_works(tmp_path):
+    for n_rare, options, said in (
+        (
+            8,
+            ["--nested"],
+            "5 folds with a nested choice, which splits them three times over, need at least 9 rows",
+        ),
+        (8, ["--nested"], "a class has 8 rows;"),
+        (8, ["--nested"], "choose at most 4 folds, or leave out the nested choice."),
+        (7, ["--nested", "--folds", 2], "need at least 8 rows in each class: leave out the nested choice."),
+        (4, ["--nested"], "leave out the nested choice and choose at most 4 folds."),
+        (4, [], "5 folds need at least 5 rows in each class: choose at most 4 folds."),
+        (1, ["--folds", 3], "a class has 1 row; 2 folds need at least 2 rows in each class"),
+        (1, ["--nested"], "need at least 8 rows in each class, and there are no fewer folds: add rows."),
+    ):
+        result = call(*rare(tmp_path, n_rare), *options, code=2)
+        *notes, error = result.stderr.strip().splitlines()
+        assert said in error
+        assert all("of one of the two classes" in note for note in notes)
+
+
+@pytest.mark.parametrize(("n_rare", "folds"), [(8, 2), pytest.param(8, 4, marks=pytest.mark.nightly)])
+def test_a_nested_comparison_runs_on_as_few_rows_as_it_says(tmp_path, n_rare, folds):
+    summary = json.loads(call(*rare(tmp_path, n_rare), "--nested", "--folds", folds, "--json").stdout)
+    assert "best of the above, chosen inside" in summary["models"]
+
+
+def test_tied_rows_count_by_the_expectation(tmp_path):
+    """Equal scores put as many hits among the first rows as there are among all."""
+    names = [f"row {row}" for row in range(60)]  # of rows that no training part holds
+    table = pd.DataFrame({"plan": names, "y": [1, 0, 0] * 20})
+    table.to_csv(tmp_path / "equal.csv", index=False)
+    arguments = ["compare", tmp_path / "equal.csv", "--label", "y", *FEW, "--folds", 2]
+    for more, criterion, expected in (
+        ([], "precision at 1/4", 1 / 3),
+        (["--budget", 9], "hits in budget", 3),
+    ):
+        summary = json.loads(call(*arguments, *more, "--json").stdout)
+        assert len(summary["equally_good"]) == len(summary["models"]) - 1
+        for model, measures in summary["models"].items():
+            assert measures[criterion]["mean"] == pytest.approx(expected), model
+
+
+def test_json_holds_the_differences_with_intervals(tmp_path):
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(80, 2)), columns=["a", "b"])
+    frame.assign(y=(frame["a"] > 0.3).astype(int)).to_csv(tmp_path / "a.csv", index=False)
+    arguments = ["compare", tmp_path / "a.csv", "--label", "y", *FEW, "--folds", 3, "--nested"]
+    summary = json.loads(call(*arguments, "--json").stdout)
+    best, criterion, models = summary["best"], summary["criterion"], summary["models"]
+    assert set(summary["differences"]) == set(models) - {best, "best of the above, chosen inside"}
+    for model, difference in summary["differences"].items():
+        gain = models[best][criterion]["mean"] - models[model][criterion]["mean"]
+        assert difference["mean"] == pytest.approx(gain)
+        reach = stats.t.ppf(0.975, 2) * difference["standard_error"]
+        assert difference["low"] == pytest.approx(gain - reach)
+        assert difference["high"] == pytest.approx(gain + reach)
+
+
+FORESTS = ["random forest", "extra trees", "random forest, balanced"]
+SET_ASIDE = ["--exclude", "customer", "--exclude", "day", "--exclude", "amount"]
+
+
+@pytest.mark.parametrize("best", ["P-Norm Push, p = 4", "gradient boosting"])
+def test_the_command_that_is_printed_fits_the_best_model_as_it_was_compared(visits, best, monkeypatch):
+    monkeypatch.chdir(visits.parent)
+    arguments = ["compare", "visits.csv", "--label", "fraud", *SET_ASIDE, "--folds", 2, "--alpha", 0.2]
+    found = json.loads(call(*arguments, "--model", best, "--save-best", "best.skops", "--json").stdout)
+    assert list(found["models"]) == [best]
+    command = shlex.split(found["fit"])
+    assert command[command.index("--model") + 1] == best
+    call(*["model.skops" if word == "best.skops" else word for word in command[1:]])
+    for name in ("best", "model"):
+        call("score", f"{name}.skops", "visits.csv", "-o", f"{name}.csv")
+    assert (visits.parent / "best.csv").read_bytes() == (visits.parent / "model.csv").read_bytes()
+
+
+def test_models_are_chosen_by_the_names_of_fit_and_of_the_table(visits):
+    arguments = ["compare", visits, "--label", "fraud", *SET_ASIDE, "--folds", 2]
+    for name, expected in (
+        ("pnorm-push", ["P-Norm Push, p = 1", "P-Norm Push, p = 8"]),
+        ("ir-push", ["IR Push"]),
+        ("infinite-push", ["infinite-push"]),
+    ):
+        found = json.loads(call(*arguments, "--p", 8, "--model", name, "--no-together", "--json").stdout)
+        assert list(found["models"]) == expected
+    told = call(*arguments, "--model", "svm", code=2).stderr
+    assert "--model 'svm' is not known" in told
+    assert "or a name that compare prints, such as 'boosted stumps, p = 16'" in told
+
+
+def test_models_that_choose_know_the_budget_and_how_many_rows_a_choice_needs():
+    config = comparison.ComparisonConfig(budget=30, model=["top-ranker-cv", "pnorm-push"], p=[4.0], folds=2)
+    y = np.arange(300) < 10
+    found = models_of(config, y, dense=True)
+    assert list(found) == ["linear, chosen for the top", "P-Norm Push, p = 1", "P-Norm Push, p = 4"]
+    assert found["linear, chosen for the top"].fraction == 0.1
+    defaults = replace(config, model=None)
+    assert "linear, chosen for the top" in models_of(defaults, y, dense=False)
+    y[9] = False
+    assert "linear, chosen for the top" not in models_of(defaults, y, dense=False)
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "left_out", "why"),
+    [
+        (150, ["LightGBM", "LightGBM, P-Norm Push, p = 4"], "there are too few rows for them"),
+        (327_346, ["linear, chosen for the top", *FORESTS], "they take minutes on so many rows"),
+    ],
+)
+def test_every_model_that_is_left_out_is_named(n_rows, left_out, why, capsys):
+    y = np.arange(n_rows) % 10 == 0
+    models = models_of(comparison.ComparisonConfig(), y, dense=True)
+    told = capsys.readouterr().err
+    assert f"not compared, because {why}: {', '.join(left_out)}." in told
+    assert not set(left_out) & set(models)
+    for name in left_out:
+        assert f"--model {shlex.quote(name)}" in told
+        assert list(models_of(comparison.ComparisonConfig(model=[name]), y, dense=True)) == [name]
+
+
+def test_a_group_stays_in_one_part(visits, monkeypatch):
+    seen = []
+    compared = comparison.compare_plan
+    monkeypatch.setattr(comparison, "compare_plan", lambda *a, **k: seen.append(compared(*a, **k)) or seen[0])
+    call("compare", visits, "--label", "fraud", *TWO, "--folds", 3, "--group", "customer",
+         "--exclude", "day", "--exclude", "amount")  # fmt: skip
+    customers = pd.read_csv(visits)["customer"]
+    assert pd.Series(seen[0].folds).groupby(customers).nunique().eq(1).all()
+
+
+def test_the_future_is_tested_on(visits, monkeypatch):
+    seen = []
+    compared = comparison.compare_plan
+    monkeypatch.setattr(comparison, "compare_plan", lambda *a, **k: seen.append(compared(*a, **k)) or seen[0])
+    shown = call("compare", visits, "--label", "fraud", *TWO, "--folds", 2, "--time", "day",
+                 "--exclude", "customer", "--weight", "amount", "--budget", 10).stdout  # fmt: skip
+    days = pd.read_csv(visits)["day"]
+    folds = seen[0].folds
+    assert days[folds == -1].max() < days[folds == 0].min()
+    assert days[folds == 0].max() < days[folds == 1].min()
+    assert "each after its training part by day" in shown
+    assert "weight found" in shown
+    assert "--time day --weight amount" in shown
+    assert "10 of 60 rows is 7 of the 40 tested" in " ".join(shown.split())
+    assert "; 7 of 40 rows (17.5 %); " in " ".join(shown.split())
+
+
+def test_rows_of_a_file_are_tested_on(visits, tmp_path):
+    table = pd.read_csv(visits)
+    table[:40].to_csv(tmp_path / "old.csv", index=False)
+    table[40:].to_csv(tmp_path / "new.csv", index=False)
+    found = json.loads(
+        call("compare", tmp_path / "old.csv", "--label", "fraud", *SET_ASIDE, *TWO, "--folds", 2,
+             "--test", tmp_path / "new.csv", "--budget", 5, "--json",
+             "--save-best", tmp_path / "best.skops").stdout
+    )  # fmt: skip
+    model = make_ranking_pipelines({"best": make_model(found["best"])}, ["a", "b"], [], sparse=False)["best"]
+    model.fit(table[:40][["a", "b"]], table[:40]["fraud"])
+    saved = SavedModel.load(tmp_path / "best.skops")
+    rows = saved.read(tmp_path / "new.csv")
+    np.testing.assert_allclose(saved.scores(rows), model.decision_function(table[40:][["a", "b"]]))
+    assert found["models"][found["best"]]["hits in budget"]["mean"] <= 5
+
+
+def test_splits_that_cannot_be_are_told(visits, tmp_path):
+    for said, options in {
+        "--time and --random split the rows": ["--random", "--time", "day"],
+        "--repeats draws other parts": ["--group", "customer", "--repeats", 2],
+        "--nested splits at random": ["--test", visits, "--nested"],
+        "--group 'nobody' is no column": ["--group", "nobody"],
+        "too few for 16 parts": ["--group", "customer", "--folds", 16],
+        "must hold numbers or dates such as": ["--time", "customer"],
+        "must hold a number of at least 0": ["--weight", "b"],
+        "exceeds the 60 rows to test on": ["--budget", 61],
+        "nothing.csv does not exist": ["--test", tmp_path / "nothing.csv"],
+        "is an input": ["--save-best", tmp_path / "m.skops", "--test", tmp_path / "m.skops"],
+    }.items():
+        (tmp_path / "m.skops").write_text("")
+        told = call("compare", visits, "--label", "fraud", *SET_ASIDE[:4], *TWO, *options, code=2).stderr
+        assert said in told, told
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_names_and_the_deciding_measure_are_whole_at_every_width(visits, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    shown = call("compare", visits, "--label", "fraud", *SET_ASIDE, *FEW, "--folds", 2, "--budget", 10).stdout
+    assert max(len(line) for line in shown.splitlines() if line[0] in "┏┃┡│└") <= width
+    for text in ("│ logistic regression ", "│ P-Norm Push, p = 1 ", "* may be best", "hits in", "10 rows"):
+        assert text in shown
+    assert ("A wider terminal shows" in shown) == (width < 100)
+
+
+def test_names_are_broken_where_the_deciding_measure_has_no_room_else(visits, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "32")
+    shown = call("compare", visits, "--label", "fraud", *SET_ASIDE, *FEW, "--folds", 2, "--budget", 10).stdout
+    table = [line for line in shown.splitlines() if line[0] in "┏┃┡│└"]
+    assert max(map(len, table)) <= 32
+    assert all(line[-1] in "┓┃┩│┘" for line in table)
+    names = [line.split()[1] for line in table if "±" in line]
+    assert names == ["logistic", "P-Norm", "P-Norm"]
+
+
+def test_warnings_are_in_the_words_of_options():
+    said = in_option_names("stopped at max_iter=5: raise max_iter, alpha or tol, or take solver='lbfgs'.")
+    assert said == "stopped at --max-iter 5: raise --max-iter, --alpha or --tol, or take --solver lbfgs."
 
 
 def test_compare(files):
     arguments = ["compare", files / "data.csv", *LABEL, "--budget", 200, "--folds", 3, "--seed", 1, *FEW]
     shown = call(*arguments, "-o", files / "parts.csv").output
-    for text in (
-        "logistic regression",
-        "P-Norm Push, p = 1",
-        "P-Norm Push, p = 4",
-        "in 200 rows",
-    ):
+    for text in ("logistic regression", "P-Norm Push, p = 1", "P-Norm Push, p = 4", "in 200 rows"):
         assert text in shown
     assert "No clear winner, by hits in 200 rows: " in shown
     parts = pd.read_csv(files / "parts.csv")
@@ -57,7 +277,9 @@ def test_a_nested_comparison_says_what_to_report(files):
 def test_a_comparison_in_processes_prints_the_same(files):
     arguments = ["compare", files / "data.csv", *LABEL, "--folds", 2, *FEW, "--json"]
     assert "number of processes" in call(*arguments, "--jobs", 0, code=2).stderr
-    assert call(*arguments, "--jobs", 2).stdout == call(*arguments).stdout
+    alone = call(*arguments)
+    assert call(*arguments, "--jobs", 2).stdout == alone.stdout
+    assert alone.stderr.splitlines() == ["1 of 2 parts compared", "2 of 2 parts compared"]
 
 
 def test_a_process_that_was_killed_is_one_line(files, monkeypatch):

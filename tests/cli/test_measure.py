@@ -210,10 +210,7 @@ def test_what_is_promised_of_lists_to_come(scored):
         hits = alone.hits_at(30)
         start = f"{name}: With 90 % confidence, of the next 500 rows"
         assert f"{start} the first 30 hold at least {hits} h" in said
-    assert (
-        "All of these promises hold together. This holds if no model has learnt from the labelled rows"
-        in said
-    )
+    assert "All of these promises hold together. This holds if no model has learnt from the labelled" in said
     call("measure", path, "--label", "found", "--score", "good", *more, "-o", path.with_suffix(".html"))
     page = path.with_suffix(".html").read_text(encoding="utf-8")
     of_all = metrics.guarantee(y, frame["good"], n_new=500, confidence_level=0.9)
@@ -226,12 +223,7 @@ def test_what_is_promised_of_lists_to_come(scored):
     assert "of the next 5 rows the first 5 are not" in call("measure", path, *columns, "--new-rows", 5).stdout
     for message, refused in {
         "nothing is promised of weighted rows: leave --weight out": ["--promise", 0.95, "--weight", "most"],
-        "nothing is promised of rows in groups: keep one row of each": [
-            "--require",
-            "hits@30>=1",
-            "--group",
-            "customer",
-        ],
+        "nothing is promised of rows in groups: keep": ["--require", "hits@30>=1", "--group", "customer"],
         "--new-rows is for --promise": ["--new-rows", 30],
         "there is no row 30 to come; --new-rows": ["--promise", 0.95, "--new-rows", 20],
     }.items():
@@ -296,19 +288,8 @@ def test_the_words_of_what_promises_little_or_nothing(tmp_path):
             pd.DataFrame(columns).to_csv(tmp_path / "s.csv", index=False)
             given = {"sample_weight": ["--weight", "sample_weight"], "groups": ["--group", "groups"]}
             more = [part for name in options for part in given[name]]
-            how = [
-                "--label",
-                "y",
-                "--score",
-                "s",
-                "--budget",
-                depth,
-                "--no-intervals",
-                "--promise",
-                0.95,
-                *more,
-            ]
-            shown = call("measure", tmp_path / "s.csv", *how, code=0 if nothing in words else 2)
+            how = ["--label", "y", "--score", "s", "--budget", depth, "--no-intervals", "--promise", 0.95]
+            shown = call("measure", tmp_path / "s.csv", *how, *more, code=0 if nothing in words else 2)
             assert (said if same is True else same) in " ".join(shown.output.split())
 
 
@@ -325,15 +306,9 @@ def test_the_table_of_a_paper_is_printed_and_saved(scored):
     assert "double − tied" in shown
     assert f"The table is in {table}." in shown.replace("\n", "")
     saved, blank = pd.read_csv(table, dtype={"note": str}), {"against": "", "note": ""}
-    expected = metrics.measure(
-        y,
-        frame[["good", "tied", "double"]],
-        k=30,
-        fractions=[0.01, 0.02, 0.05],
-        alphas=[20.0, 80.5],
-        pairs="all",
-        random_state=0,
-    ).to_paper()
+    asked = {"fractions": [0.01, 0.02, 0.05], "alphas": [20.0, 80.5], "pairs": "all"}
+    scores = frame[["good", "tied", "double"]]
+    expected = metrics.measure(y, scores, k=30, **asked, random_state=0).to_paper()
     pd.testing.assert_frame_equal(saved.fillna(blank), expected.reset_index(drop=True), check_dtype=False)
     text = tex.read_text(encoding="utf-8")
     assert text.startswith("% written by pushrank ")

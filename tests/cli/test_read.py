@@ -196,26 +196,6 @@ def test_a_number_that_only_one_cell_lacks_says_how_to_read_it(tmp_path, frame, 
     assert "--na-values -, or" in told
 
 
-DOUBTFUL = {
-    "customer": (100_000 + 17 * np.random.default_rng(1).permutation(N_ROWS), "identifiers do"),
-    "card": (4_000_000_000_000_000 + 10**11 * np.random.default_rng(2).permutation(N_ROWS), "identifiers do"),
-    "zip": ([f"0{1000 + 7 * row % 60}" for row in range(N_ROWS)], "begins with a zero"),
-    "day": (20240101 + np.arange(N_ROWS) % 28, "holds days as whole numbers"),
-    "at": (1_700_000_000 + 977 * np.random.default_rng(3).permutation(N_ROWS), "as seconds since 1970"),
-}
-
-
-@pytest.mark.parametrize("name", DOUBTFUL)
-def test_what_looks_like_an_identifier_is_warned_of(tmp_path, frame, name, capsys):
-    values, said = DOUBTFUL[name]
-    frame.assign(**{name: values}).to_csv(tmp_path / "a.csv", index=False)
-    rows_of(tmp_path / "a.csv")
-    told = capsys.readouterr().err
-    assert f"column '{name}' of" in told
-    assert said in told
-    assert f"--exclude {name}." in told
-
-
 def test_columns_that_give_the_label_away_are_warned_of(tmp_path, frame, capsys):
     y = frame["y"] == 1
     frame = frame.assign(copy=1 - frame["y"], after=np.where(y, 9.0, np.nan) + frame["n"], paid=y * 2.0 + 0.5)
@@ -244,20 +224,9 @@ def test_a_rare_class_is_noted(tmp_path, frame, capsys):
     frame.drop(columns="kind").to_csv(tmp_path / "a.csv", index=False)
     rows_of(tmp_path / "a.csv")
     assert "only 3 rows are of one of the two classes" in capsys.readouterr().err
-    told = call(
-        "fit",
-        tmp_path / "a.csv",
-        "--label",
-        "y",
-        "-o",
-        tmp_path / "m.skops",
-        "--model",
-        "top-ranker-cv",
-        code=2,
-    )
-    assert (
-        "needs 5 rows of each class, and one has 3; take another, such as --model pnorm-push" in told.stderr
-    )
+    fitting = ["fit", tmp_path / "a.csv", "--label", "y", "-o", tmp_path / "m.skops"]
+    told = call(*fitting, "--model", "top-ranker-cv", code=2).stderr
+    assert "needs 5 rows of each class, and one has 3; take another, such as --model pnorm-push" in told
 
 
 def test_a_quiet_day_has_a_header_and_no_rows(tmp_path, frame):

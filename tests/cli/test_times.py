@@ -12,22 +12,9 @@ from sklearn.base import clone
 from pushrank.cli.model import SavedModel
 from pushrank.cli.read import read_table
 from pushrank.cli.table import Kind
-from tests.cli.runner import call
+from tests.cli.runner import TWO, call
 
 DATA = os.environ.get("PUSHRANK_DATA")
-TWO = ["--model", "logistic-regression", "--model", "IR Push", "--no-together"]
-
-
-@pytest.fixture
-def visits(tmp_path):
-    """60 rows of 15 customers on as many days, not in their order."""
-    rng = np.random.default_rng(0)
-    table = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
-    table["fraud"] = (table["a"] + rng.normal(size=60) > 0.5).astype(int)
-    table["customer"] = [f"c{row % 15}" for row in range(60)]
-    table["day"] = pd.date_range("2024-01-01", periods=60).strftime("%Y-%m-%d")
-    table.sample(frac=1.0, random_state=0).to_csv(tmp_path / "visits.csv", index=False)
-    return tmp_path / "visits.csv"
 
 
 def said(path, *options, code=0):

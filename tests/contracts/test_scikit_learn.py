@@ -1,20 +1,15 @@
 """Rankers are scikit-learn estimators."""
 
-import copy
 import inspect
-import pickle
 import re
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from sklearn.base import clone
-from sklearn.calibration import CalibratedClassifierCV
-from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler, scale
+from sklearn.preprocessing import StandardScaler
 
 import pushrank
 from combinations import by_day
@@ -46,6 +41,7 @@ from pushrank import (
 )
 from pushrank.estimators._search import SELECTIONS, SearchMixin
 from pushrank.solvers import SOLVERS
+from samples import scaled_cancer
 
 RANKERS = [getattr(estimators, name) for name in estimators.__all__]
 
@@ -184,8 +180,7 @@ def test_contract(estimator):
 
 @pytest.fixture(scope="module")
 def data():
-    X, y = load_breast_cancer(return_X_y=True)
-    return scale(X), y
+    return scaled_cancer()
 
 
 LONG = [pushrank.StackingRanker, pushrank.RankerSearchCV, pushrank.SmoothMarginRanking, pushrank.TrimmedPush]
@@ -227,7 +222,7 @@ def test_in_a_pipeline_and_a_grid(ranker, data):
 def test_calibration_pickle_copy_clone(data):
     X, y = data
     ranker = pushrank.PNormPush(p=8).fit(X, y)
-    for other in (pickle.loads(pickle.dumps(ranker)), copy.deepcopy(ranker)):  # noqa: S301
+    for other in (pickle.loads(pickle.dumps(ranker)), copy.deepcopy(ranker)):
         np.testing.assert_array_equal(other.decision_function(X), ranker.decision_function(X))
     assert not hasattr(clone(ranker), "coef_")
     assert CalibratedClassifierCV(pushrank.PNormPush(), cv=2).fit(X, y).predict_proba(X).shape == (len(y), 2)

@@ -13,19 +13,7 @@ from pushrank import AdaBoostRanker, PushBoost, RankBoost, SmoothMarginRanking, 
 from pushrank.metrics.scorers import positives_at_top
 from pushrank.prices import LogOnePlus
 from pushrank.weak_rankers import Regressors, Stumps
-
-
-def overlapping(n=400, n_features=5, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, n_features))
-    return X, (X @ rng.normal(size=n_features) + 1.5 * rng.normal(size=n) > 1).astype(int)
-
-
-def graded(n=300, seed=0, groups=12):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, 4))
-    relevance = np.digitize(X @ [1, 1, 0, -1] + rng.normal(size=n), [-1, 0.5, 2])
-    return X, relevance, rng.integers(0, groups, n)
+from samples import graded, linear_labels
 
 
 def push(p=4.0, **options):
@@ -54,7 +42,7 @@ quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarnin
 @pytest.mark.parametrize("name", by_day(FAMILY, 9))
 class TestEveryMember:
     def test_stages_lead_to_the_end(self, name):
-        X, y = overlapping()
+        X, y = linear_labels(400, 5, noise=1.5)
         ranker = FAMILY[name]().fit(X, y)
         stages = list(ranker.staged_decision_function(X))
         assert len(stages) == ranker.n_iter_ == len(ranker.estimator_weights_) == len(ranker.edges_)
@@ -62,7 +50,7 @@ class TestEveryMember:
         assert metrics.auc(y, stages[-1]) >= metrics.auc(y, stages[0])
 
     def test_the_objective_never_rises_and_learning_slowly_lowers_it_less(self, name):
-        X, y = overlapping()
+        X, y = linear_labels(400, 5, noise=1.5)
         path = FAMILY[name]().fit(X, y).objective_path_
         assert (np.diff(path) <= 1e-12).all()
         slow = FAMILY[name]().set_params(learning_rate=0.1).fit(X, y).objective_path_
@@ -70,7 +58,7 @@ class TestEveryMember:
         assert slow[1] > path[1]
 
     def test_the_same_seed_gives_the_same_model_whatever_the_threads(self, name):
-        X, y = overlapping(2000)
+        X, y = linear_labels(2000, 5, noise=1.5)
         options = {"subsample": 0.6, "max_features": 0.7, "random_state": 3}
         one, two = (
             FAMILY[name]().set_params(**options, n_jobs=n_jobs).fit(X, y).decision_function(X)
@@ -81,7 +69,7 @@ class TestEveryMember:
         assert not np.array_equal(one, other)
 
     def test_early_stopping_goes_back_to_the_best_round(self, name):
-        X, y = overlapping()
+        X, y = linear_labels(400, 5, noise=1.5)
         options = {
             "early_stopping": True,
             "n_iter_no_change": 5,
@@ -96,7 +84,7 @@ class TestEveryMember:
             assert len(ranker.objective_path_) == ranker.best_round_ + 1
 
     def test_early_stopping_goes_on_from_the_best_round(self, name):
-        X, y = overlapping()
+        X, y = linear_labels(400, 5, noise=1.5)
         y = np.where(np.random.default_rng(1).random(len(y)) < 0.2, 1 - y, y)
         options = {"early_stopping": True, "validation_fraction": 0.3, "random_state": 0, "n_estimators": 60}
         whole = FAMILY[name]().set_params(**options, n_iter_no_change=40).fit(X, y)
@@ -113,7 +101,7 @@ class TestEveryMember:
         assert (ranker.margin_, ranker.threshold_) == (whole.margin_, whole.threshold_)
 
     def test_a_fit_that_goes_on_in_vain_or_by_another_score_is_the_best_so_far(self, name):
-        X, y = overlapping()
+        X, y = linear_labels(400, 5, noise=1.5)
         options = {"early_stopping": True, "validation_fraction": 0.3, "random_state": 0, "n_estimators": 60}
         ranker = FAMILY[name]().set_params(**options, n_iter_no_change=3, warm_start=True).fit(X, y)
         best = ranker.decision_function(X)
@@ -124,22 +112,8 @@ class TestEveryMember:
         assert ranker.n_iter_ >= kept
         assert ranker.validation_path_[ranker.best_round_] == ranker.validation_path_[kept:].max()
 
-    def test_warm_start_adds_rounds(self, name):
-        X, y = overlapping()
-        total = FAMILY[name]().get_params()["n_estimators"]
-        whole = FAMILY[name]().fit(X, y)
-        ranker = FAMILY[name]().set_params(warm_start=True)
-        if "random_state" in ranker.get_params() and ranker.random_state is not None:
-            ranker.set_params(random_state=np.random.RandomState(ranker.random_state))
-        for rounds in (total // 3, total // 2, total):
-            ranker.set_params(n_estimators=rounds).fit(X, y)
-            assert ranker.n_iter_ == rounds or ranker.converged_
-        np.testing.assert_allclose(ranker.decision_function(X), whole.decision_function(X), atol=1e-9)
-        with pytest.raises(ValueError, match="must be at least"):
-            ranker.set_params(n_estimators=1).fit(X, y)
-
     def test_importances_add_up_to_one(self, name):
-        X, y = overlapping()
+        X, y = linear_labels(400, 5, noise=1.5)
         ranker = FAMILY[name]()
         assert not hasattr(ranker, "feature_importances_")
         ranker.fit(X, y)
@@ -151,7 +125,7 @@ class TestEveryMember:
         assert (ranker.feature_importances_ >= 0).all()
 
     def test_margins_and_edges(self, name):
-        X, y = overlapping()
+        X, y = linear_labels(400, 5, noise=1.5)
         ranker = FAMILY[name]().fit(X, y)
         assert -1 <= ranker.margin_ <= 1
         assert (np.abs(ranker.edges_) <= 1 + 1e-9).all()
@@ -186,7 +160,7 @@ def test_monotonic_constraints_hold_everywhere(kind, names):
 
 
 def test_categories_take_no_monotonic_constraint():
-    X, y = overlapping(40, 2)
+    X, y = linear_labels(40, 2, noise=1.5)
     X[:, 1] = np.arange(40) % 3
     numbers = RankBoost(weak_rankers=Stumps(categorical_features=[1]), n_estimators=2)
     with pytest.raises(ValueError, match=r"monotonic_cst constrains feature 1, which is categorical"):
@@ -199,7 +173,7 @@ def test_categories_take_no_monotonic_constraint():
 
 
 def test_positive_weights_are_convex_combinations():
-    X, y = overlapping()
+    X, y = linear_labels(400, 5, noise=1.5)
     ranker = RankBoost(weak_rankers="columns", positive=True, n_estimators=100).fit(X, y)
     assert (ranker.coef_ >= 0).all()
     assert (ranker.coef_ > 0).any()
@@ -256,7 +230,7 @@ def test_categories_of_polars_frames(kind):
 
 
 def test_nested_parameters_of_weak_rankers():
-    X, y = overlapping()
+    X, y = linear_labels(400, 5, noise=1.5)
     grid = GridSearchCV(
         RankBoost(weak_rankers=Stumps(), n_estimators=5), {"weak_rankers__max_bins": [2, 64]}, cv=2
     ).fit(X, y)
@@ -267,7 +241,7 @@ def test_nested_parameters_of_weak_rankers():
 
 
 def test_a_push_of_one_is_rankboost_and_prices_without_kinks_are_taken():
-    X, y = overlapping()
+    X, y = linear_labels(400, 5, noise=1.5)
     one = PushBoost(1.0, alpha=0.0, tol=1e-10, n_estimators=30).fit(X, y)
     boosted = RankBoost(n_estimators=30).fit(X, y)
     np.testing.assert_array_equal(one.estimator_index_, boosted.estimator_index_)
@@ -319,7 +293,7 @@ def test_a_push_at_the_top_beats_rankboost_there():
     ],
 )
 def test_parameters_are_checked_before_any_work(parameters, message):
-    X, y = overlapping(40)
+    X, y = linear_labels(40, 5, noise=1.5)
     with pytest.raises(ValueError, match=message):
         RankBoost(**parameters).fit(X, y)
 
@@ -336,7 +310,7 @@ def test_parameters_are_checked_before_any_work(parameters, message):
     ids=["bins", "categories", "families", "trees", "functions"],
 )
 def test_rounds_are_added_to_the_same_weak_rankers_only(one, other):
-    X, y = overlapping(60)
+    X, y = linear_labels(60, 5, noise=1.5)
     ranker = RankBoost(weak_rankers=one, n_estimators=3, warm_start=True).fit(X, y)
     expected = ranker.decision_function(X)
     with pytest.raises(ValueError, match=r"(?s)warm_start=True adds rounds.*set them back"):
@@ -347,7 +321,7 @@ def test_rounds_are_added_to_the_same_weak_rankers_only(one, other):
 
 
 def test_rounds_are_added_to_the_same_constant_only():
-    X, y = overlapping(60)
+    X, y = linear_labels(60, 5, noise=1.5)
     ranker = AdaBoostRanker(n_estimators=3, warm_start=True).fit(X, y)
     with pytest.raises(ValueError, match="constant_ranker=False is not what it was"):
         ranker.set_params(constant_ranker=False, n_estimators=6).fit(X, y)
@@ -366,7 +340,7 @@ def test_rounds_are_added_by_the_first_fits_names_of_categories():
 @pytest.mark.parametrize("ranker", [RankBoost, SmoothMarginRanking, AdaBoostRanker])
 def test_rankers_without_an_optimum_to_reach_need_a_number_of_rounds(ranker):
     with pytest.raises(TypeError, match="n_estimators must be an integer, got None"):
-        ranker(n_estimators=None).fit(*overlapping(40))
+        ranker(n_estimators=None).fit(*linear_labels(40, 5, noise=1.5))
 
 
 @quiet
@@ -402,7 +376,7 @@ def test_hard_data(name):
 
 @pytest.mark.parametrize("p", [64.0, 1000.0])
 def test_a_hard_push_stays_finite(p):
-    X, y = overlapping()
+    X, y = linear_labels(400, 5, noise=1.5)
     ranker = PushBoost(p, alpha=0.0, n_estimators=200).fit(X, y)
     assert np.isfinite(ranker.objective_path_).all()
     assert (np.diff(ranker.objective_path_) <= 1e-12).all()

@@ -9,19 +9,7 @@ from sklearn.metrics import average_precision_score, get_scorer, make_scorer
 from pushrank import PNormPush, PushBoost, PushRanker, RankBoost, metrics
 from pushrank.metrics.scorers import positives_at_top
 from pushrank.prices import Power
-
-
-def overlapping(n=400, n_features=5, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, n_features))
-    return X, (X @ rng.normal(size=n_features) + 1.5 * rng.normal(size=n) > 1).astype(int)
-
-
-def graded(n=300, seed=0, groups=12):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, 4))
-    relevance = np.digitize(X @ [1, 1, 0, -1] + rng.normal(size=n), [-1, 0.5, 2])
-    return X, relevance, rng.integers(0, groups, n)
+from samples import graded, linear_labels
 
 
 def push(p=4.0, **options):
@@ -29,7 +17,7 @@ def push(p=4.0, **options):
 
 
 def test_rounds_that_end_at_the_optimum_have_converged_whoever_runs_them():
-    X, y = overlapping()
+    X, y = linear_labels(400, 5, noise=1.5)
     options = {"alpha": 1.0, "tol": 1e-4, "solver": "coordinate"}
     needed = PNormPush(4, **options).fit(X, y).n_iter_
     push = PNormPush(4, **options, max_iter=needed).fit(X, y)
@@ -40,7 +28,7 @@ def test_rounds_that_end_at_the_optimum_have_converged_whoever_runs_them():
 
 
 def test_a_fit_has_converged_where_the_rounds_that_are_kept_have():
-    X, y = overlapping()
+    X, y = linear_labels(400, 5, noise=1.5)
     options = {"weak_rankers": "columns", "n_estimators": 1000, "tol": 1e-3}
     stopping = {"early_stopping": True, "n_iter_no_change": 1000, "random_state": 0}
     rounds = iter(range(2000))
@@ -55,7 +43,7 @@ def test_a_fit_has_converged_where_the_rounds_that_are_kept_have():
 
 
 def test_early_stopping_takes_the_scorers_that_cross_validation_takes():
-    X, y = overlapping()
+    X, y = linear_labels(400, 5, noise=1.5)
     ranker = RankBoost(n_estimators=5, early_stopping=True, random_state=0)
     by_name = clone(ranker).set_params(scoring="positives_at_top").fit(X, y)
     by_scorer = clone(ranker).set_params(scoring=positives_at_top).fit(X, y)

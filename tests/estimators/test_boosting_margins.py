@@ -5,13 +5,11 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from combinations import by_day
-from pushrank import AdaBoostRanker, PNormPush, PushObjective, RankBoost, SmoothMarginRanking, metrics
-from pushrank.models import LinearModel
-from pushrank.pairs import BipartiteSample
+from pushrank import AdaBoostRanker, PushObjective, RankBoost, SmoothMarginRanking, metrics
 from pushrank.prices import Power
-from pushrank.rows import MemoryRows
-from pushrank.solvers import SOLVERS, linear_problem
+from pushrank.solvers import SOLVERS
 from pushrank.theory import max_margin
+from samples import problem_of
 
 
 def separable(seed, n=40, n_rankers=10):
@@ -167,7 +165,7 @@ def test_the_optimum_gives_the_pairs_unique_weights(p):
     H, y = overlapping(4, n=60, n_rankers=5)
     H = np.column_stack([H, H[:, 0]])  # the coefficients themselves are not unique
     objective = PushObjective(price=Power(p), scale="log")
-    problem = linear_problem(objective, MemoryRows(LinearModel(H), BipartiteSample.from_labels(y)), 0.0)
+    problem = problem_of(H, y, objective, 0.0)
     found = []
     for solver, solve in SOLVERS.items():
         for seed in range(3):
@@ -177,13 +175,3 @@ def test_the_optimum_gives_the_pairs_unique_weights(p):
             found.append((solver, np.exp(-np.subtract.outer(f[y == 1], f[y == 0]))))
     for solver, q in found[1:]:
         np.testing.assert_allclose(q, found[0][1], rtol=1e-6, err_msg=solver)
-
-
-def test_a_push_of_the_same_optimum_whatever_fits_it():
-    H, y = overlapping(5)
-    fits = [
-        PNormPush(p=4, alpha=1e-2, solver=solver, tol=1e-7, max_iter=20_000).fit(H, y).coef_
-        for solver in SOLVERS
-    ]
-    np.testing.assert_allclose(fits[1], fits[0], atol=1e-5)
-    np.testing.assert_allclose(fits[2], fits[0], atol=1e-5)

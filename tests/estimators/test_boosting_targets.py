@@ -16,19 +16,7 @@ from combinations import by_day
 from growth import growth
 from pushrank import AdaBoostRanker, IRPush, PNormPush, PushBoost, RankBoost, SmoothMarginRanking
 from pushrank.datasets import load_dataset
-
-
-def overlapping(n=400, n_features=5, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, n_features))
-    return X, (X @ rng.normal(size=n_features) + 1.5 * rng.normal(size=n) > 1).astype(int)
-
-
-def graded(n=300, seed=0, groups=12):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, 4))
-    relevance = np.digitize(X @ [1, 1, 0, -1] + rng.normal(size=n), [-1, 0.5, 2])
-    return X, relevance, rng.integers(0, groups, n)
+from samples import graded, linear_labels
 
 
 def push(p=4.0, **options):
@@ -208,7 +196,7 @@ def test_grades_of_real_queries():
 )
 @pytest.mark.parametrize("ranker", [RankBoost(n_estimators=2), PNormPush()], ids=str)
 def test_targets_are_checked(ranker, given, error, message):
-    X, _ = overlapping(40)
+    X, _ = linear_labels(40, 5, noise=1.5)
     fresh = clone(ranker)
     with pytest.raises(error, match=message):
         fresh.fit(X, **given)

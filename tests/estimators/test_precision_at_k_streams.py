@@ -231,15 +231,6 @@ def test_what_only_a_fit_measures_is_none_after_chunks(data):
         assert all(getattr(ranker, name) is None for name in [*measured, "validation_path_", "best_iter_"])
 
 
-def test_going_on_after_fit(data):
-    X, y = data
-    ranker = PerceptronAtK(batch_size=50, random_state=0).fit(X[:400], y[:400])
-    before = ranker.coef_.copy()
-    ranker.partial_fit(-X[400:], y[400:])
-    assert not np.array_equal(ranker.coef_, before)
-    assert np.isfinite(ranker.threshold_)
-
-
 def test_errors_name_the_row_of_the_stream(data):
     X, y = data
     ranker = SGDAtK(batch_size=50).partial_fit(X[:120], y[:120], [0, 1])

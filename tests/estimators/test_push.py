@@ -6,13 +6,12 @@ from functools import partial
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.preprocessing import scale
 
 from combinations import each_and_some
 from pushrank import IRPush, PNormPush, PushRanker, losses, metrics, prices
-from samples import overlapping
+from samples import overlapping, scaled_cancer
 
 pytestmark = pytest.mark.fast
 
@@ -23,8 +22,7 @@ POWERS = [1, 1.5, 2, 4, 16, 64, 256, 1000]
 
 @pytest.fixture(scope="module")
 def cancer():
-    X, y = load_breast_cancer(return_X_y=True)
-    return scale(X), y
+    return scaled_cancer()
 
 
 @pytest.mark.parametrize(("p", "name"), each_and_some(POWERS, ["overlapping", "cancer", "digits"]))
@@ -78,17 +76,6 @@ def test_any_loss_with_any_price(loss, price, side):
     ranker.fit(X, y)
     assert ranker.converged_
     assert metrics.auc(y, ranker.decision_function(X)) > 0.75
-
-
-@pytest.mark.parametrize("ranker", RANKERS)
-def test_weights(ranker):
-    X, y = overlapping(300, 5, seed=3)
-    w = np.random.default_rng(3).integers(0, 3, len(y)).astype(float)
-    copies = np.repeat(np.arange(len(y)), w.astype(int))
-    weighted = ranker().fit(X, y, sample_weight=w)
-    repeated = ranker().fit(X[copies], y[copies])
-    np.testing.assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-6)
-    assert weighted.threshold_ == pytest.approx(repeated.threshold_)
 
 
 @pytest.mark.parametrize("ranker", RANKERS)

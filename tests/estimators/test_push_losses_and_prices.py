@@ -12,15 +12,10 @@ from sklearn.exceptions import ConvergenceWarning
 from pushrank import InfinitePush, PNormPush, PushRanker, RankSVM, losses, metrics, prices
 from pushrank.losses import Loss, Piece, Tails
 from pushrank.prices import Power
+from samples import linear_labels
 
 CONVEX = ["exponential", "hinge", "logistic", "smoothed_hinge", "squared_hinge"]
 LEARNED = [*CONVEX, "sigmoid", "squared_sigmoid"]
-
-
-def data(seed=0, n=300, noise=0.4, n_features=4):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, n_features))
-    return X, (X @ rng.normal(size=n_features) + noise * rng.normal(size=n) > 1.0).astype(int)
 
 
 def graded(seed=0, n=240):
@@ -51,7 +46,7 @@ def penalised(ranker, X, y, w=None):
 @pytest.mark.parametrize("alpha", [1.0, 0.05, 1e-3])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_maximum_of_the_hinge_is_the_infinite_push(alpha, weighted):
-    X, y = data()
+    X, y = linear_labels()
     w = np.random.default_rng(1).integers(1, 4, len(y)).astype(float) if weighted else None
     ranker = PushRanker("hinge", "maximum", alpha=alpha, tol=1e-5).fit(X, y, w)
     paper = InfinitePush(C=1.0 / alpha, tol=1e-9).fit(X, y, w)
@@ -66,7 +61,7 @@ def test_the_maximum_of_the_hinge_is_the_infinite_push(alpha, weighted):
 @pytest.mark.parametrize("side", ["push", "pull"])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_the_maximum_of_hinges_is_solved_at_any_alpha(loss, side):
-    X, y = data(7)
+    X, y = linear_labels(seed=7)
     for alpha in (1e-6, 1e-3, 0.1):
         ranker = PushRanker(loss, "maximum", side=side, alpha=alpha, tol=1e-6).fit(X, y)
         assert ranker.converged_
@@ -78,7 +73,7 @@ def test_the_maximum_of_hinges_is_solved_at_any_alpha(loss, side):
 @pytest.mark.parametrize("side", ["push", "pull", "both"])
 @pytest.mark.parametrize("loss", CONVEX)
 def test_the_maximum_with_every_loss_is_certified(loss, side):
-    X, y = data(2, noise=0.2)
+    X, y = linear_labels(seed=2, noise=0.2)
     ranker = PushRanker(loss, "maximum", side=side, alpha=0.01, tol=1e-4).fit(X, y)
     assert ranker.converged_
     assert 0.0 <= ranker.dual_gap_ <= 1e-4
@@ -95,7 +90,7 @@ def test_the_maximum_with_every_loss_is_certified(loss, side):
 
 
 def test_the_hinge_under_the_identity_is_rank_svm():
-    X, y = data(4, noise=1.0)
+    X, y = linear_labels(seed=4, noise=1.0)
     alpha = 0.01
     ranker = PushRanker("hinge", alpha=alpha, tol=1e-5).fit(X, y)
     paper = RankSVM(C=1.0 / alpha, loss="hinge", tol=1e-8).fit(X, y)
@@ -108,7 +103,7 @@ def test_the_hinge_under_the_identity_is_rank_svm():
 @pytest.mark.parametrize("price", [Power(4), "exponential_price", "log_one_plus"])
 @pytest.mark.parametrize("side", ["push", "pull", "both"])
 def test_the_hinge_under_other_prices(price, side):
-    X, y = data(5, noise=1.0)
+    X, y = linear_labels(seed=5, noise=1.0)
     ranker = PushRanker("hinge", price, side=side, tol=1e-4).fit(X, y)
     assert ranker.converged_
     assert np.isfinite(ranker.dual_objective_) == (price != "log_one_plus")
@@ -123,7 +118,7 @@ def test_a_collapse_is_said():
 
 
 def test_too_few_iterations_are_said():
-    X, y = data()
+    X, y = linear_labels()
     with pytest.warns(ConvergenceWarning, match=r"relative duality gap is .* after 3 iterations"):
         ranker = PushRanker("hinge", "maximum", max_iter=3).fit(X, y)
     assert ranker.n_iter_ == 3
@@ -131,7 +126,7 @@ def test_too_few_iterations_are_said():
 
 
 def test_a_fit_without_convexity_or_of_another_loss_without_a_penalty_has_no_bound():
-    X, y = data()
+    X, y = linear_labels()
     logistic = {"loss": "logistic"}
     for parameters in ({"loss": "sigmoid"}, logistic | {"price": "log_one_plus"}, logistic | {"alpha": 0.0}):
         ranker = PushRanker(**parameters).fit(X, y)
@@ -152,7 +147,7 @@ def test_a_fit_without_convexity_or_of_another_loss_without_a_penalty_has_no_bou
     ],
 )
 def test_what_cannot_be_done_is_said(parameters, error, message):
-    X, y = data()
+    X, y = linear_labels()
     with pytest.raises(error, match=message):
         PushRanker(**parameters).fit(X, y)
 
@@ -190,7 +185,7 @@ def test_a_push_at_both_ends_is_one_of_any_price(target):
 
 @pytest.mark.parametrize("loss", LEARNED)
 def test_two_grades_in_one_group_are_two_classes(loss):
-    X, y = data(7)
+    X, y = linear_labels(seed=7)
     w = np.random.default_rng(8).integers(0, 3, len(y)).astype(float)
     two = PushRanker(loss, Power(3), side="both").fit(X, y, w)
     one_group = PushRanker(loss, Power(3), side="both").fit(X, y, w, qid=np.zeros(len(y)))
@@ -199,7 +194,7 @@ def test_two_grades_in_one_group_are_two_classes(loss):
 
 @pytest.mark.parametrize("price", ["exponential_price", "log_one_plus"])
 def test_weights_too_large_for_a_price_are_told(price):
-    X, y = data(n=40)
+    X, y = linear_labels(n=40)
     PushRanker("logistic", price, alpha=0.1).fit(X, y, np.full(40, 1e-30))
     with pytest.raises(ValueError, match=r"adds up to .* in a class, and price=.* takes at most 1e\+100"):
         PushRanker("logistic", price).fit(X, y, np.full(40, 1e150))
@@ -259,7 +254,7 @@ class Rounded(Loss):
 
 
 def test_a_kinked_loss_of_ones_own_is_certified():
-    X, y = data(9)
+    X, y = linear_labels(seed=9)
     found = PushRanker(Margin(), "maximum", alpha=0.1, tol=1e-3).fit(X, y)
     # in units of its margin it is the hinge: l(r) = 2 h(r / 2)
     paper = InfinitePush(C=1.0 / (2.0 * 0.1), tol=1e-8).fit(X, y)

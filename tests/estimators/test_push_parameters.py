@@ -144,14 +144,6 @@ def test_an_interrupted_later_fit_leaves_the_earlier_one_whole(monkeypatch):
     np.testing.assert_array_equal(ranker.predict(X), expected)
 
 
-def test_a_refused_fit_leaves_the_ranker_unfitted():
-    ranker = PNormPush()
-    with pytest.raises(ValueError, match="exactly 2 classes"):
-        ranker.fit(X, np.zeros(len(Y)))
-    with pytest.raises(NotFittedError):
-        ranker.rank(X)
-
-
 def test_fits_in_threads_agree_with_fits_in_turn():
     found: dict[int, np.ndarray] = {}
 

@@ -3,21 +3,13 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.preprocessing import scale
 
-from pushrank import PerceptronAtK, RampAtK, StructSVM, TrimmedPush
+from pushrank import RampAtK, StructSVM
 from pushrank.datasets import make_hidden_positives
-from pushrank.metrics import precision_at_k
 from pushrank.objectives import PrecisionAtK
 from pushrank.solvers import tolerances
-
-
-def overlapping(seed, n=200, d=4):
-    rng = np.random.default_rng(seed)
-    y = np.arange(n) < n // 4
-    return rng.normal(size=(n, d)) + np.outer(y, np.linspace(1.0, 0.0, d)), y.astype(int)
+from samples import first_positive, scaled_cancer
 
 
 def objective(X, y, coef, k, C):
@@ -44,7 +36,7 @@ def test_a_trial_of_each_start_decides():
 
 
 def test_random_starts_never_raise_the_end():
-    X, y = overlapping(1)
+    X, y = first_positive(1, 200, 4, 4)
     alone = RampAtK(random_state=0).fit(X, y)
     more = RampAtK(n_random_starts=5, random_state=0).fit(X, y)
     assert more.objective_path_[-1] <= alone.objective_path_[-1]
@@ -58,7 +50,7 @@ def test_random_starts_never_raise_the_end():
 
 
 def test_a_path_has_a_ranker_for_each_k_and_penalty_in_the_order_given():
-    X, y = overlapping(2)
+    X, y = first_positive(2, 200, 4, 4)
     start = RampAtK(random_state=0)
     path = start.path(X, y, [0.2, 0.8], [10.0, 1.0])
     assert [(one.k, one.C) for one in path] == [(0.2, 10.0), (0.2, 1.0), (0.8, 10.0), (0.8, 1.0)]
@@ -84,33 +76,8 @@ def test_columns_of_rounding_do_not_stop_it():
     assert ranker.fit(sp.csr_array(np.repeat(X, copies, axis=0)), np.repeat(y, copies)).converged_
 
 
-def test_weights_are_copies_and_sparse_rows_are_dense_ones():
-    X, y = overlapping(3, 80)
-    X = np.where(np.abs(X) > 0.5, X, 0.0)
-    weights = 1 + np.arange(80) % 2
-    copies = RampAtK(5, init="logistic", tol=1e-6).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
-    for rows in (X, sp.csr_array(X), sp.csc_array(X), np.asfortranarray(X)):
-        weighted = RampAtK(5, init="logistic", tol=1e-6).fit(rows, y, weights)
-        assert weighted.objective_path_[-1] == pytest.approx(copies.objective_path_[-1], rel=1e-5)
-    sparse = RampAtK(5, random_state=0).fit(sp.csr_array(X), y, weights)
-    dense = RampAtK(5, random_state=0).fit(X, y, weights)
-    assert sparse.objective_path_[-1] == pytest.approx(dense.objective_path_[-1], rel=2e-2)
-
-
-def test_the_ramp_is_as_good_as_what_it_starts_from():
-    X, y = make_hidden_positives(2000, random_state=0, return_X_y=True)
-    fresh, labels = make_hidden_positives(4000, random_state=1, return_X_y=True)
-    starts = (TrimmedPush(), PerceptronAtK(variant="max", random_state=0))
-    ramp, *others = (
-        precision_at_k(labels, one.fit(X, y).decision_function(fresh), fraction_of_positives=0.25)
-        for one in (RampAtK(random_state=0), *starts)
-    )
-    assert ramp >= max(others) - 0.02
-
-
 def test_the_ramp_descends_and_is_a_local_optimum_of_its_pieces():
-    X, y = load_breast_cancer(return_X_y=True)
-    X = scale(X)
+    X, y = scaled_cancer()
     ranker = RampAtK(k=1.0, C=10.0, tol=1e-6, random_state=0).fit(X, y)
     assert (np.diff(ranker.objective_path_) < 0).all()
     scores = X @ ranker.coef_

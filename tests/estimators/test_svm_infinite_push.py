@@ -17,28 +17,16 @@ from pushrank.pairs import BipartiteSample
 from pushrank.solvers.infinite_push.dual import InfinitePushDual, cost_per_positive
 from pushrank.solvers.infinite_push.semismooth_newton import accelerated_gradient
 from quadratic_programs import infinite_push, infinite_push_dual
+from samples import scaled_cancer, small_problem
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
-
-def small(seed):
-    """A small problem: unbalanced, with ties and duplicated rows."""
-    rng = np.random.default_rng(seed)
-    n, d = int(rng.integers(6, 20)), int(rng.integers(1, 5))
-    X = np.round(rng.normal(size=(n, d)) * 2) / 2
-    y = np.zeros(n, dtype=int)
-    y[: max(1, int(rng.integers(1, n - 1)))] = 1
-    X += 0.8 * y[:, None]
-    if seed % 3 == 0:
-        X[1] = X[0]
-    return X, rng.permutation(y) if seed % 5 == 0 else y, float(10.0 ** rng.integers(-1, 3))
 
 
 @quiet
 @pytest.mark.parametrize("solver", ["interior-point", "semismooth-newton"])
 @pytest.mark.parametrize("seed", by_day(range(30), 6))
 def test_the_optimum_is_that_of_the_pairwise_problems(seed, solver):
-    X, y, C = small(seed)
+    X, y, C = small_problem(seed, 0.8, 20)
     for loss in ("hinge", "squared_hinge"):
         value, w = infinite_push(X, y, C, loss)
         options = {"loss": loss, "solver": solver, "tol": 1e-9, "max_iter": 200_000}
@@ -73,8 +61,7 @@ def test_it_is_an_asymmetric_support_vector_machine(seed):
 @pytest.mark.parametrize("solver", ["interior-point", "semismooth-newton"])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_the_gap_can_be_recomputed_from_what_is_kept(solver, loss):
-    X, y = load_breast_cancer(return_X_y=True)
-    X = scale(X)
+    X, y = scaled_cancer()
     C = 10.0
     ranker = InfinitePush(C, loss=loss, solver=solver, tol=1e-4).fit(X, y)
     assert ranker.converged_
@@ -146,39 +133,6 @@ def test_a_small_weight_of_the_loss_is_no_collapse(loss, solver, C):
         ranker = InfinitePush(C, loss=loss, solver=solver).fit(scale(X), y)
     assert ranker.primal_objective_ < C
     assert np.abs(ranker.coef_).max() > 0.0
-
-
-@quiet
-def test_one_of_a_class_and_a_class_of_one():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(20, 2))
-    for y in (np.arange(20) == 0, np.arange(20) != 0):
-        value, _ = infinite_push(X, y.astype(int), 10.0, "hinge")
-        assert InfinitePush(10.0, tol=1e-8).fit(X, y).primal_objective_ == pytest.approx(value, rel=1e-6)
-
-
-@quiet
-def test_offsets_and_layouts_change_nothing():
-    X, y = load_breast_cancer(return_X_y=True)
-    X = scale(X)
-    expected = InfinitePush(10.0, tol=1e-8).fit(X, y).coef_
-    moved = InfinitePush(10.0, tol=1e-8).fit(X + 1e6, y).coef_
-    np.testing.assert_allclose(moved, expected, atol=1e-5)
-    for layout in (np.asfortranarray, sp.csr_array, sp.csc_array):
-        found = InfinitePush(10.0, tol=1e-8, solver="interior-point").fit(layout(X), y).coef_
-        np.testing.assert_allclose(found, expected, atol=1e-6)
-    single = InfinitePush(10.0).fit(X.astype(np.float32), y)
-    assert single.coef_.dtype == np.float32
-
-
-@quiet
-def test_weights_are_repetition():
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(50, 3)) + 0.5 * (np.arange(50) % 2)[:, None]
-    y, weights = np.arange(50) % 2, rng.integers(0, 4, 50)
-    one = InfinitePush(5.0, tol=1e-9).fit(X, y, sample_weight=weights)
-    other = InfinitePush(5.0, tol=1e-9).fit(X.repeat(weights, axis=0), y.repeat(weights))
-    np.testing.assert_allclose(one.coef_, other.coef_, atol=1e-6)
 
 
 def test_more_positives_at_the_top_than_a_support_vector_machine():

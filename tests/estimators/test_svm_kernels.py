@@ -24,22 +24,10 @@ from pushrank.solvers.infinite_push.dual import InfinitePushDual, cost_per_posit
 from pushrank.solvers.infinite_push.semismooth_newton import accelerated_gradient
 from pushrank.solvers.infinite_push.tolerances import BLOCK
 from quadratic_programs import infinite_push, pairwise_svm
+from samples import scaled_cancer, small_problem
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 LOSSES = ("hinge", "squared_hinge")
-
-
-def small(seed):
-    """A small problem: unbalanced, with ties and duplicated rows."""
-    rng = np.random.default_rng(seed)
-    n, d = int(rng.integers(6, 18)), int(rng.integers(1, 4))
-    X = np.round(rng.normal(size=(n, d)) * 2) / 2
-    y = np.zeros(n, dtype=int)
-    y[: max(1, int(rng.integers(1, n - 1)))] = 1
-    X += 0.6 * y[:, None]
-    if seed % 3 == 0:
-        X[1] = X[0]
-    return X, rng.permutation(y) if seed % 5 == 0 else y, float(10.0 ** rng.integers(-1, 3))
 
 
 def cone_optimum(gram, y, C, loss, push):
@@ -56,7 +44,7 @@ def cone_optimum(gram, y, C, loss, push):
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("seed", by_day(range(30), 6))
 def test_the_optimum_is_that_of_all_pairs(seed, loss):
-    X, y, C = small(seed)
+    X, y, C = small_problem(seed, 0.6, most_columns=4)
     gram = rbf_kernel(X, gamma=0.7)
     options = {"loss": loss, "gamma": 0.7, "tol": 1e-8}
     for push, kind, limit in ((True, InfinitePush, 100_000), (False, RankSVM, 3000)):
@@ -75,7 +63,7 @@ def test_the_optimum_is_that_of_all_pairs(seed, loss):
 @pytest.mark.parametrize("kind", [InfinitePush, RankSVM])
 @pytest.mark.parametrize("seed", by_day(range(10), 3))
 def test_a_linear_kernel_is_a_linear_ranker(kind, loss, seed):
-    X, y, C = small(seed)
+    X, y, C = small_problem(seed, 0.6, most_columns=4)
     linear = kind(C, loss=loss, tol=1e-10, max_iter=20_000).fit(X, y)
     by_rows = kind(C, kernel="precomputed", loss=loss, tol=1e-10, max_iter=20_000).fit(linear_kernel(X), y)
     for one, other in ((linear, by_rows), (by_rows, linear)):
@@ -105,8 +93,7 @@ def test_it_is_an_asymmetric_support_vector_machine(seed):
 @pytest.mark.parametrize("kind", [InfinitePush, RankSVM])
 @pytest.mark.parametrize("C", [1.0, 100.0])
 def test_the_gap_can_be_recomputed_from_what_is_kept(kind, loss, C):
-    X, y = load_breast_cancer(return_X_y=True)
-    X = scale(X)
+    X, y = scaled_cancer()
     ranker = kind(C, kernel="rbf", loss=loss).fit(X, y)
     assert ranker.converged_
     gram = rbf_kernel(X, gamma=ranker.gamma_)
@@ -136,8 +123,7 @@ def test_the_gap_can_be_recomputed_from_what_is_kept(kind, loss, C):
 
 @quiet
 def test_kernels_of_all_kinds():
-    X, y = load_breast_cancer(return_X_y=True)
-    X = scale(X)
+    X, y = scaled_cancer()
     expected = InfinitePush(10.0, kernel="rbf", gamma=0.01, tol=1e-6).fit(X, y).decision_function(X)
 
     def own(A, B):
@@ -167,28 +153,11 @@ def test_kernels_of_all_kinds():
 @quiet
 @pytest.mark.parametrize("kind", [InfinitePush, RankSVM])
 def test_little_memory_gives_the_same(kind):
-    X, y = load_breast_cancer(return_X_y=True)
-    X = scale(X)
+    X, y = scaled_cancer()
     much = kind(100.0, kernel="rbf", tol=1e-8).fit(X, y)
     little = kind(100.0, kernel="rbf", tol=1e-8, cache_size=0.1).fit(X, y)
     assert little.primal_objective_ == pytest.approx(much.primal_objective_, rel=1e-7)
     assert little.converged_
-
-
-@quiet
-def test_weights_are_repetition():
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(50, 3)) + 0.5 * (np.arange(50) % 2)[:, None]
-    y, weights = np.arange(50) % 2, rng.integers(0, 4, 50)
-    repeated = X.repeat(weights, axis=0), y.repeat(weights)
-    for kind in (InfinitePush, RankSVM):
-        for loss in LOSSES:
-            options = {"loss": loss, "gamma": 0.5, "tol": 1e-9}
-            one = kind(5.0, kernel="rbf", **options).fit(X, y, sample_weight=weights)
-            other = kind(5.0, kernel="rbf", **options).fit(*repeated)
-            assert one.primal_objective_ == pytest.approx(other.primal_objective_, rel=1e-8)
-            ours, theirs = (m.decision_function(X) for m in (one, other))
-            np.testing.assert_allclose(ours - ours[0], theirs - theirs[0], atol=1e-3)
 
 
 @quiet
@@ -260,8 +229,7 @@ def test_a_kernel_of_differences_is_enough(kind, loss):
 
 @quiet
 def test_kernel_rankers_are_saved(tmp_path):
-    X, y = load_breast_cancer(return_X_y=True)
-    X = scale(X)
+    X, y = scaled_cancer()
     ranker = InfinitePush(10.0, kernel="rbf").fit(X, y)
     save(ranker, tmp_path / "model.skops")
     again = load(tmp_path / "model.skops")

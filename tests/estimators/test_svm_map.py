@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import average_precision_score
-from sklearn.preprocessing import scale
 
 from combinations import by_day
 from pushrank import SVMMAP
 from pushrank.objectives.average_precision import average_precision_hinge
 from pushrank.pairs import BipartiteSample
 from quadratic_programs import largest_of_planes
+from samples import scaled_cancer
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -70,8 +70,7 @@ def test_the_optimum_is_that_of_all_orders(seed):
 
 @pytest.mark.parametrize("C", [0.1, 10.0, 1000.0])
 def test_the_gap_is_true_on_real_data(C):
-    X, y = load_breast_cancer(return_X_y=True)
-    X = scale(X)
+    X, y = scaled_cancer()
     ranker = SVMMAP(C).fit(X, y)
     assert ranker.converged_
     risk, *_ = average_precision_hinge(BipartiteSample.from_labels(y), X @ ranker.coef_)

@@ -4,14 +4,13 @@ import itertools
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import roc_auc_score
-from sklearn.preprocessing import scale
 
 from pushrank import PushRanker, StructSVM
 from pushrank.objectives import PartialAUC
 from pushrank.prices import LargestShare
 from quadratic_programs import PushProgram, largest_of_planes
+from samples import scaled_cancer
 
 NIGHTLY = [pytest.param(seed, marks=pytest.mark.nightly) for seed in range(15, 100)]
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -67,8 +66,7 @@ def test_the_optimum_of_an_interval_is_that_of_all_orders(seed):
 
 
 def test_one_way_it_is_the_hinge_under_the_largest_share():
-    X, y = load_breast_cancer(return_X_y=True)
-    X = scale(X)
+    X, y = scaled_cancer()
     plane = StructSVM(100.0, measure="partial_auc", max_fpr=0.1, tol=1e-6).fit(X, y)
     smooth = PushRanker("hinge", LargestShare(0.1), alpha=0.01, tol=1e-6).fit(X, y)
     assert 0.01 * plane.primal_objective_ == pytest.approx(smooth.primal_objective_, rel=1e-5)

@@ -5,66 +5,33 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.preprocessing import scale
 
 from combinations import by_day
 from pushrank import RankSVM
 from quadratic_programs import pairwise_svm
+from samples import scaled_cancer, small_problem
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
-
-def small(seed):
-    """A small problem: unbalanced, with ties and duplicated rows."""
-    rng = np.random.default_rng(seed)
-    n, d = int(rng.integers(6, 18)), int(rng.integers(1, 5))
-    X = np.round(rng.normal(size=(n, d)) * 2) / 2
-    y = np.zeros(n, dtype=int)
-    y[: max(1, int(rng.integers(1, n - 1)))] = 1
-    X += 0.5 * y[:, None]
-    if seed % 3 == 0:
-        X[1] = X[0]
-    return X, y, float(10.0 ** rng.integers(-1, 4))
-
-
-def pairwise(X, y, C, loss, weights=None):
-    """The primal over all pairs."""
-    v = np.ones(len(y)) if weights is None else weights
-    differences = (X[y == 1][:, None] - X[y == 0][None]).reshape(-1, X.shape[1])
-    shares = np.outer(v[y == 1], v[y == 0]).ravel()
-    return pairwise_svm(differences, C * shares / shares.sum(), loss)
 
 
 @quiet
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("seed", by_day(range(30), 6))
 def test_the_optimum_is_that_of_all_pairs(seed, loss):
-    X, y, C = small(seed)
-    value, w = pairwise(X, y, C, loss)
+    X, y, C = small_problem(seed, 0.5)
+    differences = (X[y == 1][:, None] - X[y == 0][None]).reshape(-1, X.shape[1])
+    value, w = pairwise_svm(differences, np.full(len(differences), C / len(differences)), loss)
     ranker = RankSVM(C, loss=loss, tol=1e-8, max_iter=3000).fit(X, y)
     assert ranker.primal_objective_ == pytest.approx(value, rel=1e-6, abs=1e-8)
     assert ranker.dual_objective_ <= value * (1 + 1e-6) + 1e-8
     np.testing.assert_allclose(ranker.coef_, w, atol=1e-3 * (1 + np.abs(w).max()))
 
 
-@quiet
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-def test_weights_of_pairs_are_products_of_rows(loss):
-    X, y, _ = small(7)
-    weights = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
-    weights[[0, -1]] = 1.0
-    value, _ = pairwise(X, y, 10.0, loss, weights)
-    ranker = RankSVM(10.0, loss=loss, tol=1e-8, max_iter=3000).fit(X, y, sample_weight=weights)
-    assert ranker.primal_objective_ == pytest.approx(value, rel=1e-6)
-
-
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("C", [1e-2, 10.0, 1e3])
 def test_the_gap_is_true(loss, C):
-    X, y = load_breast_cancer(return_X_y=True)
-    X = scale(X)
+    X, y = scaled_cancer()
     ranker = RankSVM(C, loss=loss).fit(X, y)
     assert ranker.converged_
     margins = np.subtract.outer(X[y == 1] @ ranker.coef_, X[y == 0] @ ranker.coef_)
@@ -100,16 +67,6 @@ def test_extremes_give_an_answer_or_a_message(loss, C):
         assert ranker.coef_.tolist() == [0.0, 0.0]
 
 
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-def test_layouts_and_offsets_change_nothing(loss):
-    X, y = load_breast_cancer(return_X_y=True)
-    X = scale(X)
-    expected = RankSVM(10.0, loss=loss, tol=1e-6).fit(X, y).primal_objective_
-    for other in (np.asfortranarray(X), sp.csr_array(X), X + 1e6):
-        found = RankSVM(10.0, loss=loss, tol=1e-6).fit(other, y).primal_objective_
-        assert found == pytest.approx(expected, rel=2e-6)
-
-
 @quiet
 def test_where_all_losses_are_zero_nothing_is_divided_by_zero():
     X = np.array([[0.0], [1.0], [1e4], [1e4 + 1.0]])
@@ -122,8 +79,7 @@ def test_where_all_losses_are_zero_nothing_is_divided_by_zero():
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_the_unit_of_the_weights_changes_nothing(loss, kernel):
-    X, y = load_breast_cancer(return_X_y=True)
-    X = scale(X)
+    X, y = scaled_cancer()
     expected = RankSVM(10.0, kernel=kernel, loss=loss).fit(X, y).primal_objective_
     for unit in (1e-200, 1e200):
         found = RankSVM(10.0, kernel=kernel, loss=loss).fit(X, y, sample_weight=np.full(len(y), unit))

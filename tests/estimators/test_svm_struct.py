@@ -13,6 +13,7 @@ from pushrank import PerceptronAtK, StructSVM
 from pushrank.metrics import precision_at_k
 from pushrank.objectives import PrecisionAtK
 from pushrank.solvers import cutting_plane
+from samples import scaled_cancer
 
 
 def test_struct_svm_of_precision_against_a_linear_program():
@@ -66,8 +67,7 @@ def test_the_structural_minimiser_of_separable_rows_has_a_negative_on_top():
 
 
 def test_struct_svm_certificate_is_true():
-    X, y = load_breast_cancer(return_X_y=True)
-    X = scale(X)
+    X, y = scaled_cancer()
     for measure, k in (("prbep", 1.0), ("precision", 0.5)):
         ranker = StructSVM(5.0, measure=measure, k=k).fit(X, y)
         surrogate = PrecisionAtK(k, "struct")
@@ -90,8 +90,7 @@ def test_features_beyond_single_precision_scores_are_an_error():
 
 
 def test_a_limit_of_time_ends_the_fit_with_a_warning(monkeypatch):
-    X, y = load_breast_cancer(return_X_y=True)
-    X = scale(X)
+    X, y = scaled_cancer()
     # Each look at the clock takes a second, and the fit looks at it once before the planes.
     seconds = itertools.count()
     monkeypatch.setattr(cutting_plane.time, "monotonic", lambda: float(next(seconds)))

@@ -3,14 +3,13 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.preprocessing import scale
 
 import quadratic_programs
 from combinations import by_day
 from pushrank import InfinitePush, PatMat, TopPushK
 from pushrank.objectives import ThresholdObjective
+from samples import scaled_cancer
 
 KINDS = [
     *(
@@ -79,8 +78,7 @@ def test_the_gap_of_a_fit_that_ends_early_is_no_less_than_what_is_left(kind, par
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_one_negative_is_the_infinite_push(loss):
-    X, y = load_breast_cancer(return_X_y=True)
-    X = scale(X)
+    X, y = scaled_cancer()
     expected = InfinitePush(100.0, loss=loss, tol=1e-8).fit(X, y)
     found = TopPushK(C=100.0, k=1, loss=loss, tol=1e-6).fit(X, y)
     assert found.primal_objective_ == pytest.approx(expected.primal_objective_, rel=1e-6)
@@ -107,8 +105,7 @@ def test_rows_far_from_the_threshold_change_nothing(kind, parameters, monkeypatc
 
 @pytest.mark.parametrize("kind", [TopPushK, PatMat])
 def test_single_precision_and_a_path_end_at_the_same_objective(kind):
-    X, y = load_breast_cancer(return_X_y=True)
-    X = scale(X)
+    X, y = scaled_cancer()
     double = kind(tol=1e-6).path(X, y, [1.0, 10.0])
     for ranker in double:
         single = kind(C=ranker.C, tol=1e-4).fit(X.astype(np.float32), y)

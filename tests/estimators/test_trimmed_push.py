@@ -4,7 +4,6 @@ import itertools
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
@@ -12,12 +11,7 @@ from combinations import by_day
 from pushrank import PNormPush, TrimmedPush
 from pushrank.datasets import make_hidden_positives
 from pushrank.metrics import positives_at_top
-
-
-def overlapping(seed, n=60, d=3):
-    rng = np.random.default_rng(seed)
-    y = np.arange(n) < n // 3
-    return rng.normal(size=(n, d)) + np.outer(y, np.linspace(1.0, 0.0, d)), y.astype(int)
+from samples import first_positive
 
 
 def objective(X, y, kept, coef, p, alpha):
@@ -30,7 +24,7 @@ def objective(X, y, kept, coef, p, alpha):
 @pytest.mark.parametrize("seed", by_day(range(6), 3))
 @pytest.mark.parametrize("p", [1.0, 4.0, 16.0])
 def test_the_objective_falls_to_that_of_the_highest_positives(seed, p):
-    X, y = overlapping(seed)
+    X, y = first_positive(seed, 60, 3, 3)
     ranker = TrimmedPush(5, p=p, alpha=0.1).fit(X, y)
     assert ranker.converged_
     assert np.diff(ranker.objective_path_).max(initial=0.0) <= 1e-9
@@ -49,30 +43,20 @@ def test_the_objective_falls_to_that_of_the_highest_positives(seed, p):
 
 
 def test_all_positives_are_the_p_norm_push():
-    X, y = overlapping(0)
+    X, y = first_positive(0, 60, 3, 3)
     whole = TrimmedPush(1.0, p=8.0, tol=1e-8).fit(X, y)
     np.testing.assert_allclose(whole.coef_, PNormPush(8.0, tol=1e-8).fit(X, y).coef_, atol=1e-6)
     assert len(whole.trimmed_) == 0
 
 
 def test_a_path_is_the_fits_along_it():
-    X, y = overlapping(1)
+    X, y = first_positive(1, 60, 3, 3)
     small, large, alone = (*TrimmedPush().path(X, y, [0.2, 0.6]), TrimmedPush(0.6).fit(X, y))
     assert (small.k, large.k) == (0.2, 0.6)
     np.testing.assert_array_equal(large.coef_, alone.coef_)
     assert set(large.trimmed_) < set(small.trimmed_)
     with pytest.raises(ValueError, match="at least one"):
         TrimmedPush().path(X, y, [])
-
-
-def test_weights_are_copies_and_order_and_format_change_nothing():
-    X, y = overlapping(2)
-    weights = 1 + np.arange(len(y)) % 3
-    weighted = TrimmedPush(tol=1e-8).fit(X, y, sample_weight=weights)
-    copied = TrimmedPush(tol=1e-8).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
-    np.testing.assert_allclose(weighted.coef_, copied.coef_, rtol=1e-5)
-    backwards = TrimmedPush(tol=1e-8).fit(sp.csr_matrix(X[::-1]), y[::-1], sample_weight=weights[::-1])
-    np.testing.assert_allclose(weighted.coef_, backwards.coef_, rtol=1e-5)
 
 
 def test_hidden_positives_are_found():
@@ -97,7 +81,7 @@ def test_one_row_of_a_class_and_separable_rows(n_positive):
 
 
 def test_what_is_out_of_range_is_said():
-    X, y = overlapping(3)
+    X, y = first_positive(3, 60, 3, 3)
     wrong = {"k": (0, 99), "p": (0.5,), "alpha": (-1.0,), "tol": (0.0,), "max_iter": (0,)}
     for name, values in wrong.items():
         for value in values:

@@ -112,20 +112,6 @@ def test_any_pairs_give_the_rounds_of_two_classes(kind):
         np.testing.assert_allclose([done.edge for done in run], [done.edge for done in runs[0]], atol=1e-11)
 
 
-@pytest.mark.parametrize("p", [1.0, 1.5, 4.0, 64.0])
-def test_every_step_is_the_least_objective_along_its_ranker(p):
-    for kind in ("binary", "real"):
-        H, y = data(kind, seed=2)
-        objective = score_objective(PushObjective(price=Power(p), scale="log"), BipartiteSample.from_mask(y))
-        run = problem, state = boosting(objective, H)
-        for _ in range(10):
-            before = state.scores.copy()
-            done = boosting_round(*run, 0.0)
-            column = problem.outputs.values(done.chosen).astype(float)
-            values = [objective.evaluate(before + (done.step + e) * column).value for e in (-1e-4, 0.0, 1e-4)]
-            assert values[1] == min(values)
-
-
 @pytest.mark.parametrize("target", ["grades and groups", "crucial pairs"])
 def test_freund_takes_the_least_loss_of_any_pairs(target):
     H, y = data("binary", seed=2)

@@ -243,6 +243,7 @@ def test_what_graded_samples_hold_is_linear_in_rows():
 
     def held(n):
         sample = GradedSample.from_grades(np.arange(n) % 5.0, np.arange(n) // 100)
-        return len(sample.positives) + len(sample.negatives) + len(sample.starts_group)
+        of_splits = sum(len(split.sources) + len(split.targets) for split in sample.blocks)
+        return len(sample.positives) + len(sample.negatives) + len(sample.starts_group) + of_splits
 
     assert held(4000) == 4 * held(1000)

@@ -20,6 +20,7 @@ from pushrank.metrics import scorers
 from pushrank.metrics._bootstrap import StratifiedBootstrap
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics._registry import METRICS, bind_metric
+from samples import tied_scores
 
 TIES = ("pessimistic", "half", "optimistic")
 LISTS = st.integers(2, 12).flatmap(
@@ -122,11 +123,6 @@ def test_by_default_ties_count_by_their_expectation_and_in_pairs_as_errors(name)
         assert metric() == metric(ties=rule)
 
 
-def draw(rng, n=60, share=0.4, levels=20, shift=0.3):
-    y = np.append([True, False], rng.random(n - 2) < share)
-    return y, rng.integers(0, levels, n) / levels + shift * y
-
-
 @pytest.mark.parametrize("name", [name for name, spec in METRICS.items() if not spec.uses_scores])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("n_rankings", [1, 2])
@@ -134,7 +130,7 @@ def test_a_resample_is_measured_like_its_copied_rows(name, weighted, n_rankings)
     if name == "value_at_k":
         return  # resamples draw values with their rows: test_a_resample_has_the_values_of_its_copied_rows
     rng = np.random.default_rng(0)
-    y, scores = draw(rng)
+    y, scores = tied_scores(rng)
     whole = "RankTies" in str(inspect.signature(METRICS[name].function))
     w = rng.integers(1, 4, len(y)) / (1 if whole else 2) if weighted else None
     call = partial(METRICS[name].function, **METRIC_PARAMETERS.get(name, [{}])[-1])
@@ -153,7 +149,7 @@ def test_a_resample_is_measured_like_its_copied_rows(name, weighted, n_rankings)
 @pytest.mark.filterwarnings("ignore:.* on every resample")
 @pytest.mark.parametrize("name", METRICS)
 def test_every_metric_has_an_interval_by_its_name(name):
-    y, scores = draw(np.random.default_rng(8))
+    y, scores = tied_scores(np.random.default_rng(8))
     parameters = METRIC_PARAMETERS.get(name, [{}])[0]
     rows = values(name, y)
     settings = {"n_resamples": 50, "random_state": 0, **rows}
@@ -166,7 +162,7 @@ def test_every_metric_has_an_interval_by_its_name(name):
 
 @pytest.mark.parametrize("name", METRICS)
 def test_the_trials_of_a_proportion_bound_it(name):
-    y, scores = draw(np.random.default_rng(8))
+    y, scores = tied_scores(np.random.default_rng(8))
     for parameters in METRIC_PARAMETERS.get(name, [{}]):
         estimate = METRICS[name].function(y, scores, **parameters, **values(name, y))
         for n, unit in METRICS[name].error.trials(Ranking(y, scores), **parameters):
@@ -181,7 +177,7 @@ INFLUENTIAL = [name for name, spec in METRICS.items() if spec.error.influence_va
 @pytest.mark.parametrize("weighted", [False, True])
 def test_influence_values_are_derivatives_by_the_weights_of_the_rows(name, weighted):
     rng = np.random.default_rng(5)
-    y, scores = draw(rng)
+    y, scores = tied_scores(rng)
     w = rng.random(len(y)) + 0.5 if weighted else np.ones(len(y))
     spec, ranking = METRICS[name], Ranking(y, scores, w)
     step = 1e-6
@@ -196,7 +192,7 @@ def test_influence_values_are_derivatives_by_the_weights_of_the_rows(name, weigh
 
 
 def test_only_metrics_that_are_resampled_have_an_interval_in_the_table():
-    y, scores = draw(np.random.default_rng(8))
+    y, scores = tied_scores(np.random.default_rng(8))
     found = metrics.measure(y, scores, n_resamples=20, every=True, random_state=0).measures["scores"]
     shown = {figure.name: spec for spec in METRICS.values() for figure in spec.figures}
     assert set(found) == {name for name, spec in shown.items() if "value" not in spec.parameters}

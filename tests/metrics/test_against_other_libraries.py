@@ -22,13 +22,19 @@ def draw(seed, levels, share, n=701):
 @pytest.mark.parametrize("levels", [5, 40, 10**9])
 @pytest.mark.parametrize("share", [0.05, 0.5, 0.95])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_partial_auc_equals_scikit_learn(levels, share, weighted):
+def test_areas_precision_and_gain_equal_those_of_scikit_learn(levels, share, weighted):
     rng, y, scores = draw(levels % 97, levels, share)
     w = rng.random(len(y)) if weighted else None
     for max_fpr in (0.01, 0.1, 0.37, 1.0):
         expected = roc_auc_score(y, scores, max_fpr=max_fpr, sample_weight=w)
         found = metrics.partial_auc(y, scores, max_fpr, sample_weight=w)
         assert found == pytest.approx(expected, abs=1e-12), max_fpr
+    for ours, theirs in ((metrics.auc, roc_auc_score), (metrics.average_precision, average_precision_score)):
+        expected = theirs(y, scores, sample_weight=w)
+        assert ours(y, scores, sample_weight=w) == pytest.approx(expected, abs=1e-12)
+    if not weighted:
+        found = metrics.discounted_cumulative_gain(y, scores)
+        assert found == pytest.approx(dcg_score(y[None], scores[None]), abs=1e-10)
 
 
 @pytest.mark.parametrize("levels", [3, 20, 10**9])
@@ -54,7 +60,7 @@ def test_ndcg_equals_scikit_learn(levels, k):
 
 @pytest.mark.parametrize("levels", [3, 40, 10**9])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_precision_at_recall_is_a_point_of_the_curve(levels, weighted):
+def test_measures_at_a_recall_or_precision_and_partial_areas_are_of_the_curve(levels, weighted):
     rng, y, scores = draw(levels % 89, levels, 0.3)
     w = rng.random(len(y)) if weighted else None
     precisions, recalls, _ = precision_recall_curve(y, scores, sample_weight=w)
@@ -62,14 +68,6 @@ def test_precision_at_recall_is_a_point_of_the_curve(levels, weighted):
         first = np.flatnonzero(recalls >= recall - 1e-12)[-1]
         found = metrics.precision_at_recall(y, scores, recall, sample_weight=w)
         assert found == pytest.approx(precisions[first], abs=1e-12)
-
-
-@pytest.mark.parametrize("levels", [3, 40, 10**9])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_recall_at_precision_and_partial_areas_are_of_the_curve(levels, weighted):
-    rng, y, scores = draw(levels % 89, levels, 0.3)
-    w = rng.random(len(y)) if weighted else None
-    precisions, recalls, _ = precision_recall_curve(y, scores, sample_weight=w)
     for precision in (0.2, 0.4, precisions[0], 0.9, 1.0):
         expected = recalls[:-1][precisions[:-1] >= precision - 1e-12].max(initial=0.0)
         found = metrics.recall_at_precision(y, scores, precision, sample_weight=w)
@@ -117,23 +115,3 @@ def test_expected_early_recognition_is_rdkits_mean_over_orders():
     found = np.array([scoring.CalcBEDROC([(int(v),) for v in y[order]], 0, 20.0) for order in drawn])
     error = found.std() / np.sqrt(len(found))
     assert abs(metrics.bedroc(y, scores) - found.mean()) < 4 * error
-
-
-@pytest.mark.parametrize("levels", [5, 40, 10**9])
-@pytest.mark.parametrize("share", [0.05, 0.5, 0.95])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_equal_to_scikit_learn(levels, share, weighted):
-    rng = np.random.default_rng(levels % 97)
-    y = np.r_[0, 1, (rng.random(800) < share)].astype(int)
-    scores = rng.integers(0, levels, 802) / levels + 0.2 * y
-    w = rng.random(802) if weighted else None
-    assert metrics.auc(y, scores, sample_weight=w) == pytest.approx(
-        roc_auc_score(y, scores, sample_weight=w), abs=1e-12
-    )
-    assert metrics.average_precision(y, scores, sample_weight=w) == pytest.approx(
-        average_precision_score(y, scores, sample_weight=w), abs=1e-12
-    )
-    if not weighted:
-        assert metrics.discounted_cumulative_gain(y, scores) == pytest.approx(
-            dcg_score(y[None], scores[None]), abs=1e-10
-        )

@@ -11,6 +11,7 @@ from pushrank.metrics._bootstrap import StratifiedBootstrap, default_n_resamples
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics._registry import bind_metric
 from pushrank.metrics._sampling import contrasted
+from samples import tied_scores
 
 
 @pytest.fixture(scope="module")
@@ -50,16 +51,11 @@ def test_a_resample_of_fewer_rows_than_are_looked_at_is_looked_at_whole(rows):
         metrics.confidence_interval(y, a, "value_at_k", k=81, value=a, groups=groups)
 
 
-def draw(rng, n=60, share=0.4, levels=20, shift=0.3):
-    y = np.append([True, False], rng.random(n - 2) < share)
-    return y, rng.integers(0, levels, n) / levels + shift * y
-
-
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("n_rankings", [1, 2])
 def test_a_resample_has_the_values_of_its_copied_rows(weighted, n_rankings):
     rng = np.random.default_rng(1)
-    y, scores = draw(rng)
+    y, scores = tied_scores(rng)
     value, w = rng.lognormal(size=len(y)), rng.integers(1, 4, len(y)) / 2 if weighted else None
     order = np.argsort(np.where(y, scores, np.inf), kind="stable")  # as one unweighted ranking is numbered
     y, scores, value = y[order], scores[order], value[order]

@@ -1,11 +1,11 @@
 """RIE and BEDROC at any rate, against their definitions in exact fractions and fifty digits."""
 
-import itertools
 from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
 
+from oracle import orders
 from pushrank import metrics
 
 LISTS = {
@@ -18,16 +18,6 @@ LISTS = {
 }
 
 
-def orders(y, scores, ties):
-    """Labels best first: under half ties, in every order of the tied rows."""
-    y, scores = np.array(y), np.array(scores)
-    groups = [y[scores == value].tolist() for value in np.unique(scores)[::-1]]
-    if ties != "half":
-        return [list(itertools.chain(*(sorted(g, reverse=ties == "optimistic") for g in groups)))]
-    every = itertools.product(*(list(itertools.permutations(group)) for group in groups))
-    return [list(itertools.chain(*order)) for order in every]
-
-
 def by_definition(y, scores, alpha, ties):
     """Both measures, as mean over the orders, by the formulas of Truchon and Bayly."""
     with localcontext() as context:
@@ -36,7 +26,7 @@ def by_definition(y, scores, alpha, ties):
         n, positives = Decimal(len(y)), Decimal(sum(y))
         alpha, share = Decimal(alpha), positives / n
         found = []
-        for order in orders(y, scores, ties):
+        for order in orders(np.array(y, dtype=bool), np.array(scores), ties):
             discounts = [(-alpha * place / n).exp() for place, label in enumerate(order, start=1) if label]
             expected = (1 - (-alpha).exp()) / ((alpha / n).exp() - 1) / n
             found.append(sum(discounts) / positives / expected)

@@ -14,6 +14,7 @@ from pushrank import metrics
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics._registry import METRICS, bind_metric
 from pushrank.metrics._sampling import influence_covariance
+from samples import tied_scores
 
 
 @pytest.fixture(scope="module")
@@ -102,14 +103,9 @@ MEASURES = {
 WHOLE_WEIGHTS = ("average_reciprocal_rank", "discounted_cumulative_gain", "rank_error")
 
 
-def draw(rng, n=60, share=0.4, levels=20, shift=0.3):
-    y = np.append([True, False], rng.random(n - 2) < share)
-    return y, rng.integers(0, levels, n) / levels + shift * y
-
-
 @pytest.mark.parametrize("threads", [1, 3])
 def test_the_same_seed_gives_the_same_interval_with_any_number_of_threads(monkeypatch, threads):
-    y, scores = draw(np.random.default_rng(1), n=300)
+    y, scores = tied_scores(np.random.default_rng(1), n=300)
     found = metrics.confidence_interval(y, scores, "average_precision", n_resamples=100, random_state=7)
     monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", threads)
     again = metrics.confidence_interval(y, scores, "average_precision", n_resamples=100, random_state=7)
@@ -118,7 +114,7 @@ def test_the_same_seed_gives_the_same_interval_with_any_number_of_threads(monkey
 
 def test_delong_is_its_formula_over_all_pairs():
     rng = np.random.default_rng(2)
-    y, a = draw(rng)
+    y, a = tied_scores(rng)
     b = a + rng.integers(-3, 4, len(y)) / 10
     wins = [np.heaviside(np.subtract.outer(s[y], s[~y]).round(9), 0.5) for s in (a, b)]
     placements = [np.stack([w.mean(axis=axis) for w in wins]) for axis in (1, 0)]
@@ -197,7 +193,7 @@ def test_equal_rankings_differ_rarely(method, n_sets):
 @pytest.mark.parametrize("method", ["bootstrap", "bca", "delong"])
 def test_a_clear_difference_is_found_and_none_is_none(method):
     rng = np.random.default_rng(6)
-    y, good = draw(rng, n=300, levels=10**6, shift=1.0)
+    y, good = tied_scores(rng, n=300, levels=10**6, shift=1.0)
     found = metrics.compare(y, good, rng.random(300), "auc", method=method, random_state=0)
     assert found.low > 0.2
     assert found.p_value < 0.01
@@ -345,7 +341,7 @@ def test_a_difference_that_no_resample_changes_has_an_interval(method):
 
 
 def test_parameters_of_the_measure_are_passed_on():
-    y, scores = draw(np.random.default_rng(8), n=200)
+    y, scores = tied_scores(np.random.default_rng(8), n=200)
     other = scores[::-1]
     whole = partial(metrics.precision_at_k, k=100)
     by_name = metrics.confidence_interval(y, scores, "precision_at_k", k=100, random_state=0)
@@ -365,7 +361,7 @@ def test_both_take_what_they_measure_in_one_order_with_one_default():
         p.name.replace("scores_a", "scores") for p in two if p.name != "scores_b"
     ]
     assert [p.default for p in one] == [p.default for p in two if p.name != "scores_b"]
-    y, scores = draw(np.random.default_rng(8))
+    y, scores = tied_scores(np.random.default_rng(8))
     default = metrics.confidence_interval(y, scores, random_state=0)
     assert default == metrics.confidence_interval(y, scores, n_resamples=2000, random_state=0)
 
@@ -375,7 +371,7 @@ def test_both_take_what_they_measure_in_one_order_with_one_default():
 @pytest.mark.parametrize("method", ["bootstrap", "bca"])
 def test_rows_of_weight_zero_are_as_good_as_absent(name, method):
     rng = np.random.default_rng(11)
-    y, scores = draw(rng)
+    y, scores = tied_scores(rng)
     w = np.where(rng.random(len(y)) < 0.5, 0.0, rng.random(len(y)) + 0.5)
     w[np.flatnonzero(y)[1:]] = 0.0  # one positive is left, which resamples must not miss
     w[np.flatnonzero(y)[0]] = 40.0
@@ -440,7 +436,7 @@ def test_the_interval_of_two_rows_of_a_class_is_that_of_all_resamples():
 
 
 def test_names_callables_and_partials_are_one():
-    y, scores = draw(np.random.default_rng(8), n=200)
+    y, scores = tied_scores(np.random.default_rng(8), n=200)
     by_name = metrics.confidence_interval(y, scores, "auc", random_state=0)
     assert metrics.confidence_interval(y, scores, metrics.auc, random_state=0) == by_name
     assert (
@@ -462,7 +458,7 @@ def test_a_metric_of_the_user_need_not_be_hashable():
 
 
 def test_weights_of_one_change_the_numbers_of_the_rows_alone():
-    y, scores = draw(np.random.default_rng(9), n=500)
+    y, scores = tied_scores(np.random.default_rng(9), n=500)
     plain = metrics.confidence_interval(y, scores, "average_precision", random_state=0)
     ones = np.ones(500)
     weighted = metrics.confidence_interval(y, scores, "average_precision", sample_weight=ones, random_state=0)
@@ -526,6 +522,6 @@ def test_weights_of_one_change_the_numbers_of_the_rows_alone():
     ],
 )
 def test_bad_arguments(arguments, error, message):
-    y, scores = draw(np.random.default_rng(10))
+    y, scores = tied_scores(np.random.default_rng(10))
     with pytest.raises(error, match=message):
         metrics.confidence_interval(**{"metric": "auc", **arguments}, y_true=y, scores=scores)

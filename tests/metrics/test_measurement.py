@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from oracle import orders
+from oracle import metric_formula, orders
 from pushrank import metrics
 from pushrank.metrics.measurement import decimals, number_text
 
@@ -139,23 +139,6 @@ def test_tables_are_frames(rows):
         found.records("rows")
 
 
-def enrichment(y, scores, share):
-    """Return the hits among the first rows over those of a random order: no ties, a whole number of rows."""
-    first = np.argsort(-scores)[: round(share * len(y))]
-    return y[first].mean() / y.mean()
-
-
-def exponential_recognition(y, scores, alpha):
-    """Return BEDROC by equations (18) and (36) of Truchon and Bayly, rank by rank."""
-    n, share = len(y), y.mean()
-    ranks = np.flatnonzero(y[np.argsort(-scores)]) + 1
-    random_order = share * n * (1 - np.exp(-alpha)) / n / (np.exp(alpha / n) - 1)
-    rie = np.exp(-alpha * ranks / n).sum() / random_order
-    least = (1 - np.exp(alpha * share)) / (share * (1 - np.exp(alpha)))
-    most = (1 - np.exp(-alpha * share)) / (share * (1 - np.exp(-alpha)))
-    return (rie - least) / (most - least)
-
-
 def test_a_paper_has_the_shares_and_rates_that_were_asked_for_of_lists_and_of_pairs(rows):
     y, _, _ = rows
     rng = np.random.default_rng(1)
@@ -168,13 +151,13 @@ def test_a_paper_has_the_shares_and_rates_that_were_asked_for_of_lists_and_of_pa
         *(f"enrichment_factor at {share}" for share in ("2 %", "10 %")),
         *(f"bedroc at {alpha}" for alpha in ("20", "80.5")),
     ]
-    figures = [(enrichment, "lift", {"fraction": 0.02}), (enrichment, "lift", {"fraction": 0.1})]
-    figures += [(exponential_recognition, "bedroc", {"alpha": alpha}) for alpha in (20.0, 80.5)]
+    figures = [("enrichment_factor", "lift", {"fraction": share}) for share in (0.02, 0.1)]
+    figures += [("bedroc", "bedroc", {"alpha": alpha}) for alpha in (20.0, 80.5)]
     pairs = [("b", "a"), ("c", "a"), ("c", "b")]
     for (plain, metric, how), (_, part) in zip(figures, paper.groupby("measure", sort=False), strict=True):
         lists = list(zip(part["model"], part["against"], strict=True))
         assert lists == [("a", ""), ("b", ""), ("c", ""), *pairs]
-        values = {name: plain(y, scores[name], *how.values()) for name in scores}
+        values = {name: metric_formula(plain)(y, scores[name], "half", **how) for name in scores}
         expected = [*values.values(), *(values[one] - values[other] for one, other in pairs)]
         assert part["figure"].tolist() == pytest.approx(expected, abs=1e-12)
         for row, (one, other) in zip(part.iloc[3:].itertuples(), pairs, strict=True):

@@ -37,15 +37,6 @@ def test_the_smooth_margin_is_below_the_margin(case):
     assert metrics.smooth_margin(y, scores) <= metrics.margin(y, scores) + 1e-12
 
 
-def test_errors_of_pairs_by_hand():
-    y, scores = [1, 0, 1, 0, 1], [5.0, 4.0, 4.0, 2.0, 1.0]
-    assert metrics.height(y, scores).tolist() == [2.0, 1.0]
-    assert metrics.height(y, scores, ties="optimistic").tolist() == [1.0, 1.0]
-    assert metrics.reverse_height(y, scores, ties="half").tolist() == [0.0, 0.5, 2.0]
-    assert metrics.rp_error(y, scores, 2) == 5.0
-    assert metrics.r_max(y, scores) == 2.0
-
-
 def test_large_powers_stay_finite_on_the_log_scale():
     rng = np.random.default_rng(1)
     y, scores = rng.random(5000) < 0.3, rng.normal(size=5000)

@@ -7,21 +7,6 @@ from oracle import TIED_ERROR
 from pushrank import metrics
 
 
-def test_ties_at_the_end_of_the_first_rows_by_hand():
-    y, scores = [1, 0, 1, 0, 1], [5.0, 4.0, 4.0, 2.0, 1.0]
-    assert metrics.precision_at_k(y, scores, 2) == 0.75
-    assert metrics.precision_at_k(y, scores, 2, ties="pessimistic") == 0.5
-    assert metrics.precision_at_k(y, scores, 2, ties="optimistic") == 1.0
-    assert metrics.precision_at_k(y, scores, fraction_of_positives=0.01) == 1.0
-
-
-def test_ties_with_the_best_negative_by_hand():
-    y, scores = [1, 0, 1, 0, 1], [5.0, 4.0, 4.0, 2.0, 1.0]
-    assert metrics.positives_at_top(y, scores) == 1.0
-    assert metrics.positives_at_top(y, scores, ties="half") == 1.5
-    assert metrics.positives_at_top(y, scores, normalize=True) == pytest.approx(1 / 3)
-
-
 @pytest.mark.parametrize("ties", TIED_ERROR)
 def test_halved_weights_reach_a_recall_as_exactly(ties):
     y, scores = [0, 1, 0, 1], [4.0, 3.0, 2.0, 1.0]

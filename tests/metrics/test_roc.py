@@ -9,6 +9,7 @@ from scipy import stats
 
 from oracle import TIED_ERROR, metric_formula
 from pushrank import metrics
+from samples import tied_scores
 
 RULES = st.sampled_from(sorted(TIED_ERROR))
 
@@ -30,14 +31,9 @@ def test_partial_area_is_the_integral_of_the_curve(ties, case, max_fpr, min_tpr)
     assert metrics.partial_auc(y, scores, **rates) == pytest.approx(expected, abs=1e-12)
 
 
-def draw(rng, n=60, share=0.4, levels=20, shift=0.3):
-    y = np.append([True, False], rng.random(n - 2) < share)
-    return y, rng.integers(0, levels, n) / levels + shift * y
-
-
 def test_the_band_is_its_definition_written_out():
     rng = np.random.default_rng(11)
-    y, scores = draw(rng, n=80, levels=12)
+    y, scores = tied_scores(rng, n=80, levels=12)
     s, t = scores[y], np.sort(scores[~y])[::-1]
     n, quarter = len(t), 0.05 / 4
     band = metrics.roc_band(y, scores, false_positive_rates=[0.0, 0.05, 0.2, 0.5, 1.0])
@@ -81,7 +77,7 @@ def test_the_band_holds_the_curve_of_the_population(simultaneous, levels, n_sets
 
 
 def test_bad_rates():
-    y, scores = draw(np.random.default_rng(13))
+    y, scores = tied_scores(np.random.default_rng(13))
     with pytest.raises(ValueError, match="max_fpr must be > 0 and <= 1"):
         metrics.roc_band(y, scores, max_fpr=0.0)
     with pytest.raises(ValueError, match="numbers from 0 to 1"):

@@ -11,6 +11,7 @@ from pushrank.prices import Power
 from pushrank.rows import MemoryRows
 from pushrank.solvers import lbfgs, linear_problem, tolerances
 from pushrank.solvers.dual_newton import WeightsDual, dual_newton
+from samples import problem_of
 
 
 def make_problem(*, p=8.0, side="push", alpha=0.05, weights=None, sparse=False, units=1.0, seed=0):
@@ -70,7 +71,7 @@ def test_progress_is_told_once_an_iteration_and_the_limit_kept(max_iter):
     X, y = fingerprints()
     objective = PushObjective(price=Power(16), scale="log")
     problem, seen = (
-        linear_problem(objective, MemoryRows(LinearModel(X), BipartiteSample.from_labels(y)), 1e-3),
+        problem_of(X, y, objective, 1e-3),
         [],
     )
     found = lbfgs(problem, np.zeros(1100), 1e-4, max_iter, lambda number, **_: seen.append(number))

@@ -11,6 +11,7 @@ from pushrank.pairs import BipartiteSample
 from pushrank.prices import Power
 from pushrank.rows import MemoryRows
 from pushrank.solvers import linear_problem
+from samples import problem_of
 
 pytestmark = pytest.mark.fast
 
@@ -55,7 +56,7 @@ def test_value_and_gradient_are_those_of_all_pairs(seed, n, p, side, spread, ord
     w = rng.choice([0.25, 1.0, 3.0], n)
     coef = np.ones(3)
     objective = PushObjective(price=Power(p), side=side, scale="log")
-    problem = linear_problem(objective, MemoryRows(LinearModel(X), BipartiteSample.from_labels(y, w)), 0.0)
+    problem = problem_of(X, y, objective, 0.0, w)
     value, gradient = problem.value_and_gradient(coef)
     expected, in_scores = over_pairs(y, X @ coef, w, p, side)
     # scores of size s carry a rounding of s * 1e-16, which p then multiplies
@@ -74,12 +75,8 @@ def test_rows_of_weight_zero_are_not_there(p):
     wild = np.where(w[:, None] > 0, X, 1e6 * X)  # even where they would rule
     objective = PushObjective(price=Power(p), scale="log")
     coef = np.array([1.0, -0.5, 2.0])
-    weighted = linear_problem(
-        objective, MemoryRows(LinearModel(wild), BipartiteSample.from_labels(y, w)), 0.1
-    )
-    kept = linear_problem(
-        objective, MemoryRows(LinearModel(X[w > 0]), BipartiteSample.from_labels(y[w > 0])), 0.1
-    )
+    weighted = problem_of(wild, y, objective, 0.1, w)
+    kept = problem_of(X[w > 0], y[w > 0], objective, 0.1)
     for ours, theirs in zip(weighted.value_and_gradient(coef), kept.value_and_gradient(coef), strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9)
 
@@ -114,7 +111,7 @@ def test_one_pass_is_the_general_way(p, side, weighted, n):
     y = rng.random(n) < 0.2
     w = rng.integers(0, 3, n).astype(float) if weighted else None
     objective = PushObjective(price=Power(p), side=side, scale="log")
-    problem = linear_problem(objective, MemoryRows(LinearModel(X), BipartiteSample.from_labels(y, w)), 0.0)
+    problem = problem_of(X, y, objective, 0.0, w)
     coef = np.r_[2.0, rng.normal(size=29)]
     value, gradient = problem.value_and_gradient(coef)
     expected, in_scores = objective.evaluate(y, X @ coef, w)

@@ -25,7 +25,7 @@ def objective(X, y, coef, k, C):
 
 @pytest.mark.parametrize("seed", by_day(range(3), 2))
 def test_the_rows_within_reach_have_the_minimum_of_all(seed):
-    X, y = overlapping(seed, 400)
+    X, y = first_positive(seed, 400, 4, 4)
     weights = 1.0 + np.arange(400) % 3
     ramp, model, C = Ramp(y == 1, weights, 20.0), LinearModel(X), 10.0
     start = np.random.default_rng(seed).normal(size=4)
@@ -44,7 +44,7 @@ def test_the_rows_within_reach_have_the_minimum_of_all(seed):
 
 @pytest.mark.parametrize("C", [0.1, 10.0])
 def test_the_best_place_on_a_ray(C):
-    X, y = overlapping(0)
+    X, y = first_positive(0, 200, 4, 4)
     ramp, model = Ramp(y == 1, np.ones(200), 12.0), LinearModel(X)
     for coef in (np.array([1.0, 0.5, 0.0, 0.0]), np.array([-1.0, 0.0, 0.0, 0.0]), np.zeros(4)):
         value, multiple = Ray.along(ramp, model, coef).best(C)

@@ -13,18 +13,13 @@ from pushrank.prices import LargestShare
 from pushrank.rows import MemoryRows
 from pushrank.solvers import linear_problem
 from pushrank.solvers.smoothing import smoothing
-
-
-def data(seed=0, n=300, noise=0.4, n_features=4):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, n_features))
-    return X, (X @ rng.normal(size=n_features) + noise * rng.normal(size=n) > 1.0).astype(int)
+from samples import linear_labels
 
 
 @pytest.mark.parametrize("alpha", [1.0, 0.05])
 def test_the_continuation_agrees_with_the_infinite_push(alpha):
     """The hinge goes to a solver of its own; what smooths the other losses must find the same."""
-    X, y = data()
+    X, y = linear_labels()
     objective = PushObjective("hinge", "maximum", scale="mean")
     sample = BipartiteSample.from_labels(y)
     problem = linear_problem(objective, MemoryRows(LinearModel(X), sample), alpha)

@@ -12,17 +12,12 @@ from pushrank.rows import MemoryRows
 from pushrank.solvers.path import RegularisationPath
 from pushrank.solvers.problem import SumsProblem
 from pushrank.solvers.trimming import trimmed_path
-
-
-def overlapping(seed, n=60, d=3):
-    rng = np.random.default_rng(seed)
-    y = np.arange(n) < n // 3
-    return rng.normal(size=(n, d)) + np.outer(y, np.linspace(1.0, 0.0, d)), y.astype(int)
+from samples import first_positive
 
 
 @pytest.mark.parametrize("n_features", [3, 80])  # 80: in the space of the rows
 def test_single_newton_steps_never_raise_the_objective(n_features):
-    X, y = overlapping(4, d=n_features)
+    X, y = first_positive(4, 60, n_features, 3)
     rows = MemoryRows(in_row_space(LinearModel(X)), BipartiteSample.from_mask(y == 1))
     problem = SumsProblem(PushObjective(price=Power(4.0), scale="log"), rows, 0.1)
     solutions = trimmed_path(problem, [12, 7, 5], 1e-4, 30, exact=False)
@@ -33,7 +28,7 @@ def test_single_newton_steps_never_raise_the_objective(n_features):
 
 
 def test_a_path_may_start_from_the_solution_with_all_positives():
-    X, y = overlapping(5)
+    X, y = first_positive(5, 60, 3, 3)
     rows = MemoryRows(LinearModel(X), BipartiteSample.from_mask(y == 1))
     problem = SumsProblem(PushObjective(price=Power(4.0), scale="log"), rows, 0.1)
     path = RegularisationPath(LinearModel(X), rows.sample, 1e-4, 100)
