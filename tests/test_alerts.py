@@ -355,19 +355,11 @@ def test_times_with_a_zone_are_in_its_calendar():
         (lambda: AlertThreshold(3).fit([1.0, np.nan], PAST[[0, 30]]), ValueError, "got nan in row 1"),
         (lambda: fitted().decide([1.0], MARCH + np.arange(2)), ValueError, "each of the 1 rows"),
         (lambda: fitted().decide([1.0, 2.0], [MARCH, MARCH], ["a"]), ValueError, "each of the 2 rows, got 1"),
-        (
-            lambda: fitted().decide([1.0] * 3, [MARCH] * 3, ["a", None, np.nan]),
-            ValueError,
-            "row_id is missing in row 1; give",
-        ),
+        (lambda: fitted().decide([1.0] * 2, [MARCH] * 2, ["a", np.nan]), ValueError, "missing in row 1"),
         (lambda: fitted().decide(1.0, MARCH, float("nan")), ValueError, "row_id is missing in row 0"),
         (lambda: fitted().decide(1.0, 7), ValueError, "needs dates"),
         (lambda: fitted().decide(np.inf, MARCH), ValueError, "finite, got inf in row 0"),
-        (
-            lambda: fitted().decide(1.0, PAST[-1]),
-            ValueError,
-            "row 0 .None. is of a day that ended before 2026-03",
-        ),
+        (lambda: fitted().decide(1.0, PAST[-1]), ValueError, "row 0 .None. is of a day that ended before"),
     ],
 )
 def test_what_cannot_be_decided_is_told(call, error, message):

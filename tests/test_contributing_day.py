@@ -36,11 +36,8 @@ def follow_the_page(folder):
     price, entry = "@dataclass(frozen=True)\nclass ExponentialPrice", '    "discounted_cumulative_gain": '
     edit(src / "prices.py", (price, f"{root}\n\n{price}"), ('"Power"]', '"Power", "SquareRoot"]'))
     shared, first = 'dict.fromkeys(("', '        "LogOnePlus": '
-    formulas = [
-        (first, root_formula + first),
-        (entry, dice_formula + entry),
-        (shared, f'{shared}dice_at_k", "'),
-    ]
+    of_measures = [(entry, dice_formula + entry), (shared, f'{shared}dice_at_k", "')]
+    formulas = [(first, root_formula + first), *of_measures]
     edit(tests / "oracle.py", *formulas)
     (src / "weak_rankers" / "medians.py").write_text(medians, encoding="utf-8")
     (tests / "weak_rankers" / "test_medians.py").write_text(medians_test, encoding="utf-8")

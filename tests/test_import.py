@@ -71,13 +71,8 @@ print(json.dumps(result))
 @pytest.fixture(scope="module")
 def result():
     """What a fresh interpreter finds with every optional package blocked."""
-    command = [
-        sys.executable,
-        "-W",
-        "error::DeprecationWarning:pushrank",
-        "-c",
-        f"EXTRAS = {EXTRAS}\n{SCRIPT}",
-    ]
+    script, strict = f"EXTRAS = {EXTRAS}\n{SCRIPT}", "error::DeprecationWarning:pushrank"
+    command = [sys.executable, "-W", strict, "-c", script]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     assert run.stderr == ""

@@ -239,10 +239,8 @@ def test_what_would_inflate_without_measure_is_not_read(tmp_path):
         files = {name: archive.read(name) for name in archive.namelist()}
     name = next(name for name in files if name.endswith(".npy"))
     del files[persistence.VERSION_FILE]
-    header = (
-        b"\x93NUMPY\x01\x00v\x00"
-        + b"{'descr': '<i8', 'fortran_order': False, 'shape': (8000000,), }".ljust(117)
-    )
+    shape = b"{'descr': '<i8', 'fortran_order': False, 'shape': (8000000,), }"
+    header = b"\x93NUMPY\x01\x00v\x00" + shape.ljust(117)
     files[name] = header + b"\n" + bytes(64_000_000)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for member, content in files.items():
@@ -259,10 +257,8 @@ def test_what_would_inflate_without_measure_is_not_read(tmp_path):
 
 def test_files_of_skops_and_compressed_ones_are_loaded(tmp_path):
     ranker = PushRanker().fit(np.eye(3), [0, 1, 1])
-    for name, options in (
-        ("plain", {}),
-        ("small", {"compression": zipfile.ZIP_DEFLATED, "compresslevel": 9}),
-    ):
+    small = {"compression": zipfile.ZIP_DEFLATED, "compresslevel": 9}
+    for name, options in (("plain", {}), ("small", small)):
         io.dump(ranker, tmp_path / name, **options)
         np.testing.assert_array_equal(persistence.load(tmp_path / name).coef_, ranker.coef_)
 

@@ -49,11 +49,8 @@ def public_names() -> list[str]:
     names = []
     for module_name in PUBLIC:
         module = importlib.import_module(module_name)
-        names += [
-            f"{module_name}.{name}"
-            for name in module.__all__
-            if not isinstance(getattr(module, name), type(pushrank))
-        ]
+        of_module = ((name, getattr(module, name)) for name in module.__all__)
+        names += [f"{module_name}.{name}" for name, of in of_module if not isinstance(of, type(pushrank))]
     return names
 
 

@@ -424,10 +424,8 @@ def test_a_column_that_gives_the_label_away_is_named_beside_the_verdict(tmp_path
     assert "All this rests on 'paid', which alone tells the classes apart." in shown
     *_, command = shown.strip().splitlines()
     assert "--exclude paid" in command
-    assert (
-        "All this rests"
-        not in call("compare", tmp_path / "a.csv", "--label", "y", "--exclude", "paid", *FEW).stdout
-    )
+    options = ["--label", "y", "--exclude", "paid", *FEW]
+    assert "All this rests" not in call("compare", tmp_path / "a.csv", *options).stdout
 
 
 def test_names_of_columns_are_not_looked_up_one_by_one():

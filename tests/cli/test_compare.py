@@ -32,11 +32,7 @@ def rare(folder, n_rare):
 
 def test_too_few_rows_are_told_with_advice_that_works(tmp_path):
     for n_rare, options, said in (
-        (
-            8,
-            ["--nested"],
-            "5 folds with a nested choice, which splits them three times over, need at least 9 rows",
-        ),
+        (8, ["--nested"], "with a nested choice, which splits them three times over, need at least 9 rows"),
         (8, ["--nested"], "a class has 8 rows;"),
         (8, ["--nested"], "choose at most 4 folds, or leave out the nested choice."),
         (7, ["--nested", "--folds", 2], "need at least 8 rows in each class: leave out the nested choice."),
@@ -63,10 +59,8 @@ def test_tied_rows_count_by_the_expectation(tmp_path):
     table = pd.DataFrame({"plan": names, "y": [1, 0, 0] * 20})
     table.to_csv(tmp_path / "equal.csv", index=False)
     arguments = ["compare", tmp_path / "equal.csv", "--label", "y", *FEW, "--folds", 2]
-    for more, criterion, expected in (
-        ([], "precision at 1/4", 1 / 3),
-        (["--budget", 9], "hits in budget", 3),
-    ):
+    by_share, by_budget = ([], "precision at 1/4", 1 / 3), (["--budget", 9], "hits in budget", 3)
+    for more, criterion, expected in (by_share, by_budget):
         summary = json.loads(call(*arguments, *more, "--json").stdout)
         assert len(summary["equally_good"]) == len(summary["models"]) - 1
         for model, measures in summary["models"].items():

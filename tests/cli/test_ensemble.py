@@ -102,14 +102,7 @@ def test_show_prints_weights_candidates_and_the_choice(saved):
     assert found["chosen"]["final"] in {row["candidate"] for row in found["candidates"]}
     text = call("show", model).stdout
     chosen = f"chosen: final = {found['chosen']['final']}"
-    for part in (
-        "StackingRanker(fraction=",
-        "refit=True",
-        chosen,
-        "┃ member",
-        "precision at the",
-        "│ greedy",
-    ):
+    for part in ("StackingRanker(fraction=", "refit=True", chosen, "┃ member", "precision at", "│ greedy"):
         assert part in text, part
     assert "estimators=" not in text
 

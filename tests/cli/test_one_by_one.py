@@ -40,16 +40,8 @@ def stream(began, tmp_path):
 
 def decided(stream, rows, *more):
     """Return the written rows by their names, and what was said."""
-    command = [
-        "score",
-        stream / "model.skops",
-        rows,
-        "--alert",
-        stream / "s.json",
-        *NEW,
-        "-o",
-        stream / "out.csv",
-    ]
+    model, state = stream / "model.skops", stream / "s.json"
+    command = ["score", model, rows, "--alert", state, *NEW, "-o", stream / "out.csv"]
     said = call(*command, *more).stdout
     return pd.read_csv(stream / "out.csv").set_index("id").sort_index(), said
 

@@ -23,11 +23,7 @@ pytestmark = pytest.mark.fast
 @pytest.mark.parametrize("budget", ["0", "many", "1.5", "0/day", "3/fortnight", "3 a day"])
 def test_a_budget_is_a_number_of_rows_in_all_or_in_every_period(files, budget):
     data = files / "data.csv"
-    for command in (
-        ["compare", data],
-        ["measure", data, "--score", "radius"],
-        ["fit", data, "-o", "m.skops"],
-    ):
+    for command in (["compare", data], ["measure", data, "--score", "area"], ["fit", data, "-o", "m.skops"]):
         said = call(*command, *LABEL, "--budget", budget, code=2).stderr
         assert "'--budget'" in said
         assert repr(budget) in said
@@ -36,11 +32,8 @@ def test_a_budget_is_a_number_of_rows_in_all_or_in_every_period(files, budget):
 
 def test_a_budget_by_period_needs_the_column_of_times(files):
     data = files / "data.csv"
-    for command in (
-        ["compare", data],
-        ["report", data, "-o", files / "r.html"],
-        ["fit", data, "-o", files / "m.skops"],
-    ):
+    out = ["-o", files / "r.html"]
+    for command in (["compare", data], ["report", data, *out], ["fit", data, "-o", files / "m.skops"]):
         said = call(*command, *LABEL, "--budget", "3/day", code=2).stderr
         assert said.endswith("Error: --budget 3/day needs --time: the column of when a row came.\n")
 
@@ -83,10 +76,7 @@ def test_measure_counts_hits_in_the_first_rows_of_every_period(days):
         (["--budget", "10/day", "--time", "none"], "--time 'none' is no column"),
         (["--budget", "10/batch", "--time", "none"], "--time 'none' is no column"),
         (["--budget", "10/day", "--time", "came", "--all"], "--all is for a budget of the whole file"),
-        (
-            ["--budget", "10/day", "--time", "came", "--new-rows", "5"],
-            "--new-rows is for a budget of the whole",
-        ),
+        (["--budget", "10/day", "--time", "came", "--new-rows", "5"], "--new-rows is for a budget of the"),
     ],
 )
 def test_what_measuring_by_period_refuses(days, options, words):

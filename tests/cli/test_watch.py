@@ -29,11 +29,8 @@ def rows_of(**more):
 def folder(tmp_path_factory):
     """Return a folder with a model of the first days, and the rows after them: steady, and with drifts."""
     folder = tmp_path_factory.mktemp("watched")
-    for name, more in {
-        "steady": {},
-        "label": {"drift_day": 75},
-        "rows": {"drift_day": 75, "drift": "rows"},
-    }.items():
+    drift = {"drift_day": 75}
+    for name, more in {"steady": {}, "label": drift, "rows": {**drift, "drift": "rows"}}.items():
         frame = rows_of(**more)
         frame[frame["day"] >= LEARNT].drop(columns="day").to_csv(folder / f"{name}.csv", index=False)
         if name == "steady":
@@ -106,10 +103,8 @@ def test_labels_that_are_not_known_yet_are_left_empty(folder):
     frame[days < days.min() + pd.Timedelta(days=7)].assign(late=0).to_csv(folder / "calm.csv", index=False)
     assert "so far" not in watched(folder, "calm.csv").stderr
     renamed = watched(folder, "other.csv", "--label", "outcome", "--json", code=1).stdout
-    assert (
-        json.loads(renamed)["table"]
-        == json.loads(watched(folder, "label.csv", "--json", code=1).stdout)["table"]
-    )
+    found = json.loads(watched(folder, "label.csv", "--json", code=1).stdout)
+    assert json.loads(renamed)["table"] == found["table"]
 
 
 def test_a_week_that_is_not_over_compares_no_columns(folder):
@@ -138,10 +133,7 @@ def test_what_cannot_be_watched_is_told(folder, tmp_path):
     frame[:0].to_csv(tmp_path / "nothing.csv", index=False)
     steady, model = folder / "steady.csv", folder / "m.skops"
     for message, arguments in {
-        "promises nothing by period: fit it with --budget 30/day --time COLUMN": [
-            folder / "bare.skops",
-            steady,
-        ],
+        "promises nothing by period: fit it with --budget 30/day --time": [folder / "bare.skops", steady],
         "lacks the column 'x4'": [model, tmp_path / "columns.csv"],
         "row 8 of": [model, tmp_path / "soon.csv"],
         "nothing.csv": [model, tmp_path / "nothing.csv"],

@@ -11,20 +11,19 @@ import pytest
 from sklearn.model_selection import GridSearchCV
 
 from combinations import by_day, each_and_some
+from disk_rows import N_FEATURES, NAMES, blocks_of, disk_table, same_fits, written_files
 from pushrank import IRPush, PerceptronAtK, PNormPush, PushRanker, RankSVM, TrimmedPush
 from pushrank.datasets import DiskRows, ParquetBatches
-
-N_ROWS, N_FEATURES = 6000, 5
-
-NAMES = [f"x{j}" for j in range(N_FEATURES)]
 
 
 @pytest.fixture(scope="module")
 def table():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(N_ROWS, N_FEATURES)) + 10.0 * np.arange(N_FEATURES)
-    y = X[:, 0] + rng.normal(size=N_ROWS) > 1.5
-    return X, y.astype(int), rng.integers(0, 3, N_ROWS).astype(float)
+    return disk_table()
+
+
+@pytest.fixture
+def files(tmp_path):
+    return written_files(tmp_path)
 
 
 @pytest.fixture
@@ -34,35 +33,6 @@ def small_chunks(monkeypatch):
     monkeypatch.setattr("pushrank.models.linear.BLOCK_ELEMENTS", 1000)
     monkeypatch.setattr("pushrank.rows.disk.READ_BYTES", 20_000)
     monkeypatch.setattr("pushrank.rows.disk.SCORED_ROWS", 7000)
-
-
-@pytest.fixture
-def files(table, tmp_path):
-    X, y, weights = table
-    frame = pd.DataFrame(X, columns=NAMES).assign(label=y, w=weights)
-    paths = [tmp_path / "first.parquet", tmp_path / "second.parquet"]
-    frame[:1000].to_parquet(paths[0])
-    frame[1000:].to_parquet(paths[1], row_group_size=700)
-    return paths
-
-
-def blocks_of(*arrays, size=999):
-    for start in range(0, len(arrays[0]), size):
-        yield tuple(array[start : start + size] for array in arrays)
-
-
-def same_fits(ranker, expected, bits):
-    if bits:
-        np.testing.assert_array_equal(ranker.coef_, expected.coef_)
-    np.testing.assert_allclose(
-        ranker.coef_, expected.coef_, rtol=1e-10, atol=1e-10 * abs(expected.coef_).max()
-    )
-    assert ranker.coef_.dtype == expected.coef_.dtype
-    assert ranker.threshold_ == pytest.approx(expected.threshold_, rel=1e-9)
-    assert ranker.dual_gap_ == pytest.approx(expected.dual_gap_, abs=1e-9)
-    assert ranker.converged_ == expected.converged_
-    assert (ranker.n_iter_, ranker.n_features_in_) == (expected.n_iter_, N_FEATURES)
-    np.testing.assert_array_equal(ranker.classes_, expected.classes_)
 
 
 @pytest.mark.parametrize(

@@ -127,10 +127,7 @@ SEPARATED = (
     "the kernel ranks the training rows without an error, so that every break-even threshold, whatever the "
     "classes weigh, is the one between the classes"
 )
-BATCHES = (
-    "a batch holds a number of rows whatever they weigh, and which of tied rows come first hangs on their "
-    "order"
-)
+BATCHES = "a batch holds rows whatever they weigh, and which of tied rows come first hangs on their order"
 WEIGHTS = [f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")]
 CUT = "a kernel matrix whose entries are cut to whole numbers is not positive semi-definite"
 

@@ -262,10 +262,7 @@ def test_a_damaged_file_is_named(tmp_path, damage):
         (lambda frame: frame.drop(columns="column 3"), "33 feature columns"),
         (lambda frame: frame.iloc[:-1], "350 rows, the data set 'ionosphere' has 351"),
         (lambda frame: frame.assign(label="g"), "label counts"),
-        (
-            lambda frame: frame.assign(**{"column 3": "text"}),
-            "text where the data set 'ionosphere' has numbers",
-        ),
+        (lambda frame: frame.assign(**{"column 3": "text"}), "text where the data set 'ionosphere' has"),
     ],
 )
 def test_a_file_with_other_contents_is_refused(tmp_path, change, message):

@@ -20,11 +20,8 @@ if not os.environ.get("PUSHRANK_DATA"):
 CATALOGUE = catalogue()
 
 # The folder need not hold every data set of the catalogue.
-HERE = {
-    name: record
-    for name, record in CATALOGUE.items()
-    if (Path(os.environ["PUSHRANK_DATA"]) / record.file).exists()
-}
+FOLDER = Path(os.environ["PUSHRANK_DATA"])
+HERE = {name: record for name, record in CATALOGUE.items() if (FOLDER / record.file).exists()}
 
 # name, options, shape of data, positives
 BINARY = [

@@ -120,12 +120,8 @@ def test_shapes_names_and_counts():
     assert bunch.target.dtype == np.int64
     assert bunch.feature_names == ["x1", "x2", "x3", "x4", "x5"]
     names, counts = np.unique(bunch.cluster, return_counts=True)
-    assert dict(zip(names, counts.tolist(), strict=True)) == {
-        "easy": 760,
-        "hard": 40,
-        "hidden": 80,
-        "ordinary": 120,
-    }
+    expected = {"easy": 760, "hard": 40, "hidden": 80, "ordinary": 120}
+    assert dict(zip(names, counts.tolist(), strict=True)) == expected
     assert bunch.best_direction.shape == bunch.logistic_direction.shape == (5,)
     X, y = make_hidden_positives(1000, 5, random_state=0, return_X_y=True)
     np.testing.assert_array_equal(X, bunch.data)
@@ -139,36 +135,26 @@ def test_without_shuffle_positives_come_first():
 
 
 @pytest.mark.parametrize(
-    ("parameters", "message"),
+    ("parameters", "error", "message"),
     [
-        ({"n_features": 1}, "n_features must be .* >= 2, got 1"),
-        ({"positive_fraction": 0.0}, "positive_fraction must be > 0 and < 1, got 0.0"),
-        ({"hard_negatives": 1.0}, "hard_negatives must be > 0 and < 1, got 1.0"),
-        ({"hard_negatives": float("nan")}, "hard_negatives must be > 0 and < 1, got nan"),
-        ({"top": 0.0}, "top must be > 0 and < 1, got 0.0"),
-        ({"noise": 1.5}, "noise must be > 0 and <= 1, got 1.5"),
-        ({"noise": 0.0}, "noise must be > 0"),
-        ({"hidden_fraction": 0.2}, "at least top=0.25"),
-        ({"hidden_fraction": 1.0}, "below 1"),
-        ({"n_samples": 10}, "each needs 1"),
+        ({"n_features": 1}, ValueError, "n_features must be .* >= 2, got 1"),
+        ({"positive_fraction": 0.0}, ValueError, "positive_fraction must be > 0 and < 1, got 0.0"),
+        ({"hard_negatives": 1.0}, ValueError, "hard_negatives must be > 0 and < 1, got 1.0"),
+        ({"hard_negatives": float("nan")}, ValueError, "hard_negatives must be > 0 and < 1, got nan"),
+        ({"top": 0.0}, ValueError, "top must be > 0 and < 1, got 0.0"),
+        ({"noise": 1.5}, ValueError, "noise must be > 0 and <= 1, got 1.5"),
+        ({"noise": 0.0}, ValueError, "noise must be > 0"),
+        ({"hidden_fraction": 0.2}, ValueError, "at least top=0.25"),
+        ({"hidden_fraction": 1.0}, ValueError, "below 1"),
+        ({"n_samples": 10}, ValueError, "each needs 1"),
+        ({"n_samples": "a"}, TypeError, "n_samples must be an integer, got 'a'"),
+        ({"n_samples": 2000.0}, TypeError, "n_samples must be an integer, got 2000.0"),
+        ({"n_features": True}, TypeError, "n_features must be an integer, got True"),
+        ({"hard_negatives": "a"}, TypeError, "hard_negatives must be a number, got 'a'"),
+        ({"hidden_fraction": None}, TypeError, "hidden_fraction must be a number, got None"),
+        ({"noise": "a"}, TypeError, "noise must be a number"),
     ],
 )
-def test_parameters_outside_their_range_are_named(parameters, message):
-    with pytest.raises(ValueError, match=message):
-        make_hidden_positives(**parameters)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"n_samples": "a"}, "n_samples must be an integer, got 'a'"),
-        ({"n_samples": 2000.0}, "n_samples must be an integer, got 2000.0"),
-        ({"n_features": True}, "n_features must be an integer, got True"),
-        ({"hard_negatives": "a"}, "hard_negatives must be a number, got 'a'"),
-        ({"hidden_fraction": None}, "hidden_fraction must be a number, got None"),
-        ({"noise": "a"}, "noise must be a number"),
-    ],
-)
-def test_parameters_of_the_wrong_type_are_named(parameters, message):
-    with pytest.raises(TypeError, match=message):
+def test_parameters_that_cannot_be_are_named(parameters, error, message):
+    with pytest.raises(error, match=message):
         make_hidden_positives(**parameters)

@@ -105,18 +105,10 @@ def test_on_a_cluster_with_frames_texts_and_a_partition_without_rows(client):
         ({"y_true": da.zeros(4, chunks=2)}, ValueError, "exactly 2 classes, found 1"),
         ({"y_true": da.from_array([0, np.nan, 1, 1], chunks=2)}, ValueError, "y_true is missing"),
         ({"y_true": da.from_array(["a", "b", "b", "b"], chunks=2)}, ValueError, "pass pos_label='a'"),
-        (
-            {"sample_weight": da.from_array([1.0, 1.0, 1.0, -1.0], chunks=2)},
-            ValueError,
-            "must not be negative",
-        ),
+        ({"sample_weight": da.from_array([1.0, 1.0, 1.0, -1.0], chunks=2)}, ValueError, "must not be negat"),
         ({"sample_weight": da.from_array([0, 1, 0, 1], chunks=2)}, ValueError, "zero for every negative row"),
         ({"ties": "any"}, ValueError, "ties must be one of"),
-        (
-            {"y_true": dask.delayed(np.zeros(4))},
-            TypeError,
-            "y_true must be a Dask array or data frame, and is Delayed",
-        ),
+        ({"y_true": dask.delayed(np.zeros(4))}, TypeError, "y_true must be a Dask array .*, and is Delayed"),
         ({"y_true": dask.bag.from_sequence([0, 1, 0, 1])}, TypeError, "array or data frame, and is Bag"),
         (
             {

@@ -217,10 +217,7 @@ def test_workers_without_the_partition_that_they_are_asked_for_are_given_it_by_t
             r"partition 0: y has dtype object, with values such as Timestamp\('2020",
         ),
         (
-            {
-                "X": da.from_delayed(dask.delayed(np.ones)((4, 3)), (4, 2), float),
-                "y": da.from_array([0, 1] * 2),
-            },
+            {"X": da.from_delayed(dask.delayed(np.ones)((4, 3)), (4, 2), float), "y": da.arange(4, chunks=4)},
             ValueError,
             "partition 0: found the columns 3, but the collection X has 2",
         ),
@@ -239,11 +236,7 @@ def test_workers_without_the_partition_that_they_are_asked_for_are_given_it_by_t
         ),
         ({"y": da.zeros(4, chunks=2)}, ValueError, "class"),
         ({"X": da.full((4, 2), np.nan, chunks=2)}, ValueError, "partition 0: Input X contains NaN"),
-        (
-            {"sample_weight": -da.ones(4, chunks=2)},
-            ValueError,
-            "partition 0: sample_weight must not be negative",
-        ),
+        ({"sample_weight": -da.ones(4, chunks=2)}, ValueError, "partition 0: sample_weight must not be neg"),
         ({"sample_weight": da.zeros(4, chunks=2)}, ValueError, "no positive example"),
     ],
 )
@@ -279,10 +272,8 @@ def test_partitions_with_columns_in_another_order_are_refused():
     there = dd.from_delayed(
         [dask.delayed(part)(names) for names in ("ab", "ba")], meta=part("ab"), verify_meta=False
     )
-    with pytest.raises(
-        ValueError,
-        match=r"partition 1: found the columns \['b', 'a'\], but the collection X has \['a', 'b'\]",
-    ):
+    found = r"partition 1: found the columns \['b', 'a'\], but the collection X has \['a', 'b'\]"
+    with pytest.raises(ValueError, match=found):
         DaskRows(there, da.from_array([0, 1, 1, 0], chunks=2))
 
 
@@ -308,10 +299,8 @@ def test_a_failed_fit_leaves_nothing_on_the_cluster(client):
 def test_a_fit_in_a_task_leaves_its_thread_to_others(client):
     X, y, _ = table(40)
     data = spread(X, y)
-    tasks = [
-        client.submit(lambda: [DaskRows(*data).n_rows for _ in range(2)], pure=False)
-        for _ in client.nthreads()
-    ]
+    work = lambda: [DaskRows(*data).n_rows for _ in range(2)]  # noqa: E731
+    tasks = [client.submit(work, pure=False) for _ in client.nthreads()]
     assert [task.result(timeout=20) for task in tasks] == [[40, 40]] * len(tasks)
 
 

@@ -60,24 +60,17 @@ class TestEveryMember:
     def test_the_same_seed_gives_the_same_model_whatever_the_threads(self, name):
         X, y = linear_labels(2000, 5, noise=1.5)
         options = {"subsample": 0.6, "max_features": 0.7, "random_state": 3}
-        one, two = (
-            FAMILY[name]().set_params(**options, n_jobs=n_jobs).fit(X, y).decision_function(X)
-            for n_jobs in (1, 3)
-        )
+        rankers = (FAMILY[name]().set_params(**options, n_jobs=n_jobs) for n_jobs in (1, 3))
+        one, two = (ranker.fit(X, y).decision_function(X) for ranker in rankers)
         np.testing.assert_array_equal(one, two)
         other = FAMILY[name]().set_params(**{**options, "random_state": 4}).fit(X, y).decision_function(X)
         assert not np.array_equal(one, other)
 
     def test_early_stopping_goes_back_to_the_best_round(self, name):
         X, y = linear_labels(400, 5, noise=1.5)
-        options = {
-            "early_stopping": True,
-            "n_iter_no_change": 5,
-            "random_state": 0,
-            "validation_fraction": 0.3,
-        }
+        options = {"early_stopping": True, "random_state": 0, "validation_fraction": 0.3}
         for scoring in (None, "roc_auc", positives_at_top):
-            ranker = FAMILY[name]().set_params(**options, scoring=scoring).fit(X, y)
+            ranker = FAMILY[name]().set_params(**options, n_iter_no_change=5, scoring=scoring).fit(X, y)
             path = ranker.validation_path_
             assert ranker.best_round_ == np.argmax(path) == ranker.n_iter_ == len(ranker.estimator_weights_)
             assert len(path) <= ranker.best_round_ + 6
@@ -264,10 +257,8 @@ def test_a_push_at_the_top_beats_rankboost_there():
     """The purpose of p, with the same stumps."""
     X, y = load_breast_cancer(return_X_y=True)
     noisy = X + 1.5 * X.std(axis=0) * np.random.default_rng(0).normal(size=X.shape)
-    found = {
-        p: metrics.rp_error(y, push(p=p).fit(noisy, y).decision_function(noisy), 64, scale="log")
-        for p in (1, 16)
-    }
+    scores = {p: push(p=p).fit(noisy, y).decision_function(noisy) for p in (1, 16)}
+    found = {p: metrics.rp_error(y, of_push, 64, scale="log") for p, of_push in scores.items()}
     assert found[16] < found[1]
 
 

@@ -158,11 +158,8 @@ def test_grades_of_real_queries():
     train = np.isin(bunch.qid, queries[: int(0.7 * len(queries))])
     ranker = RankBoost(n_estimators=100, learning_rate=0.3)
     ranker.fit(bunch.data[train], bunch.target[train], qid=bunch.qid[train])
-    scores, relevance, qid = (
-        ranker.decision_function(bunch.data[~train]),
-        bunch.target[~train],
-        bunch.qid[~train],
-    )
+    X, relevance, qid = (part[~train] for part in (bunch.data, bunch.target, bunch.qid))
+    scores = ranker.decision_function(X)
     gains = [
         ndcg_score([relevance[qid == query]], [scores[qid == query]], k=10)
         for query in np.unique(qid)

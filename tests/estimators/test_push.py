@@ -28,11 +28,8 @@ def cancer():
 @pytest.mark.parametrize(("p", "name"), each_and_some(POWERS, ["overlapping", "cancer", "digits"]))
 def test_every_power_converges(p, name, cancer):
     digits = load_digits()
-    X, y = {
-        "overlapping": overlapping(300, 5),
-        "cancer": cancer,
-        "digits": (digits.data / 16, digits.target == 3),
-    }[name]
+    numbers = digits.data / 16, digits.target == 3
+    X, y = {"overlapping": overlapping(300, 5), "cancer": cancer, "digits": numbers}[name]
     ranker = PNormPush(p=p).fit(X, y)
     assert ranker.converged_
     gradient = ranker._pair_objective().evaluate(y, X @ ranker.coef_)[1] @ X + ranker.alpha * ranker.coef_
@@ -43,15 +40,13 @@ def test_every_power_converges(p, name, cancer):
 
 def test_the_special_rankers_are_cases_of_the_open_door(cancer):
     X, y = cancer
+    ends = {"side": "both", "bottom_weight": 0.5}
     pairs = [
         (PNormPush(p=8), PushRanker(price=prices.Power(8))),
         (PNormPush(p=1), PushRanker()),
         (IRPush(), PushRanker(price="log_one_plus", side="pull")),
         (PNormPush(p=3, side="pull"), PushRanker(price=prices.Power(3), side="pull")),
-        (
-            PNormPush(p=2, side="both", bottom_weight=0.5),
-            PushRanker(price=prices.Power(2), side="both", bottom_weight=0.5),
-        ),
+        (PNormPush(p=2, **ends), PushRanker(price=prices.Power(2), **ends)),
     ]
     for special, general in pairs:
         np.testing.assert_allclose(special.fit(X, y).coef_, general.fit(X, y).coef_, rtol=1e-5, atol=1e-7)

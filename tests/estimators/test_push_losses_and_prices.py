@@ -169,11 +169,8 @@ def test_grades_in_query_groups(loss, price):
 def test_a_push_at_both_ends_is_one_of_any_price(target):
     X, grades, qid = graded()
     order = np.argsort(qid, kind="stable")
-    given = {
-        "grades": {"y": grades},
-        "qid": {"y": grades, "qid": qid},
-        "pairs": {"pairs": (order[:30], order[30:60])},
-    }[target]
+    pairs = {"pairs": (order[:30], order[30:60])}
+    given = {"grades": {"y": grades}, "qid": {"y": grades, "qid": qid}, "pairs": pairs}[target]
     both = PNormPush(4.0, side="both", bottom_weight=0.5).fit(X, **given)
     by_price = PushRanker(price=Power(4.0), side="both", bottom_weight=0.5).fit(X, **given)
     np.testing.assert_array_equal(both.coef_, by_price.coef_)

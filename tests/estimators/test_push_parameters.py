@@ -196,11 +196,8 @@ def test_a_warm_start_from_afar_still_converges(solver, factor):
 )
 def test_every_fitted_attribute_exists_whatever_was_fitted(ranker):
     rows = np.arange(20)
-    fits = [
-        clone(ranker).fit(X, Y),
-        clone(ranker).fit(X, Y + (X[:, 0] > 1.0)),
-        clone(ranker).fit(X, pairs=(rows, rows + 20)),
-    ]
+    fits = [clone(ranker).fit(X, y) for y in (Y, Y + (X[:, 0] > 1.0))]
+    fits.append(clone(ranker).fit(X, pairs=(rows, rows + 20)))
     assert len({frozenset(vars(fitted)) for fitted in fits}) == 1
     assert [len(fitted.thresholds_) for fitted in fits] == [1, 2, 1]
     assert fits[2].classes_ is None

@@ -110,12 +110,7 @@ def mixed(n=240):
 
 @pytest.mark.parametrize(
     "last",
-    [
-        pushrank.PNormPush(alpha=0.1),
-        pushrank.PushBoost(),
-        LogisticRegression(),
-        pushrank.InfinitePush(C=100.0),
-    ],
+    [pushrank.PNormPush(alpha=0.1), pushrank.PushBoost(), LogisticRegression(), pushrank.InfinitePush(99.0)],
 )
 @pytest.mark.parametrize(
     "encoder", [{"max_categories": 3, "handle_unknown": "infrequent_if_exist"}, {"drop": "first"}]

@@ -90,11 +90,8 @@ def test_the_first_candidate_within_one_standard_error_is_taken():
     last_first = CANDIDATES[::-1]
     for candidates in (CANDIDATES, last_first):
         search = RankerSearchCV(candidates, budget=100, cv=3).fit(X, y)
-        eligible = [
-            row["candidate"]
-            for row in search.candidates_
-            if row["below_best"] <= row["below_best_standard_error"]
-        ]
+        rows = [row for row in search.candidates_ if row["below_best"] <= row["below_best_standard_error"]]
+        eligible = [row["candidate"] for row in rows]
         assert search.candidate_ == eligible[0]
 
 
@@ -244,18 +241,10 @@ class Silent(ClassifierMixin, BaseEstimator):
     ("candidates", "error", "message"),
     [
         ([], ValueError, "candidates must be one or more"),
-        (
-            [CANDIDATES[0], CANDIDATES[0]],
-            ValueError,
-            "each with a name of its own, got .'logistic', 'logistic'",
-        ),
+        ([CANDIDATES[0], CANDIDATES[0]], ValueError, "each with a name of its own, got .'logistic', 'log"),
         ([("logistic", LOGISTIC)], ValueError, "tuples of a name, an estimator and a dict of lists"),
         ([LOGISTIC], ValueError, "tuples of a name, an estimator and a dict of lists"),
-        (
-            [("a", LOGISTIC, {"logisticregression__C": 1.0})],
-            ValueError,
-            "'a' must be a list of at least one value",
-        ),
+        ([("a", LOGISTIC, {"logisticregression__C": 1.0})], ValueError, "'a' must be a list of at least one"),
         ([("a", PushBoost(), {"weak_rankers": "stumps"})], ValueError, "weak_rankers of the candidate 'a'"),
         ([("a", Silent(), {})], TypeError, "neither decision_function nor predict_proba"),
         ([("a", PNormPush(), {"q": [1.0]})], ValueError, "Invalid parameter 'q'"),
@@ -287,11 +276,8 @@ def test_the_choice_of_push_boost_is_the_one_made_by_hand(hidden):
 def test_the_smallest_push_within_one_standard_error_is_taken():
     X, y = make_hidden_positives(300, random_state=1, return_X_y=True)
     ranker = PushBoostCV(30, cv=4, random_state=0, **SMALL).fit(X, y)
-    eligible = [
-        row["params"]["p"]
-        for row in ranker.candidates_
-        if row["below_best"] <= row["below_best_standard_error"]
-    ]
+    rows = [row for row in ranker.candidates_ if row["below_best"] <= row["below_best_standard_error"]]
+    eligible = [row["params"]["p"] for row in rows]
     assert ranker.best_params_["p"] == min(eligible)
 
 

@@ -68,10 +68,8 @@ def test_the_mean_is_safe_at_far_scores():
     sample = GradedSample.from_grades(y.astype(float), qid)
     scores = 1e4 * np.random.default_rng(0).normal(size=len(y))
     at_scores = MeanLogPush(price=Power(64.0), scale="log").evaluation(sample, scores)
-    alone = [
-        PushObjective(price=Power(64.0), scale="log").value(y[rows], scores[rows])
-        for rows in both_classes(y, qid)
-    ]
+    push = PushObjective(price=Power(64.0), scale="log")
+    alone = [push.value(y[rows], scores[rows]) for rows in both_classes(y, qid)]
     assert at_scores.value == pytest.approx(np.mean(alone))
     assert np.isfinite(sample.scatter(*at_scores.gradient())).all()
 

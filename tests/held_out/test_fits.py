@@ -60,12 +60,8 @@ def test_a_fit_brings_its_scores_its_warnings_and_what_was_asked_of_it():
     done = list(
         fit_parts(models, halves(table), look=lambda model, tests: (type(model).__name__, len(tests)))
     )
-    assert [(fit.name, fit.number) for fit in done] == [
-        ("recorder", 0),
-        ("push", 0),
-        ("recorder", 1),
-        ("push", 1),
-    ]
+    expected = [("recorder", 0), ("push", 0), ("recorder", 1), ("push", 1)]
+    assert [(fit.name, fit.number) for fit in done] == expected
     assert done[0].seen == ("Recorder", 1)
     assert str(done[0].warned[0][0]) == "few rows"
     assert done[0].model is None

@@ -53,11 +53,8 @@ def test_early_stopping_takes_the_given_rows_and_all_others_to_train_on(ranker):
 
 @BOTH
 def test_callbacks_of_the_library_stop_as_early_stopping_does(ranker):
-    stop = (
-        lightgbm.early_stopping(3, verbose=False)
-        if ranker is LGBM
-        else xgboost.callback.EarlyStopping(rounds=3)
-    )
+    of_xgboost = xgboost.callback.EarlyStopping(rounds=3)
+    stop = lightgbm.early_stopping(3, verbose=False) if ranker is LGBM else of_xgboost
     own = clone(ranker).fit(X, Y, eval_set=[(LATER, LATER_Y)], callbacks=[stop])
     ours = clone(ranker).set_params(early_stopping=True, n_iter_no_change=3)
     ours.fit(X, Y, eval_set=[(LATER, LATER_Y)])
@@ -80,13 +77,8 @@ def test_frames_grades_and_groups_are_validated_on(ranker):
     frame, later = (pd.DataFrame(part, columns=list("abcd")) for part in (X, LATER))
     grades, later_grades = Y * 1.5 + (X[:, 0] > 0), LATER_Y * 1.5
     fitted = clone(ranker).set_params(scoring="average_precision")
-    fitted.fit(
-        frame,
-        grades,
-        qid=np.arange(180) // 30,
-        eval_set=[(later, later_grades)],
-        eval_qid=[np.arange(120) // 40],
-    )
+    later_rows = {"eval_set": [(later, later_grades)], "eval_qid": [np.arange(120) // 40]}
+    fitted.fit(frame, grades, qid=np.arange(180) // 30, **later_rows)
     assert len(fitted.evals_result_["valid_0"]["score"]) == 30
 
 
@@ -98,10 +90,7 @@ def test_frames_grades_and_groups_are_validated_on(ranker):
         ({"eval_set": [(LATER, LATER_Y[:-1])]}, "inconsistent numbers of samples"),
         ({"eval_set": [(LATER[:, :2], LATER_Y)]}, "2 features"),
         ({"eval_set": [LATER]}, r"eval_set must be a list of \(X, y\)"),
-        (
-            {"eval_set": [(LATER, LATER_Y)], "eval_sample_weight": [None, None]},
-            "eval_sample_weight has 2 entries",
-        ),
+        ({"eval_set": [(LATER, LATER_Y)], "eval_sample_weight": [None, None]}, "sample_weight has 2 entries"),
         ({"eval_sample_weight": [None]}, "eval_sample_weight has 1 entries for 0"),
     ],
 )

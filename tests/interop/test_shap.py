@@ -10,10 +10,8 @@ from samples import overlapping
 
 BACKGROUND = 80  # of more than a hundred rows SHAP draws some
 
-pytestmark = [
-    pytest.mark.nightly,
-    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning"),
-]
+OTHERS = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+pytestmark = [pytest.mark.nightly, OTHERS]
 
 
 @pytest.fixture(scope="module")

@@ -159,30 +159,25 @@ def test_log_scale_of_powers_falls_to_the_maximum():
     assert totals[-1] == pytest.approx(limit, abs=2e-3)
 
 
-@pytest.mark.parametrize("p", [0.99, -1, np.nan, np.inf])
-def test_powers_below_one_are_refused(p):
-    with pytest.raises(ValueError, match="p must be finite and >= 1"):
-        prices.Power(p)
+SHARP = [losses.Sigmoid, losses.SquaredSigmoid, losses.SmoothedHinge]
 
 
-@pytest.mark.parametrize("p", ["4", None, True])
-def test_powers_that_are_no_number_are_refused(p):
-    with pytest.raises(TypeError, match="p must be a number"):
-        prices.Power(p)
+@pytest.mark.parametrize(
+    ("make", "given", "error", "message"),
+    [
+        *((prices.Power, p, ValueError, "p must be finite and >= 1") for p in (0.99, -1, np.nan, np.inf)),
+        *((prices.Power, p, TypeError, "p must be a number") for p in ("4", None, True)),
+        *((loss, 0, ValueError, "sharpness must be finite and > 0, got 0") for loss in SHARP),
+        *((loss, "high", TypeError, "sharpness must be a number, got 'high'") for loss in SHARP),
+        (losses.resolve, "exp", ValueError, r"loss='exp' is not known; use one of \['exponential'"),
+        (prices.resolve, 4, TypeError, "price must be one of"),
+    ],
+)
+def test_parameters_and_names_out_of_range_are_refused(make, given, error, message):
+    with pytest.raises(error, match=message):
+        make(given)
 
 
-@pytest.mark.parametrize("loss", [losses.Sigmoid, losses.SquaredSigmoid, losses.SmoothedHinge])
-def test_sharpness_is_a_positive_number(loss):
-    with pytest.raises(ValueError, match="sharpness must be finite and > 0, got 0"):
-        loss(0)
-    with pytest.raises(TypeError, match="sharpness must be a number, got 'high'"):
-        loss("high")
-
-
-def test_names_stand_for_members_and_the_error_for_unknown_names_lists_them():
+def test_names_stand_for_members():
     assert losses.resolve("squared_hinge") == losses.SquaredHinge()
     assert prices.resolve("log_one_plus") == prices.LogOnePlus()
-    with pytest.raises(ValueError, match=r"loss='exp' is not known; use one of \['exponential'"):
-        losses.resolve("exp")
-    with pytest.raises(TypeError, match="price must be one of"):
-        prices.resolve(4)

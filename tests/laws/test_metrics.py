@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 from sklearn import config_context
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import KFold, cross_validate
@@ -21,15 +20,9 @@ from pushrank.metrics._bootstrap import StratifiedBootstrap
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics._registry import METRICS, bind_metric
 from samples import tied_scores
+from strategies import LISTS
 
 TIES = ("pessimistic", "half", "optimistic")
-LISTS = st.integers(2, 12).flatmap(
-    lambda n: st.tuples(
-        hnp.arrays(bool, n).filter(lambda y: 0 < y.sum() < len(y)),
-        hnp.arrays(float, n, elements=st.integers(-3, 3).map(float)),
-        hnp.arrays(float, n, elements=st.integers(1, 3).map(float)),
-    )
-)
 SHORT_LISTS = LISTS.filter(lambda case: len(case[0]) <= 6)
 OF_QUERIES = [name for name, spec in METRICS.items() if "qid" in spec.parameters]
 OF_ROWS = [name for name in METRICS if name not in OF_QUERIES]

@@ -12,7 +12,8 @@ from oracle import objective as brute_force
 from pushrank import PushObjective, losses, prices
 from pushrank.losses import Loss
 from pushrank.pairs import BipartiteSample, BlockedSums, FactorisedSums, SortedSums
-from pushrank.prices import LargestShare, Power, Price
+from pushrank.prices import LargestShare, Power
+from users_own import Quadratic
 
 pytestmark = pytest.mark.fast
 
@@ -212,19 +213,6 @@ class Cubic(Loss):
 
     def second_derivative(self, margin):
         return 6 * np.maximum(0, 1 - margin)
-
-
-class Quadratic(Price):
-    """A user's own price, h + h^2."""
-
-    def value(self, inner_sum):
-        return inner_sum + inner_sum**2
-
-    def derivative(self, inner_sum):
-        return 1 + 2 * inner_sum
-
-    def second_derivative(self, inner_sum):
-        return 2 + 0 * inner_sum
 
 
 def test_losses_and_prices_of_users():

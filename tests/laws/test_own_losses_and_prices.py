@@ -7,9 +7,10 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from pushrank import PushBoost, PushRanker, losses
-from pushrank.losses import Loss, Piece
+from pushrank.losses import Piece
 from pushrank.prices import Price
 from pushrank.weak_rankers import Columns
+from users_own import Huberised, Quadratic
 
 pytestmark = pytest.mark.fast
 
@@ -38,34 +39,6 @@ class Portion(Hump):
     """The same price, which declares that it falls."""
 
     monotonic = False
-
-
-class Quadratic(Price):
-    """A price that keeps its promises."""
-
-    def value(self, inner_sum):
-        return inner_sum + inner_sum**2
-
-    def derivative(self, inner_sum):
-        return 1.0 + 2.0 * inner_sum
-
-    def second_derivative(self, inner_sum):
-        return np.full_like(inner_sum, 2.0)
-
-
-class Huberised(Loss):
-    """A loss that keeps its promises."""
-
-    pieces = (Piece(-1.0, (4.0, 4.0)), Piece(1.0, (0.0, 0.0, 1.0)))
-
-    def value(self, margin):
-        return np.where(margin <= -1.0, -4.0 * margin, np.square(np.maximum(0.0, 1.0 - margin)))
-
-    def derivative(self, margin):
-        return np.where(margin < -1.0, -4.0, -2.0 * np.maximum(0.0, 1.0 - margin))
-
-    def second_derivative(self, margin):
-        return np.where((margin >= -1.0) & (margin < 1.0), 2.0, 0.0)
 
 
 def changed(base, **attributes):

@@ -17,6 +17,7 @@ from pushrank.pairs import BipartiteSample, BlockedSums, SmoothSums, SortedSums
 from pushrank.pairs.analytic import expansion
 from pushrank.pairs.graded import grade_blocks
 from pushrank.prices import Power
+from users_own import Huberised
 
 pytestmark = pytest.mark.fast
 
@@ -35,21 +36,6 @@ class Ramp(Loss):
 
     def derivative(self, margin):
         return -((margin >= 0.0) & (margin < 1.0)).astype(float)
-
-
-class Huberised(Loss):
-    """A user's own: the squared hinge, growing no faster than a line."""
-
-    pieces = (Piece(-1.0, (4.0, 4.0)), Piece(1.0, (0.0, 0.0, 1.0)))
-
-    def value(self, margin):
-        return np.where(margin <= -1.0, -4.0 * margin, np.square(np.maximum(0.0, 1.0 - margin)))
-
-    def derivative(self, margin):
-        return np.where(margin < -1.0, -4.0, -2.0 * np.maximum(0.0, 1.0 - margin))
-
-    def second_derivative(self, margin):
-        return np.where((margin >= -1.0) & (margin < 1.0), 2.0, 0.0)
 
 
 class Quartic(Loss):
@@ -115,10 +101,8 @@ class Rough(Loss):
 
 
 SORTED = [loss for loss in BUILT_IN if loss.pieces] + [Ramp(), Huberised(), Quartic()]
-SMOOTH = [loss for loss in BUILT_IN if loss.strip_half_width] + [
-    losses.Sigmoid(0.05),
-    losses.SmoothedHinge(300.0),
-]
+SMOOTH = [loss for loss in BUILT_IN if loss.strip_half_width]
+SMOOTH += [losses.Sigmoid(0.05), losses.SmoothedHinge(300.0)]
 
 
 def name(loss):

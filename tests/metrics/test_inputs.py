@@ -173,10 +173,7 @@ def test_bad_data(name, y, scores, message):
     [
         (lambda y, s: metrics.auc(y, s, ties="random"), "ties must be one of"),
         (lambda y, s: metrics.auc(y, s, ties="max"), "'optimistic', 'pessimistic'.*got 'max'"),
-        (
-            lambda y, s: metrics.average_reciprocal_rank(y, s, ties="first"),
-            "'half', 'max', 'min', 'optimistic'",
-        ),
+        (lambda y, s: metrics.average_reciprocal_rank(y, s, ties="first"), "'half', 'max', 'min', 'opti"),
         (lambda y, s: metrics.rp_error(y, s, 0.5), "p must be"),
         (lambda y, s: metrics.rp_error(y, s, np.nan), "p must be"),
         (lambda y, s: metrics.rp_error(y, s, 2, scale="ln"), "scale must be"),

@@ -7,20 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 
 from oracle import metric_formula, orders
 from pushrank import metrics
 from pushrank.metrics.measurement import decimals, number_text
-
-LISTS = st.integers(2, 12).flatmap(
-    lambda n: st.tuples(
-        hnp.arrays(bool, n).filter(lambda y: 0 < y.sum() < len(y)),
-        hnp.arrays(float, n, elements=st.integers(-3, 3).map(float)),
-        hnp.arrays(float, n, elements=st.integers(1, 3).map(float)),
-    )
-)
+from strategies import LISTS
 
 
 @given(case=LISTS.filter(lambda case: len(case[0]) <= 7))

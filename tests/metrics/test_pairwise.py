@@ -5,21 +5,12 @@ import math
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 
 from oracle import TIED_ERROR, pair_errors
 from pushrank import metrics
+from strategies import LISTS
 
 RULES = st.sampled_from(sorted(TIED_ERROR))
-
-
-LISTS = st.integers(2, 12).flatmap(
-    lambda n: st.tuples(
-        hnp.arrays(bool, n).filter(lambda y: 0 < y.sum() < len(y)),
-        hnp.arrays(float, n, elements=st.integers(-3, 3).map(float)),
-        hnp.arrays(float, n, elements=st.integers(1, 3).map(float)),
-    )
-)
 
 
 @given(ties=RULES, case=LISTS)

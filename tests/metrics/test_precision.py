@@ -23,11 +23,8 @@ def test_the_length_of_a_list_is_set_in_one_of_three_ways(measure):
     assert measure(y, scores, k=4) == measure(y, scores, fraction=0.4) == measure(y, scores, 4)
     assert measure(y, scores, k=3) == measure(y, scores, fraction_of_positives=1.0)
     assert measure(y, scores, k=2) == measure(y, scores, fraction_of_positives=0.5)  # of 1.5, to even
-    assert (
-        measure(y, scores, k=1)
-        == measure(y, scores, fraction=0.01)
-        == measure(y, scores, fraction_of_positives=0.01)
-    )
+    for how in ({"fraction": 0.01}, {"fraction_of_positives": 0.01}):
+        assert measure(y, scores, k=1) == measure(y, scores, **how)
     for share in (0.1, 1.0, 4.0, np.float64(0.1)):
         with pytest.raises(
             TypeError, match=r"k must be an integer.* as fraction \(of the rows\) or fraction_of_positi"

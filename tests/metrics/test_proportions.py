@@ -51,10 +51,8 @@ def lists(n_swapped, n_rows=400, n_hits=32, budget=100):
     first = -np.arange(n_rows, dtype=float)
     second = first.copy()
     swapped = np.arange(n_swapped)
-    second[budget - 1 - swapped], second[budget + swapped] = (
-        first[budget + swapped],
-        first[budget - 1 - swapped],
-    )
+    places = budget - 1 - swapped, budget + swapped
+    second[places[0]], second[places[1]] = first[places[1]], first[places[0]]
     return y, first, second
 
 

@@ -4,23 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 from scipy import stats
 
 from oracle import TIED_ERROR, metric_formula
 from pushrank import metrics
 from samples import tied_scores
+from strategies import LISTS
 
 RULES = st.sampled_from(sorted(TIED_ERROR))
-
-
-LISTS = st.integers(2, 12).flatmap(
-    lambda n: st.tuples(
-        hnp.arrays(bool, n).filter(lambda y: 0 < y.sum() < len(y)),
-        hnp.arrays(float, n, elements=st.integers(-3, 3).map(float)),
-        hnp.arrays(float, n, elements=st.integers(1, 3).map(float)),
-    )
-)
 
 
 @given(ties=RULES, case=LISTS, max_fpr=st.floats(0.01, 1.0), min_tpr=st.floats(0.0, 0.99))

@@ -78,11 +78,8 @@ def test_scored_rows_are_unseen_by_the_fit():
 
 def test_the_criterion_can_be_a_scorer():
     X, y = rows()
-    for scoring, name in (
-        ("bedroc", "bedroc"),
-        ("roc_auc", "roc_auc"),
-        (lambda m, X, y: m.score(X, y), "<lambda>"),
-    ):
+    own = lambda m, X, y: m.score(X, y)  # noqa: E731
+    for scoring, name in (("bedroc", "bedroc"), ("roc_auc", "roc_auc"), (own, "<lambda>")):
         comparison = compare_rankers(MODELS, X, y, cv=3, scoring=scoring, random_state=0)
         assert comparison.criterion == name
         assert comparison.best_ == max(MODELS, key=lambda model: comparison.mean(model, name))

@@ -57,10 +57,8 @@ def first_rows(worth, scores, k):
 
 
 def test_hits_and_their_weight_are_those_of_each_day_by_itself(stream):
-    models, weights = (
-        {"ties": Coarse(), "logistic": LogisticRegression()},
-        1.0 + np.arange(len(stream.day)) % 3,
-    )
+    models = {"ties": Coarse(), "logistic": LogisticRegression()}
+    weights = 1.0 + np.arange(len(stream.day)) % 3
     given = {"budget": Budget(4), "time": stream.time, "sample_weight": weights}
     comparison = compare_rankers(models, stream.data, stream.target, **given)
     days = stream.time.astype("datetime64[D]")

@@ -14,6 +14,7 @@ from pushrank.model_selection.comparison import TOGETHER_NOT_NESTED
 
 MODELS = {"logistic": LogisticRegression(), "bayes": GaussianNB(), "stumps": PushBoost(4, n_estimators=10)}
 BUDGET = 30
+BY_TIME = {"cv": 4, "time": np.arange(160)}
 
 
 class CountedRegression(LogisticRegression):
@@ -42,11 +43,7 @@ def assert_same_comparison(got, expected):
 
 @pytest.mark.parametrize(
     "options",
-    [
-        {"n_repeats": 2},
-        {"cv": GroupKFold(4), "groups": np.arange(160) // 4},
-        {"time": np.arange(160), "cv": 4},
-    ],
+    [{"n_repeats": 2}, {"cv": GroupKFold(4), "groups": np.arange(160) // 4}, BY_TIME],
     ids=["repeated", "groups", "time"],
 )
 def test_compare_gives_what_compare_rankers_gives(options):

@@ -144,30 +144,15 @@ DAYS = np.datetime64("2024-01-01") + np.arange(6)
         ({"n_splits": 0}, DAYS, ValueError, "n_splits must be"),
         ({}, None, ValueError, "TimeSplit needs the time of every row: pass time="),
         ({}, [1.0, 2.0, np.nan, 3.0, 4.0, 5.0], ValueError, "time is missing in row 2; fill it"),
-        (
-            {},
-            np.where(DAYS[4] == DAYS, np.datetime64("NaT", "D"), DAYS),
-            ValueError,
-            "time is missing in row 4",
-        ),
+        ({}, np.where(DAYS[4] == DAYS, np.datetime64("NaT"), DAYS), ValueError, "time is missing in row 4"),
         ({}, ["monday"] * 6, ValueError, "numbers or dates such as 2024-12-31"),
         ({}, np.ones((6, 2)), ValueError, r"for each of the 6 rows, got float64 of the shape \(6, 2\)"),
-        (
-            {},
-            [1, 1, 2, 2, 3, 3],
-            ValueError,
-            "3 different values; 5 test parts and the rows before .* at least 6",
-        ),
+        ({}, [1, 1, 2, 2, 3, 3], ValueError, "3 different values; 5 test parts and the rows .* at least 6"),
         ({"n_splits": 2, "gap": 30}, DAYS, TypeError, "gap must be a timedelta where time holds dates"),
         ({"n_splits": 2, "window": "3 days"}, np.arange(6), TypeError, "window must be a number where"),
         ({"n_splits": 2, "gap": -1}, np.arange(6), ValueError, "gap must be at least 0, got -1"),
         ({"n_splits": 2, "gap": timedelta(days=-1)}, DAYS, ValueError, "gap must be at least 0"),
-        (
-            {"n_splits": 2, "gap": 2},
-            np.arange(6),
-            ValueError,
-            "no row is left to learn from before test part 1 of 2",
-        ),
+        ({"n_splits": 2, "gap": 2}, np.arange(6), ValueError, "no row is left .* before test part 1 of 2"),
     ],
 )
 def test_what_cannot_be_split_is_refused(split, time, error, message):
@@ -252,10 +237,7 @@ def test_scikit_learns_searches_route_times():
 
 @pytest.mark.parametrize(
     "ranker",
-    [
-        pushrank.PushBoost(n_estimators=5, early_stopping=True),
-        pushrank.SGDAtK(k=5, early_stopping=True, random_state=0),
-    ],
+    [pushrank.PushBoost(5, early_stopping=True), pushrank.SGDAtK(k=5, early_stopping=True, random_state=0)],
 )
 def test_early_stopping_validates_on_the_latest_rows(ranker):
     """What is learnt does not change with the latest labels, but for the number of rounds."""

@@ -126,11 +126,8 @@ def test_margins_make_the_surrogates_vanish(case):
     y, s, k = case
     positives, highest = np.sort(s[y == 1]), s[y == 0].max()
     kept = len(positives) - k + 1
-    margins = {
-        "ramp": positives[kept - 1] - highest,
-        "avg": positives[:kept].mean() - highest,
-        "max": positives[0] - highest,
-    }
+    lowest = {"ramp": positives[kept - 1], "avg": positives[:kept].mean(), "max": positives[0]}
+    margins = {name: score - highest for name, score in lowest.items()}
     for name, margin in margins.items():
         moved = np.where(y == 1, s + 1.0 - margin, s)  # now the margin is one
         assert MAKERS[name](k).value(y, moved) == pytest.approx(0.0, abs=1e-12), name

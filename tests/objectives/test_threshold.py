@@ -8,10 +8,8 @@ from combinations import each_and_some
 from pushrank.objectives import ThresholdObjective
 from pushrank.pairs import BipartiteSample
 
-LOSSES = {
-    "hinge": lambda z: np.maximum(0.0, 1.0 + z),
-    "squared_hinge": lambda z: np.maximum(0.0, 1.0 + z) ** 2,
-}
+HINGE = lambda z: np.maximum(0.0, 1.0 + z)  # noqa: E731
+LOSSES = {"hinge": HINGE, "squared_hinge": lambda z: HINGE(z) ** 2}
 OF, BETAS, KS = ["negatives", "all"], [None, 0.01, 1.0, 30.0], [1, 0.03, 0.4, 1.0]
 PROBLEMS = each_and_some(OF, BETAS, list(LOSSES), KS)
 
@@ -81,13 +79,8 @@ def test_the_rounded_objective_has_a_gradient_and_its_plane_is_below_the_objecti
         ]
         size = 1.0 + np.abs(at_point.slopes).max()
         np.testing.assert_allclose(at_point.slopes, numeric, atol=1e-3 * size)
-        for move in np.random.default_rng(seed).normal(size=(5, len(y))) * [
-            [0.01],
-            [0.1],
-            [1.0],
-            [3.0],
-            [10.0],
-        ]:
+        sizes = np.array([0.01, 0.1, 1.0, 3.0, 10.0])[:, None]
+        for move in sizes * np.random.default_rng(seed).normal(size=(5, len(y))):
             value = objective.value(y, scores + move, w)
             assert value >= at_point.offset + at_point.slopes @ (scores + move) - 1e-9 * (1.0 + value)
 

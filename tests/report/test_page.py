@@ -201,10 +201,8 @@ def test_what_is_more_than_chance_is_told_as_given_however_clear_the_bootstrap(d
             answer,
         ]
         low, high, difference = (40 * value for value in expected[:3])
-        assert row_of(texts, "These lists alone", "baseline")[:2] == [
-            f"{difference:+.1f}",
-            f"{low:+.1f} to {high:+.1f}",
-        ]
+        told = [f"{difference:+.1f}", f"{low:+.1f} to {high:+.1f}"]
+        assert row_of(texts, "These lists alone", "baseline")[:2] == told
     assert "real" not in " ".join(texts)
     assert "each comparison by itself" not in " ".join(texts)  # intervals allow for all models compared
 
@@ -248,10 +246,8 @@ def test_ties_are_told_and_counted_alike_everywhere(data):
     steps = {model: np.round(scores) for model, scores in data.comparison.scores.items()}
     tied = replace(data, comparison=replace(data.comparison, scores=steps, budget=60))
     texts = [text for _, text in Document(render(tied)).text]
-    expected = {
-        model: 60 * metrics.precision_at_k(data.y, steps[model], 60, ties="half")
-        for model in ("good", "baseline")
-    }
+    in_first = partial(metrics.precision_at_k, k=60, ties="half")
+    expected = {model: 60 * in_first(data.y, steps[model]) for model in ("good", "baseline")}
     counts = {}
     for name in ("good and baseline", "good only", "baseline only"):
         place = texts.index(name)

@@ -104,10 +104,8 @@ def test_parts_and_memory_agree_on_the_highest_positives_and_the_threshold(weigh
     for rows, kept in zip((in_memory, parted), chosen, strict=True):
         assert kept.same_positives(rows.highest_positives(2.0 * coef, half))
         assert not kept.same_positives(rows)
-    thresholds = [
-        break_even_threshold(rows.score_parts(coef), coef, rows.class_weights[1])
-        for rows in (in_memory, parted)
-    ]
+    both = ((rows.score_parts(coef), coef, rows.class_weights[1]) for rows in (in_memory, parted))
+    thresholds = [break_even_threshold(*of_rows) for of_rows in both]
     assert thresholds[0] == thresholds[1]
 
 

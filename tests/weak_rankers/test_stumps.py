@@ -10,31 +10,14 @@ from combinations import by_day
 from pushrank import PushBoost
 from pushrank.weak_rankers import Stumps, binning
 from pushrank.weak_rankers import stumps as stump_family
-from weak_rankers_oracle import all_stumps
+from weak_rankers_oracle import all_stumps, rows_of_all_kinds
 
 pytestmark = pytest.mark.fast
 
 
-def data(seed=0, n=60, missing=True):
-    rng = np.random.default_rng(seed)
-    X = np.column_stack(
-        [
-            rng.normal(size=n),
-            rng.integers(0, 3, n),
-            np.full(n, 2.5),
-            rng.random(n) < 0.3,
-            np.exp(5 * rng.normal(size=n)),
-        ]
-    )
-    if missing:
-        X[rng.random(n) < 0.2, 0] = np.nan
-        X[rng.random(n) < 0.1, 3] = np.nan
-    return X, rng.normal(size=n)
-
-
 @pytest.mark.parametrize("seed", by_day(range(5), 2))
 def test_stumps_are_all_thresholds_with_missing_values_on_either_side(seed):
-    X, row_weights = data(seed)
+    X, row_weights = rows_of_all_kinds(seed)
     learner = Stumps().fit(X)
     outputs = learner.training_outputs(X)
     edges = outputs.edges(row_weights)
@@ -47,7 +30,7 @@ def test_stumps_are_all_thresholds_with_missing_values_on_either_side(seed):
 
 
 def test_scores_are_sums_of_values_on_any_rows():
-    X, _ = data(1)
+    X, _ = rows_of_all_kinds(1)
     learner = Stumps().fit(X)
     outputs = learner.training_outputs(X)
     rng = np.random.default_rng(0)
@@ -154,19 +137,17 @@ def test_edges_of_sparse_rows_read_the_stored_entries_once(monkeypatch):
     assert row_weights.n_read == X.nnz
 
 
-@pytest.mark.parametrize("bad", [1, 256])
-def test_bins_out_of_range(bad):
-    with pytest.raises(ValueError, match=f"max_bins must be >= 2 and <= 255, got {bad}"):
-        Stumps(max_bins=bad).fit(np.eye(3))
-
-
-@pytest.mark.parametrize("bad", [3.5, "many", True])
-def test_bins_that_are_no_integer(bad):
-    with pytest.raises(TypeError, match="max_bins must be an integer"):
-        Stumps(max_bins=bad).fit(np.eye(3))
-
-
-@pytest.mark.parametrize("bad", ["some", [5], [-1], [0.5]])
-def test_categories_that_are_no_features(bad):
-    with pytest.raises(ValueError, match="categorical_features"):
-        Stumps(categorical_features=bad).fit(np.eye(3))
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        *(
+            ({"max_bins": bad}, ValueError, f"max_bins must be >= 2 and <= 255, got {bad}")
+            for bad in (1, 256)
+        ),
+        *(({"max_bins": bad}, TypeError, "max_bins must be an integer") for bad in (3.5, "many", True)),
+        *(({"categorical_features": bad}, ValueError, "categorical_f") for bad in ("some", [5], [-1], [0.5])),
+    ],
+)
+def test_parameters_out_of_range(parameters, error, message):
+    with pytest.raises(error, match=message):
+        Stumps(**parameters).fit(np.eye(3))

@@ -15,25 +15,9 @@ from sklearn.tree import DecisionTreeRegressor
 from pushrank import AdaBoostRanker, PushBoost, RankBoost
 from pushrank.persistence import load, save
 from pushrank.weak_rankers import Classifiers, Columns, Functions, LightGBM, Regressors, Stumps, resolve
+from weak_rankers_oracle import rows_of_all_kinds
 
 pytestmark = pytest.mark.fast
-
-
-def data(seed=0, n=60, missing=True):
-    rng = np.random.default_rng(seed)
-    X = np.column_stack(
-        [
-            rng.normal(size=n),
-            rng.integers(0, 3, n),
-            np.full(n, 2.5),
-            rng.random(n) < 0.3,
-            np.exp(5 * rng.normal(size=n)),
-        ]
-    )
-    if missing:
-        X[rng.random(n) < 0.2, 0] = np.nan
-        X[rng.random(n) < 0.1, 3] = np.nan
-    return X, rng.normal(size=n)
 
 
 def test_names_and_objects_stand_for_families():
@@ -74,7 +58,7 @@ def sklearn_regressor_without_weights():
 
 
 def test_regressors_have_values_between_zero_and_one():
-    X, _ = data(6, missing=False)
+    X, _ = rows_of_all_kinds(6, missing=False)
     learner = Regressors(Ridge()).fit(X)
     targets, weights = np.sign(X[:, 0]), np.ones(len(X))
     values = learner.fit_next(X, targets, weights, np.array([0, 1]), np.random.RandomState(0))
@@ -88,7 +72,7 @@ def test_regressors_have_values_between_zero_and_one():
 
 @pytest.mark.parametrize("ranker", [RankBoost, AdaBoostRanker])
 def test_a_round_predicts_the_training_rows_once(ranker, monkeypatch):
-    X, _ = data(6, missing=False)
+    X, _ = rows_of_all_kinds(6, missing=False)
     predict, sizes = Ridge.predict, []
 
     def counted(self, rows):

@@ -122,6 +122,10 @@ def push_of(y, weights, p=1.0):
     return score_objective(PushObjective(price=Power(p), scale="log"), BipartiteSample.from_mask(y, weights))
 
 
+# All but a positive of hardly any weight are within 3 gaps, and one pair in two is wrong.
+ONE_IN_TWO = np.array([True, True, False, True]), np.array([100.0, 1.0, 1.0, 1e-30]), np.zeros(4)
+
+
 def longest_step(objective):
     """The step that stands for an infinite one."""
     return np.logaddexp(0.0, objective.log_n_pairs) / objective.power_sum
@@ -193,12 +197,7 @@ class TestStepsOfRealValuedRankers:
                     assert np.isfinite(ranker.fit(X, y, sample_weight).coef_).all()
 
     def test_a_root_of_a_thousand_and_more_is_taken_as_it_is(self):
-        # All but a positive of hardly any weight are within 3 gaps, and one pair in two is wrong.
-        y, weights, scores = (
-            np.array([True, True, False, True]),
-            np.array([100.0, 1.0, 1.0, 1e-30]),
-            np.zeros(4),
-        )
+        y, weights, scores = ONE_IN_TWO
         for gap in (1e-3, 1e-9, 1e-15, 1e-200):
             values = np.array([3 * gap, 0.0, gap, 1.0])
             objective = push_of(y, weights)
@@ -206,11 +205,7 @@ class TestStepsOfRealValuedRankers:
             assert step == pytest.approx(np.log(200.0) / (3.0 * gap), rel=1e-9)
 
     def test_a_root_that_no_float_holds_is_an_infinite_step(self):
-        y, weights, scores = (
-            np.array([True, True, False, True]),
-            np.array([100.0, 1.0, 1.0, 1e-30]),
-            np.zeros(4),
-        )
+        y, weights, scores = ONE_IN_TWO
         values = np.array([3e-308, 0.0, 1e-308, 1.0])
         objective = push_of(y, weights)
         step = best_step_along(objective, objective.evaluate(scores), scores, Direction(values))
