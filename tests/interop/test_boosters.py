@@ -77,16 +77,14 @@ def test_the_diagonal_is_above_the_hessian_and_the_gradient_the_slope(price, sid
             at_point = objective.evaluation(sample, scores)
             columns = [sample.scatter(*at_point.hessian_product(sample.gather(row))) for row in np.eye(10)]
             majoriser = sample.scatter(*at_point.majoriser())
-            spectrum = np.linalg.eigvalsh(
-                np.diag(majoriser) - 0.5 * (np.array(columns) + np.array(columns).T)
-            )
+            hessian = 0.5 * (np.array(columns) + np.array(columns).T)
+            spectrum = np.linalg.eigvalsh(np.diag(majoriser) - hessian)
             assert spectrum[0] >= -1e-9 * majoriser.max(), loss
             gradient, diagonal = derivatives(objective, sample, scores)
             unit = sample.class_weights[0]
             assert (diagonal >= unit * majoriser).all()
-            ahead, behind = (
-                objective.evaluation(sample, scores + step * direction).value for step in (1e-6, -1e-6)
-            )
+            steps = (scores + 1e-6 * direction, scores - 1e-6 * direction)
+            ahead, behind = (objective.evaluation(sample, step).value for step in steps)
             assert gradient @ direction == pytest.approx(unit * (ahead - behind) / 2e-6, rel=1e-4, abs=1e-6)
 
 
@@ -158,11 +156,9 @@ def test_native_and_scikit_learn_interfaces_of_lightgbm_train_the_same_trees(dat
     model = lightgbm.LGBMRegressor(n_estimators=10, objective=push, **QUIET).fit(X, y, weights)
     np.testing.assert_array_equal(native.predict(X), model.predict(X))
     groups = np.full(len(y) // 3, 3)
-    rows = groups.sum()
-    native = lightgbm.train(
-        QUIET | {"objective": push}, lightgbm.Dataset(X[:rows], y[:rows], group=groups), 5
-    )
-    model = lightgbm.LGBMRanker(n_estimators=5, objective=push, **QUIET).fit(X[:rows], y[:rows], group=groups)
+    X, y = X[: groups.sum()], y[: groups.sum()]
+    native = lightgbm.train(QUIET | {"objective": push}, lightgbm.Dataset(X, y, group=groups), 5)
+    model = lightgbm.LGBMRanker(n_estimators=5, objective=push, **QUIET).fit(X, y, group=groups)
     np.testing.assert_array_equal(native.predict(X), model.predict(X))
 
 
@@ -245,6 +241,13 @@ def test_measures_take_weights_groups_and_names():
     assert measure(y, scores) == 0.0
 
 
+def refused(every, push, measure, *args):
+    """The objective and the measure each say that every worker or process has its own rows alone."""
+    for what, call in (("push", push), ("measure", measure)):
+        with pytest.raises(NotImplementedError, match=f"every {every} {what} its own rows alone"):
+            call(*args)
+
+
 @pytest.mark.parametrize("machines", ["10.0.0.1:12400,10.0.0.2:12400", ["10.0.0.1:12400", "10.0.0.2:12400"]])
 def test_lightgbms_machines_are_refused(machines):
     """Which Ray, for one, names to ``lightgbm.train``: each has its own rows."""
@@ -253,10 +256,7 @@ def test_lightgbms_machines_are_refused(machines):
     data.params = {"machines": "10.0.0.1:12400"}
     push(scores, data), measure(scores, data)
     data.params = {"workers": machines}
-    with pytest.raises(NotImplementedError, match="every worker push its own rows alone"):
-        push(scores, data)
-    with pytest.raises(NotImplementedError, match="every worker measure its own rows alone"):
-        measure(scores, data)
+    refused("worker", push, measure, scores, data)
 
 
 def test_lightgbms_dask_workers_are_refused(monkeypatch):
@@ -267,26 +267,25 @@ def test_lightgbms_dask_workers_are_refused(monkeypatch):
     worker.thread_state.key = "my_own_task"  # a task that trains in one process has all rows
     push(y, scores), measure(y, scores)
     worker.thread_state.key = "_train_part-0123"
-    with pytest.raises(NotImplementedError, match="every worker push its own rows alone"):
-        push(y, scores)
-    with pytest.raises(NotImplementedError, match="every worker measure its own rows alone"):
-        measure(y, scores)
+    refused("worker", push, measure, y, scores)
+
+
+@pytest.fixture
+def dask():
+    """A client of two workers, and rows and labels that both hold a part of."""
+    distributed, array = pytest.importorskip("distributed"), pytest.importorskip("dask.array")
+    rows = np.random.default_rng(0).normal(size=(200, 3)), np.arange(200) % 2
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        yield client, *(array.from_array(part, chunks=100) for part in rows)
 
 
 @pytest.mark.nightly
 @pytest.mark.filterwarnings("ignore::UserWarning:lightgbm")
-def test_the_tasks_of_lightgbms_dask_interface_are_those_that_are_refused():
-    distributed, array = pytest.importorskip("distributed"), pytest.importorskip("dask.array")
-    rng = np.random.default_rng(0)
-    X, y = (
-        array.from_array(rng.normal(size=(200, 3)), chunks=100),
-        array.from_array(np.arange(200) % 2, chunks=100),
-    )
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
-    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster):
-        model = lightgbm.DaskLGBMRegressor(objective=LGBMObjective(P_NORM_PUSH))
-        with pytest.raises(NotImplementedError, match="every worker push its own rows alone"):
-            model.fit(X, y)
+def test_the_tasks_of_lightgbms_dask_interface_are_those_that_are_refused(dask):
+    model = lightgbm.DaskLGBMRegressor(objective=LGBMObjective(P_NORM_PUSH))
+    with pytest.raises(NotImplementedError, match="every worker push its own rows alone"):
+        model.fit(*dask[1:])
 
 
 def test_several_processes_of_xgboost_are_refused(monkeypatch):
@@ -295,25 +294,14 @@ def test_several_processes_of_xgboost_are_refused(monkeypatch):
     push, measure = XGBObjective(P_NORM_PUSH), XGBMetric("average_precision")
     push(y, scores), measure(y, scores)
     monkeypatch.setattr(xgboost.collective, "get_world_size", lambda: 2)
-    with pytest.raises(NotImplementedError, match="every process push its own rows alone"):
-        push(y, scores)
-    with pytest.raises(NotImplementedError, match="every process measure its own rows alone"):
-        measure(y, scores)
+    refused("process", push, measure, y, scores)
     with pytest.raises(NotImplementedError, match="every process push its own rows alone"):
         PushXGBRanker().fit(scores[:, None], y)
 
 
 @pytest.mark.nightly
-def test_xgboosts_dask_interface_has_several_processes():
-    distributed, array = pytest.importorskip("distributed"), pytest.importorskip("dask.array")
+def test_xgboosts_dask_interface_has_several_processes(dask):
     dask_xgboost = pytest.importorskip("xgboost.dask")
-    rng = np.random.default_rng(0)
-    X, y = (
-        array.from_array(rng.normal(size=(200, 3)), chunks=100),
-        array.from_array(np.arange(200) % 2, chunks=100),
-    )
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
-    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
-        data = dask_xgboost.DaskDMatrix(client, X, y)
-        with pytest.raises(NotImplementedError, match="every process push its own rows alone"):
-            dask_xgboost.train(client, {"base_score": 0.0}, data, 2, obj=XGBObjective(P_NORM_PUSH))
+    rows, push = dask_xgboost.DaskDMatrix(*dask), XGBObjective(P_NORM_PUSH)
+    with pytest.raises(NotImplementedError, match="every process push its own rows alone"):
+        dask_xgboost.train(dask[0], {"base_score": 0.0}, rows, 2, obj=push)
