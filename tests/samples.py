@@ -1,7 +1,14 @@
 """Rows and problems that several files of tests learn from."""
 
+from functools import partial
+
 import numpy as np
 from hypothesis import strategies as st
+
+from pushrank import IRPush, PNormPush, PushRanker
+
+PULL, BOTH = partial(PNormPush, side="pull"), partial(PNormPush, side="both")
+PUSH_RANKERS = [PNormPush, PULL, BOTH, IRPush, PushRanker]
 
 
 def overlapping(n=200, d=4, seed=0):

@@ -24,7 +24,7 @@ METHODS = [
 ]
 
 FOLDERS = sorted(path.parent for path in Path(__file__).parents[1].glob("experiments/*/__main__.py"))
-QUICK = {
+QUICK = [
     "agarwal_2011",
     "auc_meets_dro_2022",
     "boosters",
@@ -34,7 +34,7 @@ QUICK = {
     "rudin_2005",
     "rudin_2009",
     "verdicts",
-}
+]
 
 
 def rows(criteria=("AP", "AUC"), n_splits=2):

@@ -10,20 +10,9 @@ import pytest
 from pushrank import estimators
 
 PAGE = Path(__file__).parents[2] / "docs" / "which_ranker.md"
-OUT_OF_RANGE = {
-    "p": 0.5,
-    "ps": (0.5,),
-    "k": 0.0,
-    "tau": 5.0,
-    "C": -1.0,
-    "loss": "none",
-    "budget": -1,
-    "variant": "none",
-    "not_separable": "none",
-    "estimators": [],
-    "candidates": [],
-    "constant_ranker": 50,
-}
+OUT_OF_RANGE = {"p": 0.5, "ps": (0.5,), "k": 0.0, "tau": 5.0, "C": -1.0, "budget": -1, "candidates": []}
+OUT_OF_RANGE |= {"loss": "none", "variant": "none", "not_separable": "none", "estimators": []}
+OUT_OF_RANGE |= {"constant_ranker": 50}
 
 
 def documented():

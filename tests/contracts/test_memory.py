@@ -10,21 +10,10 @@ import scipy.sparse as sp
 import pushrank
 
 N_ROWS = 40_000
-PARAMETERS = {
-    "IRPush": {},
-    "InfinitePush": {},
-    "PNormPush": {},
-    "PatMat": {},
-    "PerceptronAtK": {"random_state": 0},
-    "PushRanker": {},
-    "RampAtK": {"random_state": 0, "n_random_starts": 1},
-    "RankSVM": {},
-    "SGDAtK": {"random_state": 0},
-    "SVMMAP": {},
-    "StructSVM": {},
-    "TopPushK": {},
-    "TrimmedPush": {},
-}
+EXACT = ["IRPush", "InfinitePush", "PNormPush", "PatMat", "PushRanker", "RankSVM", "SVMMAP", "StructSVM"]
+SEEDED = {name: {"random_state": 0} for name in ("PerceptronAtK", "RampAtK", "SGDAtK")}
+PARAMETERS = {name: {} for name in [*EXACT, "TopPushK", "TrimmedPush"]} | SEEDED
+PARAMETERS["RampAtK"] |= {"n_random_starts": 1}
 MOST = {"dense": 1.2, "csr": 1.0}
 """The bound, in parts of the data: some 20 doubles a row, or a part of the rows as they are. A copy of all in
 double would add 2 to a dense matrix, and 1 to a sparse one, whose indices it would share."""

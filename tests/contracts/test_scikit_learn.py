@@ -114,38 +114,18 @@ FIRST = {type(one): one for one in reversed(CONFIGURED)}
 OTHERS = [one for one in [*CONFIGURED, *NIGHTLY] if one not in FIRST.values()]
 BY_DAY = by_day([*FIRST.values(), *OTHERS], len(FIRST))
 
-GRADES = (
-    "three or more numbers in y are grades of relevance, which these rankers learn from; scikit-learn has no "
-    "tag for that"
-)
-TREES = (
-    "which of equally good splits a tree takes hangs on rounding, and so on the order of adding up weights"
-)
-
-
-SEPARATED = (
-    "the kernel ranks the training rows without an error, so that every break-even threshold, whatever the "
-    "classes weigh, is the one between the classes"
-)
+GRADES = "three or more numbers in y are grades, which rankers learn from; scikit-learn has no tag for it"
+TREES = "which of equally good splits a tree takes hangs on rounding, and so on the order of the sums"
+SEPARATED = "the kernel ranks the training rows without an error: each threshold is that between the classes"
 BATCHES = "a batch holds rows whatever they weigh, and which of tied rows come first hangs on their order"
 WEIGHTS = [f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")]
 CUT = "a kernel matrix whose entries are cut to whole numbers is not positive semi-definite"
 
 
 def takes_grades(estimator):
-    two_classes = isinstance(
-        estimator,
-        pushrank.AdaBoostRanker
-        | pushrank.PerceptronAtK
-        | pushrank.SGDAtK
-        | pushrank.InfinitePush
-        | pushrank.SVMMAP
-        | pushrank.StructSVM
-        | pushrank.TopPushK
-        | pushrank.PatMat
-        | pushrank.TrimmedPush
-        | pushrank.RampAtK,
-    )
+    exact = pushrank.InfinitePush | pushrank.SVMMAP | pushrank.StructSVM | pushrank.TopPushK | pushrank.PatMat
+    others = pushrank.AdaBoostRanker | pushrank.PerceptronAtK | pushrank.SGDAtK | pushrank.RampAtK
+    two_classes = isinstance(estimator, exact | others | pushrank.TrimmedPush)
     return "qid" in inspect.signature(estimator.fit).parameters and not two_classes
 
 

@@ -1,23 +1,17 @@
 """What a later, a failed or a simultaneous call leaves of a fitted ranker."""
 
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 
 import numpy as np
 import pytest
 from sklearn.base import clone
 
-from pushrank import InfinitePush, IRPush, PNormPush, PushBoost, PushRanker, RampAtK, RankBoost, RankSVM
+from pushrank import InfinitePush, PNormPush, PushBoost, RampAtK, RankBoost, RankSVM
 from pushrank.estimators._rows import TrainingRows
 from pushrank.estimators._target import Target
-from samples import overlapping
+from samples import PUSH_RANKERS, overlapping
 
 pytestmark = pytest.mark.fast
-
-PULL, BOTH = partial(PNormPush, side="pull"), partial(PNormPush, side="both")
-
-RANKERS = [PNormPush, PULL, BOTH, IRPush, PushRanker]
-
 
 X, Y = overlapping()
 
@@ -28,7 +22,7 @@ def interrupt(*_):
 
 @pytest.mark.parametrize(
     "ranker",
-    [*(ranker() for ranker in RANKERS), PNormPush(solver="coordinate"), PushBoost(n_estimators=9)]
+    [*(ranker() for ranker in PUSH_RANKERS), PNormPush(solver="coordinate"), PushBoost(n_estimators=9)]
     + [RankBoost(n_estimators=9, weak_rankers=kind) for kind in ("stumps", "columns", "regressors")],
     ids=str,
 )

@@ -53,18 +53,8 @@ def test_the_smooth_margin_rises_to_the_largest_margin(seed):
 
 
 # Rudin, Daubechies and Schapire, The dynamics of AdaBoost, JMLR 5 (2004): AdaBoost's margin stays at 1/3
-CYCLING = np.array(
-    [
-        [-1, 1, 1, 1, 1, -1, -1, 1],
-        [-1, 1, 1, -1, -1, 1, 1, 1],
-        [1, -1, 1, 1, 1, -1, 1, 1],
-        [1, -1, 1, 1, -1, 1, 1, 1],
-        [1, -1, 1, -1, 1, 1, 1, -1],
-        [1, 1, -1, 1, 1, 1, 1, -1],
-        [1, 1, -1, 1, 1, 1, -1, 1],
-        [1, 1, 1, 1, -1, -1, 1, -1],
-    ]
-)
+SIGNS = "-++++--+ -++--+++ +-+++-++ +-++-+++ +-+-+++- ++-++++- ++-+++-+ ++++--+-"
+CYCLING = np.array([[1 if sign == "+" else -1 for sign in row] for row in SIGNS.split()])
 
 
 def test_rankboost_can_stay_below_a_margin_that_smooth_margin_ranking_reaches():

@@ -25,19 +25,11 @@ def push(p=4.0, **options):
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
-PAIRWISE = [
-    RankBoost(n_estimators=20),
-    RankBoost(weak_rankers="columns", n_estimators=20),
-    SmoothMarginRanking("warn", n_estimators=20),
-    push(),
-    push(side="pull"),
-    PNormPush(alpha=0.01, tol=1e-7),
-    IRPush(alpha=0.01, tol=1e-7),
-    push("log_one_plus", side="pull"),
-    push(side="both"),
-    push(weak_rankers="columns"),
-    PNormPush(alpha=0.01, tol=1e-7, solver="newton-cg"),
-]
+TIGHT = {"alpha": 0.01, "tol": 1e-7}
+PAIRWISE = [RankBoost(n_estimators=20), RankBoost(weak_rankers="columns", n_estimators=20)]
+PAIRWISE += [SmoothMarginRanking("warn", n_estimators=20), push(), push(side="pull")]
+PAIRWISE += [PNormPush(**TIGHT), IRPush(**TIGHT), push("log_one_plus", side="pull"), push(side="both")]
+PAIRWISE += [push(weak_rankers="columns"), PNormPush(**TIGHT, solver="newton-cg")]
 
 
 @quiet

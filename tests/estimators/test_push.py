@@ -2,7 +2,6 @@
 
 import itertools
 import warnings
-from functools import partial
 
 import numpy as np
 import pytest
@@ -11,12 +10,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from combinations import each_and_some
 from pushrank import IRPush, PNormPush, PushRanker, losses, metrics, prices
-from samples import overlapping, scaled_cancer
+from samples import PUSH_RANKERS, overlapping, scaled_cancer
 
 pytestmark = pytest.mark.fast
 
-PULL, BOTH = partial(PNormPush, side="pull"), partial(PNormPush, side="both")
-RANKERS = [PNormPush, PULL, BOTH, IRPush, PushRanker]
 POWERS = [1, 1.5, 2, 4, 16, 64, 256, 1000]
 
 
@@ -73,7 +70,7 @@ def test_any_loss_with_any_price(loss, price, side):
     assert metrics.auc(y, ranker.decision_function(X)) > 0.75
 
 
-@pytest.mark.parametrize("ranker", RANKERS)
+@pytest.mark.parametrize("ranker", PUSH_RANKERS)
 class TestExtremes:
     def test_duplicates_and_constants(self, ranker):
         X, y = overlapping(300, 5, seed=5)

@@ -1,7 +1,5 @@
 """The same coefficients from every kind of X, y and sample_weight that users have."""
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -12,36 +10,20 @@ from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pushrank import IRPush, PNormPush, PushRanker
+from pushrank import PNormPush, PushRanker
 from pushrank.solvers import SOLVERS
-from samples import overlapping
-
-PULL, BOTH = partial(PNormPush, side="pull"), partial(PNormPush, side="both")
-RANKERS = [PNormPush, PULL, BOTH, IRPush, PushRanker]
-
+from samples import BOTH, PULL, PUSH_RANKERS, overlapping
 
 X, Y = overlapping()
 NAMES = np.where(Y == 1, "yes", "no")
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        sp.coo_matrix,
-        sp.lil_matrix,
-        sp.csr_array,
-        sp.csc_array,
-        np.asfortranarray,
-        pd.DataFrame,
-        lambda X: pd.DataFrame(X).astype("Float64"),
-        lambda X: pd.DataFrame.sparse.from_spmatrix(sp.csr_matrix(X)),
-        lambda X: pl.DataFrame(X, schema=list("abcd")),
-        lambda X: X.astype(">f8"),
-        lambda X: X[::-1][::-1],
-        lambda X: X.tolist(),
-    ],
-    ids=lambda kind: getattr(kind, "__name__", "other"),
-)
+TABLES = [sp.coo_matrix, sp.lil_matrix, sp.csr_array, sp.csc_array, np.asfortranarray, pd.DataFrame]
+TABLES += [lambda X: pd.DataFrame(X).astype("Float64"), lambda X: pl.DataFrame(X, schema=list("abcd"))]
+TABLES += [lambda X: pd.DataFrame.sparse.from_spmatrix(sp.csr_matrix(X)), lambda X: X.astype(">f8")]
+
+
+@pytest.mark.parametrize("kind", [*TABLES, lambda X: X[::-1][::-1], np.ndarray.tolist])
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_any_kind_of_table(kind, solver):
     expected = PNormPush(solver=solver).fit(X, Y)
@@ -59,18 +41,13 @@ def test_numbers_of_any_type_are_taken_as_they_are(kind):
     np.testing.assert_array_equal(PNormPush().fit(table, Y).coef_, expected)
 
 
-@pytest.mark.parametrize(
-    "labels",
-    [
-        NAMES,
-        NAMES.astype(object),
-        NAMES.tolist(),
-        pd.Series(pd.Categorical(NAMES)),
-        pd.Series(NAMES, dtype="string"),
-        pl.Series(NAMES.tolist()),
-    ],
-    ids=["str", "object", "list", "categorical", "string", "polars"],
-)
+TEXTS = [NAMES, NAMES.astype(object), NAMES.tolist(), pd.Series(pd.Categorical(NAMES))]
+TEXTS += [pd.Series(NAMES, dtype="string"), pl.Series(NAMES.tolist())]
+NUMBERS = [Y.astype(bool), Y.astype(np.uint8), 2 * Y - 1, Y.astype(np.float32)]
+NUMBERS += [pd.Series(Y), pd.Series(Y == 1), pd.Series(Y, dtype="Int64"), pl.Series(Y)]
+
+
+@pytest.mark.parametrize("labels", TEXTS)
 def test_any_kind_of_names_for_the_classes(labels):
     ranker = PNormPush().fit(X, labels)
     assert ranker.classes_.tolist() == ["no", "yes"]
@@ -79,20 +56,7 @@ def test_any_kind_of_names_for_the_classes(labels):
     assert ranker.score(X, labels) == PNormPush().fit(X, Y).score(X, Y)
 
 
-@pytest.mark.parametrize(
-    "labels",
-    [
-        Y.astype(bool),
-        Y.astype(np.uint8),
-        2 * Y - 1,
-        Y.astype(np.float32),
-        pd.Series(Y),
-        pd.Series(Y == 1),
-        pd.Series(Y, dtype="Int64"),
-        pl.Series(Y),
-    ],
-    ids=["bool", "uint8", "signed", "float32", "series", "bool series", "Int64", "polars"],
-)
+@pytest.mark.parametrize("labels", NUMBERS)
 def test_any_kind_of_numbers_for_the_classes(labels):
     ranker = PNormPush().fit(X, labels)
     np.testing.assert_array_equal(ranker.coef_, PNormPush().fit(X, Y).coef_)
@@ -100,7 +64,7 @@ def test_any_kind_of_numbers_for_the_classes(labels):
     assert ranker.score(X, labels) > 0.5
 
 
-@pytest.mark.parametrize("ranker", RANKERS)
+@pytest.mark.parametrize("ranker", PUSH_RANKERS)
 def test_single_precision_gives_single_precision(ranker):
     single = ranker().fit(X.astype(np.float32), Y)
     double = ranker().fit(X, Y)
@@ -122,7 +86,7 @@ def test_the_unit_of_the_weights_does_not_matter(ranker, unit):
     )
 
 
-@pytest.mark.parametrize("ranker", RANKERS)
+@pytest.mark.parametrize("ranker", PUSH_RANKERS)
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_weight_zero_is_removal(ranker, solver):
     w = np.random.default_rng(2).integers(0, 2, len(Y)).astype(float)

@@ -3,6 +3,7 @@
 import tracemalloc
 import warnings
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pytest
@@ -12,12 +13,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
 
 from combinations import by_day
-from pushrank import IRPush, PNormPush, PushRanker, metrics
+from pushrank import PNormPush, PushRanker, metrics
 from pushrank.solvers import SOLVERS
-from samples import overlapping
-
-PULL, BOTH = partial(PNormPush, side="pull"), partial(PNormPush, side="both")
-RANKERS = [PNormPush, PULL, BOTH, IRPush, PushRanker]
+from samples import BOTH, PULL, PUSH_RANKERS, overlapping
 
 
 def radar(n=351, seed=0):
@@ -114,7 +112,7 @@ def test_a_penalty_whose_optimum_may_be_beyond_any_float_is_refused():
         PNormPush(alpha=1e-300).fit(X, y)
 
 
-@pytest.mark.parametrize("ranker", RANKERS)
+@pytest.mark.parametrize("ranker", PUSH_RANKERS)
 @pytest.mark.parametrize("solver", SOLVERS)
 class TestSmall:
     def test_one_of_each(self, ranker, solver):
@@ -208,15 +206,7 @@ def test_a_path_of_powers_is_cheaper_warm(solver):
 
 @pytest.mark.parametrize(
     ("layout", "dtype"),
-    by_day(
-        [
-            (np.asfortranarray, np.float64),
-            (sp.csr_array, np.float32),
-            (np.ascontiguousarray, np.float32),
-            (np.ascontiguousarray, np.float64),
-        ],
-        2,
-    ),
+    by_day([(np.asfortranarray, "f8"), (sp.csr_array, "f4"), *product([np.array], ["f4", "f8"])], 2),
 )
 def test_a_fit_makes_no_copy_of_the_data(dtype, layout):
     rng = np.random.default_rng(0)

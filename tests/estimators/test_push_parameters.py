@@ -3,7 +3,6 @@
 import copy
 import threading
 import warnings
-from functools import partial
 
 import numpy as np
 import pytest
@@ -13,13 +12,9 @@ from sklearn.exceptions import NotFittedError
 
 from pushrank import IRPush, PNormPush, PushRanker, prices
 from pushrank.solvers import SOLVERS
-from samples import overlapping
+from samples import BOTH, PULL, PUSH_RANKERS, overlapping
 
 pytestmark = pytest.mark.fast
-
-PULL, BOTH = partial(PNormPush, side="pull"), partial(PNormPush, side="both")
-RANKERS = [PNormPush, PULL, BOTH, IRPush, PushRanker]
-
 
 X, Y = overlapping()
 
@@ -31,73 +26,32 @@ class Untouchable:
         raise AssertionError(f"the data were looked at: {name}")
 
 
-@pytest.mark.parametrize("ranker", RANKERS)
+def wrong(error, **values):
+    """Return each value with the name of its parameter, and the error that it is."""
+    return [(name, value, error) for name, of in values.items() for value in of]
+
+
+OF_ALL = wrong(ValueError, alpha=[-1e-9, np.nan], solver=["sgd", None], tol=[0, -1.0, np.inf], max_iter=[0])
+OF_ALL += wrong(TypeError, alpha=["1"], max_iter=[1.5, True, None])
+OF_ALL += wrong((TypeError, ValueError), solver=[["lbfgs"]])
+OF_NORMS = wrong(ValueError, p=[0.5, 0, -np.inf, np.inf, np.nan])
+OF_NORMS += wrong(TypeError, p=[None, "4", True, 2 + 0j, [2.0]])
+OF_OPEN = wrong(ValueError, loss=["sgd"], price=["free"], side=["left", None])
+OF_OPEN += wrong(ValueError, bottom_weight=[0, -1.0, np.inf])
+OF_OPEN += wrong(TypeError, loss=[None], price=[prices.Power], bottom_weight=["1"])
+
+
 @pytest.mark.parametrize(
-    ("parameters", "error"),
-    [
-        ({"alpha": -1e-9}, ValueError),
-        ({"alpha": np.nan}, ValueError),
-        ({"alpha": "1"}, TypeError),
-        ({"solver": "sgd"}, ValueError),
-        ({"solver": None}, ValueError),
-        ({"solver": ["lbfgs"]}, (TypeError, ValueError)),
-        ({"tol": 0}, ValueError),
-        ({"tol": -1.0}, ValueError),
-        ({"tol": np.inf}, ValueError),
-        ({"max_iter": 0}, ValueError),
-        ({"max_iter": 1.5}, TypeError),
-        ({"max_iter": True}, TypeError),
-        ({"max_iter": None}, TypeError),
-    ],
+    ("ranker", "name", "value", "error"),
+    [(ranker, *case) for ranker in PUSH_RANKERS for case in OF_ALL]
+    + [(ranker, *case) for ranker in (PNormPush, PULL, BOTH) for case in OF_NORMS]
+    + [(PushRanker, *case) for case in OF_OPEN],
 )
-def test_shared_parameters_are_checked_first(ranker, parameters, error):
-    (name,) = parameters
-    estimator = ranker(**parameters)
-    with pytest.raises(error, match=f"^{name} must be"):
+def test_parameters_are_checked_before_the_data(ranker, name, value, error):
+    estimator = ranker(**{name: value})
+    with pytest.raises(error, match=rf"^{name}( must be|='(sgd|free)' is not known)"):
         estimator.fit(Untouchable(), Untouchable())
-    assert vars(estimator) == vars(ranker(**parameters))
-
-
-@pytest.mark.parametrize("ranker", [PNormPush, PULL, BOTH])
-@pytest.mark.parametrize(
-    ("p", "error"),
-    [
-        (0.5, ValueError),
-        (0, ValueError),
-        (-np.inf, ValueError),
-        (np.inf, ValueError),
-        (np.nan, ValueError),
-        (None, TypeError),
-        ("4", TypeError),
-        (True, TypeError),
-        (2 + 0j, TypeError),
-        ([2.0], TypeError),
-    ],
-)
-def test_p_is_checked_first(ranker, p, error):
-    with pytest.raises(error, match=r"^p must be"):
-        ranker(p=p).fit(Untouchable(), Untouchable())
-
-
-@pytest.mark.parametrize(
-    ("parameters", "error"),
-    [
-        ({"loss": "sgd"}, ValueError),
-        ({"loss": None}, TypeError),
-        ({"price": "free"}, ValueError),
-        ({"price": prices.Power}, TypeError),
-        ({"side": "left"}, ValueError),
-        ({"side": None}, ValueError),
-        ({"bottom_weight": 0}, ValueError),
-        ({"bottom_weight": -1.0}, ValueError),
-        ({"bottom_weight": np.inf}, ValueError),
-        ({"bottom_weight": "1"}, TypeError),
-    ],
-)
-def test_the_open_doors_parameters_are_checked_first(parameters, error):
-    (name,) = parameters
-    with pytest.raises(error, match=f"^{name}"):
-        PushRanker(**parameters).fit(Untouchable(), Untouchable())
+    assert vars(estimator) == vars(ranker(**{name: value}))
 
 
 @pytest.mark.parametrize("value", [np.float32(2.0), np.int64(2), np.float64(2.0), 2])
@@ -107,7 +61,7 @@ def test_numbers_of_any_type_serve_as_parameters(value):
     assert ranker.p is value
 
 
-@pytest.mark.parametrize("ranker", RANKERS)
+@pytest.mark.parametrize("ranker", PUSH_RANKERS)
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_fit_changes_no_parameter_and_no_data(ranker, solver):
     estimator = ranker(solver=solver, warm_start=True)

@@ -285,9 +285,8 @@ def test_push_boost_takes_frames_with_words_and_gaps():
     rng = np.random.default_rng(0)
     y = rng.random(120) < 0.3
     colour = pd.Series(np.where(y, "red", rng.choice(["red", "blue"], 120)), dtype="category")
-    frame = pd.DataFrame(
-        {"colour": colour, "size": np.where(rng.random(120) < 0.2, np.nan, y + rng.random(120))}
-    )
+    size = np.where(rng.random(120) < 0.2, np.nan, y + rng.random(120))
+    frame = pd.DataFrame({"colour": colour, "size": size})
     ranker = PushBoostCV(ps=[4.0], learning_rates=[1.0], n_estimators=[5], cv=2).fit(frame, y)
     assert average_precision(y, ranker.decision_function(frame)) > 0.8
     assert list(ranker.feature_names_in_) == ["colour", "size"]

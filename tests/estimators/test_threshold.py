@@ -12,16 +12,10 @@ from pushrank.objectives import ThresholdObjective
 from samples import scaled_cancer
 
 KINDS = [
-    *(
-        (TopPushK, {"of": of, "loss": loss})
-        for of in ("negatives", "all")
-        for loss in ("hinge", "squared_hinge")
-    ),
-    *(
-        (PatMat, {"of": of, "loss": loss})
-        for of in ("negatives", "all")
-        for loss in ("hinge", "squared_hinge")
-    ),
+    (kind, {"of": of, "loss": loss})
+    for kind in (TopPushK, PatMat)
+    for of in ("negatives", "all")
+    for loss in ("hinge", "squared_hinge")
 ]
 
 

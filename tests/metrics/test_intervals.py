@@ -215,16 +215,9 @@ def test_rankings_that_differ_by_the_order_of_a_sum_are_equal(metric, method, n_
         # rows change places within a run of one class: no area sees it, its floating-point sum may
         scores = np.arange(100.0).reshape(4, 25)
         swapped = rng.permuted(scores, axis=1)
-        found = metrics.compare(
-            y,
-            scores.ravel(),
-            swapped.ravel(),
-            metric,
-            method=method,
-            n_resamples=50,
-            sample_weight=rng.random(100),
-            random_state=seed,
-        )
+        options = {"method": method, "n_resamples": 50, "random_state": seed}
+        options["sample_weight"] = rng.random(100)
+        found = metrics.compare(y, scores.ravel(), swapped.ravel(), metric, **options)
         assert found.difference == 0.0
         assert found.p_value == pytest.approx(1.0)
         assert not found.low > 0.0
@@ -235,9 +228,8 @@ def test_a_certain_difference_is_certain_whatever_the_rounding():
     y, rng = np.tile([False, True], 10), np.random.default_rng(0)
     perfect, worst = rng.random((2, 20)) + np.array([[100.0], [-100.0]]) * y
     for method in ("bootstrap", "bca"):
-        found = metrics.compare(
-            y, perfect, worst, "auc", method=method, sample_weight=1.0 + rng.random(20), random_state=0
-        )
+        options = {"method": method, "sample_weight": 1.0 + rng.random(20), "random_state": 0}
+        found = metrics.compare(y, perfect, worst, "auc", **options)
         assert found.high == pytest.approx(1.0)
         assert 0.2 < found.low < 0.5
         assert found.p_value < 0.01

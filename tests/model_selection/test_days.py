@@ -121,16 +121,8 @@ def test_a_mean_is_over_days_however_few_they_are():
 def test_choices_are_made_for_the_budget_a_day(stream):
     budget = Budget(4, "week")
     models = {**MODELS, LINEAR_CHOSEN: TopRankerCV(budget=budget, candidates=["logistic-regression"], cv=2)}
-    comparison = compare_rankers(
-        models,
-        stream.data,
-        stream.target,
-        budget=Budget(4),
-        cv=2,
-        time=stream.time,
-        together=True,
-        nested=True,
-    )
+    options = {"budget": Budget(4), "cv": 2, "time": stream.time, "together": True, "nested": True}
+    comparison = compare_rankers(models, stream.data, stream.target, **options)
     together = "all of them together"
     assert together in comparison.measures
     assert comparison.optimism_ is not None

@@ -17,15 +17,9 @@ def hostile_data(n_rows: int = 400, n_models: int = 3) -> ReportData:
     y = rng.random(n_rows) < 0.3
     models = ["good", "baseline", *(f"{ATTACK} {m}" for m in range(n_models - 2))]
     scores = {model: rng.normal(size=n_rows) + 2.5 * y * (model == "good") for model in models}
-    rows = pd.DataFrame(
-        {
-            ATTACK: rng.normal(size=n_rows),
-            "text": [ATTACK, None, "x" * 500, "ok"] * (n_rows // 4),
-            "flag": y,
-            "count": np.arange(n_rows),
-            **{f"more {c}": 1.0 for c in range(10)},
-        }
-    )
+    texts = [ATTACK, None, "x" * 500, "ok"] * (n_rows // 4)
+    columns = {ATTACK: rng.normal(size=n_rows), "text": texts, "flag": y, "count": np.arange(n_rows)}
+    rows = pd.DataFrame(columns | {f"more {c}": 1.0 for c in range(10)})
     rows.iloc[:50, 0] = np.nan
     values = {"good": [12.0, 13.0, 14.0], "baseline": [5.0, 7.0, 6.0]}
     comparison = RankerComparison(
@@ -36,12 +30,5 @@ def hostile_data(n_rows: int = 400, n_models: int = 3) -> ReportData:
         folds=np.zeros(n_rows, dtype=np.intp),
         warnings={"good": [ATTACK, ATTACK]},
     )
-    return ReportData(
-        comparison,
-        y,
-        rows,
-        title=ATTACK,
-        meaning=f"{ATTACK} = 1",
-        settings={"File": ATTACK, ATTACK: "1"},
-        seed=3,
-    )
+    texts = {"title": ATTACK, "meaning": f"{ATTACK} = 1", "settings": {"File": ATTACK, ATTACK: "1"}}
+    return ReportData(comparison, y, rows, **texts, seed=3)

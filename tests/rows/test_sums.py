@@ -53,18 +53,14 @@ class PartedRows(OuterRows):
         return Parts()
 
 
+SCALES = ["log", "log", "mean", "mean", "raw", "log"]
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("side", ["push", "pull", "both"])
 @pytest.mark.parametrize(
     ("price", "scale"),
-    [
-        (Power(1), "log"),
-        (Power(16), "log"),
-        (Power(2), "mean"),
-        (LogOnePlus(), "mean"),
-        (LogOnePlus(), "raw"),
-        (ExponentialPrice(), "log"),
-    ],
+    zip([*map(Power, (1, 16, 2)), LogOnePlus(), LogOnePlus(), ExponentialPrice()], SCALES, strict=True),
 )
 def test_sums_of_parts_are_those_of_all_scores(price, scale, side, weighted):
     rng = np.random.default_rng(3)
