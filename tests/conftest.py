@@ -21,9 +21,8 @@ def pytest_configure(config):
     """Leave out the tests of the night, and those of guides by day, unless ``-m`` names them."""
     chosen = config.option.markexpr
     left_out = [] if "nightly" in chosen else ["nightly"] if "docs" in chosen else ["nightly", "docs"]
-    config.option.markexpr = " and ".join(
-        [f"({chosen})"] * bool(chosen) + [f"not {kind}" for kind in left_out]
-    )
+    chosen = [f"({chosen})"] * bool(chosen)
+    config.option.markexpr = " and ".join(chosen + [f"not {kind}" for kind in left_out])
 
 
 @pytest.hookimpl(tryfirst=True)

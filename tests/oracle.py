@@ -73,9 +73,8 @@ def orders(y, scores, ties):
         return [y[np.lexsort((first[ties], -scores))]]
     groups = [y[scores == value] for value in np.unique(scores)[::-1]]
     arrangements = [list(set(itertools.permutations(group.tolist()))) for group in groups]
-    return [
-        np.array(list(itertools.chain(*choice)), dtype=bool) for choice in itertools.product(*arrangements)
-    ]
+    choices = itertools.product(*arrangements)
+    return [np.array(list(itertools.chain(*choice)), dtype=bool) for choice in choices]
 
 
 def mean_over_orders(of_order):
@@ -154,9 +153,8 @@ def recall_at_precision(y, scores, ties, precision=0.5):
         [order] = orders(y, scores, ties)
         rows = np.flatnonzero(order) + 1
         hits = np.arange(1, len(rows) + 1)
-    return max(
-        (h / y.sum() for r, h in zip(rows, hits, strict=True) if h / r >= precision - 1e-12), default=0
-    )
+    pairs = zip(rows, hits, strict=True)
+    return max((h / y.sum() for r, h in pairs if h / r >= precision - 1e-12), default=0)
 
 
 def partial_average_precision(y, scores, min_recall=0.0, max_recall=1.0):
@@ -177,9 +175,8 @@ def partial_auc(y, scores, ties, max_fpr=0.1, min_tpr=0.0, standardize=True):
             slope, end = (high - low) / (to_x - x), min(to_x, max_fpr)
             meets = x if slope == 0.0 else np.clip(x + (min_tpr - low) / slope, x, end)
             heights = [max(low + slope * (at - x) - min_tpr, 0.0) for at in (x, meets, end)]
-            area += (meets - x) * (heights[0] + heights[1]) / 2 + (end - meets) * (
-                heights[1] + heights[2]
-            ) / 2
+            area += (meets - x) * (heights[0] + heights[1]) / 2
+            area += (end - meets) * (heights[1] + heights[2]) / 2
     chance = max(max_fpr - min_tpr, 0.0) ** 2 / 2
     return (1 + (area - chance) / (max_fpr * (1 - min_tpr) - chance)) / 2 if standardize else area
 

@@ -56,7 +56,7 @@ def follow_the_page(folder):
     edit(tests / "contracts" / "test_scikit_learn.py", configured)
     own = tests / "estimators" / "test_push.py"
     edit(own, ("PushRanker, losses", "PushRanker, RootPush, losses"))
-    first = "from sklearn.datasets import load_breast_cancer"
+    first = "from sklearn.datasets import load_digits"
     edit(own, (first, f"from scipy.optimize import minimize\n{first}"))
     own.write_text(f"{own.read_text(encoding='utf-8')}\n\n{push_test}", encoding="utf-8")
 

@@ -40,9 +40,10 @@ def test_the_site_is_that_of_the_metadata(monkeypatch):
     assert _base.documentation.__wrapped__() == SITE
 
 
-@pytest.mark.parametrize(
-    ("search", "params"), [(TopRankerCV(), {"candidate": "<b>"}), (PushBoostCV(), {"p": 4.0})]
-)
+FOUND = [(TopRankerCV(), {"candidate": "<b>"}), (PushBoostCV(), {"p": 4.0})]
+
+
+@pytest.mark.parametrize(("search", "params"), FOUND)
 def test_a_search_shows_what_it_chose_from(search, params):
     figures = {"standard_error": 0.01, "average_precision": 0.75}
     others = [{"params": {"p": 2.0}, "precision": 0.25}, {"params": params, "precision": 0.5}]

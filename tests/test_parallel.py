@@ -52,9 +52,8 @@ def test_fits_that_overlap_leave_the_process_its_threads(monkeypatch):
     monkeypatch.setitem(SOLVERS, "lbfgs", in_turn)
     before = blas_threads()
     assert min(before) == 2
-    first, second = (
-        threading.Thread(target=PNormPush().fit, args=(X, Y), name=n) for n in ("first", "second")
-    )
+    fit, names = PNormPush().fit, ("first", "second")
+    first, second = (threading.Thread(target=fit, args=(X, Y), name=name) for name in names)
     first.start()
     first_inside.wait(30)
     second.start()

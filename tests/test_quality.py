@@ -120,9 +120,8 @@ def test_tests_of_an_estimator_are_found_by_the_file_that_it_is_in() -> None:
     for path in (ROOT / "tests" / "estimators").glob("test_*.py"):
         name = path.stem.removeprefix("test_")
         begins = any(f"{name}_".startswith(f"{file}_") for file in tested)
-        assert begins, (
-            f"{path} begins with no file of estimators; what several promise goes to tests/contracts"
-        )
+        why = f"{path} begins with no file of estimators; what several promise is for tests/contracts"
+        assert begins, why
 
 
 def test_ci_runs_the_command_that_the_readme_prints() -> None:

@@ -304,9 +304,8 @@ def test_files_that_are_separated_and_coded_otherwise(tmp_path, frame):
     out = ["--label", "y", "-o", tmp_path / "o.skops"]
     assert "is not coded as utf-8" in (told := call("fit", data, *out, code=2).stderr)
     assert "--encoding latin-1" in told
-    told = call(
-        "fit", data, *out, "--encoding", "latin-1", "--decimal", ",", "--separator", ",", code=2
-    ).stderr
+    wrong = ["--encoding", "latin-1", "--decimal", ",", "--separator", ","]
+    told = call("fit", data, *out, *wrong, code=2).stderr
     assert "row 2 has 2 cells, where the first has 1; " in told
     assert told.endswith("--skip-rows. If ';' separates the columns, say so: --separator ';'.\n")
     otherwise = ["--encoding", "latin-1", "--separator", ";", "--decimal", ","]
@@ -389,9 +388,8 @@ def test_thousands_are_read(tmp_path, frame, thousands, decimal):
     ],
 )
 def test_numbers_are_read_by_their_marks_alone(tmp_path, written, text, number):
-    table = Table(
-        tmp_path / "a.csv", pd.DataFrame({"x": text}, dtype=TEXT), is_text=True, text_format=written
-    )
+    frame = pd.DataFrame({"x": text}, dtype=TEXT)
+    table = Table(tmp_path / "a.csv", frame, is_text=True, text_format=written)
     np.testing.assert_array_equal(table.column("x", Kind.NUMBER).values, number)
 
 
@@ -433,9 +431,8 @@ def test_names_of_columns_are_not_looked_up_one_by_one():
     numbers = pd.DataFrame(np.random.default_rng(0).normal(size=(4, 500))).rename(columns=str)
     table = numbers.assign(kind=["a", "b", "a", "b"])
     trees = HistGradientBoostingClassifier()
-    pipelines = make_ranking_pipelines(
-        {"push": PNormPush(), "trees": trees}, list(numbers), ["kind"], sparse=False
-    )
+    models = {"push": PNormPush(), "trees": trees}
+    pipelines = make_ranking_pipelines(models, list(numbers), ["kind"], sparse=False)
     for pipeline in pipelines.values():
         profile = cProfile.Profile()
         profile.runcall(pipeline[0].fit, table)
@@ -495,9 +492,8 @@ def shops():
     shop = rng.integers(0, 150, 3000)
     y = rng.random(3000) < np.where(shop < 75, 0.25, 0.01)
     few = rng.choice(["a", "b"], 3000)
-    return pd.DataFrame(
-        {"shop": [f"s{s}" for s in shop], "x": rng.normal(size=3000), "few": few, "y": y.astype(int)}
-    )
+    x = rng.normal(size=3000)
+    return pd.DataFrame({"shop": [f"s{s}" for s in shop], "x": x, "few": few, "y": y.astype(int)})
 
 
 @pytest.mark.parametrize("model", by_day(["pnorm-push", "push-boost", "gradient-boosting", "ensemble"], 2))

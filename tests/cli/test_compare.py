@@ -61,7 +61,9 @@ def test_tied_rows_count_by_the_expectation(tmp_path):
     arguments = ["compare", tmp_path / "equal.csv", "--label", "y", *FEW, "--folds", 2]
     by_share, by_budget = ([], "precision at 1/4", 1 / 3), (["--budget", 9], "hits in budget", 3)
     for more, criterion, expected in (by_share, by_budget):
-        summary = json.loads(call(*arguments, *more, "--json").stdout)
+        shown = call(*arguments, *more, "--json")
+        assert shown.stderr.splitlines()[-2:] == ["1 of 2 parts compared", "2 of 2 parts compared"]
+        summary = json.loads(shown.stdout)
         assert len(summary["equally_good"]) == len(summary["models"]) - 1
         for model, measures in summary["models"].items():
             assert measures[criterion]["mean"] == pytest.approx(expected), model
@@ -268,16 +270,22 @@ def test_a_nested_comparison_says_what_to_report(files):
     assert "the figure of choosing inside every training part" in " ".join(shown.split())
 
 
-def test_a_comparison_in_processes_prints_the_same(files):
-    arguments = ["compare", files / "data.csv", *LABEL, "--folds", 2, *FEW, "--json"]
-    assert "number of processes" in call(*arguments, "--jobs", 0, code=2).stderr
-    alone = call(*arguments)
-    assert call(*arguments, "--jobs", 2).stdout == alone.stdout
-    assert alone.stderr.splitlines() == ["1 of 2 parts compared", "2 of 2 parts compared"]
+IN_TWO_PARTS = ["compare", "data.csv", *LABEL, "--folds", 2, *FEW, "--json"]
+
+
+@pytest.mark.nightly
+def test_a_comparison_in_processes_prints_the_same(files, monkeypatch):
+    monkeypatch.chdir(files)
+    alone, shared = (call(*IN_TWO_PARTS, "--jobs", jobs).stdout for jobs in (1, 2))
+    assert alone == shared
 
 
 def test_a_process_that_was_killed_is_one_line(files, monkeypatch):
-    monkeypatch.setattr("pushrank.cli.comparison.compare_plan", Mock(side_effect=BrokenProcessPool()))
-    shown = call("compare", files / "data.csv", *LABEL, *FEW, "--jobs", 2, code=2).stderr.splitlines()
+    monkeypatch.chdir(files)
+    assert "number of processes" in call(*IN_TWO_PARTS, "--jobs", 0, code=2).stderr
+    killed = Mock(side_effect=BrokenProcessPool())
+    monkeypatch.setattr("pushrank.cli.comparison.compare_plan", killed)
+    shown = call(*IN_TWO_PARTS, "--jobs", 2, code=2).stderr.splitlines()
+    assert killed.call_args.kwargs["n_jobs"] == 2
     assert shown[-1].startswith("Error: a process that fits models was killed")
     assert "take fewer --jobs" in shown[-1]

@@ -43,20 +43,25 @@ def compared(data):
     return call("compare", data, *BY_DAY, "--save-best", saved, "--report", report), saved, report
 
 
-def test_it_ends_with_five_lines(compared, data):
+@pytest.fixture(scope="module")
+def summary(data):
+    """What the same comparison is for other programs."""
+    json_saved = data.with_name("json.skops")
+    return json.loads(call("compare", data, *BY_DAY, "--save-best", json_saved, "--json").stdout)
+
+
+def test_it_ends_with_five_lines(compared, summary):
     shown, _, report = compared
     model, hits, promised, threshold, tomorrow = shown.stdout.strip().split("\n")[-5:]
     chosen = re.fullmatch(r"Model: (.+), the .+, fitted to all [\d,]+ rows; saved as .+\.", model)[1]
-    summary = json.loads(call("compare", data, *BY_DAY, "--json").stdout)
     # Of those that may be the best it is the simplest.
     assert chosen == summary["may_be_best"][0]
     found = summary["days"]["scores"][chosen]["hits"]
     figures = "Hits: {estimate:.2f} a day (95 % interval {low:.2f} to {high:.2f}), of ".format(**found)
     assert hits.startswith(figures)
     assert f"in {len(summary['days']['periods']['rows'])} days that come after" in hits
-    assert re.match(
-        r"Promised: at least \d+ on \d of the next 7 days, drawn as these were, with 95 %", promised
-    )
+    said = r"Promised: at least \d+ on \d of the next 7 days, drawn as these were, with 95 %"
+    assert re.match(said, promised)
     assert "when the next day begins" in threshold
     page = unescape(report.read_text())
     for line in (model, hits, promised, tomorrow):
@@ -95,8 +100,7 @@ def test_tomorrow_s_commands_run(compared, data, tmp_path):
     alert.close()
     program, *words = shlex.split(facts["commands"][0])
     assert program == "pushrank"
-    places = {"NEW.csv": tmp_path / "new.csv", "COLUMN": "id"}
-    places["alerts.csv"] = tmp_path / "alerts.csv"
+    places = {"NEW.csv": tmp_path / "new.csv", "COLUMN": "id", "alerts.csv": tmp_path / "alerts.csv"}
     call(*(places.get(word, word) for word in words))
     decided = pd.read_csv(tmp_path / "alerts.csv")
     assert 0 < decided["alert"].sum() <= 4
@@ -108,9 +112,8 @@ def test_tomorrow_s_commands_run(compared, data, tmp_path):
 def test_tomorrow_s_commands_read_rows_that_are_written_as_the_data(data, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     frame = pd.read_csv(data)
-    frame.assign(a=frame["a"].where(frame["a"] > -2.0, -999)).to_csv(
-        "it's.txt.gz", sep="|", decimal=",", index=False
-    )
+    marked = frame.assign(a=frame["a"].where(frame["a"] > -2.0, -999))
+    marked.to_csv("it's.txt.gz", sep="|", decimal=",", index=False)
     formats = ["--decimal", ",", "--na-values", "-999"]
     call("compare", "it's.txt.gz", *BY_DAY, *formats, "--save-best", "m.skops", "--report", "r.html")
     facts = SavedModel.load(Path("m.skops")).training["days"]
@@ -134,11 +137,9 @@ def test_the_command_that_fits_the_model_again_says_the_budget_a_day(compared, d
     np.testing.assert_allclose(again.reference.counts[0].sum(), saved.reference.counts[0].sum())
 
 
-def test_json_holds_the_days(data):
-    saved = data.with_name("json.skops")
-    summary = json.loads(call("compare", data, *BY_DAY, "--save-best", saved, "--json").stdout)
+def test_json_holds_the_days(summary, data):
     days = summary["days"]
-    assert days["sentences"] == SavedModel.load(saved).training["days"]["sentences"]
+    assert days["sentences"] == SavedModel.load(data.with_name("json.skops")).training["days"]["sentences"]
     assert days["hits"] == days["scores"][days["model"]]["hits"]
     labelled = pd.read_csv(data)
     periods = Budget(4).periods(labelled["came"])
@@ -156,9 +157,8 @@ def test_batches_have_no_alerts_and_models_together_are_saved_too(data, stream):
     assert "Alert threshold: none, for a batch comes whole." in shown
     assert "--top 4" in shown
     assert not saved.with_name("waves.alert.json").exists()
-    frame[frame["wave"] >= 29].assign(wave=lambda rows: rows["wave"] + np.arange(len(rows)) % 2).to_csv(
-        path.with_name("NEW.csv"), index=False
-    )
+    late = frame[frame["wave"] >= 29]
+    late.assign(wave=late["wave"] + np.arange(len(late)) % 2).to_csv(path.with_name("NEW.csv"), index=False)
     seen = call("watch", saved, path.with_name("NEW.csv"), "--time", "wave")
     assert "2 batches from batch 29 to batch 30;" in seen.stdout
     assert "2 batches with all labels hold" in seen.stdout

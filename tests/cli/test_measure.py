@@ -37,60 +37,29 @@ def measured(path, *names, more=()):
     return call("measure", path, "--label", "found", "--budget", 30, *columns, *more)
 
 
-def test_columns_of_scores_are_measured_and_compared_with_the_first(scored):
+@pytest.mark.parametrize(
+    ("names", "more", "options"),
+    [
+        (["good", "tied", "double"], [], {}),
+        (["good", "tied"], ["--group", "customer", "--seed", 1], {"groups": "customer", "random_state": 1}),
+        (["good"], ["--all", "--no-intervals"], {"every": True, "confidence_level": None}),
+        (["good"], ["--value", "amount"], {"value": "amount"}),
+        (["good"], ["--weight", "amount"], {"sample_weight": "amount"}),
+    ],
+)
+def test_columns_of_scores_are_measured_as_the_library_measures_them(scored, names, more, options):
     path, y, frame = scored
-    found = json.loads(measured(path, "good", "tied", "double", more=["--json"]).stdout)
-    assert (found["rows"], found["positives"], found["depth"]) == (300, y.sum(), 30)
-    for name in ("good", "tied", "double"):
-        precision = metrics.precision_at_k(y, frame[name], k=30)
-        assert found["scores"][name]["hits"]["estimate"] == pytest.approx(30 * precision, abs=1e-9)
-        interval = metrics.confidence_interval(y, frame[name], "auc", random_state=0)
-        assert found["scores"][name]["auc"] == pytest.approx(interval._asdict())
-    # of two comparisons together at 95 %: each at 97.5 %
-    at = {"k": 30, "confidence_level": 0.975, "random_state": 0}
-    expected = metrics.compare(y, frame["tied"], frame["good"], "precision_at_k", **at)
-    tied = found["differences"]["tied"]
-    assert tied["against"] == "good"
-    assert [tied["hits"][name] for name in ("difference", "low", "high")] == pytest.approx(
-        [30 * expected.difference, 30 * expected.low, 30 * expected.high]
-    )
-    assert tied["hits"]["p_value"] == pytest.approx(min(1.0, 2 * expected.p_value))
-    double = found["differences"]["double"]["hits"]
-    assert [double[name] for name in ("difference", "low", "high")] == [0, 0, 0]
-    assert [tenth["rows"] for tenth in found["gains"]["good"]] == [30.0 * part for part in range(1, 11)]
+    found = json.loads(measured(path, *names, more=[*more, "--json"]).stdout)
+    given = {name: frame.get(value, value) for name, value in options.items()}
+    expected = metrics.measure(y, frame[names], k=30, **{"random_state": 0} | given)
+    assert found == json.loads(json.dumps(expected.summary()))
 
 
-def test_rows_of_a_group_are_drawn_together(scored):
-    path, y, frame = scored
-    more = ["--group", "customer", "--json"]
-    found = json.loads(measured(path, "good", more=more).stdout)["scores"]["good"]["auc"]
-    expected = metrics.confidence_interval(y, frame["good"], "auc", groups=frame["customer"], random_state=0)
-    assert found == pytest.approx(expected._asdict())
-    shown = measured(path, "good", more=["--group", "customer"]).stdout
+def test_groups_are_told_and_all_measures_need_whole_weights(scored):
+    shown = measured(scored[0], "good", more=["--group", "customer"]).stdout
     assert "Intervals take the 40 groups by customer to be independent of each other." in shown
-
-
-def test_other_measures_are_shown_when_all_are_asked_for(scored):
-    path, y, frame = scored
-    found = json.loads(measured(path, "good", more=["--all", "--no-intervals", "--json"]).stdout)
-    shown = found["scores"]["good"]["positives_below_best_negative"]
-    assert shown["estimate"] == metrics.r_max(y, frame["good"])
-    assert found["scores"]["good"]["auc"]["low"] is None
-    refused = call(
-        "measure", path, "--label", "found", "--score", "good", "--all", "--weight", "amount", code=2
-    )
-    assert "--weight must be whole numbers" in refused.stderr
-
-
-def test_what_rows_are_worth_and_stand_for(scored):
-    path, y, frame = scored
-    worth = json.loads(measured(path, "good", more=["--value", "amount", "--json"]).stdout)
-    expected = metrics.value_at_k(y, frame["good"], 30, value=frame["amount"])
-    assert worth["scores"]["good"]["value"]["estimate"] == pytest.approx(expected)
-    weighted = json.loads(measured(path, "good", more=["--weight", "amount", "--json"]).stdout)
-    expected = metrics.auc(y, frame["good"], sample_weight=frame["amount"])
-    assert weighted["scores"]["good"]["auc"]["estimate"] == pytest.approx(expected)
-    assert weighted["rows"] == pytest.approx(frame["amount"].sum())
+    columns = ["--label", "found", "--score", "good", "--all", "--weight", "amount"]
+    assert "--weight must be whole numbers" in call("measure", scored[0], *columns, code=2).stderr
 
 
 def test_what_is_printed_of_own_scores_fits_eighty_columns(scored, monkeypatch):
@@ -349,9 +318,8 @@ def test_the_enrichment_is_drawn_for_print(scored, monkeypatch, kind, start):
             k = round(share * 300)
             assert recall == pytest.approx(metrics.recall_at_k(y, frame[name], k))
     # The band is that of the interval, here at the first of its shares.
-    low, high, *_ = metrics.confidence_interval(
-        y, frame["good"], "recall_at_k", fraction=0.001, random_state=0
-    )
+    options = {"fraction": 0.001, "random_state": 0}
+    low, high, *_ = metrics.confidence_interval(y, frame["good"], "recall_at_k", **options)
     band = ax.collections[0].get_paths()[0].vertices
     ends = band[np.isclose(band[:, 0], 0.001), 1]
     assert (ends.min(), ends.max()) == pytest.approx((low, high))

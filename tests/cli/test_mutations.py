@@ -29,9 +29,8 @@ def frame():
     rng = np.random.default_rng(0)
     x = rng.normal(size=N_ROWS).round(3)
     y = (x + rng.normal(size=N_ROWS) > 0).astype(int)
-    return pd.DataFrame(
-        {"x": x, "kind": rng.choice(["a", "b"], N_ROWS), "n": rng.integers(0, 9, N_ROWS), "y": y}
-    )
+    kind = rng.choice(["a", "b"], N_ROWS)
+    return pd.DataFrame({"x": x, "kind": kind, "n": rng.integers(0, 9, N_ROWS), "y": y})
 
 
 def mutated(text, rng):
@@ -71,9 +70,8 @@ def test_a_damaged_line_of_options_runs_or_is_refused(tmp_path, frame, n_lines, 
         line = ["fit", "data.csv", "--label", "y", "-o", "m.skops"]
         for _ in range(rng.integers(1, 4)):
             place = rng.integers(1, len(line) + 1)
-            new = [[str(rng.choice(FLAGS))], [str(rng.choice(OPTIONS)), str(rng.choice(ODD))]][
-                rng.integers(2)
-            ]
+            kinds = [[str(rng.choice(FLAGS))], [str(rng.choice(OPTIONS)), str(rng.choice(ODD))]]
+            new = kinds[rng.integers(2)]
             line[place : place + rng.integers(2)] = new
         shown = CliRunner().invoke(app, line, input=frame.to_csv(index=False))
         assert shown.exit_code in (0, 2), (line, shown.exception)

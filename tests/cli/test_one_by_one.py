@@ -21,14 +21,12 @@ def began(written, frame, tmp_path_factory):
     files = shutil.copytree(written, tmp_path_factory.mktemp("stream"), dirs_exist_ok=True)
     model = fitted(files)
     rows = frame.sample(2000, replace=True, random_state=0).reset_index(drop=True)
-    rows = rows.assign(
-        id=[f"row {i}" for i in range(2000)], came=pd.date_range("2026-03-01", periods=2000, freq="h")
-    )
+    came = pd.date_range("2026-03-01", periods=2000, freq="h")
+    rows = rows.assign(id=[f"row {i}" for i in range(2000)], came=came)
     rows[: 24 * 31].to_csv(files / "past.csv", index=False)
     rows[24 * 31 : 24 * 33].to_csv(files / "new.csv", index=False)
-    shown = call(
-        "score", model, files / "past.csv", "--alert", files / "s.json", "--budget", "3/day", "--time", "came"
-    )
+    state = ["--alert", files / "s.json", "--budget", "3/day", "--time", "came"]
+    shown = call("score", model, files / "past.csv", *state)
     assert "s.json: 3 a day, by what came at the same hour in 744 past rows." in shown.stdout
     return files
 

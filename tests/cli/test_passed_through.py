@@ -2,6 +2,7 @@
 
 import warnings
 from decimal import Decimal
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -24,9 +25,8 @@ CELLS = {
 def model(tmp_path):
     rng = np.random.default_rng(0)
     x = rng.normal(size=60)
-    pd.DataFrame({"x": x, "y": (x + rng.normal(size=60) > 0).astype(int)}).to_csv(
-        tmp_path / "train.csv", index=False
-    )
+    rows = pd.DataFrame({"x": x, "y": (x + rng.normal(size=60) > 0).astype(int)})
+    rows.to_csv(tmp_path / "train.csv", index=False)
     call("fit", tmp_path / "train.csv", "--label", "y", "-o", tmp_path / "m.skops")
     return tmp_path / "m.skops"
 
@@ -94,9 +94,8 @@ def test_a_report_shows_what_was_left_out_as_it_is_in_the_file(tmp_path):
     frame["id"] = frame["id"].astype("Int64").mask(frame.index == 0)
     few = ["--label", "y", "--exclude", "postcode", "--exclude", "id", "--folds", 2, *FEW]
     for name in ("data.csv", "data.parquet"):
-        frame.to_csv(tmp_path / name, index=False) if name.endswith("csv") else frame.to_parquet(
-            tmp_path / name
-        )
+        write = partial(frame.to_csv, index=False) if name.endswith("csv") else frame.to_parquet
+        write(tmp_path / name)
         call("report", tmp_path / name, *few, "-o", tmp_path / "r.html")
         page = (tmp_path / "r.html").read_text(encoding="utf-8")
         assert ">01067<" in page

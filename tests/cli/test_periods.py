@@ -56,9 +56,8 @@ def test_measure_counts_hits_in_the_first_rows_of_every_period(days):
     promised = found.pop("promise")
     assert found == json.loads(json.dumps(expected.summary()))
     codes = Budget(10).periods(frame["came"]).codes
-    least = [
-        metrics.guarantee_days(frame["y"], frame[name], codes, k=10, confidence_level=0.95) for name in "ab"
-    ]
+    options = {"k": 10, "confidence_level": 0.95}
+    least = [metrics.guarantee_days(frame["y"], frame[name], codes, **options) for name in "ab"]
     assert list(promised["hits"].values()) == least
     said = call(*measuring, "10/day", "--time", "came").stdout
     assert "hits a day" in said

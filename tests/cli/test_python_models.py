@@ -36,9 +36,8 @@ def test_a_model_saved_in_python_scores_and_is_evaluated(tmp_path, kind):
     call("score", tmp_path / "m.skops", tmp_path / "data.csv", "-o", tmp_path / "ranked.csv")
     ranked = pd.read_csv(tmp_path / "ranked.csv")
     np.testing.assert_allclose(ranked["score"], np.sort(model.decision_function(X))[::-1])
-    shown = call(
-        "evaluate", tmp_path / "m.skops", tmp_path / "data.csv", "--label", "label", "--no-intervals"
-    )
+    columns = ["--label", "label", "--no-intervals"]
+    shown = call("evaluate", tmp_path / "m.skops", tmp_path / "data.csv", *columns)
     assert "average_precision" in shown.output
     refused = call("evaluate", tmp_path / "m.skops", tmp_path / "data.csv", code=2)
     assert "name the column that holds the label: --label COLUMN" in refused.stderr

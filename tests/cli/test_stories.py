@@ -70,9 +70,8 @@ def test_each_command_of_a_story_runs_and_prints_what_the_page_says(
             capsys.readouterr()
             printed, checked = result.stdout, every == 1 and few == arguments
             commands.append(arguments[0])
-            may_warn = arguments[0] == "watch" and printed.splitlines()[-1].startswith(
-                "the rows have changed"
-            )
+            last = printed.splitlines()[-1]
+            may_warn = arguments[0] == "watch" and last.startswith("the rows have changed")
             assert result.exit_code == may_warn, result.output
             assert printed
         if checked:

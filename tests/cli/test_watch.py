@@ -59,9 +59,8 @@ def test_the_json_is_that_of_python(folder):
     saved = SavedModel.load(folder / "m.skops")
     table = read_table(folder / "label.csv")
     features, y = saved.features(table), pd.read_csv(folder / "label.csv")["late"]
-    expected = monitoring.watch(
-        saved.reference, saved.scores(features), table.times("came"), features, y, level=0.1
-    )
+    arguments = saved.reference, saved.scores(features), table.times("came"), features, y
+    expected = monitoring.watch(*arguments, level=0.1)
     assert found.pop("held_out") == saved.reference.facts()
     assert found.pop("model") == "pnorm-push"
     assert found == json.loads(json.dumps(expected.to_dict()))
@@ -119,17 +118,15 @@ def test_rows_of_the_fit_are_warned_of(folder):
     assert "was fitted to these very rows" in watched(folder, "learnt.csv").stderr
     both = pd.concat([pd.read_csv(folder / name) for name in ("learnt.csv", "steady.csv")])
     both.to_csv(folder / "both.csv", index=False)
-    assert (
-        "warning: 60 days, up to 2026-03-05, are of the time of the fit" in watched(folder, "both.csv").stderr
-    )
+    told = "warning: 60 days, up to 2026-03-05, are of the time of the fit"
+    assert told in watched(folder, "both.csv").stderr
 
 
 def test_what_cannot_be_watched_is_told(folder, tmp_path):
     frame = pd.read_csv(folder / "steady.csv")
     frame.drop(columns="x4").to_csv(tmp_path / "columns.csv", index=False)
-    frame.assign(came=np.where(frame.index == 7, "soon", frame["came"])).to_csv(
-        tmp_path / "soon.csv", index=False
-    )
+    odd = frame.assign(came=np.where(frame.index == 7, "soon", frame["came"]))
+    odd.to_csv(tmp_path / "soon.csv", index=False)
     frame[:0].to_csv(tmp_path / "nothing.csv", index=False)
     steady, model = folder / "steady.csv", folder / "m.skops"
     for message, arguments in {

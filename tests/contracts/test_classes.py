@@ -33,6 +33,5 @@ def test_every_method_is_written_in_the_class_that_has_it(name):
                 for key, value in vars(cls).items()
                 if inspect.isfunction(value) and value.__module__ != "dataclasses"
             }
-            assert {value.__qualname__ for value in methods.values()} == {
-                f"{cls.__name__}.{key}" for key in methods
-            }
+            names = {f"{cls.__name__}.{key}" for key in methods}
+            assert {value.__qualname__ for value in methods.values()} == names

@@ -21,12 +21,7 @@ GRADED = [
     PushLGBMRanker(n_estimators=3, min_child_samples=5, n_jobs=1),
     PushXGBRanker(n_estimators=3, n_jobs=1),
 ]
-TWO_CLASSES = [
-    *GRADED,
-    IRPush(),
-    PNormPushCV(cv=3),
-    TopRankerCV(cv=3, random_state=0),
-]
+TWO_CLASSES = [*GRADED, IRPush(), PNormPushCV(cv=3), TopRankerCV(cv=3, random_state=0)]
 
 
 def name(ranker):

@@ -84,10 +84,9 @@ def test_the_later_of_two_texts_is_ranked_at_the_top_with_a_warning(ranker):
 
 
 def test_the_first_chunk_of_a_stream_of_texts_says_which_is_at_the_top():
+    names = np.where(Y == 1, "active", "inactive")
     with pytest.warns(UserWarning, match="PerceptronAtK ranks inactive above active"):
-        pushrank.PerceptronAtK().partial_fit(
-            X, np.where(Y == 1, "active", "inactive"), classes=["active", "inactive"]
-        )
+        pushrank.PerceptronAtK().partial_fit(X, names, classes=["active", "inactive"])
 
 
 @pytest.mark.parametrize("labels", [["no", "yes"], ["False", "True"], ["-1", "1"], [0, 1]])

@@ -54,9 +54,8 @@ def label_column(record):
     """Labels as the catalogue counts them, split after split; numbers from 1 to 29 where it does not."""
     if record.uncounted:
         return np.resize(np.arange(1, 30), record.rows)
-    return np.concatenate(
-        [np.repeat(list(counts), list(counts.values())) for counts in record.counts.values()]
-    )
+    counts = record.counts.values()
+    return np.concatenate([np.repeat(list(split), list(split.values())) for split in counts])
 
 
 def feature_columns(record):
@@ -232,9 +231,7 @@ def test_another_version_on_openml_is_refused(monkeypatch):
         load_dataset("ionosphere")
 
 
-@pytest.mark.parametrize(
-    "damage", [lambda raw: raw[: len(raw) // 2], lambda _: b"", lambda _: b"not parquet"]
-)
+@pytest.mark.parametrize("damage", [lambda raw: raw[: len(raw) // 2], lambda _: b"", lambda _: b"no parquet"])
 def test_a_damaged_file_is_named(tmp_path, damage):
     path = write_file(CATALOGUE["ionosphere"], tmp_path)
     path.write_bytes(damage(path.read_bytes()))

@@ -145,14 +145,14 @@ def test_adult_marks_missing_values_as_nan_and_strips_the_full_stop():
 def test_split_says_where_each_row_comes_from():
     bunch = load_dataset("adult_a9a")
     assert (bunch.split == "train").sum() == 32561
-    np.testing.assert_array_equal(
-        bunch.data[bunch.split == "test"], load_dataset("adult_a9a", split="test").data
-    )
+    tested = load_dataset("adult_a9a", split="test").data
+    np.testing.assert_array_equal(bunch.data[bunch.split == "test"], tested)
 
 
-@pytest.mark.parametrize(
-    ("split", "rows", "queries"), [("train", 3005, 201), ("test", 768, 50), (None, 3773, 251)]
-)
+SPLITS = [("train", 3005, 201), ("test", 768, 50), (None, 3773, 251)]
+
+
+@pytest.mark.parametrize(("split", "rows", "queries"), SPLITS)
 def test_lambdarank_has_grades_and_queries(split, rows, queries):
     bunch = load_dataset("lambdarank_example", split=split)
     assert bunch.data.shape == (rows, 300)

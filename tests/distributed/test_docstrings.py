@@ -32,9 +32,8 @@ def test_the_guides_code_runs(client):
     frame = datasets.load_breast_cancer(as_frame=True).frame.rename(columns={"target": "fraud"})
     frame.iloc[:, :-1] /= frame.iloc[:, :-1].std()
     names = {"client": client, "table": dd.from_pandas(frame, npartitions=2)}
-    blocks = re.findall(
-        r"^```python\n(?!>>>)(.*?)^```", GUIDE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
-    )
+    guide = GUIDE.read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(?!>>>)(.*?)^```", guide, re.MULTILINE | re.DOTALL)
     ran = [code for code in blocks if "import" in code and "pushrank.distributed" in code]
     assert len(ran) == 2
     for code in ran:

@@ -14,15 +14,9 @@ da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 pytest.importorskip("dask.bag")
 
-CALLS = [
-    ("auc", {}),
-    ("average_precision", {}),
-    ("positives_at_top", {}),
-    ("positives_at_top", {"normalize": True}),
-    ("precision_at_k", {"k": 3}),
-    ("precision_at_k", {"fraction": 0.3}),
-    ("precision_at_k", {"fraction_of_positives": 0.5}),
-]
+CALLS = [("auc", {}), ("average_precision", {})]
+CALLS += [("positives_at_top", {}), ("positives_at_top", {"normalize": True})]
+CALLS += [("precision_at_k", k) for k in ({"k": 3}, {"fraction": 0.3}, {"fraction_of_positives": 0.5})]
 
 
 @pytest.fixture(autouse=True)
@@ -78,9 +72,8 @@ def test_zeros_and_the_ends_of_the_range(scores):
     y = np.array([0, 1, 1, 0, 1, 0])
     arrays = da.from_array(y, chunks=3), da.from_array(scores, chunks=3)
     for name, parameters in CALLS:
-        assert getattr(distributed, name)(*arrays, **parameters) == getattr(metrics, name)(
-            y, scores, **parameters
-        )
+        found = getattr(distributed, name)(*arrays, **parameters)
+        assert found == getattr(metrics, name)(y, scores, **parameters)
 
 
 def test_on_a_cluster_with_frames_texts_and_a_partition_without_rows(client):
@@ -92,6 +85,9 @@ def test_on_a_cluster_with_frames_texts_and_a_partition_without_rows(client):
         assert distributed.auc(there["hit"], there["score"]) == metrics.auc(frame["hit"], frame["score"])
         found = distributed.precision_at_k(there["hit"], there["score"], 2, pos_label="no")
     assert found == metrics.precision_at_k(frame["hit"], frame["score"], 2, pos_label="no")
+
+
+ORDERED = pd.Series(pd.Categorical([1, 0] * 2, [1, 0], ordered=True))
 
 
 @pytest.mark.parametrize(
@@ -110,15 +106,7 @@ def test_on_a_cluster_with_frames_texts_and_a_partition_without_rows(client):
         ({"ties": "any"}, ValueError, "ties must be one of"),
         ({"y_true": dask.delayed(np.zeros(4))}, TypeError, "y_true must be a Dask array .*, and is Delayed"),
         ({"y_true": dask.bag.from_sequence([0, 1, 0, 1])}, TypeError, "array or data frame, and is Bag"),
-        (
-            {
-                "y_true": dd.from_pandas(
-                    pd.Series(pd.Categorical([1, 0] * 2, [1, 0], ordered=True)), npartitions=2
-                )
-            },
-            ValueError,
-            "turned upside down",
-        ),
+        ({"y_true": dd.from_pandas(ORDERED, npartitions=2)}, ValueError, "turned upside down"),
     ],
 )
 def test_what_does_not_fit_is_told(change, error, message):

@@ -204,16 +204,8 @@ MIXED = [da.from_delayed(dask.delayed(np.array)(part), (2,), int) for part in ([
         ({"client": "tcp://scheduler:8786"}, TypeError, "client must be None or a dist"),
         ({"y": da.from_array([0, 1, 1, np.nan], chunks=2)}, ValueError, "partition 1: y is missing"),
         ({"y": frame(hit=ORDERED)["hit"]}, ValueError, "partition 0: y is an ordered categorical"),
-        (
-            {"y": frame(day=DAYS)["day"]},
-            ValueError,
-            r"y has dtype object, .* such as Timestamp\('2020",
-        ),
-        (
-            {"X": WIDER, "y": da.arange(4, chunks=4)},
-            ValueError,
-            "0: found the columns 3, but the collection X",
-        ),
+        ({"y": frame(day=DAYS)["day"]}, ValueError, r"partition 0: y has dtype object, .*Timestamp\('2020"),
+        ({"X": WIDER, "y": da.arange(4, chunks=4)}, ValueError, "partition 0: found the columns 3.* X has 2"),
         ({"y": da.zeros(5, chunks=2)}, ValueError, "y has 5 rows for 4 of X"),
         ({"y": da.concatenate(MIXED)}, ValueError, "y holds texts in some partitions and numbers in others"),
         ({"y": da.zeros(4, chunks=2)}, ValueError, "class"),
@@ -251,10 +243,9 @@ def test_partitions_with_columns_in_another_order_are_refused():
     def part(names):
         return pd.DataFrame(np.ones((2, 2)), columns=list(names))
 
-    there = dd.from_delayed(
-        [dask.delayed(part)(names) for names in ("ab", "ba")], meta=part("ab"), verify_meta=False
-    )
-    found = r"partition 1: found the columns \['b', 'a'\], but the c \['a', 'b'\]"
+    parts = [dask.delayed(part)(names) for names in ("ab", "ba")]
+    there = dd.from_delayed(parts, meta=part("ab"), verify_meta=False)
+    found = r"partition 1: found the columns \['b', 'a'\], but the collection X has \['a', 'b'\]"
     with pytest.raises(ValueError, match=found):
         DaskRows(there, da.from_array([0, 1, 1, 0], chunks=2))
 

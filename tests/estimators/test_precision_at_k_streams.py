@@ -153,9 +153,8 @@ def test_streams_of_files_and_of_chunks(data, tmp_path):
     table = pd.DataFrame(X, columns=names).assign(label=y, weight=1.0)
     table[:300].to_parquet(tmp_path / "a.parquet")
     table[300:].to_parquet(tmp_path / "b.parquet", row_group_size=50)
-    batches = ParquetBatches(
-        [tmp_path / "a.parquet", tmp_path / "b.parquet"], "label", weight="weight", chunk_rows=77
-    )
+    files = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
+    batches = ParquetBatches(files, "label", weight="weight", chunk_rows=77)
     assert batches.n_rows == len(y)
     assert batches.feature_names == names
     whole = PerceptronAtK(k=1.0, max_iter=3, shuffle=False, batch_size=50).fit(X, y)
@@ -238,9 +237,7 @@ def test_errors_name_the_row_of_the_stream(data):
     broken[33, 4] = np.inf
     with pytest.raises(StreamError, match=r"row 33 \(row 153 of the stream\) contains infinity in column 4"):
         ranker.partial_fit(broken, y[120:200])
-    with pytest.raises(
-        StreamError, match=r"row 2 \(row 122 of the stream\) has the label 7, which is none of \[0, 1\]"
-    ):
+    with pytest.raises(StreamError, match=r"row 2 \(row 122 of the stream\) has the label 7, .* of \[0, 1\]"):
         ranker.partial_fit(X[:3], [0, 1, 7])
     with pytest.raises(StreamError, match=r"found nan in row 2 \(row 122 of the stream\)"):
         ranker.partial_fit(X[:3], [0, 1, 1], sample_weight=[1.0, 1.0, np.nan])

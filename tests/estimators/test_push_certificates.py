@@ -12,9 +12,8 @@ from pushrank.datasets import DiskRows
 from pushrank.prices import LargestShare, Power
 from quadratic_programs import PushProgram
 
-quiet = pytest.mark.filterwarnings(
-    "ignore::sklearn.exceptions.ConvergenceWarning", "ignore:.*no feature ranks"
-)
+UNCERTAIN = "ignore::sklearn.exceptions.ConvergenceWarning", "ignore:.*no feature ranks"
+quiet = pytest.mark.filterwarnings(*UNCERTAIN)
 
 POWER = 3.0
 SHARE = 0.3

@@ -71,9 +71,8 @@ def test_single_precision_gives_single_precision(ranker):
     assert single.coef_.dtype == np.float32
     assert single.decision_function(X.astype(np.float32)).dtype == np.float32
     np.testing.assert_allclose(single.coef_, double.coef_, rtol=1e-4, atol=1e-5)
-    np.testing.assert_allclose(
-        single.decision_function(X.astype(np.float32)), double.decision_function(X), atol=1e-4
-    )
+    scores = single.decision_function(X.astype(np.float32))
+    np.testing.assert_allclose(scores, double.decision_function(X), atol=1e-4)
 
 
 @pytest.mark.parametrize("ranker", [PNormPush, PULL, BOTH, PushRanker])
@@ -81,9 +80,8 @@ def test_single_precision_gives_single_precision(ranker):
 def test_the_unit_of_the_weights_does_not_matter(ranker, unit):
     w = np.random.default_rng(1).random(len(Y))
     expected = ranker(tol=1e-6).fit(X, Y, sample_weight=w).coef_
-    np.testing.assert_allclose(
-        ranker(tol=1e-6).fit(X, Y, sample_weight=unit * w).coef_, expected, rtol=1e-6, atol=1e-8
-    )
+    weighted = ranker(tol=1e-6).fit(X, Y, sample_weight=unit * w)
+    np.testing.assert_allclose(weighted.coef_, expected, rtol=1e-6, atol=1e-8)
 
 
 @pytest.mark.parametrize("ranker", PUSH_RANKERS)
@@ -122,9 +120,8 @@ def test_weights_travel_by_metadata_routing():
             return_estimator=True,
             error_score="raise",
         )
-        plain = cross_validate(
-            make_pipeline(StandardScaler(), PNormPush()), X, Y, cv=2, return_estimator=True
-        )
+        model = make_pipeline(StandardScaler(), PNormPush())
+        plain = cross_validate(model, X, Y, cv=2, return_estimator=True)
     assert not np.allclose(out["estimator"][0][-1].coef_, plain["estimator"][0][-1].coef_, rtol=1e-3)
 
 

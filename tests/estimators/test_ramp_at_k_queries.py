@@ -86,11 +86,3 @@ def test_a_path_of_queries_has_a_ranker_for_each_pair_of_parameters():
         coef = ranker.coef_
         expected = ranker.C * mean_ramp(ranker.k, y, qid, np.ones(len(y)), X @ coef) + 0.5 * coef @ coef
         assert ranker.objective_path_[-1] == pytest.approx(expected, rel=1e-6)
-
-
-def test_what_queries_need_is_said():
-    X, y, qid = lists()
-    with pytest.raises(ValueError, match="qid must hold one entry a row"):
-        RampAtK().fit(X, y, qid=qid[:-1])
-    with pytest.raises(ValueError, match="no two rows of one group have different grades"):
-        RampAtK().fit(X, y, qid=y)

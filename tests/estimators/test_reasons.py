@@ -108,13 +108,14 @@ def mixed(n=240):
     return X, y
 
 
+ENCODERS = [{"max_categories": 3, "handle_unknown": "infrequent_if_exist"}, {"drop": "first"}]
+
+
 @pytest.mark.parametrize(
     "last",
     [pushrank.PNormPush(alpha=0.1), pushrank.PushBoost(), LogisticRegression(), pushrank.InfinitePush(99.0)],
 )
-@pytest.mark.parametrize(
-    "encoder", [{"max_categories": 3, "handle_unknown": "infrequent_if_exist"}, {"drop": "first"}]
-)
+@pytest.mark.parametrize("encoder", ENCODERS)
 def test_what_a_pipeline_encodes_is_added_up_by_the_columns_that_it_was_given(last, encoder):
     X, y = mixed()
     numbers = make_pipeline(StandardScaler(), SimpleImputer(add_indicator=True))
@@ -141,12 +142,8 @@ def test_a_search_is_explained_by_what_it_chose():
 
 def test_reasons_name_what_raises_a_row_most_beyond_other_rows():
     X = pd.DataFrame({"amount": [4120.0, 0.0, 2.5, np.nan], "country": ["DE", "US", "DE", "US"]})
-    encoded = ColumnTransformer(
-        [
-            ("amount", SimpleImputer(strategy="constant", fill_value=0.0), ["amount"]),
-            ("c", OneHotEncoder(), ["country"]),
-        ]
-    )
+    amount = ("amount", SimpleImputer(fill_value=0.0, strategy="constant"), ["amount"])
+    encoded = ColumnTransformer([amount, ("c", OneHotEncoder(), ["country"])])
     model = make_pipeline(encoded, LogisticRegression()).fit(X, [1, 0, 1, 0])
     weights = dict(zip(("amount", "DE", "US"), model[-1].coef_[0], strict=True))
     amounts = weights["amount"] * X["amount"].fillna(0.0)

@@ -68,9 +68,8 @@ def test_any_estimator_is_chosen_as_by_hand(hidden):
     candidates = [*CANDIDATES, ("trees", HistGradientBoostingClassifier(), {"max_iter": [5]})]
     search = RankerSearchCV(candidates, fraction=0.1, cv=cv, selection="best").fit(X, y)
     results = search.cv_results_
-    assert [params["candidate"] for params in results["params"]] == ["logistic"] * 2 + ["stumps"] * 2 + [
-        "trees"
-    ]
+    names = ["logistic"] * 2 + ["stumps"] * 2 + ["trees"]
+    assert [params["candidate"] for params in results["params"]] == names
     by_name = {name: estimator for name, estimator, _ in candidates}
     for member, params in enumerate(results["params"]):
         alone = sklearn.clone(by_name[params["candidate"]])
@@ -117,14 +116,15 @@ def test_rounds_are_fitted_once_where_the_first_are_a_shorter_fit(hidden, early_
     booster = PushBoost(early_stopping=early_stopping, validation_fraction=0.3, random_state=0)
     fits = []
     fit = PushBoost.fit
-    monkeypatch.setattr(
-        PushBoost, "fit", lambda self, *args, **rest: fits.append(1) or fit(self, *args, **rest)
-    )
+
+    def counted(self, *args, **rest):
+        return fits.append(1) or fit(self, *args, **rest)
+
+    monkeypatch.setattr(PushBoost, "fit", counted)
     search = RankerSearchCV([("stumps", booster, {"n_estimators": [3, 9], "p": [1.0, 4.0]})], cv=2).fit(X, y)
     assert len(fits) == (2 * 2 * 2 if early_stopping else 2 * 2) + 1
-    for params, score in zip(
-        search.cv_results_["params"], search.cv_results_["split0_test_score"], strict=True
-    ):
+    results = search.cv_results_["params"], search.cv_results_["split0_test_score"]
+    for params, score in zip(*results, strict=True):
         alone = sklearn.clone(booster).set_params(n_estimators=params["n_estimators"], p=params["p"])
         train, test = next(iter(StratifiedKFold(2).split(X, y)))
         scores = alone.fit(X[train], y[train]).decision_function(X[test])
@@ -146,9 +146,8 @@ def test_held_out_scores_are_kept_on_request(hidden):
 def test_frames_reach_pipelines_as_they_come():
     rng = np.random.default_rng(0)
     y = rng.random(120) < 0.3
-    frame = pd.DataFrame(
-        {"colour": np.where(y, "red", rng.choice(["red", "blue"], 120)), "size": y + rng.random(120)}
-    )
+    colour = np.where(y, "red", rng.choice(["red", "blue"], 120))
+    frame = pd.DataFrame({"colour": colour, "size": y + rng.random(120)})
     encoder = make_column_transformer((OneHotEncoder(), ["colour"]), remainder="passthrough")
     candidates = [("encoded", make_pipeline(encoder, LogisticRegression()), {})]
     search = RankerSearchCV(candidates, cv=2).fit(frame, y)
@@ -179,9 +178,8 @@ def test_weights_and_groups_reach_members_and_splitter(hidden):
     with pytest.raises(TypeError, match="KNeighborsClassifier takes no sample_weight"):
         RankerSearchCV([("near", KNeighborsClassifier(), {})]).fit(X, y, weights)
     with sklearn.config_context(enable_metadata_routing=True):
-        asking = make_pipeline(
-            FunctionTransformer(), LogisticRegression().set_fit_request(sample_weight=True)
-        )
+        linear = LogisticRegression().set_fit_request(sample_weight=True)
+        asking = make_pipeline(FunctionTransformer(), linear)
         routed = RankerSearchCV([("logistic", asking, {})], cv=folds, fraction=0.1).fit(X, y, weights)
     np.testing.assert_array_equal(routed.decision_function(X), weighted.decision_function(X))
 

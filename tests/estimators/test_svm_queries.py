@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from combinations import by_day
-from pushrank import SVMMAP, InfinitePush, StructSVM
+from pushrank import SVMMAP, InfinitePush, RampAtK, StructSVM, TrimmedPush
 from pushrank.metrics import average_precision
 from pushrank.objectives import PartialAUC, PrecisionAtK, PushObjective
 from pushrank.objectives.average_precision import average_precision_hinge
@@ -142,11 +142,12 @@ def test_queries_are_ranked_better_than_as_one_list():
         assert found[1] > found[0]
 
 
-def test_what_queries_need_is_said():
+@pytest.mark.parametrize("ranker", [SVMMAP(), StructSVM(), RampAtK(), TrimmedPush()])
+def test_what_queries_need_is_said(ranker):
     X, y, _ = lists()
     with pytest.raises(ValueError, match="no two rows of one group have different grades"):
-        SVMMAP().fit(X, y, qid=y)
+        ranker.fit(X, y, qid=y)
     with pytest.raises(ValueError, match="qid must hold one entry a row"):
-        StructSVM().fit(X, y, qid=[0, 1])
+        ranker.fit(X, y, qid=[0, 1])
     with pytest.raises(ValueError, match="query groups take cutting planes"):
         InfinitePush(solver="interior-point").fit(X, y, qid=np.zeros(len(y)))

@@ -55,9 +55,8 @@ def test_a_budget_is_the_same_share_of_every_fold():
     X, y = make_hidden_positives(600, random_state=3, return_X_y=True)
     options = {"candidates": ["logistic-regression"], "cv": 3}
     counted, shared = TopRankerCV(60, **options).fit(X, y), TopRankerCV(fraction=0.1, **options).fit(X, y)
-    np.testing.assert_array_equal(
-        counted.cv_results_["mean_test_score"], shared.cv_results_["mean_test_score"]
-    )
+    found, expected = (search.cv_results_["mean_test_score"] for search in (counted, shared))
+    np.testing.assert_array_equal(found, expected)
     by_positives = TopRankerCV(fraction_of_positives=60 / y.sum(), **options).fit(X, y)
     np.testing.assert_allclose(
         by_positives.cv_results_["mean_test_score"], shared.cv_results_["mean_test_score"], atol=0.05

@@ -1,5 +1,7 @@
 """The papers' pseudo-code, step by step in NumPy and pair by pair, against the estimators that run it."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize, minimize_scalar
@@ -79,9 +81,8 @@ def test_ranksvm_by_figure_3(weighted):
     better, worse = np.nonzero(y[:, None] > y)
     weights = sample_weight[better] * sample_weight[worse]
     upper = C * weights / weights.sum()
-    w, Q, _ = gradient_projection(
-        X[better] - X[worse], upper / 1000, lambda a: np.clip(a, 0, upper), 0.02, t_max
-    )
+    onto = partial(np.clip, a_min=0, a_max=upper)
+    w, Q, _ = gradient_projection(X[better] - X[worse], upper / 1000, onto, 0.02, t_max)
     printed = by_pairs(RankSVM(C, loss="hinge"), X, y, 0.02, t_max, sample_weight)
     np.testing.assert_allclose(printed.coef_, w, rtol=1e-9)
     assert printed.dual_objective_ == pytest.approx(-Q, rel=1e-9)
@@ -118,9 +119,8 @@ def test_coordinate_ascent_on_the_smooth_margin():
         j = np.argmax(np.where((edges > 0) | (weights > 0), np.abs(edges), 0))
         if weights.any() and smooth_margin(weights) > 0:
             along = lambda step, j=j: -smooth_margin(weights + step * np.eye(len(weights))[j])  # noqa: E731
-            step = minimize_scalar(
-                along, bounds=(-weights[j], 20), method="bounded", options={"xatol": 1e-10}
-            ).x
+            options = {"bounds": (-weights[j], 20), "method": "bounded", "options": {"xatol": 1e-10}}
+            step = minimize_scalar(along, **options).x
         else:
             step = max(np.log(d[M[:, j] > 0].sum() / d[M[:, j] < 0].sum()) / 2, -weights[j])
         weights[j] += step

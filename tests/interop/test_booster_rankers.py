@@ -41,10 +41,7 @@ COUNTS = [f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense"
 @pytest.mark.filterwarnings("ignore:.* the later of two texts:UserWarning")
 @pytest.mark.parametrize(
     ("ranker", "failing", "left_out"),
-    [
-        (LGBM, COUNTS, [GRADES]),
-        (clone(XGB).set_params(min_child_weight=0), [], [GRADES]),
-    ],
+    [(LGBM, COUNTS, [GRADES]), (clone(XGB).set_params(min_child_weight=0), [], [GRADES])],
 )
 def test_contract(ranker, failing, left_out):
     check_contract(ranker, failing, left_out)
@@ -113,9 +110,8 @@ def test_a_ranker_is_what_the_library_trains(data):
     params = {"objective": push, "verbosity": -1, "num_leaves": 7, "num_threads": 1, "deterministic": True}
     booster = lightgbm.train(params, lightgbm.Dataset(X, y), 5)
     ranker = clone(LGBM).fit(X, y)
-    np.testing.assert_allclose(
-        ranker.decision_function(X) + ranker.threshold_, booster.predict(X), rtol=1e-12
-    )
+    scores = ranker.decision_function(X) + ranker.threshold_
+    np.testing.assert_allclose(scores, booster.predict(X), rtol=1e-12)
 
 
 def test_a_device_is_passed_on_to_xgboost(monkeypatch, data):
@@ -194,9 +190,7 @@ def test_frames_with_categories_and_gaps(ranker, table):
     with pytest.raises(ValueError, match="feature names"):
         fit.decision_function(X.rename(columns={"kind": "sort"}))
     for odd in (X["kind"].astype(str), pd.Timestamp(0) + pd.to_timedelta(X["number"])):
-        with pytest.raises(
-            ValueError, match=r"(column 'odd' holds .*: make it a category|days since a date)"
-        ):
+        with pytest.raises(ValueError, match=r"(column 'odd' holds .*it a category|days since a date)"):
             clone(ranker).fit(X.assign(odd=odd), y)
     with pytest.raises(ValueError, match=r"column 'kind' holds .*: make it a category"):
         fit.decision_function(X.assign(kind=X["kind"].astype(str)))
@@ -207,9 +201,8 @@ def test_frames_with_categories_and_gaps(ranker, table):
     with pytest.warns(UserWarning, match="does not have valid feature names"):
         scores = fit.decision_function(numbers.to_numpy())
     np.testing.assert_array_equal(scores, fit.decision_function(numbers))
-    pipeline = make_pipeline(
-        make_column_transformer((OneHotEncoder(), ["kind"]), remainder="passthrough"), clone(ranker)
-    )
+    columns = make_column_transformer((OneHotEncoder(), ["kind"]), remainder="passthrough")
+    pipeline = make_pipeline(columns, clone(ranker))
     search = GridSearchCV(pipeline, {f"{type(ranker).__name__.lower()}__p": [1.0, "binary"]}, cv=2)
     assert search.fit(X, y).best_score_ > 0.9
     calibrated = CalibratedClassifierCV(pipeline, cv=2).fit(X, y)

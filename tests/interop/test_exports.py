@@ -46,9 +46,8 @@ TEXT, GRADES = np.where(Y, "yes", "no"), Y.astype(int) + (X[:, 0] > 0.9)
 GAPS = np.where(RNG.random(X.shape) < 0.2, np.nan, X)
 CODES = np.column_stack([X[:, :2], np.where(X[:, 2] > 1.5, np.nan, np.abs(np.round(X[:, 2] * 2)))])
 BY_CODE = Stumps(categorical_features=[2], max_bins=4)
-STACK = StackingRanker(
-    [("line", PNormPush()), ("stumps", PushBoost(n_estimators=2))], final_estimator="mean", cv=2
-)
+MEMBERS = [("line", PNormPush()), ("stumps", PushBoost(n_estimators=2))]
+STACK = StackingRanker(MEMBERS, final_estimator="mean", cv=2)
 CASES = {
     "linear": (make_pipeline(StandardScaler(), PNormPush()), X, TEXT),
     "grades": (make_pipeline(RobustScaler(), PNormPush()), X, GRADES),
@@ -153,9 +152,8 @@ def with_columns():
         SimpleImputer(strategy="constant", fill_value=0.0, add_indicator=True),
     )
     words = OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=3)
-    columns = make_column_transformer(
-        (words, ["job"]), (numbers, [NAME, "a"]), ("drop", ["b"]), sparse_threshold=0.0
-    )
+    steps = (words, ["job"]), (numbers, [NAME, "a"]), ("drop", ["b"])
+    columns = make_column_transformer(*steps, sparse_threshold=0.0)
     return make_pipeline(columns, PNormPush()).fit(frame, TEXT), frame
 
 
@@ -215,9 +213,8 @@ def test_files_of_pipelines(steps, tmp_path):
     if {"pushboost", "simpleimputer"} & set((model := make_pipeline(*steps)).named_steps):
         frame.insert(1, "empty", np.nan)
     file = exported(model.fit(frame, Y), tmp_path)
-    np.testing.assert_allclose(
-        file["decision_function"](frame.iloc[:, ::-1]), model.decision_function(frame), rtol=1e-12
-    )
+    scores = file["decision_function"](frame.iloc[:, ::-1])
+    np.testing.assert_allclose(scores, model.decision_function(frame), rtol=1e-12)
 
 
 def test_a_file_refuses_rows_that_the_ranker_refuses(tmp_path):

@@ -106,9 +106,8 @@ def test_any_pairs_give_the_rounds_of_two_classes(kind):
         runs.append([boosting_round(*run, 0.0) for _ in range(20)])
     for run in runs[1:]:
         assert [done.chosen for done in run] == [done.chosen for done in runs[0]]
-        np.testing.assert_allclose(
-            [done.step for done in run], [done.step for done in runs[0]], rtol=1e-8, atol=1e-12
-        )
+        steps, first = ([done.step for done in of] for of in (run, runs[0]))
+        np.testing.assert_allclose(steps, first, rtol=1e-8, atol=1e-12)
         np.testing.assert_allclose([done.edge for done in run], [done.edge for done in runs[0]], atol=1e-11)
 
 

@@ -70,9 +70,8 @@ class TestPrices:
         sums = np.exp(LOG_SUMS)
         p = getattr(price, "share", None)
         whole = isinstance(price, prices.Maximum | prices.LargestShare)
-        expected = (
-            oracle.price(type(price).__name__, p)(sums, WEIGHTS) if whole else WEIGHTS @ price.value(sums)
-        )
+        of_sums = oracle.price(type(price).__name__, p)
+        expected = of_sums(sums, WEIGHTS) if whole else WEIGHTS @ price.value(sums)
         assert price.total(LOG_SUMS, WEIGHTS, "raw").value == pytest.approx(expected)
 
     def test_log_scale_is_the_logarithm(self, price):

@@ -228,8 +228,7 @@ def test_scikit_learns_make_scorer_takes_every_metric(name):
         model = GaussianNB().set_fit_request(sample_weight=True)
         settings = {"cv": KFold(2), "error_score": "raise", "return_estimator": True}
         found = cross_validate(model, X, y, scoring=scorer, params=routed, **settings)
-    for (_, test), fitted, score in zip(
-        KFold(2).split(X), found["estimator"], found["test_score"], strict=True
-    ):
+    folds = KFold(2).split(X), found["estimator"], found["test_score"]
+    for (_, test), fitted, score in zip(*folds, strict=True):
         rows_of_fold = {key: column[test] for key, column in routed.items()}
         assert score == metric(y[test], fitted.predict_proba(X[test])[:, 1], **options, **rows_of_fold)

@@ -76,9 +76,8 @@ def test_gradient_and_hessian(loss, price, side, scale):
     value, gradient = objective.evaluate(y, 0.3 * scores, w)
     assert value == objective.value(y, 0.3 * scores, w)
     size = np.abs(gradient).max()
-    np.testing.assert_allclose(
-        gradient, numeric_gradient(objective, y, 0.3 * scores, w), atol=1e-6 * size, rtol=1e-4
-    )
+    slopes = numeric_gradient(objective, y, 0.3 * scores, w)
+    np.testing.assert_allclose(gradient, slopes, atol=1e-6 * size, rtol=1e-4)
     assert gradient.sum() == pytest.approx(0, abs=1e-9 * size)  # pairs ignore a constant
     direction = np.random.default_rng(2).normal(size=len(y))
     product = objective.hessian_vector_product(y, 0.3 * scores, direction, w)
@@ -156,9 +155,8 @@ def test_sorted_sums_are_blocked_sums(loss, spread):
         fast, slow = SortedSums(loss, s, t, w), BlockedSums(loss, s, t, w)
         np.testing.assert_allclose(np.exp(fast.log_sums), np.exp(slow.log_sums), rtol=1e-12, atol=1e-300)
         us, ut, z = rng.normal(size=9), rng.normal(size=13), rng.normal(size=13)
-        np.testing.assert_allclose(
-            fast.jacobian_product(us, ut), slow.jacobian_product(us, ut), rtol=1e-9, atol=1e-11
-        )
+        product = slow.jacobian_product(us, ut)
+        np.testing.assert_allclose(fast.jacobian_product(us, ut), product, rtol=1e-9, atol=1e-11)
         products = [(fast.adjoint_product(z), slow.adjoint_product(z))]
         if loss.twice_differentiable:
             products.append((fast.curvature_product(z, us, ut), slow.curvature_product(z, us, ut)))

@@ -14,13 +14,6 @@ from pushrank.metrics._sampling import contrasted
 from samples import tied_scores
 
 
-@pytest.fixture(scope="module")
-def rows():
-    rng = np.random.default_rng(0)
-    y = rng.random(80) < 0.3
-    return y, y + rng.normal(size=80), y + 2.0 * rng.normal(size=80)
-
-
 def test_groups_that_all_hold_positives_can_be_drawn(rows):
     y, a, _ = rows
     groups = np.empty(80, dtype=int)
@@ -43,9 +36,8 @@ def test_a_resample_of_fewer_rows_than_are_looked_at_is_looked_at_whole(rows):
     """One group holds half the rows, and most resamples without it fewer than the 70 of the list."""
     y, a, _ = rows
     groups = np.maximum(np.arange(80) - 40, 0)
-    found = metrics.confidence_interval(
-        y, a, "precision_at_k", k=70, groups=groups, n_resamples=50, random_state=0
-    )
+    options = {"k": 70, "groups": groups, "n_resamples": 50, "random_state": 0}
+    found = metrics.confidence_interval(y, a, "precision_at_k", **options)
     assert found.low < found.estimate < found.high
     with pytest.raises(ValueError, match="k=81 must lie between"):
         metrics.confidence_interval(y, a, "value_at_k", k=81, value=a, groups=groups)

@@ -18,13 +18,6 @@ from pushrank.metrics._sampling import influence_covariance
 from samples import tied_scores
 
 
-@pytest.fixture(scope="module")
-def rows():
-    rng = np.random.default_rng(0)
-    y = rng.random(80) < 0.3
-    return y, y + rng.normal(size=80), y + 2.0 * rng.normal(size=80)
-
-
 @pytest.mark.parametrize("method", ["bca", "bootstrap"])
 def test_copies_of_rows_that_are_named_as_groups_say_no_more_than_the_rows(rows, method):
     y, a, b = rows
@@ -139,9 +132,8 @@ def test_intervals_are_scipys(method):
     def difference(y, s):
         return s[y].mean() / s[~y].mean()
 
-    found = metrics.confidence_interval(
-        y, scores, difference, method=method, n_resamples=10_000, random_state=0
-    )
+    options = {"method": method, "n_resamples": 10_000, "random_state": 0}
+    found = metrics.confidence_interval(y, scores, difference, **options)
     reach = np.sqrt(25 / 24) * stats.t(24).ppf(0.975)
     expected = stats.bootstrap(
         (scores[y], scores[~y]),
@@ -304,10 +296,9 @@ def test_a_metric_that_no_resample_changes_has_no_interval_unless_it_is_a_propor
         found = metrics.confidence_interval(y, scores, name, n_resamples=20, random_state=0)
     assert np.isnan(found[:2]).all()
     assert found.estimate == pytest.approx(1.0)
+    other = np.where(y, -scores + 99, scores)
     with pytest.warns(UserWarning, match=f"{name} is 0 on every resample"):
-        found = metrics.compare(
-            y, scores, np.where(y, -scores + 99, scores), name, n_resamples=20, random_state=0
-        )
+        found = metrics.compare(y, scores, other, name, n_resamples=20, random_state=0)
     assert np.isnan([found.low, found.high]).all()
     assert found[2:] == (0.0, 1.0)
 
@@ -341,12 +332,10 @@ def test_parameters_of_the_measure_are_passed_on():
 
 
 def test_both_take_what_they_measure_in_one_order_with_one_default():
-    one, two = (
-        list(signature(f).parameters.values()) for f in (metrics.confidence_interval, metrics.compare)
-    )
-    assert [p.name for p in one] == [
-        p.name.replace("scores_a", "scores") for p in two if p.name != "scores_b"
-    ]
+    functions = metrics.confidence_interval, metrics.compare
+    one, two = (list(signature(function).parameters.values()) for function in functions)
+    names = [p.name.replace("scores_a", "scores") for p in two if p.name != "scores_b"]
+    assert [p.name for p in one] == names
     assert [p.default for p in one] == [p.default for p in two if p.name != "scores_b"]
     y, scores = tied_scores(np.random.default_rng(8))
     default = metrics.confidence_interval(y, scores, random_state=0)
@@ -381,9 +370,8 @@ def test_a_single_row_of_a_class_is_never_left_out(name):
     y, scores = np.arange(12) == 8, np.arange(12.0)
     metric = bind_metric(MEASURES[name])
     for labels in (y, ~y):
-        found = metrics.confidence_interval(
-            labels, scores, MEASURES[name], method="bca", n_resamples=50, random_state=0
-        )
+        options = {"method": "bca", "n_resamples": 50, "random_state": 0}
+        found = metrics.confidence_interval(labels, scores, MEASURES[name], **options)
         is_proportion = bool(metric.spec.error.trials(Ranking(labels, scores), **metric.parameters))
         assert np.isfinite(found.estimate)
         assert np.isfinite(found[:2]).all() == (found.standard_error > 0.0 or is_proportion)
@@ -398,9 +386,8 @@ def test_the_p_value_agrees_with_the_interval(n_positive, n_seeds):
     for method in ("bootstrap", "bca"):
         for seed in range(n_seeds):
             a, b = rng.normal(size=(2, 90)) + np.array([1.3, 0.8])[:, None] * y
-            found = metrics.compare(
-                y, a, b, "average_precision", method=method, n_resamples=500, random_state=seed
-            )
+            options = {"method": method, "n_resamples": 500, "random_state": seed}
+            found = metrics.compare(y, a, b, "average_precision", **options)
             if not 0.04 < found.p_value < 0.06:  # quantiles are read between resamples
                 assert (found.p_value < 0.05) == (found.low > 0 or found.high < 0)
 
@@ -426,9 +413,8 @@ def test_names_callables_and_partials_are_one():
     y, scores = tied_scores(np.random.default_rng(8), n=200)
     by_name = metrics.confidence_interval(y, scores, "auc", random_state=0)
     assert metrics.confidence_interval(y, scores, metrics.auc, random_state=0) == by_name
-    assert (
-        metrics.confidence_interval(y, scores, partial(metrics.auc, ties="half"), random_state=0) == by_name
-    )
+    half = partial(metrics.auc, ties="half")
+    assert metrics.confidence_interval(y, scores, half, random_state=0) == by_name
     labels = np.where(y, "bad", "good")
     assert metrics.confidence_interval(labels, scores, "auc", pos_label="bad", random_state=0) == by_name
 
@@ -453,6 +439,9 @@ def test_weights_of_one_change_the_numbers_of_the_rows_alone():
     assert weighted.standard_error == pytest.approx(plain.standard_error, rel=0.1)
 
 
+WEIGHTED = partial(partial(metrics.margin, sample_weight=np.ones(60)), norm=2.0)
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
@@ -465,23 +454,11 @@ def test_weights_of_one_change_the_numbers_of_the_rows_alone():
         ({"confidence_level": 1.0}, ValueError, "confidence_level must"),
         ({"confidence_level": "0.95"}, TypeError, "confidence_level must"),
         ({"n_resamples": 5}, ValueError, "n_resamples must"),
-        (
-            {"metric": partial(metrics.auc, pos_label=0)},
-            ValueError,
-            "sets pos_label, which is a parameter of confidence_interval",
-        ),
-        (
-            {"metric": partial(partial(metrics.margin, sample_weight=np.ones(60)), norm=2.0)},
-            ValueError,
-            "sets sample_weight, which is a parameter of confidence_interval",
-        ),
+        ({"metric": partial(metrics.auc, pos_label=0)}, ValueError, "sets pos_label, .* of confidence_int"),
+        ({"metric": WEIGHTED}, ValueError, "sets sample_weight, which is a parameter of confidence_interval"),
         ({"metric": partial(metrics.ndcg_at_k, qid=np.arange(60))}, ValueError, "with qid has no interval"),
         ({"metric": "ndcg_at_k", "qid": np.arange(60)}, ValueError, "ndcg_at_k with qid has no interval"),
-        (
-            {"metric": metrics.recall_at_k},
-            ValueError,
-            r"one of k \(rows\), .* got none of them",
-        ),
+        ({"metric": metrics.recall_at_k}, ValueError, r"one of k \(rows\), .* got none of them"),
         ({"metric": "height"}, ValueError, "metric='height' is not known"),
         ({"metric": metrics.height}, TypeError, r"one number for one ranking; height returned ndarray of sh"),
         ({"metric": partial(metrics.top_of_list)}, TypeError, "top_of_list returned dict"),

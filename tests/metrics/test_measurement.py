@@ -61,9 +61,8 @@ def test_every_figure_is_that_of_the_metric_its_interval_and_its_comparison(rows
             expected = metrics.confidence_interval(y, scores[model], by_name, **draws, **options)
             assert shown == pytest.approx(tuple(factor * number for number in expected), nan_ok=True)
         shown = found.differences["tied"][name]
-        expected = metrics.compare(
-            y, scores["tied"], scores["good"], by_name, confidence_level=0.975, **draws, **options
-        )
+        lists = y, scores["tied"], scores["good"]
+        expected = metrics.compare(*lists, by_name, confidence_level=0.975, **draws, **options)
         assert shown[:3] == pytest.approx(tuple(factor * number for number in expected[:3]))
         assert shown.p_value == pytest.approx(min(1.0, 2 * expected.p_value))  # of two comparisons
         assert found.differences["double"][name] == (0.0, 0.0, 0.0, 1.0)
@@ -98,9 +97,8 @@ def test_what_is_printed_says_who_is_better_and_whether_by_chance(rows):
 def test_without_intervals_there_are_none_but_differences(rows):
     y, scores, _ = rows
     found = metrics.measure(y, scores, k=30, confidence_level=None)
-    expected = 30 * (
-        metrics.precision_at_k(y, scores["tied"], 30) - metrics.precision_at_k(y, scores["good"], 30)
-    )
+    tied, good = (metrics.precision_at_k(y, scores[name], 30) for name in ("tied", "good"))
+    expected = 30 * (tied - good)
     assert found.differences["tied"]["hits"].difference == pytest.approx(expected)
     assert np.isnan(found.differences["tied"]["hits"].low)
     assert found.sentences() == [

@@ -11,13 +11,7 @@ from scipy.stats import beta, betabinom
 from combinations import by_day
 from pushrank import metrics
 from pushrank.metrics import Guaranteed
-from pushrank.metrics.promises.bounds import (
-    beta_binomial_cdf,
-    beta_binomial_chances,
-    edge_cells,
-    hits_bound,
-    order_statistic_floors,
-)
+from pushrank.metrics.promises import bounds
 
 
 def rows(n=400, share=0.1, seed=0):
@@ -30,7 +24,8 @@ def test_chances_far_from_the_mean_keep_their_digits():
     for n, a, b, low in ((30, 0.5, 60.5, 0), (30, 60.5, 0.5, 0), (1000, 3.0, 900.0, 10)):
         x = np.arange(low, n + 1)
         expected = np.exp(betabinom.logpmf(x, n, a, b))
-        np.testing.assert_allclose(beta_binomial_chances(low, n, n, a, b), expected, rtol=1e-9, atol=1e-280)
+        found = bounds.beta_binomial_chances(low, n, n, a, b)
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-280)
 
 
 @given(st.integers(1, 60), st.floats(0.5, 80.0), st.floats(0.5, 80.0), st.data())
@@ -38,22 +33,22 @@ def test_chances_are_those_of_the_beta_binomial(n, a, b, data):
     low = data.draw(st.integers(0, n))
     high = data.draw(st.integers(low, n))
     expected = betabinom.cdf(np.arange(low, high + 1), n, a, b)
-    found = [beta_binomial_cdf(x, n, a, b) for x in range(low, high + 1)]
+    found = [bounds.beta_binomial_cdf(x, n, a, b) for x in range(low, high + 1)]
     np.testing.assert_allclose(found, expected, atol=1e-10)
-    chances = beta_binomial_chances(low, high, n, a, b)
+    chances = bounds.beta_binomial_chances(low, high, n, a, b)
     np.testing.assert_allclose(chances, betabinom.pmf(np.arange(low, high + 1), n, a, b), atol=1e-10)
 
 
 @given(st.integers(1, 300), st.integers(1, 300), st.floats(1e-4, 0.5), st.data())
 def test_the_levels_over_the_edge_add_up_to_the_chance_of_failure(n, n_new, miss, data):
     k = data.draw(st.integers(1, n_new))
-    first, last, levels = edge_cells(n, n_new, k, miss)
+    first, last, levels = bounds.edge_cells(n, n_new, k, miss)
     if k == n_new:
         assert (first[0], last[0], levels[0]) == (n, n, miss)
         return
     if levels[0] == 0.0:
         # Nothing can be promised, and a cell without hits says so.
-        assert hits_bound(np.arange(n + 1), n, n_new, k, miss) == 0
+        assert bounds.hits_bound(np.arange(n + 1), n, n_new, k, miss) == 0
         return
     assert (first[1:] == last[:-1] + 1).all()
     inside = betabinom.pmf(np.arange(first[0], last[-1] + 1), n, k + 1, n_new - k)
@@ -66,30 +61,30 @@ def test_the_levels_over_the_edge_add_up_to_the_chance_of_failure(n, n_new, miss
 def test_no_sequence_of_labels_breaks_the_promise_more_often_than_it_may(n, n_new, miss):
     chosen = np.array([np.isin(np.arange(n + n_new), c) for c in combinations(range(n + n_new), n)])
     worst_alone, worst_together = 0.0, 0.0
-    bounds = {}
+    promised = {}
     for labels in product([0, 1], repeat=n + n_new):
         labels = np.array(labels)
         fails = np.zeros((len(chosen), n_new + 1), dtype=bool)
         for number, is_labelled in enumerate(chosen):
             path = tuple(np.append(0, np.cumsum(labels[is_labelled])))
-            if path not in bounds:
-                bounds[path] = [
-                    [hits_bound(np.array(path), n, n_new, k, of) for k in range(1, n_new + 1)]
+            if path not in promised:
+                promised[path] = [
+                    [bounds.hits_bound(np.array(path), n, n_new, k, of) for k in range(1, n_new + 1)]
                     for of in (miss, miss / n_new)
                 ]
             hits = np.cumsum(labels[~is_labelled])
-            fails[number, :-1] = hits < bounds[path][0]
-            fails[number, -1] = (hits < bounds[path][1]).any()
+            fails[number, :-1] = hits < promised[path][0]
+            fails[number, -1] = (hits < promised[path][1]).any()
         *alone, together = fails.mean(axis=0)
         worst_alone, worst_together = max(worst_alone, *alone), max(worst_together, together)
     assert worst_alone <= miss
     assert worst_together <= miss
-    assert any(any(found[0]) for found in bounds.values())
+    assert any(any(found[0]) for found in promised.values())
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 7])
 def test_floors_of_order_statistics_hold_together_as_often_as_they_must(n):
-    floors = order_statistic_floors(n, 0.2)[1:]
+    floors = bounds.order_statistic_floors(n, 0.2)[1:]
     # P(U_(i) >= l_i for all i) by the volumes of boxes: counts of points below each floor.
     edges = np.concatenate([[0.0], floors, [1.0]])
     chances = {0: 1.0}
@@ -111,7 +106,7 @@ def test_floors_of_order_statistics_hold_together_as_often_as_they_must(n):
 
 
 def test_floors_of_many_order_statistics_take_the_sum_of_the_chances():
-    floors = order_statistic_floors(3000, 0.05)
+    floors = bounds.order_statistic_floors(3000, 0.05)
     assert (np.diff(floors) >= 0.0).all()
     assert 0.0 < beta.cdf(floors[1], 1, 3000) < 0.05
 

@@ -7,11 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from pushrank import metrics
-from pushrank.metrics._proportions import (
-    clopper_pearson_interval,
-    difference_of_hits_interval,
-    wilson_interval,
-)
+from pushrank.metrics import _proportions as bounds
 
 COUNTS = st.tuples(st.integers(0, 12), st.integers(0, 12))
 
@@ -20,7 +16,7 @@ COUNTS = st.tuples(st.integers(0, 12), st.integers(0, 12))
 @pytest.mark.parametrize("confidence", [0.5, 0.95])
 def test_interval_is_wilsons(confidence):
     hits, rows = np.array([0, 1, 7, 10]), np.array([10, 10, 10, 10])
-    low, high = wilson_interval(hits.astype(float), rows.astype(float), confidence)
+    low, high = bounds.wilson_interval(hits.astype(float), rows.astype(float), confidence)
     for place, (found, of) in enumerate(zip(hits, rows, strict=True)):
         expected = binomtest(int(found), int(of)).proportion_ci(confidence, method="wilson")
         assert (low[place], high[place]) == pytest.approx((expected.low, expected.high), abs=1e-12)
@@ -29,16 +25,17 @@ def test_interval_is_wilsons(confidence):
 @given(COUNTS, COUNTS, st.floats(0.001, 0.4))
 def test_an_interval_of_hits_holds_the_difference_within_its_range(hits, misses, miss):
     (a, b), rows = hits, [max(float(n + m), 1.0) for n, m in zip(hits, misses, strict=True)]
-    low, high = difference_of_hits_interval((a, b), (rows[0], rows[1]), miss)
+    low, high = bounds.difference_of_hits_interval((a, b), (rows[0], rows[1]), miss)
     assert -rows[1] <= low <= a - b <= high <= rows[0]
-    assert difference_of_hits_interval((b, a), (rows[1], rows[0]), miss) == pytest.approx((-high, -low))
-    wider = difference_of_hits_interval((a, b), (rows[0], rows[1]), miss / 2.0)
+    turned = bounds.difference_of_hits_interval((b, a), (rows[1], rows[0]), miss)
+    assert turned == pytest.approx((-high, -low))
+    wider = bounds.difference_of_hits_interval((a, b), (rows[0], rows[1]), miss / 2.0)
     assert wider[0] <= low + 1e-9
     assert wider[1] >= high - 1e-9
 
 
 def test_where_no_hit_is_seen_the_bound_is_that_of_none_in_so_many():
-    low, high = difference_of_hits_interval((0.0, 0.0), (20.0, 20.0), 0.05)
+    low, high = bounds.difference_of_hits_interval((0.0, 0.0), (20.0, 20.0), 0.05)
     # None of 40 is seen with a chance of 5 % if a row is a hit with this one.
     assert (1.0 - high / 40.0) ** 40 == pytest.approx(0.05)
     assert low == -high
@@ -67,9 +64,8 @@ def test_the_more_alike_two_lists_are_the_narrower_is_their_difference():
     assert widths[0] == 0.0
     assert widths == sorted(widths)
     assert widths[-1] < 3.0
-    [differences] = metrics.measure(
-        *lists(3)[:1], dict(zip("ab", lists(3)[1:], strict=True)), k=100
-    ).differences.values()
+    y, *scores = lists(3)
+    [differences] = metrics.measure(y, dict(zip("ab", scores, strict=True)), k=100).differences.values()
     assert differences["hits"].high < 3.0
     assert differences["recall"].high == pytest.approx(differences["hits"].high / 32)
 
@@ -93,10 +89,10 @@ def test_groups_and_weights_count_by_their_effective_number():
     assert weighted[:3] == pytest.approx(alone[:3])
 
 
-@given(
-    st.lists(st.tuples(st.booleans(), st.integers(0, 4), st.integers(0, 4)), min_size=6, max_size=30),
-    st.data(),
-)
+ROWS = st.tuples(st.booleans(), st.integers(0, 4), st.integers(0, 4))
+
+
+@given(st.lists(ROWS, min_size=6, max_size=30), st.data())
 def test_no_difference_of_hits_leaves_what_is_possible(rows, data):
     y, first, second = (np.array(column) for column in zip(*rows, strict=True))
     if len(set(y)) < 2:
@@ -121,19 +117,18 @@ def test_intervals_of_lists_that_are_nearly_equal_hold_the_mean_difference(noise
         y = rng.random(1000) < 0.05
         scores = rng.normal(size=1000) + 2.5 * y
         first, second = (scores + noise * rng.normal(size=1000) + g * noise * y for g in (gain, 0.0))
-        found.append(
-            metrics.compare(y, first, second, "precision_at_k", k=60, n_resamples=200, random_state=0)
-        )
+        options = {"k": 60, "n_resamples": 200, "random_state": 0}
+        found.append(metrics.compare(y, first, second, "precision_at_k", **options))
     low, high, difference, _ = np.array(found).T
     mean = 0.0 if gain == 0.0 else difference.mean()
     assert np.mean((low <= mean + 1e-12) & (mean - 1e-12 <= high)) >= 0.93
 
 
 def test_intervals_at_all_hits_end_at_one():
-    low, high = wilson_interval(np.array([10.0]), np.array([10.0]), 0.95)
+    low, high = bounds.wilson_interval(np.array([10.0]), np.array([10.0]), 0.95)
     assert (round(float(low[0]), 4), round(float(high[0]), 4)) == (0.7225, 1.0)
-    low, high = clopper_pearson_interval(10, 10, 0.025)
+    low, high = bounds.clopper_pearson_interval(10, 10, 0.025)
     assert (round(float(low), 4), float(high)) == (0.6915, 1.0)
-    assert difference_of_hits_interval((0.0, 0.0), (1.0, 1.0), 0.05) == (-1.0, 1.0)
-    low, high = difference_of_hits_interval((4.0, 0.0), (20.0, 20.0), 0.05)
+    assert bounds.difference_of_hits_interval((0.0, 0.0), (1.0, 1.0), 0.05) == (-1.0, 1.0)
+    low, high = bounds.difference_of_hits_interval((4.0, 0.0), (20.0, 20.0), 0.05)
     assert (round(low, 2), round(high, 2)) == (-0.41, 8.73)

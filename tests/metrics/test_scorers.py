@@ -143,9 +143,8 @@ def test_scorers_of_query_lists_are_routed_their_queries():
     ):
         scorer = getattr(metrics.scorers, name)
         with sklearn.config_context(enable_metadata_routing=True):
-            found = cross_val_score(
-                model, X, 1 - y, scoring=scorer, cv=folds, params={"qid": qid, "groups": qid}
-            )
+            options = {"cv": folds, "params": {"qid": qid, "groups": qid}}
+            found = cross_val_score(model, X, 1 - y, scoring=scorer, **options)
         assert found[0] == pytest.approx(measure(1 - y[test], -scores, qid=qid[test]))
 
 

@@ -34,9 +34,8 @@ MODELS = {"logistic": LogisticRegression(), "bayes": GaussianNB(), "push": IRPus
 def test_models_with_scores_or_probabilities_are_measured_on_the_same_parts():
     X, y = rows()
     called = []
-    comparison = compare_rankers(
-        MODELS, X, y, budget=30, n_repeats=2, random_state=0, callback=lambda: called.append(0)
-    )
+    options = {"budget": 30, "n_repeats": 2, "random_state": 0}
+    comparison = compare_rankers(MODELS, X, y, **options, callback=lambda: called.append(0))
     assert comparison.baseline_ == "logistic"
     assert len(called) == 3 * 10
     for model, measures in comparison.measures.items():
@@ -299,11 +298,9 @@ def test_processes_change_nothing_but_the_time():
     models["alone"] = make_pipeline(StandardScaler(), LogisticRegression())
     called = []
     options = {"budget": 40, "scoring": "roc_auc", "nested": True, "together": ["push", "alone"], "cv": 3}
+    options["callback"] = lambda: called.append(0)
     alone, together = (
-        compare_rankers(
-            models, X, y, random_state=0, n_jobs=n_jobs, callback=lambda: called.append(0), **options
-        )
-        for n_jobs in (None, 2)
+        compare_rankers(models, X, y, random_state=0, n_jobs=n_jobs, **options) for n_jobs in (None, 2)
     )
     # Three models, all of them together and the choice among them.
     assert len(called) == 2 * 5 * 3

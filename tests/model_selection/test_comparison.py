@@ -78,9 +78,8 @@ def test_candidates_and_equals_are_named_simplest_first():
     assert comparison.equal_for_your_purposes_ == ["forest"]
     comparison = replace(comparison, indifference=0.2)
     assert comparison.equal_for_your_purposes_ == ["linear", "forest"]
-    assert (
-        "Equal for your purposes: linear or forest, of which linear is the simplest." in comparison.verdict()
-    )
+    equal = "Equal for your purposes: linear or forest, of which linear is the simplest."
+    assert equal in comparison.verdict()
     assert comparison.summary()["may_be_best"] == ["linear", "forest"]
 
 

@@ -77,9 +77,8 @@ def test_hits_and_their_weight_are_those_of_each_day_by_itself(stream):
 def test_of_two_models_the_intervals_are_those_of_measuring_by_day(stream, compared):
     held_out = compared.folds >= 0
     scores = {model: scores[held_out] for model, scores in compared.scores.items()}
-    expected = metrics.measure_periods(
-        stream.target[held_out], scores, budget=Budget(4), time=stream.time[held_out]
-    )
+    rows = stream.target[held_out], scores
+    expected = metrics.measure_periods(*rows, budget=Budget(4), time=stream.time[held_out])
     [gap] = expected.differences.values()
     found = compared.difference("push", "logistic")
     assert found.mean == pytest.approx(gap.difference)
@@ -134,9 +133,8 @@ def test_choices_are_made_for_the_budget_a_day(stream):
 
 def test_batches_may_have_names(stream):
     names = np.array([f"team {number // 5:02d}" for number in stream.day])
-    comparison = compare_rankers(
-        MODELS, stream.data, stream.target, budget=Budget(4, "batch"), cv=3, time=names
-    )
+    options = {"budget": Budget(4, "batch"), "cv": 3, "time": names}
+    comparison = compare_rankers(MODELS, stream.data, stream.target, **options)
     assert comparison.days.budget.per == "batch"
     assert len(comparison.days.sizes) == len(np.unique(names[comparison.folds >= 0]))
 

@@ -155,9 +155,8 @@ def test_identical_models_do_not_differ_at_all():
 
 def test_repetitions_narrow_intervals_and_the_seed_repeats_them():
     X, y = sample(1)
-    once, again, often = (
-        compare_rankers(TWO, X, y, budget=60, n_repeats=n, random_state=0) for n in (1, 1, 10)
-    )
+    options = {"budget": 60, "random_state": 0}
+    once, again, often = (compare_rankers(TWO, X, y, n_repeats=n, **options) for n in (1, 1, 10))
     assert once.summary() == again.summary()
     for measure in MEASURES:
         assert often.errors[measure].differences[0, 1] < once.errors[measure].differences[0, 1]

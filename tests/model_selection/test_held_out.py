@@ -175,9 +175,8 @@ def test_held_out_scores_promise_nothing():
 def test_rows_kept_from_all_fits_promise_hits(by_time):
     X, y = data(2000)
     times = np.random.default_rng(1).permutation(2000) if by_time else None
-    held_out = fit_held_out(
-        MODELS, X, y, budget=200, cv=3, time=times, random_state=0, guarantee_fraction=0.25
-    )
+    options = {"cv": 3, "time": times, "random_state": 0, "guarantee_fraction": 0.25}
+    held_out = fit_held_out(MODELS, X, y, budget=200, **options)
     kept = held_out.kept
     assert (len(kept.y), len(held_out.plan.rows.y), held_out.plan.budget) == (500, 1500, 150)
     if by_time:
@@ -229,9 +228,8 @@ def test_what_is_asked_wrongly_is_said():
             held_out.stack(names)
     with pytest.raises(ValueError, match="calibration must be one of"):
         held_out.stack(calibration="platt")
-    daily = fit_held_out(
-        MODELS, X, y, time=np.arange(160) // 8, cv=3, budget=Budget(2, "batch"), random_state=0
-    )
+    options = {"time": np.arange(160) // 8, "cv": 3, "random_state": 0}
+    daily = fit_held_out(MODELS, X, y, budget=Budget(2, "batch"), **options)
     with pytest.raises(ValueError, match="AlertThreshold"):
         daily.threshold()
     assert daily.threshold("bayes", metrics.AtBudget(fraction=0.1)).n_rows == pytest.approx(

@@ -127,9 +127,8 @@ def test_a_frame_says_its_times_itself():
     by_index = pd.DataFrame(X, index=pd.DatetimeIndex(time))
     by_column = pd.DataFrame(X).assign(seen=time)
     for frame in (by_index, by_column):
-        for (train, test), (a, b) in zip(
-            TimeSplit(3).split(frame), TimeSplit(3).split(X, time=time), strict=True
-        ):
+        splits = TimeSplit(3).split(frame), TimeSplit(3).split(X, time=time)
+        for (train, test), (a, b) in zip(*splits, strict=True):
             assert (train.tolist(), test.tolist()) == (a.tolist(), b.tolist())
     scores = cross_validate(LogisticRegression(), by_index, y, cv=TimeSplit(3))["test_score"]
     assert len(scores) == 3
@@ -213,9 +212,8 @@ def test_searches_choose_by_parts_in_the_order_of_time(name):
     search = SEARCHES[name]
     by_time = type(search)(**search.get_params(deep=False)).fit(X, y, time=time)
     by_parts = type(search)(**search.get_params(deep=False) | {"cv": parts}).fit(X, y)
-    np.testing.assert_array_equal(
-        by_time.cv_results_["split4_test_score"], by_parts.cv_results_["split4_test_score"]
-    )
+    found, expected = (search.cv_results_["split4_test_score"] for search in (by_time, by_parts))
+    np.testing.assert_array_equal(found, expected)
     with pytest.raises(ValueError, match="time needs cv as a number or a splitter such as TimeSplit"):
         type(search)(**search.get_params(deep=False) | {"cv": StratifiedKFold()}).fit(X, y, time=time)
     with config_context(enable_metadata_routing=True):

@@ -34,9 +34,8 @@ def test_many_rows_are_not_nested_and_cost_no_fit(many):
     for model in MODELS:
         for measure, values in alone.measures[model].items():
             np.testing.assert_array_equal(comparison.measures[model][measure], values)
-            assert comparison.standard_error(model, measure) == pytest.approx(
-                alone.standard_error(model, measure)
-            )
+            error = alone.standard_error(model, measure)
+            assert comparison.standard_error(model, measure) == pytest.approx(error)
     assert comparison.simplicity[TOGETHER_NOT_NESTED] == 4
     assert comparison.mean(TOGETHER_NOT_NESTED, "AUC") > max(comparison.mean(m, "AUC") for m in MODELS) - 0.01
     assert 0.0 < comparison.standard_error(TOGETHER_NOT_NESTED, "AUC") < 0.05
@@ -73,9 +72,8 @@ def test_weights_of_a_part_do_not_come_from_its_labels_nor_from_later_ones(by_ti
         changed = y.copy()
         unseen = np.concatenate(parts[number:]) if by_time else part
         changed[unseen] = rng.permutation(y[unseen])
-        again = combine_apart(
-            ranker, OutOfFold(scores, parts, by_time), two_class_target(ranker, changed, None)
-        )
+        held_out = OutOfFold(scores, parts, by_time)
+        again = combine_apart(ranker, held_out, two_class_target(ranker, changed, None))
         if found[number].final == again[number].final:
             np.testing.assert_allclose(again[number].weights, found[number].weights)
     if by_time:

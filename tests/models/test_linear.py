@@ -10,6 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from pushrank import PNormPush
 from pushrank.models import LinearModel
+from samples import covariance_within, variances_within
 
 pytestmark = pytest.mark.fast
 
@@ -23,14 +24,6 @@ LAYOUTS = {
     "csr array": sp.csr_array,
     "csc": sp.csc_matrix,
 }
-
-
-def variances_within(model, factors, class_codes):
-    return model.class_moments(factors, class_codes).variances
-
-
-def covariance_within(model, factors, class_codes):
-    return model.class_moments(factors, class_codes, columns=False, whole=True).covariance
 
 
 @pytest.fixture(params=[(40, 6), (30_000, 40)], ids=["one chunk", "many chunks"])
@@ -138,6 +131,5 @@ def test_the_covariance_of_many_columns_is_that_of_few(layout):
     wide, few = LAYOUTS[layout](X), LinearModel(np.ascontiguousarray(X[:, 200:250]))
     covariance = covariance_within(LinearModel(wide), factors, class_codes)
     np.testing.assert_array_equal(covariance, covariance.T)
-    np.testing.assert_allclose(
-        covariance[200:250, 200:250], covariance_within(few, factors, class_codes), atol=1e-12
-    )
+    alone = covariance_within(few, factors, class_codes)
+    np.testing.assert_allclose(covariance[200:250, 200:250], alone, atol=1e-12)

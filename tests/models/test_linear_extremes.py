@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from pushrank.models import LinearModel
+from samples import covariance_within, variances_within
 
 LAYOUTS = {
     "C": np.ascontiguousarray,
@@ -17,14 +18,6 @@ LAYOUTS = {
     "csr": sp.csr_array,
     "csc": sp.csc_array,
 }
-
-
-def variances_within(model, factors, class_codes):
-    return model.class_moments(factors, class_codes).variances
-
-
-def covariance_within(model, factors, class_codes):
-    return model.class_moments(factors, class_codes, columns=False, whole=True).covariance
 
 
 def example(n=50, d=4, seed=0):
@@ -119,10 +112,7 @@ def test_single_precision_is_added_up_in_double(layout):
     np.testing.assert_allclose(scores - scores[0], expected_scores - expected_scores[0], atol=1e-9)
 
 
-@pytest.mark.parametrize(
-    "layout",
-    ["C", "F", "csr", "csc"],
-)
+@pytest.mark.parametrize("layout", ["C", "F", "csr", "csc"])
 def test_squares_of_large_single_precision_do_not_overflow(layout):
     X, factors, class_codes = example()
     large = (X * 1e20).astype(np.float32)
@@ -132,17 +122,13 @@ def test_squares_of_large_single_precision_do_not_overflow(layout):
         np.testing.assert_allclose(variances_within(model, factors, class_codes), expected, rtol=1e-6)
 
 
-@pytest.mark.parametrize(
-    "fmt",
-    ["csr", "csc"],
-)
+@pytest.mark.parametrize("fmt", ["csr", "csc"])
 def test_repeated_entries_of_a_sparse_matrix_add_up(fmt):
     X, factors, class_codes = example()
     plain = sp.csr_array(X).asformat(fmt)
     # every entry stored as two halves
-    halves = type(plain)(
-        (np.repeat(plain.data / 2, 2), np.repeat(plain.indices, 2), plain.indptr * 2), shape=X.shape
-    )
+    parts = np.repeat(plain.data / 2, 2), np.repeat(plain.indices, 2), plain.indptr * 2
+    halves = type(plain)(parts, shape=X.shape)
     np.testing.assert_allclose(LinearModel(halves).scores(np.ones(4)), X.sum(axis=1), atol=1e-14)
     np.testing.assert_allclose(
         variances_within(LinearModel(halves), factors, class_codes),
@@ -166,11 +152,10 @@ def test_weights_that_vanish_are_not_blamed_on_the_column():
     assert variances_within(LinearModel(X), factors, class_codes)[0] == 0.0
 
 
-@given(
-    data=st.data(),
-    layout=st.sampled_from(sorted(LAYOUTS)),
-    shape=st.tuples(st.integers(1, 40), st.integers(1, 6)),
-)
+SHAPES = st.tuples(st.integers(1, 40), st.integers(1, 6))
+
+
+@given(data=st.data(), layout=st.sampled_from(sorted(LAYOUTS)), shape=SHAPES)
 def test_scores_and_sums_are_those_of_numpy(data, layout, shape):
     # eighths of small integers: every sum below is exact, whatever its order
     eighths = st.integers(-64, 64).map(lambda k: k / 8)
@@ -187,9 +172,8 @@ def test_scores_and_sums_are_those_of_numpy(data, layout, shape):
         sums = model.class_sums(factors, class_codes, squared)
         if layout in ("csr", "csc"):
             terms = (X - reference) ** 2 if squared else X - reference
-            np.testing.assert_array_equal(
-                sums, [factors[class_codes == g] @ terms[class_codes == g] for g in (0, 1)]
-            )
+            expected = [factors[class_codes == g] @ terms[class_codes == g] for g in (0, 1)]
+            np.testing.assert_array_equal(sums, expected)
     centred = factors - factors.mean()
     np.testing.assert_allclose(model.rmatvec(centred), X.T @ centred, atol=1e-9)
 

@@ -60,9 +60,8 @@ def test_few_rows_stand_for_all(loss, price, side, spread, accuracy):
             assert found.euler_derivative == pytest.approx(expected.euler_derivative, rel=2.0 * accuracy)
             for name in ("gradient", "diagonal", "majoriser"):
                 for few, all_rows in zip(getattr(found, name)(), getattr(expected, name)(), strict=True):
-                    np.testing.assert_allclose(
-                        few, all_rows, rtol=4.0 * accuracy, atol=1e-11 * np.abs(all_rows).max()
-                    )
+                    atol = 1e-11 * np.abs(all_rows).max()
+                    np.testing.assert_allclose(few, all_rows, rtol=4.0 * accuracy, atol=atol)
 
 
 @pytest.mark.parametrize("price", [Power(1.0), Power(4.0)], ids=repr)
@@ -77,9 +76,8 @@ def test_many_kinks_make_a_slope(price):
     assert found.value == pytest.approx(expected.value, rel=1e-9)
     for name, tolerance in (("gradient", 1e-5), ("majoriser", 0.02)):
         for few, all_rows in zip(getattr(found, name)(), getattr(expected, name)(), strict=True):
-            np.testing.assert_allclose(
-                few, all_rows, rtol=tolerance, atol=tolerance * np.abs(all_rows).mean()
-            )
+            atol = tolerance * np.abs(all_rows).mean()
+            np.testing.assert_allclose(few, all_rows, rtol=tolerance, atol=atol)
 
 
 def test_few_kinks_make_none():
@@ -114,9 +112,8 @@ def test_scores_that_are_no_numbers_or_lie_anywhere():
     assert objective.evaluation(sample, 1e300 * np.ones(300)).value == pytest.approx(expected, rel=1e-9)
     scores[3] = np.nan
     with np.errstate(invalid="ignore"):
-        assert np.isnan(
-            PushObjective(price=Power(4.0), scale="log").evaluation_within(sample, scores, 1e-7).value
-        )
+        objective = PushObjective(price=Power(4.0), scale="log")
+        assert np.isnan(objective.evaluation_within(sample, scores, 1e-7).value)
 
 
 def test_hessian_products_are_those_of_all_rows():

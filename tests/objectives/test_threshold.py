@@ -91,9 +91,8 @@ def test_weights_are_copies_and_zero_is_removal(of, beta, loss, k):
     for seed in range(5):
         y, scores, w = sample(seed, ties=True)
         copies = np.repeat(np.arange(len(y)), w.astype(int))
-        assert objective.value(y, scores, w) == pytest.approx(
-            objective.value(y[copies], scores[copies]), rel=1e-12
-        )
+        copied = objective.value(y[copies], scores[copies])
+        assert objective.value(y, scores, w) == pytest.approx(copied, rel=1e-12)
         longer = np.append(scores, 99.0), np.append(y, False), np.append(w, 0.0)
         value, slope = objective.evaluate(longer[1], longer[0], longer[2])
         assert value == pytest.approx(objective.value(y, scores, w), rel=1e-12)

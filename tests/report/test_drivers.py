@@ -25,9 +25,8 @@ def report_of(n_days, **options):
     stream = make_stream(n_days, 40, random_state=0)
     models = {"best": LogisticRegression(), "constant": LogisticRegression(C=1e-9, fit_intercept=False)}
     options = {"return_estimators": True} | options
-    found = compare_rankers(
-        models, stream.data, stream.target, budget=Budget(4), cv=3, time=stream.time, **options
-    )
+    options |= {"budget": Budget(4), "cv": 3, "time": stream.time}
+    found = compare_rankers(models, stream.data, stream.target, **options)
     assert found.best_ == "best"
     frame = pd.DataFrame(stream.data[found.folds >= 0], columns=stream.feature_names)
     shown = found.of_held_out_rows(), stream.target[found.folds >= 0] == 1, frame
@@ -48,9 +47,8 @@ def test_a_list_of_all_models_says_which_member_raises_a_row(n_rows):
     X = pd.DataFrame(rng.normal(size=(n_rows, 3)), columns=["line", "curve", "noise"])
     y = X["line"] + np.abs(X["curve"]) + rng.normal(size=n_rows) > 2.0
     models = {"linear": LogisticRegression(), "bayes": GaussianNB()}
-    found = compare_rankers(
-        models, X, y, budget=n_rows // 10, together=True, return_estimators=True, random_state=0
-    )
+    options = {"together": True, "return_estimators": True, "random_state": 0}
+    found = compare_rankers(models, X, y, budget=n_rows // 10, **options)
     name = next(name for name in found.measures if name.startswith(TOGETHER))
     lists = RankedLists(y.to_numpy(), found.held_out_, n_rows // 10, name, "linear")
     drivers = find_drivers(found, lists, X, 0)

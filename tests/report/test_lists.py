@@ -27,9 +27,8 @@ def test_hits_of_a_member_and_those_that_no_other_has():
 def test_tied_rows_count_by_their_chance_and_come_in_the_same_order_in_all_lists():
     y = np.array([1, 1, 0, 0], dtype=bool)
     tied = np.array([1.0, 1.0, 1.0, 1.0])
-    [sure, chance] = hits_of_members(
-        y, 2, {"sure": (0.6, np.array([2.0, 1.0, 0.0, 0.0])), "chance": (0.4, tied)}
-    )
+    members = {"sure": (0.6, np.array([2.0, 1.0, 0.0, 0.0])), "chance": (0.4, tied)}
+    [sure, chance] = hits_of_members(y, 2, members)
     assert (sure.hits, sure.alone) == (2.0, 1.0)
     assert (chance.hits, chance.alone) == (1.0, 0.0)
     alike = hits_of_members(y, 2, {"a": (0.5, tied), "b": (0.5, tied)})

@@ -214,9 +214,8 @@ def test_a_measure_has_the_same_digits_for_every_model(data):
         model: {"hits in budget": np.array(values), "share": np.array([0.49, 0.5, 0.51])}
         for model, values in zip(data.lists.names, rows, strict=True)
     }
-    page = render(
-        replace(data, comparison=replace(data.comparison, measures=measures, criterion="hits in budget"))
-    )
+    changed = replace(data.comparison, measures=measures, criterion="hits in budget")
+    page = render(replace(data, comparison=changed))
     assert page.count("1.7 ± 0.5") == 2
     assert page.count("2.3 ± 1.4") == 1
     assert page.count("0.500 ± 0.009") == 3
@@ -265,9 +264,8 @@ def test_ties_are_told_and_counted_alike_everywhere(data):
         np.testing.assert_array_equal(first, 1 + (scores[:, None] < scores).sum(axis=1))
         np.testing.assert_array_equal(last, (scores[:, None] <= scores).sum(axis=1))
     assert any("Rows that share ranks, such as 3–5, tie" in text for text in texts)
-    assert any(
-        text.startswith("Rows more likely among the first 60 of good than of baseline") for text in texts
-    )
+    said = "Rows more likely among the first 60 of good than of baseline"
+    assert any(text.startswith(said) for text in texts)
 
 
 @pytest.mark.usefixtures("without_pictures")

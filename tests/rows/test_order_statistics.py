@@ -8,10 +8,7 @@ from hypothesis import strategies as st
 from pushrank.rows.order_statistics import highest_weights
 
 
-@given(
-    scores=st.lists(st.integers(-3, 3), min_size=1, max_size=8),
-    share=st.floats(0.01, 1.0),
-)
+@given(scores=st.lists(st.integers(-3, 3), min_size=1, max_size=8), share=st.floats(0.01, 1.0))
 def test_no_choice_of_as_much_weight_has_higher_scores(scores, share):
     scores = np.array(scores, dtype=float)
     weights = 1.0 + np.arange(len(scores)) % 3

@@ -53,15 +53,13 @@ class PartedRows(OuterRows):
         return Parts()
 
 
+PRICES = [Power(1), Power(16), Power(2), LogOnePlus(), LogOnePlus(), ExponentialPrice()]
 SCALES = ["log", "log", "mean", "mean", "raw", "log"]
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("side", ["push", "pull", "both"])
-@pytest.mark.parametrize(
-    ("price", "scale"),
-    zip([*map(Power, (1, 16, 2)), LogOnePlus(), LogOnePlus(), ExponentialPrice()], SCALES, strict=True),
-)
+@pytest.mark.parametrize(("price", "scale"), list(zip(PRICES, SCALES, strict=True)))
 def test_sums_of_parts_are_those_of_all_scores(price, scale, side, weighted):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(N_ROWS, N_FEATURES)) + 100.0

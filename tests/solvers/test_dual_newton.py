@@ -20,16 +20,13 @@ def make_problem(*, p=8.0, side="push", alpha=0.05, weights=None, sparse=False, 
     y = X @ np.arange(6.0) + 3.0 * units * rng.normal(size=80) > 3.0 * units
     model = LinearModel(sp.csr_array(X) if sparse else X)
     sample = BipartiteSample.from_labels(y, weights)
-    return linear_problem(
-        PushObjective(price=Power(p), side=side, scale="log"), MemoryRows(model, sample), alpha
-    )
+    objective = PushObjective(price=Power(p), side=side, scale="log")
+    return linear_problem(objective, MemoryRows(model, sample), alpha)
 
 
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("side", ["push", "pull"])
-@pytest.mark.parametrize(
-    "weights", [None, np.arange(80) % 4 * 0.5], ids=["rows", "weighted rows, some of zero"]
-)
+@pytest.mark.parametrize("weights", [None, np.arange(80) % 4 * 0.5], ids=["rows", "weighted rows, some of 0"])
 def test_the_minimum_is_that_of_lbfgs(side, weights, sparse):
     problem = make_problem(side=side, weights=weights, sparse=sparse)
     found = dual_newton(problem, np.ones(6), 1e-9, 100)
@@ -70,10 +67,7 @@ def test_scores_that_go_far_take_few_iterations(solver, side, p):
 def test_progress_is_told_once_an_iteration_and_the_limit_kept(max_iter):
     X, y = fingerprints()
     objective = PushObjective(price=Power(16), scale="log")
-    problem, seen = (
-        problem_of(X, y, objective, 1e-3),
-        [],
-    )
+    problem, seen = (problem_of(X, y, objective, 1e-3), [])
     found = lbfgs(problem, np.zeros(1100), 1e-4, max_iter, lambda number, **_: seen.append(number))
     assert seen == list(range(1, found.n_iter + 1))
     assert found.converged == (max_iter == 1000)

@@ -21,21 +21,14 @@ def counting(slope):
     return counted, calls
 
 
-@given(
-    minimum=st.floats(-1e9, 1e9),
-    bend=st.floats(1e-12, 1e12),
-)
+@given(minimum=st.floats(-1e9, 1e9), bend=st.floats(1e-12, 1e12))
 def test_a_parabola_takes_one_newton_step(minimum, bend):
     slope, calls = counting(lambda x: (bend * (x - minimum), bend))
     assert exact_step(slope, np.inf) == pytest.approx(minimum, rel=1e-9, abs=1e-12)
     assert len(calls) <= 4
 
 
-@given(
-    minimum=st.floats(-50, 50),
-    steepness=st.floats(1e-3, 1e3),
-    knows_bend=st.booleans(),
-)
+@given(minimum=st.floats(-50, 50), steepness=st.floats(1e-3, 1e3), knows_bend=st.booleans())
 def test_log_cosh_is_minimised_from_afar(minimum, steepness, knows_bend):
     # far from the minimum the curvature underflows: a plain Newton step would fly off
     def slope(x):

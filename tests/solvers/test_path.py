@@ -44,9 +44,8 @@ def test_a_far_minimum_under_a_high_power_takes_few_evaluations(monkeypatch):
     scores = X @ rng.normal(size=12) + 0.1 * rng.normal(size=3000)
     # The highest positives are those that a trimmed push keeps.
     sample = BipartiteSample.from_mask(scores > np.quantile(scores, 0.995))
-    problem = linear_problem(
-        PushObjective(price=Power(64), scale="log"), MemoryRows(LinearModel(X), sample), 1e-4
-    )
+    objective = PushObjective(price=Power(64), scale="log")
+    problem = linear_problem(objective, MemoryRows(LinearModel(X), sample), 1e-4)
     start, points = problem.point(0.1 * rng.normal(size=12)), []
     counted = ScoredPoint.__init__
     monkeypatch.setattr(ScoredPoint, "__init__", lambda self, *of: (points.append(1), counted(self, *of))[1])

@@ -90,9 +90,8 @@ def equation_1(step, scores, values, y, weights, p):
     margins = values[y][:, None] - values[~y]
     exponents = np.log(weights[y])[:, None] - scores[y][:, None] + scores[~y] - step * margins
     with np.errstate(divide="ignore"):
-        sizes = (
-            exponents + (p - 1.0) * logsumexp(exponents, axis=0) + np.log(weights[~y]) + np.log(abs(margins))
-        )
+        weighted = exponents + np.log(weights[~y]) + np.log(abs(margins))
+        sizes = weighted + (p - 1.0) * logsumexp(exponents, axis=0)
     terms = np.sign(margins) * np.exp(sizes - sizes.max())
     return terms.sum(), abs(terms).sum()
 
@@ -250,9 +249,8 @@ class TestStepsOfRealValuedRankers:
             wrong = margins < 0.0
             values = np.where(np.isin(np.arange(12), np.r_[better, worse]), values, 0.0)
             objective = score_objective(PushObjective(scale="log"), sample, joint=kind == "AdaBoost")
-            step = best_step_along(
-                objective, objective.evaluate(np.zeros(12)), np.zeros(12), Direction(values)
-            )
+            start = np.zeros(12)
+            step = best_step_along(objective, objective.evaluate(start), start, Direction(values))
             if not wrong.any():
                 assert step == pytest.approx(longest_step(objective))
                 continue

@@ -16,9 +16,8 @@ def test_the_projection_on_the_budget_is_the_nearest_point(seed):
     rng = np.random.default_rng(seed)
     values = np.round(3 * rng.normal(size=(5, 4))) / 2
     total = float(rng.uniform(0.1, 6.0))
-    _, x = minimise(
-        np.diag(np.r_[np.ones(20), np.zeros(4)]), np.r_[-values.ravel(), np.zeros(4)], *budget(5, 4, total)
-    )
+    quadratic = np.diag(np.r_[np.ones(20), np.zeros(4)])
+    _, x = minimise(quadratic, np.r_[-values.ravel(), np.zeros(4)], *budget(5, 4, total))
     nearest = x[:20].reshape(5, 4)
     ours = project_to_budget(values, total)
     assert ours.min() >= 0

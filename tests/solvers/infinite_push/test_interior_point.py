@@ -46,9 +46,8 @@ def test_the_optimum_is_that_of_all_positives(kind, C, weighted, monkeypatch):
 def test_few_take_part_and_those_wrongly_fixed_join():
     X, y, _ = rows(1, "normal")
     sample = BipartiteSample.from_mask(y, None)
-    shrinking = Shrinking(
-        InfinitePushDual(LinearModel(X), sample, cost_per_positive(sample, 1.0), "hinge"), 3
-    )
+    dual = InfinitePushDual(LinearModel(X), sample, cost_per_positive(sample, 1.0), "hinge")
+    shrinking = Shrinking(dual, 3)
     n_positives = int(y.sum())
     assert shrinking.free_C.sum() == pytest.approx(1.0)
     assert len(shrinking.free) == 64
