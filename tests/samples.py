@@ -3,9 +3,14 @@
 from functools import partial
 
 import numpy as np
-from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer
+from sklearn.preprocessing import scale
 
 from pushrank import IRPush, PNormPush, PushRanker
+from pushrank.models import LinearModel
+from pushrank.pairs import BipartiteSample
+from pushrank.rows import MemoryRows
+from pushrank.solvers import linear_problem
 
 PULL, BOTH = partial(PNormPush, side="pull"), partial(PNormPush, side="both")
 PUSH_RANKERS = [PNormPush, PULL, BOTH, IRPush, PushRanker]
@@ -18,16 +23,63 @@ def overlapping(n=200, d=4, seed=0):
     return rng.normal(size=(n, d)) + 0.7 * y[:, None], y
 
 
-def scores_and_labels(distinct=False):
-    """Return a strategy of labels of both classes and their scores, which may tie unless distinct."""
-    score = st.integers(-5, 5)
-    rows = st.lists(st.tuples(st.booleans(), score), min_size=2, max_size=40)
-    both = rows.filter(lambda found: 0 < sum(y for y, _ in found) < len(found))
-    return both.map(
-        lambda found: (
-            np.array([y for y, _ in found], dtype=int),
-            np.random.default_rng(0).permutation(len(found)).astype(float)
-            if distinct
-            else np.array([s for _, s in found], dtype=float),
-        )
-    )
+def scaled_cancer():
+    """Return scikit-learn's breast cancer data, whose classes a linear score parts, in standard units."""
+    X, y = load_breast_cancer(return_X_y=True)
+    return scale(X), y
+
+
+def first_positive(seed, n, d, part):
+    """Return rows of which the first are positive, one in ``part``, told best by the first column."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) < n // part
+    return rng.normal(size=(n, d)) + np.outer(y, np.linspace(1.0, 0.0, d)), y.astype(int)
+
+
+def linear_labels(n=300, d=4, seed=0, noise=0.4):
+    """Return rows, and labels of one where a linear function of the row and noise exceed one."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, (X @ rng.normal(size=d) + noise * rng.normal(size=n) > 1.0).astype(int)
+
+
+def graded(n=300, seed=0, groups=12):
+    """Return rows, grades from 0 to 3, and numbers of queries."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    relevance = np.digitize(X @ [1, 1, 0, -1] + rng.normal(size=n), [-1, 0.5, 2])
+    return X, relevance, rng.integers(0, groups, n)
+
+
+def small_problem(seed, shift, most_rows=18, most_columns=5):
+    """Return a few rows of two classes, with ties and duplicated rows, and the weight C of a loss."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(6, most_rows)), int(rng.integers(1, most_columns))
+    X = np.round(rng.normal(size=(n, d)) * 2) / 2
+    y = np.zeros(n, dtype=int)
+    y[: max(1, int(rng.integers(1, n - 1)))] = 1
+    X += shift * y[:, None]
+    if seed % 3 == 0:
+        X[1] = X[0]
+    return X, rng.permutation(y) if seed % 5 == 0 else y, float(10.0 ** rng.integers(-1, 3))
+
+
+def tied_scores(rng, n=60, share=0.4, levels=20, shift=0.3):
+    """Return labels of both classes and scores of so many levels, higher for positives."""
+    y = np.append([True, False], rng.random(n - 2) < share)
+    return y, rng.integers(0, levels, n) / levels + shift * y
+
+
+def problem_of(X, y, objective, alpha=0.0, w=None):
+    """Return the problem of linear scores of rows in memory."""
+    return linear_problem(objective, MemoryRows(LinearModel(X), BipartiteSample.from_labels(y, w)), alpha)
+
+
+def variances_within(model, factors, class_codes):
+    """Return the sums of weighted squares of the columns, within classes."""
+    return model.class_moments(factors, class_codes).variances
+
+
+def covariance_within(model, factors, class_codes):
+    """Return the sums of weighted products of columns, within classes."""
+    return model.class_moments(factors, class_codes, columns=False, whole=True).covariance

@@ -14,13 +14,14 @@ from scipy import stats
 from pushrank.cli import comparison
 from pushrank.cli.errors import in_option_names
 from pushrank.cli.model import SavedModel, make_model, make_ranking_pipelines
+from pushrank.cli.options import ComparisonConfig
 from pushrank.held_out import Plan
 from tests.cli.runner import FEW, LABEL, TWO, call
 
 
 def models_of(config, y, **options):
     """The models that are compared on rows with labels."""
-    return config.models(Plan.of(np.zeros((len(y), 1)), y, cv=config.folds), **options)
+    return comparison.models_to_compare(config, Plan.of(np.zeros((len(y), 1)), y, cv=config.folds), **options)
 
 
 def rare(folder, n_rare):
@@ -117,7 +118,7 @@ def test_models_are_chosen_by_the_names_of_fit_and_of_the_table(visits):
 
 
 def test_models_that_choose_know_the_budget_and_how_many_rows_a_choice_needs():
-    config = comparison.ComparisonConfig(budget=30, model=["top-ranker-cv", "pnorm-push"], p=[4.0], folds=2)
+    config = ComparisonConfig(budget=30, model=["top-ranker-cv", "pnorm-push"], p=[4.0], folds=2)
     y = np.arange(300) < 10
     found = models_of(config, y, dense=True)
     assert list(found) == ["linear, chosen for the top", "P-Norm Push, p = 1", "P-Norm Push, p = 4"]
@@ -137,13 +138,13 @@ def test_models_that_choose_know_the_budget_and_how_many_rows_a_choice_needs():
 )
 def test_every_model_that_is_left_out_is_named(n_rows, left_out, why, capsys):
     y = np.arange(n_rows) % 10 == 0
-    models = models_of(comparison.ComparisonConfig(), y, dense=True)
+    models = models_of(ComparisonConfig(), y, dense=True)
     told = capsys.readouterr().err
     assert f"not compared, because {why}: {', '.join(left_out)}." in told
     assert not set(left_out) & set(models)
     for name in left_out:
         assert f"--model {shlex.quote(name)}" in told
-        assert list(models_of(comparison.ComparisonConfig(model=[name]), y, dense=True)) == [name]
+        assert list(models_of(ComparisonConfig(model=[name]), y, dense=True)) == [name]
 
 
 def test_a_group_stays_in_one_part(visits, monkeypatch):

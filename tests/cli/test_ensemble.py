@@ -13,17 +13,13 @@ from combinations import by_day
 from pushrank import StackingRanker, load
 from pushrank.cli import model as cli_model
 from pushrank.cli.compare import fit_command
-from pushrank.cli.comparison import ComparisonConfig
-from pushrank.cli.features import FeatureSource
 from pushrank.cli.model import (
-    MEMBERS,
     SavedModel,
     ensemble_members,
     make_model,
     make_ranking_pipelines,
 )
 from pushrank.cli.options import ComparisonConfig, FeatureSource
-from pushrank.cli.table import DEFAULT_FORMAT
 from pushrank.cli.text_format import DEFAULT_FORMAT
 from pushrank.model_selection import RankerComparison
 from pushrank.model_selection.compare import BASELINE, EXTRA_TREES, FOREST, IR_PUSH, LIGHTGBM, STUMPS

@@ -5,16 +5,7 @@ import pandas as pd
 import pytest
 
 import pushrank
-from pushrank import (
-    PNormPush,
-    PNormPushCV,
-    RampAtK,
-    RankBoost,
-    RankSVM,
-    SGDAtK,
-    metrics,
-    theory,
-)
+from pushrank import metrics, theory
 from pushrank.pairs import BipartiteSample
 from samples import overlapping
 
@@ -32,12 +23,12 @@ OF_LABELS = {
     **{
         type(ranker).__name__: lambda y, ranker=ranker: ranker.fit(X[:40], y)
         for ranker in (
-            PNormPush(),
-            PNormPushCV(cv=2),
-            RankBoost(),
-            RankSVM(),
-            RampAtK(),
-            SGDAtK(surrogate="struct", radius=10.0, max_iter=1),
+            pushrank.PNormPush(),
+            pushrank.PNormPushCV(cv=2),
+            pushrank.RankBoost(),
+            pushrank.RankSVM(),
+            pushrank.RampAtK(),
+            pushrank.SGDAtK(surrogate="struct", radius=10.0, max_iter=1),
         )
     },
 }
@@ -67,8 +58,9 @@ def test_categories_whose_order_is_the_sorted_one_or_none_are_taken():
 @pytest.mark.parametrize(
     "ranker",
     [
-        PNormPush(), PNormPushCV(cv=2, scoring="positives_at_top"), RankSVM(), RampAtK(),
-        RankBoost(n_estimators=9, early_stopping=True, scoring="average_precision"),
+        pushrank.PNormPush(), pushrank.PNormPushCV(cv=2, scoring="positives_at_top"), pushrank.RankSVM(),
+        pushrank.RampAtK(),
+        pushrank.RankBoost(n_estimators=9, early_stopping=True, scoring="average_precision"),
     ],
     ids=lambda ranker: type(ranker).__name__,
 )  # fmt: skip

@@ -6,12 +6,7 @@ from sklearn.base import clone
 from sklearn.feature_selection import RFE, SelectFromModel
 
 import pushrank
-from pushrank import (
-    AdaBoostRanker,
-    PushBoost,
-    RankBoost,
-    estimators,
-)
+from pushrank import estimators
 from pushrank.interop.lightgbm import PushLGBMRanker
 from pushrank.interop.xgboost import PushXGBRanker
 
@@ -57,7 +52,9 @@ def test_linear_scores_are_those_of_the_coefficients_and_the_intercept(ranker):
     fitted = clone(ranker).fit(X, Y)
     if not hasattr(fitted, "coef_"):
         assert not hasattr(fitted, "intercept_")
-        assert ranker in STUMPS or isinstance(ranker, PushBoost | RankBoost | AdaBoostRanker)
+        assert ranker in STUMPS or isinstance(
+            ranker, pushrank.PushBoost | pushrank.RankBoost | pushrank.AdaBoostRanker
+        )
         return
     scores = fitted.decision_function(X)
     expected = X @ fitted.coef_ + fitted.intercept_

@@ -6,9 +6,6 @@ import numpy as np
 import pytest
 
 import pushrank
-from pushrank import (
-    PNormPushCV,
-)
 
 GRADIENT = ["objective", "gradient"]
 GAP = ["objective", "gap"]
@@ -59,7 +56,7 @@ def last_line(text):
 
 def test_a_search_shows_its_solutions(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "160")
-    ranker, (X, y) = PNormPushCV((1, 4), alphas=(0.1, 1.0), cv=3), data()
+    ranker, (X, y) = pushrank.PNormPushCV((1, 4), alphas=(0.1, 1.0), cv=3), data()
     ranker.fit(X, y)
     assert capsys.readouterr() == ("", "")
     ranker.set_params(verbose=True).fit(X, y)

@@ -8,38 +8,35 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 
 import pushrank
-from pushrank import (
-    SVMMAP,
-    InfinitePush,
-    IRPush,
-    PatMat,
-    PerceptronAtK,
-    PNormPush,
-    PNormPushCV,
-    PushRanker,
-    RampAtK,
-    RankSVM,
-    SGDAtK,
-    SmoothMarginRanking,
-    StructSVM,
-    TopPushK,
-    TrimmedPush,
-)
 
 Y = np.arange(200) >= 150
 X = np.random.default_rng(0).normal(size=(200, 3)) + 0.7 * Y[:, None]
 
 WARNING = [
-    *(ranker(max_iter=1) for ranker in (PNormPush, IRPush, PushRanker, PNormPushCV)),
-    *(ranker(max_iter=1, solver="coordinate") for ranker in (PNormPush, IRPush)),
-    PushRanker("hinge", "maximum", alpha=10.0),
-    SmoothMarginRanking("warn", n_estimators=1),
-    *(ranker(max_iter=1, C=100.0) for ranker in (InfinitePush, RankSVM, SVMMAP, StructSVM, PatMat, TopPushK)),
-    RampAtK(max_iter=1, tol=1e-9),
-    TrimmedPush(max_iter=1),
-    InfinitePush(max_iter=1, C=100.0, kernel="rbf"),
-    *(ranker(batch_size=2, max_iter=1, shuffle=False) for ranker in (PerceptronAtK, SGDAtK)),
-    SGDAtK(surrogate="struct", radius=10.0, max_iter=1, batch_size=2, shuffle=False),
+    *(ranker(max_iter=1) for ranker in (pushrank.PNormPush, pushrank.IRPush, pushrank.PushRanker)),
+    *(ranker(max_iter=1, solver="coordinate") for ranker in (pushrank.PNormPush, pushrank.IRPush)),
+    *(ranker(max_iter=1) for ranker in (pushrank.PNormPushCV,)),
+    pushrank.PushRanker("hinge", "maximum", alpha=10.0),
+    pushrank.SmoothMarginRanking("warn", n_estimators=1),
+    *(
+        ranker(max_iter=1, C=100.0)
+        for ranker in (
+            pushrank.InfinitePush,
+            pushrank.RankSVM,
+            pushrank.SVMMAP,
+            pushrank.StructSVM,
+            pushrank.PatMat,
+            pushrank.TopPushK,
+        )
+    ),
+    pushrank.RampAtK(max_iter=1, tol=1e-9),
+    pushrank.TrimmedPush(max_iter=1),
+    pushrank.InfinitePush(max_iter=1, C=100.0, kernel="rbf"),
+    *(
+        ranker(batch_size=2, max_iter=1, shuffle=False)
+        for ranker in (pushrank.PerceptronAtK, pushrank.SGDAtK)
+    ),
+    pushrank.SGDAtK(surrogate="struct", radius=10.0, max_iter=1, batch_size=2, shuffle=False),
 ]
 # rounds are all that was asked of them, and solutions of a search have no limit to set
 SILENT = {"RankBoost", "PushBoost", "AdaBoostRanker", "PushBoostCV", "RankerSearchCV", "StackingRanker"}

@@ -81,8 +81,9 @@ def test_a_resumed_fit_is_an_uninterrupted_one(kind, tmp_path):
     np.testing.assert_array_equal(resumed.decision_function(X), whole.decision_function(X))
     again = load(file).fit(X, y)
     assert learned(again) == learned(whole)
-    with pytest.raises(ValueError, match="must be at least"):
-        again.set_params(n_estimators=1).fit(X, y)
+    if whole.n_iter_ > 1:
+        with pytest.raises(ValueError, match="must be at least"):
+            again.set_params(n_estimators=1).fit(X, y)
 
 
 def test_a_fit_that_fails_halfway_leaves_the_last_fit_unchanged():

@@ -57,10 +57,8 @@ def test_the_reported_bound_is_the_formula_at_some_multiple(variant):
     most = np.inf
     for multiple in [0.0, *np.geomspace(1e-4, 10.0, 120)]:
         w = multiple * ranker.coef_ / np.linalg.norm(ranker.coef_)
-        loss = sum(
-            PrecisionAtK(0.25, variant).value(y[a : a + 100], X[a : a + 100] @ w)
-            for a in range(0, len(y), 100)
-        )
+        batches = [(y[a : a + 100], X[a : a + 100] @ w) for a in range(0, len(y), 100)]
+        loss = sum(PrecisionAtK(0.25, variant).value(*batch) for batch in batches)
         most = min(most, (np.linalg.norm(w) * reach + loss**0.5) ** 2)
     assert most * 0.999 <= ranker.mistake_bound_ <= 1.3 * most
 

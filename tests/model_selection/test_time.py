@@ -16,22 +16,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import pushrank
-from pushrank import (
-    PNormPush,
-    PNormPushCV,
-    PushBoostCV,
-    RankerSearchCV,
-    TopRankerCV,
-)
 from pushrank._time import in_order
 from pushrank.model_selection import TimeSplit, compare_rankers
 
 MODELS = {"logistic": LogisticRegression(), "push": pushrank.PNormPush()}
 SEARCHES = {
-    "push": PNormPushCV(alphas=[0.1, 1.0], ps=[2.0]),
-    "families": TopRankerCV(candidates=["p-norm-push"], budget=20),
-    "any": RankerSearchCV([("push", PNormPush(), {"p": [2.0, 8.0]})], budget=20),
-    "boosted": PushBoostCV(20, ps=[4.0], learning_rates=[1.0], n_estimators=[5, 10]),
+    "push": pushrank.PNormPushCV(alphas=[0.1, 1.0], ps=[2.0]),
+    "families": pushrank.TopRankerCV(candidates=["p-norm-push"], budget=20),
+    "any": pushrank.RankerSearchCV([("push", pushrank.PNormPush(), {"p": [2.0, 8.0]})], budget=20),
+    "boosted": pushrank.PushBoostCV(20, ps=[4.0], learning_rates=[1.0], n_estimators=[5, 10]),
 }
 
 

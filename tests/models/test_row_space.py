@@ -11,17 +11,6 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 import pushrank
-from pushrank import (
-    SVMMAP,
-    InfinitePush,
-    IRPush,
-    PNormPush,
-    PNormPushCV,
-    PushRanker,
-    RampAtK,
-    RankSVM,
-    StructSVM,
-)
 from pushrank.models import ArrayLinearModel, LinearModel, RowSpace, in_row_space, row_space
 
 LAYOUTS = {"C": np.asarray, "F": np.asfortranarray, "csr": sp.csr_array, "csc": sp.csc_array}
@@ -81,22 +70,22 @@ def test_data_that_stay_as_they_are(X):
 
 GRADIENT, GAP = {"tol": 1e-6, "alpha": 0.03}, {"tol": 1e-11, "C": 0.3}
 RANKERS = {
-    "push": PNormPush(8, **GRADIENT),
-    "push, newton-cg": PNormPush(2, solver="newton-cg", **GRADIENT),
-    "pull": PNormPush(8, side="pull", **GRADIENT),
-    "both": PNormPush(2, side="both", **GRADIENT),
-    "IR Push": IRPush(**GRADIENT),
-    "squared hinge": PushRanker("squared_hinge", **GRADIENT),
-    "hinge": PushRanker("hinge", alpha=0.3, tol=1e-6),
-    "maximum": PushRanker("hinge", "maximum", alpha=0.1, tol=1e-10),
-    "Infinite Push": InfinitePush(**GAP),
-    "TopPush": InfinitePush(loss="squared_hinge", **GAP),
-    "RankSVM": RankSVM(**GAP),
-    "RankSVM, hinge": RankSVM(loss="hinge", **GAP),
-    "SVM-MAP": SVMMAP(**GAP),
-    "structural SVM": StructSVM(k=1.0, **GAP),
-    "ramp": RampAtK(C=0.3, tol=1e-11, random_state=0),
-    "CV": PNormPushCV([4.0], alphas=[0.3, 0.1], cv=2, tol=1e-7),
+    "push": pushrank.PNormPush(8, **GRADIENT),
+    "push, newton-cg": pushrank.PNormPush(2, solver="newton-cg", **GRADIENT),
+    "pull": pushrank.PNormPush(8, side="pull", **GRADIENT),
+    "both": pushrank.PNormPush(2, side="both", **GRADIENT),
+    "IR Push": pushrank.IRPush(**GRADIENT),
+    "squared hinge": pushrank.PushRanker("squared_hinge", **GRADIENT),
+    "hinge": pushrank.PushRanker("hinge", alpha=0.3, tol=1e-6),
+    "maximum": pushrank.PushRanker("hinge", "maximum", alpha=0.1, tol=1e-10),
+    "Infinite Push": pushrank.InfinitePush(**GAP),
+    "TopPush": pushrank.InfinitePush(loss="squared_hinge", **GAP),
+    "RankSVM": pushrank.RankSVM(**GAP),
+    "RankSVM, hinge": pushrank.RankSVM(loss="hinge", **GAP),
+    "SVM-MAP": pushrank.SVMMAP(**GAP),
+    "structural SVM": pushrank.StructSVM(k=1.0, **GAP),
+    "ramp": pushrank.RampAtK(C=0.3, tol=1e-11, random_state=0),
+    "CV": pushrank.PNormPushCV([4.0], alphas=[0.3, 0.1], cv=2, tol=1e-7),
 }
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from sklearn.metrics import roc_curve
 
 from pushrank import metrics, plots
-from samples import scores_and_labels
+from strategies import scores_and_labels
 
 pytestmark = pytest.mark.fast
 

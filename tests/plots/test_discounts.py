@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from pushrank import plots
-from samples import scores_and_labels
+from strategies import scores_and_labels
 
 pytestmark = pytest.mark.fast
 

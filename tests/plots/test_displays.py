@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from pushrank import PNormPush, RankBoost, plots
-from samples import scores_and_labels
+from strategies import scores_and_labels
 
 pytestmark = pytest.mark.fast
 

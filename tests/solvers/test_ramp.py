@@ -7,20 +7,10 @@ import pytest
 
 from combinations import by_day
 from pushrank.models import LinearModel
-from pushrank.objectives import PrecisionAtK
 from pushrank.solvers.cutting_plane import Planes, cutting_plane
 from pushrank.solvers.ramp import Majorant, Ramp, Ray, minimise
-
-
-def overlapping(seed, n=200, d=4):
-    rng = np.random.default_rng(seed)
-    y = np.arange(n) < n // 4
-    return rng.normal(size=(n, d)) + np.outer(y, np.linspace(1.0, 0.0, d)), y.astype(int)
-
-
-def objective(X, y, coef, k, C):
-    surrogate = PrecisionAtK(k, "ramp")
-    return 0.5 * coef @ coef + C / surrogate.count(y.sum()) * surrogate.value(y, X @ coef)
+from samples import first_positive
+from tests.estimators.test_ramp_at_k import objective
 
 
 @pytest.mark.parametrize("seed", by_day(range(3), 2))
