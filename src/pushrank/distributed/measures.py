@@ -276,6 +276,11 @@ def auc(
 
     .. math:: \mathrm{AUC} = 1 - \frac{1}{W_+ W_-} \sum_k w_k\, \mathrm{Height}(k)
 
+    %(dask_sorted)s
+
+    Hanley and McNeil, *The meaning and use of the area under a ROC curve*, Radiology 143 (1982); Shi and
+    Schaeffer, *Parallel sorting by regular sampling*, J. Parallel Distrib. Comput. 14 (1992).
+
     %(dask_labels_and_scores)s
     ties : {"pessimistic", "half", "optimistic"}
     %(dask_weights)s
@@ -283,13 +288,6 @@ def auc(
     %(dask_unit_interval)s
 
     %(dask_errors)s
-
-    Notes
-    -----
-    %(dask_sorted)s
-
-    Hanley and McNeil, *The meaning and use of the area under a ROC curve*, Radiology 143 (1982); Shi and
-    Schaeffer, *Parallel sorting by regular sampling*, J. Parallel Distrib. Comput. 14 (1992).
 
     Examples
     --------
@@ -315,6 +313,10 @@ def average_precision(
 
     .. math:: \mathrm{AP} = \frac{1}{W_+} \sum_i w_i\, \mathrm{prec@rank}(i)
 
+    %(dask_sorted)s
+
+    Manning, Raghavan and Schuetze, *Introduction to Information Retrieval* (2008), section 8.4.
+
     %(dask_labels_and_scores)s
     ties : {"pessimistic", "half", "optimistic"}, default="half"
         Where rows tie: negatives come first; all rows of the tie enter together, as in scikit-learn; or
@@ -324,12 +326,6 @@ def average_precision(
     %(dask_unit_interval)s
 
     %(dask_errors)s
-
-    Notes
-    -----
-    %(dask_sorted)s
-
-    Manning, Raghavan and Schuetze, *Introduction to Information Retrieval* (2008), section 8.4.
 
     Examples
     --------
@@ -359,6 +355,11 @@ def precision_at_k(
 
     .. math:: \mathrm{prec@}k = \frac{1}{k} \sum_{i} 1[\mathrm{rank}(i) \le k]
 
+    %(dask_equality)s
+    It costs O(n), in six rounds, each of which brings 16 kB a partition to the client.
+
+    Kar, Narasimhan and Jain, *Surrogate functions for maximizing precision at the top*, ICML 2015.
+
     %(dask_labels_and_scores)s
     k : int, optional
     fraction : float, optional
@@ -370,13 +371,6 @@ def precision_at_k(
     %(dask_unit_interval)s
 
     %(dask_errors)s
-
-    Notes
-    -----
-    %(dask_equality)s
-    It costs O(n), in six rounds, each of which brings 16 kB a partition to the client.
-
-    Kar, Narasimhan and Jain, *Surrogate functions for maximizing precision at the top*, ICML 2015.
 
     Examples
     --------
@@ -406,6 +400,11 @@ def positives_at_top(
 
     .. math:: \sum_i w_i\, 1[s_i > \max_k t_k]
 
+    %(dask_equality)s
+    It costs O(n), in two rounds, each of which brings a few numbers a partition to the client.
+
+    Agarwal, *The Infinite Push*, SDM 2011, section 6.
+
     %(dask_labels_and_scores)s
     normalize : bool, default=False
         Return the share of the positives in place of their number.
@@ -418,13 +417,6 @@ def positives_at_top(
         Between 0 and the weight of the positives, or 1 when normalised; the higher the better.
 
     %(dask_errors)s
-
-    Notes
-    -----
-    %(dask_equality)s
-    It costs O(n), in two rounds, each of which brings a few numbers a partition to the client.
-
-    Agarwal, *The Infinite Push*, SDM 2011, section 6.
 
     Examples
     --------

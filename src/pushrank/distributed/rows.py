@@ -69,6 +69,12 @@ class DaskRows(OuterRows):
     loss) and :class:`pushrank.TrimmedPush` take this for ``X``. Their coefficients equal those of a
     fit in memory up to the rounding of sums.
 
+    A fit runs on the client and asks the workers for sums in rounds, of 16 bytes per feature and partition
+    whatever the number of rows; :doc:`/scale` has the rounds and the bytes of every step. The same partitions
+    give the same coefficients to the last bit on any number of workers, even if workers are lost. There
+    should be at least as many partitions as threads. Wide data are not transformed to the space of their
+    rows. A trimmed push takes a few hundred rounds, so it pays only with many rows.
+
     Parameters
     ----------
     X : dask.array.Array or dask.dataframe.DataFrame of shape (n_samples, n_features)
@@ -107,14 +113,6 @@ class DaskRows(OuterRows):
     -----
     UserWarning
         When a worker was lost and its partitions were loaded again. Fits warn too.
-
-    Notes
-    -----
-    A fit runs on the client and asks the workers for sums in rounds, of 16 bytes per feature and partition
-    whatever the number of rows; :doc:`/scale` has the rounds and the bytes of every step. The same partitions
-    give the same coefficients to the last bit on any number of workers, even if workers are lost. There
-    should be at least as many partitions as threads. Wide data are not transformed to the space of their
-    rows. A trimmed push takes a few hundred rounds, so it pays only with many rows.
 
     Examples
     --------

@@ -91,7 +91,7 @@ Raises
 TypeError
     When it is no ``PushObjective``.
 ValueError
-    When its loss or price has kinks.""",
+    When its loss or price has kinks."""
     }
 )
 

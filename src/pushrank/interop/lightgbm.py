@@ -44,10 +44,6 @@ class LGBMObjective(CustomObjective):
     both times the weight of the positives. Other objectives have a diagonal that is likewise above their
     Hessian; it is derived in ``pushrank.pairs`` and ``pushrank.objectives``.
 
-    %(custom_objective)s
-
-    Notes
-    -----
     Labels, weights and groups are those of the ``Dataset``; there may be grades of relevance. Time is linear
     in the rows for the exponential loss and other analytic ones, that of sorting for the squared hinge. Many
     rows in one list have their gradients to the single precision in which boosters add up (under the squared
@@ -58,9 +54,10 @@ class LGBMObjective(CustomObjective):
     ``NotImplementedError``. Only ``LGBMRegressor(machines=...)`` does not show that it is one of several.
 
     A positive's second derivative is one in the mean, so that ``min_child_weight`` and ``reg_lambda`` mean
-    what they do for ``"binary"``. No row's is below its gradient, nor below 1e-6.
+    what they do for ``"binary"``. No row's is below its gradient, nor below 1e-6. Rudin, *The P-Norm Push*,
+    JMLR 10 (2009).
 
-    Rudin, *The P-Norm Push*, JMLR 10 (2009).
+    %(custom_objective)s
 
     Examples
     --------
@@ -245,21 +242,17 @@ def _table(X: Matrix) -> Matrix:
 class PushLGBMRanker(BoosterRanker):
     r"""LightGBM's trees, grown so that the worst-placed negatives are pushed down the list.
 
-    %(booster)s
-
-    Notes
-    -----
     A round costs as much as LightGBM's, and time linear in the rows or that of sorting them, not the pairs.
     The ranker sets ``objective``, ``metric``, the number of rounds and early stopping itself.
     ``min_child_samples`` is by default 20, or one in ten of less than 200 training rows, of which LightGBM
     would split few. ``deterministic`` is True, so that neither threads nor the clock change a tree. Limits
     count rows whatever they weigh, except rows of weight zero, which are left out. Categories that ``fit``
     has not seen are scored as missing values. Models are saved with :func:`~pushrank.persistence.save`, in
-    LightGBM's text format.
+    LightGBM's text format. Rudin, *The P-Norm Push: A Simple Convex Ranking Algorithm that Concentrates at
+    the Top of the List*, JMLR 10 (2009), 2233-2271; Ke et al., *LightGBM: A Highly Efficient Gradient
+    Boosting Decision Tree*, NeurIPS 2017.
 
-    Rudin, *The P-Norm Push: A Simple Convex Ranking Algorithm that Concentrates at the Top of the List*, JMLR
-    10 (2009), 2233-2271; Ke et al., *LightGBM: A Highly Efficient Gradient Boosting Decision Tree*, NeurIPS
-    2017.
+    %(booster)s
 
     Examples
     --------

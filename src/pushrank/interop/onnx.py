@@ -35,13 +35,6 @@ def register_converters() -> None:
     ``scores``, as ``decision_function``: :math:`f(x) - \theta`, shape (n_rows,); without classes, after a fit
     to pairs, ``scores`` alone.
 
-    Raises
-    ------
-    ImportError
-        When skl2onnx is not installed: it comes with ``pip install "pushrank[onnx]"``.
-
-    Notes
-    -----
     Scores are summed in float64, as ``decision_function`` does, whatever the inputs are: a threshold is
     compared with a float32 that comes in, and rounding makes no ties. Missing values are taken where the
     ranker takes them; where the ranker would refuse them, the graph returns NaN. Stumps cost a comparison for
@@ -51,6 +44,11 @@ def register_converters() -> None:
     ``ColumnTransformer``), and rankers that hold a booster of LightGBM or XGBoost.
 
     The ONNX operators of the default domain, from opset 13 on.
+
+    Raises
+    ------
+    ImportError
+        When skl2onnx is not installed: it comes with ``pip install "pushrank[onnx]"``.
 
     Examples
     --------

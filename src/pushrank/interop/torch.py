@@ -221,6 +221,14 @@ class RankingLoss(Module):
 
     on the scale and the side of the objective.
 
+    Value and gradient are those of the objective's ``evaluate``, exact on the batch, in time linear in its
+    rows or that of sorting them, never pair by pair. They are computed on the processor in double precision,
+    whatever the device and type of the scores, also under ``autocast``; each way one number a row is moved.
+    Gradients of gradients exist where the objective is twice differentiable, and the Hessian is then exact;
+    third derivatives, forward mode and the transforms of ``torch.func`` are refused. ``torch.compile``
+    compiles the network and not the loss, so that ``fullgraph=True`` is an error. In data-parallel training
+    each process ranks its own batch. Rudin, JMLR 10 (2009), sections 2 and 7.
+
     Parameters
     ----------
     objective : PushObjective, PartialAUC, PrecisionAtK or ThresholdObjective
@@ -234,18 +242,6 @@ class RankingLoss(Module):
         When the objective is no objective, or the memory is no whole number.
     ValueError
         When the memory is negative, or ``one_class`` has another value.
-
-    Notes
-    -----
-    Value and gradient are those of the objective's ``evaluate``, exact on the batch, in time linear in its
-    rows or that of sorting them, never pair by pair. They are computed on the processor in double precision,
-    whatever the device and type of the scores, also under ``autocast``; each way one number a row is moved.
-    Gradients of gradients exist where the objective is twice differentiable, and the Hessian is then exact;
-    third derivatives, forward mode and the transforms of ``torch.func`` are refused. ``torch.compile``
-    compiles the network and not the loss, so that ``fullgraph=True`` is an error. In
-    data-parallel training each process ranks its own batch.
-
-    Rudin, JMLR 10 (2009), sections 2 and 7.
 
     Examples
     --------

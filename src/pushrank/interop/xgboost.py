@@ -35,18 +35,15 @@ class XGBObjective(CustomObjective):
 
     Gradient and second derivative are those of :class:`~pushrank.interop.lightgbm.LGBMObjective`.
 
-    %(custom_objective)s
-
-    Notes
-    -----
     Where XGBoost trains in several processes, under Dask, Spark or Ray, each process would push its own rows
     alone: that is a ``NotImplementedError``.
 
     A push takes no notice of a constant, so that ``base_score`` only costs digits in float32: give 0, or 0.5
     to ``XGBClassifier``, which takes it for a probability. ``XGBRanker`` refuses custom objectives: query
-    groups go by ``DMatrix(..., qid=...)`` to ``xgboost.train``, which takes grades of relevance, too.
+    groups go by ``DMatrix(..., qid=...)`` to ``xgboost.train``, which takes grades of relevance, too. Rudin,
+    *The P-Norm Push*, JMLR 10 (2009).
 
-    Rudin, *The P-Norm Push*, JMLR 10 (2009).
+    %(custom_objective)s
 
     Examples
     --------
@@ -226,19 +223,15 @@ def _margins(booster: Booster, matrix: DMatrix, start: int = 0, stop: int = 0) -
 class PushXGBRanker(BoosterRanker):
     r"""XGBoost's trees, grown so that the worst-placed negatives are pushed down the list.
 
-    %(booster)s
-
-    Notes
-    -----
     A round costs as much as XGBoost's, and time linear in the rows or that of sorting them, not in the pairs.
     The ranker sets ``objective``, ``eval_metric``, ``base_score``, the number of rounds and early stopping
     itself; XGBoost warns of unknown parameters. Rows of weight zero are left out. Sparse matrices are made
     dense, since XGBoost would take their zeros for missing values. XGBoost refuses to score categories that
-    ``fit`` has not seen. Models are saved with :func:`~pushrank.persistence.save`, in
-    XGBoost's text format.
-
+    ``fit`` has not seen. Models are saved with :func:`~pushrank.persistence.save`, in XGBoost's text format.
     Rudin, *The P-Norm Push: A Simple Convex Ranking Algorithm that Concentrates at the Top of the List*, JMLR
     10 (2009), 2233-2271; Chen and Guestrin, *XGBoost: A Scalable Tree Boosting System*, KDD 2016.
+
+    %(booster)s
 
     Examples
     --------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
+from typing import Any
 
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
@@ -76,6 +77,20 @@ def compare_rankers(
 
     The first term is for the n rows tested, the second for the training rows: see :class:`RankerComparison`.
     The quantile q is that of the largest of all differences between as many equal models.
+
+    Models are fitted ``n_folds * n_repeats`` times each, and with ``nested=True`` about ``n_folds`` times as
+    often again. For the errors each is fitted to both halves of a training part, too, unless rows are
+    judged by time or a half has fewer than 10 rows of a class: a fifth more time with five folds. Rows with
+    equal scores count by the expectation over their orders.
+
+    Counts of rows are of all rows that are held out, not of one test part: hits in a budget of N rows are the
+    share of positives among the rows of a test part acted on, in proportion to its size, times N, and
+    positives at the top are the share of a part's positives that are, times the number of all. With a budget
+    by period hits are those a period, with the errors of :func:`pushrank.metrics.measure_periods`, whose
+    result for all models is ``days``; of fewer than 21 periods the errors come from the test parts.
+
+    The best of several figures is too good, for it was chosen by the rows it is read from; the nested choice
+    says by how much. Cawley and Talbot, *On over-fitting in model selection*, JMLR 11 (2010).
 
     Parameters
     ----------
@@ -153,28 +168,6 @@ def compare_rankers(
     TypeError
         When a parameter is not of its kind, or a model gives no scores.
 
-    Notes
-    -----
-    Models are fitted ``n_folds * n_repeats`` times each, and with ``nested=True`` about ``n_folds`` times as
-    often again. For the errors each is fitted to both halves of a training part, too, unless rows are
-    judged by time or a half has fewer than 10 rows of a class: a fifth more time with five folds. Rows with
-    equal scores count by the expectation over their orders.
-
-    Counts of rows are of all rows that are held out, not of one test part: hits in a budget of N rows are the
-    share of positives among the rows of a test part acted on, in proportion to its size, times N, and
-    positives at the top are the share of a part's positives that are, times the number of all. With a budget
-    by period hits are those a period, with the errors of :func:`pushrank.metrics.measure_periods`, whose
-    result for all models is ``days``; of fewer than 21 periods the errors come from the test parts.
-
-    The best of several figures is too good, for it was chosen by the rows it is read from; the nested choice
-    says by how much.
-
-    References
-    ----------
-    Nadeau and Bengio, *Inference for the generalization error*, Machine Learning 52 (2003); Hsu,
-    *Simultaneous confidence intervals for all distances from the "best"*, Annals of Statistics 9 (1981);
-    Cawley and Talbot, *On over-fitting in model selection*, JMLR 11 (2010), on nested choice.
-
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
@@ -191,31 +184,15 @@ def compare_rankers(
     >>> comparison.measures["push"]["hits in budget"].shape
     (5,)
     """
+    beside: dict[str, Any] = {"groups": groups, "time": time, "sample_weight": sample_weight}
+    drawn: dict[str, Any] = {"cv": cv, "n_repeats": n_repeats, "random_state": random_state}
+    n_splits = 2 if nested else 1
     plan = Plan.of(
-        X,
-        y,
-        budget=budget,
-        cv=cv,
-        n_repeats=n_repeats,
-        n_splits=2 if nested else 1,
-        groups=groups,
-        time=time,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        random_state=random_state,
-        n_jobs=n_jobs,
+        X, y, budget=budget, pos_label=pos_label, n_splits=n_splits, n_jobs=n_jobs, **beside, **drawn
     )
-    return compare_plan(
-        models,
-        plan,
-        scoring=scoring,
-        nested=nested,
-        indifference=indifference,
-        together=together,
-        n_jobs=n_jobs,
-        callback=callback,
-        return_estimators=return_estimators,
-    )
+    judged: dict[str, Any] = {"scoring": scoring, "nested": nested, "indifference": indifference}
+    run: dict[str, Any] = {"n_jobs": n_jobs, "callback": callback, "return_estimators": return_estimators}
+    return compare_plan(models, plan, together=together, **judged, **run)
 
 
 def compare_plan(
@@ -241,9 +218,7 @@ def compare_plan(
     chosen = best_inside(table, judge, n_jobs, callback) if nested else []
     halves = fit_halves(models, plan, n_jobs)
     # Other processes fit halves, while this one adds members together.
-    return compare_held_out(
-        table, judge, members=members, chosen=chosen, halves=halves, indifference=indifference
-    )
+    return compare_held_out(table, judge, members, chosen, halves, indifference)
 
 
 def named_members(models: Mapping[str, Estimator], together: bool | Sequence[str]) -> dict[str, Estimator]:
@@ -278,6 +253,8 @@ def default_rankers(
 ) -> dict[str, BaseEstimator]:
     """Return the models that :func:`compare_rankers` compares by default, by name.
 
+    The linear ones are penalised, so that they need columns of similar scale.
+
     Parameters
     ----------
     powers : tuple of float, default=(4.0, 16.0, 64.0)
@@ -299,10 +276,6 @@ def default_rankers(
         :class:`~pushrank.TopRankerCV` chooses, boosted stumps, and, with their defaults, what people take for
         tables otherwise: the gradient boosting of scikit-learn, its random forest, with balanced classes too,
         and extra trees; where they are installed LightGBM, also under the P-Norm Push, and XGBoost.
-
-    Notes
-    -----
-    The linear ones are penalised, so that they need columns of similar scale.
 
     Examples
     --------

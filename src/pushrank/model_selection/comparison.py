@@ -76,6 +76,24 @@ class Difference(NamedTuple):
 class RankerComparison:
     """The result of :func:`compare_rankers`: the measures of every model on every fold, and their verdict.
 
+    What is estimated is the expected measure of a way to train a model, over training sets of this size and
+    rows tested. The variance of a mean, or of the difference of two models, over n rows held out is
+
+    .. math:: \\frac{\\sigma^2}{n} + \\frac{\\min(0.7\\, \\delta^2, \\sigma^2)}{n_{train}},
+
+    with the variance :math:`\\sigma^2` of the influence values of the rows, averaged over repetitions and
+    summed over groups, and the variance :math:`\\delta^2` of their change between two fits to disjoint halves
+    of a training part. The second term is due to the training rows; Nadeau and Bengio have
+    :math:`\\sigma^2` there, as it is here where halves would be too small to fit. The factor 0.7 comes from
+    simulations of models that are equal by construction.
+
+    Measures without influence values, such as positives at top or a scorer of your own, and rows judged by
+    time have the variance :math:`(1 / V + n_{test} / n_{train}) s^2` of Nadeau and Bengio, by the variance
+    :math:`s^2` between the V folds. Hits a period are means over periods; of 21 or more the errors are those
+    of :func:`pushrank.metrics.measure_periods`. Nadeau and Bengio, *Inference for the generalization error*,
+    Machine Learning 52 (2003); DeLong, DeLong and Clarke-Pearson, Biometrics 44 (1988), for the area; Hsu,
+    *Simultaneous confidence intervals for all distances from the "best"*, Annals of Statistics 9 (1981).
+
     Parameters
     ----------
     measures : dict of str to dict of str to ndarray of shape (n_folds * n_repeats,)
@@ -113,34 +131,6 @@ class RankerComparison:
         With a budget by period, the hits of every model in each period of the rows held out.
     estimators : dict of str to list of estimator
         The fitted model of each fold, where they were kept.
-
-    Notes
-    -----
-    What is estimated is the expected measure of a way to train a model, over training sets of this size and
-    over the rows tested, not that of one fitted model. The variance of a mean, or of the difference of two
-    models, over n rows that are held out is
-
-    .. math:: \\frac{\\sigma^2}{n} + \\frac{\\min(0.7\\, \\delta^2, \\sigma^2)}{n_{train}},
-
-    where :math:`\\sigma^2` is the variance of the influence values of the rows, which are averaged over
-    repetitions, so that these narrow the interval as far as they steady the mean. :math:`\\delta^2` is the
-    variance of their change between two fits to disjoint halves of a training part. The first term would do
-    for fits that are given. The second is due to the training rows: fits differ, and each row is tested in
-    one fold and learnt from in the others. Nadeau and Bengio have :math:`\\sigma^2` in its place, as it is
-    here where halves would be too small to fit. The factor 0.7 comes from simulations of models that are
-    equal by construction. Of groups, which are independent while their rows are not, influence values are
-    summed first.
-
-    Measures without influence values, such as positives at top or a scorer of your own, and rows judged by
-    time have the variance :math:`(1 / V + n_{test} / n_{train}) s^2` of Nadeau and Bengio, by the variance
-    :math:`s^2` between the V folds, and Student's distribution of V - 1 degrees of freedom. The mean of hits
-    a period is over periods; of 21 or more its error is that of :func:`pushrank.metrics.measure_periods`.
-
-    References
-    ----------
-    Nadeau and Bengio, *Inference for the generalization error*, Machine Learning 52 (2003); DeLong, DeLong
-    and Clarke-Pearson, Biometrics 44 (1988), for influence values of the area; Hsu, *Simultaneous confidence
-    intervals for all distances from the "best"*, Annals of Statistics 9 (1981).
 
     Examples
     --------
@@ -214,9 +204,8 @@ class RankerComparison:
     @property
     def best_(self) -> str:
         """The model with the highest mean of the criterion; the average precision decides between equals."""
-        judges = [
-            name for name in (self.criterion, AVERAGE_PRECISION) if name in self.measures[self.baseline_]
-        ]
+        measured = self.measures[self.baseline_]
+        judges = [name for name in (self.criterion, AVERAGE_PRECISION) if name in measured]
         return max(self._models, key=lambda model: [self.mean(model, measure) for measure in judges])
 
     @property
@@ -368,19 +357,16 @@ class RankerComparison:
         if measure == PRECISION and self.n_positives is not None:
             n_rows = max(1, round(self.n_positives / 4))
             return f"precision in {n_rows:,} row{'s' * (n_rows > 1)}"
-        names = {HITS: "hits", WEIGHT: "weight found"}
-        if measure not in names or self.budget is None:
+        names, budget = {HITS: "hits", WEIGHT: "weight found"}, self.budget
+        if measure not in names or budget is None:
             return measure
-        each, n = ("", self.budget)
-        if isinstance(n, Budget):
-            each, n = f" {n.each}", n.n
+        each, n = (f" {budget.each}", budget.n) if isinstance(budget, Budget) else ("", budget)
         return f"{names[measure]}{each} in {n:,} row{'s' * (n != 1)}"
 
     def digits(self, measure: str) -> int:
         """Return how many decimals of a measure to show: 1 for counts of rows, 2 a period, else 3."""
-        if measure in (HITS, WEIGHT) and isinstance(self.budget, Budget):
-            return 2
-        return 1 if measure in (POSITIVES_AT_TOP, HITS, WEIGHT) else 3
+        by_period = measure in (HITS, WEIGHT) and isinstance(self.budget, Budget)
+        return 2 if by_period else 1 if measure in (POSITIVES_AT_TOP, HITS, WEIGHT) else 3
 
     def mean_and_error(self, model: str, measure: str) -> str:
         """Return the mean of a measure and its standard error, to two digits of it, such as ``88 ± 12``."""
@@ -442,10 +428,9 @@ class RankerComparison:
         }
         if self.days is not None:
             summary["days"] = self.days.summary()
-        if self.optimism_ is None:
-            return summary
-        mean, error, *_ = self.optimism_
-        return {**summary, "optimism": {"mean": mean, "standard_error": error}}
+        if (optimism := self.optimism_) is not None:
+            summary["optimism"] = {"mean": optimism.mean, "standard_error": optimism.standard_error}
+        return summary
 
 
 def _sentences(comparison: RankerComparison) -> str:
@@ -459,9 +444,8 @@ def _sentences(comparison: RankerComparison) -> str:
         return f"No model is better at the top than another, by {by}: each has {each}."
     gap = comparison.difference(best, other)
     most = "Most" if comparison.criterion == HITS else "Highest"
-    against = f"{best}, {gap.mean:+.{digits}f} against {other}" + ", the next best" * (
-        other != comparison.baseline_
-    )
+    against = f"{best}, {gap.mean:+.{digits}f} against {other}"
+    against += ", the next best" * (other != comparison.baseline_)
     if gap.high - gap.low <= ROUNDING or np.isinf(gap.standard_error):
         against += ", the same in all test parts" + ", which are too few to tell" * bool(gap.standard_error)
     else:

@@ -35,28 +35,23 @@ HALVES = 0.7
 ROUNDING = 1e-12
 
 
+Indices = NDArray[np.intp]
+
+
 class Part(NamedTuple):
     """The rows of a test part: their numbers, labels and weights, and their scores by each model."""
 
-    rows: NDArray[np.intp]
+    rows: Indices
     positive: NDArray[np.bool_]
     weights: Floats | None
     scores: list[Floats]
 
 
 class Errors(NamedTuple):
-    """The errors of the mean measures of models and of all their differences.
+    """The standard errors of the mean measures of models and of all their differences.
 
-    Parameters
-    ----------
-    means : ndarray of shape (n_models,)
-        The standard error of each mean.
-    differences : ndarray of shape (n_models, n_models)
-        The standard error of each difference, zero between models that are measured alike on all rows.
-    covariance : ndarray of shape (n_models, n_models)
-        The covariance of the means up to a factor, for the correlations of their differences.
-    freedom : float
-        The degrees of freedom of the errors, infinite where they come from many rows.
+    A difference is zero between models that are measured alike on all rows; the covariance of the means is up
+    to a factor; the degrees of freedom are infinite where errors come from many rows.
     """
 
     means: Floats
@@ -73,11 +68,7 @@ def variances_of_differences(covariance: Floats) -> Floats:
 
 
 def errors_by_folds(values: Floats, n_repeats: int, test_ratio: float | None = None) -> Errors:
-    r"""Return the errors of means over the V folds, from how the folds differ.
-
-    The variance is :math:`(1 / V + n_{test} / n_{train}) s^2` (Nadeau and Bengio 2003), where :math:`s^2` is
-    that between the folds of a repetition. Values have the shape (n_models, V * n_repeats).
-    """
+    """Return the errors of means over the folds, from how the folds of a repetition differ."""
     repeated = values.reshape(len(values), n_repeats, -1)
     n_folds = repeated.shape[2]
     ratio = 1.0 / (n_folds - 1) if test_ratio is None else test_ratio
@@ -89,73 +80,44 @@ def errors_by_folds(values: Floats, n_repeats: int, test_ratio: float | None = N
 
 
 def errors_by_periods(series: Floats) -> Errors:
-    """Return the errors of mean hits a period, from the hits of all periods, shape (n_models, n_periods).
-
-    They allow for neighbours that are alike, as those of :func:`pushrank.metrics.measure_periods` do.
-    """
+    """Return the errors of mean hits from the hits of all periods, allowing for neighbours that are alike."""
     covariance = covariance_of_means(series)
     means, differences = np.diag(covariance), variances_of_differences(covariance)
     return Errors(np.sqrt(means), np.sqrt(differences), covariance, degrees_of_freedom(series.shape[1]))
 
 
 def errors_by_rows(
-    influences: Floats,
-    halves: Floats | None,
-    groups: tuple[NDArray[np.intp], NDArray[np.intp]],
-    n_train: float,
+    influences: Floats, halves: Floats | None, groups: tuple[Indices, Indices], n_train: float
 ) -> Errors:
-    r"""Return the errors of means over the folds, from the influence of the rows tested and trained on.
+    """Return the errors of means over the folds, from the influence of the rows tested and trained on.
 
-    The variance of a difference is
-
-    .. math:: \frac{\sigma^2}{n} + \frac{\min(0.7\, \delta^2, \sigma^2)}{n_{train}},
-
-    with the variance :math:`\sigma^2`, over the n rows tested, of the difference of the models' influence
-    values, and the variance :math:`\delta^2`, over the rows of test parts, of its change between fits to
-    disjoint halves of a training part.
-
-    Parameters
-    ----------
-    influences : ndarray of shape (n_models, n)
-        The influence values, on average over the repetitions.
-    halves : ndarray of shape (n_models, n_part), or None
-        Those by models fitted to one half of a training part, less those of the other half. With None the
-        second term is at its largest, as in Nadeau and Bengio's error.
-    groups : tuple of ndarray
-        The groups of the rows of both, which are independent of each other.
-    n_train : float
-        The number of rows of a training part.
+    Influence values are means over repetitions; halves are those by models fitted to one half of a training
+    part less those by the other. With None the second term is at its largest, as Nadeau and Bengio have it.
     """
     n_rows = influences.shape[1]
     covariance, n_groups = _covariance(influences, groups[0])
     means, differences = np.diag(covariance), variances_of_differences(covariance)
-    of_training = means, differences
-    if halves is not None:
-        change = HALVES * _covariance(halves, groups[1])[0]
-        of_training = (
-            np.minimum(np.diag(change), means),
-            np.minimum(variances_of_differences(change), differences),
-        )
+    change = covariance if halves is None else HALVES * _covariance(halves, groups[1])[0]
+    # Without halves the second term is at its largest.
+    of_means = np.minimum(np.diag(change), means)
+    of_differences = np.minimum(variances_of_differences(change), differences)
     return Errors(
-        np.sqrt(means / n_rows + of_training[0] / n_train),
-        np.sqrt(differences / n_rows + of_training[1] / n_train),
+        np.sqrt(means / n_rows + of_means / n_train),
+        np.sqrt(differences / n_rows + of_differences / n_train),
         covariance,
         np.inf if n_groups == n_rows else max(n_groups - 1.0, 1.0),
     )
 
 
-def _covariance(influences: Floats, groups: NDArray[np.intp]) -> tuple[Floats, int]:
+def _covariance(influences: Floats, groups: Indices) -> tuple[Floats, int]:
     """Return the covariance of models' influence values for a row, and the number of groups of rows."""
-    n_rows = influences.shape[1]
-    n_groups = int(groups.max()) + 1
-    sums = influences
+    n_rows, n_groups = influences.shape[1], int(groups.max()) + 1
     if n_groups < n_rows:
-        sums = np.stack([np.bincount(groups, row, n_groups) for row in influences])
-    factor = n_groups / max(n_groups - 1, 1) / n_rows
-    return factor * sums @ sums.T, n_groups
+        influences = np.stack([np.bincount(groups, row, n_groups) for row in influences])
+    return n_groups / max(n_groups - 1, 1) / n_rows * influences @ influences.T, n_groups
 
 
-def errors_of_parts(
+def part_errors(
     values: Floats,
     measure: str,
     parts: Sequence[Part],
@@ -170,16 +132,14 @@ def errors_of_parts(
 ) -> Errors:
     """Return the errors of a measure: by rows, where these have influence values, else by the folds.
 
-    The halves are the scores, by part and model, of the rows of the last parts by models fitted to either
-    half of ``n_halved`` training rows.
+    Halves are scores of the last parts, by part and model, of fits to either half of ``n_halved`` rows.
     """
     n_folds, which = len(parts) // n_repeats, SCORERS.get(measure, measure)
     rows = np.sort(np.concatenate([part.rows for part in parts[:n_folds]]))
     if by_folds or which not in (HITS, WEIGHT, PRECISION, AVERAGE_PRECISION, AUC):
         return errors_by_folds(values, n_repeats, len(rows) / n_folds / n_train)
-    chances = [0.0] * len(values)
-    if which not in (AVERAGE_PRECISION, AUC):
-        chances = chances_at_threshold(parts, which, budget, len(rows))
+    has_threshold = which not in (AVERAGE_PRECISION, AUC)
+    chances = chances_at_threshold(parts, which, budget, len(rows)) if has_threshold else np.empty(0)
     influences = np.zeros((len(values), len(rows)))
     for part in parts:
         of_part = influences_of_part(part, which, budget, len(rows), chances, values.mean(axis=1))
@@ -207,12 +167,7 @@ def errors_of_parts(
 
 
 def influences_of_part(
-    part: Part,
-    measure: str,
-    budget: int | None,
-    n_rows: int,
-    chances: Sequence[float],
-    averages: Floats | None = None,
+    part: Part, measure: str, budget: int | None, n_rows: int, chances: Floats, averages: Floats | None = None
 ) -> Floats:
     r"""Return the influence values of the rows of a test part, shape (n_models, n_part).
 
@@ -297,7 +252,7 @@ def acted_on(scores: Floats, k: float) -> Floats:
     return shares
 
 
-def chances_at_threshold(parts: Sequence[Part], measure: str, budget: int | None, n_rows: int) -> list[float]:
+def chances_at_threshold(parts: Sequence[Part], measure: str, budget: int | None, n_rows: int) -> Floats:
     """Return for each model the mean gain of rows about its threshold, over all test parts.
 
     Of K rows acted on in all parts these are the :math:`K^{4/5}` about the last one, half of them below it:
@@ -312,4 +267,4 @@ def chances_at_threshold(parts: Sequence[Part], measure: str, budget: int | None
         for model, scores in enumerate(part.scores):
             near = acted_on(scores, k + reach) - acted_on(scores, k - reach)
             sums[model] += near @ gain, near.sum()
-    return list(sums[:, 0] / sums[:, 1])
+    return np.asarray(sums[:, 0] / sums[:, 1])

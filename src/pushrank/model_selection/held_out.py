@@ -93,18 +93,15 @@ class HeldOut:
 
     def __repr__(self) -> str:
         rows, positives = len(self.plan.rows.y), int(self.plan.rows.positive.sum())
-        return (
-            f"HeldOut({len(self.models)} models, {len(self.plan.splits)} parts, {rows:,} rows, "
-            f"{positives:,} positive)"
-        )
+        counts = f"{len(self.models)} models, {len(self.plan.splits)} parts"
+        return f"HeldOut({counts}, {rows:,} rows, {positives:,} positive)"
 
     def _repr_html_(self) -> str:
         """Return the models with their average precision of held-out rows, as a table for notebooks."""
         comparison = compare_held_out(self.table, Judge.of(None, self.plan.budget))
         measures = list(comparison.measures[comparison.baseline_])
-        rows = [
-            [name, *(f"{comparison.mean(name, measure):.3f}" for measure in measures)] for name in self.models
-        ]
+        means = {name: [comparison.mean(name, measure) for measure in measures] for name in self.models}
+        rows = [[name, *(f"{mean:.3f}" for mean in of_model)] for name, of_model in means.items()]
         sentence = f"{self!r}, fitted in {self.seconds:.1f} s. {Frame.of(self.plan).judged}"
         names = map(comparison.name_of, measures)
         return html_sentences(sentence) + html_table(["model", *names], rows, "Means over the test parts")
@@ -146,7 +143,7 @@ class HeldOut:
         """
         judge, members = Judge.of(scoring, self.plan.budget), named_members(self.models, together)
         table = self.table if judge.scorer is None else self._judged(judge)
-        return compare_held_out(table, judge, members=members, halves=self.halves, indifference=indifference)
+        return compare_held_out(table, judge, members, halves=self.halves, indifference=indifference)
 
     def stack(
         self,
@@ -182,14 +179,10 @@ class HeldOut:
         if isinstance(names, str) or not names or not set(names) <= set(self.models):
             raise ValueError(f"models must be a list of names among {list(self.models)}, got {models!r}.")
         members = {name: self.models[name] for name in names}
-        stack = StackingRanker(
-            list(members.items()),
-            final_estimator=clone(final_estimator, safe=False),
-            cv=plan.cv,
-            refit=refit,
-            calibration=calibration,
-            **budget_params(plan.budget, len(rows.y)),
-        )
+        params = budget_params(plan.budget, len(rows.y))
+        params |= {"cv": plan.cv, "refit": refit, "calibration": calibration}
+        final = clone(final_estimator, safe=False)
+        stack = StackingRanker(list(members.items()), final_estimator=final, **params)
         scores = np.array([unlinked(model, self._of_all_rows(name)) for name, model in members.items()])
         tests = [test for _, test in plan.first_splits]
         n_fits = sum(group[0] < len(tests) for group in plan.shared())
@@ -256,9 +249,8 @@ class HeldOut:
         if not options and not isinstance(frame.budget, Budget | None):
             options = {"k": frame.budget}
         seen = frame.folds >= 0
-        orders = {
-            name: on_one_scale(self._of_all_rows(name)[seen], frame.folds[seen]) for name in self.models
-        }
+        scores = {name: self._of_all_rows(name)[seen] for name in self.models}
+        orders = {name: on_one_scale(of_rows, frame.folds[seen]) for name, of_rows in scores.items()}
         options = {"random_state": self.plan.seed} | options
         return metrics.measure(self.plan.rows.positive[seen], orders, **options)
 
@@ -333,6 +325,10 @@ def fit_held_out(
 ) -> HeldOut:
     """Fit models once to every training part, to compare, weigh and cut their scores of the rows held out.
 
+    Each model is fitted to every training part, and to both halves of one for the errors of comparisons,
+    unless rows are judged by time or are too few: the fits of :func:`compare_rankers`. The models of all
+    parts are kept.
+
     Parameters
     ----------
     models : dict of str to estimator, or None
@@ -378,12 +374,6 @@ def fit_held_out(
     ValueError, TypeError
         Where :func:`compare_rankers` raises them, or where rows cannot be kept for a guarantee.
 
-    Notes
-    -----
-    Each model is fitted to every training part, and to both halves of one for the errors of comparisons,
-    unless rows are judged by time or are too few: the fits of :func:`compare_rankers`. The models of all
-    parts are kept.
-
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
@@ -400,11 +390,8 @@ def fit_held_out(
     given, kept = budget, None
     if guarantee_fraction is not None:
         check_number("guarantee_fraction", guarantee_fraction, above=0.0, below=1.0)
-        if (
-            groups is not None
-            or isinstance(budget, Budget)
-            or not (isinstance(cv, int | np.integer) or hasattr(cv, "split"))
-        ):
+        has_parts = not (isinstance(cv, int | np.integer) or hasattr(cv, "split"))
+        if groups is not None or isinstance(budget, Budget) or has_parts:
             raise ValueError(
                 "guarantee_fraction keeps single rows, of which nothing is proved with groups or a budget by "
                 "period, and which parts as cv may hold; leave it out, and see "
@@ -422,19 +409,9 @@ def fit_held_out(
                 f"guarantee_fraction than {guarantee_fraction:g}."
             )
         time, sample_weight = (None if of is None else np.asarray(of)[left] for of in (time, sample_weight))
-    plan = Plan.of(
-        X,
-        y,
-        budget=budget,
-        cv=cv,
-        n_repeats=n_repeats,
-        groups=groups,
-        time=time,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        random_state=random_state,
-        n_jobs=n_jobs,
-    )
+    beside: dict[str, Any] = {"groups": groups, "time": time, "sample_weight": sample_weight}
+    drawn: dict[str, Any] = {"cv": cv, "n_repeats": n_repeats, "random_state": random_state}
+    plan = Plan.of(X, y, budget=budget, pos_label=pos_label, n_jobs=n_jobs, **beside, **drawn)
     models, started = checked_models(models, plan.rows, budget), perf_counter()
     groups_of_splits = [
         (plan.splits[group[0]][0], [plan.splits[number][1] for number in group]) for group in plan.shared()
@@ -451,9 +428,8 @@ def _apart(rows: Rows, fraction: float, random_state: Seed) -> tuple[NDArray[np.
     """Return the rows for the plan, and those kept from it: the latest, or drawn at random in strata."""
     numbers = np.arange(len(rows.y))
     if rows.times is None:
-        left, kept = train_test_split(
-            numbers, test_size=fraction, stratify=rows.positive, random_state=random_state
-        )
+        drawn = {"test_size": fraction, "stratify": rows.positive, "random_state": random_state}
+        left, kept = train_test_split(numbers, **drawn)
         return np.sort(left), np.sort(kept)
     # Rows of one time stay together.
     first = np.sort(rows.times)[min(round((1.0 - fraction) * len(numbers)), len(numbers) - 1)]

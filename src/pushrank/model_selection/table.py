@@ -31,15 +31,7 @@ from pushrank.model_selection.comparison import (
     TOGETHER_NOT_NESTED,
     RankerComparison,
 )
-from pushrank.model_selection.errors import (
-    AUC,
-    AVERAGE_PRECISION,
-    HITS,
-    PRECISION,
-    WEIGHT,
-    Part,
-    errors_of_parts,
-)
+from pushrank.model_selection.errors import AUC, AVERAGE_PRECISION, HITS, PRECISION, WEIGHT, Part, part_errors
 from pushrank.model_selection.verdict import quantiles, simplicity
 
 # With fewer the row of all models together may be too good unless it is nested.
@@ -51,6 +43,7 @@ LEAST_TESTED = 0.2
 MIN_ROWS_OF_CLASS = 10
 
 Callback = Callable[[], None]
+Models = Mapping[str, Estimator]
 
 
 class Judge(NamedTuple):
@@ -78,7 +71,7 @@ class HeldOutTable(NamedTuple):
     """
 
     plan: Plan
-    models: Mapping[str, Estimator]
+    models: Models
     scores: dict[str, list[Floats]]
     judged: dict[str, list[float]]
     simplicity: dict[str, int]
@@ -87,7 +80,7 @@ class HeldOutTable(NamedTuple):
 
 
 def fit_table(
-    models: Mapping[str, Estimator],
+    models: Models,
     plan: Plan,
     scorer: Callable[..., float] | None = None,
     *,
@@ -137,8 +130,8 @@ class Frame(NamedTuple):
         if not isinstance(budget, Budget | None):
             if n_held_out < len(folds) and hasattr(plan.cv, "split") | isinstance(plan.cv, int):
                 share = part_of_budget(budget, n_held_out, len(folds))
-                judged += f" A budget of {budget:,} of {len(folds):,} rows is {share:,} of the "
-                judged += f"{n_held_out:,} tested."
+                of_all = f"{budget:,} of {len(folds):,} rows"
+                judged += f" A budget of {of_all} is {share:,} of the {n_held_out:,} tested."
                 budget = share
             elif budget > n_held_out:
                 raise ValueError(
@@ -165,23 +158,18 @@ class Frame(NamedTuple):
 
 def parts_of(table: HeldOutTable) -> list[Part]:
     """Return the test parts with their scores by all models."""
-    rows = table.plan.rows
-    return [
-        Part(
-            test,
-            rows.positive[test],
-            None if rows.weights is None else rows.weights[test],
-            [scores[number] for scores in table.scores.values()],
-        )
-        for number, (_, test) in enumerate(table.plan.splits)
-    ]
+    rows, parts = table.plan.rows, []
+    for number, (_, test) in enumerate(table.plan.splits):
+        weights = None if rows.weights is None else rows.weights[test]
+        scores = [of_parts[number] for of_parts in table.scores.values()]
+        parts.append(Part(test, rows.positive[test], weights, scores))
+    return parts
 
 
 def compare_held_out(
     table: HeldOutTable,
     judge: Judge,
-    *,
-    members: Mapping[str, Estimator] | None = None,
+    members: Models | None = None,
     chosen: Sequence[str] = (),
     halves: Halves | None = None,
     indifference: float = 0.0,
@@ -240,10 +228,7 @@ def compare_held_out(
 
 
 def _estimators(
-    table: HeldOutTable,
-    members: Mapping[str, Estimator],
-    combinations: Sequence[Combination],
-    chosen: Sequence[str],
+    table: HeldOutTable, members: Models, combinations: Sequence[Combination], chosen: Sequence[str]
 ) -> dict[str, list[Estimator]]:
     """Return the fitted model of every test part by name, where they were kept."""
     if not all(table.fitted.values()):
@@ -256,11 +241,9 @@ def _estimators(
     lists = dict(of_parts)
     if chosen:
         lists[CHOSEN] = [of_parts[best][number] for number, best in enumerate(chosen)]
-    if combinations:
-        lists[TOGETHER_NOT_NESTED] = [
-            StackingRanker._of_fitted({name: [of_parts[name][number]] for name in members}, combination)
-            for number, combination in enumerate(combinations)
-        ]
+    for number, combination in enumerate(combinations):
+        added = {name: [of_parts[name][number]] for name in members}
+        lists.setdefault(TOGETHER_NOT_NESTED, []).append(StackingRanker._of_fitted(added, combination))
     return lists
 
 
@@ -313,7 +296,7 @@ def is_nested(plan: Plan) -> bool:
     return bool(few) or not (isinstance(cv, int | np.integer) or hasattr(cv, "split"))
 
 
-def stack_of(members: Mapping[str, Estimator], plan: Plan) -> StackingRanker:
+def stack_of(members: Models, plan: Plan) -> StackingRanker:
     """Return members as one list, unfitted, for the budget by period or its share of the rows."""
     cv = 5 if plan.rows.groups is None or plan.rows.times is not None else StratifiedGroupKFold(5)
     params = budget_params(plan.budget, len(plan.rows.y)) | {"cv": cv, "random_state": plan.seed}
@@ -327,7 +310,7 @@ def budget_params(budget: int | Budget | None, n_rows: int) -> dict[str, Any]:
     return {"fraction": None if budget is None else budget / n_rows}
 
 
-def add_up(table: HeldOutTable, members: Mapping[str, Estimator]) -> list[Combination]:
+def add_up(table: HeldOutTable, members: Models) -> list[Combination]:
     """Return how members are added up for each test part, by weights from the other parts."""
     plan, parts, combinations = table.plan, parts_of(table), []
     n_parts = len(plan.first_splits)
@@ -344,9 +327,7 @@ def add_up(table: HeldOutTable, members: Mapping[str, Estimator]) -> list[Combin
     return combinations
 
 
-def _unlinked(
-    members: Mapping[str, Estimator], models: Sequence[str], scores: Sequence[Floats]
-) -> list[Floats]:
+def _unlinked(members: Models, models: Sequence[str], scores: Sequence[Floats]) -> list[Floats]:
     """Return the scores of members, of the scores by model, on a scale of log-odds or margins."""
     of = dict(zip(models, scores, strict=False))
     return [unlinked(model, of[name]) for name, model in members.items()]
@@ -380,7 +361,7 @@ class Halves(NamedTuple):
     scores: Iterator[list[list[Floats]]] | list[list[list[Floats]]] | None
 
 
-def fit_halves(models: Mapping[str, Estimator], plan: Plan, n_jobs: int | None = None) -> Halves:
+def fit_halves(models: Models, plan: Plan, n_jobs: int | None = None) -> Halves:
     """Begin the fits of every model to both halves of training rows."""
     n_tested, n_last, train = 0, 0, plan.splits[-1][0]
     # The last parts are tested on, as many as hold a fifth of the rows; what all learn from is halved.
@@ -388,20 +369,15 @@ def fit_halves(models: Mapping[str, Estimator], plan: Plan, n_jobs: int | None =
         n_last += 1
         n_tested += len(plan.splits[-n_last][1])
         train = np.intersect1d(train, plan.splits[-n_last][0])
-    if plan.by_time:
-        return Halves(len(train), n_last, None)
-    tests = [plan.rows.part(test) for _, test in plan.splits[-n_last:]]
-    return Halves(
-        len(train), n_last, scores_of_halves(models, plan.rows.part(train), tests, plan.seed, n_jobs)
-    )
+    scores = None
+    if not plan.by_time:
+        tests = [plan.rows.part(test) for _, test in plan.splits[-n_last:]]
+        scores = scores_of_halves(models, plan.rows.part(train), tests, plan.seed, n_jobs)
+    return Halves(len(train), n_last, scores)
 
 
 def scores_of_halves(
-    models: Mapping[str, Estimator],
-    training: Rows,
-    tests: list[Rows],
-    seed: int,
-    n_jobs: int | None = None,
+    models: Models, training: Rows, tests: list[Rows], seed: int, n_jobs: int | None = None
 ) -> Iterator[list[list[Floats]]] | None:
     """Begin fits to either half of some rows, and return an iterator of scores by half, test part and model.
 
@@ -411,10 +387,8 @@ def scores_of_halves(
     n_groups = len(y) if groups is None else len(np.unique(groups))
     if min(y.sum(), (~y).sum()) < 2 * MIN_ROWS_OF_CLASS or n_groups < 2 * MIN_ROWS_OF_CLASS:
         return None
-    splitter = (StratifiedKFold if groups is None else StratifiedGroupKFold)(
-        2, shuffle=True, random_state=seed
-    )
-    halves = next(splitter.split(np.zeros(len(y)), y, groups))
+    splitter = StratifiedKFold if groups is None else StratifiedGroupKFold
+    halves = next(splitter(2, shuffle=True, random_state=seed).split(np.zeros(len(y)), y, groups))
     if min(min(y[half].sum(), (~y[half]).sum()) for half in halves) < MIN_ROWS_OF_CLASS:
         return None
     fits = fit_parts(models, ((training.part(half), tests) for half in halves), n_jobs=n_jobs)
@@ -427,7 +401,7 @@ def _with_errors(
     table: HeldOutTable,
     parts: Sequence[Part],
     halved: Halves,
-    members: Mapping[str, Estimator],
+    members: Models,
     combinations: Sequence[Combination],
 ) -> RankerComparison:
     """Return the comparison with the errors of all measures."""
@@ -442,7 +416,7 @@ def _with_errors(
         if comparison.by_period(measure):
             errors[measure] = comparison.errors_of(measure)
             continue
-        errors[measure] = errors_of_parts(
+        errors[measure] = part_errors(
             np.array([comparison.measures[name][measure] for name in named]),
             measure,
             parts,

@@ -7,12 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t
-from sklearn.ensemble import (
-    ExtraTreesClassifier,
-    RandomForestClassifier,
-    StackingClassifier,
-    VotingClassifier,
-)
+from sklearn import ensemble
 from sklearn.pipeline import Pipeline
 
 from pushrank._numeric import Floats
@@ -63,14 +58,9 @@ def simplicity(model: Any) -> int:
     """Return the rank of a fitted model: 0 if linear, 1 of stumps, 2 of trees and others, 3 and 4 of many."""
     model = model.steps[-1][1] if isinstance(model, Pipeline) else model
     model = getattr(model, "best_estimator_", model)
-    families = {
-        PushBoost: 1,
-        RandomForestClassifier: 3,
-        ExtraTreesClassifier: 3,
-        VotingClassifier: 4,
-        StackingClassifier: 4,
-        StackingRanker: 4,
-    }
-    return (
-        0 if hasattr(model, "coef_") else next((r for of, r in families.items() if isinstance(model, of)), 2)
-    )
+    if hasattr(model, "coef_"):
+        return 0
+    forests = ensemble.RandomForestClassifier | ensemble.ExtraTreesClassifier
+    ensembles = ensemble.VotingClassifier | ensemble.StackingClassifier | StackingRanker
+    ranks: dict[Any, int] = {PushBoost: 1, forests: 3, ensembles: 4}
+    return next((rank for family, rank in ranks.items() if isinstance(model, family)), 2)

@@ -48,6 +48,14 @@ class TopCurveDisplay(Display):
 
     Recall against the share of the list is called the cumulative gains curve.
 
+    ``compute`` costs O(n log n). Ties count by their expectation under a random order. The interval is
+    Wilson's, pointwise, at each k by itself; all k at once are :class:`GuaranteeDisplay`'s. It holds the
+    scores fixed and treats the labels as independent draws; since the chances of the rows differ, it is a
+    little too wide, never too narrow. The numbers by tenths are :func:`pushrank.metrics.gains_table`. Kar,
+    Narasimhan and Jain, *Surrogate functions for maximizing precision at the top*, ICML 2015; Provost and
+    Fawcett, *Data Science for Business* (2013), chapter 8, for gains; Ling and Li, *Data mining for direct
+    marketing: problems and solutions*, KDD 1998, for the lift.
+
     Parameters
     ----------
     k : ndarray of float64, shape (m,)
@@ -61,19 +69,6 @@ class TopCurveDisplay(Display):
     low, high : ndarray of float64, shape (m,), optional
         The ends of an interval for each precision.
     %(curve_drawn)s
-
-    Notes
-    -----
-    ``compute`` costs O(n log n). Ties count by their expectation under a random order. The interval is
-    Wilson's, pointwise, at each k by itself; all k at once are :class:`GuaranteeDisplay`'s. It holds the
-    scores fixed and treats the labels as independent draws; since the chances of the rows differ, it is a
-    little too wide, never too narrow. The numbers by tenths are :func:`pushrank.metrics.gains_table`.
-
-    References
-    ----------
-    Kar, Narasimhan and Jain, *Surrogate functions for maximizing precision at the top*, ICML 2015; Provost
-    and Fawcett, *Data Science for Business* (2013), chapter 8, for gains; Ling and Li, *Data mining for
-    direct marketing: problems and solutions*, KDD 1998, for the lift.
 
     Examples
     --------
@@ -235,6 +230,12 @@ class RocLeftEdgeDisplay(Display):
 
     .. math:: \mathrm{TPR}(j / K) = \frac{1}{I}\, \#\{i : \text{at most } j \text{ negatives stand above } i\}
 
+    ``compute`` costs O(n log n). Ties count by their expectation under a random order. The interval is that
+    of :func:`pushrank.metrics.roc_band`, valid for any number of rows, and wide where few negatives decide:
+    pointwise unless ``simultaneous``, and then for all points that are drawn, by steps also between them. The
+    axis is linear from no false alarm to one, and logarithmic from there. Fawcett, *An introduction to ROC
+    analysis*, Pattern Recognition Letters 27 (2006).
+
     Parameters
     ----------
     false_alarms : ndarray of int, shape (m,)
@@ -246,17 +247,6 @@ class RocLeftEdgeDisplay(Display):
     low, high : ndarray of float64, shape (m,), optional
         The ends of a confidence interval for each share.
     %(curve_drawn)s
-
-    Notes
-    -----
-    ``compute`` costs O(n log n). Ties count by their expectation under a random order. The interval is that
-    of :func:`pushrank.metrics.roc_band`, valid for any number of rows, and wide where few negatives decide:
-    pointwise unless ``simultaneous``, and then for all points that are drawn, by steps also between them.
-    The axis is linear from no false alarm to one, and logarithmic from there.
-
-    References
-    ----------
-    Fawcett, *An introduction to ROC analysis*, Pattern Recognition Letters 27 (2006).
 
     Examples
     --------
@@ -373,6 +363,8 @@ class GuaranteeDisplay(Display):
 
     .. math:: P(H_k \ge L_k \text{ for all } k) \ge 1 - \delta
 
+    The steps hold at all depths at once, those of the table and by ``hits_at`` those between. O(n log n).
+
     Parameters
     ----------
     guarantee : Guarantee
@@ -384,10 +376,6 @@ class GuaranteeDisplay(Display):
     line_, band_, expected_ : matplotlib artists
         The steps, what lies between, and the expected hits, which promise nothing, after ``plot``.
     %(where_drawn)s
-
-    Notes
-    -----
-    The steps hold at all depths at once, those of the table and by ``hits_at`` those between. O(n log n).
 
     Examples
     --------

@@ -38,6 +38,10 @@ class TopReliabilityDisplay(Display):
 
     .. math:: \frac{1}{b - a} \sum_i 1[a < \mathrm{rank}(i) \le b]
 
+    ``compute`` costs O(n log n). Stretches end at 10, 20, 50, 100, 200, 500 and so on. Ties count by their
+    expectation under a random order. The interval is Wilson's, of each stretch by itself. Murphy and Winkler,
+    *Reliability of subjective probability forecasts*, Applied Statistics 26 (1977).
+
     Parameters
     ----------
     edges : ndarray of int, shape (m + 1,)
@@ -57,15 +61,6 @@ class TopReliabilityDisplay(Display):
     bars_ : matplotlib artist
         Markers and intervals, after ``plot``.
     %(where_drawn)s
-
-    Notes
-    -----
-    ``compute`` costs O(n log n). Stretches end at 10, 20, 50, 100, 200, 500 and so on. Ties count by their
-    expectation under a random order. The interval is Wilson's, of each stretch by itself.
-
-    References
-    ----------
-    Murphy and Winkler, *Reliability of subjective probability forecasts*, Applied Statistics 26 (1977).
 
     Examples
     --------
@@ -198,6 +193,11 @@ class DecisionCurveDisplay(Display):
 
     .. math:: \mathrm{NB}(t) = \frac{\mathrm{TP}(t)}{n} - \frac{\mathrm{FP}(t)}{n} \cdot \frac{t}{1 - t}
 
+    ``compute`` costs O(n log n). A net benefit is the mean of one number a row, and its interval the normal
+    one of a mean, at each threshold by itself. Vickers and Elkin, *Decision curve analysis: a novel method
+    for evaluating prediction models*, Medical Decision Making 26 (2006); Vickers, Cronin, Elkin and Gonen,
+    BMC Medical Informatics and Decision Making 8 (2008), for its interval.
+
     Parameters
     ----------
     threshold : ndarray of float64, shape (m,)
@@ -209,17 +209,6 @@ class DecisionCurveDisplay(Display):
     base_rate : float
         The share of positives, which gives the line of acting on all rows.
     %(curve_drawn)s
-
-    Notes
-    -----
-    ``compute`` costs O(n log n). A net benefit is the mean of one number a row, and its interval the normal
-    one of a mean, at each threshold by itself.
-
-    References
-    ----------
-    Vickers and Elkin, *Decision curve analysis: a novel method for evaluating prediction models*, Medical
-    Decision Making 26 (2006); Vickers, Cronin, Elkin and Gonen, BMC Medical Informatics and Decision Making 8
-    (2008), for its interval.
 
     Examples
     --------

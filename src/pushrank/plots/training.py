@@ -64,6 +64,12 @@ class ConcentrationDisplay(Display):
     :math:`\ln(1 + h_i)\, \ell_{ik} / h_i` for the IR Push. For powers and the maximum :math:`c_{ik}` is also
     the share of the pair in the derivative by :math:`\ln \ell_{ik}`.
 
+    ``compute`` bins the ranked rows, by default into 40 by 40 cells, and costs as many evaluations of the
+    inner sums as there are rows of cells: O(n) each with the exponential loss and analytic ones such as the
+    logistic, O(n log n) with the hinge and its square. Memory is O(n). Where no pair contributes, as to the
+    zero-one loss of a ranking without errors, there is a ValueError. After Rudin, *The P-Norm Push*, JMLR 10
+    (2009), figures 1 and 4.
+
     Parameters
     ----------
     shares : ndarray of float64, shape (a, b)
@@ -79,17 +85,6 @@ class ConcentrationDisplay(Display):
     mesh_ : matplotlib artist
         The cells, after ``plot``.
     %(where_drawn)s
-
-    Notes
-    -----
-    ``compute`` bins the ranked rows, by default into 40 by 40 cells, and costs as many evaluations of the
-    inner sums as there are rows of cells: O(n) each with the exponential loss and analytic ones such as the
-    logistic, O(n log n) with the hinge and its square. Memory is O(n). Where no pair contributes, as to
-    the zero-one loss of a ranking without errors, there is a ValueError.
-
-    References
-    ----------
-    After Rudin, *The P-Norm Push*, JMLR 10 (2009), figures 1 and 4.
 
     Examples
     --------
@@ -261,6 +256,11 @@ class DiscountDisplay(Display):
 
     .. math:: d_{\mathrm{IR}}(r) = 1 - \frac{\ln(1 + r) - \ln 2}{\ln(1 + n) - \ln 2}
 
+    ``compute`` costs O(n log n). With p = 1, for RankBoost's push and the AUC, weights fall as the share of
+    positives that are yet to come; the Infinite Push is the limit in which only the first rank counts. Ties
+    count by their expectation under a random order. After Rudin, *The P-Norm Push*, JMLR 10 (2009), section 7
+    and figure 3.
+
     Parameters
     ----------
     ranks : ndarray of int, shape (m,)
@@ -274,16 +274,6 @@ class DiscountDisplay(Display):
     lines_ : list of matplotlib artists
         The curves, after ``plot``.
     %(where_drawn)s
-
-    Notes
-    -----
-    ``compute`` costs O(n log n). With p = 1, for RankBoost's push and the AUC, weights fall as the share of
-    positives that are yet to come; the Infinite Push is the limit in which only the first rank counts. Ties
-    count by their expectation under a random order.
-
-    References
-    ----------
-    After Rudin, *The P-Norm Push*, JMLR 10 (2009), section 7 and figure 3.
 
     Examples
     --------
@@ -380,6 +370,13 @@ class TrainingPathDisplay(Display):
     .. math:: t \mapsto R(\lambda_t) \qquad \text{or} \qquad
               t \mapsto \tilde G(\lambda_t) = \frac{-\ln F(\lambda_t)}{\|\lambda_t\|_1} \le \mu(\lambda_t)
 
+    Objectives of different rankers have different units. To compare how fast solvers of one objective
+    converge, use ``plot(above=lowest)`` with the lowest value that any of them reached.
+
+    While pairs are misranked the smooth margin is negative and large. The curve is drawn where it is at most
+    as far below zero as the ends of the path are above. Rudin, *The P-Norm Push*, JMLR 10 (2009), section 5;
+    Rudin, Cortes, Mohri and Schapire, *Margin-based ranking meets boosting in the middle*, COLT 2005.
+
     Parameters
     ----------
     path : ndarray of float64, shape (n_iter + 1,)
@@ -397,19 +394,6 @@ class TrainingPathDisplay(Display):
     line_ : matplotlib artist
         The curve, after ``plot``.
     %(where_drawn)s
-
-    Notes
-    -----
-    Objectives of different rankers have different units. To compare how fast solvers of one objective
-    converge, use ``plot(above=lowest)`` with the lowest value that any of them reached.
-
-    While pairs are misranked the smooth margin is negative and large. The curve is drawn where it is at most
-    as far below zero as the ends of the path are above.
-
-    References
-    ----------
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 5; Rudin, Cortes, Mohri and Schapire, *Margin-based
-    ranking meets boosting in the middle*, COLT 2005.
 
     Examples
     --------
