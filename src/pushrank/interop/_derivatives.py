@@ -78,8 +78,15 @@ def scale(factor, least, gradient, diagonal):
         diagonal[row] = max(factor * diagonal[row], abs(gradient[row]), least)
 
 
-objective_docs = shared_docs_from(
+custom_docs = shared_docs_from(
     {
+        "custom_metric": """Parameters
+----------
+scoring : str or callable
+    The name of a scorer in :mod:`pushrank.metrics.scorers`, or a scorer, such as ``make_top_scorer`` makes.
+name : str, optional
+    The name in the library's output; by default that of the scorer's measure after ``pushrank_``, with which
+    no measure of the library begins.""",
         "custom_objective": """Parameters
 ----------
 objective : PushObjective
@@ -91,7 +98,7 @@ Raises
 TypeError
     When it is no ``PushObjective``.
 ValueError
-    When its loss or price has kinks."""
+    When its loss or price has kinks.""",
     }
 )
 
@@ -114,11 +121,7 @@ class CustomObjective:
         return f"{type(self).__name__}({self.objective!r})"
 
     def derivatives(
-        self,
-        labels: GenericArray,
-        scores: NDArray[Any],
-        weights: GenericArray | None,
-        qid: GenericArray | None,
+        self, labels: GenericArray, scores: Array, weights: GenericArray | None, qid: GenericArray | None
     ) -> tuple[Floats, Floats]:
         """Return the gradient and the diagonal at scores; labels are mostly those of the last call."""
         arrays: tuple[Any, ...] = (labels, weights, qid)

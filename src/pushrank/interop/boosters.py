@@ -42,6 +42,10 @@ DEFAULT_P = 4.0
 ACCURACY = 1e-6
 
 
+# Missing values go to the booster.
+AS_THEY_ARE: dict[str, Any] = {"accept_sparse": FORMATS, "dtype": DTYPES, "ensure_all_finite": False}
+
+
 class TrainingSet(NamedTuple):
     """Rows for a booster, and its gradient and diagonal at scores; None is the library's log loss."""
 
@@ -336,8 +340,7 @@ class BoosterRanker(RankerMixin, BaseEstimator):
     def _validated(self, X: MatrixLike) -> Matrix:
         if hasattr(X, "iloc"):
             return checked_frame(self, X, reset=False)
-        options: dict[str, Any] = {"accept_sparse": FORMATS, "dtype": DTYPES, "ensure_all_finite": False}
-        return checked_data(self, X, reset=False, **options)
+        return checked_data(self, X, reset=False, **AS_THEY_ARE)
 
     def __getstate__(self) -> Any:
         """Return the state with the booster in its library's text format, for pickle and skops."""
@@ -394,7 +397,7 @@ def validate_table(
         check_consistent_length(X, labels)
         X = checked_frame(ranker, X)
     else:
-        X, labels = checked_data(ranker, X, y, accept_sparse=FORMATS, dtype=DTYPES, ensure_all_finite=False)
+        X, labels = checked_data(ranker, X, y, **AS_THEY_ARE)
     weights = row_weights(sample_weight, len(labels))
     sample, classes, codes, groups = sample_of_labels(type(ranker).__name__, labels, weights, qid)
     return X, Target(sample, weights, classes, codes, groups)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,7 +14,7 @@ from pushrank._io import trust_in_files
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
 from pushrank._types import Matrix
-from pushrank.interop._derivatives import CustomMetric, CustomObjective, labels_of_sizes, objective_docs
+from pushrank.interop._derivatives import CustomMetric, CustomObjective, custom_docs, labels_of_sizes
 from pushrank.interop.boosters import (
     BoosterRanker,
     TrainingSet,
@@ -27,12 +27,14 @@ from pushrank.interop.boosters import (
 if TYPE_CHECKING:
     from lightgbm import Booster, Dataset
 
+    Values: TypeAlias = ArrayLike | Dataset
+
 lightgbm = import_optional("lightgbm", "lightgbm")
 
 __all__ = ["LGBMMetric", "LGBMObjective", "PushLGBMRanker"]
 
 
-@objective_docs
+@custom_docs
 class LGBMObjective(CustomObjective):
     r"""A push as LightGBM's objective, in ``params={"objective": ...}`` or ``LGBMRegressor(objective=...)``.
 
@@ -74,30 +76,20 @@ class LGBMObjective(CustomObjective):
     """
 
     def __call__(
-        self,
-        y_true: ArrayLike | Dataset,
-        y_pred: ArrayLike | Dataset,
-        weight: ArrayLike | None = None,
-        group: ArrayLike | None = None,
+        self, y_true: Values, y_pred: Values, weight: ArrayLike | None = None, group: ArrayLike | None = None
     ) -> tuple[Floats, Floats]:
         """Return the gradient and the diagonal, of either ``(preds, Dataset)`` or labels and scores."""
         _check_one_process("push", y_pred)
         return self.derivatives(*_unpacked(y_true, y_pred, weight, group))
 
 
+@custom_docs
 class LGBMMetric(CustomMetric):
     """A measure at the top as LightGBM's ``feval`` or ``eval_metric``, the higher the better.
 
     Turn off LightGBM's own measures by ``metric="None"``, or early stopping minds them too.
 
-    Parameters
-    ----------
-    scoring : str or callable
-        The name of a scorer in :mod:`pushrank.metrics.scorers`, or a scorer, such as ``make_top_scorer``
-        makes.
-    name : str, optional
-        The name in LightGBM's output; by default that of the scorer's measure after ``pushrank_``, with which
-        no measure of LightGBM begins.
+    %(custom_metric)s
 
     Examples
     --------
@@ -107,23 +99,14 @@ class LGBMMetric(CustomMetric):
     """
 
     def __call__(
-        self,
-        y_true: ArrayLike | Dataset,
-        y_pred: ArrayLike | Dataset,
-        weight: ArrayLike | None = None,
-        group: ArrayLike | None = None,
+        self, y_true: Values, y_pred: Values, weight: ArrayLike | None = None, group: ArrayLike | None = None
     ) -> tuple[str, float, bool]:
         """Return the name, the measure and that higher is better."""
         _check_one_process("measure", y_pred)
         return self.__name__, self.measure(*_unpacked(y_true, y_pred, weight, group)), True
 
 
-def _unpacked(
-    y_true: ArrayLike | Dataset,
-    y_pred: ArrayLike | Dataset,
-    weight: ArrayLike | None,
-    group: ArrayLike | None,
-) -> tuple[Any, Any, Any, Any]:
+def _unpacked(y_true: Any, y_pred: Any, weight: Any, group: Any) -> tuple[Any, Any, Any, Any]:
     """Return labels, scores, weights and query groups of either of LightGBM's two ways to call."""
     if isinstance(y_pred, lightgbm.Dataset):
         data, y_pred = y_pred, y_true
@@ -175,21 +158,16 @@ class _LightGBM:
     def train(
         self, params: dict[str, Any], rows: TrainingSet, n_rounds: int, validation: Validation
     ) -> tuple[Any, dict[str, Any]]:
-        at_scores, weights = rows.derivatives, None
-        if at_scores is None:
-            params, weights = params | {"objective": "binary"}, rows.weights
-        else:
-            params = params | {"objective": lambda scores, _: at_scores(scores)}
+        at_scores = rows.derivatives
+        objective = "binary" if at_scores is None else lambda scores, _: at_scores(scores)
+        params = params | {"objective": objective}
         if not lightgbm.basic._ConfigAliases.get("min_data_in_leaf") & params.keys():
             params["min_data_in_leaf"] = min(MIN_LEAF_ROWS, max(1, len(rows.labels) // 10))
-        categories = params.pop("categorical_feature", "auto")
-        data = lightgbm.Dataset(
-            _table(rows.X),
-            rows.labels,
-            weight=weights,
-            categorical_feature=categories,
-            params=params | {"objective": "none"},
-        ).construct()
+        options: dict[str, Any] = {"categorical_feature": params.pop("categorical_feature", "auto")}
+        options |= {"params": params | {"objective": "none"}}
+        # A push has the weights in its derivatives.
+        weights = rows.weights if at_scores is None else None
+        data = lightgbm.Dataset(_table(rows.X), rows.labels, weight=weights, **options).construct()
         # Without a column to split LightGBM fails a check of its own, with a message for its developers.
         if not any(data.feature_num_bin(column) for column in range(data.num_feature())):
             raise no_split(len(rows.labels), self.limits)

@@ -30,13 +30,8 @@ OPERATIONS = {
 """The lines of each operation on the matrix Z, by a constant."""
 
 # The parts of the file that is written, each after a line with its name.
-PARTS: dict[str, str] = dict(
-    re.findall(
-        r"^#%% (\w+)\n(.*?)\n(?=#%%|\Z)",
-        Path(__file__).with_name("scoring_file.txt").read_text(encoding="utf-8"),
-        re.MULTILINE | re.DOTALL,
-    )
-)
+TEMPLATE = Path(__file__).with_name("scoring_file.txt").read_text(encoding="utf-8")
+PARTS: dict[str, str] = dict(re.findall(r"(?ms)^#%% (\w+)\n(.*?)\n(?=#%%|\Z)", TEMPLATE))
 
 
 def export_numpy(model: BaseEstimator, path: str | Path, *, alert_threshold: float | None = None) -> None:

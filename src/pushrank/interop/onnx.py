@@ -136,23 +136,20 @@ def _convert(scope: Any, operator: Operator, container: Any) -> None:
     X = node("Concat", *(to_double(variable) for variable in operator.inputs), axis=1)
     formula = _scores.fitted_scores(ranker)
     dtype: Any = formula.coef.dtype.type if isinstance(formula, _scores.LinearScores) else np.float64
-    scores = node(
-        "Cast", _sums(formula, X, node, to_double), to=types.FLOAT if dtype is np.float32 else types.DOUBLE
-    )
+    kind = types.FLOAT if dtype is np.float32 else types.DOUBLE
+    scores = node("Cast", _sums(formula, X, node, to_double), to=kind)
     scores = node("Sub", scores, np.array([ranker.threshold_], dtype=dtype))
     column = node("ReshapeApi13", scores, np.array([-1, 1]))
     cuts = _scores.label_cuts(ranker)
     if cuts is not None:
-        n_below = node(
-            "MatMul", to_double(node("Greater", column, cuts[None].astype(dtype))), np.ones(len(cuts))
-        )
+        is_above = to_double(node("Greater", column, cuts[None].astype(dtype)))
+        n_below = node("MatMul", is_above, np.ones(len(cuts)))
         add("Gather", _classes(ranker), node("Cast", n_below, to=types.INT64), output=outputs[0])
     # Calibration asks for raw scores.
+    asked = (container.options or {}).values()
     if container.get_options(operator.raw_operator, {"raw_scores": False})["raw_scores"]:
         scores = node("MatMul", column, np.array([[-1.0, 1.0]], dtype=dtype))
-    elif any(
-        isinstance(asked, dict) and asked.get("raw_scores") for asked in (container.options or {}).values()
-    ):
+    elif any(isinstance(options, dict) and options.get("raw_scores") for options in asked):
         # Calibration asked a pipeline, which does not hand it on: a row's score would pass for probabilities.
         raise RuntimeError(
             "skl2onnx takes no pipeline into CalibratedClassifierCV: put the calibration last, as in "
@@ -181,8 +178,7 @@ def _sums(formula: _scores.Scores, X: Any, node: Any, to_double: Any) -> Any:
         return node("MatMul", values, formula.weights)
     constant = formula.intercept
     # No row passes the first test; it gives the sum its shape where there is no other test.
-    tests: dict[str, list[tuple[int, float, float]]]
-    tests = {"Greater": [(0, np.inf, 0.0)], "Equal": [], "IsNaN": []}
+    tests: dict[str, list[Any]] = {"Greater": [(0, np.inf, 0.0)], "Equal": [], "IsNaN": []}
     for feature, thresholds, values, categories in formula.functions:
         if categories is None:
             steps = np.diff(values[:-1])

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from torch.autograd.function import FunctionCtx
 
 torch = import_optional("torch", "torch")
+OneClass = Literal["zero", "raise"]
+Objective = PushObjective | PartialAUC | PrecisionAtK | ThresholdObjective
 Function: Any = torch.autograd.Function
 Module: Any = torch.nn.Module
 
@@ -179,9 +181,8 @@ class _Gradient(Function):
 
     @staticmethod
     def backward(ctx: FunctionCtx, direction: Tensor) -> Tensor:
-        return _HessianProduct.apply(
-            _NoThirdDerivative.apply(*ctx.saved_tensors), direction, ctx.at_batch
-        ), None
+        scores = _NoThirdDerivative.apply(*ctx.saved_tensors)
+        return _HessianProduct.apply(scores, direction, ctx.at_batch), None
 
 
 class _HessianProduct(Function):
@@ -253,15 +254,9 @@ class RankingLoss(Module):
     tensor([ 0.2800, -0.1888, -0.0912])
     """
 
-    def __init__(
-        self,
-        objective: PushObjective | PartialAUC | PrecisionAtK | ThresholdObjective,
-        *,
-        memory: int = 0,
-        one_class: Literal["zero", "raise"] = "zero",
-    ) -> None:
+    def __init__(self, objective: Objective, *, memory: int = 0, one_class: OneClass = "zero") -> None:
         super().__init__()
-        if not isinstance(objective, PushObjective | PartialAUC | PrecisionAtK | ThresholdObjective):
+        if not isinstance(objective, Objective):
             raise TypeError(
                 "objective must be a PushObjective, PartialAUC, PrecisionAtK or ThresholdObjective, got "
                 f"{objective!r}."
@@ -317,14 +312,11 @@ class PNormPushLoss(RankingLoss):
 
     On the scores s of the positives and t of the negatives
 
-    .. math::
-
-        \frac{1}{p} \ln \sum_k \Bigl(\sum_i e^{-(s_i - t_k)}\Bigr)^p
+    .. math:: \frac{1}{p} \ln \sum_k \Bigl(\sum_i e^{-(s_i - t_k)}\Bigr)^p
         = \ln \sum_i e^{-s_i} + \frac{1}{p} \ln \sum_k e^{p t_k} .
 
-    Linear in the rows, in log space: finite for any p and any scores. See :class:`RankingLoss`.
-
-    Rudin, JMLR 10 (2009), sections 2 and 7.
+    Linear in the rows, in log space: finite for any p and any scores. Rudin, JMLR 10 (2009), sections 2 and
+    7. See :class:`RankingLoss`.
 
     Parameters
     ----------
@@ -353,7 +345,7 @@ class PNormPushLoss(RankingLoss):
         bottom_weight: float = 1.0,
         *,
         memory: int = 0,
-        one_class: Literal["zero", "raise"] = "zero",
+        one_class: OneClass = "zero",
     ) -> None:
         objective = PushObjective("exponential", Power(p), side, "log", bottom_weight)
         super().__init__(objective, memory=memory, one_class=one_class)
@@ -368,9 +360,7 @@ class IRPushLoss(RankingLoss):
     .. math:: \frac{1}{m} \sum_i \ln\Bigl(1 + \sum_k e^{t_k - s_i}\Bigr) .
 
     Linear in the rows, finite for any scores. It gives up on hopeless positives, such as outliers and wrong
-    labels. See :class:`RankingLoss`.
-
-    Rudin, JMLR 10 (2009), section 7.
+    labels. Rudin, JMLR 10 (2009), section 7. See :class:`RankingLoss`.
 
     Parameters
     ----------
@@ -382,7 +372,7 @@ class IRPushLoss(RankingLoss):
     1.0986
     """
 
-    def __init__(self, *, memory: int = 0, one_class: Literal["zero", "raise"] = "zero") -> None:
+    def __init__(self, *, memory: int = 0, one_class: OneClass = "zero") -> None:
         objective = PushObjective("exponential", LogOnePlus(), "pull", "mean")
         super().__init__(objective, memory=memory, one_class=one_class)
 
@@ -398,10 +388,8 @@ class SoftInfinitePush(PushObjective):
 
     def evaluation(self, sample: Sample, scores: Floats) -> ObjectiveEvaluation:
         """Return the objective at these scores."""
-        kinked = PushObjective(self.loss, self.price, scale="mean")
-        return SmoothedObjective(kinked, sample, self.temperature, self.temperature).evaluation(
-            sample, scores
-        )
+        kinked, width = PushObjective(self.loss, self.price, scale="mean"), self.temperature
+        return SmoothedObjective(kinked, sample, width, width).evaluation(sample, scores)
 
 
 @shared_docs
@@ -410,17 +398,12 @@ class InfinitePushLoss(RankingLoss):
 
     On the scores s of the m positives and t of the n negatives
 
-    .. math::
-
-        \tau \ln \frac{1}{n} \sum_k e^{h_k / \tau}, \qquad
+    .. math:: \tau \ln \frac{1}{n} \sum_k e^{h_k / \tau}, \qquad
         h_k = \frac{1}{m} \sum_i [1 - (s_i - t_k)]_+ ,
 
     with the kink of the hinge replaced by a parabola of the width :math:`\tau`. As :math:`\tau` falls to zero
-    this becomes the Infinite Push, :math:`\max_k h_k`.
-
-    O(n log n). See :class:`RankingLoss`.
-
-    Agarwal, SDM 2011; Nesterov, *Smooth minimization of non-smooth functions*, Math. Programming 103 (2005).
+    this becomes the Infinite Push, :math:`\max_k h_k`. O(n log n). See :class:`RankingLoss`. Agarwal, SDM
+    2011; Nesterov, *Smooth minimization of non-smooth functions*, Math. Programming 103 (2005).
 
     Parameters
     ----------
@@ -436,9 +419,7 @@ class InfinitePushLoss(RankingLoss):
     2.5
     """
 
-    def __init__(
-        self, temperature: float = 0.1, *, memory: int = 0, one_class: Literal["zero", "raise"] = "zero"
-    ) -> None:
+    def __init__(self, temperature: float = 0.1, *, memory: int = 0, one_class: OneClass = "zero") -> None:
         check_number("temperature", temperature, above=0.0)
         super().__init__(SoftInfinitePush(temperature=temperature), memory=memory, one_class=one_class)
 
@@ -459,9 +440,7 @@ class PrecisionAtKLoss(RankingLoss):
     r"""A surrogate of one minus the precision at k as a loss: a surrogate of ``PrecisionAtK`` over k.
 
     O(n + k log k). The gradient is a subgradient where the surrogate has kinks, and there are no second
-    derivatives. See :class:`RankingLoss`.
-
-    Kar, Narasimhan and Jain, ICML 2015, equations (3) to (7).
+    derivatives. Kar, Narasimhan and Jain, ICML 2015, equations (3) to (7). See :class:`RankingLoss`.
 
     Parameters
     ----------
@@ -485,11 +464,6 @@ class PrecisionAtKLoss(RankingLoss):
     """
 
     def __init__(
-        self,
-        k: float = 0.25,
-        surrogate: Surrogate = "avg",
-        *,
-        memory: int = 0,
-        one_class: Literal["zero", "raise"] = "zero",
+        self, k: float = 0.25, surrogate: Surrogate = "avg", *, memory: int = 0, one_class: OneClass = "zero"
     ) -> None:
         super().__init__(MeanPrecisionAtK(k, surrogate), memory=memory, one_class=one_class)

@@ -13,7 +13,7 @@ from pushrank._io import trust_in_files
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
 from pushrank._types import Matrix
-from pushrank.interop._derivatives import CustomMetric, CustomObjective, labels_of_sizes, objective_docs
+from pushrank.interop._derivatives import CustomMetric, CustomObjective, custom_docs, labels_of_sizes
 from pushrank.interop.boosters import BoosterRanker, TrainingSet, Validation, documented_booster, not_taken
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ RESERVED = (
 )  # fmt: skip
 
 
-@objective_docs
+@custom_docs
 class XGBObjective(CustomObjective):
     """A push as the objective of XGBoost: ``xgboost.train(..., obj=...)`` or ``XGBRegressor(objective=...)``.
 
@@ -67,6 +67,7 @@ class XGBObjective(CustomObjective):
         return self.derivatives(*_unpacked(y_true, y_pred, sample_weight))
 
 
+@custom_docs
 class XGBMetric(CustomMetric):
     """A measure at the top as XGBoost's ``custom_metric`` or ``eval_metric``, the higher the better.
 
@@ -74,14 +75,7 @@ class XGBMetric(CustomMetric):
     learns otherwise from ``xgboost.callback.EarlyStopping(rounds=20, maximize=True)`` among the callbacks,
     and XGBoost's own measure is turned off by ``disable_default_eval_metric=True`` among the parameters.
 
-    Parameters
-    ----------
-    scoring : str or callable
-        The name of a scorer in :mod:`pushrank.metrics.scorers`, or a scorer, such as ``make_top_scorer``
-        makes.
-    name : str, optional
-        The name in XGBoost's output; by default that of the scorer's measure after ``pushrank_``, with which
-        no measure of XGBoost begins.
+    %(custom_metric)s
 
     Examples
     --------
@@ -125,9 +119,8 @@ class _XGBoost:
         booster_params = ranker._booster_params
         for name in RESERVED:
             if name in booster_params:
-                raise not_taken(
-                    ranker, name, f"{type(ranker).__name__} sets it itself", ("early_stopping_rounds",)
-                )
+                why = f"{type(ranker).__name__} sets it itself"
+                raise not_taken(ranker, name, why, ("early_stopping_rounds",))
         threads = {} if ranker.n_jobs is None else {"nthread": ranker.n_jobs}
         return {"disable_default_eval_metric": True, "seed": seed, **threads, **booster_params}
 
@@ -135,16 +128,16 @@ class _XGBoost:
         self, params: dict[str, Any], rows: TrainingSet, n_rounds: int, validation: Validation
     ) -> tuple[Any, dict[str, Any]]:
         _check_one_process("push")
-        at_scores = rows.derivatives
+        at_scores, threads = rows.derivatives, params.get("nthread")
         options: dict[str, Any] = {}
         paths: dict[str, Any] = {}
         if at_scores is None:
             params = params | {"objective": "binary:logistic"}
-            data = _matrix(rows.X, rows.labels, rows.weights, params)
+            data = _matrix(rows.X, rows.labels, rows.weights, threads)
         else:
             # A push takes no notice of a constant, which would only cost digits in float32.
             params = params | {"base_score": 0.0}
-            data = _matrix(rows.X, rows.labels, None, params)
+            data = _matrix(rows.X, rows.labels, None, threads)
             options["obj"] = lambda scores, _: at_scores(scores)
         callbacks = list(validation.callbacks)
         if validation.patience is not None:
@@ -153,7 +146,7 @@ class _XGBoost:
             if isinstance(stop, xgboost.callback.EarlyStopping):
                 # XGBoost takes a measure whose name it does not know for an error.
                 stop.maximize = True
-        tables = [_matrix(part.X, part.labels, None, params) for part in validation.sets]
+        tables = [_matrix(part.X, part.labels, None, threads) for part in validation.sets]
         booster = xgboost.train(
             params,
             data,
@@ -201,12 +194,8 @@ class _XGBoost:
 
 
 def _matrix(
-    X: Any,
-    labels: ArrayLike | None = None,
-    weights: ArrayLike | None = None,
-    params: dict[str, Any] | None = None,
+    X: Any, labels: ArrayLike | None = None, weights: ArrayLike | None = None, threads: int | None = None
 ) -> DMatrix:
-    threads = (params or {}).get("nthread")
     # XGBoost takes entries that a sparse matrix does not store for missing values, and they are zeros.
     X = X.toarray() if sp.issparse(X) else X
     return xgboost.DMatrix(X, labels, weight=weights, enable_categorical=True, nthread=threads)
