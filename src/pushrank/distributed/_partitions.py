@@ -57,10 +57,7 @@ class Partitions:
         return cls(client, futures, _holders(client, futures))
 
     def map(self, function: Callable[..., Part], *arguments: object) -> list[Part]:
-        """Return ``function(value, *arguments)`` for every partition, in their order.
-
-        An argument that is itself ``Partitions`` contributes to each call the value of the same partition.
-        """
+        """Return ``function(value, *arguments)`` by partition, with its values of other ``Partitions``."""
         groups = _places_by_address(self.holders)
         answers = self._asked(groups, function, [self, *arguments])
         if answers is None:
@@ -81,13 +78,11 @@ class Partitions:
         if not (is_there and set(groups) <= set(self.client.nthreads())):
             return None
         shared = [None if own else a for own, a in zip(differ, arguments, strict=True)]
-        keys = {
-            address: [[futures[i].key for i in places] for futures in parts]
-            for address, places in groups.items()
-        }
-        answers = self.client.run(
-            _held_values, function, differ, keys, shared, workers=list(groups), on_error="return"
-        )
+        keys = {}
+        for address, places in groups.items():
+            keys[address] = [[futures[i].key for i in places] for futures in parts]
+        asked = {"workers": list(groups), "on_error": "return"}
+        answers = self.client.run(_held_values, function, differ, keys, shared, **asked)
         found = [answers[address] for address in groups]
         return found if all(isinstance(answer, list) for answer in found) else None
 
@@ -104,8 +99,7 @@ class Partitions:
         answers = self.client.gather(tasks)
         if list(groups) != [found_at for found_at, _ in answers]:
             self.holders[:] = _holders(self.client, self.futures)
-            lost = sorted(set(groups).difference(self.client.nthreads()))
-            if lost:
+            if lost := sorted(set(groups).difference(self.client.nthreads())):
                 text = f"lost {', '.join(lost)}; its partitions were computed again on other workers."
                 warn(text, UserWarning)
         return [found for _, found in answers]
@@ -121,9 +115,8 @@ class Partitions:
 
     def _submit(self, address: str, function: Callable[..., object], *arguments: object) -> Future:
         # If the worker is lost, the task may run on another one.
-        return self.client.submit(
-            function, *arguments, workers=[address], allow_other_workers=True, pure=False
-        )
+        options = {"workers": [address], "allow_other_workers": True, "pure": False}
+        return self.client.submit(function, *arguments, **options)
 
     def _sent(self, arguments: Sequence[object]) -> list[object]:
         """Return arguments for tasks, in which large arrays are replaced by futures on all workers."""

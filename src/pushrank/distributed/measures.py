@@ -89,11 +89,7 @@ Classes = tuple[Values, Values]
 
 
 class DaskRanking(RankCounts):
-    """The order that scores in partitions give to positives and negatives.
-
-    Its arguments are those of every metric here, and are checked here. The workers hold the scores of both
-    classes, eight bytes a row, as long as the ranking lives.
-    """
+    """The order of both classes by scores, which the workers hold, eight bytes a row, while it lives."""
 
     is_resample: ClassVar[bool] = False
 
@@ -283,11 +279,7 @@ def auc(
 
     %(dask_labels_and_scores)s
     ties : {"pessimistic", "half", "optimistic"}
-    %(dask_weights)s
-
-    %(dask_unit_interval)s
-
-    %(dask_errors)s
+    %(dask_weights dask_unit_interval dask_errors)s
 
     Examples
     --------
@@ -321,11 +313,7 @@ def average_precision(
     ties : {"pessimistic", "half", "optimistic"}, default="half"
         Where rows tie: negatives come first; all rows of the tie enter together, as in scikit-learn; or
         positives come first.
-    %(dask_weights)s
-
-    %(dask_unit_interval)s
-
-    %(dask_errors)s
+    %(dask_weights dask_unit_interval dask_errors)s
 
     Examples
     --------
@@ -366,11 +354,7 @@ def precision_at_k(
     fraction_of_positives : float, optional
     ties : {"pessimistic", "half", "optimistic"}
         %(ties_at_end)s
-    %(dask_weights)s
-
-    %(dask_unit_interval)s
-
-    %(dask_errors)s
+    %(dask_weights dask_unit_interval dask_errors)s
 
     Examples
     --------

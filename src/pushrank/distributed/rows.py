@@ -197,10 +197,7 @@ def on_block(
 
 
 def find_client(client: Client | None) -> Client:
-    """Return a connected client: the given one, or for None the latest.
-
-    A task that calls this gives its thread back to the worker, which needs it for the tasks of the fit.
-    """
+    """Return a connected client: the given one, or for None the latest."""
     distributed = import_optional("distributed", "dask")
     if client is None:
         try:
@@ -215,7 +212,8 @@ def find_client(client: Client | None) -> Client:
     if client.status != "running" or client.asynchronous:
         state = "asynchronous" if client.asynchronous else client.status
         raise ValueError(f"client must be connected and synchronous, and is {state}; make another one.")
-    # Outside of tasks, and in a task that has already seceded, there is no thread to give back.
+    # A task gives its thread back to the worker, which needs it for the tasks of the fit. Outside of tasks,
+    # and in a task that has already seceded, there is no thread to give back.
     with suppress(ValueError, KeyError):
         distributed.secede()
     return client
@@ -258,12 +256,9 @@ def aligned_parts(collections: dict[str, Collection]) -> list[tuple[Delayed, ...
 
 
 def _delayed_parts(collections: list[Collection]) -> list[list[Delayed]]:
-    """Return the delayed partitions of each collection.
-
-    Arrays share one graph, so that their common inputs are loaded once; dask.optimize would load them for
-    each array. Frames read their own columns and are only simplified, because the optimiser would join the
-    files of frames with few columns.
-    """
+    """Return the delayed partitions of each collection."""
+    # Arrays share one graph, so that their common inputs are loaded once; dask.optimize would load them for
+    # each. Frames are only simplified, because the optimiser would join the files of those of few columns.
     array, core = import_optional("dask.array", "dask"), import_optional("dask.core", "dask")
     delayed = import_optional("dask.delayed", "dask").Delayed
     merge = import_optional("dask.highlevelgraph", "dask").HighLevelGraph.merge

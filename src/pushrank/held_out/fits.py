@@ -36,10 +36,7 @@ Caught = tuple[Any, type[Warning], str, int]
 
 
 class Fit(NamedTuple):
-    """A model that was fitted to a training part, and what it makes of its test parts.
-
-    ``seen`` is what ``look`` returned, and ``model`` is None unless it was to be kept.
-    """
+    """A model fitted to a training part, if kept, its scores of test parts, and what ``look`` made of it."""
 
     name: str
     number: int
@@ -93,10 +90,7 @@ def kept_in(
     parts: Sequence[tuple[object, object]],
     guard: Callable[[str], AbstractContextManager[None]] | None = None,
 ) -> Callable[[str, int], Path | None]:
-    """Return a function of a model's name and a part's number to its file in a folder, or to None without.
-
-    The file's name is a hash of the rows, the model, the numbers of rows in ``parts``, and the versions.
-    """
+    """Return a function to the file of a model and part: a hash of rows, model, numbers and versions."""
     if folder is None:
         return _no_path
     path = Path(folder)
@@ -127,14 +121,16 @@ def _tasks(
     config: Mapping[str, object],
 ) -> Iterator[Any]:
     """Yield the fit of each model to each training part, with rows as its last step takes them."""
-    ids = {name: _transformer_ids(model) for name, model in models.items()}
+    # A subclass of Pipeline may do more than transform before its last step.
+    pipelines = {name: model for name, model in models.items() if type(model) is Pipeline}
+    ids = {name: tuple(id(step) for _, step in model.steps[:-1]) for name, model in pipelines.items()}
     for number, (training, tests) in enumerate(parts):
         prepared: dict[tuple[int, ...], tuple[Any, Any, list[Any]]] = {}
         for name, model in models.items():
             steps: list[Any] = []
             rows, X_tests, ranker = training, [test.X for test in tests], model
             # Transformers of one model alone are part of its fit: their output need not be kept.
-            if (key := ids[name]) and [*ids.values()].count(key) > 1:
+            if (key := ids.get(name)) and [*ids.values()].count(key) > 1:
                 if key not in prepared:
                     transformers = clone(model[:-1])
                     # joblib asks for later tasks in another thread, where the configuration is the default.
@@ -164,9 +160,8 @@ def _fitted(
         return _read(path)
     caught: list[Caught] = []
     with _catch(caught) if work.record else nullcontext(), work.guard(name, number), fit_threads(len(rows.y)):
-        ranker = clone(ranker).fit(
-            rows.X, rows.y, **fit_params(ranker, rows.weights, rows.times, rows.groups)
-        )
+        beside = fit_params(ranker, rows.weights, rows.times, rows.groups)
+        ranker = clone(ranker).fit(rows.X, rows.y, **beside)
         scores = [work.score(ranker, X) for X in X_tests]
         whole = Pipeline([*steps, ("ranker", ranker)]) if steps else ranker
         seen = None if work.look is None else work.look(whole, tests)
@@ -196,11 +191,6 @@ def fit_threads(n_rows: int) -> Iterator[None]:
         yield
 
 
-def _transformer_ids(model: Any) -> tuple[int, ...]:
-    """Return which objects come before the last step; a subclass may do more than transform."""
-    return tuple(id(step) for _, step in model.steps[:-1]) if type(model) is Pipeline else ()
-
-
 def model_scores(model: Any, X: MatrixLike) -> Floats:
     """Return the scores of a fitted model; of one that gives probabilities alone, those of the positives."""
     if hasattr(model, "decision_function"):
@@ -218,8 +208,7 @@ def fit_params(
 ) -> dict[str, GenericArray]:
     """Return the keywords by which a model's ``fit`` takes what is beside rows; of a pipeline, its last step.
 
-    Times go to our rankers alone, where they choose or stop by rows that they hold out, and groups to those
-    whose splitter may keep them apart.
+    Times go to our rankers where they choose or stop by rows held out, groups to those with a splitter.
     """
     last = model.steps[-1][1] if isinstance(model, Pipeline) else model
     given: dict[str, GenericArray] = {}

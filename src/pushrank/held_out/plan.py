@@ -22,10 +22,7 @@ Splits = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
 
 class Plan(NamedTuple):
-    """Rows, what can be acted on among them, and how they are split: as numbers of rows to learn and to test.
-
-    ``cv`` is what made the ``splits``, those of a repetition together.
-    """
+    """Rows, what can be acted on among them, and how ``cv`` split them, those of a repetition together."""
 
     rows: Rows
     splits: Splits
@@ -57,9 +54,8 @@ class Plan(NamedTuple):
         check_jobs(n_jobs, "processes")
         rows = Rows.checked(X, y, pos_label, sample_weight, groups, time)
         n_rows = len(rows.y)
-        seed = random_state
-        if not isinstance(random_state, int):
-            seed = check_random_state(random_state).randint(2**31)
+        is_seed = isinstance(random_state, int)
+        seed = random_state if is_seed else check_random_state(random_state).randint(2**31)
         if not isinstance(budget, Budget | None) and not 1 <= budget <= n_rows:
             raise ValueError(f"budget must be at least 1 and at most the {n_rows} rows, got {budget}.")
         if isinstance(cv, int) and time is None and groups is None:
@@ -81,10 +77,7 @@ class Plan(NamedTuple):
         return cls(rows, list(cv.split(rows.X, rows.y, **by_time)), cv, 1, budget, 0)
 
     def can_split_again(self, *cvs: int) -> bool:
-        """Return whether each training part can be split by these numbers of parts, one inside the other.
-
-        Both classes have to be in every part.
-        """
+        """Return whether each training part can be split by these numbers of parts, one inside the other."""
         rows = self.rows._replace(X=np.empty((len(self.rows.y), 0)))
         return all(can_split(rows.part(self.splits[group[0]][0]), *cvs) for group in self.shared())
 
@@ -185,13 +178,8 @@ def _rows_needed(n_folds: int, n_splits: int) -> int:
     return needed
 
 
-def split_rows(
-    rows: Rows, cv: Any, n_repeats: int, n_splits: int, seed: int
-) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Return the training and test rows of every part, those of a repetition together.
-
-    Training parts are split again ``n_splits - 1`` times.
-    """
+def split_rows(rows: Rows, cv: Any, n_repeats: int, n_splits: int, seed: int) -> Splits:
+    """Return the training and test rows of every part; they can be split again ``n_splits - 1`` times."""
     if n_repeats < 1:
         raise ValueError(f"n_repeats must be at least 1, got {n_repeats}.")
     is_number = isinstance(cv, int | np.integer)

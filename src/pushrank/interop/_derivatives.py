@@ -39,13 +39,10 @@ def check_objective(objective: PushObjective) -> None:
 
 
 def derivatives(objective: PushObjective, sample: Sample, scores: Floats) -> tuple[Floats, Floats]:
-    """Return the gradient of each row and a positive diagonal above the Hessian, times the positives' weight.
-
-    By this factor the mean of the positives' Hessian is one, about that of a log loss, so that limits and
-    penalties of leaves mean what they mean there.
-    """
-    # The number of rows as a factor made trees overfit more where positives are few: on letter H and ijcnn1
-    # average precision fell by .01 under XGBoost's defaults.
+    """Return the gradient of rows and a positive diagonal above the Hessian, times the positives' weight."""
+    # By this factor the mean of the positives' Hessian is one, about that of a log loss, so that limits and
+    # penalties of leaves mean what they mean there. The number of rows as a factor made trees overfit more
+    # where positives are few: on letter H and ijcnn1 average precision fell by .01 under XGBoost's defaults.
     with np.errstate(over="ignore", invalid="ignore"):
         at_point = objective.evaluation_within(sample, np.asarray(scores, dtype=np.float64), SINGLE)
     if not np.isfinite(at_point.value):

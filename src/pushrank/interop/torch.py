@@ -327,9 +327,7 @@ class PNormPushLoss(RankingLoss):
         Push negatives down, pull the worst-placed positives up, or both.
     bottom_weight : float, default=1.0
         The weight of the pull when ``side="both"``.
-    %(memory_and_one_class)s
-
-    %(raises)s
+    %(memory_and_one_class raises)s
 
     Examples
     --------
@@ -409,9 +407,7 @@ class InfinitePushLoss(RankingLoss):
     ----------
     temperature : float, default=0.1
         The positive :math:`\tau`, in units of the scores. At a low one few negatives have a gradient.
-    %(memory_and_one_class)s
-
-    %(raises)s
+    %(memory_and_one_class raises)s
 
     Examples
     --------
@@ -451,9 +447,7 @@ class PrecisionAtKLoss(RankingLoss):
         The surrogate. ``"avg"`` and ``"max"`` are convex in the scores and bound the share of negatives among
         the first k from above; ``"ramp"`` is the tightest bound, and gives up on hopeless positives;
         ``"struct"`` is no bound, and is unbounded below.
-    %(memory_and_one_class)s
-
-    %(raises)s
+    %(memory_and_one_class raises)s
 
     Examples
     --------

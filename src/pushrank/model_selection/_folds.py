@@ -27,8 +27,6 @@ def on_one_scale(
     in the same way; or other ``ranks``, such as those within days. Of rows with equal ranks the one farther
     above its fold's mean is first, in standard deviations. Rows that tie within a fold stay tied.
 
-    Examples
-    --------
     >>> on_one_scale(np.array([1.0, 2.0, 3.0, 10.0, 90.0, 20.0]), np.array([0, 0, 0, 1, 1, 1])).tolist()
     [0.0, 3.0, 4.0, 1.0, 5.0, 2.0]
     """

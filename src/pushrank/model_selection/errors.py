@@ -89,16 +89,12 @@ def errors_by_periods(series: Floats) -> Errors:
 def errors_by_rows(
     influences: Floats, halves: Floats | None, groups: tuple[Indices, Indices], n_train: float
 ) -> Errors:
-    """Return the errors of means over the folds, from the influence of the rows tested and trained on.
-
-    Influence values are means over repetitions; halves are those by models fitted to one half of a training
-    part less those by the other. With None the second term is at its largest, as Nadeau and Bengio have it.
-    """
+    """Return the errors of means over the folds, by the influence of rows and its change between halves."""
     n_rows = influences.shape[1]
     covariance, n_groups = _covariance(influences, groups[0])
     means, differences = np.diag(covariance), variances_of_differences(covariance)
     change = covariance if halves is None else HALVES * _covariance(halves, groups[1])[0]
-    # Without halves the second term is at its largest.
+    # Without halves the term of the training rows is at its largest, as Nadeau and Bengio have it.
     of_means = np.minimum(np.diag(change), means)
     of_differences = np.minimum(variances_of_differences(change), differences)
     return Errors(
@@ -236,13 +232,7 @@ def _depth(part: Part, measure: str, budget: int | None, n_rows: int) -> int:
 
 
 def acted_on(scores: Floats, k: float) -> Floats:
-    """Return the share of each row that is among the first k, over all orders of rows with equal scores.
-
-    Examples
-    --------
-    >>> acted_on(np.array([3.0, 1.0, 1.0, 0.0]), 2).tolist()
-    [1.0, 0.5, 0.5, 0.0]
-    """
+    """Return the share of each row that is among the first k, over all orders of rows with equal scores."""
     if k >= len(scores):
         return np.ones(len(scores))
     last = int(np.ceil(k)) - 1
@@ -253,11 +243,9 @@ def acted_on(scores: Floats, k: float) -> Floats:
 
 
 def chances_at_threshold(parts: Sequence[Part], measure: str, budget: int | None, n_rows: int) -> Floats:
-    """Return for each model the mean gain of rows about its threshold, over all test parts.
-
-    Of K rows acted on in all parts these are the :math:`K^{4/5}` about the last one, half of them below it:
-    fewer would say little of a steep chance, and more are not about the threshold.
-    """
+    """Return for each model the mean gain of rows about its threshold, over all test parts."""
+    # Of K rows acted on in all parts these are K^(4/5) about the last one, half of them below it: fewer would
+    # say little of a steep chance, and more are not about the threshold.
     depths = [_depth(part, measure, budget, n_rows) for part in parts]
     width = 0.5 * sum(depths) ** -0.2
     sums = np.zeros((len(parts[0].scores), 2))

@@ -65,10 +65,7 @@ class Judge(NamedTuple):
 
 
 class HeldOutTable(NamedTuple):
-    """The scores of every model on every test part, and what the scorer says of them, by the split.
-
-    ``fitted`` are the models by training part, where they were kept.
-    """
+    """The scores of every model on every test part, what the scorer says of them, and the models if kept."""
 
     plan: Plan
     models: Models
@@ -351,10 +348,7 @@ def best_inside(
 
 
 class Halves(NamedTuple):
-    """Fits to halves of the rows of one training part, and the scores of the last test parts by them.
-
-    There are no scores where periods are the observations, or halves would be too small.
-    """
+    """Fits to halves of a training part's rows, and scores of the last parts by them, if there are any."""
 
     n_rows: int
     n_parts: int
@@ -379,10 +373,7 @@ def fit_halves(models: Models, plan: Plan, n_jobs: int | None = None) -> Halves:
 def scores_of_halves(
     models: Models, training: Rows, tests: list[Rows], seed: int, n_jobs: int | None = None
 ) -> Iterator[list[list[Floats]]] | None:
-    """Begin fits to either half of some rows, and return an iterator of scores by half, test part and model.
-
-    Of few rows of a class, or few groups, there are no halves, and the result is None.
-    """
+    """Begin fits to either half of rows, and return scores by half, part and model; None of too few rows."""
     y, groups = training.positive, training.groups
     n_groups = len(y) if groups is None else len(np.unique(groups))
     if min(y.sum(), (~y).sum()) < 2 * MIN_ROWS_OF_CLASS or n_groups < 2 * MIN_ROWS_OF_CLASS:

@@ -22,11 +22,10 @@ ROUNDING = 1e-9
 def quantiles(errors: Errors, level: float, seed: int) -> tuple[float, Floats]:
     r"""Return by how many standard errors equal models may seem to differ, at a level of confidence.
 
-    The means of equal models are drawn with their correlations, from Student's distribution where the degrees
-    of freedom are few. The first result is the quantile of the largest of all :math:`m (m - 1) / 2` absolute
-    differences in their standard errors: whichever model these rows show as the best, its differences from
-    the others are among them (Tukey). The second, for each model, is that of the largest difference of
-    another model from it (Hsu 1981): smaller, and for the question alone whether it may be the best.
+    The first result is the quantile of the largest of all absolute differences in their standard errors:
+    whichever model these rows show as the best, its differences from the others are among them (Tukey). The
+    second, for each model, is that of the largest difference of another from it (Hsu 1981): smaller, and for
+    the question alone whether it may be the best.
     """
     one, two = (float(t.ppf(share, errors.freedom)) for share in (level, 0.5 + level / 2.0))
     from_each = np.full(len(errors.means), one)

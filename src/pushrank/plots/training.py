@@ -336,9 +336,7 @@ class DiscountDisplay(Display):
     def plot(self, ax: Any = None, *, name: str | None = None) -> Self:
         """Draw the curves on two logarithmic axes.
 
-        %(axes)s
-
-        %(drawn)s
+        %(axes drawn)s
         """
         ax = _axes.axes_or_new(ax)
         self.lines_ = []
@@ -417,9 +415,7 @@ class TrainingPathDisplay(Display):
     ) -> Self:  # fmt: skip
         """Take the path of a fitted ranker without drawing it.
 
-        %(keywords)s
-
-        %(not_drawn)s
+        %(keywords not_drawn)s
         """
         if quantity not in KEEPERS:
             raise ValueError(f"quantity must be one of {list(KEEPERS)}, got {quantity!r}.")
@@ -445,9 +441,7 @@ class TrainingPathDisplay(Display):
         """Take the path of a fitted ranker and draw it.
 
         %(keywords)s
-        %(drawing)s
-
-        %(drawn)s
+        %(drawing drawn)s
         """
         display = cls.compute(estimator, quantity=quantity, bound=bound, name=name)
         return display.plot(ax, **{"curve_kwargs": curve_kwargs, **(plot_kwargs or {})})

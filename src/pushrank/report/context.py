@@ -43,10 +43,7 @@ BUDGETS = (0.25, 0.5, 1.0, 1.5, 2.0, 5.0)
 
 
 class ListDifference(NamedTuple):
-    """How many more hits one list has among its first rows than another, were other rows drawn.
-
-    Interval and p-value hold for all models together (Bonferroni), and take the lists as they are.
-    """
+    """How many more hits one list has than another, by intervals that hold for all together (Bonferroni)."""
 
     model: str
     difference: float

@@ -26,10 +26,7 @@ class TiedRanks(NamedTuple):
 
 @dataclass(frozen=True)
 class RankedLists:
-    """Rankings by the scores of models, which of the rows are hits, and how many first rows count.
-
-    Two models are shown side by side: the best and, if there is another, its runner-up.
-    """
+    """Rankings by the scores of models, which rows are hits, how many first rows count, and the best two."""
 
     y: NDArray[np.bool_]
     scores: Mapping[str, Floats]
@@ -85,10 +82,8 @@ class RankedLists:
         return np.clip((self.depth + 1.0 - first) / (last + 1.0 - first), 0.0, 1.0)
 
     def hits_alone(self, model: str) -> float:
-        """Return how many hits are among the first rows of one list and of no other; ties by expectation.
-
-        Tied rows come in the same random order in all lists.
-        """
+        """Return how many hits are among the first rows of one list and of no other; ties by expectation."""
+        # Tied rows come in the same random order in all lists.
         others = [self.chances(other) for other in self.scores if other != model]
         alone = self.chances(model) - np.max(others, axis=0, initial=0.0)
         return float(np.maximum(0.0, alone)[self.y].sum())

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,11 +88,7 @@ def model_sentences(models: Mapping[str, Estimator]) -> dict[str, str]:
 
 
 def find_drivers(comparison: RankerComparison, lists: RankedLists, X: pd.DataFrame, seed: int) -> Drivers:
-    """Return the columns that drive the best ranking and raise its top rows, or why there are none to show.
-
-    That is permutation importance, of hits among the first rows of the parts of the cross-validation, by the
-    models of the parts, which have not seen these rows.
-    """
+    """Return the columns that drive the best ranking, by permutation importance, and raise its top rows."""
     if X is None:
         return Drivers([], "")
     if not hasattr(X, "iloc"):
@@ -120,15 +116,9 @@ def find_drivers(comparison: RankerComparison, lists: RankedLists, X: pd.DataFra
             with suppress(TypeError):
                 texts = map("; ".join, reasons(model, _safe_indexing(rows, first), rows, MAX_REASONS))
                 raised |= zip(test[first].tolist(), texts, strict=True)
-            shuffled = permutation_importance(
-                model,
-                rows,
-                lists.y[test],
-                scoring=partial(_hits, comparison, lists, test),
-                n_repeats=1,
-                random_state=seed,
-            )
-            lost_in_parts.append(shuffled.importances_mean)
+            # Each column is shuffled once in every part.
+            drawn = {"scoring": partial(_hits, comparison, lists, test), "n_repeats": 1, "random_state": seed}
+            lost_in_parts.append(permutation_importance(model, rows, lists.y[test], **drawn).importances_mean)
     lost = np.mean(lost_in_parts, axis=0)
     first = np.argsort(-lost, kind="stable")[:MAX_IMPORTANCES]
     shown = [column for column in first if lost[column] > MIN_HITS_LOST]
@@ -141,12 +131,7 @@ def find_drivers(comparison: RankerComparison, lists: RankedLists, X: pd.DataFra
 
 
 def _hits(
-    comparison: RankerComparison,
-    lists: RankedLists,
-    test: NDArray[np.intp],
-    model: Estimator,
-    X: pd.DataFrame,
-    y: NDArray[np.bool_],
+    comparison: RankerComparison, lists: RankedLists, test: NDArray[np.intp], model: Estimator, X: Any, y: Any
 ) -> float:
     """Return the hits of a model in the first rows, as the rows of a test part tell."""
     scores, budget = model_scores(model, X), comparison.budget

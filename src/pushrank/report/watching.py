@@ -72,9 +72,8 @@ class WatchData(Page):
             known = line["known"]
             means = [text(line[name] / line["periods"]) for name in ("rows", "looked_at")]
             means += [text(line[name] / known) if known else "–" for name in ("positives", "hits")]
-            means += (
-                [f"{line['promised'] / known:,.1f}", evidence_text(line["evidence"])] if known else ["–"] * 2
-            )
+            promised = f"{line['promised'] / known:,.1f}" if known else "–"
+            means += [promised, evidence_text(line["evidence"]) if known else "–"]
             cells.append([self.words(line["period"], unit), *means])
         if unit != per:
             header.insert(1, self.watched.budget.several)
@@ -87,18 +86,15 @@ class WatchData(Page):
         """What was promised, how much speaks against it, and whether columns were compared."""
         watched, per, known = self.watched, self.watched.budget.per, self.known
         periods = watched.budget.several
-        notes = [
-            f"At the fit: {self.held_out}",
-            f"No {per} has all its labels yet: nothing is known of hits.",
-        ]
+        of_hits = f"No {per} has all its labels yet: nothing is known of hits."
         if known:
             hits, promised = (sum(record[name] for record in known) for name in ("hits", "promised"))
-            evidence = evidence_text(known[-1]["evidence"])
-            notes[1] = (
+            of_hits = (
                 f"{len(known):,} {periods} with all labels hold {hits:,.0f} hits; {promised:,.0f} are "
-                f"promised to so many rows and positives. Evidence of fewer: {evidence}; "
-                f"{watched.needed:,.0f} is an alarm."
+                f"promised to so many rows and positives. Evidence of fewer: "
+                f"{evidence_text(known[-1]['evidence'])}; {watched.needed:,.0f} is an alarm."
             )
+        notes = [f"At the fit: {self.held_out}", of_hits]
         if len(watched.table) < (length := BLOCKS.get(per, 1)):
             notes.append(f"Columns are compared by {length} {periods}, of which there are not so many yet.")
         elif not self.moved[1]:
