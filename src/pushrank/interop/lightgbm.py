@@ -163,11 +163,11 @@ class _LightGBM:
         params = params | {"objective": objective}
         if not lightgbm.basic._ConfigAliases.get("min_data_in_leaf") & params.keys():
             params["min_data_in_leaf"] = min(MIN_LEAF_ROWS, max(1, len(rows.labels) // 10))
-        options: dict[str, Any] = {"categorical_feature": params.pop("categorical_feature", "auto")}
-        options |= {"params": params | {"objective": "none"}}
+        read: dict[str, Any] = {"categorical_feature": params.pop("categorical_feature", "auto")}
+        read["params"] = params | {"objective": "none"}
         # A push has the weights in its derivatives.
         weights = rows.weights if at_scores is None else None
-        data = lightgbm.Dataset(_table(rows.X), rows.labels, weight=weights, **options).construct()
+        data = lightgbm.Dataset(_table(rows.X), rows.labels, weight=weights, **read).construct()
         # Without a column to split LightGBM fails a check of its own, with a message for its developers.
         if not any(data.feature_num_bin(column) for column in range(data.num_feature())):
             raise no_split(len(rows.labels), self.limits)
@@ -175,15 +175,11 @@ class _LightGBM:
         callbacks = [*validation.callbacks, lightgbm.record_evaluation(paths)]
         if validation.patience is not None:
             callbacks.append(lightgbm.early_stopping(validation.patience, verbose=False))
-        tables = [data.create_valid(_table(part.X), part.labels) for part in validation.sets]
-        booster = lightgbm.train(
-            params,
-            data,
-            n_rounds,
-            valid_sets=tables,
-            feval=lambda scores, table: ("score", validation.sets[tables.index(table)].score(scores), True),
-            callbacks=callbacks,
-        )
+        sets = validation.sets
+        tables = [data.create_valid(_table(part.X), part.labels) for part in sets]
+        options: dict[str, Any] = {"valid_sets": tables, "callbacks": callbacks}
+        options["feval"] = lambda scores, table: ("score", sets[tables.index(table)].score(scores), True)
+        booster = lightgbm.train(params, data, n_rounds, **options)
         return booster, {name: dict(path) for name, path in paths.items()}
 
     def staged_scores(self, booster: Booster, X: Matrix) -> Iterator[Floats]:

@@ -146,18 +146,12 @@ class _XGBoost:
             if isinstance(stop, xgboost.callback.EarlyStopping):
                 # XGBoost takes a measure whose name it does not know for an error.
                 stop.maximize = True
-        tables = [_matrix(part.X, part.labels, None, threads) for part in validation.sets]
-        booster = xgboost.train(
-            params,
-            data,
-            n_rounds,
-            evals=[(table, f"valid_{number}") for number, table in enumerate(tables)],
-            custom_metric=lambda scores, table: ("score", validation.sets[tables.index(table)].score(scores)),
-            callbacks=callbacks,
-            evals_result=paths,
-            verbose_eval=False,
-            **options,
-        )
+        sets = validation.sets
+        tables = [_matrix(part.X, part.labels, None, threads) for part in sets]
+        options["evals"] = [(table, f"valid_{number}") for number, table in enumerate(tables)]
+        options["custom_metric"] = lambda scores, table: ("score", sets[tables.index(table)].score(scores))
+        options |= {"callbacks": callbacks, "evals_result": paths, "verbose_eval": False}
+        booster = xgboost.train(params, data, n_rounds, **options)
         best = booster.attr("best_iteration")
         kept = booster if best is None else booster[: int(best) + 1]
         return kept, {name: dict(path) for name, path in paths.items()}

@@ -97,12 +97,10 @@ def errors_by_rows(
     # Without halves the term of the training rows is at its largest, as Nadeau and Bengio have it.
     of_means = np.minimum(np.diag(change), means)
     of_differences = np.minimum(variances_of_differences(change), differences)
-    return Errors(
-        np.sqrt(means / n_rows + of_means / n_train),
-        np.sqrt(differences / n_rows + of_differences / n_train),
-        covariance,
-        np.inf if n_groups == n_rows else max(n_groups - 1.0, 1.0),
-    )
+    of_means = np.sqrt(means / n_rows + of_means / n_train)
+    of_differences = np.sqrt(differences / n_rows + of_differences / n_train)
+    freedom = np.inf if n_groups == n_rows else max(n_groups - 1.0, 1.0)
+    return Errors(of_means, of_differences, covariance, freedom)
 
 
 def _covariance(influences: Floats, groups: Indices) -> tuple[Floats, int]:
@@ -136,23 +134,17 @@ def part_errors(
         return errors_by_folds(values, n_repeats, len(rows) / n_folds / n_train)
     has_threshold = which not in (AVERAGE_PRECISION, AUC)
     chances = chances_at_threshold(parts, which, budget, len(rows)) if has_threshold else np.empty(0)
-    influences = np.zeros((len(values), len(rows)))
+    influences, settings = np.zeros((len(values), len(rows))), (which, budget, len(rows), chances)
     for part in parts:
-        of_part = influences_of_part(part, which, budget, len(rows), chances, values.mean(axis=1))
+        of_part = influences_of_part(part, *settings, values.mean(axis=1))
         influences[:, np.searchsorted(rows, part.rows)] += of_part * (len(rows) / len(parts) / len(part.rows))
     influences -= influences.mean(axis=1, keepdims=True)
     change, tested = None, rows
     if halves is not None:
         last = parts[len(parts) - len(halves[0]) :]
+        scored = [[part._replace(scores=of) for part, of in zip(last, half, strict=True)] for half in halves]
         one, other = (
-            np.concatenate(
-                [
-                    influences_of_part(part._replace(scores=scores), which, budget, len(rows), chances)
-                    for part, scores in zip(last, half, strict=True)
-                ],
-                axis=1,
-            )
-            for half in halves
+            np.concatenate([influences_of_part(part, *settings) for part in half], axis=1) for half in scored
         )
         # What fits say differs less, the more rows they learn from.
         change = (one - other) * np.sqrt(n_halved / n_train)

@@ -155,20 +155,16 @@ class HeldOut:
         members = {name: self.models[name] for name in names}
         params = budget_params(plan.budget, len(rows.y))
         params |= {"cv": plan.cv, "refit": refit, "calibration": calibration}
-        final = clone(final_estimator, safe=False)
-        stack = StackingRanker(list(members.items()), final_estimator=final, **params)
+        params["final_estimator"] = clone(final_estimator, safe=False)
+        stack = StackingRanker(list(members.items()), **params)
         scores = np.array([unlinked(model, self._of_all_rows(name)) for name, model in members.items()])
         tests = [test for _, test in plan.first_splits]
         n_fits = sum(group[0] < len(tests) for group in plan.shared())
         fitted = {name: self.table.fitted[name][:n_fits] for name in members}
-        stack._from_held_out(
-            {name: clone(model) for name, model in members.items()},
-            fitted,
-            rows,
-            OutOfFold(scores, tests, plan.by_time, rows.times),
-            two_class_target(stack, rows.y, rows.weights),
-            check_final(final_estimator),
-        )
+        unfitted = {name: clone(model) for name, model in members.items()}
+        out_of_fold = OutOfFold(scores, tests, plan.by_time, rows.times)
+        target, final = two_class_target(stack, rows.y, rows.weights), check_final(final_estimator)
+        stack._from_held_out(unfitted, fitted, rows, out_of_fold, target, final)
         return stack
 
     def threshold(

@@ -262,12 +262,9 @@ def _days(plan: Plan, frame: Frame, scores: Mapping[str, Floats]) -> metrics.Per
         return None
     held_out = np.flatnonzero(frame.folds >= 0)
     tested = plan.rows.part(held_out)
+    of_tested = {name: of_rows[held_out] for name, of_rows in scores.items()}
     days: metrics.PeriodMeasurement = metrics.measure_periods(
-        tested.positive,
-        {name: of_rows[held_out] for name, of_rows in scores.items()},
-        budget=frame.budget,
-        time=np.asarray(tested.times),
-        value=tested.weights,
+        tested.positive, of_tested, budget=frame.budget, time=np.asarray(tested.times), value=tested.weights
     )
     return days
 
@@ -402,23 +399,17 @@ def _with_errors(
     for of_half in halves if halves is not None and combinations else ():
         for of_part, combination in zip(of_half, combinations[-halved.n_parts :], strict=True):
             of_part.append(combination(_unlinked(members, list(table.models), of_part)))
+    settings: dict[str, Any] = {"n_repeats": plan.n_repeats, "n_halved": halved.n_rows}
+    settings["budget"] = None if isinstance(comparison.budget, Budget) else comparison.budget
+    settings["n_train"] = float(np.mean([len(train) for train, _ in plan.splits]))
+    # Periods differ by more than their rows do: each is one observation.
+    settings |= {"groups": plan.rows.groups, "by_folds": plan.by_time}
     named = [name for name in comparison.measures if name != CHOSEN]
     for measure in comparison.measures[comparison.baseline_]:
         if comparison.by_period(measure):
             errors[measure] = comparison.errors_of(measure)
             continue
-        errors[measure] = part_errors(
-            np.array([comparison.measures[name][measure] for name in named]),
-            measure,
-            parts,
-            halves,
-            budget=None if isinstance(comparison.budget, Budget) else comparison.budget,
-            n_repeats=plan.n_repeats,
-            n_train=float(np.mean([len(train) for train, _ in plan.splits])),
-            n_halved=halved.n_rows,
-            groups=plan.rows.groups,
-            # Periods differ by more than their rows do: each is one observation.
-            by_folds=plan.by_time,
-        )
+        values = np.array([comparison.measures[name][measure] for name in named])
+        errors[measure] = part_errors(values, measure, parts, halves, **settings)
     of_criterion = quantiles(errors[comparison.criterion], CONFIDENCE, plan.seed)
     return replace(comparison, errors=errors, quantiles=of_criterion)

@@ -26,13 +26,13 @@ def axes_or_new(ax: Any, *, figsize: tuple[float, float] = (6.4, 4.2)) -> Any:
             'drawing needs matplotlib, which is not installed; get it with: pip install "pushrank[plot]". '
             "The numbers of a display are there without it: see Display.compute."
         ) from error
-    if ax is not None:
-        if not isinstance(ax, Axes):
-            several = f"{type(ax).__name__} of {len(ax)}" if hasattr(ax, "__len__") else type(ax).__name__
-            raise TypeError(
-                f"ax must be one matplotlib Axes, got {several}; of several pass one, such as axes[0]."
-            )
+    if isinstance(ax, Axes):
         return ax
+    if ax is not None:
+        several = f"{type(ax).__name__} of {len(ax)}" if hasattr(ax, "__len__") else type(ax).__name__
+        raise TypeError(
+            f"ax must be one matplotlib Axes, got {several}; of several pass one, such as axes[0]."
+        )
     # Only a new figure needs pyplot, which chooses a backend when it is imported.
     from matplotlib import pyplot
 
@@ -52,14 +52,8 @@ def curve_style(ax: Any, name: str | None, chosen: Mapping[str, Any] | None) -> 
     dash = number + number // len(OKABE_ITO)
     long_names = {"c": "color", "ls": "linestyle", "lw": "linewidth"}
     user_style = {long_names.get(key, key): value for key, value in (chosen or {}).items()}
-    return {
-        "color": OKABE_ITO[number % len(OKABE_ITO)],
-        "linestyle": LINE_STYLES[dash % len(LINE_STYLES)],
-        "linewidth": 2.0,
-        "label": name,
-        "gid": CURVE,
-        **user_style,
-    }
+    look = {"color": OKABE_ITO[number % len(OKABE_ITO)], "linestyle": LINE_STYLES[dash % len(LINE_STYLES)]}
+    return {**look, "linewidth": 2.0, "label": name, "gid": CURVE, **user_style}
 
 
 def draw_band(ax: Any, x: Any, low: Any, high: Any, line: Any, *, step: str | None = None) -> Any:
@@ -72,9 +66,8 @@ def draw_band(ax: Any, x: Any, low: Any, high: Any, line: Any, *, step: str | No
 def draw_reference(ax: Any, x: Any, y: Any, label: str) -> None:
     """Draw a thin grey line to compare with, once in each axes; labels that begin with _ are not shown."""
     if not any(line.get_gid() == REFERENCE and line.get_label() == label for line in ax.get_lines()):
-        ax.plot(
-            x, y, color="#767676", linewidth=1.0, linestyle=(0, (2, 2)), label=label, gid=REFERENCE, zorder=1
-        )
+        look = {"color": "#767676", "linewidth": 1.0, "linestyle": (0, (2, 2)), "zorder": 1}
+        ax.plot(x, y, label=label, gid=REFERENCE, **look)
 
 
 def finish(ax: Any, legend: str) -> None:
@@ -86,12 +79,9 @@ def finish(ax: Any, legend: str) -> None:
     if labels:
         # Curves come before the references that they are compared with.
         references = {line.get_label() for line in ax.get_lines() if line.get_gid() == REFERENCE}
-        order = sorted(range(len(labels)), key=lambda h: labels[h] in references)
-        ax.legend(
-            [handles[h] for h in order],
-            [labels[h] for h in order],
-            loc=legend, framealpha=0.85, edgecolor="none", fontsize="small",
-        )  # fmt: skip
+        curves_first = sorted(zip(handles, labels, strict=True), key=lambda pair: pair[1] in references)
+        look = {"framealpha": 0.85, "edgecolor": "none", "fontsize": "small"}
+        ax.legend(*zip(*curves_first, strict=True), loc=legend, **look)
 
 
 def count_ticks(axis: Any) -> None:

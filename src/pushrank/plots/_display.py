@@ -24,14 +24,14 @@ class Display:
         return self
 
 
-def final_step(estimator: Any) -> Any:
+def last_step(estimator: Any) -> Any:
     """Return the estimator itself, or the last one of a pipeline."""
     return estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
 
 
 def estimator_name(estimator: Any) -> str:
     """Return the name of an estimator in a legend."""
-    return type(final_step(estimator)).__name__
+    return type(last_step(estimator)).__name__
 
 
 def estimator_scores(estimator: Any, X: Any, pos_label: Any = None, response_method: str = "auto") -> Floats:

@@ -26,7 +26,7 @@ from pushrank.plots._display import (
     ResponseMethod,
     estimator_name,
     estimator_scores,
-    final_step,
+    last_step,
 )
 from pushrank.prices import Power, Price
 
@@ -160,7 +160,7 @@ class ConcentrationDisplay(Display):
         %(drawn_from_estimator)s
         """
         if objective is None:
-            ranker = final_step(estimator)
+            ranker = last_step(estimator)
             objective = ranker._pair_objective() if hasattr(ranker, "_pair_objective") else None
         if objective is None:
             raise TypeError(
@@ -419,19 +419,15 @@ class TrainingPathDisplay(Display):
         """
         if quantity not in KEEPERS:
             raise ValueError(f"quantity must be one of {list(KEEPERS)}, got {quantity!r}.")
-        ranker = final_step(estimator)
+        ranker = last_step(estimator)
         ranker = getattr(ranker, "best_estimator_", ranker)
         check_is_fitted(ranker)
         path = getattr(ranker, f"{quantity}_path_", None)
         if path is None:
             raise TypeError(f"{estimator_name(estimator)} keeps no {quantity}_path_; {KEEPERS[quantity]}.")
-        return cls(
-            path=np.asarray(path, dtype=np.float64),
-            quantity=quantity,
-            margin=float(ranker.margin_) if quantity == "smooth_margin" else None,
-            bound=bound,
-            name=name or estimator_name(estimator),
-        )
+        margin = float(ranker.margin_) if quantity == "smooth_margin" else None
+        path, name = np.asarray(path, dtype=np.float64), name or estimator_name(estimator)
+        return cls(path=path, quantity=quantity, margin=margin, bound=bound, name=name)
 
     @classmethod
     def from_estimator(

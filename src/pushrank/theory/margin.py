@@ -117,13 +117,9 @@ def max_margin(
     objective[-1] = -1.0
     lowest = np.where(is_weight, 0.0, -np.inf)
     lowest[-1] = 0.0
-    solved = linprog(
-        objective,
-        A_ub=sp.vstack([matrix, norm], format="csr"),
-        b_ub=np.append(np.zeros(matrix.shape[0]), 1.0),
-        bounds=np.stack([lowest, np.full(len(lowest), np.inf)], axis=1),
-        method="highs",
-    )
+    A_ub, b_ub = sp.vstack([matrix, norm], format="csr"), np.append(np.zeros(matrix.shape[0]), 1.0)
+    bounds = np.stack([lowest, np.full(len(lowest), np.inf)], axis=1)
+    solved = linprog(objective, A_ub, b_ub, bounds=bounds, method="highs")
     if solved.status != 0:
         raise RuntimeError(f"the linear program of the largest margin was not solved: {solved.message}")
     parts = solved.x[:n_weights].reshape(len(sides), -1)

@@ -138,12 +138,8 @@ def sample_size(epsilon: float, p: float, log_covering_number: float, *, delta: 
 
     # At either end of the bounds a class would need infinitely many rows. The tolerance is small because the
     # sum is flat at its minimum, but the number of each class is not.
-    best = minimize_scalar(
-        lambda share: np.logaddexp(*log_counts(share)),
-        bounds=(1e-6, 1.0 - 1e-6),
-        method="bounded",
-        options={"xatol": 1e-10},
-    )
+    within: dict[str, Any] = {"bounds": (1e-6, 1.0 - 1e-6), "method": "bounded", "options": {"xatol": 1e-10}}
+    best = minimize_scalar(lambda share: np.logaddexp(*log_counts(share)), **within)
     counts = log_counts(float(best.x))
     _check_countable(max(counts), epsilon, p)
     n_positives, n_negatives = (math.ceil(math.exp(count)) for count in counts)
