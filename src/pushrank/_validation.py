@@ -264,6 +264,12 @@ def two_classes(
     return classes, is_positive
 
 
+def check_choice(name: str, value: object, choices: Iterable[str]) -> None:
+    """Raise unless a parameter is one of its choices."""
+    if value not in (known := list(choices)):
+        raise ValueError(f"{name} must be one of {known}, got {value!r}.")
+
+
 def is_count(k: object) -> bool:
     """Return whether k is a number of rows, in contrast to a fraction of the positives."""
     return isinstance(k, Integral)

@@ -19,7 +19,7 @@ from pushrank._html import html_sentences, html_table
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
 from pushrank._types import CrossValidation, Estimator, Label, MatrixLike, Seed
-from pushrank._validation import check_number
+from pushrank._validation import check_choice, check_number
 from pushrank.budgets import Budget
 from pushrank.estimators import StackingRanker
 from pushrank.estimators._base import RankerMixin
@@ -226,13 +226,12 @@ class HeldOut:
                 "the rows have weighed and chosen the models. fit_held_out(..., guarantee_fraction=0.2) "
                 "keeps rows from all of it."
             )
-        if not isinstance(model, str):
-            scores = model_scores(model, self.kept.X)
-        elif model in self.models:
+        if isinstance(model, str):
+            check_choice("model", model, self.models)
             fits = fit_parts({model: self.models[model]}, [(self.plan.rows, [self.kept])], record=False)
             scores = next(fits).scores[0]
         else:
-            raise ValueError(f"model must be one of {list(self.models)}, got {model!r}.")
+            scores = model_scores(model, self.kept.X)
         n_rows = len(self.plan.rows.y) + len(self.kept.y)
         if not options and self.budget is not None:
             options = {"k": self.budget, "n_new": n_rows}
@@ -241,8 +240,7 @@ class HeldOut:
 
     def _of_all_rows(self, name: str) -> Floats:
         """Return a model's scores by row, of the first repetition."""
-        if name not in self.table.scores:
-            raise ValueError(f"model must be one of {list(self.models)}, got {name!r}.")
+        check_choice("model", name, self.models)
         return self.plan.by_row(self.table.scores[name])
 
     def _judged(self, judge: Judge) -> HeldOutTable:

@@ -176,7 +176,7 @@ def compare_held_out(
     ``members`` are added up, too, without a fit; ``chosen`` are the names of the models that were chosen
     inside each training part, and ``halves`` the fits that errors rest on.
     """
-    plan, frame, parts = table.plan, Frame.of(table.plan), parts_of(table)
+    plan, frame, parts, members = table.plan, Frame.of(table.plan), parts_of(table), members or {}
     judged, ranks = dict(table.judged), dict(table.simplicity)
     lists = {name: list(scores) for name, scores in table.scores.items()}
     if chosen:
@@ -184,15 +184,12 @@ def compare_held_out(
         judged[CHOSEN] = [table.judged[best][number] for number, best in enumerate(chosen)]
     combinations = add_up(table, members) if members else []
     if combinations:
-        lists[TOGETHER_NOT_NESTED] = [
-            combination(_unlinked(members or {}, list(table.models), part.scores))
-            for combination, part in zip(combinations, parts, strict=True)
-        ]
-        for part, combined in zip(parts, lists[TOGETHER_NOT_NESTED], strict=True):
-            part.scores.append(combined)
+        for part, combination in zip(parts, combinations, strict=True):
+            part.scores.append(combination(_unlinked(members, list(table.models), part.scores)))
+        lists[TOGETHER_NOT_NESTED] = [part.scores[-1] for part in parts]
         judged[TOGETHER_NOT_NESTED] = _judged_frozen(judge, plan, lists[TOGETHER_NOT_NESTED])
         ranks[TOGETHER_NOT_NESTED] = simplicity(StackingRanker())
-    estimators = _estimators(table, members or {}, combinations, chosen)
+    estimators = _estimators(table, members, combinations, chosen)
     measures: dict[str, dict[str, Floats]] = {}
     for name, of_parts in lists.items():
         measured = [frame.measures(part, of_part) for part, of_part in zip(parts, of_parts, strict=True)]
@@ -200,9 +197,7 @@ def compare_held_out(
         if judge.scorer is not None:
             measures[name][judge.criterion] = np.array(judged[name])
     scores = {name: plan.by_row(of_parts) for name, of_parts in lists.items()}
-    days = _days(plan, frame, scores)
-    if days is not None:
-        measures = _with_periods(plan, frame, measures, days)
+    days = _add_periods(measures, scores, plan, frame)
     comparison = RankerComparison(
         measures,
         judge.criterion,
@@ -221,7 +216,7 @@ def compare_held_out(
     )
     if halves is None:
         return comparison
-    return _with_errors(comparison, table, parts, halves, members or {}, combinations)
+    return _with_errors(comparison, table, parts, halves, members, combinations)
 
 
 def _estimators(
@@ -256,8 +251,10 @@ def _judged_frozen(judge: Judge, plan: Plan, scores: Sequence[Floats]) -> list[f
     return judged
 
 
-def _days(plan: Plan, frame: Frame, scores: Mapping[str, Floats]) -> metrics.PeriodMeasurement | None:
-    """Return what each model finds in each period of the rows held out, where the budget is by period."""
+def _add_periods(
+    measures: dict[str, dict[str, Floats]], scores: Mapping[str, Floats], plan: Plan, frame: Frame
+) -> metrics.PeriodMeasurement | None:
+    """With a budget by period, add the means of the periods of each part, and return hits by period."""
     if not isinstance(frame.budget, Budget):
         return None
     held_out = np.flatnonzero(frame.folds >= 0)
@@ -266,21 +263,12 @@ def _days(plan: Plan, frame: Frame, scores: Mapping[str, Floats]) -> metrics.Per
     days: metrics.PeriodMeasurement = metrics.measure_periods(
         tested.positive, of_tested, budget=frame.budget, time=np.asarray(tested.times), value=tested.weights
     )
-    return days
-
-
-def _with_periods(
-    plan: Plan, frame: Frame, measures: dict[str, dict[str, Floats]], days: metrics.PeriodMeasurement
-) -> dict[str, dict[str, Floats]]:
-    """Return measures with hits a period, and their weight, as means over the periods of each part."""
-    held_out = frame.folds >= 0
-    _, first = np.unique(np.asarray(plan.rows.times)[held_out], return_index=True)
+    _, first = np.unique(np.asarray(tested.times), return_index=True)
     part = frame.folds[held_out][first]
     for measure, by_model in ((HITS, days.hits), (WEIGHT, days.values)):
         for name, by_period in by_model.items():
-            means = np.bincount(part, by_period) / np.bincount(part)
-            measures = {**measures, name: {**measures[name], measure: means}}
-    return measures
+            measures[name][measure] = np.bincount(part, by_period) / np.bincount(part)
+    return days
 
 
 def is_nested(plan: Plan) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from pushrank._numeric import Floats
+from pushrank._validation import check_choice
 from pushrank.plots._axes import finish
 
 Options = dict[str, Any] | None
@@ -36,8 +37,7 @@ def estimator_name(estimator: Any) -> str:
 
 def estimator_scores(estimator: Any, X: Any, pos_label: Any = None, response_method: str = "auto") -> Floats:
     """Return an estimator's scores, the higher the more likely positive."""
-    if response_method not in ("auto", *RESPONSES):
-        raise ValueError(f"response_method must be one of {['auto', *RESPONSES]}, got {response_method!r}.")
+    check_choice("response_method", response_method, ("auto", *RESPONSES))
     name = estimator_name(estimator)
     classes = getattr(estimator, "classes_", None)
     if classes is not None and len(classes) != 2:

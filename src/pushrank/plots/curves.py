@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pushrank._docstrings import shared_docs_from
 from pushrank._numeric import Floats
-from pushrank._validation import check_number
+from pushrank._validation import check_choice, check_number
 from pushrank.metrics import Guarantee, Measurement, guarantee, recall_at_k, roc_band
 from pushrank.metrics._proportions import wilson_interval
 from pushrank.metrics._ranking import Ranking, checked_rankings
@@ -27,7 +27,6 @@ ROUNDING = 1e-12
 N_BANDS, BAND_POINTS = 2, 40
 """The enrichment curves that have bands, and the shares of the list at which these are found."""
 Quantity = Literal["precision", "recall", "lift"]
-QUANTITIES = ("precision", "recall", "lift")
 
 
 @shared_docs_from({
@@ -123,8 +122,7 @@ class TopCurveDisplay(Display):
 
         %(computed)s
         """
-        if quantity not in QUANTITIES:
-            raise ValueError(f"quantity must be one of {list(QUANTITIES)}, got {quantity!r}.")
+        check_choice("quantity", quantity, get_args(Quantity))
         ranking = Ranking(y_true, scores, sample_weight, pos_label)
         # Rows of whole weight are copies. Of other weights the unit is that of an average row.
         n_rows = round(ranking.total) if ranking.has_whole_weights else ranking.n_rows

@@ -162,10 +162,8 @@ class TopReliabilityDisplay(Display):
         # Only the markers count as a curve, not the caps of the intervals.
         self.bars_.lines[0].set_gid(gid)
         if self.predicted is not None:
-            ax.plot(
-                at, self.predicted, "_", color=style["color"], markersize=14, markeredgewidth=2,
-                label=f"{name or self.name or 'model'}, predicted",
-            )  # fmt: skip
+            dash = {"color": style["color"], "markersize": 14, "markeredgewidth": 2}
+            ax.plot(at, self.predicted, "_", label=f"{name or self.name or 'model'}, predicted", **dash)
         if self.base_rate is not None:
             _axes.draw_reference(ax, [-0.5, len(self.share) - 0.5], [self.base_rate] * 2, "all rows")
         labels = [f"{start + 1:,}–{stop:,}" for start, stop in pairwise(self.edges)]

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from pushrank import losses, prices
 from pushrank._docstrings import shared_docs_from
 from pushrank._numeric import Floats
-from pushrank._validation import check_number
+from pushrank._validation import check_choice, check_number
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics.gains import log_spaced
 from pushrank.objectives import PushObjective
@@ -417,8 +417,7 @@ class TrainingPathDisplay(Display):
 
         %(keywords not_drawn)s
         """
-        if quantity not in KEEPERS:
-            raise ValueError(f"quantity must be one of {list(KEEPERS)}, got {quantity!r}.")
+        check_choice("quantity", quantity, KEEPERS)
         ranker = last_step(estimator)
         ranker = getattr(ranker, "best_estimator_", ranker)
         check_is_fitted(ranker)

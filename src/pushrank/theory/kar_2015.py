@@ -22,7 +22,7 @@ from sklearn.utils.extmath import row_norms
 
 from pushrank._array import Floats
 from pushrank._docstrings import shared_docs_from
-from pushrank._validation import check_k, check_number, column, is_count, resolve_k
+from pushrank._validation import check_choice, check_k, check_number, column, is_count, resolve_k
 from pushrank.metrics.precision import precision_at_k
 from pushrank.objectives import PrecisionAtK
 from pushrank.theory.covering import PARAGRAPHS, ErrorBound, LogCovering, TrainingMargins, check_numbers
@@ -35,6 +35,8 @@ __all__ = [
     "theorem_15",
     "theorems_7_and_9",
 ]
+
+VARIANTS = ("avg", "max")
 
 shared_docs = shared_docs_from(
     {
@@ -194,13 +196,8 @@ def corollaries_8_and_10(
     return 4.0 * longest * radius**2 / margin**2 if margin > 0.0 else math.inf
 
 
-def _check_variant(variant: str) -> None:
-    if variant not in ("avg", "max"):
-        raise ValueError(f"variant must be one of ['avg', 'max'], got {variant!r}.")
-
-
 def _checked_coef(coef: ArrayLike, variant: str) -> Floats:
-    _check_variant(variant)
+    check_choice("variant", variant, VARIANTS)
     w = column(coef, "coef").astype(np.float64)
     assert_all_finite(w, input_name="coef")
     return w
@@ -388,7 +385,7 @@ def corollary_14(
     >>> round(corollary_14(0.0, 1.0, 1.0, 10_000, 10_000_000, 0.5, 0.5), 3)
     0.058
     """
-    _check_variant(variant)
+    check_choice("variant", variant, VARIANTS)
     check_numbers(surrogate_loss=surrogate_loss, coef_norm=coef_norm, radius=radius, n_batches=n_batches)
     batch = _Sample(math.log(8.0 * n_batches), batch_size, kappa, base_rate, delta)
     if (spread := batch.spread_of_lengths) >= 1.0:
@@ -447,8 +444,7 @@ def theorem_15(
     """
     check_number("coef_norm", coef_norm, above=0.0)
     check_numbers(radius=radius, n_batches=n_batches)
-    if average not in ("after", "before"):
-        raise ValueError(f"average must be one of ['after', 'before'], got {average!r}.")
+    check_choice("average", average, ("after", "before"))
     # The default minimises the sum of the two terms of the regret.
     step = coef_norm / (math.sqrt(2.0) * radius) if eta0 is None else eta0
     check_numbers(eta0=step)
