@@ -117,7 +117,11 @@ class BoosterRanker(RankerMixin, BaseEstimator):
 
     .. math:: \frac{1}{p} \ln \sum_k \Bigl(\sum_i \ell(f(x_i) - f(\tilde x_k))\Bigr)^p ,
 
-    i over the positives and k over the negatives, in one list of any length.
+    i over the positives and k over the negatives, in one list of any length. A round costs as much as the
+    library's, and time linear in the rows or that of sorting them, not the pairs. Rows of weight zero are
+    left out. Models are saved with :func:`~pushrank.persistence.save`, in the library's text format. Rudin,
+    *The P-Norm Push: A Simple Convex Ranking Algorithm that Concentrates at the Top of the List*, JMLR 10
+    (2009), 2233-2271.
 
     Parameters
     ----------

@@ -216,15 +216,11 @@ def _table(X: Matrix) -> Matrix:
 class PushLGBMRanker(BoosterRanker):
     r"""LightGBM's trees, grown so that the worst-placed negatives are pushed down the list.
 
-    A round costs as much as LightGBM's, and time linear in the rows or that of sorting them, not the pairs.
     The ranker sets ``objective``, ``metric``, the number of rounds and early stopping itself.
     ``min_child_samples`` is by default 20, or one in ten of less than 200 training rows, of which LightGBM
     would split few. ``deterministic`` is True, so that neither threads nor the clock change a tree. Limits
-    count rows whatever they weigh, except rows of weight zero, which are left out. Categories that ``fit``
-    has not seen are scored as missing values. Models are saved with :func:`~pushrank.persistence.save`, in
-    LightGBM's text format. Rudin, *The P-Norm Push: A Simple Convex Ranking Algorithm that Concentrates at
-    the Top of the List*, JMLR 10 (2009), 2233-2271; Ke et al., *LightGBM: A Highly Efficient Gradient
-    Boosting Decision Tree*, NeurIPS 2017.
+    count rows whatever they weigh. Categories that ``fit`` has not seen are scored as missing values. Ke et
+    al., *LightGBM: A Highly Efficient Gradient Boosting Decision Tree*, NeurIPS 2017.
 
     %(booster)s
 

@@ -206,13 +206,10 @@ def _margins(booster: Booster, matrix: DMatrix, start: int = 0, stop: int = 0) -
 class PushXGBRanker(BoosterRanker):
     r"""XGBoost's trees, grown so that the worst-placed negatives are pushed down the list.
 
-    A round costs as much as XGBoost's, and time linear in the rows or that of sorting them, not in the pairs.
     The ranker sets ``objective``, ``eval_metric``, ``base_score``, the number of rounds and early stopping
-    itself; XGBoost warns of unknown parameters. Rows of weight zero are left out. Sparse matrices are made
-    dense, since XGBoost would take their zeros for missing values. XGBoost refuses to score categories that
-    ``fit`` has not seen. Models are saved with :func:`~pushrank.persistence.save`, in XGBoost's text format.
-    Rudin, *The P-Norm Push: A Simple Convex Ranking Algorithm that Concentrates at the Top of the List*, JMLR
-    10 (2009), 2233-2271; Chen and Guestrin, *XGBoost: A Scalable Tree Boosting System*, KDD 2016.
+    itself; XGBoost warns of unknown parameters. Sparse matrices are made dense, since XGBoost would take
+    their zeros for missing values. XGBoost refuses to score categories that ``fit`` has not seen. Chen and
+    Guestrin, *XGBoost: A Scalable Tree Boosting System*, KDD 2016.
 
     %(booster)s
 
