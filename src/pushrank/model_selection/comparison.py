@@ -171,15 +171,13 @@ class RankerComparison:
         best, by = self.best_, self.name_of(self.criterion)
         measures = sorted(self.measures[best], key=lambda name: name != self.criterion)
         candidates = self.may_be_best_
-        shown = [
-            [model, "yes" * (model in candidates), *(self.mean_and_error(model, name) for name in measures)]
-            for model in self.measures
-        ]
-        page = html_sentences(self.verdict()) + html_table(
-            ["model", "may be the best", *map(self.name_of, measures)],
-            shown,
-            "Means over the test parts ± standard errors",
-        )
+        shown = []
+        for model in self.measures:
+            figures = [self.mean_and_error(model, name) for name in measures]
+            shown.append([model, "yes" * (model in candidates), *figures])
+        heads = ["model", "may be the best", *map(self.name_of, measures)]
+        page = html_sentences(self.verdict())
+        page += html_table(heads, shown, "Means over the test parts ± standard errors")
         if not self.differences_:
             return page
         digits = self.digits(self.criterion)
@@ -392,14 +390,13 @@ class RankerComparison:
     def to_frame(self) -> pd.DataFrame:
         """Return a row for every measure of every fold: ``model``, ``measure``, ``part`` and ``value``."""
         pd = import_optional("pandas", "io")
-        return pd.DataFrame(
-            [
-                {"model": model, "measure": measure, "part": part, "value": float(value)}
-                for model, measures in self.measures.items()
-                for measure, values in measures.items()
-                for part, value in enumerate(values)
-            ]
-        )
+        rows = [
+            (model, measure, part, float(value))
+            for model, measures in self.measures.items()
+            for measure, values in measures.items()
+            for part, value in enumerate(values)
+        ]
+        return pd.DataFrame(rows, columns=["model", "measure", "part", "value"])
 
     def summary(self) -> dict[str, Any]:
         """Return the means, the differences and the verdict as a dict of plain values, for JSON.

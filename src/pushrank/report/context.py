@@ -20,7 +20,7 @@ from pushrank.metrics import Measurement, PeriodMeasurement
 from pushrank.metrics._bootstrap import default_n_resamples
 from pushrank.metrics.measurement import number_text
 from pushrank.metrics.periods import interval_texts
-from pushrank.model_selection.comparison import RankerComparison
+from pushrank.model_selection.comparison import CONFIDENCE, RankerComparison
 from pushrank.model_selection.errors import HITS, PRECISION
 from pushrank.report.lists import MAX_TOP_ROWS, MemberHits, RankedLists
 from pushrank.report.models import Drivers, find_drivers, model_sentences
@@ -29,7 +29,6 @@ from pushrank.report.page import Page
 if TYPE_CHECKING:
     import pandas as pd
 
-CONFIDENCE = 0.95
 MIN_P_VALUE = 0.001
 """Smaller p-values are shown as below it."""
 WHOLE = 1e-6
@@ -100,9 +99,8 @@ class ReportData(Page):
         depth = comparison.budget or max(1, round(0.25 * int(self.y.sum())))
         if isinstance(depth, Budget):
             depth = depth.spent(depth.periods(comparison.times))
-        return RankedLists(
-            self.y, comparison.held_out_, depth, best, None if runner_up == best else runner_up
-        )
+        other = None if runner_up == best else runner_up
+        return RankedLists(self.y, comparison.held_out_, depth, best, other)
 
     @cached_property
     def list_differences(self) -> list[ListDifference]:

@@ -175,9 +175,6 @@ def equation_6_26(y_true: ArrayLike, scores: ArrayLike, *, pos_label: Any = None
     0.2778
     """
     ranking = Ranking(y_true, scores, None, pos_label)
-    positives, rows = np.sort(ranking.scores[ranking.is_positive]), np.sort(ranking.scores)
-    above, ranks = (
-        len(sorted_scores) - np.searchsorted(sorted_scores, positives, side="right")
-        for sorted_scores in (positives, rows)
-    )
+    lists = np.sort(ranking.positive_scores), np.sort(ranking.scores)
+    above, ranks = (len(scores) - np.searchsorted(scores, lists[0], side="right") for scores in lists)
     return float(np.mean(above / (ranks + 1.0)))
