@@ -1,11 +1,9 @@
 """Values on the workers of a Dask cluster, one for each partition, and functions that are mapped over them.
 
-To map a function the client sends one message to every worker, and every worker answers with the results for
-its partitions. The caller adds results up in the order of the partitions, so that a sum is the same to the
-last bit wherever the partitions lie and however many workers there are. While all partitions are in place,
-workers are asked directly, which is several times as fast as a task. If a partition or a worker is lost,
-tasks do the same work: the scheduler computes the lost partitions again on another worker and runs the task
-there.
+To map a function the client sends one message to every worker, which answers with the results for its
+partitions. The caller adds results up in the order of the partitions, so that a sum is the same to the last
+bit wherever these lie. While all are in place, workers are asked directly, which is several times as fast as
+a task. If one is lost, tasks do the same work: the scheduler computes it again on another worker.
 """
 
 from __future__ import annotations

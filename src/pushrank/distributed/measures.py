@@ -1,9 +1,8 @@
 """Metrics of dask arrays of scores, the same floats as in memory, without gathering the scores.
 
-Sums of whole numbers are exact in any order, so the precision and the positives at the top come from counts
-that the partitions send. The area under the curve and the average precision are sums of fractions. For these
-the scores are sorted into ranges, and the list is walked in the same order as in memory, range by range from
-the top: each range continues the sums of the one above it.
+Sums of whole numbers are exact in any order, so the precision and the positives at the top come from counts.
+The area and the average precision are sums of fractions: for these the scores are sorted into ranges, and the
+list is walked in the order of memory, from the top: each range continues the sums of the one above it.
 """
 
 from __future__ import annotations
@@ -58,8 +57,7 @@ ValueError
     As the function of this name in :mod:`pushrank.metrics` does; the error names the row and the
     partition.""",
     "dask_equality": """Computed by the current client of ``dask.distributed``, or without one in threads.
-Without weights, or with whole numbers as weights, it is the same float as in memory; with others, the sums
-differ by their rounding.""",
+Without weights, or with whole ones, it is the same float as in memory; else sums differ by rounding.""",
     "dask_sorted": """%(dask_equality)s
 It costs O(n log n) in all; every score travels once between workers, and none to the client.""",
 }
@@ -311,8 +309,7 @@ def average_precision(
 
     %(dask_labels_and_scores)s
     ties : {"pessimistic", "half", "optimistic"}, default="half"
-        Where rows tie: negatives come first; all rows of the tie enter together, as in scikit-learn; or
-        positives come first.
+        Where rows tie: negatives first; all rows of the tie together, as in scikit-learn; or positives first.
     %(dask_weights dask_unit_interval dask_errors)s
 
     Examples

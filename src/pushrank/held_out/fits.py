@@ -1,8 +1,7 @@
 """Fits of models to parts of rows, and their scores of the rows held out.
 
-Comparisons, stacks and the thresholds of the command line all rest on this loop. It shares the output of
-transformers that several pipelines hold, keeps fits in a folder, runs them in processes, and decides on
-threads, once for all models.
+Comparisons, stacks and thresholds of the command line rest on this loop. It shares the output of transformers
+that several pipelines hold, keeps fits in a folder, runs them in processes, and decides on threads.
 """
 
 from __future__ import annotations
@@ -160,8 +159,8 @@ def _fitted(
         return _read(path)
     caught: list[Caught] = []
     with _catch(caught) if work.record else nullcontext(), work.guard(name, number), fit_threads(len(rows.y)):
-        beside = fit_params(ranker, rows.weights, rows.times, rows.groups)
-        ranker = clone(ranker).fit(rows.X, rows.y, **beside)
+        params = fit_params(ranker, rows.weights, rows.times, rows.groups)
+        ranker = clone(ranker).fit(rows.X, rows.y, **params)
         scores = [work.score(ranker, X) for X in X_tests]
         whole = Pipeline([*steps, ("ranker", ranker)]) if steps else ranker
         seen = None if work.look is None else work.look(whole, tests)

@@ -120,8 +120,7 @@ class BoosterRanker(RankerMixin, BaseEstimator):
     i over the positives and k over the negatives, in one list of any length. A round costs as much as the
     library's, and time linear in the rows or that of sorting them, not the pairs. Rows of weight zero are
     left out. Models are saved with :func:`~pushrank.persistence.save`, in the library's text format. Rudin,
-    *The P-Norm Push: A Simple Convex Ranking Algorithm that Concentrates at the Top of the List*, JMLR 10
-    (2009), 2233-2271.
+    *The P-Norm Push*, JMLR 10 (2009), 2233-2271.
 
     Parameters
     ----------
@@ -136,8 +135,7 @@ class BoosterRanker(RankerMixin, BaseEstimator):
     loss : Loss or str
     n_estimators : int
     early_stopping : bool
-        Whether to stop when the score of a validation part, or of ``eval_set`` in ``fit``, stops rising, and
-        return to the best round.
+        Whether to return to the round where the score of a validation part, or ``eval_set``, was the best.
     scoring : str, callable or None
         A scorer for the validation part: the name of a scorer in :mod:`pushrank.metrics.scorers`, a scorer
         that ``make_top_scorer`` makes, or what scikit-learn takes; None takes the average precision.

@@ -56,8 +56,7 @@ class LGBMObjective(CustomObjective):
     ``NotImplementedError``. Only ``LGBMRegressor(machines=...)`` does not show that it is one of several.
 
     A positive's second derivative is one in the mean, so that ``min_child_weight`` and ``reg_lambda`` mean
-    what they do for ``"binary"``. No row's is below its gradient, nor below 1e-6. Rudin, *The P-Norm Push*,
-    JMLR 10 (2009).
+    what they do for ``"binary"``. No row's is below its gradient, nor 1e-6. Rudin, JMLR 10 (2009).
 
     %(custom_objective)s
 

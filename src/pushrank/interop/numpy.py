@@ -42,8 +42,7 @@ def export_numpy(model: BaseEstimator, path: str | Path, *, alert_threshold: flo
     coefficients, thresholds of stumps or support vectors.
 
     Numbers are written with all their digits, and rows are taken as float64. Scores of stumps equal those of
-    the ranker to the last bit; others may differ by the order of their sums. A kernel's file grows with its
-    support vectors.
+    the ranker to the last bit; others may differ by the order of sums. A kernel's has all vectors.
 
     Parameters
     ----------

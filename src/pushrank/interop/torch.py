@@ -39,12 +39,11 @@ __all__ = ["IRPushLoss", "InfinitePushLoss", "PNormPushLoss", "PrecisionAtKLoss"
 
 PARAGRAPHS = {
     "memory_and_one_class": """memory : int, default=0
-    How many rows of past batches to keep, scores and labels, so that small batches are
-    compared with enough negatives and positives. In training the objective is that of the batch and the
-    remembered rows, as if the network had not changed since it scored them. The gradient of the batch's rows
-    is scaled by the weight of all these rows over that of the batch: it estimates the gradient over as many
-    rows. No row indices are needed. In ``eval`` mode the memory is neither used nor filled; it is no part of
-    ``state_dict``.
+    How many rows of past batches to keep, scores and labels, so that small batches are compared with enough
+    rows of both classes. In training the objective is that of the batch and the remembered rows, as if the
+    network had not changed since it scored them. The gradient of the batch's rows is scaled by the weight of
+    all these rows over that of the batch: it estimates the gradient over as many rows. In ``eval`` mode the
+    memory is neither used nor filled; it is no part of ``state_dict``.
 one_class : {"zero", "raise"}, default="zero"
     What to do with a batch that, memory included, has no positive or no negative: return a loss and gradients
     of zero, or raise a ValueError.""",
@@ -315,14 +314,12 @@ class PNormPushLoss(RankingLoss):
     .. math:: \frac{1}{p} \ln \sum_k \Bigl(\sum_i e^{-(s_i - t_k)}\Bigr)^p
         = \ln \sum_i e^{-s_i} + \frac{1}{p} \ln \sum_k e^{p t_k} .
 
-    Linear in the rows, in log space: finite for any p and any scores. Rudin, JMLR 10 (2009), sections 2 and
-    7. See :class:`RankingLoss`.
+    Linear in the rows, finite for any p and scores. Rudin, JMLR 10 (2009). See :class:`RankingLoss`.
 
     Parameters
     ----------
     p : float, default=4.0
-        The power, at least 1; 1 is RankBoost's objective. The larger p is, the more the highest negatives
-        count.
+        The power, at least 1, which is RankBoost's; the larger, the more the highest negatives count.
     side : {"push", "pull", "both"}, default="push"
         Push negatives down, pull the worst-placed positives up, or both.
     bottom_weight : float, default=1.0

@@ -78,16 +78,15 @@ def compare_rankers(
     The first term is for the n rows tested, the second for the training rows: see :class:`RankerComparison`.
     The quantile q is that of the largest of all differences between as many equal models.
 
-    Models are fitted ``n_folds * n_repeats`` times each, and with ``nested=True`` about ``n_folds`` times as
-    often again. For the errors each is fitted to both halves of a training part, too, unless rows are
-    judged by time or a half has fewer than 10 rows of a class: a fifth more time with five folds. Rows with
-    equal scores count by the expectation over their orders.
+    Models are fitted ``n_folds * n_repeats`` times each, with ``nested=True`` some ``n_folds`` times as often
+    again, and for the errors to both halves of a training part, unless rows are judged by time or a half has
+    fewer than 10 rows of a class. Rows with equal scores count by the expectation over their orders.
 
-    Counts of rows are of all rows that are held out, not of one test part: hits in a budget of N rows are the
-    share of positives among the rows of a test part acted on, in proportion to its size, times N, and
-    positives at the top are the share of a part's positives that are, times the number of all. With a budget
-    by period hits are those a period, with the errors of :func:`pushrank.metrics.measure_periods`, whose
-    result for all models is ``days``; of fewer than 21 periods the errors come from the test parts.
+    Counts of rows are of all rows that are held out: hits in a budget of N rows are the share of positives
+    among the rows of a test part acted on, times N, and positives at the top are the share of a part's
+    positives, times the number of all. With a budget by period hits are those a period, with the errors of
+    :func:`pushrank.metrics.measure_periods`, whose result for all models is ``days``; of fewer than 21
+    periods the errors come from the test parts.
 
     The best of several figures is too good, for it was chosen by the rows it is read from; the nested choice
     says by how much. Cawley and Talbot, *On over-fitting in model selection*, JMLR 11 (2010).
@@ -111,13 +110,11 @@ def compare_rankers(
         on. A budget by period needs `time`.
     cv : int, splitter or iterable, default=5
         The number of folds, drawn at random in strata or, with `time`, cut in its order; or what splits the
-        rows so that none is in two test parts. Models are fitted once to a training part that several test
-        parts share, as the same array.
+        rows so that none is in two test parts. Test parts may share a training part, as the same array.
     n_repeats : int, default=1
         How often the cross-validation is repeated with other folds, where `cv` is a number.
     scoring : str or callable, optional
-        What to judge models by instead: the name of a scorer in :mod:`pushrank.metrics.scorers` or of
-        scikit-learn's, or a scorer.
+        What to judge models by: a scorer, or a name in :mod:`pushrank.metrics.scorers` or scikit-learn.
     nested : bool, default=False
         Also choose the best model inside every training part, by a comparison there, and measure the choice
         on the test part. That is what choosing achieves on rows that had no say in it.
@@ -139,16 +136,14 @@ def compare_rankers(
         95 % are called equal for your purposes.
     together : bool or sequence of str, default=False
         Also measure all models together, or those of these names, as :class:`~pushrank.StackingRanker` adds
-        them up: by their scores of the rows that were held out, at no further fit, with weights that come
-        from the other test parts. The models there have seen the rows of this one, so that the row says "not
-        nested". With fewer than 2,000 rows or 100 positives, or a list of parts as `cv`, where that may be
-        too good a figure, the whole is fitted to every training part.
+        them up: by their held-out scores, at no further fit, with weights from the other test parts. Models
+        there have seen the rows of this one, so that the row says "not nested". With fewer than 2,000 rows or
+        100 positives, or a list of parts as `cv`, the whole is fitted to every training part.
     random_state : int, RandomState or None, default=None
         The seed of the folds and of the quantiles. Models that draw at random have their own seeds.
     n_jobs : int or None, default=None
-        The number of fits at a time, over models and folds, in processes, as in joblib: -1 is one for each
-        processor, and each takes seconds to start. It changes no result but for the rounding of models whose
-        sums hang on the number of threads that they find.
+        The number of fits at a time, in processes, as in joblib: -1 is one for each processor, and each takes
+        seconds to start. It changes no result but the rounding of sums that hang on the number of threads.
     callback : callable, optional
         Called without arguments whenever a model was fitted and measured.
     return_estimators : bool, default=False

@@ -115,8 +115,7 @@ class RankerComparison:
     judged : str, default=""
         A sentence that says on which rows models are judged, such as later ones than those learnt from.
     errors : dict of str to Errors
-        The standard errors of the means and their differences by measure. Of a measure that has none here,
-        they come from the folds.
+        The standard errors of means and differences by measure; where there are none, the folds tell.
     quantiles : tuple of float and ndarray, optional
         By how many standard errors equal models may seem to differ: the most of all pairs, and the most of
         the others from each model. By default they are found when needed.
@@ -263,8 +262,7 @@ class RankerComparison:
     def held_out_(self) -> dict[str, NDArray[np.float64]]:
         """One order of all rows for each model, the higher the better, by their ranks within their folds.
 
-        With a budget by period it is by their ranks within their periods, in budgets: first come the rows
-        that are looked at.
+        With a budget by period it is by ranks within their periods, in budgets: first the rows looked at.
         """
         held_out, orders = self.folds >= 0, {}
         for model, scores in self.scores.items():

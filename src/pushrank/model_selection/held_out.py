@@ -201,8 +201,7 @@ class HeldOut:
         """Return :func:`pushrank.metrics.measure` of all models on the rows held out, by one order of them.
 
         The order is by the ranks of rows within their parts. ``options`` are those of the function; by
-        default ``k`` is the budget. What is found in each period of a budget by period, :meth:`compare`
-        tells as ``days``.
+        default ``k`` is the budget. Of a budget by period :meth:`compare` tells what is found, as ``days``.
         """
         frame = Frame.of(self.plan)
         if not options and not isinstance(frame.budget, Budget | None):
@@ -273,8 +272,7 @@ def fit_held_out(
     """Fit models once to every training part, to compare, weigh and cut their scores of the rows held out.
 
     Each model is fitted to every training part, and to both halves of one for the errors of comparisons,
-    unless rows are judged by time or are too few: the fits of :func:`compare_rankers`. The models of all
-    parts are kept.
+    unless rows are judged by time or are too few, as in :func:`compare_rankers`. All models are kept.
 
     Parameters
     ----------
@@ -293,8 +291,7 @@ def fit_held_out(
     groups : array-like of shape (n_samples,), optional
         The groups of rows, for a splitter that keeps them together.
     budget : int or Budget, optional
-        How many of all rows can be acted on, or in every period: what models are judged by, and weighed and
-        cut for.
+        How many of all rows can be acted on, or in every period: models are judged, weighed and cut by it.
     sample_weight : array-like of shape (n_samples,), optional
         Weights of the rows in every fit.
     pos_label : label, optional

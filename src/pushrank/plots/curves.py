@@ -219,8 +219,7 @@ class TopCurveDisplay(Display):
 simultaneous : bool
     Whether the band covers the curve at all points at once, or at each by itself.
 sample_weight : array-like of shape (n,), optional
-    Non-negative weights; an integer weight equals that many copies of the row. With them there is no
-    interval.""",
+    Non-negative weights; an integer weight equals that many copies. With them there is no interval.""",
 })  # fmt: skip
 @dataclass(kw_only=True, eq=False, repr=False)
 class RocLeftEdgeDisplay(Display):

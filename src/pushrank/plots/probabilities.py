@@ -28,8 +28,7 @@ THRESHOLDS = np.arange(1, 51) / 100.0
 @shared_docs_from({
     "curve_kwargs": "Keywords of matplotlib's ``errorbar``.",
     "keywords": """probabilities : array-like of shape (n,), optional
-    Predicted probabilities of a hit, from 0 to 1, to compare with the shares; by default those of the
-    estimator, where it has them.
+    Predicted probabilities of a hit, from 0 to 1, beside the shares; by default those of an estimator.
 confidence_level : float""",
 })  # fmt: skip
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -47,8 +47,7 @@ MEASURES: dict[str, Callable[[NDArray[np.int64]], Floats]] = {
 @shared_docs_from({
     "drawing": "%(ax_and_plot)s",
     "keywords": """objective : PushObjective or float
-    The objective; a number is the p of the P-Norm Push. By default it is that of the estimator, where there
-    is one.
+    The objective; a number is the p of the P-Norm Push. By default it is that of an estimator.
 bins : int
     The number of groups of positives and of negatives, at least 1.""",
 })  # fmt: skip
@@ -67,8 +66,7 @@ class ConcentrationDisplay(Display):
     ``compute`` bins the ranked rows, by default into 40 by 40 cells, and costs as many evaluations of the
     inner sums as there are rows of cells: O(n) each with the exponential loss and analytic ones such as the
     logistic, O(n log n) with the hinge and its square. Memory is O(n). Where no pair contributes, as to the
-    zero-one loss of a ranking without errors, there is a ValueError. After Rudin, *The P-Norm Push*, JMLR 10
-    (2009), figures 1 and 4.
+    zero-one loss without errors, there is a ValueError. After Rudin, JMLR 10 (2009), figures 1 and 4.
 
     Parameters
     ----------
@@ -258,8 +256,7 @@ class DiscountDisplay(Display):
 
     ``compute`` costs O(n log n). With p = 1, for RankBoost's push and the AUC, weights fall as the share of
     positives that are yet to come; the Infinite Push is the limit in which only the first rank counts. Ties
-    count by their expectation under a random order. After Rudin, *The P-Norm Push*, JMLR 10 (2009), section 7
-    and figure 3.
+    count by their expectation. After Rudin, *The P-Norm Push*, JMLR 10 (2009), section 7 and figure 3.
 
     Parameters
     ----------
@@ -449,8 +446,7 @@ class TrainingPathDisplay(Display):
 
         %(axes)s
         above : float, optional
-            Draw how far the objective was above this value, such as its minimum, on a logarithmic axis. It is
-            not for a smooth margin.
+            Draw how far the objective was above this value, such as its minimum, on a logarithmic axis.
         curve_kwargs : dict, optional
 
         %(drawn)s

@@ -2,8 +2,7 @@
 
 Theorems as the papers print them are functions of :mod:`~pushrank.theory.rudin_2009`,
 :mod:`~pushrank.theory.rudin_2005`, :mod:`~pushrank.theory.agarwal_2011` and :mod:`~pushrank.theory.kar_2015`,
-named by their numbers. The bounds here are tighter ones of the same kind; their proofs are on the papers'
-pages of the documentation.
+named by their numbers. The bounds here are tighter ones, proved on the papers' pages of the documentation.
 """
 
 from pushrank.theory import agarwal_2011, kar_2015, rudin_2005, rudin_2009

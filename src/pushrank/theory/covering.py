@@ -2,8 +2,7 @@
 
 A bound that holds for all functions of a class at once takes a margin theta. Each function f of the class is
 within a part of theta of a member g of the cover. A concentration inequality holds for every g, and a union
-bound over the cover carries it to every f. Training errors are measured with the scores of the positives
-lowered by theta.
+bound carries it to every f. Training errors are those of scores that are theta lower for positives.
 """
 
 from __future__ import annotations
@@ -32,8 +31,7 @@ with a lower one.""",
     "theta": "The positive margin, in units of the scores, chosen before the data are seen.",
     "log_covering_number": """The natural logarithm of the covering number of the class as a function of
 the scale, such as ``functools.partial(log_covering_number, d, radius)`` for linear scores; or a number that
-holds at every scale, such as the logarithm of the size of a finite class. If it is infinite nothing is
-bounded.""",
+holds at every scale, such as that of a finite class. If it is infinite nothing is bounded.""",
     "p": "The strength of the push, at least 1.",
     "delta": "The chance that the bound fails, in (0, 1).",
     "rows": """Parameters

@@ -1,8 +1,4 @@
-"""The largest ranking margin of a weighted vote of weak rankers, by linear programming.
-
-Rudin, Cortes, Mohri and Schapire, *Margin-based ranking meets boosting in the middle*, COLT 2005,
-section 4.2.
-"""
+"""The largest ranking margin of a weighted vote of weak rankers, by linear programming (COLT 2005, 4.2)."""
 
 from __future__ import annotations
 
@@ -29,8 +25,7 @@ class MaxMargin:
     Parameters
     ----------
     value : float
-        :math:`\rho`: no weights of norm one have a larger least margin. It is positive if the data can be
-        ranked without an error.
+        :math:`\rho`: no weights of norm one have a larger least margin; positive if some make no error.
     weights : ndarray of shape (n_rankers,)
         Weights :math:`\lambda` with :math:`\|\lambda\|_1 \le 1` whose least margin is ``value``.
     net_row_weights : ndarray of shape (n_rows,)

@@ -266,9 +266,8 @@ def theorems_2_and_3(
     theta : float
     log_covering_number : callable or float
     least_error : float
-        :math:`R_{p,\min}`, or a bound below it, from 0 to 1. It belongs to the population and cannot be
-        computed from training rows. If it is positive the number of negatives grows no faster than
-        :math:`\varepsilon^{-2}`.
+        :math:`R_{p,\min}`, or a bound below it, from 0 to 1. It belongs to the population, not to training
+        rows. If it is positive the number of negatives grows no faster than :math:`\varepsilon^{-2}`.
     delta : float
     pos_label : label, optional
 
