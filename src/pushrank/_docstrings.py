@@ -126,7 +126,9 @@ curve_kwargs : dict, optional
 plot_kwargs : dict, optional""",
     "ax_and_plot": """ax : matplotlib Axes, optional
 plot_kwargs : dict, optional""",
-    "computed": """%(labels_and_scores)s
+    "without_drawing": """Compute the numbers without drawing them.
+
+%(labels_and_scores)s
 %(keywords)s
 pos_label : label, optional
 name : str, optional
@@ -144,7 +146,12 @@ TypeError
 ValueError
     When there are not two classes, a score is not finite, lengths differ, a weight is negative, or a
     parameter is out of range.""",
-    "drawn_from_predictions": """%(labels_and_scores)s
+    "from_estimator": """Compute and draw from a fitted estimator and rows.
+
+%(drawn_from_estimator)s""",
+    "from_predictions": """Compute and draw from labels and scores.
+
+%(labels_and_scores)s
 %(keywords)s
 pos_label : label, optional
 name : str, optional

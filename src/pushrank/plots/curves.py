@@ -118,10 +118,7 @@ class TopCurveDisplay(Display):
         max_k: int | None = None, confidence_level: float = 0.95, sample_weight: ArrayLike | None = None,
         pos_label: Any = None, name: str | None = None,
     ) -> Self:  # fmt: skip
-        """Compute the curve without drawing it.
-
-        %(computed)s
-        """
+        """%(without_drawing)s"""
         check_choice("quantity", quantity, get_args(Quantity))
         ranking = Ranking(y_true, scores, sample_weight, pos_label)
         # Rows of whole weight are copies. Of other weights the unit is that of an average row.
@@ -153,10 +150,7 @@ class TopCurveDisplay(Display):
         pos_label: Any = None, name: str | None = None, ax: Any = None, curve_kwargs: Options = None,
         plot_kwargs: Options = None,
     ) -> Self:  # fmt: skip
-        """Compute and draw from labels and scores.
-
-        %(drawn_from_predictions)s
-        """
+        """%(from_predictions)s"""
         return cls.compute(
             y_true, scores, quantity=quantity, max_k=max_k, confidence_level=confidence_level,
             sample_weight=sample_weight, pos_label=pos_label, name=name,
@@ -169,10 +163,7 @@ class TopCurveDisplay(Display):
         sample_weight: ArrayLike | None = None, pos_label: Any = None, name: str | None = None,
         ax: Any = None, curve_kwargs: Options = None, plot_kwargs: Options = None,
     ) -> Self:  # fmt: skip
-        """Compute and draw from a fitted estimator and rows.
-
-        %(drawn_from_estimator)s
-        """
+        """%(from_estimator)s"""
         return cls.from_predictions(
             y, estimator_scores(estimator, X, pos_label, response_method), quantity=quantity, max_k=max_k,
             confidence_level=confidence_level, sample_weight=sample_weight, pos_label=pos_label,
@@ -270,10 +261,7 @@ class RocLeftEdgeDisplay(Display):
         simultaneous: bool = False, sample_weight: ArrayLike | None = None, pos_label: Any = None,
         name: str | None = None,
     ) -> Self:  # fmt: skip
-        """Compute the curve without drawing it.
-
-        %(computed)s
-        """
+        """%(without_drawing)s"""
         ranking = Ranking(y_true, scores, sample_weight, pos_label)
         n_negative = len(ranking.negative_scores)
         false_alarms = log_spaced(n_negative, first=0)
@@ -297,10 +285,7 @@ class RocLeftEdgeDisplay(Display):
         simultaneous: bool = False, sample_weight: ArrayLike | None = None, pos_label: Any = None,
         name: str | None = None, ax: Any = None, curve_kwargs: Options = None, plot_kwargs: Options = None,
     ) -> Self:  # fmt: skip
-        """Compute and draw from labels and scores.
-
-        %(drawn_from_predictions)s
-        """
+        """%(from_predictions)s"""
         return cls.compute(
             y_true, scores, confidence_level=confidence_level, simultaneous=simultaneous,
             sample_weight=sample_weight, pos_label=pos_label, name=name,
@@ -313,10 +298,7 @@ class RocLeftEdgeDisplay(Display):
         pos_label: Any = None, name: str | None = None, ax: Any = None, curve_kwargs: Options = None,
         plot_kwargs: Options = None,
     ) -> Self:  # fmt: skip
-        """Compute and draw from a fitted estimator and rows.
-
-        %(drawn_from_estimator)s
-        """
+        """%(from_estimator)s"""
         return cls.from_predictions(
             y, estimator_scores(estimator, X, pos_label, response_method), confidence_level=confidence_level,
             simultaneous=simultaneous, sample_weight=sample_weight, pos_label=pos_label,
@@ -390,10 +372,7 @@ class GuaranteeDisplay(Display):
         n_new: int | None = None, confidence_level: float = 0.95, pos_label: Any = None,
         name: str | None = None,
     ) -> Self:  # fmt: skip
-        """Compute the promise without drawing it.
-
-        %(computed)s
-        """
+        """%(without_drawing)s"""
         settings = {"confidence_level": confidence_level, "pos_label": pos_label}
         return cls(guarantee=guarantee(y_true, scores, k=k, n_new=n_new, **settings), name=name)
 
@@ -403,10 +382,7 @@ class GuaranteeDisplay(Display):
         n_new: int | None = None, confidence_level: float = 0.95, pos_label: Any = None,
         name: str | None = None, ax: Any = None, curve_kwargs: Options = None, plot_kwargs: Options = None,
     ) -> Self:  # fmt: skip
-        """Compute and draw from labels and scores.
-
-        %(drawn_from_predictions)s
-        """
+        """%(from_predictions)s"""
         return cls.compute(
             y_true, scores, k=k, n_new=n_new, confidence_level=confidence_level, pos_label=pos_label,
             name=name,
@@ -419,10 +395,7 @@ class GuaranteeDisplay(Display):
         pos_label: Any = None, name: str | None = None, ax: Any = None, curve_kwargs: Options = None,
         plot_kwargs: Options = None,
     ) -> Self:  # fmt: skip
-        """Compute and draw from a fitted estimator and rows.
-
-        %(drawn_from_estimator)s
-        """
+        """%(from_estimator)s"""
         return cls.from_predictions(
             y, estimator_scores(estimator, X, pos_label, response_method), k=k, n_new=n_new,
             confidence_level=confidence_level, pos_label=pos_label, name=name or estimator_name(estimator),

@@ -82,10 +82,7 @@ class TopReliabilityDisplay(Display):
         cls, y_true: ArrayLike, scores: ArrayLike, *, probabilities: ArrayLike | None = None,
         confidence_level: float = 0.95, pos_label: Any = None, name: str | None = None,
     ) -> Self:  # fmt: skip
-        """Compute the shares without drawing them.
-
-        %(computed)s
-        """
+        """%(without_drawing)s"""
         ranking = Ranking(y_true, scores, None, pos_label)
         edges = _stretches(ranking.n_rows)
         rows = np.diff(edges).astype(np.float64)
@@ -111,10 +108,7 @@ class TopReliabilityDisplay(Display):
         confidence_level: float = 0.95, pos_label: Any = None, name: str | None = None, ax: Any = None,
         curve_kwargs: Options = None, plot_kwargs: Options = None,
     ) -> Self:  # fmt: skip
-        """Compute and draw from labels and scores.
-
-        %(drawn_from_predictions)s
-        """
+        """%(from_predictions)s"""
         return cls.compute(
             y_true, scores, probabilities=probabilities, confidence_level=confidence_level,
             pos_label=pos_label, name=name,
@@ -126,10 +120,7 @@ class TopReliabilityDisplay(Display):
         probabilities: ArrayLike | None = None, confidence_level: float = 0.95, pos_label: Any = None,
         name: str | None = None, ax: Any = None, curve_kwargs: Options = None, plot_kwargs: Options = None,
     ) -> Self:  # fmt: skip
-        """Compute and draw from a fitted estimator and rows.
-
-        %(drawn_from_estimator)s
-        """
+        """%(from_estimator)s"""
         if probabilities is None and hasattr(estimator, "predict_proba"):
             probabilities = estimator_scores(estimator, X, pos_label, "predict_proba")
         return cls.from_predictions(
@@ -231,10 +222,7 @@ class DecisionCurveDisplay(Display):
         cls, y_true: ArrayLike, scores: ArrayLike, *, thresholds: ArrayLike = THRESHOLDS,
         confidence_level: float = 0.95, pos_label: Any = None, name: str | None = None,
     ) -> Self:  # fmt: skip
-        """Compute the curve without drawing it.
-
-        %(computed)s
-        """
+        """%(without_drawing)s"""
         check_number("confidence_level", confidence_level, above=0.0, below=1.0)
         threshold = np.unique(np.asarray(thresholds, dtype=np.float64))
         if not len(threshold):
@@ -260,10 +248,7 @@ class DecisionCurveDisplay(Display):
         confidence_level: float = 0.95, pos_label: Any = None, name: str | None = None, ax: Any = None,
         curve_kwargs: Options = None, plot_kwargs: Options = None,
     ) -> Self:  # fmt: skip
-        """Compute and draw from labels and scores.
-
-        %(drawn_from_predictions)s
-        """
+        """%(from_predictions)s"""
         return cls.compute(
             y_true, scores, thresholds=thresholds, confidence_level=confidence_level, pos_label=pos_label,
             name=name,
@@ -275,10 +260,7 @@ class DecisionCurveDisplay(Display):
         thresholds: ArrayLike = THRESHOLDS, confidence_level: float = 0.95, pos_label: Any = None,
         name: str | None = None, ax: Any = None, curve_kwargs: Options = None, plot_kwargs: Options = None,
     ) -> Self:  # fmt: skip
-        """Compute and draw from a fitted estimator and rows.
-
-        %(drawn_from_estimator)s
-        """
+        """%(from_estimator)s"""
         return cls.from_predictions(
             y, estimator_scores(estimator, X, pos_label, response_method), thresholds=thresholds,
             confidence_level=confidence_level, pos_label=pos_label, name=name or estimator_name(estimator),

@@ -108,10 +108,7 @@ class ConcentrationDisplay(Display):
         cls, y_true: ArrayLike, scores: ArrayLike, *, objective: PushObjective | float = 4.0, bins: int = 40,
         pos_label: Any = None, name: str | None = None,
     ) -> Self:  # fmt: skip
-        """Compute the contributions without drawing them.
-
-        %(computed)s
-        """
+        """%(without_drawing)s"""
         check_number("bins", bins, 1, integer=True)
         if not isinstance(objective, PushObjective):
             objective = PushObjective(price=Power(float(objective)), scale="log")
@@ -137,10 +134,7 @@ class ConcentrationDisplay(Display):
         cls, y_true: ArrayLike, scores: ArrayLike, *, objective: PushObjective | float = 4.0, bins: int = 40,
         pos_label: Any = None, name: str | None = None, ax: Any = None, plot_kwargs: Options = None,
     ) -> Self:  # fmt: skip
-        """Compute and draw from labels and scores.
-
-        %(drawn_from_predictions)s
-        """
+        """%(from_predictions)s"""
         display = cls.compute(y_true, scores, objective=objective, bins=bins, pos_label=pos_label, name=name)
         return display.plot(ax, **(plot_kwargs or {}))
 
@@ -288,10 +282,7 @@ class DiscountDisplay(Display):
         cls, y_true: ArrayLike, scores: ArrayLike, *, p: Sequence[float] = (1.0, 4.0, 16.0, 64.0),
         pos_label: Any = None, name: str | None = None,
     ) -> Self:  # fmt: skip
-        """Compute the weights without drawing them.
-
-        %(computed)s
-        """
+        """%(without_drawing)s"""
         for power in p:
             if not 1.0 <= power < np.inf:
                 raise ValueError(f"p must be finite and at least 1, got {power!r}.")
@@ -308,10 +299,7 @@ class DiscountDisplay(Display):
         cls, y_true: ArrayLike, scores: ArrayLike, *, p: Sequence[float] = (1.0, 4.0, 16.0, 64.0),
         pos_label: Any = None, name: str | None = None, ax: Any = None, plot_kwargs: Options = None,
     ) -> Self:  # fmt: skip
-        """Compute and draw from labels and scores.
-
-        %(drawn_from_predictions)s
-        """
+        """%(from_predictions)s"""
         display = cls.compute(y_true, scores, p=p, pos_label=pos_label, name=name)
         return display.plot(ax, **(plot_kwargs or {}))
 
@@ -321,10 +309,7 @@ class DiscountDisplay(Display):
         p: Sequence[float] = (1.0, 4.0, 16.0, 64.0), pos_label: Any = None, name: str | None = None,
         ax: Any = None, plot_kwargs: Options = None,
     ) -> Self:  # fmt: skip
-        """Compute and draw from a fitted estimator and rows.
-
-        %(drawn_from_estimator)s
-        """
+        """%(from_estimator)s"""
         return cls.from_predictions(
             y, estimator_scores(estimator, X, pos_label, response_method), p=p, pos_label=pos_label,
             name=name or estimator_name(estimator), ax=ax, plot_kwargs=plot_kwargs,
