@@ -15,11 +15,10 @@ from pushrank.model_selection.errors import (
     HITS,
     PRECISION,
     WEIGHT,
+    Errors,
     Part,
     acted_on,
     chances_at_threshold,
-    errors_by_folds,
-    errors_by_rows,
     influences_of_part,
 )
 
@@ -91,7 +90,7 @@ def test_the_first_rows_are_so_many(scores, k):
 
 def test_errors_of_folds_are_those_of_nadeau_and_bengio():
     values = np.array([[0.5, 0.6, 0.8, 0.4, 0.5], [0.7, 0.6, 0.9, 0.5, 0.4]])
-    errors = errors_by_folds(values, 1)
+    errors = Errors.by_folds(values, 1)
     expected = np.sqrt((1 / 5 + 1 / 4) * np.var(values[0] - values[1], ddof=1))
     assert errors.differences[0, 1] == pytest.approx(expected)
     assert errors.means[0] == pytest.approx(np.sqrt((1 / 5 + 1 / 4) * np.var(values[0], ddof=1)))
@@ -103,11 +102,11 @@ def test_groups_carry_the_error_whole():
     rng = np.random.default_rng(0)
     once = rng.normal(size=(2, 300))
     twice, ids = np.repeat(once, 2, axis=1), np.arange(300)
-    alone = errors_by_rows(once, once, (ids, ids), 240.0)
-    grouped = errors_by_rows(twice, twice, (np.repeat(ids, 2),) * 2, 480.0)
+    alone = Errors.by_rows(once, once, (ids, ids), 240.0)
+    grouped = Errors.by_rows(twice, twice, (np.repeat(ids, 2),) * 2, 480.0)
     np.testing.assert_allclose(grouped.differences, alone.differences)
     np.testing.assert_allclose(grouped.means, alone.means)
-    ungrouped = errors_by_rows(twice, twice, (np.arange(600),) * 2, 480.0)
+    ungrouped = Errors.by_rows(twice, twice, (np.arange(600),) * 2, 480.0)
     np.testing.assert_allclose(ungrouped.means, alone.means / np.sqrt(2.0), rtol=0.01)
     assert (alone.freedom, grouped.freedom) == (np.inf, 299.0)
 
@@ -115,10 +114,10 @@ def test_groups_carry_the_error_whole():
 def test_the_part_of_the_training_rows_is_at_most_that_of_nadeau_and_bengio():
     rng = np.random.default_rng(0)
     rows, ids = rng.normal(size=(3, 500)), np.arange(500)
-    most = errors_by_rows(rows, None, (ids, ids), 400.0)
-    unsteady = errors_by_rows(rows, 9.0 * rows, (ids, ids), 400.0)
+    most = Errors.by_rows(rows, None, (ids, ids), 400.0)
+    unsteady = Errors.by_rows(rows, 9.0 * rows, (ids, ids), 400.0)
     np.testing.assert_allclose(unsteady.differences, most.differences)
-    steady = errors_by_rows(rows, 0.0 * rows, (ids, ids), 400.0)
+    steady = Errors.by_rows(rows, 0.0 * rows, (ids, ids), 400.0)
     np.testing.assert_allclose(steady.differences * np.sqrt(1.0 + 500 / 400), most.differences)
 
 

@@ -10,7 +10,7 @@ from pushrank.held_out.fits import (
     record_warnings,
     texts_for_user,
 )
-from pushrank.held_out.plan import Plan, can_split, check_classes, check_parts, part_of_budget, whole_periods
+from pushrank.held_out.plan import Plan, can_split, check_classes, check_parts, part_of_budget
 from pushrank.held_out.rows import Rows
 
 __all__ = [
@@ -28,5 +28,4 @@ __all__ = [
     "part_of_budget",
     "record_warnings",
     "texts_for_user",
-    "whole_periods",
 ]

@@ -18,16 +18,7 @@ from pushrank.budgets import Budget
 from pushrank.estimators import IRPush, PNormPush, PushBoost, TopRankerCV, TrimmedPush
 from pushrank.held_out import Plan, Rows, fit_params
 from pushrank.model_selection.comparison import TOGETHER, RankerComparison
-from pushrank.model_selection.table import (
-    Judge,
-    best_inside,
-    budget_params,
-    compare_held_out,
-    fit_halves,
-    fit_table,
-    is_nested,
-    stack_of,
-)
+from pushrank.model_selection.table import Halves, HeldOutTable, Judge, budget_params, is_nested, stack_of
 
 POWERS = (4.0, 16.0, 64.0)
 BASELINE = "logistic regression"
@@ -209,11 +200,13 @@ def compare_plan(
     judge = Judge.of(scoring, plan.budget)
     if members and is_nested(plan):
         models, members = {**models, TOGETHER: stack_of(members, plan)}, {}
-    table = fit_table(models, plan, judge.scorer, n_jobs=n_jobs, callback=callback, keep=return_estimators)
-    chosen = best_inside(table, judge, n_jobs, callback) if nested else []
-    halves = fit_halves(models, plan, n_jobs)
+    table = HeldOutTable.fit(
+        models, plan, judge.scorer, n_jobs=n_jobs, callback=callback, keep=return_estimators
+    )
+    chosen = table.best_inside(judge, n_jobs, callback) if nested else []
+    halves = Halves.fit(models, plan, n_jobs)
     # Other processes fit halves, while this one adds members together.
-    return compare_held_out(table, judge, members, chosen, halves, indifference)
+    return table.compare(judge, members, chosen, halves, indifference)
 
 
 def named_members(models: Mapping[str, Estimator], together: bool | Sequence[str]) -> dict[str, Estimator]:

@@ -17,16 +17,7 @@ from pushrank.budgets import Budget
 from pushrank.metrics import PeriodMeasurement
 from pushrank.metrics.periods import MIN_PERIODS
 from pushrank.model_selection._folds import on_one_scale
-from pushrank.model_selection.errors import (
-    AUC,
-    AVERAGE_PRECISION,
-    HITS,
-    PRECISION,
-    WEIGHT,
-    Errors,
-    errors_by_folds,
-    errors_by_periods,
-)
+from pushrank.model_selection.errors import AUC, AVERAGE_PRECISION, HITS, PRECISION, WEIGHT, Errors
 from pushrank.model_selection.verdict import ROUNDING, may_be_best, quantiles
 
 if TYPE_CHECKING:
@@ -316,8 +307,8 @@ class RankerComparison:
     def _errors_among(self, models: list[str], measure: str) -> Errors:
         """Return the errors of some models from periods or, where these do not tell, from the folds."""
         if by_period := self.by_period(measure):
-            return errors_by_periods(np.array([by_period[model] for model in models]))
-        return errors_by_folds(np.array([self.measures[model][measure] for model in models]), self.n_repeats)
+            return Errors.by_periods(np.array([by_period[model] for model in models]))
+        return Errors.by_folds(np.array([self.measures[model][measure] for model in models]), self.n_repeats)
 
     def _quantiles(self) -> tuple[float, NDArray[np.float64]]:
         return self.quantiles or quantiles(self.errors_of(self.criterion), CONFIDENCE, seed=0)

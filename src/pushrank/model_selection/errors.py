@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,6 @@ HALVES = 0.7
 # A difference below this part of what it is a difference of comes from rounding.
 ROUNDING = 1e-12
 
-
 Indices = NDArray[np.intp]
 
 
@@ -59,48 +58,48 @@ class Errors(NamedTuple):
     covariance: Floats
     freedom: float
 
+    @classmethod
+    def by_folds(cls, values: Floats, n_repeats: int, test_ratio: float | None = None) -> Self:
+        """Return the errors of means over the folds, from how the folds of a repetition differ."""
+        repeated = values.reshape(len(values), n_repeats, -1)
+        n_folds = repeated.shape[2]
+        ratio = 1.0 / (n_folds - 1) if test_ratio is None else test_ratio
+        centred = (repeated - repeated.mean(axis=2, keepdims=True)).reshape(values.shape)
+        covariance = (1.0 / n_folds + ratio) / (n_repeats * (n_folds - 1)) * centred @ centred.T
+        means, differences = np.diag(covariance), variances_of_differences(covariance)
+        # So few folds say nothing of correlations; those of independent models give Tukey's quantiles.
+        return cls(np.sqrt(means), np.sqrt(differences), np.eye(len(values)), n_folds - 1.0)
+
+    @classmethod
+    def by_periods(cls, series: Floats) -> Self:
+        """Return the errors of mean hits, from those of all periods, of which neighbours are alike."""
+        covariance = covariance_of_means(series)
+        means, differences = np.diag(covariance), variances_of_differences(covariance)
+        return cls(np.sqrt(means), np.sqrt(differences), covariance, degrees_of_freedom(series.shape[1]))
+
+    @classmethod
+    def by_rows(
+        cls, influences: Floats, halves: Floats | None, groups: tuple[Indices, Indices], n_train: float
+    ) -> Self:
+        """Return the errors of means over folds, by the influence of rows and its change between halves."""
+        n_rows = influences.shape[1]
+        covariance, n_groups = _covariance(influences, groups[0])
+        means, differences = np.diag(covariance), variances_of_differences(covariance)
+        change = covariance if halves is None else HALVES * _covariance(halves, groups[1])[0]
+        # Without halves the term of the training rows is at its largest, as Nadeau and Bengio have it.
+        of_means = np.minimum(np.diag(change), means)
+        of_differences = np.minimum(variances_of_differences(change), differences)
+        of_means = np.sqrt(means / n_rows + of_means / n_train)
+        of_differences = np.sqrt(differences / n_rows + of_differences / n_train)
+        freedom = np.inf if n_groups == n_rows else max(n_groups - 1.0, 1.0)
+        return cls(of_means, of_differences, covariance, freedom)
+
 
 def variances_of_differences(covariance: Floats) -> Floats:
     """Return the variance of every difference, shape (n_models, n_models), zero where it is rounding."""
     total = np.add.outer(np.diag(covariance), np.diag(covariance))
     variances = total - 2.0 * covariance
     return np.where(variances > ROUNDING * total, variances, 0.0)
-
-
-def errors_by_folds(values: Floats, n_repeats: int, test_ratio: float | None = None) -> Errors:
-    """Return the errors of means over the folds, from how the folds of a repetition differ."""
-    repeated = values.reshape(len(values), n_repeats, -1)
-    n_folds = repeated.shape[2]
-    ratio = 1.0 / (n_folds - 1) if test_ratio is None else test_ratio
-    centred = (repeated - repeated.mean(axis=2, keepdims=True)).reshape(values.shape)
-    covariance = (1.0 / n_folds + ratio) / (n_repeats * (n_folds - 1)) * centred @ centred.T
-    means, differences = np.diag(covariance), variances_of_differences(covariance)
-    # So few folds say nothing of correlations; those of independent models give Tukey's quantiles.
-    return Errors(np.sqrt(means), np.sqrt(differences), np.eye(len(values)), n_folds - 1.0)
-
-
-def errors_by_periods(series: Floats) -> Errors:
-    """Return the errors of mean hits from the hits of all periods, allowing for neighbours that are alike."""
-    covariance = covariance_of_means(series)
-    means, differences = np.diag(covariance), variances_of_differences(covariance)
-    return Errors(np.sqrt(means), np.sqrt(differences), covariance, degrees_of_freedom(series.shape[1]))
-
-
-def errors_by_rows(
-    influences: Floats, halves: Floats | None, groups: tuple[Indices, Indices], n_train: float
-) -> Errors:
-    """Return the errors of means over the folds, by the influence of rows and its change between halves."""
-    n_rows = influences.shape[1]
-    covariance, n_groups = _covariance(influences, groups[0])
-    means, differences = np.diag(covariance), variances_of_differences(covariance)
-    change = covariance if halves is None else HALVES * _covariance(halves, groups[1])[0]
-    # Without halves the term of the training rows is at its largest, as Nadeau and Bengio have it.
-    of_means = np.minimum(np.diag(change), means)
-    of_differences = np.minimum(variances_of_differences(change), differences)
-    of_means = np.sqrt(means / n_rows + of_means / n_train)
-    of_differences = np.sqrt(differences / n_rows + of_differences / n_train)
-    freedom = np.inf if n_groups == n_rows else max(n_groups - 1.0, 1.0)
-    return Errors(of_means, of_differences, covariance, freedom)
 
 
 def _covariance(influences: Floats, groups: Indices) -> tuple[Floats, int]:
@@ -131,7 +130,7 @@ def part_errors(
     n_folds, which = len(parts) // n_repeats, SCORERS.get(measure, measure)
     rows = np.sort(np.concatenate([part.rows for part in parts[:n_folds]]))
     if by_folds or which not in (HITS, WEIGHT, PRECISION, AVERAGE_PRECISION, AUC):
-        return errors_by_folds(values, n_repeats, len(rows) / n_folds / n_train)
+        return Errors.by_folds(values, n_repeats, len(rows) / n_folds / n_train)
     has_threshold = which not in (AVERAGE_PRECISION, AUC)
     chances = chances_at_threshold(parts, which, budget, len(rows)) if has_threshold else np.empty(0)
     influences, settings = np.zeros((len(values), len(rows))), (which, budget, len(rows), chances)
@@ -151,7 +150,7 @@ def part_errors(
         tested = np.concatenate([part.rows for part in last])
     ids = np.arange(rows.max() + 1) if groups is None else groups
     of_rows, of_tested = (np.unique(ids[held], return_inverse=True)[1] for held in (rows, tested))
-    return errors_by_rows(influences, change, (of_rows, of_tested), n_train)
+    return Errors.by_rows(influences, change, (of_rows, of_tested), n_train)
 
 
 def influences_of_part(

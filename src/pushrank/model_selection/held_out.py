@@ -31,16 +31,7 @@ from pushrank.metrics.thresholds import Aim, AtBudget, Threshold
 from pushrank.model_selection._folds import on_one_scale
 from pushrank.model_selection.compare import checked_models, named_members
 from pushrank.model_selection.comparison import RankerComparison
-from pushrank.model_selection.table import (
-    Frame,
-    Halves,
-    HeldOutTable,
-    Judge,
-    budget_params,
-    compare_held_out,
-    fit_halves,
-    fit_table,
-)
+from pushrank.model_selection.table import Frame, Halves, HeldOutTable, Judge, budget_params
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,7 +89,7 @@ class HeldOut:
 
     def _repr_html_(self) -> str:
         """Return the models with their average precision of held-out rows, as a table for notebooks."""
-        comparison = compare_held_out(self.table, Judge.of(None, self.plan.budget))
+        comparison = self.table.compare(Judge.of(None, self.plan.budget))
         measures = list(comparison.measures[comparison.baseline_])
         means = {name: [comparison.mean(name, measure) for measure in measures] for name in self.models}
         rows = [[name, *(f"{mean:.3f}" for mean in of_model)] for name, of_model in means.items()]
@@ -131,7 +122,7 @@ class HeldOut:
         """
         judge, members = Judge.of(scoring, self.plan.budget), named_members(self.models, together)
         table = self.table if judge.scorer is None else self._judged(judge)
-        return compare_held_out(table, judge, members, halves=self.halves, indifference=indifference)
+        return table.compare(judge, members, halves=self.halves, indifference=indifference)
 
     def stack(
         self,
@@ -191,7 +182,7 @@ class HeldOut:
             aim = AtBudget(fraction=budget / len(self.plan.rows.y))
         if model is None:
             # The errors of a comparison would take as long as all the rest.
-            model = compare_held_out(self.table, Judge.of(None, self.plan.budget)).best_
+            model = self.table.compare(Judge.of(None, self.plan.budget)).best_
         of_rows = self._of_all_rows(model) if isinstance(model, str) else model.held_out_scores_
         seen = ~np.isnan(of_rows)
         options = {"random_state": self.plan.seed} | options
@@ -361,8 +352,8 @@ def fit_held_out(
         (plan.splits[group[0]][0], [plan.splits[number][1] for number in group]) for group in plan.shared()
     ]
     path_of = kept_in(cache_dir, plan.rows, models, groups_of_splits)
-    table = fit_table(models, plan, n_jobs=n_jobs, keep=True, path_of=path_of)
-    halves = fit_halves(models, plan, n_jobs)
+    table = HeldOutTable.fit(models, plan, n_jobs=n_jobs, keep=True, path_of=path_of)
+    halves = Halves.fit(models, plan, n_jobs)
     if halves.scores is not None:
         halves = halves._replace(scores=list(halves.scores))
     return HeldOut(table, halves, perf_counter() - started, given, kept)

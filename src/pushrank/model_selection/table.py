@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,31 +75,112 @@ class HeldOutTable(NamedTuple):
     warnings: dict[str, list[str]]
     fitted: dict[str, list[Estimator]]
 
+    @classmethod
+    def fit(
+        cls,
+        models: Models,
+        plan: Plan,
+        scorer: Callable[..., float] | None = None,
+        *,
+        n_jobs: int | None = None,
+        callback: Callback | None = None,
+        **options: Any,
+    ) -> Self:
+        """Fit all models to all training parts; ``callback`` is called for each model and test part."""
+        lists: list[dict[str, list[Any]]] = [{name: [] for name in models} for _ in range(4)]
+        scores, judged, warned, fitted = lists
+        ranks = {}
+        look = partial(_looked_at, scorer)
+        for fit in fit_parts(models, plan.parts(), n_jobs=n_jobs, look=look, **options):
+            ranks[fit.name], judgements = fit.seen
+            warned[fit.name] += texts_for_user(fit.warned)
+            scores[fit.name] += fit.scores
+            judged[fit.name] += judgements
+            if fit.model is not None:
+                fitted[fit.name].append(fit.model)
+            for _ in fit.scores if callback is not None else ():
+                callback()  # type: ignore[misc]
+        return cls(plan, models, scores, judged, ranks, warned, fitted)
 
-def fit_table(
-    models: Models,
-    plan: Plan,
-    scorer: Callable[..., float] | None = None,
-    *,
-    n_jobs: int | None = None,
-    callback: Callback | None = None,
-    **options: Any,
-) -> HeldOutTable:
-    """Fit all models to all training parts; ``callback`` is called for each model and test part."""
-    lists: list[dict[str, list[Any]]] = [{name: [] for name in models} for _ in range(4)]
-    scores, judged, warned, fitted = lists
-    ranks = {}
-    look = partial(_looked_at, scorer)
-    for fit in fit_parts(models, plan.parts(), n_jobs=n_jobs, look=look, **options):
-        ranks[fit.name], judgements = fit.seen
-        warned[fit.name] += texts_for_user(fit.warned)
-        scores[fit.name] += fit.scores
-        judged[fit.name] += judgements
-        if fit.model is not None:
-            fitted[fit.name].append(fit.model)
-        for _ in fit.scores if callback is not None else ():
-            callback()  # type: ignore[misc]
-    return HeldOutTable(plan, models, scores, judged, ranks, warned, fitted)
+    def parts(self) -> list[Part]:
+        """Return the test parts with their scores by all models."""
+        rows, parts = self.plan.rows, []
+        for number, (_, test) in enumerate(self.plan.splits):
+            weights = None if rows.weights is None else rows.weights[test]
+            scores = [of_parts[number] for of_parts in self.scores.values()]
+            parts.append(Part(test, rows.positive[test], weights, scores))
+        return parts
+
+    def compare(
+        self,
+        judge: Judge,
+        members: Models | None = None,
+        chosen: Sequence[str] = (),
+        halves: Halves | None = None,
+        indifference: float = 0.0,
+    ) -> RankerComparison:
+        """Return the comparison that the held-out scores make.
+
+        ``members`` are added up, too, without a fit; ``chosen`` are the names of the models that were chosen
+        inside each training part, and ``halves`` the fits that errors rest on.
+        """
+        plan, frame, parts, members = self.plan, Frame.of(self.plan), self.parts(), members or {}
+        judged, ranks = dict(self.judged), dict(self.simplicity)
+        lists = {name: list(scores) for name, scores in self.scores.items()}
+        if chosen:
+            lists[CHOSEN] = [self.scores[best][number] for number, best in enumerate(chosen)]
+            judged[CHOSEN] = [self.judged[best][number] for number, best in enumerate(chosen)]
+        combinations = add_up(self, members) if members else []
+        if combinations:
+            for part, combination in zip(parts, combinations, strict=True):
+                part.scores.append(combination(_unlinked(members, list(self.models), part.scores)))
+            lists[TOGETHER_NOT_NESTED] = [part.scores[-1] for part in parts]
+            judged[TOGETHER_NOT_NESTED] = _judged_frozen(judge, plan, lists[TOGETHER_NOT_NESTED])
+            ranks[TOGETHER_NOT_NESTED] = simplicity(StackingRanker())
+        estimators = _estimators(self, members, combinations, chosen)
+        measures: dict[str, dict[str, Floats]] = {}
+        for name, of_parts in lists.items():
+            measured = [frame.measures(part, of_part) for part, of_part in zip(parts, of_parts, strict=True)]
+            measures[name] = {measure: np.array([of[measure] for of in measured]) for measure in measured[0]}
+            if judge.scorer is not None:
+                measures[name][judge.criterion] = np.array(judged[name])
+        scores = {name: plan.by_row(of_parts) for name, of_parts in lists.items()}
+        days = _add_periods(measures, scores, plan, frame)
+        comparison = RankerComparison(
+            measures,
+            judge.criterion,
+            frame.budget,
+            plan.n_repeats,
+            frame.n_positives,
+            scores=scores,
+            folds=frame.folds,
+            warnings=self.warnings,
+            judged=frame.judged,
+            simplicity=ranks,
+            indifference=indifference,
+            times=None if days is None else plan.rows.times,
+            days=days,
+            estimators=estimators,
+        )
+        if halves is None:
+            return comparison
+        return _with_errors(comparison, self, parts, halves, members, combinations)
+
+    def best_inside(
+        self, judge: Judge, n_jobs: int | None = None, callback: Callback | None = None
+    ) -> list[str]:
+        """Return the best model for each split, by a comparison within its training part."""
+        plan, frame, best = self.plan, Frame.of(self.plan), []
+        models = {name: model for name, model in self.models.items() if name != TOGETHER}
+        for group in plan.shared():
+            train, budget = plan.splits[group[0]][0], frame.budget
+            if not isinstance(budget, Budget | None):
+                budget = part_of_budget(budget, len(train), frame.n_held_out)
+            inner = type(self).fit(models, plan.inside(train, budget), judge.scorer, n_jobs=n_jobs)
+            best += [inner.compare(judge).best_] * len(group)
+            for _ in group if callback is not None else ():
+                callback()  # type: ignore[misc]
+        return best
 
 
 def _looked_at(
@@ -151,72 +232,6 @@ class Frame(NamedTuple):
                 k = part_of_budget(budget, len(y), self.n_held_out)
                 measures[WEIGHT] = budget / k * metrics.value_at_k(y, scores, k, value=part.weights)
         return measures
-
-
-def parts_of(table: HeldOutTable) -> list[Part]:
-    """Return the test parts with their scores by all models."""
-    rows, parts = table.plan.rows, []
-    for number, (_, test) in enumerate(table.plan.splits):
-        weights = None if rows.weights is None else rows.weights[test]
-        scores = [of_parts[number] for of_parts in table.scores.values()]
-        parts.append(Part(test, rows.positive[test], weights, scores))
-    return parts
-
-
-def compare_held_out(
-    table: HeldOutTable,
-    judge: Judge,
-    members: Models | None = None,
-    chosen: Sequence[str] = (),
-    halves: Halves | None = None,
-    indifference: float = 0.0,
-) -> RankerComparison:
-    """Return the comparison that a table of held-out scores makes.
-
-    ``members`` are added up, too, without a fit; ``chosen`` are the names of the models that were chosen
-    inside each training part, and ``halves`` the fits that errors rest on.
-    """
-    plan, frame, parts, members = table.plan, Frame.of(table.plan), parts_of(table), members or {}
-    judged, ranks = dict(table.judged), dict(table.simplicity)
-    lists = {name: list(scores) for name, scores in table.scores.items()}
-    if chosen:
-        lists[CHOSEN] = [table.scores[best][number] for number, best in enumerate(chosen)]
-        judged[CHOSEN] = [table.judged[best][number] for number, best in enumerate(chosen)]
-    combinations = add_up(table, members) if members else []
-    if combinations:
-        for part, combination in zip(parts, combinations, strict=True):
-            part.scores.append(combination(_unlinked(members, list(table.models), part.scores)))
-        lists[TOGETHER_NOT_NESTED] = [part.scores[-1] for part in parts]
-        judged[TOGETHER_NOT_NESTED] = _judged_frozen(judge, plan, lists[TOGETHER_NOT_NESTED])
-        ranks[TOGETHER_NOT_NESTED] = simplicity(StackingRanker())
-    estimators = _estimators(table, members, combinations, chosen)
-    measures: dict[str, dict[str, Floats]] = {}
-    for name, of_parts in lists.items():
-        measured = [frame.measures(part, of_part) for part, of_part in zip(parts, of_parts, strict=True)]
-        measures[name] = {measure: np.array([of[measure] for of in measured]) for measure in measured[0]}
-        if judge.scorer is not None:
-            measures[name][judge.criterion] = np.array(judged[name])
-    scores = {name: plan.by_row(of_parts) for name, of_parts in lists.items()}
-    days = _add_periods(measures, scores, plan, frame)
-    comparison = RankerComparison(
-        measures,
-        judge.criterion,
-        frame.budget,
-        plan.n_repeats,
-        frame.n_positives,
-        scores=scores,
-        folds=frame.folds,
-        warnings=table.warnings,
-        judged=frame.judged,
-        simplicity=ranks,
-        indifference=indifference,
-        times=None if days is None else plan.rows.times,
-        days=days,
-        estimators=estimators,
-    )
-    if halves is None:
-        return comparison
-    return _with_errors(comparison, table, parts, halves, members, combinations)
 
 
 def _estimators(
@@ -294,7 +309,7 @@ def budget_params(budget: int | Budget | None, n_rows: int) -> dict[str, Any]:
 
 def add_up(table: HeldOutTable, members: Models) -> list[Combination]:
     """Return how members are added up for each test part, by weights from the other parts."""
-    plan, parts, combinations = table.plan, parts_of(table), []
+    plan, parts, combinations = table.plan, table.parts(), []
     n_parts = len(plan.first_splits)
     # The budget that was given is of all rows; that of the comparison may be of those held out.
     stack = stack_of(members, plan)
@@ -315,23 +330,6 @@ def _unlinked(members: Models, models: Sequence[str], scores: Sequence[Floats]) 
     return [unlinked(model, of[name]) for name, model in members.items()]
 
 
-def best_inside(
-    table: HeldOutTable, judge: Judge, n_jobs: int | None = None, callback: Callback | None = None
-) -> list[str]:
-    """Return the best model for each split, by a comparison within its training part."""
-    plan, frame, best = table.plan, Frame.of(table.plan), []
-    models = {name: model for name, model in table.models.items() if name != TOGETHER}
-    for group in plan.shared():
-        train, budget = plan.splits[group[0]][0], frame.budget
-        if not isinstance(budget, Budget | None):
-            budget = part_of_budget(budget, len(train), frame.n_held_out)
-        inner = fit_table(models, plan.inside(train, budget), judge.scorer, n_jobs=n_jobs)
-        best += [compare_held_out(inner, judge).best_] * len(group)
-        for _ in group if callback is not None else ():
-            callback()  # type: ignore[misc]
-    return best
-
-
 class Halves(NamedTuple):
     """Fits to halves of a training part's rows, and scores of the last parts by them, if there are any."""
 
@@ -339,20 +337,20 @@ class Halves(NamedTuple):
     n_parts: int
     scores: Iterator[list[list[Floats]]] | list[list[list[Floats]]] | None
 
-
-def fit_halves(models: Models, plan: Plan, n_jobs: int | None = None) -> Halves:
-    """Begin the fits of every model to both halves of training rows."""
-    n_tested, n_last, train = 0, 0, plan.splits[-1][0]
-    # The last parts are tested on, as many as hold a fifth of the rows; what all learn from is halved.
-    while n_tested < LEAST_TESTED * (plan.folds >= 0).sum():
-        n_last += 1
-        n_tested += len(plan.splits[-n_last][1])
-        train = np.intersect1d(train, plan.splits[-n_last][0])
-    scores = None
-    if not plan.by_time:
-        tests = [plan.rows.part(test) for _, test in plan.splits[-n_last:]]
-        scores = scores_of_halves(models, plan.rows.part(train), tests, plan.seed, n_jobs)
-    return Halves(len(train), n_last, scores)
+    @classmethod
+    def fit(cls, models: Models, plan: Plan, n_jobs: int | None = None) -> Self:
+        """Begin the fits of every model to both halves of training rows."""
+        n_tested, n_last, train = 0, 0, plan.splits[-1][0]
+        # The last parts are tested on, as many as hold a fifth of the rows; what all learn from is halved.
+        while n_tested < LEAST_TESTED * (plan.folds >= 0).sum():
+            n_last += 1
+            n_tested += len(plan.splits[-n_last][1])
+            train = np.intersect1d(train, plan.splits[-n_last][0])
+        scores = None
+        if not plan.by_time:
+            tests = [plan.rows.part(test) for _, test in plan.splits[-n_last:]]
+            scores = scores_of_halves(models, plan.rows.part(train), tests, plan.seed, n_jobs)
+        return cls(len(train), n_last, scores)
 
 
 def scores_of_halves(
