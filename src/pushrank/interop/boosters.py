@@ -333,6 +333,12 @@ class BoosterRanker(RankerMixin, BaseEstimator):
         self._booster_params = {**self._booster_params, **others}
         return super().set_params(**params)
 
+    def _not_taken(self, name: str, why: str, stops: Collection[str]) -> ValueError:
+        """Return the error of a parameter of the library; ``stops`` are its names of early stopping."""
+        value = self._booster_params[name]
+        how = f", by early_stopping=True, n_iter_no_change={value!r}" if name in stops else ""
+        return ValueError(f"{name}={value!r} cannot be taken: {why}{how}.")
+
     @property
     def _rounds_nest(self) -> bool:
         """Whether the first rounds of a fit are a fit of fewer rounds."""
@@ -485,13 +491,6 @@ def validation_set(ranker: BoosterRanker, part: Any, target: Target) -> Validati
         return scorer.score(part, scores, target.thresholds(scores))
 
     return ValidationSet(part, codes.astype(np.float64), score)
-
-
-def not_taken(ranker: BoosterRanker, name: str, why: str, stops: Collection[str]) -> ValueError:
-    """Return the error of a parameter of the library; ``stops`` are its names of early stopping."""
-    value = ranker._booster_params[name]
-    how = f", by early_stopping=True, n_iter_no_change={value!r}" if name in stops else ""
-    return ValueError(f"{name}={value!r} cannot be taken: {why}{how}.")
 
 
 def no_split(n_rows: int, limits: str) -> ValueError:

@@ -15,14 +15,7 @@ from pushrank._numeric import Floats
 from pushrank._optional import import_optional
 from pushrank._types import Matrix
 from pushrank.interop._derivatives import CustomMetric, CustomObjective, custom_docs, labels_of_sizes
-from pushrank.interop.boosters import (
-    BoosterRanker,
-    TrainingSet,
-    Validation,
-    documented_booster,
-    no_split,
-    not_taken,
-)
+from pushrank.interop.boosters import BoosterRanker, TrainingSet, Validation, documented_booster, no_split
 
 if TYPE_CHECKING:
     from lightgbm import Booster, Dataset
@@ -148,7 +141,7 @@ class _LightGBM:
         for name in booster_params:
             if name in reserved or name not in names:
                 why = reserved.get(name, "LightGBM has no such parameter")
-                raise not_taken(ranker, name, why, aliases.get("early_stopping_round"))
+                raise ranker._not_taken(name, why, aliases.get("early_stopping_round"))
         threads = {} if ranker.n_jobs is None else {"num_threads": ranker.n_jobs}
         # By ``deterministic`` the trees are the same whatever the number of threads.
         fixed = {"verbosity": -1, "deterministic": True, "seed": seed, "metric": "None"}

@@ -14,7 +14,7 @@ from pushrank._numeric import Floats
 from pushrank._optional import import_optional
 from pushrank._types import Matrix
 from pushrank.interop._derivatives import CustomMetric, CustomObjective, custom_docs, labels_of_sizes
-from pushrank.interop.boosters import BoosterRanker, TrainingSet, Validation, documented_booster, not_taken
+from pushrank.interop.boosters import BoosterRanker, TrainingSet, Validation, documented_booster
 
 if TYPE_CHECKING:
     from xgboost import Booster, DMatrix
@@ -120,7 +120,7 @@ class _XGBoost:
         for name in RESERVED:
             if name in booster_params:
                 why = f"{type(ranker).__name__} sets it itself"
-                raise not_taken(ranker, name, why, ("early_stopping_rounds",))
+                raise ranker._not_taken(name, why, ("early_stopping_rounds",))
         threads = {} if ranker.n_jobs is None else {"nthread": ranker.n_jobs}
         return {"disable_default_eval_metric": True, "seed": seed, **threads, **booster_params}
 
