@@ -59,7 +59,8 @@ ValueError
     "dask_equality": """Computed by the current client of ``dask.distributed``, or without one in threads.
 Without weights, or with whole ones, it is the same float as in memory; else sums differ by rounding.""",
     "dask_sorted": """%(dask_equality)s
-It costs O(n log n) in all; every score travels once between workers, and none to the client.""",
+It costs O(n log n) in all; every score travels once between workers, and none to the client. Shi and
+Schaeffer, *Parallel sorting by regular sampling*, J. Parallel Distrib. Comput. 14 (1992).""",
 }
 shared_docs = shared_docs_from(DASK_PARAGRAPHS)
 
@@ -272,9 +273,6 @@ def auc(
 
     %(dask_sorted)s
 
-    Hanley and McNeil, *The meaning and use of the area under a ROC curve*, Radiology 143 (1982); Shi and
-    Schaeffer, *Parallel sorting by regular sampling*, J. Parallel Distrib. Comput. 14 (1992).
-
     %(dask_labels_and_scores)s
     ties : {"pessimistic", "half", "optimistic"}
     %(dask_weights dask_unit_interval dask_errors)s
@@ -304,8 +302,6 @@ def average_precision(
     .. math:: \mathrm{AP} = \frac{1}{W_+} \sum_i w_i\, \mathrm{prec@rank}(i)
 
     %(dask_sorted)s
-
-    Manning, Raghavan and Schuetze, *Introduction to Information Retrieval* (2008), section 8.4.
 
     %(dask_labels_and_scores)s
     ties : {"pessimistic", "half", "optimistic"}, default="half"
@@ -342,8 +338,6 @@ def precision_at_k(
 
     %(dask_equality)s
     It costs O(n), in six rounds, each of which brings 16 kB a partition to the client.
-
-    Kar, Narasimhan and Jain, *Surrogate functions for maximizing precision at the top*, ICML 2015.
 
     %(dask_labels_and_scores)s
     k : int, optional
@@ -383,8 +377,6 @@ def positives_at_top(
 
     %(dask_equality)s
     It costs O(n), in two rounds, each of which brings a few numbers a partition to the client.
-
-    Agarwal, *The Infinite Push*, SDM 2011, section 6.
 
     %(dask_labels_and_scores)s
     normalize : bool, default=False
