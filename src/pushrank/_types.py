@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol, Self, TypeAlias, Union
 
 import numpy as np
@@ -16,6 +16,12 @@ GenericArray: TypeAlias = NDArray[np.generic]
 
 Label: TypeAlias = int | float | str | bytes | np.generic
 """The label of a class, or a grade."""
+
+PerRow: TypeAlias = ArrayLike | None
+"""A value for each row, or none."""
+
+PairsLike: TypeAlias = ArrayLike | Sequence[ArrayLike] | None
+"""Explicit pairs, (better, worse) or (better, worse, weight), or none."""
 
 Seed: TypeAlias = int | np.random.RandomState | None
 """What scikit-learn's ``check_random_state`` takes."""

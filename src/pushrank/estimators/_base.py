@@ -19,7 +19,7 @@ from pushrank._array import is_numpy, namespace, to_host
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
-from pushrank._types import Estimator, GenericArray, Matrix, MatrixLike
+from pushrank._types import Estimator, GenericArray, Matrix, MatrixLike, PerRow
 from pushrank._validation import warn as warn
 from pushrank.estimators._reasons import linear_parts, mean_parts, no_parts, score_parts
 from pushrank.estimators._target import FORMATS, Target, check_on_host, checked_data, float_types
@@ -174,7 +174,7 @@ class RankerMixin(ClassifierMixin):
         order: NDArray[np.intp] = namespace(scores).argsort(-scores, stable=True)
         return order
 
-    def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    def score(self, X: MatrixLike, y: ArrayLike, sample_weight: PerRow = None) -> float:
         """Return scikit-learn's ``average_precision_score`` of the ranking of ``X``, between 0 and 1.
 
         Rows are relevant that are of the positive class, or of any grade but the lowest.

@@ -19,7 +19,7 @@ from pushrank import weak_rankers
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
-from pushrank._types import Estimator, Matrix, MatrixLike, Seed
+from pushrank._types import Estimator, Matrix, MatrixLike, PairsLike, PerRow, Seed
 from pushrank._validation import check_jobs, check_number
 from pushrank.estimators._base import RankerMixin, linear_scores, progress_bar, set_classes
 from pushrank.estimators._categories import encode, encode_categories
@@ -123,12 +123,12 @@ class BoostedRankerMixin(RankerMixin):
     def fit(
         self,
         X: MatrixLike,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        y: PerRow = None,
+        sample_weight: PerRow = None,
         *,
-        qid: ArrayLike | None = None,
-        pairs: ArrayLike | Sequence[ArrayLike] | None = None,
-        time: ArrayLike | None = None,
+        qid: PerRow = None,
+        pairs: PairsLike = None,
+        time: PerRow = None,
     ) -> Self:
         """Learn a ranking from two classes, from grades of relevance, or from explicit pairs.
 
@@ -292,12 +292,7 @@ def resume(ranker: BoostedRankerMixin, spec: BoostingSpec, learner: WeakRankers,
 
 
 def run_rounds(
-    ranker: BoostedRankerMixin,
-    spec: BoostingSpec,
-    start: BoostingStart,
-    X: Matrix,
-    y: ArrayLike | None,
-    target: Target,
+    ranker: BoostedRankerMixin, spec: BoostingSpec, start: BoostingStart, X: Matrix, y: PerRow, target: Target
 ) -> BoostingRun:
     """Set a validation part aside, fit the weak rankers to the rest, and run the rounds.
 

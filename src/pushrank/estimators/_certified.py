@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, Self, TypeVar
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,7 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
-from pushrank._types import Label, Matrix, MatrixLike
+from pushrank._parallel import one_blas_thread
+from pushrank._types import Label, Matrix, MatrixLike, PairsLike, PerRow
 from pushrank._validation import check_number
 from pushrank.estimators._base import (
     RankerMixin,
@@ -26,13 +28,17 @@ from pushrank.estimators._base import (
     set_features,
     warn,
 )
-from pushrank.estimators._target import MIN_ALPHA, Target, checked_data
+from pushrank.estimators._target import (
+    MIN_ALPHA,
+    checked_data,
+    class_weighted,
+    queries_of,
+    validate_ranking,
+    validate_two_classes,
+)
 from pushrank.models import Kernel, KernelModel, LinearModel, Model, RowSpace, in_row_space
-from pushrank.solvers import Callback
 from pushrank.solvers.infinite_push import BY_PAIRS
 from pushrank.solvers.result import Certificate, CertifiedSolution
-
-Ranker = TypeVar("Ranker", bound=Any)
 
 MAX_C = 1.0 / MIN_ALPHA
 KERNELS = ("linear", "rbf", "poly", "precomputed")
@@ -48,68 +54,24 @@ MEGABYTE = 1 << 20
 VARIANCE_ROUNDING = 1e-12
 
 
-def rankers_for_each(ranker: Ranker, Cs: Iterable[float]) -> list[Ranker]:
-    """Return an unfitted ranker for each C."""
-    try:
-        rankers = [clone(ranker).set_params(C=C) for C in Cs]
-    except TypeError as error:
-        raise TypeError(f"Cs must be a list of numbers, got {Cs!r}.") from error
-    if not rankers:
-        raise ValueError("Cs must hold at least one number, got none.")
-    return rankers
+class CertifiedSpec(NamedTuple):
+    """What a certified ranker minimises, and how.
 
+    ``solver`` returns, of a model and a sample, a function of C, a callback and the state before, which
+    solves, and a function of the scores of all rows, the risk. The risk is ``centred`` if a constant added to
+    all scores changes nothing. ``collapse_advice`` says what to do where zero coefficients are optimal; None
+    where they are as good an answer as others. With ``grades`` the risk is of pairs of any kind.
+    """
 
-def check_certified(rankers: Iterable[RankerMixin]) -> None:
-    """Raise unless the parameters of all certified rankers are in their ranges."""
-    for ranker in rankers:
-        check_number("C", ranker.C, above=0.0, most=MAX_C)
-        check_number("tol", ranker.tol, above=0.0)
-        check_number("max_iter", ranker.max_iter, 1, integer=True)
+    solver: Callable[[Any, Any], tuple[Callable[..., CertifiedSolution], Callable[[Floats], float]]]
+    collapse_advice: str | None = None
+    centred: bool = True
+    grades: bool = False
 
 
 def limits(ranker: RankerMixin) -> dict[str, Any]:
     """Return the tolerance and the largest number of iterations of a solver."""
     return {"tol": float(ranker.tol), "max_iter": int(ranker.max_iter)}
-
-
-def fit_each(
-    rankers: list[Ranker],
-    factor: float,
-    solve: Callable[[float, Callback | None, Any], CertifiedSolution],
-    risk: Callable[[Floats], float],
-    model: Model,
-    X: Matrix,
-    target: Target,
-    *,
-    grades: bool = False,
-    collapse_advice: str | None = None,
-) -> list[Ranker]:
-    """Solve for the C of each ranker, times a factor, set its fitted attributes, and warn of flaws.
-
-    ``solve`` takes C, a callback and the state before; ``risk`` the scores of all rows. ``collapse_advice``
-    says what to do where zero coefficients are optimal; None where they are as good an answer as others.
-    """
-    state: Any = None
-    for ranker in rankers:
-        C = factor * float(ranker.C)
-        with progress_bar(ranker, ranker.max_iter) as callback:
-            solution = solve(C, callback, state)
-        state = solution.state
-        if isinstance(model, LinearModel) and (isinstance(model, RowSpace) or X.dtype != np.float64):
-            solution = _rounded(solution, C, model, X.dtype, risk)
-        set_features(ranker, rankers[0])
-        scores = _training_scores(solution, model, X)
-        set_classes(ranker, target, scores, grades=grades)
-        _set_coefficients(ranker, solution, model, X)
-        certificate = solution.certificate
-        ranker.primal_objective_, ranker.dual_objective_ = certificate.primal, certificate.dual
-        ranker.dual_gap_, ranker.n_iter_ = certificate.gap, solution.n_iter
-        ranker.converged_ = bool(certificate.gap <= ranker.tol)
-        single = isinstance(model, LinearModel) and X.dtype == np.float32
-        # With zero coefficients all scores are equal.
-        at_zero = 0.0 if collapse_advice is None else C * risk(np.zeros(model.n_rows))
-        _warn_of_flaws(ranker, certificate, at_zero, collapse_advice, single)
-    return rankers
 
 
 def _rounded(
@@ -176,7 +138,7 @@ def _set_coefficients(ranker: BaseEstimator, solution: CertifiedSolution, model:
 @shared_docs
 @dataclass(eq=False, repr=False)
 class CertifiedMixin(RankerMixin):
-    """Fits to two classes for one C or several, by ``_fit_path``, and scores that may be those of a kernel.
+    """Fits to two classes for one C or several, and scores that may be those of a kernel.
 
     A ranker with kernels has the parameters ``kernel``, ``gamma``, ``degree``, ``coef0`` and ``cache_size``,
     and no ``coef_`` where its scores are sums over the ``support_`` rows.
@@ -189,14 +151,7 @@ class CertifiedMixin(RankerMixin):
     max_iter: int = 1000
     verbose: bool = False
 
-    def fit(
-        self,
-        X: MatrixLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-    ) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: PerRow = None, *, qid: PerRow = None) -> Self:
         """Learn a ranking from examples of two classes.
 
         Parameters
@@ -205,16 +160,16 @@ class CertifiedMixin(RankerMixin):
 
         %(fitted)s
         """
-        return self._fit_path([self], X, y, sample_weight, qid)[0]
+        return self._fit_each([self], X, y, sample_weight, qid)[0]
 
     def path(
         self,
         X: MatrixLike,
         y: ArrayLike,
         Cs: Iterable[float],
-        sample_weight: ArrayLike | None = None,
+        sample_weight: PerRow = None,
         *,
-        qid: ArrayLike | None = None,
+        qid: PerRow = None,
     ) -> list[Self]:
         """Fit one ranker for each C, each from where the one before ended.
 
@@ -227,17 +182,67 @@ class CertifiedMixin(RankerMixin):
 
         %(fitted_path)s
         """
-        return self._fit_path(rankers_for_each(self, Cs), X, y, sample_weight, qid)
+        return self._fit_path(Cs, X, y, sample_weight, qid)
+
+    @abstractmethod
+    def _certified_spec(self, qid: PerRow) -> CertifiedSpec:
+        """Return what is minimised; raise where a parameter that other rankers lack is out of range."""
 
     def _fit_path(
         self,
-        rankers: list[Self],
-        X: MatrixLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None,
-        qid: ArrayLike | None,
+        Cs: Iterable[float],
+        X: Any,
+        y: PerRow,
+        sample_weight: PerRow,
+        qid: PerRow,
+        pairs: PairsLike = None,
     ) -> list[Self]:
-        raise NotImplementedError
+        try:
+            rankers = [clone(self).set_params(C=C) for C in Cs]
+        except TypeError as error:
+            raise TypeError(f"Cs must be a list of numbers, got {Cs!r}.") from error
+        if not rankers:
+            raise ValueError("Cs must hold at least one number, got none.")
+        return self._fit_each(rankers, X, y, sample_weight, qid, pairs)
+
+    def _fit_each(
+        self, rankers: list[Self], X: Any, y: Any, sample_weight: PerRow, qid: PerRow, pairs: PairsLike = None
+    ) -> list[Self]:
+        """Validate, solve for the C of each ranker, set its fitted attributes, and warn of flaws."""
+        for ranker in rankers:
+            check_number("C", ranker.C, above=0.0, most=MAX_C)
+        check_number("tol", self.tol, above=0.0)
+        check_number("max_iter", self.max_iter, 1, integer=True)
+        spec, first = self._certified_spec(qid), rankers[0]
+        if spec.grades:
+            X, target = validate_ranking(first, X, y, sample_weight, qid=qid, pairs=pairs)
+        else:
+            X, target = validate_two_classes(first, X, y, sample_weight)
+        weighted, factor = class_weighted(self.class_weight, target)
+        sample = weighted.sample if spec.grades or qid is None else queries_of(weighted, qid)
+        with one_blas_thread():
+            model = kernel_model(self, X, target.weights, centred=spec.centred)
+            solve, risk = spec.solver(model, sample)
+            state: Any = None
+            for ranker in rankers:
+                C = factor * float(ranker.C)
+                with progress_bar(ranker, ranker.max_iter) as callback:
+                    solution = solve(C, callback, state)
+                state = solution.state
+                if isinstance(model, LinearModel) and (isinstance(model, RowSpace) or X.dtype != np.float64):
+                    solution = _rounded(solution, C, model, X.dtype, risk)
+                set_features(ranker, first)
+                set_classes(ranker, weighted, _training_scores(solution, model, X), grades=spec.grades)
+                _set_coefficients(ranker, solution, model, X)
+                certificate = solution.certificate
+                ranker.primal_objective_, ranker.dual_objective_ = certificate.primal, certificate.dual
+                ranker.dual_gap_, ranker.n_iter_ = certificate.gap, solution.n_iter
+                ranker.converged_ = bool(certificate.gap <= ranker.tol)
+                single = isinstance(model, LinearModel) and X.dtype == np.float32
+                # With zero coefficients all scores are equal.
+                at_zero = 0.0 if spec.collapse_advice is None else C * risk(np.zeros(model.n_rows))
+                _warn_of_flaws(ranker, certificate, at_zero, spec.collapse_advice, single)
+        return rankers
 
     def decision_function(self, X: MatrixLike) -> NDArray[np.floating]:
         """Return a score for each row, the higher the better, positive where ``predict`` says positive.
@@ -295,20 +300,16 @@ def check_kernel(ranker: RankerMixin) -> None:
 
 def is_linear(ranker: RankerMixin) -> bool:
     """Return whether a ranker has linear scores, not those of a kernel."""
-    return isinstance(ranker.kernel, str) and ranker.kernel == "linear"
+    kernel = getattr(ranker, "kernel", "linear")
+    return isinstance(kernel, str) and kernel == "linear"
 
 
-def certified_linear_model(X: Matrix, *, centred: bool = True) -> LinearModel:
-    """Return the linear functions of rows, checked to be in the range of solvers."""
-    model = LinearModel(X, centred=centred)
-    model.check_range()
-    return in_row_space(model)
-
-
-def kernel_model(ranker: RankerMixin, X: Matrix, weights: Floats | None) -> Model:
-    """Return the functions of a ranker's kernel, or linear functions."""
+def kernel_model(ranker: RankerMixin, X: Matrix, weights: Floats | None, *, centred: bool) -> Model:
+    """Return the functions of a kernel, or linear functions, checked to be in the range of solvers."""
     if is_linear(ranker):
-        return certified_linear_model(X)
+        linear = LinearModel(X, centred=centred)
+        linear.check_range()
+        return in_row_space(linear)
     if ranker.kernel != "precomputed":
         # In single precision rounding makes kernels that are not positive semi-definite.
         X = X.astype(np.float64, copy=False)

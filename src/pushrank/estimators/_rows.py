@@ -1,14 +1,14 @@
 """The door of linear fits: what X stands for is decided here, once."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from pushrank._numeric import Floats
-from pushrank._types import Matrix, MatrixLike
+from pushrank._types import Matrix, MatrixLike, PairsLike, PerRow
 from pushrank._validation import warn_of_texts
 from pushrank.datasets import DiskRows
 from pushrank.estimators._target import (
@@ -44,11 +44,11 @@ class TrainingRows(NamedTuple):
 def ranking_rows(
     ranker: BaseEstimator,
     X: MatrixLike | DiskRows | OuterRows,
-    y: ArrayLike | None,
-    sample_weight: ArrayLike | None,
+    y: PerRow,
+    sample_weight: PerRow,
     *,
-    qid: ArrayLike | None,
-    pairs: ArrayLike | Sequence[ArrayLike] | None,
+    qid: PerRow,
+    pairs: PairsLike,
     compare: Callable[[Sample], Sample] | None = None,
     reduced: bool = True,
 ) -> TrainingRows:
@@ -61,13 +61,7 @@ def ranking_rows(
 
 
 def two_class_rows(
-    ranker: BaseEstimator,
-    X: Any,
-    y: Any,
-    sample_weight: ArrayLike | None,
-    *,
-    qid: ArrayLike | None = None,
-    reduced: bool = True,
+    ranker: BaseEstimator, X: Any, y: Any, sample_weight: PerRow, *, qid: PerRow = None, reduced: bool = True
 ) -> TrainingRows:
     """Return checked rows of two classes, in one list or compared within query groups."""
     if isinstance(X, DiskRows | OuterRows):

@@ -17,7 +17,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from pushrank._numeric import Floats
-from pushrank._types import GenericArray, Matrix, MatrixLike
+from pushrank._types import GenericArray, Matrix, MatrixLike, PerRow
 from pushrank.estimators._base import RankerMixin
 from pushrank.estimators._target import Target
 from pushrank.metrics import scorers
@@ -205,7 +205,7 @@ def validator(
     valid: Sample,
     scoring: str | Callable[..., float] | None,
     X: Matrix,
-    y: ArrayLike | None,
+    y: PerRow,
     target: Target,
 ) -> Callable[[Floats], float]:
     """Return a function of all rows' scores that scores the validation part, the higher the better."""

@@ -26,6 +26,7 @@ from pushrank._docstrings import shared_docs
 from pushrank._html import html_table, interval_pictures
 from pushrank._numeric import Floats
 from pushrank._time import check_times, splitter_of, warn_of_random_folds
+from pushrank._types import PerRow
 from pushrank._validation import check_number
 from pushrank.budgets import Budget, Periods
 from pushrank.estimators._base import progress_bar
@@ -35,8 +36,6 @@ from pushrank.held_out import check_parts
 from pushrank.metrics import average_precision, precision_at_k
 from pushrank.metrics._ranking import Ranking
 
-PerRow = ArrayLike | None
-"""A value for each row, or none."""
 Selection = Literal["best", "one_standard_error"]
 SELECTIONS = get_args(Selection)
 BUDGETS = ("budget", "fraction", "fraction_of_positives")
@@ -62,10 +61,10 @@ class SearchMixin:
         self,
         X: Any,
         y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
+        sample_weight: PerRow = None,
         *,
-        groups: ArrayLike | None = None,
-        time: ArrayLike | None = None,
+        groups: PerRow = None,
+        time: PerRow = None,
     ) -> Self:
         """Choose by cross-validation, and learn from all rows with what was chosen.
 
@@ -173,9 +172,7 @@ class Search:
         self.ranker, self.target, self.folds, self.times = ranker, target, folds, times
 
     @classmethod
-    def of_rows(
-        cls, ranker: Any, X: Any, target: Target, groups: ArrayLike | None, time: ArrayLike | None
-    ) -> Search:
+    def of_rows(cls, ranker: Any, X: Any, target: Target, groups: PerRow, time: PerRow) -> Search:
         """Return the search on the folds of the ranker's ``cv``."""
         if ranker.selection not in SELECTIONS:
             raise ValueError(f"selection must be one of {list(SELECTIONS)}, got {ranker.selection!r}.")

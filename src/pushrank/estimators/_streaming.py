@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from pushrank._numeric import Floats
-from pushrank._types import GenericArray, Matrix
+from pushrank._types import GenericArray, Matrix, PerRow
 from pushrank._validation import (
     BadRowError,
     check_k,
@@ -103,7 +103,7 @@ def learn_chunk(
     classes: GenericArray,
     X: Matrix,
     y: ArrayLike,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: PerRow = None,
 ) -> tuple[StreamLearner, Any]:
     """Learn from a chunk; return the learner, which is new if there was none, and the dtype of X."""
     with row_errors(0 if learner is None else learner.n_rows):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from numbers import Real
 from pathlib import Path
@@ -18,7 +18,7 @@ from sklearn.utils.validation import validate_data
 
 from pushrank._array import Floats, detached, is_numpy, namespace, to_host
 from pushrank._time import check_times
-from pushrank._types import GenericArray, Label, Matrix, MatrixLike
+from pushrank._types import GenericArray, Label, Matrix, MatrixLike, PairsLike, PerRow
 from pushrank._validation import (
     check_labels,
     check_number,
@@ -58,7 +58,7 @@ class Target:
     groups: NDArray[np.intp] | None = None
     times: GenericArray | None = None
 
-    def at(self, time: ArrayLike | None) -> Target:
+    def at(self, time: PerRow) -> Target:
         """Return the target with the times of its rows, or raise ValueError."""
         if time is not None and (self.groups is not None or self.classes is None):
             raise ValueError("time is for the rows of one list; leave it or the query groups or pairs out.")
@@ -84,11 +84,11 @@ class Target:
 def validate_ranking(
     ranker: BaseEstimator,
     X: Any,
-    y: ArrayLike | None,
-    sample_weight: ArrayLike | None = None,
+    y: PerRow,
+    sample_weight: PerRow = None,
     *,
-    qid: ArrayLike | None = None,
-    pairs: ArrayLike | Sequence[ArrayLike] | None = None,
+    qid: PerRow = None,
+    pairs: PairsLike = None,
     allow_missing: bool = False,
 ) -> tuple[Matrix, Target]:
     """Return checked features, and what to rank: two classes, grades, query groups or explicit pairs.
@@ -117,7 +117,7 @@ def validate_ranking(
 
 
 def validate_two_classes(
-    ranker: BaseEstimator, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ranker: BaseEstimator, X: MatrixLike, y: ArrayLike, sample_weight: PerRow = None
 ) -> tuple[Matrix, Target]:
     """Return checked features, and two classes to rank; as :func:`validate_ranking` otherwise."""
     check_ordered_categorical(y)
@@ -127,7 +127,7 @@ def validate_two_classes(
     return X, two_class_target(ranker, labels, sample_weight)
 
 
-def two_class_target(ranker: BaseEstimator, y: ArrayLike, sample_weight: ArrayLike | None) -> Target:
+def two_class_target(ranker: BaseEstimator, y: ArrayLike, sample_weight: PerRow) -> Target:
     """Return two classes to rank, of labels and weights that are checked here."""
     check_on_host(ranker, y=y, sample_weight=sample_weight)
     check_ordered_categorical(y)
@@ -145,7 +145,7 @@ def queries_of(target: Target, qid: ArrayLike) -> GradedSample:
     return GradedSample.from_grades(np.asarray(target.codes, dtype=np.float64), groups, target.weights)
 
 
-def _array_target(ranker: BaseEstimator, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Target:
+def _array_target(ranker: BaseEstimator, X: Any, y: ArrayLike, sample_weight: PerRow) -> Target:
     """Return two classes to rank, of arrays of another library on any device."""
     if not ranker.__sklearn_tags__().array_api_support:
         check_on_host(ranker, X=X)
@@ -164,9 +164,7 @@ def _array_target(ranker: BaseEstimator, X: Any, y: ArrayLike, sample_weight: Ar
     return Target(ArraySample.from_mask(y == classes[1], weights), weights, classes)
 
 
-def _validated(
-    ranker: BaseEstimator, X: MatrixLike, *y: ArrayLike | None, allow_missing: bool = False
-) -> Any:
+def _validated(ranker: BaseEstimator, X: MatrixLike, *y: PerRow, allow_missing: bool = False) -> Any:
     """Return X, and y where there is one, as scikit-learn checks them."""
     # A warm start needs the features of the last fit, which are then compared and not set.
     continues = getattr(ranker, "warm_start", False) and hasattr(ranker, "threshold_")
@@ -253,7 +251,7 @@ def check_on_host(ranker: BaseEstimator, **arrays: object) -> None:
             )
 
 
-def row_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None:
+def row_weights(sample_weight: PerRow, n_rows: int) -> Floats | None:
     """Return checked sample weights; a number stands for that weight of every row."""
     if sample_weight is None:
         return None

@@ -20,7 +20,7 @@ from sklearn.utils import check_random_state
 
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
-from pushrank._types import MatrixLike, Seed
+from pushrank._types import MatrixLike, PerRow, Seed
 from pushrank._validation import check_number, is_count
 from pushrank.estimators import _streaming
 from pushrank.estimators._base import RankerMixin, progress_bar, set_features
@@ -60,10 +60,10 @@ class StreamRankerMixin(RankerMixin):
         self,
         X: MatrixLike,
         y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
+        sample_weight: PerRow = None,
         *,
-        qid: ArrayLike | None = None,
-        time: ArrayLike | None = None,
+        qid: PerRow = None,
+        time: PerRow = None,
     ) -> Self:
         """Learn from examples of two classes, in ``max_iter`` passes.
 
@@ -115,11 +115,7 @@ class StreamRankerMixin(RankerMixin):
         return self
 
     def partial_fit(
-        self,
-        X: MatrixLike,
-        y: ArrayLike,
-        classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: MatrixLike, y: ArrayLike, classes: PerRow = None, sample_weight: PerRow = None
     ) -> Self:
         """Learn from the next rows of a stream.
 
@@ -180,7 +176,7 @@ class StreamRankerMixin(RankerMixin):
         self._clear_measures()
         return self
 
-    def fit_stream(self, stream: Iterable[Sequence[MatrixLike]], classes: ArrayLike | None = None) -> Self:
+    def fit_stream(self, stream: Iterable[Sequence[MatrixLike]], classes: PerRow = None) -> Self:
         """Learn from chunks of rows that need not fit in memory together.
 
         Parameters

@@ -7,12 +7,10 @@ Journal of Machine Learning Research 10 (2009), 2233-2271.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
@@ -21,7 +19,7 @@ from pushrank import losses, prices
 from pushrank._array import Floats, like, to_host
 from pushrank._docstrings import shared_docs
 from pushrank._parallel import one_blas_thread
-from pushrank._types import MatrixLike
+from pushrank._types import MatrixLike, PairsLike, PerRow
 from pushrank._validation import check_number
 from pushrank.datasets import DiskRows
 from pushrank.estimators._base import RankerMixin, progress_bar, warn, warn_of_zeros
@@ -64,11 +62,11 @@ class LinearPushMixin(RankerMixin):
     def fit(
         self,
         X: MatrixLike | DiskRows | OuterRows,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        y: PerRow = None,
+        sample_weight: PerRow = None,
         *,
-        qid: ArrayLike | None = None,
-        pairs: ArrayLike | Sequence[ArrayLike] | None = None,
+        qid: PerRow = None,
+        pairs: PairsLike = None,
     ) -> Self:
         """Learn the coefficients from two classes, from grades of relevance, or from explicit pairs.
 

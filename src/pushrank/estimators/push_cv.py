@@ -15,11 +15,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from pushrank._docstrings import shared_docs
 from pushrank._parallel import one_blas_thread
+from pushrank._types import PerRow
 from pushrank._validation import check_number
 from pushrank.estimators import _search
 from pushrank.estimators._base import RankerMixin, linear_scores, set_classes, warn
 from pushrank.estimators._scoring import check_one_scorer
-from pushrank.estimators._search import PerRow, Selection
+from pushrank.estimators._search import Selection
 from pushrank.estimators._target import check_alpha, sample_threshold, validate_two_classes
 from pushrank.estimators.push import set_certificate
 from pushrank.models import LinearModel

@@ -20,7 +20,7 @@ from sklearn.utils import check_random_state
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
-from pushrank._types import Matrix, MatrixLike, Seed
+from pushrank._types import Matrix, MatrixLike, PerRow, Seed
 from pushrank._validation import check_k, check_number
 from pushrank.estimators._base import (
     RankerMixin,
@@ -147,14 +147,7 @@ class RampAtK(RankerMixin, BaseEstimator):
     random_state: Seed = None
     verbose: bool = False
 
-    def fit(
-        self,
-        X: MatrixLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-    ) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: PerRow = None, *, qid: PerRow = None) -> Self:
         """Learn a ranking from examples of two classes.
 
         Parameters
@@ -180,9 +173,9 @@ class RampAtK(RankerMixin, BaseEstimator):
         y: ArrayLike,
         ks: Iterable[float],
         Cs: Iterable[float],
-        sample_weight: ArrayLike | None = None,
+        sample_weight: PerRow = None,
         *,
-        qid: ArrayLike | None = None,
+        qid: PerRow = None,
     ) -> list[Self]:
         """Fit one ranker for each k and C, each also from the ends of its neighbours.
 
@@ -205,9 +198,7 @@ class RampAtK(RankerMixin, BaseEstimator):
         return rankers
 
 
-def fit_ramps(
-    rankers: list[RampAtK], X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None, qid: ArrayLike | None
-) -> None:
+def fit_ramps(rankers: list[RampAtK], X: Matrix, y: ArrayLike, sample_weight: PerRow, qid: PerRow) -> None:
     """Validate, descend from the largest k to the smallest, set the fitted attributes, warn."""
     first = rankers[0]
     check_parameters(rankers)

@@ -16,11 +16,11 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
-from pushrank._types import CrossValidation, Estimator, Matrix, MatrixLike, Seed
+from pushrank._types import CrossValidation, Estimator, Matrix, MatrixLike, PerRow, Seed
 from pushrank.budgets import Budget
 from pushrank.estimators import _search
 from pushrank.estimators._base import RankerMixin, set_classes, tags_of_all
-from pushrank.estimators._search import PerRow, Selection
+from pushrank.estimators._search import Selection
 from pushrank.estimators._target import check_alpha, two_class_target
 from pushrank.estimators.boosting import PushBoost
 from pushrank.estimators.push import PNormPush
@@ -59,9 +59,7 @@ class Candidate(NamedTuple):
             for point in [{ROUNDS: number} for number in rounds] or [{}]:
                 yield params | point, model_scores(self.fitted(params | point, X, y, weights, times), test)
 
-    def fitted(
-        self, params: dict[str, object], X: Any, y: ArrayLike | None, weights: Floats | None, times: Any
-    ) -> Any:
+    def fitted(self, params: dict[str, object], X: Any, y: PerRow, weights: Floats | None, times: Any) -> Any:
         """Return a clone of the estimator with these parameters, fitted."""
         model = clone(self.estimator).set_params(**params)
         return model.fit(X, y, **fit_params(model, weights, times))

@@ -15,24 +15,17 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils import (
-    Bunch,
-    Tags,
-    check_consistent_length,
-    check_random_state,
-    column_or_1d,
-    indexable,
-)
+from sklearn.utils import Bunch, Tags, check_consistent_length, check_random_state, column_or_1d, indexable
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
-from pushrank._types import CrossValidation, Estimator, GenericArray, MatrixLike, Seed
+from pushrank._types import CrossValidation, Estimator, GenericArray, MatrixLike, PerRow, Seed
 from pushrank.budgets import Budget
 from pushrank.estimators._base import RankerMixin, progress_bar, set_classes, tags_of_all, warn
 from pushrank.estimators._combination import Combination, Final, OutOfFold, check_final, combine, raw_scores
-from pushrank.estimators._search import PerRow, Search, SearchMixin, draw_seed
+from pushrank.estimators._search import Search, SearchMixin, draw_seed
 from pushrank.estimators._target import Target, two_class_target
 from pushrank.estimators.boosting import PushBoost
 from pushrank.estimators.push import PNormPush

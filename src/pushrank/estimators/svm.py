@@ -27,28 +27,11 @@ from sklearn.base import BaseEstimator
 
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
-from pushrank._parallel import one_blas_thread
-from pushrank._types import MatrixLike
+from pushrank._types import MatrixLike, PairsLike, PerRow
 from pushrank._validation import check_k, check_number, is_count
 from pushrank.estimators._base import RankerMixin
-from pushrank.estimators._certified import (
-    CertifiedMixin,
-    certified_linear_model,
-    check_certified,
-    check_kernel,
-    fit_each,
-    is_linear,
-    kernel_model,
-    limits,
-    rankers_for_each,
-)
-from pushrank.estimators._target import (
-    check_solver,
-    class_weighted,
-    queries_of,
-    validate_ranking,
-    validate_two_classes,
-)
+from pushrank.estimators._certified import CertifiedMixin, CertifiedSpec, check_kernel, is_linear, limits
+from pushrank.estimators._target import check_solver
 from pushrank.models import LinearModel, Model
 from pushrank.objectives import PartialAUC, PushObjective
 from pushrank.objectives.average_precision import average_precision_hinge
@@ -85,20 +68,15 @@ PARTIAL_AUC_COLLAPSE = (
 """What to do where zero coefficients are optimal, as warnings say it."""
 
 
-def check_loss(loss: object) -> None:
-    """Raise unless the loss is one of ``LOSSES``."""
-    if loss not in LOSSES:
-        raise ValueError(f"loss must be one of {list(LOSSES)}, got {loss!r}.")
-
-
-def check_by_pairs(ranker: RankerMixin) -> bool:
-    """Return whether the solver is the papers' gradient projection; raise where the ranker cannot take it."""
+def check_pair_parameters(ranker: RankerMixin, solvers: Sequence[str]) -> None:
+    """Raise unless the parameters of rankers with kernels are in their ranges, and go together."""
+    check_kernel(ranker)
+    if ranker.loss not in LOSSES:
+        raise ValueError(f"loss must be one of {list(LOSSES)}, got {ranker.loss!r}.")
+    check_solver(ranker.solver, solvers)
     check_number("eta0", ranker.eta0, above=0.0)
-    if ranker.solver != BY_PAIRS:
-        return False
-    if ranker.loss != "hinge":
+    if ranker.solver == BY_PAIRS and ranker.loss != "hinge":
         raise ValueError(f"solver={BY_PAIRS!r} is for loss='hinge', not loss={ranker.loss!r}.")
-    return True
 
 
 def pair_risk(objective: PushObjective, sample: Sample, scores: Floats) -> float:
@@ -188,10 +166,10 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
         self,
         X: Any,
         y: Any = None,
-        sample_weight: ArrayLike | None = None,
+        sample_weight: PerRow = None,
         *,
-        qid: ArrayLike | None = None,
-        pairs: ArrayLike | Sequence[ArrayLike] | None = None,
+        qid: PerRow = None,
+        pairs: PairsLike = None,
     ) -> Self:
         """Learn a ranking from examples of two classes.
 
@@ -208,58 +186,42 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
                 "InfinitePush takes two classes, and no pairs. For explicit pairs, and for grades, minimise "
                 "the same risk by PushRanker('hinge', 'maximum', alpha=1 / C)."
             )
-        return self._fit_path([self], X, y, sample_weight, qid)[0]
+        return super().fit(X, y, sample_weight, qid=qid)
 
-    def _fit_path(
-        self, rankers: list[Self], X: Any, y: ArrayLike, sample_weight: Any, qid: Any = None
-    ) -> list[Self]:
-        check_certified(rankers)
-        check_kernel(self)
-        check_loss(self.loss)
-        check_solver(self.solver, SOLVERS)
-        if qid is not None:
-            if self.solver != "auto":
-                raise ValueError(
-                    f"solver={self.solver!r} is for one list; query groups take cutting planes: use "
-                    "solver='auto'."
-                )
-            risk_of_all = partial(mean_infinite_push, squared=self.loss == "squared_hinge")
-            options: Any = {"at_once": True, "collapse_advice": INFINITE_PUSH_COLLAPSE}
-            return fit_cutting_planes(rankers, X, y, sample_weight, risk_of_all, qid=qid, **options)
+    def _certified_spec(self, qid: PerRow) -> CertifiedSpec:
+        check_pair_parameters(self, SOLVERS)
+        if qid is not None and self.solver != "auto":
+            raise ValueError(
+                f"solver={self.solver!r} is for one list; query groups take cutting planes: use "
+                "solver='auto'."
+            )
         if self.solver in (KERNEL_SOLVERS if is_linear(self) else LINEAR_SOLVERS):
             kinds = "kernels" if is_linear(self) else "linear scores"
             raise ValueError(
                 f"solver={self.solver!r} is for {kinds}, not kernel={self.kernel!r}; use solver='auto'."
             )
-        by_pairs = check_by_pairs(self)
-        X, target = validate_two_classes(rankers[0], X, y, sample_weight)
-        weighted, factor = class_weighted(self.class_weight, target)
-        sample: Any = weighted.sample
-        options = {"loss": self.loss, "solver": self.solver}
-        with one_blas_thread():
-            model = kernel_model(self, X, target.weights)
-            solve: Any = partial(solve_infinite_push, model, sample, **limits(self), **options)
-            if by_pairs:
-                solve = partial(_solve_by_pairs, infinite_push_by_pairs, self, model, sample)
-            risk = partial(pair_risk, self._pair_objective(), sample)
-            return fit_each(
-                rankers, factor, solve, risk, model, X, weighted, collapse_advice=INFINITE_PUSH_COLLAPSE
-            )
+        return CertifiedSpec(self._solver, INFINITE_PUSH_COLLAPSE)
+
+    def _solver(self, model: Model, sample: Any) -> tuple[Any, Callable[[Floats], float]]:
+        if isinstance(sample, GradedSample):
+            plane = partial(mean_infinite_push, sample, squared=self.loss == "squared_hinge")
+            return cutting_planes(self, model, plane)
+        risk = partial(pair_risk, self._pair_objective(), sample)
+        if self.solver == BY_PAIRS:
+            return solver_by_pairs(infinite_push_by_pairs, self, model, sample), risk
+        options: Any = {"loss": self.loss, "solver": self.solver}
+        return partial(solve_infinite_push, model, sample, **limits(self), **options), risk
 
     def _pair_objective(self) -> PushObjective:
         return PushObjective(self.loss, "maximum", scale="mean")
 
 
-def _solve_by_pairs(
-    algorithm: Callable[..., CertifiedSolution],
-    ranker: RankerMixin,
-    model: Model,
-    sample: Sample,
-    C: float,
-    *_: Any,
-) -> CertifiedSolution:
-    """Run an algorithm of Agarwal's paper, which starts anew for each C."""
-    return algorithm(model, sample, C, eta0=float(ranker.eta0), max_iter=int(ranker.max_iter))
+def solver_by_pairs(
+    algorithm: Callable[..., CertifiedSolution], ranker: RankerMixin, model: Model, sample: Sample
+) -> Callable[..., CertifiedSolution]:
+    """Return an algorithm of Agarwal's paper as a solver, which starts anew for each C."""
+    options = {"eta0": float(ranker.eta0), "max_iter": int(ranker.max_iter)}
+    return lambda C, *_: algorithm(model, sample, C, **options)
 
 
 @shared_docs
@@ -338,11 +300,11 @@ class RankSVM(CertifiedMixin, BaseEstimator):
     def fit(
         self,
         X: MatrixLike,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        y: PerRow = None,
+        sample_weight: PerRow = None,
         *,
-        qid: ArrayLike | None = None,
-        pairs: ArrayLike | Sequence[ArrayLike] | None = None,
+        qid: PerRow = None,
+        pairs: PairsLike = None,
     ) -> Self:
         """Learn a ranking from two classes, from grades of relevance, or from explicit pairs.
 
@@ -353,17 +315,17 @@ class RankSVM(CertifiedMixin, BaseEstimator):
 
         %(fitted)s
         """
-        return self._fit_path([self], X, y, sample_weight, qid, pairs)[0]
+        return self._fit_each([self], X, y, sample_weight, qid, pairs)[0]
 
     def path(
         self,
         X: MatrixLike,
-        y: ArrayLike | None,
+        y: PerRow,
         Cs: Iterable[float],
-        sample_weight: ArrayLike | None = None,
+        sample_weight: PerRow = None,
         *,
-        qid: ArrayLike | None = None,
-        pairs: ArrayLike | Sequence[ArrayLike] | None = None,
+        qid: PerRow = None,
+        pairs: PairsLike = None,
     ) -> list[Self]:
         """Fit one ranker for each C, each from where the one before ended.
 
@@ -377,52 +339,53 @@ class RankSVM(CertifiedMixin, BaseEstimator):
 
         %(fitted_path)s
         """
-        return self._fit_path(rankers_for_each(self, Cs), X, y, sample_weight, qid, pairs)
+        return self._fit_path(Cs, X, y, sample_weight, qid, pairs)
 
-    def _fit_path(
-        self,
-        rankers: list[Self],
-        X: MatrixLike,
-        y: ArrayLike | None,
-        sample_weight: ArrayLike | None,
-        qid: ArrayLike | None = None,
-        pairs: ArrayLike | Sequence[ArrayLike] | None = None,
-    ) -> list[Self]:
-        check_certified(rankers)
-        check_kernel(self)
-        check_loss(self.loss)
-        check_solver(self.solver, ("auto", BY_PAIRS))
-        by_pairs = check_by_pairs(self)
-        X, target = validate_ranking(rankers[0], X, y, sample_weight, qid=qid, pairs=pairs)
-        if by_pairs and not isinstance(target.sample, BipartiteSample):
-            raise ValueError(
-                f"solver={BY_PAIRS!r} is for two classes in one list; grades, query groups and explicit "
-                "pairs take solver='auto'."
-            )
-        weighted, factor = class_weighted(self.class_weight, target)
-        with one_blas_thread():
-            model = kernel_model(self, X, target.weights)
-            solve: Any = partial(self._solve, model, weighted.sample)
-            if by_pairs:
-                solve = partial(_solve_by_pairs, rank_svm_by_pairs, self, model, weighted.sample)
-            risk = partial(pair_risk, self._pair_objective(), weighted.sample)
-            return fit_each(rankers, factor, solve, risk, model, X, weighted, grades=True)
+    def _certified_spec(self, qid: PerRow) -> CertifiedSpec:  # noqa: ARG002
+        check_pair_parameters(self, ("auto", BY_PAIRS))
+        return CertifiedSpec(self._solver, grades=True)
 
-    def _solve(
-        self, model: Model, sample: Sample, C: float, callback: Callback | None, start: Any
-    ) -> CertifiedSolution:
+    def _solver(self, model: Model, sample: Sample) -> tuple[Any, Callable[[Floats], float]]:
+        objective = self._pair_objective()
+        risk = partial(pair_risk, objective, sample)
+        if self.solver == BY_PAIRS:
+            if not isinstance(sample, BipartiteSample):
+                raise ValueError(
+                    f"solver={BY_PAIRS!r} is for two classes in one list; grades, query groups and explicit "
+                    "pairs take solver='auto'."
+                )
+            return solver_by_pairs(rank_svm_by_pairs, self, model, sample), risk
         if self.loss == "hinge":
-            risk = partial(self._pair_objective().plane, sample)
-            return cutting_plane(risk, model, C, callback, start, **limits(self))
+            return cutting_planes(self, model, partial(objective.plane, sample))[0], risk
         newton: Any = certified_lbfgs if isinstance(model, LinearModel) else functional_newton
-        solution: CertifiedSolution = newton(model, sample, C, callback, start, **limits(self))
-        return solution
+
+        def solve(C: float, callback: Callback | None, start: Any) -> CertifiedSolution:
+            solution: CertifiedSolution = newton(model, sample, C, callback, start, **limits(self))
+            return solution
+
+        return solve, risk
 
     def _pair_objective(self) -> PushObjective:
         return PushObjective(self.loss, scale="mean")
 
 
 Structured = Callable[[Any, Floats], tuple[float, Floats, float]]
+
+
+def cutting_planes(
+    ranker: RankerMixin, model: Model, plane: Risk, **options: Any
+) -> tuple[Callable[..., CertifiedSolution], Callable[[Floats], float]]:
+    """Return the solver by cutting planes of a risk with subgradients, and the risk alone."""
+    return partial(cutting_plane, plane, model, **limits(ranker), **options), lambda scores: plane(scores)[0]
+
+
+def structured_planes(
+    ranker: RankerMixin, structured: Structured, model: Model, sample: Any, **options: Any
+) -> tuple[Callable[..., CertifiedSolution], Callable[[Floats], float]]:
+    """Return the solver of a structured risk and the risk: of queries the mean of theirs."""
+    in_queries = isinstance(sample, GradedSample)
+    plane = mean_risk(structured, sample) if in_queries else partial(structured, sample)
+    return cutting_planes(ranker, model, plane, **options)
 
 
 def mean_risk(structured: Structured, queries: GradedSample) -> Risk:
@@ -442,54 +405,6 @@ def mean_risk(structured: Structured, queries: GradedSample) -> Risk:
         return value, slope, offset
 
     return risk
-
-
-def fit_cutting_planes(
-    rankers: list[Any],
-    X: Any,
-    y: ArrayLike,
-    sample_weight: ArrayLike | None,
-    structured: Structured,
-    *,
-    qid: ArrayLike | None = None,
-    at_once: bool = False,
-    centred: bool = True,
-    non_negative: bool = True,
-    max_seconds: float = np.inf,
-    collapse_advice: str | None = None,
-) -> list[Any]:
-    """Fit rankers that differ in C by cutting planes.
-
-    ``structured`` is a risk with a subgradient in the scores, and that plane's value at zero scores; it is
-    ``centred`` if a constant added to all scores changes nothing. With ``qid`` the mean over queries counts:
-    that of their risks, or ``structured`` of the sample of all queries ``at_once``.
-    """
-    check_certified(rankers)
-    X, target = validate_two_classes(rankers[0], X, y, sample_weight)
-    weighted, factor = class_weighted(rankers[0].class_weight, target)
-    sample = weighted.sample if qid is None else queries_of(weighted, qid)
-    risk: Risk = partial(structured, sample)
-    if isinstance(sample, GradedSample) and not at_once:
-        risk = mean_risk(structured, sample)
-    with one_blas_thread():
-        has_kernel = hasattr(rankers[0], "kernel") and not is_linear(rankers[0])
-        model: Model = (
-            kernel_model(rankers[0], X, target.weights)
-            if has_kernel
-            else certified_linear_model(X, centred=centred)
-        )
-        options = limits(rankers[0]) | {"max_seconds": max_seconds, "non_negative": non_negative}
-        solve = partial(cutting_plane, risk, model, **options)
-        return fit_each(
-            rankers,
-            factor,
-            solve,
-            lambda scores: risk(scores)[0],
-            model,
-            X,
-            weighted,
-            collapse_advice=collapse_advice,
-        )
 
 
 @shared_docs
@@ -531,15 +446,8 @@ class SVMMAP(CertifiedMixin, BaseEstimator):
 
     C: float = 1.0
 
-    def _fit_path(
-        self,
-        rankers: list[Self],
-        X: MatrixLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None,
-        qid: ArrayLike | None = None,
-    ) -> list[Self]:
-        return fit_cutting_planes(rankers, X, y, sample_weight, average_precision_hinge, qid=qid)
+    def _certified_spec(self, qid: PerRow) -> CertifiedSpec:  # noqa: ARG002
+        return CertifiedSpec(partial(structured_planes, self, average_precision_hinge))
 
 
 @shared_docs
@@ -613,31 +521,22 @@ class StructSVM(CertifiedMixin, BaseEstimator):
     min_tpr: float = 0.0
     max_seconds: float | None = None
 
-    def _fit_path(
-        self,
-        rankers: list[Self],
-        X: MatrixLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None,
-        qid: ArrayLike | None = None,
-    ) -> list[Self]:
+    def _certified_spec(self, qid: PerRow) -> CertifiedSpec:
         check_k(self.k)
         if self.measure not in MEASURES:
             raise ValueError(f"measure must be one of {list(MEASURES)}, got {self.measure!r}.")
-        seconds = np.inf
         if self.max_seconds is not None:
             check_number("max_seconds", self.max_seconds, above=0.0)
-            seconds = float(self.max_seconds)
-        if self.measure == "partial_auc":
+        max_seconds = np.inf if self.max_seconds is None else float(self.max_seconds)
+        is_partial_auc = self.measure == "partial_auc"
+        risk: Structured = partial(self._risk, capped=qid is not None)
+        if is_partial_auc:
             risk = PartialAUC("hinge", self.min_fpr, self.max_fpr, self.min_tpr).plane
-            options: Any = {"collapse_advice": PARTIAL_AUC_COLLAPSE, "qid": qid, "max_seconds": seconds}
-            return fit_cutting_planes(rankers, X, y, sample_weight, risk, **options)
+        options: Any = {"max_seconds": max_seconds, "non_negative": is_partial_auc}
+        solver = partial(structured_planes, self, risk, **options)
+        advice = PARTIAL_AUC_COLLAPSE if is_partial_auc else PRECISION_COLLAPSE
         # With k below the number of positives, a constant added to all scores changes the loss.
-        centred = self.measure != "precision"
-        options = {"non_negative": False, "collapse_advice": PRECISION_COLLAPSE, "qid": qid}
-        options["max_seconds"] = seconds
-        risk = partial(self._risk, capped=qid is not None)
-        return fit_cutting_planes(rankers, X, y, sample_weight, risk, centred=centred, **options)
+        return CertifiedSpec(solver, advice, centred=self.measure != "precision")
 
     def _risk(self, sample: Sample, scores: Floats, capped: bool) -> tuple[float, Floats, float]:
         """Return the loss over k, a subgradient, and that plane's value at zero scores."""

@@ -8,28 +8,23 @@ problem is not convex: docs/objectives.md says why these are left out.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
-from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
-from pushrank._parallel import one_blas_thread
-from pushrank._types import MatrixLike
+from pushrank._types import PerRow
 from pushrank._validation import check_number
-from pushrank.estimators._certified import (
-    CertifiedMixin,
-    certified_linear_model,
-    check_certified,
-    fit_each,
-    limits,
-)
-from pushrank.estimators._target import class_weighted, validate_two_classes
-from pushrank.estimators.svm import fit_cutting_planes
+from pushrank.estimators._base import RankerMixin
+from pushrank.estimators._certified import CertifiedMixin, CertifiedSpec, limits
+from pushrank.estimators.svm import structured_planes
+from pushrank.models import LinearModel
 from pushrank.objectives.threshold import Of, ThresholdObjective
+from pushrank.pairs import GradedSample
 from pushrank.solvers.threshold import minimise_above_threshold
 
 Loss = Literal["hinge", "squared_hinge"]
@@ -43,33 +38,14 @@ PAT_MAT_COLLAPSE = (
 )
 
 
-def fit_thresholds(
-    rankers: list[Any],
-    objective: ThresholdObjective,
-    X: Any,
-    y: ArrayLike,
-    sample_weight: ArrayLike | None,
-    qid: ArrayLike | None,
-    collapse_advice: str,
-) -> list[Any]:
-    """Fit rankers of one objective that differ in C; of queries, for the mean of their objectives."""
-    if qid is not None:
-        advice = collapse_advice
-        return fit_cutting_planes(
-            rankers, X, y, sample_weight, objective.plane, qid=qid, collapse_advice=advice
-        )
-    check_certified(rankers)
-    X, target = validate_two_classes(rankers[0], X, y, sample_weight)
-    weighted, factor = class_weighted(rankers[0].class_weight, target)
-    sample: Any = weighted.sample
-
-    def risk(scores: Floats) -> float:
-        return objective.evaluation(sample, scores)[0]
-
-    with one_blas_thread():
-        model = certified_linear_model(X)
-        solve = partial(minimise_above_threshold, objective, model, sample, **limits(rankers[0]))
-        return fit_each(rankers, factor, solve, risk, model, X, weighted, collapse_advice=collapse_advice)
+def threshold_solver(
+    ranker: RankerMixin, objective: ThresholdObjective, model: LinearModel, sample: Any
+) -> tuple[Any, Callable[[Floats], float]]:
+    """Return the solver of an objective and its risk; of queries, for the mean of their objectives."""
+    if isinstance(sample, GradedSample):
+        return structured_planes(ranker, objective.plane, model, sample)
+    solve = partial(minimise_above_threshold, objective, model, sample, **limits(ranker))
+    return solve, lambda scores: objective.evaluation(sample, scores)[0]
 
 
 @shared_docs
@@ -127,16 +103,9 @@ class TopPushK(CertifiedMixin, BaseEstimator):
     of: Of = "negatives"
     loss: Loss = "hinge"
 
-    def _fit_path(
-        self,
-        rankers: list[Self],
-        X: MatrixLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None,
-        qid: ArrayLike | None = None,
-    ) -> list[Self]:
+    def _certified_spec(self, qid: PerRow) -> CertifiedSpec:  # noqa: ARG002
         objective = ThresholdObjective(self.k, self.of, None, self.loss)
-        return fit_thresholds(rankers, objective, X, y, sample_weight, qid, TOP_PUSH_COLLAPSE)
+        return CertifiedSpec(partial(threshold_solver, self, objective), TOP_PUSH_COLLAPSE)
 
 
 @shared_docs
@@ -198,15 +167,8 @@ class PatMat(CertifiedMixin, BaseEstimator):
     beta: float = 1.0
     loss: Loss = "hinge"
 
-    def _fit_path(
-        self,
-        rankers: list[Self],
-        X: MatrixLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None,
-        qid: ArrayLike | None = None,
-    ) -> list[Self]:
+    def _certified_spec(self, qid: PerRow) -> CertifiedSpec:  # noqa: ARG002
         check_number("tau", self.tau, above=0.0, most=1.0)
         check_number("beta", self.beta, above=0.0)
         objective = ThresholdObjective(float(self.tau), self.of, float(self.beta), self.loss)
-        return fit_thresholds(rankers, objective, X, y, sample_weight, qid, PAT_MAT_COLLAPSE)
+        return CertifiedSpec(partial(threshold_solver, self, objective), PAT_MAT_COLLAPSE)

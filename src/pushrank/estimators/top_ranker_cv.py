@@ -18,11 +18,11 @@ from sklearn.linear_model import LogisticRegression
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
-from pushrank._types import CrossValidation, Matrix, MatrixLike, Seed
+from pushrank._types import CrossValidation, Matrix, MatrixLike, PerRow, Seed
 from pushrank.budgets import Budget
 from pushrank.estimators import _search
 from pushrank.estimators._base import RankerMixin, linear_scores, set_classes, warn
-from pushrank.estimators._search import PerRow, Selection
+from pushrank.estimators._search import Selection
 from pushrank.estimators._streaming import batch_rows, epoch_orders, run_epochs
 from pushrank.estimators._target import validate_two_classes
 from pushrank.estimators.precision_at_k import PerceptronAtK

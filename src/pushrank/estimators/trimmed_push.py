@@ -7,13 +7,12 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 
 from pushrank._docstrings import shared_docs
 from pushrank._parallel import one_blas_thread
-from pushrank._types import MatrixLike
+from pushrank._types import MatrixLike, PerRow
 from pushrank._validation import check_number
 from pushrank.datasets import DiskRows
 from pushrank.estimators._base import RankerMixin, progress_bar, set_features, warn, warn_of_zeros
@@ -117,10 +116,10 @@ class TrimmedPush(RankerMixin, BaseEstimator):
     def fit(
         self,
         X: MatrixLike | DiskRows | OuterRows,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        y: PerRow = None,
+        sample_weight: PerRow = None,
         *,
-        qid: ArrayLike | None = None,
+        qid: PerRow = None,
     ) -> Self:
         """Learn a ranking from examples of two classes.
 
@@ -139,11 +138,11 @@ class TrimmedPush(RankerMixin, BaseEstimator):
     def path(
         self,
         X: MatrixLike | DiskRows | OuterRows,
-        y: ArrayLike | None,
+        y: PerRow,
         ks: Iterable[float],
-        sample_weight: ArrayLike | None = None,
+        sample_weight: PerRow = None,
         *,
-        qid: ArrayLike | None = None,
+        qid: PerRow = None,
     ) -> list[Self]:
         """Fit one ranker for each k, each from where the one of the next larger k ended.
 
@@ -165,13 +164,7 @@ class TrimmedPush(RankerMixin, BaseEstimator):
         return rankers
 
 
-def fit_trimmed(
-    rankers: list[TrimmedPush],
-    X: Any,
-    y: ArrayLike | None,
-    sample_weight: ArrayLike | None,
-    qid: ArrayLike | None,
-) -> None:
+def fit_trimmed(rankers: list[TrimmedPush], X: Any, y: PerRow, sample_weight: PerRow, qid: PerRow) -> None:
     """Validate, descend from the largest k to the smallest, set the fitted attributes, warn."""
     first, surrogates = rankers[0], [PrecisionAtK(ranker.k) for ranker in rankers]
     check_number("p", first.p, 1.0)
