@@ -373,6 +373,17 @@ latest rows instead of rows drawn at random.""",
     "fraction : float, default=None": "The budget as a fraction of the rows, in (0, 1].",
     "fraction_of_positives : float, default=None": """The budget as a fraction of the number of positives, in
 (0, 1]. It is 0.25 if none of the three is set.""",
+    "budget_parameters": """budget : int or Budget, default=None
+fraction : float, default=None
+fraction_of_positives : float, default=None""",
+    "precision_at_budget": """.. math:: \\frac{1}{k} \\sum_i 1[\\mathrm{rank}(i) \\le k]
+
+over the positives i, on the parts of a cross-validation that were not learned from.""",
+    "budget_search_parameters": """%(budget_parameters)s
+cv : int, splitter or iterable
+n_jobs : int or None
+    %(n_jobs_of_folds)s
+verbose : bool""",
     "best_params_candidate": """best_params_ : dict
     Its parameters, and its name as ``"candidate"``.""",
     "budget_search_": """best_score_ : float

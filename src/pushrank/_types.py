@@ -20,7 +20,7 @@ Label: TypeAlias = int | float | str | bytes | np.generic
 PerRow: TypeAlias = ArrayLike | None
 """A value for each row, or none."""
 
-PairsLike: TypeAlias = ArrayLike | Sequence[ArrayLike] | None
+Pairs: TypeAlias = ArrayLike | Sequence[ArrayLike] | None
 """Explicit pairs, (better, worse) or (better, worse, weight), or none."""
 
 Seed: TypeAlias = int | np.random.RandomState | None

@@ -264,10 +264,11 @@ def two_classes(
     return classes, is_positive
 
 
-def check_choice(name: str, value: object, choices: Iterable[str]) -> None:
-    """Raise unless a parameter is one of its choices."""
-    if value not in (known := list(choices)):
-        raise ValueError(f"{name} must be one of {known}, got {value!r}.")
+def check_choice(name: str, value: object, choices: Iterable[str | None]) -> None:
+    """Raise unless a parameter is one of some names."""
+    choices = list(choices)
+    if not isinstance(value, str | None) or value not in choices:
+        raise ValueError(f"{name} must be one of {choices}, got {value!r}.")
 
 
 def is_count(k: object) -> bool:

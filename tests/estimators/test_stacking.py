@@ -24,7 +24,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from pushrank import PerceptronAtK, PNormPush, PushBoost, RankSVM, StackingRanker, load, metrics, save
-from pushrank.estimators._combination import RIVALS, Column, Columns, ColumnsPart, Final, raw_scores
+from pushrank.estimators._combination import (
+    RIVALS,
+    Column,
+    Columns,
+    Final,
+    raw_scores,
+)
 from pushrank.interop.lightgbm import PushLGBMRanker
 from pushrank.interop.xgboost import PushXGBRanker
 from pushrank.model_selection import TimeSplit
@@ -469,7 +475,7 @@ def test_many_copies_of_a_model_are_not_small_together():
     columns = X[:, :1].repeat(13, axis=1)
     weights = np.r_[6.0, np.full(10, 0.5), 0.3, 0.2]
     final = Final("", {}, lambda _: weights.copy())
-    kept = final.weights(ColumnsPart(Columns(columns, Measure, None), np.arange(len(Y)), columns))
+    kept = final.weights(Columns(columns, np.arange(len(Y)), Measure, None))
     # A tenth of the sum is left out: the smallest two and one of the copies.
     assert kept.tolist() == [6.0, 0.0, *[0.5] * 9, 0.0, 0.0]
 

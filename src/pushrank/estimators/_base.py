@@ -245,10 +245,7 @@ def warn_of_zeros(ranker: RankerMixin) -> None:
 
 @contextmanager
 def progress_bar(ranker: RankerMixin, n_iter: int, *, is_exact: bool = False) -> Iterator[Callback | None]:
-    """Yield a callback that draws a bar of so many iterations on standard error; None if not verbose.
-
-    The time left is shown where the number of iterations is exact, and not the most that there may be.
-    """
+    """Yield a callback that draws a bar of so many iterations on standard error; None if not verbose."""
     if not ranker.verbose:
         yield None
         return
@@ -256,6 +253,7 @@ def progress_bar(ranker: RankerMixin, n_iter: int, *, is_exact: bool = False) ->
     from rich import progress
     from rich.console import Console
 
+    # The time left is shown where the number of iterations is exact, and not the most that there may be.
     columns = (
         progress.TextColumn("[bold]{task.description}"),
         progress.BarColumn(),

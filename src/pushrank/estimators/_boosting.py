@@ -6,12 +6,13 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import joblib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
+from sklearn.preprocessing import OrdinalEncoder
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import _check_monotonic_cst, check_is_fitted
 
@@ -19,7 +20,7 @@ from pushrank import weak_rankers
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
-from pushrank._types import Estimator, Matrix, MatrixLike, PairsLike, PerRow, Seed
+from pushrank._types import Estimator, Matrix, MatrixLike, Pairs, PerRow, Seed
 from pushrank._validation import check_jobs, check_number
 from pushrank.estimators._base import RankerMixin, linear_scores, progress_bar, set_classes
 from pushrank.estimators._categories import encode, encode_categories
@@ -66,8 +67,7 @@ class BoostingSpec:
     threshold: Callable[[Sample, Floats], float] | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class BoostingStart:
+class BoostingStart(NamedTuple):
     """Where the rounds start: with weak rankers that are not fitted yet, or after those of the last fit.
 
     ``generator`` is in the state in which nothing had been drawn for the first fit, and ``random_state`` is
@@ -80,8 +80,7 @@ class BoostingStart:
     random_state: dict[str, object] | None
 
 
-@dataclass(frozen=True, eq=False)
-class BoostingRun:
+class BoostingRun(NamedTuple):
     """A run that has ended; ``train`` is the part of the target that is not for validation."""
 
     X: Matrix
@@ -127,7 +126,7 @@ class BoostedRankerMixin(RankerMixin):
         sample_weight: PerRow = None,
         *,
         qid: PerRow = None,
-        pairs: PairsLike = None,
+        pairs: Pairs = None,
         time: PerRow = None,
     ) -> Self:
         """Learn a ranking from two classes, from grades of relevance, or from explicit pairs.
@@ -148,9 +147,8 @@ class BoostedRankerMixin(RankerMixin):
         learner = clone(weak_rankers.resolve(self.weak_rankers))
         is_warm_start = bool(self.warm_start) and hasattr(self, "estimator_index_")
         X, encoder = encode_categories(learner, X, self if is_warm_start else None)
-        X, target = validate_ranking(
-            self, X, y, sample_weight, qid=qid, pairs=pairs, allow_missing=learner.takes_missing
-        )
+        beside: Any = {"qid": qid, "pairs": pairs, "allow_missing": learner.takes_missing}
+        X, target = validate_ranking(self, X, y, sample_weight, **beside)
         if spec.two_classes_only and not isinstance(target.sample, BipartiteSample):
             raise ValueError(spec.two_classes_only)
         if is_warm_start:
@@ -160,9 +158,7 @@ class BoostedRankerMixin(RankerMixin):
             start = BoostingStart(learner, loop.History(), check_random_state(self.random_state), None)
         with one_blas_thread():
             run = run_rounds(self, spec, start, X, y, target.at(time))
-        paths = {} if spec.paths is None else spec.paths(run)
-        self._encoder = encoder
-        set_fitted(self, run, paths, spec.threshold)
+        set_fitted(self, spec, run, encoder)
         return self
 
     def decision_function(self, X: MatrixLike) -> NDArray[np.floating]:
@@ -177,8 +173,7 @@ class BoostedRankerMixin(RankerMixin):
         if hasattr(self, "coef_"):
             linear: NDArray[np.floating] = linear_scores(X, self.coef_)
             return linear - linear.dtype.type(self.threshold_)
-        moved = self.estimator_index_ >= 0
-        scores = self.weak_rankers_.scores(X, self.estimator_index_[moved], self.estimator_weights_[moved])
+        scores = self.weak_rankers_.scores(X, *self._moves)
         shifted: NDArray[np.floating] = scores + self.constant_ - self.threshold_
         return shifted
 
@@ -187,9 +182,7 @@ class BoostedRankerMixin(RankerMixin):
         check_is_fitted(self, "estimator_weights_")
         if hasattr(self, "coef_") or not isinstance(self.weak_rankers_, Stumps):
             return super()._parts(X)
-        X, moved = self._validated(X), self.estimator_index_ >= 0
-        chosen = self.estimator_index_[moved], self.estimator_weights_[moved]
-        parts = self.weak_rankers_.contributions(X, *chosen)
+        parts = self.weak_rankers_.contributions(self._validated(X), *self._moves)
         return np.column_stack([parts, np.full(len(parts), self.constant_ - self.threshold_)])
 
     def staged_decision_function(self, X: MatrixLike) -> Iterator[NDArray[np.floating]]:
@@ -229,6 +222,12 @@ class BoostedRankerMixin(RankerMixin):
     def _rounds_nest(self) -> bool:
         """Whether the first rounds of a fit are a fit of fewer rounds."""
         return not (self.early_stopping or self.warm_start)
+
+    @property
+    def _moves(self) -> tuple[NDArray[np.intp], Floats]:
+        """The numbers and the weights of the weak rankers, without AdaBoost's constant."""
+        moved = self.estimator_index_ >= 0
+        return self.estimator_index_[moved], self.estimator_weights_[moved]
 
     def _validated(self, X: Any) -> Matrix:
         check_on_host(self, X=X)
@@ -294,10 +293,7 @@ def resume(ranker: BoostedRankerMixin, spec: BoostingSpec, learner: WeakRankers,
 def run_rounds(
     ranker: BoostedRankerMixin, spec: BoostingSpec, start: BoostingStart, X: Matrix, y: PerRow, target: Target
 ) -> BoostingRun:
-    """Set a validation part aside, fit the weak rankers to the rest, and run the rounds.
-
-    ``y`` are the labels as the user passed them, which scorers need.
-    """
+    """Set a validation part aside, fit the weak rankers to the rest, and run the rounds."""
     n_threads = None if ranker.n_jobs is None or ranker.n_jobs < 0 else int(ranker.n_jobs)
     learner, generator = start.learner, start.generator
     first_random_state = generator.get_state(legacy=False)
@@ -309,23 +305,25 @@ def run_rounds(
         valid_objective = score_objective(spec.objective, valid, n_threads, joint=spec.joint)
         validate = validator(valid_objective, valid, ranker.scoring, X, y, target)
     if start.random_state is None:
-        learner.fit(X, _training_weights(target, train), generator)
+        weights: Any = _takes_part(train).astype(np.float64)
+        if target.weights is not None:
+            weights = weights * target.weights
+        elif weights.all():
+            weights = None
+        learner.fit(X, weights, generator)
     else:
         generator.set_state(start.random_state)
     problem = _boosting_problem(ranker, spec, X, train, learner, n_threads)
     state = loop.BoostingState.after(problem, generator, start.history)
     n_rounds = int(ranker.n_estimators)
+    draws: Any = {
+        "draw_rows": _row_subsampler(target, train, float(ranker.subsample)),
+        "draw_features": _feature_subsampler(X.shape[1], float(ranker.max_features)),
+    }
+    stopping: Any = {"validate": validate, "patience": int(ranker.n_iter_no_change)}
     with progress_bar(ranker, n_rounds) as callback:
         result = loop.boost(
-            problem,
-            state,
-            n_rounds,
-            float(ranker.tol),
-            draw_rows=_row_subsampler(target, train, float(ranker.subsample)),
-            draw_features=_feature_subsampler(X.shape[1], float(ranker.max_features)),
-            validate=validate,
-            patience=int(ranker.n_iter_no_change),
-            callback=callback,
+            problem, state, n_rounds, float(ranker.tol), **draws, **stopping, callback=callback
         )
     return BoostingRun(X, target, train, learner, first_random_state, problem, state, result)
 
@@ -351,27 +349,19 @@ def _boosting_problem(
         if spec.scale_slopes:
             linear = linear_problem(spec.objective, MemoryRows(LinearModel(X), train), spec.alpha)
             scales = loop.slope_units(linear, learner.units_)
-    lower, upper = _weight_bounds(ranker, learner, outputs.n_rankers, constant=spec.constant)
-    return loop.BoostingProblem(
-        score_objective(spec.objective, train, n_threads, joint=spec.joint),
-        outputs,
-        spec.step_rule,
-        spec.choice,
-        ridge,
-        scales,
-        lower,
-        upper,
-        float(ranker.learning_rate),
-    )
+    bounds = _weight_bounds(ranker, learner, outputs.n_rankers, constant=spec.constant)
+    objective = score_objective(spec.objective, train, n_threads, joint=spec.joint)
+    penalty, rules = (ridge, scales), (spec.step_rule, spec.choice)
+    return loop.BoostingProblem(objective, outputs, *rules, *penalty, *bounds, float(ranker.learning_rate))
 
 
 def set_fitted(
-    ranker: BaseEstimator,
-    run: BoostingRun,
-    paths: dict[str, Floats],
-    threshold: Callable[[Sample, Floats], float] | None,
+    ranker: BaseEstimator, spec: BoostingSpec, run: BoostingRun, encoder: OrdinalEncoder | None
 ) -> None:
     """Set all fitted attributes, after the best round where a validation part chose it."""
+    # It may raise, so it comes before anything is set.
+    paths = {} if spec.paths is None else spec.paths(run)
+    ranker._encoder = encoder
     state, history, learner = run.state, run.state.history, run.learner
     scores: NDArray[np.floating] = state.scores
     random_state = state.random_state.get_state(legacy=False)
@@ -393,8 +383,7 @@ def set_fitted(
     ranker.objective_path_ = np.array(history.objectives)
     for name, path in paths.items():
         setattr(ranker, name, path[: history.n_rounds + 1])
-    moved = ranker.estimator_index_ >= 0
-    index, weights = ranker.estimator_index_[moved], ranker.estimator_weights_[moved]
+    index, weights = ranker._moves
     norm = float(np.abs(np.bincount(index, weights, minlength=1)).sum())
     # Who finds a coef_ takes the scores for linear: a fit of other weak rankers has none.
     vars(ranker).pop("coef_", None)
@@ -406,8 +395,8 @@ def set_fitted(
     least_margin = run.train.least_margin(scores.astype(np.float64))
     ranker.margin_ = least_margin / norm if norm > 0.0 else 0.0
     set_classes(ranker, run.target, scores, grades=True)
-    if threshold is not None:
-        ranker.threshold_ = threshold(run.train, scores.astype(np.float64))
+    if spec.threshold is not None:
+        ranker.threshold_ = spec.threshold(run.train, scores.astype(np.float64))
         ranker.thresholds_ = np.array([ranker.threshold_])
 
 
@@ -433,22 +422,10 @@ def _takes_part(sample: Sample) -> NDArray[np.bool_]:
     return mask
 
 
-def _training_weights(target: Target, train: Sample) -> Floats | None:
-    """Return the weights of the training rows, zero for validation rows; None where all weigh one."""
-    weights = _takes_part(train).astype(np.float64)
-    if target.weights is None:
-        return None if weights.all() else weights
-    return weights * target.weights
-
-
 def _row_subsampler(
     target: Target, train: Sample, fraction: float
 ) -> Callable[[np.random.RandomState], NDArray[np.bool_]] | None:
-    """Return a function that draws a fraction of the rows for a round, without replacement.
-
-    With classes or grades it draws the fraction from each, with query groups whole groups, and with explicit
-    pairs rows. It draws again if no pair to rank is left.
-    """
+    """Return a function that draws a fraction of the rows of each class, of the queries, or of all rows."""
     if fraction == 1.0:
         return None
     units, strata = np.arange(train.n_rows), np.zeros(train.n_rows, dtype=np.intp)
@@ -500,10 +477,7 @@ def _feature_subsampler(
 def _weight_bounds(
     ranker: BoostedRankerMixin, learner: WeakRankers, n_rankers: int, *, constant: bool
 ) -> tuple[Floats | float, Floats | float]:
-    """Return the lower and the upper bound of each weight, or one number for all.
-
-    Constraints other than -1, 0 and 1, and on features without an order, are a ValueError.
-    """
+    """Return the lower and the upper bound of each weight, or one number for all."""
     lower: Floats | float = 0.0 if ranker.positive else -np.inf
     upper: Floats | float = np.inf
     if ranker.monotonic_cst is not None:

@@ -14,15 +14,12 @@ from pushrank.weak_rankers.base import WeakRankers
 def encode_categories(
     learner: WeakRankers, X: MatrixLike, last_fit: Any = None
 ) -> tuple[Any, OrdinalEncoder | None]:
-    """Return the rows with categorical columns as numbers, and the encoder that made them.
-
-    Only stumps take categories: their ``categorical_features`` become numbers of features. A warm start
-    passes the ranker as ``last_fit``, whose encoder is used again, so that each category keeps its number.
-    """
+    """Return the rows with categorical columns, which stumps alone take, as numbers, and their encoder."""
     if not isinstance(learner, Stumps):
         return X, None
     X = _to_pandas(X)
     numbers = _categorical_numbers(learner, X)
+    # After a warm start each category keeps its number.
     encoder = _fitted_encoder(X, numbers) if last_fit is None else last_fit._encoder
     learner.set_params(categorical_features=numbers or "from_dtype")
     return encode(X, encoder), encoder

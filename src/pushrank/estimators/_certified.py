@@ -18,16 +18,9 @@ from sklearn.utils.validation import check_is_fitted
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
-from pushrank._types import Label, Matrix, MatrixLike, PairsLike, PerRow
-from pushrank._validation import check_number
-from pushrank.estimators._base import (
-    RankerMixin,
-    finite_scores,
-    progress_bar,
-    set_classes,
-    set_features,
-    warn,
-)
+from pushrank._types import Label, Matrix, MatrixLike, Pairs, PerRow
+from pushrank._validation import check_choice, check_number, warn
+from pushrank.estimators._base import RankerMixin, finite_scores, progress_bar, set_classes, set_features
 from pushrank.estimators._target import (
     MIN_ALPHA,
     checked_data,
@@ -42,28 +35,28 @@ from pushrank.solvers.result import Certificate, CertifiedSolution
 
 MAX_C = 1.0 / MIN_ALPHA
 KERNELS = ("linear", "rbf", "poly", "precomputed")
-
 # These kernels are positive semi-definite for all parameters; others are checked.
 DEFINITE_KERNELS = ("rbf", "poly")
-
 # Kernel values are computed in blocks of this number, which take 32 MB.
 BLOCK_ENTRIES = 1 << 22
 MEGABYTE = 1 << 20
-
 # A variance below this part of the mean square is zero up to rounding.
 VARIANCE_ROUNDING = 1e-12
 
+RiskOfScores = Callable[[Floats], float]
+SolverAndRisk = tuple[Callable[..., CertifiedSolution], RiskOfScores]
+"""A function of C, a callback and the state before, which solves, and the risk that it minimises."""
+
 
 class CertifiedSpec(NamedTuple):
-    """What a certified ranker minimises, and how.
+    """What a certified ranker minimises, and how: ``solver`` is a function of a model and a sample.
 
-    ``solver`` returns, of a model and a sample, a function of C, a callback and the state before, which
-    solves, and a function of the scores of all rows, the risk. The risk is ``centred`` if a constant added to
-    all scores changes nothing. ``collapse_advice`` says what to do where zero coefficients are optimal; None
-    where they are as good an answer as others. With ``grades`` the risk is of pairs of any kind.
+    The risk is ``centred`` if a constant added to all scores changes nothing. ``collapse_advice`` says what
+    to do where zero coefficients are optimal; None where they are as good an answer as others. With
+    ``grades`` the risk is of pairs of any kind.
     """
 
-    solver: Callable[[Any, Any], tuple[Callable[..., CertifiedSolution], Callable[[Floats], float]]]
+    solver: Callable[[Any, Any], SolverAndRisk]
     collapse_advice: str | None = None
     centred: bool = True
     grades: bool = False
@@ -75,11 +68,7 @@ def limits(ranker: RankerMixin) -> dict[str, Any]:
 
 
 def _rounded(
-    solution: CertifiedSolution,
-    C: float,
-    model: LinearModel,
-    dtype: DTypeLike,
-    risk: Callable[[Floats], float],
+    solution: CertifiedSolution, C: float, model: LinearModel, dtype: DTypeLike, risk: RiskOfScores
 ) -> CertifiedSolution:
     """Return a solution with coefficients of the features, rounded to a dtype, and their objective."""
     # Coefficients beyond the dtype become infinite; finite_scores raises the error that says so.
@@ -106,15 +95,6 @@ def _warn_of_flaws(
         message = f"did not converge: {certificate.advice(ranker.n_iter_, easier)}"
     if message:
         warn(f"{type(ranker).__name__} {message}", ConvergenceWarning)
-
-
-def _training_scores(solution: CertifiedSolution, model: Model, data: Any) -> NDArray[np.floating]:
-    """Return the training rows' scores by coefficients of the data's dtype, or by a kernel."""
-    if isinstance(model, KernelModel):
-        return model.scores(solution.coef)
-    # Scores beyond the range of the dtype become an error that says so.
-    with np.errstate(over="ignore"):
-        return finite_scores(data, solution.coef.astype(data.dtype))
 
 
 def _set_coefficients(ranker: BaseEstimator, solution: CertifiedSolution, model: Model, data: Any) -> None:
@@ -189,13 +169,7 @@ class CertifiedMixin(RankerMixin):
         """Return what is minimised; raise where a parameter that other rankers lack is out of range."""
 
     def _fit_path(
-        self,
-        Cs: Iterable[float],
-        X: Any,
-        y: PerRow,
-        sample_weight: PerRow,
-        qid: PerRow,
-        pairs: PairsLike = None,
+        self, Cs: Iterable[float], X: Any, y: PerRow, sample_weight: PerRow, qid: PerRow, pairs: Pairs = None
     ) -> list[Self]:
         try:
             rankers = [clone(self).set_params(C=C) for C in Cs]
@@ -206,7 +180,7 @@ class CertifiedMixin(RankerMixin):
         return self._fit_each(rankers, X, y, sample_weight, qid, pairs)
 
     def _fit_each(
-        self, rankers: list[Self], X: Any, y: Any, sample_weight: PerRow, qid: PerRow, pairs: PairsLike = None
+        self, rankers: list[Self], X: Any, y: Any, sample_weight: PerRow, qid: PerRow, pairs: Pairs = None
     ) -> list[Self]:
         """Validate, solve for the C of each ranker, set its fitted attributes, and warn of flaws."""
         for ranker in rankers:
@@ -224,6 +198,7 @@ class CertifiedMixin(RankerMixin):
             model = kernel_model(self, X, target.weights, centred=spec.centred)
             solve, risk = spec.solver(model, sample)
             state: Any = None
+            scores: NDArray[np.floating]
             for ranker in rankers:
                 C = factor * float(ranker.C)
                 with progress_bar(ranker, ranker.max_iter) as callback:
@@ -231,8 +206,14 @@ class CertifiedMixin(RankerMixin):
                 state = solution.state
                 if isinstance(model, LinearModel) and (isinstance(model, RowSpace) or X.dtype != np.float64):
                     solution = _rounded(solution, C, model, X.dtype, risk)
+                if isinstance(model, KernelModel):
+                    scores = model.scores(solution.coef)
+                else:
+                    # Scores beyond the range of the dtype become an error that says so.
+                    with np.errstate(over="ignore"):
+                        scores = finite_scores(X, solution.coef.astype(X.dtype))
                 set_features(ranker, first)
-                set_classes(ranker, weighted, _training_scores(solution, model, X), grades=spec.grades)
+                set_classes(ranker, weighted, scores, grades=spec.grades)
                 _set_coefficients(ranker, solution, model, X)
                 certificate = solution.certificate
                 ranker.primal_objective_, ranker.dual_objective_ = certificate.primal, certificate.dual
@@ -284,8 +265,8 @@ class CertifiedMixin(RankerMixin):
         return tags
 
 
-def check_kernel(ranker: RankerMixin) -> None:
-    """Raise unless the kernel and its parameters are in their ranges."""
+def check_kernel(ranker: RankerMixin, solvers: Iterable[str]) -> None:
+    """Raise unless the parameters of a ranker with kernels are in their ranges, and go together."""
     if not callable(ranker.kernel) and ranker.kernel not in KERNELS:
         raise ValueError(f"kernel must be one of {list(KERNELS)} or callable, got {ranker.kernel!r}.")
     if isinstance(ranker.gamma, str):
@@ -296,6 +277,11 @@ def check_kernel(ranker: RankerMixin) -> None:
     check_number("degree", ranker.degree, 1, integer=True)
     check_number("coef0", ranker.coef0, 0.0)
     check_number("cache_size", ranker.cache_size, above=0.0)
+    check_choice("loss", ranker.loss, ("hinge", "squared_hinge"))
+    check_choice("solver", ranker.solver, sorted(solvers))
+    check_number("eta0", ranker.eta0, above=0.0)
+    if ranker.solver == BY_PAIRS and ranker.loss != "hinge":
+        raise ValueError(f"solver={BY_PAIRS!r} is for loss='hinge', not loss={ranker.loss!r}.")
 
 
 def is_linear(ranker: RankerMixin) -> bool:

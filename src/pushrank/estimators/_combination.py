@@ -173,31 +173,23 @@ class OutOfFold(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """Columns of models and what is known of their rows, to find weights by."""
+    """Columns of models for some rows, by whose numbers a measure and weights know them."""
 
     values: Floats
+    rows: NDArray[np.intp]
     measure: PrecisionAtBudget
     weights: Floats | None
 
-    def part(self, rows: NDArray[np.intp]) -> ColumnsPart:
-        """Return the columns of some rows."""
-        return ColumnsPart(self, rows, self.values[rows])
-
-
-class ColumnsPart(NamedTuple):
-    """Columns of some rows, by whose numbers a measure knows them."""
-
-    whole: Columns
-    rows: NDArray[np.intp]
-    values: Floats
+    def part(self, rows: NDArray[np.intp]) -> Columns:
+        """Return the columns of some rows, of those of all."""
+        return self._replace(values=self.values[rows], rows=rows)
 
     def measures(self, scores: Floats) -> tuple[float, float]:
         """Return the precision at the budget and the average precision of scores of the rows."""
-        measure = self.whole.measure
-        return measure.of_ranking(measure.ranking(self.rows, scores))
+        return self.measure.of_ranking(self.measure.ranking(self.rows, scores))
 
 
-def best_member(part: ColumnsPart) -> Floats:
+def best_member(part: Columns) -> Floats:
     """Return all weight on the model with the best precision at the budget."""
     best = max(range(part.values.shape[1]), key=lambda number: part.measures(part.values[:, number]))
     weights: Floats = np.zeros(part.values.shape[1])
@@ -205,17 +197,14 @@ def best_member(part: ColumnsPart) -> Floats:
     return weights
 
 
-def mean_of_members(part: ColumnsPart) -> Floats:
+def mean_of_members(part: Columns) -> Floats:
     """Return equal weights."""
     return np.full(part.values.shape[1], 1.0 / part.values.shape[1])
 
 
-def greedy(part: ColumnsPart) -> Floats:
-    """Return how often each model is chosen, if one is added in each round to reach the best precision.
-
-    Caruana, Niculescu-Mizil, Crew and Ksikes, *Ensemble selection from libraries of models*, ICML 2004.
-    """
-    values, measure = part.values, part.whole.measure
+def greedy(part: Columns) -> Floats:
+    """Return how often each model is chosen, if one is added in each round to reach the best precision."""
+    values, measure = part.values, part.measure
     ranking = measure.ranking(part.rows, values[:, 0])
     counts, total, best = np.zeros(values.shape[1]), np.zeros(len(values)), (-np.inf, -np.inf)
     best_counts = counts
@@ -246,9 +235,20 @@ class Final(NamedTuple):
         """The name of the way, with its p where it has one."""
         return self.family + (f", p = {self.params['p']:g}" if "p" in self.params else "")
 
-    def weights(self, part: ColumnsPart) -> Floats:
+    def weights(self, part: Columns) -> Floats:
         """Return the weight of each model; those much smaller than the largest are zero."""
-        weights = self._all_weights(part)
+        if callable(self.weigh):
+            weights = np.asarray(self.weigh(part))
+        else:
+            ranker, row_weights = clone(self.weigh), None if part.weights is None else part.weights[part.rows]
+            with warnings.catch_warnings():
+                # Columns of noise have no weights, which is said where it is the end.
+                warnings.filterwarnings("ignore", ".*all coefficients are 0")
+                labels = part.measure.is_positive[part.rows]
+                ranker.fit(part.values, labels, **fit_params(ranker, row_weights))
+            if not hasattr(ranker, "coef_"):
+                raise TypeError(f"final_estimator must have linear scores, and {ranker!r} has no coef_.")
+            weights = np.array(ranker.coef_, dtype=np.float64)
         sizes = np.abs(weights)
         order = np.argsort(sizes, kind="stable")
         # Many copies of a model have small weights, and are not small together.
@@ -256,20 +256,6 @@ class Final(NamedTuple):
         small &= sizes[order] < MIN_SHARE * sizes.max()
         weights[order[small]] = 0.0
         return weights
-
-    def _all_weights(self, part: ColumnsPart) -> Floats:
-        if callable(self.weigh):
-            return np.asarray(self.weigh(part))
-        whole = part.whole
-        weights = None if whole.weights is None else whole.weights[part.rows]
-        ranker = clone(self.weigh)
-        with warnings.catch_warnings():
-            # Columns of noise have no weights, which is said where it is the end.
-            warnings.filterwarnings("ignore", ".*all coefficients are 0")
-            ranker.fit(part.values, whole.measure.is_positive[part.rows], **fit_params(ranker, weights))
-        if not hasattr(ranker, "coef_"):
-            raise TypeError(f"final_estimator must have linear scores, and {ranker!r} has no coef_.")
-        return np.array(ranker.coef_, dtype=np.float64)
 
 
 BEST = "best"
@@ -305,7 +291,7 @@ def combine(ranker: RankerMixin, out_of_fold: OutOfFold, target: Target, final: 
     """Return the combination of models by a final, or by the one that the folds choose for the budget."""
     measure = PrecisionAtBudget(ranker, target, out_of_fold.times)
     values, scales = out_of_fold.scaled(measure, out_of_fold.scores.T)
-    columns = Columns(values, measure, target.weights)
+    columns = Columns(values, np.arange(len(values)), measure, target.weights)
     with one_blas_thread():
         if final is None:
             final = _chosen(ranker, columns, target, out_of_fold.folds)
@@ -319,14 +305,15 @@ def combine_apart(ranker: RankerMixin, out_of_fold: OutOfFold, target: Target) -
     measure, parts = PrecisionAtBudget(ranker, target, out_of_fold.times), out_of_fold.parts
     combinations = []
     with one_blas_thread():
-        columns = Columns(out_of_fold.scaled(measure)[0], measure, target.weights)
+        values, _ = out_of_fold.scaled(measure)
+        columns = Columns(values, np.arange(len(values)), measure, target.weights)
         final = _chosen(ranker, columns, target, out_of_fold.folds)
         for number in range(len(parts)):
             others = parts[:number] + ([] if out_of_fold.by_time else parts[number + 1 :])
             seen = out_of_fold._replace(parts=others or [parts[number]])
             values, scales = seen.scaled(measure)
             way = final if others else Final("mean", {}, mean_of_members)
-            weights = way.weights(Columns(values, measure, target.weights).part(seen.rows))
+            weights = way.weights(columns._replace(values=values).part(seen.rows))
             combinations.append(Combination(scales, weights, final.name))
     return combinations
 

@@ -1,14 +1,14 @@
 """The door of linear fits: what X stands for is decided here, once."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from pushrank._numeric import Floats
-from pushrank._types import Matrix, MatrixLike, PairsLike, PerRow
+from pushrank._types import Matrix, MatrixLike, PerRow
 from pushrank._validation import warn_of_texts
 from pushrank.datasets import DiskRows
 from pushrank.estimators._target import (
@@ -21,6 +21,9 @@ from pushrank.estimators._target import (
 from pushrank.models import linear_model
 from pushrank.pairs import Sample
 from pushrank.rows import MemoryRows, OuterRows, RowSource, StoredRows
+
+RowsLike: TypeAlias = MatrixLike | DiskRows | OuterRows
+"""Features as users pass them, or rows that need not fit in memory."""
 
 
 class TrainingRows(NamedTuple):
@@ -42,26 +45,17 @@ class TrainingRows(NamedTuple):
 
 
 def ranking_rows(
-    ranker: BaseEstimator,
-    X: MatrixLike | DiskRows | OuterRows,
-    y: PerRow,
-    sample_weight: PerRow,
-    *,
-    qid: PerRow,
-    pairs: PairsLike,
-    compare: Callable[[Sample], Sample] | None = None,
-    reduced: bool = True,
+    ranker: BaseEstimator, X: RowsLike, compare: Callable[[Sample], Sample], *, reduced: bool, **data: Any
 ) -> TrainingRows:
     """Return checked rows, and what to rank: two classes, grades, query groups or explicit pairs."""
     if isinstance(X, DiskRows | OuterRows):
-        return _outer_rows(ranker, X, y=y, sample_weight=sample_weight, qid=qid, pairs=pairs)
-    X, target = validate_ranking(ranker, X, y, sample_weight, qid=qid, pairs=pairs)
-    sample = target.sample if compare is None else compare(target.sample)
-    return _memory_rows(X, target, sample, reduced=reduced)
+        return _outer_rows(ranker, X, **data)
+    X, target = validate_ranking(ranker, X, **data)
+    return _memory_rows(X, target, compare(target.sample), reduced=reduced)
 
 
 def two_class_rows(
-    ranker: BaseEstimator, X: Any, y: Any, sample_weight: PerRow, *, qid: PerRow = None, reduced: bool = True
+    ranker: BaseEstimator, X: Any, y: Any, sample_weight: PerRow, qid: PerRow, *, reduced: bool
 ) -> TrainingRows:
     """Return checked rows of two classes, in one list or compared within query groups."""
     if isinstance(X, DiskRows | OuterRows):

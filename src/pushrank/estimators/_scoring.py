@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from functools import partial
 from inspect import isfunction, signature
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,9 +26,11 @@ from pushrank.pairs import CrucialSample, Sample
 from pushrank.solvers.boosting.objective import ScoreObjective
 
 Part = TypeVar("Part")
+Scoring: TypeAlias = str | Callable[..., float] | None
+"""A scorer or its name; None stands for the objective."""
 
 
-def check_one_scorer(scoring: str | Callable[..., float] | None) -> None:
+def check_one_scorer(scoring: Scoring) -> None:
     """Raise unless ``scoring`` is a name, a callable of an estimator, rows and labels, or None."""
     if scoring is None or isinstance(scoring, str):
         return
@@ -84,14 +86,11 @@ class HeldOutScorer:
     """
 
     def __init__(
-        self,
-        scoring: str | Callable[..., float] | None,
-        classes: GenericArray,
-        labels: GenericArray,
-        weights: Floats | None,
-        queries: NDArray[np.intp] | None = None,
+        self, scoring: Scoring, classes: GenericArray, labels: Any, weights: Any, queries: Any = None
     ) -> None:
-        self._scoring, self._scorer = scoring, _scorer_of(scoring)
+        check_one_scorer(scoring)
+        named = scorers.SCORERS.get(scoring) if isinstance(scoring, str) else None
+        self._scoring, self._scorer = scoring, named or check_scoring(FrozenRanker(), scoring=scoring)
         # With labels of two texts a measure would ask which is positive, which the ranker has decided.
         if _measure_of(self._scorer) in TWO_CLASS_METRICS:
             labels, classes = labels > classes[0], np.array([False, True])
@@ -119,16 +118,6 @@ class HeldOutScorer:
                 "larger parts: fewer folds, a larger validation_fraction."
             )
         return score
-
-
-def _scorer_of(scoring: str | Callable[..., float] | None) -> Callable[..., float]:
-    """Return the scorer that a user means."""
-    check_one_scorer(scoring)
-    if isinstance(scoring, str) and scoring in scorers.SCORERS:
-        named: Callable[..., float] = scorers.SCORERS[scoring]
-        return named
-    scorer: Callable[..., float] = check_scoring(FrozenRanker(), scoring=scoring)
-    return scorer
 
 
 def _measure_of(scorer: Callable[..., float]) -> Callable[..., float]:
@@ -173,10 +162,7 @@ class FrozenRanker(RankerMixin, BaseEstimator):
 def parts(
     target: Target, share: float, random_state: np.random.RandomState, part: Callable[[NDArray[Any]], Part]
 ) -> tuple[Part, Part]:
-    """Return the part to train on and the part to validate on: the latest rows, or rows drawn at random.
-
-    Of classes or grades the same share is drawn, of query groups whole groups, of explicit pairs the pairs.
-    """
+    """Return the part to train on and the part to validate on: the latest rows, or rows drawn at random."""
     sample: Any = target.sample
     try:
         if isinstance(sample, CrucialSample):
@@ -201,12 +187,7 @@ def parts(
 
 
 def validator(
-    problem: ScoreObjective,
-    valid: Sample,
-    scoring: str | Callable[..., float] | None,
-    X: Matrix,
-    y: PerRow,
-    target: Target,
+    problem: ScoreObjective, valid: Sample, scoring: Scoring, X: Matrix, y: PerRow, target: Target
 ) -> Callable[[Floats], float]:
     """Return a function of all rows' scores that scores the validation part, the higher the better."""
     if scoring is None:

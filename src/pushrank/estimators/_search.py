@@ -10,7 +10,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
-from math import prod
 from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
@@ -18,21 +17,22 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 from sklearn import get_config
 from sklearn.model_selection import check_cv
-from sklearn.utils import check_random_state
+from sklearn.utils import check_consistent_length, check_random_state, column_or_1d, indexable
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import validate_data
 
 from pushrank._docstrings import shared_docs
 from pushrank._html import html_table, interval_pictures
 from pushrank._numeric import Floats
 from pushrank._time import check_times, splitter_of, warn_of_random_folds
-from pushrank._types import PerRow
-from pushrank._validation import check_number
+from pushrank._types import MatrixLike, PerRow
+from pushrank._validation import check_choice, check_number
 from pushrank.budgets import Budget, Periods
-from pushrank.estimators._base import progress_bar
+from pushrank.estimators._base import RankerMixin, progress_bar
 from pushrank.estimators._scoring import HeldOutScorer
-from pushrank.estimators._target import Target
-from pushrank.held_out import check_parts
+from pushrank.estimators._target import Target, two_class_target
+from pushrank.held_out import check_parts, model_scores
 from pushrank.metrics import average_precision, precision_at_k
 from pushrank.metrics._ranking import Ranking
 
@@ -46,7 +46,7 @@ DEFAULT_FRACTION = 0.25
 
 
 @shared_docs
-class SearchMixin:
+class SearchMixin(RankerMixin):
     """What searches share beside their scores: ``fit``, metadata routing, and a table in notebooks."""
 
     # The groups are for the splitter, and times are taken wherever they are passed: there is nothing for
@@ -106,18 +106,29 @@ class SearchMixin:
         self._choose(X, y, sample_weight, groups, time)
         return self
 
+    def decision_function(self, X: MatrixLike) -> NDArray[np.floating]:
+        """Return a score for each row, the higher the better, positive where ``predict`` says positive.
+
+        %(array_of_rows)s
+            The scores of ``best_estimator_`` less ``threshold_``, or ``X @ coef_ + intercept_``.
+        """
+        if not hasattr(self, "best_estimator_"):
+            return super().decision_function(X)
+        scores: NDArray[np.floating] = model_scores(self.best_estimator_, X) - self.threshold_
+        return scores
+
     def get_metadata_routing(self) -> Any:
         """Return scikit-learn's routing: weights stay here, groups go to the splitter ``cv``."""
         to_split = MethodMapping().add(caller="fit", callee="split")
         router = MetadataRouter(owner=self).add_self_request(self)
-        return router.add(splitter=check_cv(self.cv), method_mapping=to_split)  # type: ignore[attr-defined]
+        return router.add(splitter=check_cv(self.cv), method_mapping=to_split)
 
     def _html_repr(self) -> str:
         """Return scikit-learn's diagram and, after a fit for a budget, the candidates of the choice."""
-        diagram: str = super()._html_repr()  # type: ignore[misc]
+        diagram: str = super()._html_repr()
         if not hasattr(self, "candidates_"):
             return diagram
-        return diagram + candidates_table(self.candidates_, self.best_params_)  # type: ignore[attr-defined]
+        return diagram + candidates_table(self.candidates_, self.best_params_)
 
 
 class Fold(NamedTuple):
@@ -174,18 +185,20 @@ class Search:
     @classmethod
     def of_rows(cls, ranker: Any, X: Any, target: Target, groups: PerRow, time: PerRow) -> Search:
         """Return the search on the folds of the ranker's ``cv``."""
-        if ranker.selection not in SELECTIONS:
-            raise ValueError(f"selection must be one of {list(SELECTIONS)}, got {ranker.selection!r}.")
+        check_choice("selection", ranker.selection, SELECTIONS)
         times = None if time is None else check_times(time, target.sample.n_rows)
         if time is None and groups is None and isinstance(ranker.cv, int | None):
             warn_of_random_folds(X)
         cv, by_time = splitter_of(ranker.cv, times)
         codes, all_rows = np.asarray(target.codes).astype(np.intp), np.arange(target.sample.n_rows)
-        params = split_params(ranker, groups=groups) | by_time
+        params = {} if groups is None else {"groups": groups}
+        # Under metadata routing the splitter has to ask for groups.
+        if params and get_config()["enable_metadata_routing"]:
+            params = dict(process_routing(ranker, "fit", **params).splitter.split)
         splits = [
             # Masks and negative numbers become numbers.
             (all_rows[np.asarray(train)], all_rows[np.asarray(test)])
-            for train, test in check_cv(cv, codes, classifier=True).split(X, codes, **params)
+            for train, test in check_cv(cv, codes, classifier=True).split(X, codes, **params, **by_time)
         ]
         if not splits:
             raise ValueError(
@@ -193,6 +206,18 @@ class Search:
             )
         check_parts(splits, codes > 0, target.weights)
         return cls(ranker, target, [Fold(number, *split) for number, split in enumerate(splits)], times)
+
+    @classmethod
+    def of_unchecked_rows(
+        cls, ranker: Any, X: Any, y: ArrayLike, sample_weight: PerRow, groups: PerRow, time: PerRow
+    ) -> tuple[Any, NDArray[Any], Search]:
+        """Return rows that the estimators will check, their labels, and the search on their folds."""
+        # Here only the names and the number of the columns are recorded.
+        validate_data(ranker, X, skip_check_array=True)
+        (X,), labels = indexable(X), column_or_1d(y, warn=True)
+        check_consistent_length(X, labels)
+        target = two_class_target(ranker, labels, sample_weight)
+        return X, labels, cls.of_rows(ranker, X, target, groups, time)
 
     def run(
         self,
@@ -249,16 +274,13 @@ def choose_for_budget(
     *,
     overall_decides: bool = False,
 ) -> int:
-    """Choose among the best members of all families, and set the attributes of a search for a budget.
-
-    Members of a family count as equals whose means differ by no more than ``hit``. With ``overall_decides``
-    the average precision chooses among families between which the precision cannot.
-    """
+    """Choose among the best members of all families, and set the attributes of a search for a budget."""
     means_overall = np.nanmean(results.overall, axis=1)
     members = best_of_families(results.values, means_overall, families, hit)
     names, values, overall = [families[m] for m in members], results.values[members], means_overall[members]
     ranks = [complexity[name] for name in names]
     if overall_decides:
+        # The average precision chooses among families between which the precision cannot.
         level = within_one_error(values, overall, ranker.selection)
         by_fold = results.overall[members][level]
         chosen = level[
@@ -268,14 +290,10 @@ def choose_for_budget(
         chosen = choose(values, overall, ranks, ranker.selection)
     results.set_fitted(ranker, members[chosen])
     ranker.cv_results_["mean_average_precision"] = means_overall
-    columns = {
-        "candidate": names,
-        "params": [results.params[member] for member in members],
-        "precision": np.nanmean(values, axis=1).tolist(),
-        "standard_error": standard_errors(values).tolist(),
-        "average_precision": overall.tolist(),
-    }
     gaps, errors = below_best(values, overall)
+    columns = {"candidate": names, "params": [results.params[member] for member in members]}
+    columns |= {"precision": np.nanmean(values, axis=1).tolist()}
+    columns |= {"standard_error": standard_errors(values).tolist(), "average_precision": overall.tolist()}
     columns |= {"below_best": gaps.tolist(), "below_best_standard_error": errors.tolist()}
     ranker.candidates_ = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     if results.held_out is not None:
@@ -284,12 +302,7 @@ def choose_for_budget(
 
 
 def choose(values: Floats, overall: Floats, complexity: Sequence[float], selection: str) -> int:
-    """Return the number of the best member, or of the simplest within one standard error of the best.
-
-    The standard error is that of the difference to the best, fold by fold. Among equally simple members the
-    best is chosen, by the mean of ``values`` and then by ``overall``. Breiman, Friedman, Olshen and Stone,
-    *Classification and regression trees* (1984), section 3.4.3.
-    """
+    """Return the number of the best member, or of the simplest within one standard error of the best."""
     means, eligible = values.mean(axis=1), within_one_error(values, overall, selection)
     return min(eligible, key=lambda member: (complexity[member], -means[member], -overall[member]))
 
@@ -303,10 +316,7 @@ def within_one_error(values: Floats, overall: Floats, selection: str) -> list[in
 
 
 def below_best(values: Floats, overall: Floats) -> tuple[Floats, Floats]:
-    """Return by how much the best member exceeds each, and the standard errors of these differences.
-
-    They are of the folds on which a member was measured, all of them for the best.
-    """
+    """Return by how much the best member exceeds each, on its folds, and the standard errors of that."""
     means = values.mean(axis=1)
     complete = np.flatnonzero(~np.isnan(means))
     best = max(complete, key=lambda member: (means[member], overall[member]))
@@ -321,14 +331,12 @@ def standard_errors(values: Floats) -> Floats:
 
 
 def best_of_families(values: Floats, overall: Floats, families: Sequence[str], hit: float) -> list[int]:
-    """Return each family's best member: among those within a hit of the best, the best overall.
-
-    One that was measured on all folds comes before others.
-    """
+    """Return each family's best member: among those within a hit of the best, the best overall."""
     means, best = np.nanmean(values, axis=1), []
     is_complete = np.asarray(~np.isnan(values).any(axis=1))
     for name in dict.fromkeys(families):
         members = np.flatnonzero(np.array(families) == name)
+        # A member that was measured on all folds comes before others.
         members = members[is_complete[members] == is_complete[members].max()]
         # Rounding may part means that differ by exactly one hit.
         equals = members[means[members] >= means[members].max() - hit * (1.0 + 1e-9)]
@@ -336,27 +344,19 @@ def best_of_families(values: Floats, overall: Floats, families: Sequence[str], h
     return best
 
 
-class ScorerOfFolds:
-    """A scorer as the measure of a search."""
+def scorer_of_folds(scoring: Any, X: Any, target: Target, folds: Sequence[Fold]) -> Measure:
+    """Return a scorer as the measure of a search."""
+    classes, codes = np.asarray(target.classes), np.asarray(target.codes).astype(np.intp)
+    weights = [None if target.weights is None else target.weights[fold.test] for fold in folds]
+    labels = [classes[codes[fold.test]] for fold in folds]
+    # A scorer has the current scores as its state, so that folds in threads need a scorer each.
+    scorers = [HeldOutScorer(scoring, classes, *parts) for parts in zip(labels, weights, strict=True)]
 
-    def __init__(self, scoring: Any, X: Any, target: Target, folds: Sequence[Fold]) -> None:
-        codes, classes = np.asarray(target.codes), np.asarray(target.classes)
-        # A scorer has the current scores as its state, so that folds in threads need a scorer each.
-        self._scorers = [
-            HeldOutScorer(
-                scoring,
-                classes,
-                classes[codes[fold.test].astype(np.intp)],
-                None if target.weights is None else target.weights[fold.test],
-            )
-            for fold in folds
-        ]
-        self._X = X
-
-    def __call__(self, fold: Fold, member: Member) -> tuple[float, float]:
-        """Return the score of a member."""
+    def measure(fold: Fold, member: Member) -> tuple[float, float]:
         scores, threshold = member.scores.astype(np.float64), np.array([member.threshold])
-        return self._scorers[fold.number].score(self._X[fold.test], scores, threshold), 0.0
+        return scorers[fold.number].score(X[fold.test], scores, threshold), 0.0
+
+    return measure
 
 
 class PrecisionAtBudget:
@@ -403,14 +403,12 @@ class PrecisionAtBudget:
         return self.precision(ranking), float(average_precision(ranking.is_positive, ranking))
 
     def hopeless(self, values: Floats, folds: Sequence[Fold]) -> NDArray[np.bool_]:
-        """Return which members are below the best by more than chance explains, by their precision on folds.
-
-        Members act on much the same rows, so that errors as of independent samples are too large.
-        """
+        """Return which members are below the best by more than chance explains."""
         weights = self.weights[np.concatenate([fold.test for fold in folds])]
         n = float(weights.sum() / (weights**2).sum()) / self.one_hit(folds)
         shares = (n * values.mean(axis=1) + 1.0) / (n + 2.0)
         variances, best = shares * (1.0 - shares) / (n + 2.0), np.argmax(shares)
+        # Members act on much the same rows, so that these errors, as of independent samples, are too large.
         errors = np.sqrt(variances + variances[best])
         return np.asarray(shares[best] - shares > BEYOND_CHANCE * errors)
 
@@ -437,14 +435,6 @@ def budget_depth(ranker: Any, total_weight: float, periods: Periods | None = Non
     return budgets or {"fraction_of_positives": DEFAULT_FRACTION}
 
 
-def split_params(ranker: Any, **metadata: Any) -> dict[str, Any]:
-    """Return the metadata for the splitter, which under metadata routing has to take them."""
-    metadata = {name: values for name, values in metadata.items() if values is not None}
-    if not metadata or not get_config()["enable_metadata_routing"]:
-        return metadata
-    return dict(process_routing(ranker, "fit", **metadata).splitter.split)
-
-
 def results_table(params: Sequence[dict[str, Any]], values: Floats) -> dict[str, Any]:
     """Return ``cv_results_`` with the keys of scikit-learn's searches, masked where a row has no value."""
     table: dict[str, Any] = {"params": list(params)}
@@ -465,11 +455,6 @@ def results_table(params: Sequence[dict[str, Any]], values: Floats) -> dict[str,
 def draw_seed(random_state: Any) -> int:
     """Return a seed for all members: the same draws make their differences those of their parameters."""
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-
-
-def grid_size(grid: Mapping[str, Sequence[Any]]) -> int:
-    """Return the number of members of a grid."""
-    return prod(map(len, grid.values()))
 
 
 def check_numbers(name: str, values: Any, **limits: Any) -> None:

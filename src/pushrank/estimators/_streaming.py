@@ -135,22 +135,20 @@ def training_rows(X: Matrix, target: Target) -> LabelledRows:
     return rows
 
 
-def queries(rows: LabelledRows) -> Iterator[NDArray[np.intp]]:
-    """Yield the row numbers of each query that has both classes; without queries those of all rows."""
+def queries(rows: LabelledRows) -> Iterator[tuple[NDArray[np.intp], LabelledRows]]:
+    """Yield the row numbers of each query that has both classes, and its labels; else those of all rows."""
     groups = np.zeros(rows.n_rows, dtype=np.intp) if rows.groups is None else rows.groups
     ends = np.cumsum(np.bincount(groups))
     for query in np.split(np.argsort(groups, kind="stable"), ends[:-1]):
-        counted = rows.positive[query][rows.sample_weight[query] > 0.0]
+        part = LabelledRows(None, rows.positive[query], rows.sample_weight[query])
+        counted = part.positive[part.sample_weight > 0.0]
         if counted.any() and not counted.all():
-            yield query
+            yield query, part
 
 
 def least_margins(scores: Floats, rows: LabelledRows, k: float) -> Margins:
     """Return the margins of scores, the least of any query."""
-    by_query = []
-    for query in queries(rows):
-        part = LabelledRows(None, rows.positive[query], rows.sample_weight[query])
-        by_query.append(margins(scores[query], part, k_of_rows(k, part)))
+    by_query = [margins(scores[query], part, k_of_rows(k, part)) for query, part in queries(rows)]
     return Margins(*np.min(by_query, axis=0).tolist())
 
 
@@ -224,8 +222,7 @@ def _validation_precision(ranker: RankerMixin, rows: LabelledRows, coef: Floats)
     """Return precision at k on validation rows, for queries the mean."""
     scores = linear_scores(rows.X, coef)
     mistake_rates = []
-    for query in queries(rows):
-        part = LabelledRows(None, rows.positive[query], rows.sample_weight[query])
+    for query, part in queries(rows):
         k = k_of_rows(ranker.k, part)
         # A number of rows is meant for a batch: without queries it is taken for each batch that fits.
         if rows.groups is None and is_count(ranker.k):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from numbers import Real
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +18,7 @@ from sklearn.utils.validation import validate_data
 
 from pushrank._array import Floats, detached, is_numpy, namespace, to_host
 from pushrank._time import check_times
-from pushrank._types import GenericArray, Label, Matrix, MatrixLike, PairsLike, PerRow
+from pushrank._types import GenericArray, Label, Matrix, MatrixLike, Pairs, PerRow
 from pushrank._validation import (
     check_labels,
     check_number,
@@ -88,15 +88,10 @@ def validate_ranking(
     sample_weight: PerRow = None,
     *,
     qid: PerRow = None,
-    pairs: PairsLike = None,
+    pairs: Pairs = None,
     allow_missing: bool = False,
 ) -> tuple[Matrix, Target]:
-    """Return checked features, and what to rank: two classes, grades, query groups or explicit pairs.
-
-    ``X`` is passed on without a copy where it is float32 or float64, dense, CSR or CSC, and may hold NaN if
-    ``allow_missing``. Here alone it is decided whether it is NumPy's or an array of another library, whose
-    target is then an ``ArraySample``. The names of the features are set on the ranker.
-    """
+    """Return checked features, and what to rank: two classes, grades, query groups or explicit pairs."""
     if pairs is not None:
         check_pairs_alone(y=y, qid=qid)
         X = _validated(ranker, X, allow_missing=allow_missing)
@@ -106,6 +101,7 @@ def validate_ranking(
         return X, Target(sample_of_pairs(pairs, X.shape[0], weights), weights)
     check_ordered_categorical(y)
     X, labels = _validated(ranker, detached(X), y, allow_missing=allow_missing)
+    # Here alone, and for two classes, it is decided whether X is NumPy's or an array of another library.
     if not is_numpy(X):
         if qid is not None:
             raise ValueError("query groups are taken with NumPy arrays only; convert X and y.")
@@ -168,26 +164,12 @@ def _validated(ranker: BaseEstimator, X: MatrixLike, *y: PerRow, allow_missing: 
     """Return X, and y where there is one, as scikit-learn checks them."""
     # A warm start needs the features of the last fit, which are then compared and not set.
     continues = getattr(ranker, "warm_start", False) and hasattr(ranker, "threshold_")
-    return checked_data(
-        ranker,
-        X,
-        *y,
-        accept_sparse=FORMATS,
-        dtype=float_types(X),
-        reset=not continues,
-        ensure_all_finite="allow-nan" if allow_missing else True,
-    )
+    finite = "allow-nan" if allow_missing else True
+    options = {"accept_sparse": FORMATS, "dtype": float_types(X), "reset": not continues}
+    return checked_data(ranker, X, *y, ensure_all_finite=finite, **options)
 
 
-@overload
-def checked_data(ranker: BaseEstimator, X: MatrixLike, **options: object) -> Matrix: ...
-
-
-@overload
-def checked_data(ranker: BaseEstimator, X: MatrixLike, *y: ArrayLike, **options: object) -> Any: ...
-
-
-def checked_data(ranker: BaseEstimator, X: MatrixLike, *y: ArrayLike, **options: object) -> Any:
+def checked_data(ranker: BaseEstimator, X: MatrixLike, *y: PerRow, **options: object) -> Any:
     """Return what scikit-learn's ``validate_data`` does; where that fails, say what X is and what to do."""
     X = checked_entries(X)
     try:
@@ -270,19 +252,8 @@ def check_alpha(name: str, value: Any) -> None:
         )
 
 
-def check_solver(name: object, choices: Iterable[str]) -> None:
-    """Raise unless the solver is one of the choices."""
-    choices = sorted(choices)
-    if name not in choices:
-        raise ValueError(f"solver must be one of {choices}, got {name!r}.")
-
-
 def class_weighted(class_weight: str | Mapping[Label, float] | None, target: Target) -> tuple[Target, float]:
-    """Return the target with class weights in the rows' weights, and the factor of all pairs' weight.
-
-    A dict holds a positive weight for each class, one where it leaves a class out; ``"balanced"`` is n / (2
-    n_c) for two classes of n_c rows, in general n / (n_classes n_c), a row counting as its sample weight.
-    """
+    """Return the target with class weights in the rows' weights, and the factor of all pairs' weight."""
     if class_weight is None:
         return target, 1.0
     if target.classes is None or target.codes is None:

@@ -1,11 +1,4 @@
-"""Boosting: RankBoost, the P-Norm Push of weak rankers, Smooth Margin Ranking and AdaBoost as rankers.
-
-Cynthia Rudin, *The P-Norm Push: A Simple Convex Ranking Algorithm that Concentrates at the Top of the List*,
-Journal of Machine Learning Research 10 (2009), 2233-2271; Cynthia Rudin, Corinna Cortes, Mehryar Mohri,
-Robert Schapire, *Margin-based ranking meets boosting in the middle*, COLT 2005; Yoav Freund, Raj Iyer, Robert
-Schapire, Yoram Singer, *An efficient boosting algorithm for combining preferences*, Journal of Machine
-Learning Research 4 (2003), 933-969.
-"""
+"""Boosting: RankBoost, the P-Norm Push of weak rankers, Smooth Margin Ranking and AdaBoost as rankers."""
 
 from __future__ import annotations
 
@@ -20,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from pushrank import prices
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
+from pushrank._validation import check_choice
 from pushrank.estimators._base import RankerMixin, warn
 from pushrank.estimators._boosting import BoostedRankerMixin, BoostingRun, BoostingSpec
 from pushrank.estimators._target import check_alpha
@@ -30,20 +24,17 @@ from pushrank.prices import Power, Price
 from pushrank.solvers.boosting.loop import Choice
 from pushrank.solvers.boosting.steps import exact_smooth_margin_step, smooth_margin, smooth_margin_step
 
-VARIANTS = ("coordinate", "freund")
 THRESHOLDS: dict[str, Callable[[Any, Floats], float] | None] = {
     "break-even": None,
     "adaboost": adaboost_threshold,
 }
-ANSWERS = ("raise", "warn")
 CHOICES: dict[str, Choice] = {"absolute": "steepest", "signed": "signed"}
 ASCENTS = {"approximate": smooth_margin_step, "exact": exact_smooth_margin_step}
 
 
 def checked_choice(ranker: RankerMixin) -> Choice:
     """Return the rule of a round by which a ranker chooses its weak ranker."""
-    if ranker.choice not in CHOICES:
-        raise ValueError(f"choice must be one of {list(CHOICES)}, got {ranker.choice!r}.")
+    check_choice("choice", ranker.choice, CHOICES)
     return CHOICES[ranker.choice]
 
 
@@ -60,6 +51,16 @@ class RankBoost(BoostedRankerMixin, BaseEstimator):
         f = \sum_j \lambda_j h_j ,
 
     over the pairs in which row i should stand above row k.
+
+    A round costs one pass over the (binned) data and a few over the scores. Classes, grades and query groups
+    cost time linear in the rows, explicit pairs in the pairs; with ``variant="freund"`` samples other than
+    two classes cost that time for every weak ranker. Rows with equal scores have the loss of margin zero. If
+    no pair is against a ranker its best step is infinite; then the step is that of a sample with one more
+    pair of each kind (:doc:`/boosting`).
+
+    Rudin, Cortes, Mohri and Schapire, *Margin-based ranking meets boosting in the middle*, COLT 2005, section
+    4.1; Freund, Iyer, Schapire and Singer, *An efficient boosting algorithm for combining preferences*, JMLR
+    4 (2003), figure 1 and section 3.2.
 
     Parameters
     ----------
@@ -82,16 +83,6 @@ class RankBoost(BoostedRankerMixin, BaseEstimator):
     %(objective_path_log_ feature_importances_ validation_path_ best_round_ n_iter_ converged_edge_)s
     %(classes_grades_ threshold_ thresholds_ features_)s
 
-    Notes
-    -----
-    A round costs one pass over the (binned) data and a few over the scores. Classes, grades and query groups
-    cost time linear in the rows, explicit pairs in the pairs; with ``variant="freund"`` samples other than
-    two classes cost that time for every weak ranker. Rows with equal scores have the loss of margin zero. If
-    no pair is against a ranker its best step is infinite; then the step is that of a sample with one more
-    pair of each kind (:doc:`/boosting`).
-
-    Rudin et al., COLT 2005, section 4.1; Freund et al., JMLR 4 (2003), figure 1 and section 3.2.
-
     Examples
     --------
     %(breast_cancer)s
@@ -106,24 +97,20 @@ class RankBoost(BoostedRankerMixin, BaseEstimator):
     threshold: Literal["break-even", "adaboost"] = "break-even"
 
     def _boosting_spec(self) -> BoostingSpec:
-        for name, known in (("variant", VARIANTS), ("threshold", THRESHOLDS)):
-            if getattr(self, name) not in known:
-                raise ValueError(f"{name} must be one of {list(known)}, got {getattr(self, name)!r}.")
+        check_choice("variant", self.variant, ("coordinate", "freund"))
+        check_choice("threshold", self.threshold, THRESHOLDS)
         choice = checked_choice(self)
         if self.variant == "freund":
             if choice == "signed":
                 raise ValueError("choice='signed' is for variant='coordinate'; change one of them.")
             choice = "lowest"
-        return BoostingSpec(
-            choice=choice,
-            threshold=THRESHOLDS[self.threshold],
-            two_classes_only=(
-                "threshold='adaboost' is for two classes in one list; for grades, query groups and explicit "
-                "pairs use threshold='break-even'."
-            )
-            if self.threshold == "adaboost"
-            else "",
+        only = (
+            "threshold='adaboost' is for two classes in one list; for grades, query groups and explicit "
+            "pairs use threshold='break-even'."
         )
+        two_classes_only = only if self.threshold == "adaboost" else ""
+        threshold = THRESHOLDS[self.threshold]
+        return BoostingSpec(choice=choice, threshold=threshold, two_classes_only=two_classes_only)
 
 
 @shared_docs
@@ -260,10 +247,8 @@ class SmoothMarginRanking(BoostedRankerMixin, BaseEstimator):
     n_estimators: int = 1000
 
     def _boosting_spec(self) -> BoostingSpec:
-        if self.not_separable not in ANSWERS:
-            raise ValueError(f"not_separable must be one of {list(ANSWERS)}, got {self.not_separable!r}.")
-        if self.ascent not in ASCENTS:
-            raise ValueError(f"ascent must be one of {list(ASCENTS)}, got {self.ascent!r}.")
+        check_choice("not_separable", self.not_separable, ("raise", "warn"))
+        check_choice("ascent", self.ascent, ASCENTS)
         return BoostingSpec(
             step_rule=ASCENTS[self.ascent], choice=checked_choice(self), paths=self._smooth_margin_path
         )
@@ -345,15 +330,12 @@ class AdaBoostRanker(BoostedRankerMixin, BaseEstimator):
             raise ValueError(f"constant_ranker must be True or False, got {self.constant_ranker!r}.")
         # AdaBoost's objective is a sum over rows, not over pairs, so grades and explicit pairs have no such
         # objective.
-        return BoostingSpec(
-            joint=True,
-            constant=bool(self.constant_ranker),
-            two_classes_only=(
-                "Only binary classification is supported: AdaBoostRanker ranks two classes in one list; for "
-                "grades, query groups and explicit pairs use RankBoost."
-            ),
-            paths=_loss_paths,
+        only = (
+            "Only binary classification is supported: AdaBoostRanker ranks two classes in one list; for "
+            "grades, query groups and explicit pairs use RankBoost."
         )
+        constant = bool(self.constant_ranker)
+        return BoostingSpec(joint=True, constant=constant, two_classes_only=only, paths=_loss_paths)
 
     def _pair_objective(self) -> None:
         """Return None, since F+ + F- is a sum over rows."""

@@ -1,9 +1,4 @@
-r"""Rankers for precision at k from streams of batches: Perceptron@k and SGD@k.
-
-Purushottam Kar, Harikrishna Narasimhan, Prateek Jain, *Surrogate functions for maximizing precision at the
-top*, ICML 2015; *Online and stochastic gradient methods for non-decomposable loss functions*, NIPS 2014, for
-1PMB.
-"""
+"""Rankers for precision at k from streams of batches: Perceptron@k, SGD@k and 1PMB."""
 
 from __future__ import annotations
 
@@ -21,7 +16,7 @@ from sklearn.utils import check_random_state
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank._types import MatrixLike, PerRow, Seed
-from pushrank._validation import check_number, is_count
+from pushrank._validation import check_choice, check_number, is_count
 from pushrank.estimators import _streaming
 from pushrank.estimators._base import RankerMixin, progress_bar, set_features
 from pushrank.estimators._scoring import parts
@@ -298,6 +293,25 @@ class PerceptronAtK(StreamRankerMixin, BaseEstimator):
     - ``"avg"``: all :math:`m - k + \Delta`, each times :math:`\Delta / (m - k + \Delta)`;
     - ``"max"``: the :math:`\Delta` highest.
 
+    A pass reads the data once, and finds and sorts the k highest rows of either class in every batch: for
+    rows of 50 features, 5 % of them positive, it takes two to three times as long as adding up the data.
+    ``fit`` draws an order for every pass, and reads the scores once more for ``mistake_bound_``. Memory
+    beside X is a few numbers a row, and at most 64 MiB (or one batch) for a sample of rows, which gives
+    ``threshold_``; early stopping copies the data. Ties count as mistakes, so that learning can start from
+    zero coefficients. Scale the features: there is no intercept, which a ranking does not need.
+
+    A multi-label row, for which k of L labels are predicted, is a query of L rows: ``kron(X, eye_array(L),
+    format="csr")`` of ``scipy.sparse``, with ``Y.ravel()`` and ``qid=np.repeat(np.arange(len(X)), L)``, gives
+    ``coef_.reshape(-1, L)``, a column of coefficients for each label.
+
+    "avg" is the variant with the better bound, but "max", which adds only the positives nearest to the top,
+    ranks better: on letter H its precision at a quarter of the positives is .928, that of "avg" .725 and of
+    logistic regression .671; :doc:`/papers/kar_2015` has six sets. Further down the list "max" ranks worse:
+    its average precision is below that of logistic regression on four of them.
+
+    Kar, Narasimhan and Jain, *Surrogate functions for maximizing precision at the top*, ICML 2015, algorithms
+    1 and 2; theorems 7 and 9 for the bounds.
+
     Parameters
     ----------
     k : int or float
@@ -321,26 +335,6 @@ class PerceptronAtK(StreamRankerMixin, BaseEstimator):
         the surrogate avg or max over all batches. None after ``partial_fit`` and ``fit_stream``.
     %(margins_ epochs_ classes_ threshold_of_sample_ features_)s
 
-    Notes
-    -----
-    A pass reads the data once, and finds and sorts the k highest rows of either class in every batch: for
-    rows of 50 features, 5 % of them positive, it takes two to three times as long as adding up the data.
-    ``fit`` draws an order for every pass, and reads the scores once more for ``mistake_bound_``. Memory
-    beside X is a few numbers a row, and at most 64 MiB (or one batch) for a sample of rows, which gives
-    ``threshold_``; early stopping copies the data. Ties count as mistakes, so that learning can start from
-    zero coefficients. Scale the features: there is no intercept, which a ranking does not need.
-
-    A multi-label row, for which k of L labels are predicted, is a query of L rows: ``kron(X, eye_array(L),
-    format="csr")`` of ``scipy.sparse``, with ``Y.ravel()`` and ``qid=np.repeat(np.arange(len(X)), L)``, gives
-    ``coef_.reshape(-1, L)``, a column of coefficients for each label.
-
-    "avg" is the variant with the better bound, but "max", which adds only the positives nearest to the top,
-    ranks better: on letter H its precision at a quarter of the positives is .928, that of "avg" .725 and of
-    logistic regression .671; :doc:`/papers/kar_2015` has six sets. Further down the list "max" ranks worse:
-    its average precision is below that of logistic regression on four of them.
-
-    Kar, Narasimhan and Jain, ICML 2015, algorithms 1 and 2; theorems 7 and 9 for the bounds.
-
     Examples
     --------
     %(scaled_breast_cancer)s
@@ -354,8 +348,7 @@ class PerceptronAtK(StreamRankerMixin, BaseEstimator):
 
     def _update_rule(self) -> UpdateRule:
         _streaming.check_batch_parameters(self)
-        if not isinstance(self.variant, str) or self.variant not in VARIANTS:
-            raise ValueError(f"variant must be one of {list(VARIANTS)}, got {self.variant!r}.")
+        check_choice("variant", self.variant, VARIANTS)
         return UpdateRule(VARIANTS[self.variant], float(self.k), is_count(self.k), int(self.batch_size))
 
 
@@ -369,6 +362,16 @@ class SGDAtK(StreamRankerMixin, BaseEstimator):
     .. math:: w \leftarrow \Pi\Bigl[w - \frac{\eta_0}{\sqrt t} \frac{1}{k_t} \partial L(w)\Bigr]
 
     where :math:`\Pi` is the projection onto a ball.
+
+    Cost and ties are those of :class:`PerceptronAtK`. If no linear score separates most of the highest
+    negatives from positives, the convex surrogates have their minimum at zero coefficients; ramp has not.
+    On letter H the precision of "ramp" is .941, of "avg" .703; :doc:`/papers/kar_2015` has six sets.
+
+    1PMB, the one-pass mini-batch method of the NIPS paper and the baseline of the ICML one, is
+    ``SGDAtK(surrogate="struct", radius=10, max_iter=1)``.
+
+    Kar, Narasimhan and Jain, ICML 2015, algorithms 3 and 4; *Online and stochastic gradient methods for
+    non-decomposable loss functions*, NIPS 2014, algorithm 1PMB.
 
     Parameters
     ----------
@@ -390,17 +393,6 @@ class SGDAtK(StreamRankerMixin, BaseEstimator):
     Attributes
     ----------
     %(coef_ mistakes_ margins_ epochs_ classes_ threshold_of_sample_ features_)s
-
-    Notes
-    -----
-    Cost and ties are those of :class:`PerceptronAtK`. If no linear score separates most of the highest
-    negatives from positives, the convex surrogates have their minimum at zero coefficients; ramp has not.
-    On letter H the precision of "ramp" is .941, of "avg" .703; :doc:`/papers/kar_2015` has six sets.
-
-    1PMB, the one-pass mini-batch method of the NIPS paper and the baseline of the ICML one, is
-    ``SGDAtK(surrogate="struct", radius=10, max_iter=1)``.
-
-    Kar, Narasimhan and Jain, ICML 2015, algorithms 3 and 4; NIPS 2014, algorithm 1PMB.
 
     Examples
     --------

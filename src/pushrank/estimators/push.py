@@ -1,8 +1,4 @@
-"""Linear rankers that minimise a push objective: the P-Norm Push, the IR Push, and any loss under any price.
-
-Cynthia Rudin, *The P-Norm Push: A Simple Convex Ranking Algorithm that Concentrates at the Top of the List*,
-Journal of Machine Learning Research 10 (2009), 2233-2271.
-"""
+"""Linear rankers of a push objective: the P-Norm Push, the IR Push, and any loss under any price."""
 
 from __future__ import annotations
 
@@ -19,12 +15,11 @@ from pushrank import losses, prices
 from pushrank._array import Floats, like, to_host
 from pushrank._docstrings import shared_docs
 from pushrank._parallel import one_blas_thread
-from pushrank._types import MatrixLike, PairsLike, PerRow
-from pushrank._validation import check_number
-from pushrank.datasets import DiskRows
+from pushrank._types import Pairs, PerRow
+from pushrank._validation import check_choice, check_number
 from pushrank.estimators._base import RankerMixin, progress_bar, warn, warn_of_zeros
-from pushrank.estimators._rows import ranking_rows
-from pushrank.estimators._target import check_alpha, check_solver
+from pushrank.estimators._rows import RowsLike, ranking_rows
+from pushrank.estimators._target import check_alpha
 from pushrank.losses import Loss
 from pushrank.objectives import PushObjective
 from pushrank.objectives.push import Scale, Side
@@ -37,7 +32,6 @@ from pushrank.solvers.result import Certificate
 from pushrank.solvers.smoothing import SmoothedObjective, minimise_kinked
 from pushrank.solvers.unpenalised import unpenalised_certificate
 
-DISCOUNTS = ("reverse_height", "rank")
 # The square of a sum of losses with these weights is still a float.
 MAX_TOTAL_WEIGHT = 1e100
 
@@ -61,12 +55,12 @@ class LinearPushMixin(RankerMixin):
 
     def fit(
         self,
-        X: MatrixLike | DiskRows | OuterRows,
+        X: RowsLike,
         y: PerRow = None,
         sample_weight: PerRow = None,
         *,
         qid: PerRow = None,
-        pairs: PairsLike = None,
+        pairs: Pairs = None,
     ) -> Self:
         """Learn the coefficients from two classes, from grades of relevance, or from explicit pairs.
 
@@ -87,9 +81,8 @@ class LinearPushMixin(RankerMixin):
         check_solvable(self, objective)
         # Coordinate descent and bounds are for the coefficients of the features, not those of the row space.
         reduced = solver != "coordinate" and not self.positive
-        rows = ranking_rows(
-            self, X, y, sample_weight, qid=qid, pairs=pairs, compare=self._compared, reduced=reduced
-        )
+        data = {"y": y, "sample_weight": sample_weight, "qid": qid, "pairs": pairs}
+        rows = ranking_rows(self, X, self._compared, reduced=reduced, **data)
         source = rows.source
         check_source(self, objective, source)
         problem = linear_problem(objective, source, float(self.alpha), positive=bool(self.positive))
@@ -150,21 +143,6 @@ class PNormPush(LinearPushMixin, BaseEstimator):
         \frac{1}{p} \ln \Bigl[ \sum_k \Bigl(\sum_i e^{-(f(x_i) - f(\tilde x_k))}\Bigr)^p
         + c \sum_i \Bigl(\sum_k e^{-(f(x_i) - f(\tilde x_k))}\Bigr)^p \Bigr] + \frac{\alpha}{2} \|w\|^2 .
 
-    Parameters
-    ----------
-    p : float
-        The strength of the push, any finite number of at least 1. Powers of two from 1 to 64 are a good grid.
-    %(linear_push_parameters)s
-    side : {"push", "pull", "both"}
-    bottom_weight : float
-
-    Attributes
-    ----------
-    %(coef_ classes_grades_ threshold_ thresholds_ n_iter_ objective_path_ converged_gap_gradient_)s
-    %(primal_dual_penalty_ dual_gap_log_ features_)s
-
-    Notes
-    -----
     An iteration reads the data once, O(nnz), or twice with ``side="both"``. Every 20 to 30 iterations a
     gradient solver also measures how the objective curves: with up to 1,024 features in
     O(n_samples * n_features ** 2) time and O(n_features ** 2) memory, with more along each of them alone.
@@ -190,7 +168,21 @@ class PNormPush(LinearPushMixin, BaseEstimator):
     to the power p - 1, which ``bottom_weight`` can offset. For stumps or trees in place of features see
     :class:`PushBoost`.
 
-    Rudin, JMLR 10 (2009), section 5, figure 2, and section 7 for the bottom and both ends.
+    Rudin, *The P-Norm Push: A Simple Convex Ranking Algorithm that Concentrates at the Top of the List*, JMLR
+    10 (2009), section 5, figure 2, and section 7 for the bottom and both ends.
+
+    Parameters
+    ----------
+    p : float
+        The strength of the push, any finite number of at least 1. Powers of two from 1 to 64 are a good grid.
+    %(linear_push_parameters)s
+    side : {"push", "pull", "both"}
+    bottom_weight : float
+
+    Attributes
+    ----------
+    %(coef_ classes_grades_ threshold_ thresholds_ n_iter_ objective_path_ converged_gap_gradient_)s
+    %(primal_dual_penalty_ dual_gap_log_ features_)s
 
     Examples
     --------
@@ -263,8 +255,7 @@ class IRPush(LinearPushMixin, BaseEstimator):
         return RankSample.from_classes(sample) if self.discount == "rank" else sample
 
     def _pair_objective(self) -> PushObjective:
-        if self.discount not in DISCOUNTS:
-            raise ValueError(f"discount must be one of {list(DISCOUNTS)}, got {self.discount!r}.")
+        check_choice("discount", self.discount, ("reverse_height", "rank"))
         return PushObjective(price="log_one_plus", side="pull", scale="mean")
 
 
@@ -285,31 +276,34 @@ class PushRanker(LinearPushMixin, BaseEstimator):
     Duplicating every row does not change the solution for a given ``alpha``, except with the price
     ``LogOnePlus`` (slightly) and ``ExponentialPrice`` (whose log-scale objective grows with the inner sums).
 
+    An iteration reads the data twice, O(nnz). No pairs are formed: the exponential loss adds nothing, the
+    hinge, its square and other piecewise polynomials a sort of the scores, analytic losses a few passes over
+    them. A loss or price of your own joins by subclassing :class:`pushrank.losses.Loss` or
+    :class:`pushrank.prices.Price`. The sigmoid losses, the price ``LogOnePlus`` with a loss other than
+    the exponential, and prices of your own that are not convex or fall somewhere make objectives that are not
+    convex: the answer is then a local minimum. ``examples/pictures/plot_6_roc_portion.py`` has a price that
+    falls.
+
+    No sampling of pairs is needed for any of this. A sample of them, passed as ``pairs``, is of use for a
+    loss whose sums have no fast way, or where the pairs themselves are the data.
+
+    Arrays of other libraries are taken for two classes and at most 1,024 features, or more features than
+    rows, by the solvers ``"lbfgs"`` and ``"newton-cg"``, with losses and prices without kinks.
+
+    The hinge, the maximum and the largest share have kinks: they need a positive alpha, and are approached by
+    smooth objectives, each minimised by L-BFGS, until the duality gap is at most `tol`; 50,000 rows or more
+    first by some 20,000 of them, spread over all. The maximum of the hinge or its square, of two classes, is
+    the problem of :class:`InfinitePush`, and solved as there. Without a bound the gradient decides.
+
+    Rudin, JMLR 10 (2009), sections 2 and 7.
+
     Parameters
     ----------
     loss : Loss or str
     price : Price or str, default="identity"
         The price, or its name in :mod:`pushrank.prices`, such as ``Power(8)``, or ``LargestShare(0.05)`` for
         the partial AUC up to the false-positive rate .05.
-    alpha : float, default=1e-3
-        The L2 strength, at least 0; positive where there are kinks. With 0 separable data have no
-        optimum, which is reported.
-    solver : {"lbfgs", "newton-cg", "coordinate"}, default="lbfgs"
-        How to minimise: by L-BFGS, by Newton's method with conjugate gradients, or by exact steps along one
-        coefficient at a time. All three end at the same coefficients. The hinge, the maximum and the largest
-        share, which have kinks, are approached by smooth objectives, each minimised by L-BFGS, of 50,000
-        rows or more first on some 20,000 of them, spread over all; but the maximum of the hinge or its
-        square, of two classes, is the problem of :class:`InfinitePush`, and solved as there.
-    tol : float, default=1e-4
-        Stop when neither the duality gap nor :math:`\max_j |g_j| / s_j` exceeds this, with g the gradient and
-        :math:`s_j` the standard deviation of feature j within the classes; with kinks when the gap
-        does not; without a bound, when the gradient does not. On small dense data (n_samples *
-        n_features ** 2 of at most 2 ** 26) L-BFGS goes on until the objective stops decreasing.
-    max_iter : int
-    warm_start : bool
-    verbose : bool
-    positive : bool
-        %(positive_coef)s
+    %(linear_push_parameters)s
     side : {"push", "pull", "both"}
     bottom_weight : float
     accuracy : float
@@ -331,24 +325,6 @@ class PushRanker(LinearPushMixin, BaseEstimator):
         Their difference, relative to the first; without kinks and on the log scale (of the exponential loss
         or price) relative to one where the first is less.
     %(features_)s
-
-    Notes
-    -----
-    An iteration reads the data twice, O(nnz). No pairs are formed: the exponential loss adds nothing, the
-    hinge, its square and other piecewise polynomials a sort of the scores, analytic losses a few passes over
-    them. A loss or price of your own joins by subclassing :class:`pushrank.losses.Loss` or
-    :class:`pushrank.prices.Price`. The sigmoid losses, the price ``LogOnePlus`` with a loss other than
-    the exponential, and prices of your own that are not convex or fall somewhere make objectives that are not
-    convex: the answer is then a local minimum. ``examples/pictures/plot_6_roc_portion.py`` has a price that
-    falls.
-
-    No sampling of pairs is needed for any of this. A sample of them, passed as ``pairs``, is of use for a
-    loss whose sums have no fast way, or where the pairs themselves are the data.
-
-    Arrays of other libraries are taken for two classes and at most 1,024 features, or more features than
-    rows, by the solvers ``"lbfgs"`` and ``"newton-cg"``, with losses and prices without kinks.
-
-    Rudin, JMLR 10 (2009), sections 2 and 7.
 
     Examples
     --------
@@ -416,7 +392,7 @@ def check_solvable(ranker: RankerMixin, objective: PushObjective) -> None:
     check_alpha("alpha", ranker.alpha)
     check_number("tol", ranker.tol, above=0.0)
     check_number("max_iter", ranker.max_iter, 1, integer=True)
-    check_solver(ranker.solver, SOLVERS)
+    check_choice("solver", ranker.solver, sorted(SOLVERS))
     described = f"loss={objective.loss} with price={objective.price}"
     if ranker.solver == "newton-cg" and not objective.twice_differentiable:
         raise ValueError(

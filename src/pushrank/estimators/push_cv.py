@@ -18,7 +18,7 @@ from pushrank._parallel import one_blas_thread
 from pushrank._types import PerRow
 from pushrank._validation import check_number
 from pushrank.estimators import _search
-from pushrank.estimators._base import RankerMixin, linear_scores, set_classes, warn
+from pushrank.estimators._base import linear_scores, set_classes, warn
 from pushrank.estimators._scoring import check_one_scorer
 from pushrank.estimators._search import Selection
 from pushrank.estimators._target import check_alpha, sample_threshold, validate_two_classes
@@ -34,7 +34,7 @@ from pushrank.solvers.path import RegularisationPath
 
 @shared_docs
 @dataclass(eq=False, repr=False)
-class PNormPushCV(_search.SearchMixin, RankerMixin, BaseEstimator):
+class PNormPushCV(_search.SearchMixin, BaseEstimator):
     r"""The P-Norm Push, with p and alpha chosen by cross-validation along a path.
 
     Minimises, over linear scores :math:`f(x) = w \cdot x`,
@@ -158,7 +158,7 @@ class PNormPushCV(_search.SearchMixin, RankerMixin, BaseEstimator):
 
         # Scorers too run on one thread of BLAS, so that the number of jobs changes nothing.
         with one_blas_thread():
-            measure = _search.ScorerOfFolds(self.scoring, X, target, search.folds)
+            measure = _search.scorer_of_folds(self.scoring, X, target, search.folds)
             results = search.run(solve, measure, len(grid))
         # The best of equals is the first; the simplest has the largest penalty and then the first p.
         order = list(grid)

@@ -21,15 +21,8 @@ from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
 from pushrank._types import Matrix, MatrixLike, PerRow, Seed
-from pushrank._validation import check_k, check_number
-from pushrank.estimators._base import (
-    RankerMixin,
-    finite_scores,
-    progress_bar,
-    set_classes,
-    set_features,
-    warn,
-)
+from pushrank._validation import check_choice, check_k, check_number, warn
+from pushrank.estimators._base import RankerMixin, finite_scores, progress_bar, set_classes, set_features
 from pushrank.estimators._certified import MAX_C
 from pushrank.estimators._streaming import epoch_orders, training_rows, warn_of_small_mean_weight
 from pushrank.estimators._target import queries_of, validate_two_classes
@@ -46,18 +39,14 @@ from pushrank.solvers.streaming.updates import PERCEPTRON_MAX, State, UpdateRule
 from pushrank.solvers.trimming import trimmed_path
 
 STARTS = ("trimmed", "perceptron", "logistic")
-
 # A start is a direction, for which a sample of the rows is enough.
 MAX_START_ROWS, MAX_LOGISTIC_ROWS = 5_000, 20_000
-
 # The perceptron runs for these multiples of k, since with more positives it leads to other minima.
 MULTIPLES = (1.0, 2.0, 4.0)
 PERCEPTRON_PASSES, PERCEPTRON_BATCH = 20, 500
-
 # Larger powers of the trimmed push take longer and lead to the same minima.
 TRIMMED_P = 4.0
 TRIMMED_TOL, MAX_TRIMMED_TURNS = 1e-2, 4
-
 # Two rough convex problems predict the end of a descent far better than its start does.
 TRIAL_PROBLEMS, TRIAL_TOL = 2, 0.1
 
@@ -73,6 +62,23 @@ class RampAtK(RankerMixin, BaseEstimator):
 
     with the surrogate ramp of :class:`pushrank.objectives.PrecisionAtK`. Only the k highest positives need to
     stand above the negatives: positives that no linear score separates do no harm.
+
+    A fit solves a few convex problems, each by cutting planes that start from those of the one before, over
+    the rows that have come near the first k. The end is a local minimum that depends on the start. Starts see
+    a sample of at most 5,000 rows, logistic regression of at most 20,000.
+
+    On at most 2,000 rows of eight sets the end was more than 1 % above the best of 50 random starts in 5 of
+    16 cases, by up to 30 % with few rows. A single fit takes 3 to 5 times as long as a logistic regression on
+    100,000 rows, a solution of a path over k and C 1 to 3 times (``benchmarks/ramp.txt``).
+
+    Ties count against the learner. A row of weight w counts as w copies.
+
+    With query groups the surrogate over k is the mean of the queries', each with a k of its own: in a query
+    with fewer positives than an int it is their number. Starts then see one list, in which each query's rows
+    are less their mean if they are dense.
+
+    Kar, Narasimhan and Jain, ICML 2015, equation (4) for the ramp; Yuille and Rangarajan, *The concave-convex
+    procedure*, Neural Computation 15 (2003).
 
     Parameters
     ----------
@@ -109,25 +115,6 @@ class RampAtK(RankerMixin, BaseEstimator):
     converged_ : bool
         Whether ``tol`` was reached.
     %(classes_ threshold_ features_)s
-
-    Notes
-    -----
-    A fit solves a few convex problems, each by cutting planes that start from those of the one before, over
-    the rows that have come near the first k. The end is a local minimum that depends on the start. Starts see
-    a sample of at most 5,000 rows, logistic regression of at most 20,000.
-
-    On at most 2,000 rows of eight sets the end was more than 1 % above the best of 50 random starts in 5 of
-    16 cases, by up to 30 % with few rows. A single fit takes 3 to 5 times as long as a logistic regression on
-    100,000 rows, a solution of a path over k and C 1 to 3 times (``benchmarks/ramp.txt``).
-
-    Ties count against the learner. A row of weight w counts as w copies.
-
-    With query groups the surrogate over k is the mean of the queries', each with a k of its own: in a query
-    with fewer positives than an int it is their number. Starts then see one list, in which each query's rows
-    are less their mean if they are dense.
-
-    Kar, Narasimhan and Jain, ICML 2015, equation (4) for the ramp; Yuille and Rangarajan, *The concave-convex
-    procedure*, Neural Computation 15 (2003).
 
     Examples
     --------
@@ -227,18 +214,8 @@ def fit_ramps(rankers: list[RampAtK], X: Matrix, y: ArrayLike, sample_weight: Pe
     with one_blas_thread(), progress_bar(first, int(first.max_iter)) as callback:
         model = in_row_space(LinearModel(X))
         model.check_range()
-        solved = ramp_path(
-            training_rows(model.data, target),
-            model,
-            sorted(set(totals), reverse=True),
-            sorted({float(ranker.C) for ranker in rankers}),
-            (first.init, int(first.n_random_starts)),
-            float(first.tol),
-            int(first.max_iter),
-            check_random_state(first.random_state),
-            callback,
-            queries,
-        )
+        rows, Cs = training_rows(model.data, target), [float(ranker.C) for ranker in rankers]
+        solved = ramp_path(first, rows, model, totals, Cs, callback, queries)
     for ranker, total in zip(rankers, totals, strict=True):
         init, (coef, path, converged, _) = solved[total, float(ranker.C)]
         # Coefficients beyond the dtype become infinite; finite_scores raises the error that says so.
@@ -270,35 +247,33 @@ def check_parameters(rankers: list[RampAtK]) -> None:
     check_number("tol", first.tol, above=0.0)
     check_number("max_iter", first.max_iter, 1, integer=True)
     check_number("n_random_starts", first.n_random_starts, 0, integer=True)
-    if not isinstance(first.init, str) or first.init not in ("best", *STARTS, "random"):
-        raise ValueError(f"init must be one of {['best', *STARTS, 'random']}, got {first.init!r}.")
+    check_choice("init", first.init, ("best", *STARTS, "random"))
     if first.init == "random" and first.n_random_starts == 0:
         raise ValueError("init='random' needs starts: set n_random_starts to at least 1.")
 
 
 def ramp_path(
+    ranker: RampAtK,
     rows: LabelledRows,
     model: LinearModel,
-    totals: Sequence[Any],
-    Cs: Sequence[float],
-    starts: tuple[str, int],
-    tol: float,
-    max_iter: int,
-    random_state: RandomState,
+    totals: Iterable[Any],
+    Cs: Iterable[float],
     callback: Callback | None = None,
     queries: GradedSample | None = None,
 ) -> dict[tuple[Any, float], tuple[str, Descent]]:
     """Return the lowest end and the name of its start, for falling ks and, for each, rising Cs.
 
-    The first C of the first k starts from the lowest of a trial of each of the ``starts``; the others from
-    the lowest of all starts and of the neighbours' ends. In ``queries`` a k is a tuple of the queries' own.
+    The first C of the first k starts from the lowest of a trial of each of the ranker's starts; the others
+    from the lowest of all starts and of the neighbours' ends. In ``queries`` a k is a tuple of their own.
     """
-    init, n_random = starts
-    names = STARTS if init == "best" else tuple(name for name in STARTS if name == init)
+    tol, max_iter = float(ranker.tol), int(ranker.max_iter)
+    random_state = check_random_state(ranker.random_state)
+    names = STARTS if ranker.init == "best" else tuple(name for name in STARTS if name == ranker.init)
+    Cs = sorted(set(Cs))
     solved: dict[tuple[Any, float], tuple[str, Descent]] = {}
     above: Any = None
     in_one_list = rows if queries is None else levelled(rows, queries)
-    for total in totals:
+    for total in sorted(set(totals), reverse=True):
         ramp: Ramp | QueryRamp = Ramp(rows.positive, rows.sample_weight, total)
         if queries is not None:
             ramp = QueryRamp(queries, np.array(total))
@@ -307,7 +282,7 @@ def ramp_path(
         def ray(name: str, coef: Floats, ramp: Ramp | QueryRamp = ramp) -> tuple[str, Ray]:
             return name, Ray.along(ramp, model, coef.astype(np.float64))
 
-        directions = random_state.standard_normal((n_random, model.n_features))
+        directions = random_state.standard_normal((int(ranker.n_random_starts), model.n_features))
         random_starts = [ray("random", direction) for direction in directions]
         fixed_starts = [
             ray(*start) for start in start_coefs(names, in_one_list, float(np.sum(total)), Cs, random_state)

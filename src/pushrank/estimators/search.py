@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import product
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils import Tags, _safe_indexing, check_consistent_length, column_or_1d, indexable
-from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+from sklearn.utils import Tags, _safe_indexing
+from sklearn.utils.validation import _num_samples
 
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
-from pushrank._types import CrossValidation, Estimator, Matrix, MatrixLike, PerRow, Seed
+from pushrank._types import CrossValidation, Estimator, PerRow, Seed
 from pushrank.budgets import Budget
 from pushrank.estimators import _search
 from pushrank.estimators._base import RankerMixin, set_classes, tags_of_all
 from pushrank.estimators._search import Selection
-from pushrank.estimators._target import check_alpha, two_class_target
+from pushrank.estimators._target import check_alpha
 from pushrank.estimators.boosting import PushBoost
 from pushrank.estimators.push import PNormPush
 from pushrank.held_out import fit_params, fit_threads, model_scores
@@ -64,23 +65,23 @@ class Candidate(NamedTuple):
         model = clone(self.estimator).set_params(**params)
         return model.fit(X, y, **fit_params(model, weights, times))
 
-    @property
-    def n_members(self) -> int:
-        """The number of settings."""
-        return _search.grid_size(self.grid)
-
 
 @shared_docs
 @dataclass(eq=False, repr=False)
-class RankerSearchCV(_search.SearchMixin, RankerMixin, BaseEstimator):
+class RankerSearchCV(_search.SearchMixin, BaseEstimator):
     r"""Any ranker or classifier for the first rows that you can act on, chosen by cross-validation.
 
     Of several estimators, each over its own parameters, it takes the one with the best precision at your
     budget,
 
-    .. math:: \frac{1}{k} \sum_i 1[\mathrm{rank}(i) \le k]
+    %(precision_at_budget)s
 
-    over the positives i, on the parts of a cross-validation that were not learned from.
+    Every member is fitted once a fold. Boosted rankers of pushrank, without early stopping, are fitted once
+    for all numbers of rounds (``n_estimators``), for fewer rounds are the first ones of a longer fit.
+
+    %(equals_of_a_candidate)s
+
+    Rows reach the estimators as they come, a fold's as a copy.
 
     Parameters
     ----------
@@ -88,18 +89,12 @@ class RankerSearchCV(_search.SearchMixin, RankerMixin, BaseEstimator):
         Names, estimators and the values of their parameters to choose from, in ascending order of complexity.
         Estimators are rankers, classifiers and pipelines, with ``decision_function`` or ``predict_proba``.
         None takes logistic regression, the P-Norm Push and boosted stumps.
-    budget : int or Budget, default=None
-    fraction : float, default=None
-    fraction_of_positives : float, default=None
-    cv : int, splitter or iterable
+    %(budget_search_parameters)s
     selection : {"one_standard_error", "best"}
         Take the first of `candidates` whose best member is within one standard error of the best of all, or
         the best. The standard error is that of the difference, fold by fold.
     keep_scores : bool
         Whether to keep the scores of the rows that were held out, in ``held_out_scores_``.
-    n_jobs : int or None
-        %(n_jobs_of_folds)s
-    verbose : bool
 
     Attributes
     ----------
@@ -117,23 +112,13 @@ class RankerSearchCV(_search.SearchMixin, RankerMixin, BaseEstimator):
         rankers of pushrank, from whose scores the threshold is subtracted already.
     %(features_)s
 
-    Notes
-    -----
-    Every member is fitted once a fold. Boosted rankers of pushrank, without early stopping, are fitted once
-    for all numbers of rounds (``n_estimators``), for fewer rounds are the first ones of a longer fit.
-
-    %(equals_of_a_candidate)s
-
-    Rows reach the estimators as they come, a fold's as a copy.
-
     Examples
     --------
-    >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
     >>> from pushrank import PushBoost
-    >>> X, y = load_breast_cancer(return_X_y=True)
+    %(breast_cancer)s
     >>> scaled = make_pipeline(StandardScaler(), LogisticRegression())
     >>> candidates = [
     ...     ("logistic regression", scaled, {"logisticregression__C": [0.1, 1.0]}),
@@ -150,22 +135,16 @@ class RankerSearchCV(_search.SearchMixin, RankerMixin, BaseEstimator):
     fraction: float | None = None
     fraction_of_positives: float | None = None
     cv: CrossValidation = 5
-    selection: Selection = "one_standard_error"
-    keep_scores: bool = False
     n_jobs: int | None = None
     verbose: bool = False
+    selection: Selection = "one_standard_error"
+    keep_scores: bool = False
 
-    def _choose(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: PerRow, groups: PerRow, time: PerRow
-    ) -> None:
+    def _choose(self, X: Any, y: ArrayLike, sample_weight: PerRow, groups: PerRow, time: PerRow) -> None:
         named = check_candidates(self.candidates)
         candidates = [Candidate(*candidate, {"candidate": candidate[0]}) for candidate in named]
         fit_candidates(self, candidates, X, y, sample_weight, groups, time, keep_scores=self.keep_scores)
         self.candidate_ = self.best_params_["candidate"]
-
-    def decision_function(self, X: MatrixLike) -> NDArray[np.floating]:
-        """Return the scores of ``best_estimator_``, less ``threshold_``."""
-        return best_scores(self, X)
 
     def __sklearn_tags__(self) -> Tags:
         """Return scikit-learn's tags: sparse rows and missing values are taken where all candidates do."""
@@ -175,21 +154,22 @@ class RankerSearchCV(_search.SearchMixin, RankerMixin, BaseEstimator):
 
 @shared_docs
 @dataclass(eq=False, repr=False)
-class PushBoostCV(_search.SearchMixin, RankerMixin, BaseEstimator):
+class PushBoostCV(_search.SearchMixin, BaseEstimator):
     r"""PushBoost for the first rows that you can act on, chosen by cross-validation.
 
     Of :class:`PushBoost` at several strengths p of the push, learning rates and numbers of rounds it takes
     the one with the best precision at your budget,
 
-    .. math:: \frac{1}{k} \sum_i 1[\mathrm{rank}(i) \le k]
+    %(precision_at_budget)s
 
-    over the positives i, on the parts of a cross-validation that were not learned from.
+    A fold costs one fit of the most rounds for each p and learning rate: fewer rounds are its first ones. A
+    fold's rows are copied, of `n_jobs` folds at a time. Rows are what :class:`PushBoost` takes.
+
+    %(equals_of_a_candidate)s
 
     Parameters
     ----------
-    budget : int or Budget, default=None
-    fraction : float, default=None
-    fraction_of_positives : float, default=None
+    %(budget_search_parameters)s
     ps : sequence of float, default=(1, 4, 16, 64)
         The strengths of the push, each at least 1; p = 1 is :class:`RankBoost`.
     learning_rates : sequence of float, default=(0.3, 1.0)
@@ -199,14 +179,10 @@ class PushBoostCV(_search.SearchMixin, RankerMixin, BaseEstimator):
     weak_rankers : str, object or list of callables
     alpha : float, default=1e-3
         The L2 strength on the weights of the weak rankers, at least 0.
-    cv : int, splitter or iterable
     selection : {"one_standard_error", "best"}
         Take the smallest p whose best member is within one standard error of the best of all, or the best.
         The standard error is that of the difference, fold by fold.
-    n_jobs : int or None
-        %(n_jobs_of_folds)s
     random_state : int, RandomState or None
-    verbose : bool
 
     Attributes
     ----------
@@ -218,13 +194,6 @@ class PushBoostCV(_search.SearchMixin, RankerMixin, BaseEstimator):
     threshold_ : float
         Always 0: the scores of ``best_estimator_`` have their threshold subtracted.
     %(features_)s
-
-    Notes
-    -----
-    A fold costs one fit of the most rounds for each p and learning rate: fewer rounds are its first ones. A
-    fold's rows are copied, of `n_jobs` folds at a time. Rows are what :class:`PushBoost` takes.
-
-    %(equals_of_a_candidate)s
 
     Examples
     --------
@@ -238,20 +207,18 @@ class PushBoostCV(_search.SearchMixin, RankerMixin, BaseEstimator):
     _: KW_ONLY
     fraction: float | None = None
     fraction_of_positives: float | None = None
+    cv: CrossValidation = 5
+    n_jobs: int | None = None
+    verbose: bool = False
     ps: Sequence[float] = (1.0, 4.0, 16.0, 64.0)
     learning_rates: Sequence[float] = (0.3, 1.0)
     n_estimators: Sequence[int] = (30, 100, 300)
     weak_rankers: str | WeakRankers | Estimator | Sequence[Callable[..., ArrayLike]] = "stumps"
     alpha: float = 1e-3
-    cv: CrossValidation = 5
     selection: Selection = "one_standard_error"
-    n_jobs: int | None = None
     random_state: Seed = None
-    verbose: bool = False
 
-    def _choose(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: PerRow, groups: PerRow, time: PerRow
-    ) -> None:
+    def _choose(self, X: Any, y: ArrayLike, sample_weight: PerRow, groups: PerRow, time: PerRow) -> None:
         _search.check_numbers("ps", self.ps, least=1.0)
         _search.check_numbers("learning_rates", self.learning_rates, above=0.0, most=1.0)
         _search.check_numbers("n_estimators", self.n_estimators, least=1, integer=True)
@@ -260,10 +227,6 @@ class PushBoostCV(_search.SearchMixin, RankerMixin, BaseEstimator):
         grid = {"learning_rate": self.learning_rates, ROUNDS: self.n_estimators}
         candidates = [Candidate(f"p = {p:g}", ranker, {"p": [p], **grid}, {}) for p in sorted(self.ps)]
         fit_candidates(self, candidates, X, y, sample_weight, groups, time)
-
-    def decision_function(self, X: MatrixLike) -> NDArray[np.floating]:
-        """Return the scores of ``best_estimator_``."""
-        return best_scores(self, X)
 
     def _ranker(self) -> PushBoost:
         return PushBoost(weak_rankers=self.weak_rankers, alpha=self.alpha)
@@ -274,24 +237,12 @@ class PushBoostCV(_search.SearchMixin, RankerMixin, BaseEstimator):
 
 
 def fit_candidates(
-    search_ranker: RankerMixin,
-    candidates: Sequence[Candidate],
-    X: Matrix,
-    y: ArrayLike,
-    sample_weight: PerRow,
-    groups: PerRow,
-    time: PerRow,
-    *,
-    keep_scores: bool = False,
+    ranker: RankerMixin, candidates: Sequence[Candidate], *data: Any, keep_scores: bool = False
 ) -> None:
     """Choose among estimators, in ascending order of complexity, and fit the chosen one to all rows."""
-    # The estimators check the rows; here only names and number of the columns are recorded.
-    validate_data(search_ranker, X, skip_check_array=True)
-    (X,), labels = indexable(X), column_or_1d(y, warn=True)
-    check_consistent_length(X, labels)
-    target = two_class_target(search_ranker, labels, sample_weight)
-    search = _search.Search.of_rows(search_ranker, X, target, groups, time)
-    measure = _search.PrecisionAtBudget(search_ranker, target, search.times)
+    X, labels, search = _search.Search.of_unchecked_rows(ranker, *data)
+    target, folds = search.target, search.folds
+    measure = _search.PrecisionAtBudget(ranker, target, search.times)
 
     def solve(fold: _search.Fold) -> Iterator[_search.Member]:
         train, test = _safe_indexing(X, fold.train), _safe_indexing(X, fold.test)
@@ -301,28 +252,20 @@ def fit_candidates(
             for params, scores in candidate.solve(train, labels[fold.train], weights, times, test):
                 yield _search.Member(candidate.label | params, scores)
 
-    families = [candidate.name for candidate in candidates for _ in range(candidate.n_members)]
+    n_members = (prod(map(len, candidate.grid.values())) for candidate in candidates)
+    families = [of.name for of, n in zip(candidates, n_members, strict=True) for _ in range(n)]
     complexity = {candidate.name: number for number, candidate in enumerate(candidates)}
     # As in the held-out loop: sums have one order, so that the number of jobs changes nothing.
     with fit_threads(len(labels)):
         results = search.run(solve, measure, len(families), keep_scores=keep_scores)
-        best = _search.choose_for_budget(
-            search_ranker, results, families, complexity, measure.one_hit(search.folds)
-        )
-        candidate = candidates[complexity[families[best]]]
-        params = {name: value for name, value in results.params[best].items() if name in candidate.grid}
-        search_ranker.best_estimator_ = candidate.fitted(params, X, labels, target.weights, search.times)
-    search_ranker.classes_, search_ranker.threshold_ = target.classes, 0.0
-    # Rankers of pushrank score the rows that they predict positive above zero; other scores need a threshold.
-    if not isinstance(search_ranker.best_estimator_, RankerMixin):
-        set_classes(search_ranker, target, model_scores(search_ranker.best_estimator_, X))
-
-
-def best_scores(search_ranker: RankerMixin, X: MatrixLike) -> NDArray[np.floating]:
-    """Return the scores of the best estimator of a fitted search, less its threshold."""
-    check_is_fitted(search_ranker, "best_estimator_")
-    scores: NDArray[np.floating] = model_scores(search_ranker.best_estimator_, X) - search_ranker.threshold_
-    return scores
+        best = _search.choose_for_budget(ranker, results, families, complexity, measure.one_hit(folds))
+        chosen = candidates[complexity[families[best]]]
+        params = {name: value for name, value in results.params[best].items() if name in chosen.grid}
+        ranker.best_estimator_ = chosen.fitted(params, X, labels, target.weights, search.times)
+    ranker.classes_, ranker.threshold_ = target.classes, 0.0
+    # Rankers of pushrank score rows that they predict positive above zero; others need a threshold.
+    if not isinstance(ranker.best_estimator_, RankerMixin):
+        set_classes(ranker, target, model_scores(ranker.best_estimator_, X))
 
 
 def check_candidates(candidates: Any) -> list[tuple[str, Any, Mapping[str, Sequence[Any]]]]:

@@ -15,17 +15,18 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils import Bunch, Tags, check_consistent_length, check_random_state, column_or_1d, indexable
+from sklearn.utils import Bunch, Tags, check_random_state
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank._types import CrossValidation, Estimator, GenericArray, MatrixLike, PerRow, Seed
+from pushrank._validation import check_choice
 from pushrank.budgets import Budget
 from pushrank.estimators._base import RankerMixin, progress_bar, set_classes, tags_of_all, warn
 from pushrank.estimators._combination import Combination, Final, OutOfFold, check_final, combine, raw_scores
-from pushrank.estimators._search import Search, SearchMixin, draw_seed
+from pushrank.estimators._search import Fold, Search, SearchMixin, draw_seed
 from pushrank.estimators._target import Target, two_class_target
 from pushrank.estimators.boosting import PushBoost
 from pushrank.estimators.push import PNormPush
@@ -36,7 +37,7 @@ CALIBRATIONS = (None, "sigmoid", "isotonic")
 
 @shared_docs
 @dataclass(eq=False, repr=False)
-class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseComposition):
+class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
     r"""One list from several models: their scores are added up with the weights that put most hits on top.
 
     The score of a row is
@@ -46,12 +47,31 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
     where the column :math:`c_j` is the score of member j on a scale that all members share. The weights are
     found from out-of-fold columns: a row's are scores by models that were fitted to the other folds.
 
+    A column has the log-odds of a member, by a logistic curve through its scores of the rows that were held
+    out, less their mean and over their standard deviation. In experiments/ensemble ranks are no better, with
+    few positives or as time passes.
+
+    Every member is fitted once a fold, and once more where it is fitted again. What comes on top takes
+    seconds. A saved ranker holds a model for each member of positive weight and fold.
+
+    %(equals_of_a_candidate)s
+
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), whose weak rankers the members are; Wolpert, *Stacked
+    generalization*, Neural Networks 5 (1992); Caruana, Niculescu-Mizil, Crew and Ksikes, *Ensemble selection
+    from libraries of models*, ICML 2004.
+
     Parameters
     ----------
     estimators : list of (str, estimator), default=None
         The members: classifiers, rankers and pipelines with ``decision_function`` or ``predict_proba``, by
         names. A member set to ``"drop"`` by ``set_params`` is left out. None stands for logistic regression,
         the P-Norm Push and boosted stumps.
+    %(budget_parameters)s
+    cv : int, splitter or iterable
+        No row may be held out twice.
+    n_jobs : int or None
+        The number of fits at a time, over members and folds, as in joblib. It changes no result.
+    verbose : bool
     final_estimator : {"best", "mean", "greedy"}, linear ranker or None, default=None
         How the weights are found: the member that is best at the budget alone; equal weights; greedy
         selection with replacement by the precision at the budget; or a linear ranker of this library, such
@@ -59,11 +79,6 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
         same folds, among these three, the IR Push, the P-Norm Push with p in 1, 4, 16, and the trimmed push,
         and keeps the best member unless another way exceeds it by more than one standard error: of the
         precision, or of the average precision where the precision does not tell them apart.
-    budget : int or Budget, default=None
-    fraction : float, default=None
-    fraction_of_positives : float, default=None
-    cv : int, splitter or iterable
-        No row may be held out twice.
     refit : bool, default=False
         How rows to come are scored: by members fitted to all rows, or by the mean over the models of the
         folds, which costs no fit and is about as good. With `time` members are always fitted again.
@@ -73,12 +88,9 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
         A folder in which every model is kept as soon as it is fitted. A fit that was killed goes on from
         there where the data, the members and `random_state` are the same. Its files are pickles: they have
         to be your own.
-    n_jobs : int or None, default=None
-        The number of fits at a time, over members and folds, as in joblib. It changes no result.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None
         The seed of all members, and of `final_estimator`, that have none of their own; None leaves them as
         they are.
-    verbose : bool
 
     Attributes
     ----------
@@ -102,29 +114,13 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
     UserWarning
         When a member scores all rows alike.
 
-    Notes
-    -----
-    A column has the log-odds of a member, by a logistic curve through its scores of the rows that were held
-    out, less their mean and over their standard deviation. In experiments/ensemble ranks are no better, with
-    few positives or as time passes.
-
-    Every member is fitted once a fold, and once more where it is fitted again. What comes on top takes
-    seconds. A saved ranker holds a model for each member of positive weight and fold.
-
-    %(equals_of_a_candidate)s
-
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), whose weak rankers the members are; Wolpert, *Stacked
-    generalization*, Neural Networks 5 (1992); Caruana, Niculescu-Mizil, Crew and Ksikes, *Ensemble selection
-    from libraries of models*, ICML 2004.
-
     Examples
     --------
-    >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.ensemble import ExtraTreesClassifier
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
     >>> from pushrank import PNormPush
-    >>> X, y = load_breast_cancer(return_X_y=True)
+    %(breast_cancer)s
     >>> members = [
     ...     ("push", make_pipeline(StandardScaler(), PNormPush(16))),
     ...     ("trees", ExtraTreesClassifier(30)),
@@ -136,17 +132,17 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
 
     estimators: Sequence[tuple[str, Estimator]] | None = None
     _: KW_ONLY
-    final_estimator: str | RankerMixin | None = None
     budget: int | Budget | None = None
     fraction: float | None = None
     fraction_of_positives: float | None = None
     cv: CrossValidation = 5
+    n_jobs: int | None = None
+    verbose: bool = False
+    final_estimator: str | RankerMixin | None = None
     refit: bool = False
     calibration: str | None = None
     cache_dir: str | Path | None = None
-    n_jobs: int | None = None
     random_state: Seed = None
-    verbose: bool = False
 
     selection: ClassVar = "one_standard_error"
 
@@ -160,62 +156,30 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
         self._set_params("estimators", **params)
         return self
 
-    def _choose(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: PerRow, groups: PerRow, time: PerRow
-    ) -> None:
+    def _choose(self, X: Any, y: ArrayLike, sample_weight: PerRow, groups: PerRow, time: PerRow) -> None:
         members, final = self._members(), check_final(self.final_estimator)
         if self.random_state is not None:
             rng = check_random_state(self.random_state)
             for estimator in (*members.values(), None if final is None else final.weigh):
                 _seed(estimator, rng)
-        self._check_calibration()
-        validate_data(self, X, skip_check_array=True)
-        (X,), labels = indexable(X), column_or_1d(y, warn=True)
-        check_consistent_length(X, labels)
-        target = two_class_target(self, labels, sample_weight)
-        search = Search.of_rows(self, X, target, groups, time)
-        held_out = np.bincount(np.concatenate([fold.test for fold in search.folds]), minlength=len(labels))
-        if held_out.max() > 1:
-            raise ValueError(
-                f"cv holds a row out {held_out.max()} times, which gives it so many scores; take a splitter "
-                "without repetitions, such as StratifiedKFold."
-            )
-        for fold in search.folds:
-            if len(both := np.intersect1d(fold.train, fold.test)):
-                raise ValueError(
-                    f"fold {fold.number} of cv both learns from row {both[0]} and holds it out; weights need "
-                    "scores by models that have not seen the row."
-                )
-        codes, weights = np.asarray(target.codes).astype(np.intp), target.weights
+        check_choice("calibration", self.calibration, CALIBRATIONS)
+        X, labels, search = Search.of_unchecked_rows(self, X, y, sample_weight, groups, time)
+        check_held_out_once(search.folds, len(labels))
+        codes, weights = np.asarray(search.target.codes).astype(np.intp), search.target.weights
         groups = None if groups is None else np.asarray(groups)
         rows = Rows(X, codes, codes.astype(bool), weights, groups, search.times)
         for name, member in members.items():
             with naming(name, "cannot be fitted to these rows"):
                 fit_params(member, weights)
-        tests = [fold.test for fold in search.folds]
         scores = np.full((len(members), len(labels)), np.nan)
         models: dict[str, list[Any]] = {name: [] for name in members}
-        parts, numbers = [(fold.train, fold.test) for fold in search.folds], [f.number for f in search.folds]
-        for fit in self._fits(members, rows, parts, numbers):
+        parts = [(fold.train, fold.test) for fold in search.folds]
+        for fit in self._fits(members, rows, parts, [fold.number for fold in search.folds]):
             models[fit.name].append(fit.model)
-            scores[list(members).index(fit.name), tests[fit.number]] = fit.scores[0]
+            scores[list(members).index(fit.name), parts[fit.number][1]] = fit.scores[0]
+        tests = [fold.test for fold in search.folds]
         out_of_fold = OutOfFold(scores, tests, time is not None, search.times)
-        self._combine_held_out(members, models, rows, out_of_fold, target, final)
-
-    def _from_held_out(
-        self,
-        members: dict[str, Any],
-        models: dict[str, list[Any]],
-        rows: Rows,
-        out_of_fold: OutOfFold,
-        target: Target,
-        final: Final | None,
-    ) -> None:
-        """Learn from members that were fitted to parts of rows elsewhere."""
-        self._check_calibration()
-        validate_data(self, rows.X, skip_check_array=True)
-        rows = rows._replace(y=np.asarray(target.codes).astype(np.intp))
-        self._combine_held_out(members, models, rows, out_of_fold, target, final)
+        self._from_held_out(members, models, rows, out_of_fold, search.target, final)
 
     @classmethod
     def _of_fitted(cls, models: Mapping[str, list[Estimator]], combination: Combination) -> StackingRanker:
@@ -226,11 +190,7 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
         stack._combination, stack.threshold_ = combination.without_zeros(), 0.0
         return stack
 
-    def _check_calibration(self) -> None:
-        if self.calibration not in CALIBRATIONS:
-            raise ValueError(f"calibration must be one of {list(CALIBRATIONS)}, got {self.calibration!r}.")
-
-    def _combine_held_out(
+    def _from_held_out(
         self,
         members: dict[str, Any],
         models: dict[str, list[Any]],
@@ -241,10 +201,13 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
     ) -> None:
         """Find the weights of members from scores of held-out rows, and set what was learned.
 
-        ``models`` are the fitted ones of each member. By time, and with ``refit``, members of positive weight
-        are fitted again, to all rows.
+        ``models`` are the fitted ones of each member, here or elsewhere. By time, and with ``refit``, members
+        of positive weight are fitted again, to all rows.
         """
-        codes, weights, scores = rows.y, target.weights, out_of_fold.scores
+        check_choice("calibration", self.calibration, CALIBRATIONS)
+        validate_data(self, rows.X, skip_check_array=True)
+        codes, weights, scores = np.asarray(target.codes).astype(np.intp), target.weights, out_of_fold.scores
+        rows = rows._replace(y=codes)
         seen = out_of_fold.rows
         counted = seen if weights is None else seen[weights[seen] > 0.0]
         for name, of_member in zip(members, scores, strict=True):
@@ -275,22 +238,14 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
         self, members: dict[str, Any], rows: Rows, parts: Sequence[tuple[Any, Any]], numbers: Sequence[int]
     ) -> Iterator[Fit]:
         """Yield the model of each member for each part, and its scores of the rows held out."""
-        path_of = kept_in(
-            self.cache_dir, rows, members, parts, partial(naming, what="cannot be kept in cache_dir")
+        guard = partial(naming, what="cannot be kept in cache_dir")
+        options: Any = {"keep": True, "record": False, "guard": partial(_failing, numbers)}
+        options["path_of"] = kept_in(self.cache_dir, rows, members, parts, guard)
+        rows_of_parts = (
+            (rows if train is None else rows.part(train), [] if test is None else [rows.part(test)])
+            for train, test in parts
         )
-        fits = fit_parts(
-            members,
-            (
-                (rows if train is None else rows.part(train), [] if test is None else [rows.part(test)])
-                for train, test in parts
-            ),
-            n_jobs=self.n_jobs,
-            score=raw_scores,
-            keep=True,
-            record=False,
-            guard=partial(_failing, numbers),
-            path_of=path_of,
-        )
+        fits = fit_parts(members, rows_of_parts, n_jobs=self.n_jobs, score=raw_scores, **options)
         with progress_bar(self, len(members) * len(parts), is_exact=True) as callback:
             for number, fit in enumerate(fits):
                 if callback is not None:
@@ -390,6 +345,22 @@ class StackingRanker(SearchMixin, RankerMixin, TransformerMixin, _BaseCompositio
         """Return scikit-learn's tags: sparse rows and missing values are taken where all members do."""
         members = (member for _, member in _named(self.estimators) if hasattr(member, "__sklearn_tags__"))
         return tags_of_all(super().__sklearn_tags__(), members)
+
+
+def check_held_out_once(folds: Sequence[Fold], n_rows: int) -> None:
+    """Raise unless each row is held out by at most one fold, which does not learn from it."""
+    held_out = np.bincount(np.concatenate([fold.test for fold in folds]), minlength=n_rows)
+    if held_out.max() > 1:
+        raise ValueError(
+            f"cv holds a row out {held_out.max()} times, which gives it so many scores; take a splitter "
+            "without repetitions, such as StratifiedKFold."
+        )
+    for fold in folds:
+        if len(both := np.intersect1d(fold.train, fold.test)):
+            raise ValueError(
+                f"fold {fold.number} of cv both learns from row {both[0]} and holds it out; weights need "
+                "scores by models that have not seen the row."
+            )
 
 
 def _named(estimators: Any) -> list[tuple[str, Any]]:

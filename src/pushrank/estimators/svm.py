@@ -1,22 +1,12 @@
-r"""Certified rankers: the Infinite Push, RankSVM, SVM-MAP and the structural SVM of precision at k.
+r"""Certified rankers: the Infinite Push, RankSVM, SVM-MAP and structural SVMs.
 
 Each minimises :math:`\tfrac12 \|f\|^2 + C R(f)` for a convex risk R of the scores f, until the duality gap
-certifies the answer; they differ in the risk and in the solver for it. With :math:`\ell` the hinge or its
-square, positives :math:`x_i` and negatives :math:`\tilde x_k`, R is
-
-- :class:`InfinitePush`: the mean over i of :math:`\ell(1 - f(x_i) + \max_k f(\tilde x_k))` (Agarwal, SDM
-  2011);
-  with the squared hinge TopPush (Li, Jin, Zhou, NIPS 2014);
-- :class:`RankSVM`: the mean over pairs of :math:`\ell(1 - f(x_i) + f(\tilde x_k))` (Herbrich, Graepel,
-  Obermayer, *Large margin rank boundaries for ordinal regression*, 2000; Joachims, KDD 2002);
-- :class:`SVMMAP`: the structured hinge of average precision (Yue, Finley, Radlinski, Joachims, SIGIR 2007);
-- :class:`StructSVM`: the structured hinge of precision at k (Joachims, ICML 2005) or of the partial AUC
-  (Narasimhan and Agarwal, KDD 2013).
+certifies the answer; they differ in the risk and in the solver for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, Literal, Self
@@ -27,11 +17,17 @@ from sklearn.base import BaseEstimator
 
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
-from pushrank._types import MatrixLike, PairsLike, PerRow
-from pushrank._validation import check_k, check_number, is_count
+from pushrank._types import MatrixLike, Pairs, PerRow
+from pushrank._validation import check_choice, check_k, check_number, is_count
 from pushrank.estimators._base import RankerMixin
-from pushrank.estimators._certified import CertifiedMixin, CertifiedSpec, check_kernel, is_linear, limits
-from pushrank.estimators._target import check_solver
+from pushrank.estimators._certified import (
+    CertifiedMixin,
+    CertifiedSpec,
+    SolverAndRisk,
+    check_kernel,
+    is_linear,
+    limits,
+)
 from pushrank.models import LinearModel, Model
 from pushrank.objectives import PartialAUC, PushObjective
 from pushrank.objectives.average_precision import average_precision_hinge
@@ -51,9 +47,6 @@ from pushrank.solvers.infinite_push.gradient_projection import infinite_push_by_
 from pushrank.solvers.newton import certified_lbfgs, functional_newton
 from pushrank.solvers.result import CertifiedSolution
 
-LOSSES = ("hinge", "squared_hinge")
-MEASURES = ("precision", "prbep", "partial_auc")
-
 INFINITE_PUSH_COLLAPSE = (
     ": the positives' mean lies among the negatives, or C is too small to matter. Push less, by PNormPush, "
     "whose p can be chosen, or raise C."
@@ -66,17 +59,6 @@ PARTIAL_AUC_COLLAPSE = (
     "by a larger max_fpr or PNormPush, whose p can be chosen, or raise C."
 )
 """What to do where zero coefficients are optimal, as warnings say it."""
-
-
-def check_pair_parameters(ranker: RankerMixin, solvers: Sequence[str]) -> None:
-    """Raise unless the parameters of rankers with kernels are in their ranges, and go together."""
-    check_kernel(ranker)
-    if ranker.loss not in LOSSES:
-        raise ValueError(f"loss must be one of {list(LOSSES)}, got {ranker.loss!r}.")
-    check_solver(ranker.solver, solvers)
-    check_number("eta0", ranker.eta0, above=0.0)
-    if ranker.solver == BY_PAIRS and ranker.loss != "hinge":
-        raise ValueError(f"solver={BY_PAIRS!r} is for loss='hinge', not loss={ranker.loss!r}.")
 
 
 def pair_risk(objective: PushObjective, sample: Sample, scores: Floats) -> float:
@@ -99,14 +81,20 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
     the hinge falls with the margin, the maximum over negatives of Agarwal's objective is at the
     highest-scored one.
 
+    An interior point iteration costs O((I + J) d^2), J a few times the number of features d; a projected
+    gradient iteration two passes over the data, and a semismooth Newton iteration some tens of passes over
+    the rows that matter. A step of the paper's own algorithm, figure 2, costs O(I K log I). Where the mean of
+    the positives lies within the convex hull of the negatives, :math:`w = 0` is optimal: the fit then warns
+    and says what to do. Weights are those of the positives' losses, relative to their sum; a negative counts
+    where its weight is not zero. Ties with the highest negative count as errors. With query groups
+    the risk is the mean of each query's own push, minimised by cutting planes, of which each costs about ten
+    passes over the rows' scores.
+
+    Agarwal, SDM 2011, equations (3.4) and (3.9); Li, Jin and Zhou, NIPS 2014, equation (4).
+
     Parameters
     ----------
-    C : float
-    class_weight : dict, "balanced" or None
-    tol : float
-    max_iter : int, default=10000
-        The largest number of iterations. An iteration of ``"smo"`` is as many steps as there are rows.
-    verbose : bool
+    %(certified_parameters)s
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable
     loss : {"hinge", "squared_hinge"}, default="hinge"
         Agarwal's loss, or TopPush's.
@@ -114,7 +102,8 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
         ``"auto"`` takes an interior point method on a working set of rows for dense or small data; Newton's
         method on proximal points of the dual for sparse data and more than 1,000 features, with the interior
         point method after 300 iterations where there are at most 3,000; sequential minimal optimisation for
-        kernels. These three names force one of them, each for its kind of scores.
+        kernels, an iteration of which is as many steps as there are rows. These three names force one of
+        them, each for its kind of scores.
         %(gradient_projection)s
     eta0 : float
     %(kernel_parameters)s
@@ -128,19 +117,6 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
         Their dual variables :math:`\alpha_i` and :math:`-\beta_k`; ``coef_`` is the sum of these rows so
         weighted, the score with a kernel the sum of its values at them.
     %(support_vectors_ gamma_ primal_dual_ dual_gap_ n_iter_ converged_gap_ classes_ threshold_ features_)s
-
-    Notes
-    -----
-    An interior point iteration costs O((I + J) d^2), J a few times the number of features d; a projected
-    gradient iteration two passes over the data, and a semismooth Newton iteration some tens of passes over
-    the rows that matter. A step of the paper's own algorithm, figure 2, costs O(I K log I). Where the mean of
-    the positives lies within the convex hull of the negatives, :math:`w = 0` is optimal: the fit then warns
-    and says what to do. Weights are those of the positives' losses, relative to their sum; a negative counts
-    where its weight is not zero. Ties with the highest negative count as errors. With query groups
-    the risk is the mean of each query's own push, minimised by cutting planes, of which each costs about ten
-    passes over the rows' scores.
-
-    Agarwal, SDM 2011, equations (3.4) and (3.9); Li, Jin and Zhou, NIPS 2014, equation (4).
 
     Examples
     --------
@@ -163,13 +139,7 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
     max_iter: int = 10_000
 
     def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: PerRow = None,
-        *,
-        qid: PerRow = None,
-        pairs: PairsLike = None,
+        self, X: Any, y: Any = None, sample_weight: PerRow = None, *, qid: PerRow = None, pairs: Pairs = None
     ) -> Self:
         """Learn a ranking from examples of two classes.
 
@@ -189,7 +159,7 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
         return super().fit(X, y, sample_weight, qid=qid)
 
     def _certified_spec(self, qid: PerRow) -> CertifiedSpec:
-        check_pair_parameters(self, SOLVERS)
+        check_kernel(self, SOLVERS)
         if qid is not None and self.solver != "auto":
             raise ValueError(
                 f"solver={self.solver!r} is for one list; query groups take cutting planes: use "
@@ -202,7 +172,7 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
             )
         return CertifiedSpec(self._solver, INFINITE_PUSH_COLLAPSE)
 
-    def _solver(self, model: Model, sample: Any) -> tuple[Any, Callable[[Floats], float]]:
+    def _solver(self, model: Model, sample: Any) -> SolverAndRisk:
         if isinstance(sample, GradedSample):
             plane = partial(mean_infinite_push, sample, squared=self.loss == "squared_hinge")
             return cutting_planes(self, model, plane)
@@ -239,15 +209,18 @@ class RankSVM(CertifiedMixin, BaseEstimator):
     query groups and explicit pairs the mean is that of all pairs to be compared. With the hinge it is also
     SVMPerf for the AUC: the structured hinge of the AUC is the mean hinge of all pairs.
 
+    Cutting planes minimise the hinge, L-BFGS the squared hinge of linear scores and Newton's method that of
+    kernels. An iteration costs two passes over the data and sorting the scores, however many pairs there are;
+    grades cost a sort for each binary digit of their number, explicit pairs time linear in their number. With
+    a kernel an iteration costs a few products with the kernel matrix. Pairs with equal scores have the loss
+    of margin zero. A step of the paper's own algorithm, figure 3, costs time linear in the pairs.
+
+    Herbrich, Graepel and Obermayer, *Large margin rank boundaries for ordinal regression*, 2000; Joachims,
+    KDD 2002; Agarwal, SDM 2011, equations (4.17) to (4.20); Joachims, KDD 2006, for the cutting planes.
+
     Parameters
     ----------
-    C : float
-    class_weight : dict, "balanced" or None
-    tol : float
-    max_iter : int, default=1000
-        The largest number of iterations: of L-BFGS or Newton's method for the squared hinge, of cutting
-        planes for the hinge.
-    verbose : bool
+    %(certified_parameters)s
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable
     loss : {"hinge", "squared_hinge"}, default="squared_hinge"
         The loss of a pair.
@@ -267,16 +240,6 @@ class RankSVM(CertifiedMixin, BaseEstimator):
         The weights of these rows; None for linear scores.
     %(support_vectors_ gamma_ primal_dual_ dual_gap_ n_iter_ converged_gap_ classes_grades_ threshold_)s
     %(thresholds_ features_)s
-
-    Notes
-    -----
-    Cutting planes minimise the hinge, L-BFGS the squared hinge of linear scores and Newton's method that of
-    kernels. An iteration costs two passes over the data and sorting the scores, however many pairs there are;
-    grades cost a sort for each binary digit of their number, explicit pairs time linear in their number. With
-    a kernel an iteration costs a few products with the kernel matrix. Pairs with equal scores have the loss
-    of margin zero. A step of the paper's own algorithm, figure 3, costs time linear in the pairs.
-
-    Agarwal, SDM 2011, equations (4.17) to (4.20); Joachims, KDD 2006, for the cutting planes of the hinge.
 
     Examples
     --------
@@ -304,7 +267,7 @@ class RankSVM(CertifiedMixin, BaseEstimator):
         sample_weight: PerRow = None,
         *,
         qid: PerRow = None,
-        pairs: PairsLike = None,
+        pairs: Pairs = None,
     ) -> Self:
         """Learn a ranking from two classes, from grades of relevance, or from explicit pairs.
 
@@ -325,15 +288,14 @@ class RankSVM(CertifiedMixin, BaseEstimator):
         sample_weight: PerRow = None,
         *,
         qid: PerRow = None,
-        pairs: PairsLike = None,
+        pairs: Pairs = None,
     ) -> list[Self]:
         """Fit one ranker for each C, each from where the one before ended.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,), optional
-            %(y_grades)s
+        %(graded_labels)s
         Cs : iterable of float
         %(weights_and_pairs)s
 
@@ -342,10 +304,10 @@ class RankSVM(CertifiedMixin, BaseEstimator):
         return self._fit_path(Cs, X, y, sample_weight, qid, pairs)
 
     def _certified_spec(self, qid: PerRow) -> CertifiedSpec:  # noqa: ARG002
-        check_pair_parameters(self, ("auto", BY_PAIRS))
+        check_kernel(self, ("auto", BY_PAIRS))
         return CertifiedSpec(self._solver, grades=True)
 
-    def _solver(self, model: Model, sample: Sample) -> tuple[Any, Callable[[Floats], float]]:
+    def _solver(self, model: Model, sample: Sample) -> SolverAndRisk:
         objective = self._pair_objective()
         risk = partial(pair_risk, objective, sample)
         if self.solver == BY_PAIRS:
@@ -372,16 +334,14 @@ class RankSVM(CertifiedMixin, BaseEstimator):
 Structured = Callable[[Any, Floats], tuple[float, Floats, float]]
 
 
-def cutting_planes(
-    ranker: RankerMixin, model: Model, plane: Risk, **options: Any
-) -> tuple[Callable[..., CertifiedSolution], Callable[[Floats], float]]:
+def cutting_planes(ranker: RankerMixin, model: Model, plane: Risk, **options: Any) -> SolverAndRisk:
     """Return the solver by cutting planes of a risk with subgradients, and the risk alone."""
     return partial(cutting_plane, plane, model, **limits(ranker), **options), lambda scores: plane(scores)[0]
 
 
 def structured_planes(
     ranker: RankerMixin, structured: Structured, model: Model, sample: Any, **options: Any
-) -> tuple[Callable[..., CertifiedSolution], Callable[[Floats], float]]:
+) -> SolverAndRisk:
     """Return the solver of a structured risk and the risk: of queries the mean of theirs."""
     in_queries = isinstance(sample, GradedSample)
     plane = mean_risk(structured, sample) if in_queries else partial(structured, sample)
@@ -467,6 +427,17 @@ class StructSVM(CertifiedMixin, BaseEstimator):
     :class:`~pushrank.objectives.PartialAUC` writes out (SVMpAUC-tight). SVMPerf for the AUC is
     :class:`RankSVM` with ``loss="hinge"``: the same risk by the same cutting planes.
 
+    One-slack cutting planes; a plane costs two passes over the data and about ten evaluations of the loss,
+    O(n + k log k) each, with k the counted rows for the partial AUC, whose loss is never negative.
+    Where k is below the number of positives the loss of precision can be negative, and is no bound on the
+    measure; it also falls with a constant added to all scores, so that features are best centred. A negative
+    can then be on top at any C although a linear score separates the classes: that of positives at
+    3, 4 and 5, negatives at 8 and -5 (four times), and a second feature that is 1 for the positives, -1 and
+    -.5. :class:`RampAtK` and :class:`SGDAtK` minimise losses that are bounds.
+
+    Joachims, ICML 2005; Narasimhan and Agarwal, KDD 2013; Kar, Narasimhan and Jain, ICML 2015, section 6,
+    where it is a baseline.
+
     Parameters
     ----------
     %(certified_parameters)s
@@ -491,19 +462,6 @@ class StructSVM(CertifiedMixin, BaseEstimator):
     ----------
     %(coef_ primal_dual_ dual_gap_ n_iter_ converged_gap_ classes_ threshold_ features_)s
 
-    Notes
-    -----
-    One-slack cutting planes; a plane costs two passes over the data and about ten evaluations of the loss,
-    O(n + k log k) each, with k the counted rows for the partial AUC, whose loss is never negative.
-    Where k is below the number of positives the loss of precision can be negative, and is no bound on the
-    measure; it also falls with a constant added to all scores, so that features are best centred. A negative
-    can then be on top at any C although a linear score separates the classes: that of positives at
-    3, 4 and 5, negatives at 8 and -5 (four times), and a second feature that is 1 for the positives, -1 and
-    -.5. :class:`RampAtK` and :class:`SGDAtK` minimise losses that are bounds.
-
-    Joachims, ICML 2005; Narasimhan and Agarwal, KDD 2013; Kar, Narasimhan and Jain, ICML 2015, section 6,
-    where it is a baseline.
-
     Examples
     --------
     %(scaled_breast_cancer)s
@@ -523,8 +481,7 @@ class StructSVM(CertifiedMixin, BaseEstimator):
 
     def _certified_spec(self, qid: PerRow) -> CertifiedSpec:
         check_k(self.k)
-        if self.measure not in MEASURES:
-            raise ValueError(f"measure must be one of {list(MEASURES)}, got {self.measure!r}.")
+        check_choice("measure", self.measure, ("precision", "prbep", "partial_auc"))
         if self.max_seconds is not None:
             check_number("max_seconds", self.max_seconds, above=0.0)
         max_seconds = np.inf if self.max_seconds is None else float(self.max_seconds)

@@ -8,7 +8,6 @@ problem is not convex: docs/objectives.md says why these are left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, Literal
@@ -16,11 +15,10 @@ from typing import Any, Literal
 from sklearn.base import BaseEstimator
 
 from pushrank._docstrings import shared_docs
-from pushrank._numeric import Floats
 from pushrank._types import PerRow
 from pushrank._validation import check_number
 from pushrank.estimators._base import RankerMixin
-from pushrank.estimators._certified import CertifiedMixin, CertifiedSpec, limits
+from pushrank.estimators._certified import CertifiedMixin, CertifiedSpec, SolverAndRisk, limits
 from pushrank.estimators.svm import structured_planes
 from pushrank.models import LinearModel
 from pushrank.objectives.threshold import Of, ThresholdObjective
@@ -40,7 +38,7 @@ PAT_MAT_COLLAPSE = (
 
 def threshold_solver(
     ranker: RankerMixin, objective: ThresholdObjective, model: LinearModel, sample: Any
-) -> tuple[Any, Callable[[Floats], float]]:
+) -> SolverAndRisk:
     """Return the solver of an objective and its risk; of queries, for the mean of their objectives."""
     if isinstance(sample, GradedSample):
         return structured_planes(ranker, objective.plane, model, sample)
@@ -64,6 +62,15 @@ class TopPushK(CertifiedMixin, BaseEstimator):
     and :math:`\ell(z) = (1 + z)_+` or its square. ``k=1`` is TopPush, which :class:`InfinitePush` has with
     kernels; ``of="all"`` is TopMean.
 
+    %(threshold_solver)s
+
+    Where the positives' mean is a mixture of negatives with weights of at most 1/K, :math:`w = 0` is optimal:
+    so it is for classes that overlap and a small K, of which the fit warns. With ``of="all"`` it is for every
+    K up to the number of positives, whatever the features.
+
+    Adam, Mácha, Šmídl and Pevný, *General framework for binary classification on top samples*, Optimization
+    Methods and Software 37 (2022); Li, Jin and Zhou, NIPS 2014, for TopPush.
+
     Parameters
     ----------
     k : int or float, default=0.01
@@ -78,17 +85,6 @@ class TopPushK(CertifiedMixin, BaseEstimator):
     Attributes
     ----------
     %(coef_ primal_dual_ dual_gap_ n_iter_ converged_gap_ classes_ threshold_ features_)s
-
-    Notes
-    -----
-    %(threshold_solver)s
-
-    Where the positives' mean is a mixture of negatives with weights of at most 1/K, :math:`w = 0` is optimal:
-    so it is for classes that overlap and a small K, of which the fit warns. With ``of="all"`` it is for every
-    K up to the number of positives, whatever the features.
-
-    Adam, Mácha, Šmídl and Pevný, *General framework for binary classification on top samples*, Optimization
-    Methods and Software 37 (2022); Li, Jin and Zhou, NIPS 2014, for TopPush.
 
     Examples
     --------
@@ -125,6 +121,15 @@ class PatMat(CertifiedMixin, BaseEstimator):
     scores: at most a share :math:`\tau` of the rows scores above t. Over the negatives it is Pat&Mat-NP, for
     a false-positive rate (Neyman and Pearson).
 
+    %(threshold_solver)s
+
+    Near :math:`w = 0` the threshold is the mean of the scores and a constant, so that zero is optimal only
+    where the positives' mean is that of the rows: unlike :class:`TopPushK` it learns from classes that
+    overlap.
+
+    Adam, Mácha, Šmídl and Pevný, *General framework for binary classification on top samples*, Optimization
+    Methods and Software 37 (2022).
+
     Parameters
     ----------
     tau : float, default=0.01
@@ -141,17 +146,6 @@ class PatMat(CertifiedMixin, BaseEstimator):
     Attributes
     ----------
     %(coef_ primal_dual_ dual_gap_ n_iter_ converged_gap_ classes_ threshold_ features_)s
-
-    Notes
-    -----
-    %(threshold_solver)s
-
-    Near :math:`w = 0` the threshold is the mean of the scores and a constant, so that zero is optimal only
-    where the positives' mean is that of the rows: unlike :class:`TopPushK` it learns from classes that
-    overlap.
-
-    Adam, Mácha, Šmídl and Pevný, *General framework for binary classification on top samples*, Optimization
-    Methods and Software 37 (2022).
 
     Examples
     --------

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from itertools import product
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,15 +19,15 @@ from sklearn.linear_model import LogisticRegression
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
-from pushrank._types import CrossValidation, Matrix, MatrixLike, PerRow, Seed
+from pushrank._types import CrossValidation, Matrix, PerRow, Seed
 from pushrank.budgets import Budget
 from pushrank.estimators import _search
-from pushrank.estimators._base import RankerMixin, linear_scores, set_classes, warn
+from pushrank.estimators._base import linear_scores, set_classes, warn
 from pushrank.estimators._search import Selection
 from pushrank.estimators._streaming import batch_rows, epoch_orders, run_epochs
 from pushrank.estimators._target import validate_two_classes
 from pushrank.estimators.precision_at_k import PerceptronAtK
-from pushrank.estimators.ramp_at_k import ramp_path
+from pushrank.estimators.ramp_at_k import RampAtK, ramp_path
 from pushrank.models import LinearModel, in_row_space
 from pushrank.objectives import PushObjective
 from pushrank.objectives.threshold import ThresholdObjective
@@ -166,16 +167,9 @@ def ramps(rows: TrainingRows, grid: Grid) -> list[Solution]:
     """Return ramps along paths of the number of positives that count and of C."""
     model, n_positive = rows.model, float(rows.weights[rows.is_positive].sum())
     totals = {k: max(1.0, k * n_positive) for k in grid["k"]}
-    ends = ramp_path(
-        batch_rows(model.data, rows.is_positive, rows.weights),
-        model,
-        sorted(set(totals.values()), reverse=True),
-        sorted(grid["C"]),
-        ("best", 0),
-        RAMP_TOL,
-        MAX_RAMP_PROBLEMS,
-        np.random.RandomState(rows.seed),
-    )
+    ranker = RampAtK(tol=RAMP_TOL, max_iter=MAX_RAMP_PROBLEMS, random_state=rows.seed)
+    labelled = batch_rows(model.data, rows.is_positive, rows.weights)
+    ends = ramp_path(ranker, labelled, model, totals.values(), grid["C"])
     solutions = []
     for k, C in product(grid["k"], grid["C"]):
         _, end = ends[totals[k], C]
@@ -230,9 +224,20 @@ FAMILIES = {
 DEFAULT_CANDIDATES = tuple(name for name in FAMILIES if name not in ("ramp-at-k", "pat-mat"))
 
 
+def reduce_grids(grids: dict[str, Grid], left: list[dict[str, Any]]) -> None:
+    """Leave the families and values of the members that are left."""
+    for name, grid in list(grids.items()):
+        of_family = [params for params in left if params["candidate"] == name]
+        # The grid stays one: a value goes when all members with it do.
+        found = {key: {params[key] for params in of_family} for key in grid}
+        grids[name] = {key: [v for v in values if v in found[key]] for key, values in grid.items()}
+        if not of_family:
+            del grids[name]
+
+
 @shared_docs
 @dataclass(eq=False, repr=False)
-class TopRankerCV(_search.SearchMixin, RankerMixin, BaseEstimator):
+class TopRankerCV(_search.SearchMixin, BaseEstimator):
     r"""The linear ranker for the first rows that you can act on, chosen by cross-validation.
 
     Of several families of objectives, each over its own parameters, it takes the one with the best precision
@@ -253,33 +258,6 @@ class TopRankerCV(_search.SearchMixin, RankerMixin, BaseEstimator):
         :class:`PatMat` over the negatives, over tau and C, and :class:`RampAtK`, over k and C, which are
         tried only where `candidates` has them.
 
-    Parameters
-    ----------
-    budget : int or Budget, default=None
-    fraction : float, default=None
-    fraction_of_positives : float, default=None
-    candidates : sequence of str, default=None
-        The families to choose from; None takes all but the ramp, which hardly changed a choice on five sets
-        (``benchmarks/at_k_families.txt``) and takes longer than the trimmed push, and
-        Pat&Mat, which was chosen in 4 of 138 searches (``experiments/heirs``).
-    cv : int, splitter or iterable
-    selection : {"one_standard_error", "best"}
-        Take the simplest family whose best member is within one standard error of the best of all, logistic
-        regression being simpler than the convex pushes, and these simpler than those that give up on
-        positives; or the best. The standard error is that of the difference, fold by fold.
-    n_jobs : int or None
-        %(n_jobs_of_folds)s
-    random_state : int, RandomState or None
-    verbose : bool
-
-    Attributes
-    ----------
-    candidate_ : str
-        The family that was chosen.
-    %(best_params_candidate budget_search_ coef_ classes_ threshold_ features_)s
-
-    Notes
-    -----
     %(equals_of_a_candidate)s
 
     Columns should have similar scales. Solutions start from their neighbours' along paths of the parameters,
@@ -295,6 +273,25 @@ class TopRankerCV(_search.SearchMixin, RankerMixin, BaseEstimator):
     A gain at the budget often costs something further down the list: ``candidates_`` shows the average
     precision beside the precision.
 
+    Parameters
+    ----------
+    %(budget_search_parameters)s
+    candidates : sequence of str, default=None
+        The families to choose from; None takes all but the ramp, which hardly changed a choice on five sets
+        (``benchmarks/at_k_families.txt``) and takes longer than the trimmed push, and
+        Pat&Mat, which was chosen in 4 of 138 searches (``experiments/heirs``).
+    selection : {"one_standard_error", "best"}
+        Take the simplest family whose best member is within one standard error of the best of all, logistic
+        regression being simpler than the convex pushes, and these simpler than those that give up on
+        positives; or the best. The standard error is that of the difference, fold by fold.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    candidate_ : str
+        The family that was chosen.
+    %(best_params_candidate budget_search_ coef_ classes_ threshold_ features_)s
+
     Examples
     --------
     >>> from pushrank.datasets import make_hidden_positives
@@ -308,17 +305,17 @@ class TopRankerCV(_search.SearchMixin, RankerMixin, BaseEstimator):
     _: KW_ONLY
     fraction: float | None = None
     fraction_of_positives: float | None = None
-    candidates: Sequence[str] | None = None
     cv: CrossValidation = 5
-    selection: Selection = "one_standard_error"
     n_jobs: int | None = None
-    random_state: Seed = None
     verbose: bool = False
+    candidates: Sequence[str] | None = None
+    selection: Selection = "one_standard_error"
+    random_state: Seed = None
 
-    def _choose(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: PerRow, groups: PerRow, time: PerRow
-    ) -> None:
-        names = check_families(self.candidates)
+    def _choose(self, X: Any, y: ArrayLike, sample_weight: PerRow, groups: PerRow, time: PerRow) -> None:
+        names = list(dict.fromkeys(DEFAULT_CANDIDATES if self.candidates is None else self.candidates))
+        if not names or not set(names) <= set(FAMILIES):
+            raise ValueError(f"candidates must be some of {list(FAMILIES)}, got {self.candidates!r}.")
         frame, (X, target) = X, validate_two_classes(self, X, y, sample_weight)
         search = _search.Search.of_rows(self, frame, target, groups, time)
         measure = _search.PrecisionAtBudget(self, target, search.times)
@@ -339,20 +336,13 @@ class TopRankerCV(_search.SearchMixin, RankerMixin, BaseEstimator):
 
         def screen(params: list[dict[str, Any]], values: Floats) -> None:
             is_lost = measure.hopeless(values, search.folds[: values.shape[1]])
-            left = [of for of, lost in zip(params, is_lost, strict=True) if not lost]
-            for name in names:
-                of_family = [of for of in left if of["candidate"] == name]
-                # The grid stays one: a value goes when all members with it do.
-                found = {key: {of[key] for of in of_family} for key in grids[name]}
-                grids[name] = {key: [v for v in grid if v in found[key]] for key, grid in grids[name].items()}
-                if not of_family:
-                    del grids[name]
+            reduce_grids(grids, [of for of, lost in zip(params, is_lost, strict=True) if not lost])
 
         with one_blas_thread(), warnings.catch_warnings():
             # Single candidates may warn as they like; the last solution is warned of below.
             warnings.simplefilter("ignore", UserWarning)
             model = in_row_space(LinearModel(X))
-            n_members = sum(map(_search.grid_size, grids.values()))
+            n_members = sum(prod(map(len, grid.values())) for grid in grids.values())
             results = search.run(solve, measure, n_members, screen=screen if is_drawn else None)
             families = [params["candidate"] for params in results.params]
             complexity = {name: FAMILIES[name].complexity for name in names}
@@ -368,11 +358,3 @@ class TopRankerCV(_search.SearchMixin, RankerMixin, BaseEstimator):
                 f"TopRankerCV: the solution with {self.best_params_} did not converge; scale the features.",
                 ConvergenceWarning,
             )
-
-
-def check_families(candidates: Sequence[str] | None) -> list[str]:
-    """Return the names of the linear families to choose from."""
-    names = list(DEFAULT_CANDIDATES if candidates is None else candidates)
-    if not names or not set(names) <= set(FAMILIES):
-        raise ValueError(f"candidates must be some of {list(FAMILIES)}, got {candidates!r}.")
-    return list(dict.fromkeys(names))

@@ -12,17 +12,16 @@ from sklearn.exceptions import ConvergenceWarning
 
 from pushrank._docstrings import shared_docs
 from pushrank._parallel import one_blas_thread
-from pushrank._types import MatrixLike, PerRow
+from pushrank._types import PerRow
 from pushrank._validation import check_number
-from pushrank.datasets import DiskRows
 from pushrank.estimators._base import RankerMixin, progress_bar, set_features, warn, warn_of_zeros
-from pushrank.estimators._rows import two_class_rows
+from pushrank.estimators._rows import RowsLike, two_class_rows
 from pushrank.estimators._target import check_alpha
 from pushrank.objectives import PrecisionAtK, PushObjective
 from pushrank.objectives.queries import MeanLogPush
 from pushrank.pairs import GradedSample
 from pushrank.prices import Power
-from pushrank.rows import MemoryRows, OuterRows
+from pushrank.rows import MemoryRows
 from pushrank.solvers.problem import linear_problem
 from pushrank.solvers.trimming import trimmed_path
 
@@ -41,6 +40,25 @@ class TrimmedPush(RankerMixin, BaseEstimator):
 
     k in the sum over the negatives. Where positives hide among the negatives, a convex objective has to make
     room for all of them; this one keeps those that can stand out.
+
+    Choosing the highest positives and solving for them in turns never raises the objective. The end is a
+    local minimum, reached along a path from all positives down to k, in steps of up to 25 %: a direct jump
+    ends in worse minima. With up to 1,024 features a fit takes some 50 Newton steps, each O(n_samples *
+    n_features ** 2). Positives tied for the last place share it. A row of weight w counts as w copies.
+
+    With query groups the objective is the mean of the queries', each with its own highest positives; there
+    L-BFGS takes the place of Newton's method. In a query with fewer positives than an int k it is their
+    number. (:class:`PNormPush` sums over all queries under one logarithm.)
+
+    What is gained at the top is paid for further down: on overlapping classes the average precision is often
+    below that of :class:`PNormPush`.
+
+    This is the counterpart, for the convex push, of the surrogate ramp (:class:`RampAtK`), which fits only
+    the k highest positives too; in statistics the like is a trimmed likelihood.
+
+    Rudin, JMLR 10 (2009), section 5; Kar, Narasimhan and Jain, ICML 2015, section 3.2, for the ramp; Hadi
+    and Luceño, *Maximum trimmed likelihood estimators: a unified approach, examples, and algorithms*,
+    Computational Statistics and Data Analysis 25 (1997), 251-272.
 
     Parameters
     ----------
@@ -75,27 +93,6 @@ class TrimmedPush(RankerMixin, BaseEstimator):
         Whether the same positives were chosen again, and the last problem was solved to ``tol``.
     %(classes_ threshold_ features_)s
 
-    Notes
-    -----
-    Choosing the highest positives and solving for them in turns never raises the objective. The end is a
-    local minimum, reached along a path from all positives down to k, in steps of up to 25 %: a direct jump
-    ends in worse minima. With up to 1,024 features a fit takes some 50 Newton steps, each O(n_samples *
-    n_features ** 2). Positives tied for the last place share it. A row of weight w counts as w copies.
-
-    With query groups the objective is the mean of the queries', each with its own highest positives; there
-    L-BFGS takes the place of Newton's method. In a query with fewer positives than an int k it is their
-    number. (:class:`PNormPush` sums over all queries under one logarithm.)
-
-    What is gained at the top is paid for further down: on overlapping classes the average precision is often
-    below that of :class:`PNormPush`.
-
-    This is the counterpart, for the convex push, of the surrogate ramp (:class:`RampAtK`), which fits only
-    the k highest positives too; in statistics the like is a trimmed likelihood.
-
-    Rudin, JMLR 10 (2009), section 5; Kar, Narasimhan and Jain, ICML 2015, section 3.2, for the ramp; Hadi
-    and Luceño, *Maximum trimmed likelihood estimators: a unified approach, examples, and algorithms*,
-    Computational Statistics and Data Analysis 25 (1997), 251-272.
-
     Examples
     --------
     %(scaled_breast_cancer)s
@@ -113,14 +110,7 @@ class TrimmedPush(RankerMixin, BaseEstimator):
     verbose: bool = False
     positive: bool = False
 
-    def fit(
-        self,
-        X: MatrixLike | DiskRows | OuterRows,
-        y: PerRow = None,
-        sample_weight: PerRow = None,
-        *,
-        qid: PerRow = None,
-    ) -> Self:
+    def fit(self, X: RowsLike, y: PerRow = None, sample_weight: PerRow = None, *, qid: PerRow = None) -> Self:
         """Learn a ranking from examples of two classes.
 
         Parameters
@@ -136,13 +126,7 @@ class TrimmedPush(RankerMixin, BaseEstimator):
         return self
 
     def path(
-        self,
-        X: MatrixLike | DiskRows | OuterRows,
-        y: PerRow,
-        ks: Iterable[float],
-        sample_weight: PerRow = None,
-        *,
-        qid: PerRow = None,
+        self, X: RowsLike, y: PerRow, ks: Iterable[float], sample_weight: PerRow = None, *, qid: PerRow = None
     ) -> list[Self]:
         """Fit one ranker for each k, each from where the one of the next larger k ended.
 
@@ -171,7 +155,7 @@ def fit_trimmed(rankers: list[TrimmedPush], X: Any, y: PerRow, sample_weight: Pe
     check_alpha("alpha", first.alpha)
     check_number("tol", first.tol, above=0.0)
     check_number("max_iter", first.max_iter, 1, integer=True)
-    rows = two_class_rows(first, X, y, sample_weight, qid=qid, reduced=not first.positive)
+    rows = two_class_rows(first, X, y, sample_weight, qid, reduced=not first.positive)
     sample: Any = rows.source.sample if isinstance(rows.source, MemoryRows) else None
     in_queries = isinstance(sample, GradedSample)
     whole: Any = sample.upper_weights if in_queries else rows.source.class_weights[0]
