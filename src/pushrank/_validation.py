@@ -25,7 +25,7 @@ from pushrank._types import GenericArray, Label
 LIBRARY = f"{Path(__file__).parent}{os.sep}"
 
 
-def warn(message: str, category: type[Warning]) -> None:
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn at the innermost line of code outside this library."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_code.co_filename.startswith(LIBRARY):

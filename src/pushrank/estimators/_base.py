@@ -238,8 +238,7 @@ def warn_of_zeros(ranker: RankerMixin) -> None:
     warn(
         f"{type(ranker).__name__}: no feature ranks better with a positive coefficient than without it, so "
         "all coefficients are 0 and all scores equal; negate features that fall towards the positives, or "
-        "set positive=False.",
-        UserWarning,
+        "set positive=False."
     )
 
 

@@ -108,10 +108,8 @@ def learn_chunk(
     """Learn from a chunk; return the learner, which is new if there was none, and the dtype of X."""
     with row_errors(0 if learner is None else learner.n_rows):
         # The learner finds values that are not finite, so that X need not be read twice.
-        X = checked_data(
-            ranker, X, accept_sparse="csr", dtype=DTYPES, order="C", ensure_all_finite=False,
-            reset=learner is None,
-        )  # fmt: skip
+        options = {"accept_sparse": "csr", "dtype": DTYPES, "order": "C", "ensure_all_finite": False}
+        X = checked_data(ranker, X, reset=learner is None, **options)
         check_ordered_categorical(y)
         labels = column_or_1d(y, warn=True)
         check_consistent_length(X, labels)
@@ -271,8 +269,7 @@ def warn_of_skipped_batches(ranker: RankerMixin, learner: StreamLearner, *, grou
             what, remedy = "queries", "they can be left out"
         warn(
             f"{type(ranker).__name__} learned nothing from {skipped} of {n_batches} {what}, which had no "
-            f"positive or no negative row: {remedy}.",
-            UserWarning,
+            f"positive or no negative row: {remedy}."
         )
 
 
@@ -283,6 +280,5 @@ def warn_of_small_mean_weight(ranker: RankerMixin, sample_weight: Floats) -> Non
         warn(
             f"the mean of sample_weight is {mean:g}. {type(ranker).__name__} takes a row of weight w for "
             "w copies, and k for at least one copy, or all positives where they weigh less: divide the "
-            "weights by their mean.",
-            UserWarning,
+            "weights by their mean."
         )

@@ -212,13 +212,13 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
         counted = seen if weights is None else seen[weights[seen] > 0.0]
         for name, of_member in zip(members, scores, strict=True):
             if np.ptp(of_member[counted]) == 0.0:
-                warn(f"{name} scores all rows alike, and adds nothing to the list.", UserWarning)
+                warn(f"{name} scores all rows alike, and adds nothing to the list.")
         combination = combine(self, out_of_fold, target, final)
         self.weights_ = dict(zip(members, combination.weights.tolist(), strict=True))
         self.final_ = combination.final
         kept = {name: models[name] for name, weight in self.weights_.items() if weight != 0.0}
         if not kept:
-            warn(f"{self.final_} gives no member any weight, so all rows score alike.", UserWarning)
+            warn(f"{self.final_} gives no member any weight, so all rows score alike.")
         if self.refit or out_of_fold.by_time:
             whole = self._fits({name: members[name] for name in kept}, rows, [(None, None)], [])
             kept = {fit.name: [fit.model] for fit in whole}
