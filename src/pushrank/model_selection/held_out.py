@@ -117,8 +117,20 @@ class HeldOut:
     ) -> RankerComparison:
         """Return which model may be the best, and whether that is more than chance, at no further fit.
 
-        ``scoring``, ``together`` and ``indifference`` are those of :func:`compare_rankers`. Models together
-        have seen the rows of each part, so that their row says "not nested".
+        Parameters
+        ----------
+        scoring : str or callable, optional
+            What to judge models by; by default the hits in the budget, as in :func:`compare_rankers`.
+        together : bool or sequence of str, default=False
+            Also measure all models, or those of these names, as one list. The models there have seen the
+            rows of each part, so that the row says "not nested".
+        indifference : float, default=0.0
+            Differences below it make no difference to you.
+
+        Returns
+        -------
+        RankerComparison
+            What :func:`compare_rankers` returns.
         """
         judge, members = Judge.of(scoring, self.plan.budget), named_members(self.models, together)
         table = self.table if judge.scorer is None else self._judged(judge)
@@ -135,9 +147,23 @@ class HeldOut:
         """Return one list of all models, or of those of these names, with weights from the held-out scores.
 
         The list scores new rows by the models of the parts; by time, or with ``refit``, models of positive
-        weight are fitted once more, to all rows. ``final_estimator`` finds the weights, and ``calibration``
-        turns scores into probabilities, as in :class:`~pushrank.StackingRanker`. The ranker is fitted, and
-        its ``held_out_scores_`` are those of the first repetition.
+        weight are fitted once more, to all rows.
+
+        Parameters
+        ----------
+        models : sequence of str, optional
+            Names of models; by default all.
+        final_estimator : estimator, optional
+            What finds the weights, as in :class:`~pushrank.StackingRanker`.
+        calibration : {"sigmoid", "isotonic"}, optional
+            What turns scores into probabilities.
+        refit : bool, default=False
+            Whether to fit the models of positive weight once more, to all rows.
+
+        Returns
+        -------
+        StackingRanker
+            Fitted; its ``held_out_scores_`` are those of the first repetition.
         """
         plan, rows = self.plan, self.plan.rows
         names = list(self.models) if models is None else models
@@ -164,10 +190,21 @@ class HeldOut:
         """Return the score from which a row is acted on, by the scores of held-out rows.
 
         Scores of different parts are pooled, and rows to come are scored by another fit: the threshold is
-        for models whose scores mean the same in each part, such as log-odds. The ``model`` is a name, or the
-        list that :meth:`stack` returned; by default the best. The ``aim`` is what the list is to keep to,
-        such as ``AtPrecision(0.5)``; by default the budget. ``options`` are those of
-        :func:`pushrank.metrics.threshold_for`.
+        for models whose scores mean the same in each part, such as log-odds.
+
+        Parameters
+        ----------
+        model : str or StackingRanker, optional
+            A model's name, or the list that :meth:`stack` returned; by default the best model.
+        aim : AtBudget, AtPrecision, AtRecall or Guaranteed, optional
+            What the list is to keep to, such as ``AtPrecision(0.5)``; by default the budget.
+        **options
+            Those of :func:`pushrank.metrics.threshold_for`.
+
+        Returns
+        -------
+        Threshold
+            The score, its interval, and what the list holds.
         """
         if aim is None:
             if (budget := self.plan.budget) is None:
@@ -206,9 +243,19 @@ class HeldOut:
     def guarantee(self, model: str | StackingRanker, **options: Any) -> metrics.Guarantee:
         """Return how many hits the first rows of a list to come hold at least, by rows kept from all fits.
 
-        The ``model`` is a name, which is fitted once more, to all rows but those kept; or a fitted model that
-        has not seen them, such as the list that :meth:`stack` returned. ``options`` are those of
-        :func:`pushrank.metrics.guarantee`; by default the list is the budget's, of as many rows as given.
+        Parameters
+        ----------
+        model : str or estimator
+            A model's name, which is fitted once more, to all rows but those kept; or a fitted model that has
+            not seen them, such as the list that :meth:`stack` returned.
+        **options
+            Those of :func:`pushrank.metrics.guarantee`; by default the list is the budget's, of as many rows
+            as were given.
+
+        Returns
+        -------
+        Guarantee
+            What the list holds at least.
         """
         if self.kept is None:
             raise ValueError(
