@@ -209,7 +209,8 @@ def greedy(part: Columns) -> Floats:
     counts, total, best = np.zeros(values.shape[1]), np.zeros(len(values)), (-np.inf, -np.inf)
     best_counts = counts
     for _ in range(GREEDY_ROUNDS):
-        rankings = (ranking.with_scores(total + column) for column in values.T)
+        # Sums of columns need none of the checks that a user's scores do.
+        rankings = (ranking._with(scores=total + column) for column in values.T)
         precisions = np.array([measure.precision(of_sum) for of_sum in rankings])
         # The average precision, which costs more, decides between equals alone.
         tried = {
