@@ -69,6 +69,35 @@ def as_numbers(values: GenericArray, name: str) -> Floats:
     raise ValueError(f"{name} must be real numbers, found dtype {values.dtype}; convert them.")
 
 
+def finite_numbers(values: GenericArray, name: str) -> Floats:
+    """Return real numbers as float64; one that is not finite is a ValueError."""
+    numbers = as_numbers(values, name)
+    if not (is_finite := np.isfinite(numbers)).all():
+        bad = int(np.argmin(is_finite))
+        raise ValueError(f"{name} must be finite, found {numbers[bad]} in row {bad}; drop or replace it.")
+    return numbers
+
+
+def checked_scores(scores: ArrayLike) -> Floats:
+    """Return finite scores as float64, or as their ranks where that would merge distinct ones."""
+    largest_exact, numbers = 2**53, column(scores, "scores")
+    if numbers.dtype.kind in "iu" and len(numbers):
+        if max(-int(numbers.min()), int(numbers.max())) > largest_exact:
+            numbers = np.unique(numbers, return_inverse=True)[1]
+    elif numbers.dtype.kind == "f" and numbers.dtype.itemsize > 8 and np.isfinite(numbers).all():
+        numbers = np.unique(numbers, return_inverse=True)[1]
+    return finite_numbers(numbers, "scores")
+
+
+def comparable_scores(scores: ArrayLike) -> Floats:
+    """Return finite scores as float64, which other scores can be compared with."""
+    numbers = column(scores, "scores")
+    # Ranks would do for a metric, but a threshold must be comparable with the caller's scores.
+    if not np.array_equal(checked := checked_scores(numbers), as_numbers(numbers, "scores")):
+        raise ValueError(f"scores hold more digits than float64 ({numbers.dtype}), pass them as float64.")
+    return checked
+
+
 def checked_entries(X: Any) -> Any:
     """Return X with entries that a sparse matrix stores in parts added up; raise for masked ones and dates.
 
@@ -262,6 +291,13 @@ def two_classes(
         raise ValueError(f"pos_label={pos_label!r} is not a class of {name}, which are {classes.tolist()}.")
     is_positive: NDArray[np.bool_] = labels == pos_label
     return classes, is_positive
+
+
+def positive_mask(y_true: ArrayLike, pos_label: Label | None) -> NDArray[np.bool_]:
+    """Return which labels are positive, of exactly two."""
+    if pos_label is None:
+        check_ordered_categorical(y_true, "y_true")
+    return two_classes(column(y_true, "y_true"), "y_true", pos_label)[1]
 
 
 def check_choice(name: str, value: object, choices: Iterable[str | None]) -> None:

@@ -12,7 +12,8 @@ from typer.testing import CliRunner
 from combinations import by_day
 from pushrank.cli import app
 from pushrank.cli.alerts import Alert
-from pushrank.cli.model import SavedModel, default_model, make_model
+from pushrank.cli.fit import default_model
+from pushrank.cli.model import SavedModel, make_model
 from pushrank.model_selection.compare import default_rankers
 from tests.cli.runner import call
 

@@ -42,11 +42,6 @@ class Alert:
         limits = float(found.threshold), float(found.low), float(found.high)
         return cls(budget, of_rows, *limits, len(scores), int(found.n_rows))
 
-    def at_scores(self, y: NDArray[np.bool_], scores: NDArray[np.float64]) -> Alert | None:
-        """Return the threshold of the same budget by other scores, NaN of rows that were never held out."""
-        seen = ~np.isnan(scores)
-        return self.from_scores(y[seen], scores[seen], self.budget, self.of_rows)
-
     def text(self, score: float) -> str:
         """Return a score with as many digits as the interval of the threshold supports."""
         width = self.high - self.low

@@ -8,8 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import typer
 
+from pushrank.budgets import Budget
+from pushrank.cli.alerts import Alert
 from pushrank.cli.columns import excluding
 from pushrank.cli.comparison import Compared, run_comparison
 from pushrank.cli.days import every_day
@@ -57,14 +60,15 @@ def compare_models(
 
 def save_chosen(compared: Compared, saved: Path, data: Path, text_format: TextFormat) -> dict[str, Any]:
     """Fit the chosen model to all rows and save it; return what it finds in every period of a budget."""
-    chosen, learnt, alert = compared.chosen, compared.data.learnt, compared.alert()
+    chosen, learnt, budget = compared.chosen, compared.data.learnt, compared.budget_of_rows_learnt
     fitted, name = fit_pipeline(compared.models[chosen], learnt), chosen
-    scores = compared.comparison.scores[chosen]
+    y, scores, alert = compared.data.y, compared.comparison.scores[chosen], None
     if chosen.startswith(TOGETHER):
         # In the comparison each part has weights of its own: the threshold is for those of all rows.
-        name, scores = ENSEMBLE, fitted[-1].held_out_scores_
-        if alert is not None:
-            alert = alert.at_scores(learnt.y, scores)
+        name, y, scores = ENSEMBLE, learnt.y, fitted[-1].held_out_scores_
+    if not isinstance(budget, Budget | None):
+        seen = ~np.isnan(scores)
+        alert = Alert.from_scores(y[seen], scores[seen], budget, len(learnt.y))
     model = SavedModel.from_fit(fitted, name, compared.data, alert=alert)
     facts: dict[str, Any] = {}
     if (days := compared.comparison.days) is not None:

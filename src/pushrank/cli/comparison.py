@@ -15,7 +15,6 @@ from sklearn.pipeline import Pipeline
 from pushrank import StackingRanker
 from pushrank._time import in_order
 from pushrank.budgets import Budget
-from pushrank.cli.alerts import Alert
 from pushrank.cli.errors import InputError, refusing, warn
 from pushrank.cli.features import LabelledFeatures, read_features
 from pushrank.cli.header import listed
@@ -84,13 +83,6 @@ class Compared(NamedTuple):
             return budget
         return part_of_budget(budget, self.data.n_learnt, n_held_out)
 
-    def alert(self) -> Alert | None:
-        """Return the alert threshold of the best model for a number of rows, by scores of held-out rows."""
-        if isinstance(budget := self.budget_of_rows_learnt, Budget | None):
-            return None
-        held_out, scores = self.comparison.folds >= 0, self.comparison.scores[self.comparison.best_]
-        return Alert.from_scores(self.data.y[held_out], scores[held_out], budget, self.data.n_learnt)
-
     def title(self) -> str:
         """Return what was compared, in one line."""
         data, n_test = self.data, len(self.data.y) - self.data.n_learnt
@@ -110,7 +102,7 @@ def run_comparison(
     data = with_times(data, config)
     for name in config.show or ():
         data.table.check(name, "show")
-    plan = plan_of(data, config)
+    plan, split = plan_of(data, config), how_split(data, config)
     rankers = models_to_compare(config, plan, dense=not data.table.is_sparse)
     models = make_ranking_pipelines(rankers, **data.kinds, alpha=config.alpha)
     # What is named is added up; of the models by default those that differ.
@@ -138,7 +130,7 @@ def run_comparison(
             "a process that fits models was killed, as happens where memory is short; take fewer --jobs, or "
             "fewer rows or columns."
         ) from error
-    compared = Compared(data, models, how_split(data, config), comparison)
+    compared = Compared(data, models, split, comparison)
     if together:
         name = next(name for name in comparison.measures if name.startswith(TOGETHER))
         added = [(name, rankers[name]) for name in together]

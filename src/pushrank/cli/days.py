@@ -44,8 +44,9 @@ def every_day(
     rows = data.rows
     candidates = compared.comparison.may_be_best_
     low, high, mean, _ = days.means[model]
-    share, reference = days.share_of_periods()[model], reference_of(budget, rows, scores)
-    least, promised = _promise(compared, budget)
+    share, periods = days.share_of_periods()[model], budget.periods(rows.times).codes
+    reference = reference_of(budget, periods, rows, scores)
+    least, promised = _promise(compared, budget, periods)
     threshold, said = None, f"none, for a {budget.per} comes whole"
     kind, text_format = file_kind(written[0]), written[1]
     table = kind if kind in TABLES_WRITTEN else ".csv"
@@ -54,7 +55,7 @@ def every_day(
     score = f"pushrank score {model_file} {new} --top {budget.n} -o first{table}"
     if budget.per != "batch":
         state = alert_state(saved)
-        threshold = _begin_alerts(budget, rows, scores, state)
+        threshold = _begin_alerts(budget, periods, rows, scores, state)
         said = f"none yet, for a {budget.per} has seldom more than {budget.n:,} rows"
         if threshold is not None:
             said = f"{threshold:.6g} when the next {budget.per} begins"
@@ -83,11 +84,13 @@ def _between(low: float, high: float, digits: int) -> str:
     return "" if np.isnan(low) else f" (95 % interval {low:.{digits}f} to {high:.{digits}f})"
 
 
-def _promise(compared: Compared, budget: Budget) -> tuple[dict[str, int] | None, str]:
+def _promise(
+    compared: Compared, budget: Budget, periods: NDArray[np.int64]
+) -> tuple[dict[str, int] | None, str]:
     """Return on how many of the next periods at least how many hits are found, and in words, or None."""
     rows, scores = compared.data.rows, compared.comparison.scores[compared.chosen]
     held_out = ~np.isnan(scores)
-    tested = rows.y[held_out], scores[held_out], budget.periods(np.asarray(rows.times)[held_out]).codes
+    tested = rows.y[held_out], scores[held_out], periods[held_out]
     # One hit a period is the least to promise: on all of the next ones, or else on fewer. What is chosen
     # by looking holds if all choices hold together.
     level = 1.0 - (1.0 - CONFIDENCE) / COMING
@@ -103,11 +106,11 @@ def _promise(compared: Compared, budget: Budget) -> tuple[dict[str, int] | None,
     )
 
 
-def _begin_alerts(budget: Budget, rows: Rows, scores: NDArray[np.float64], state: Path) -> float | None:
+def _begin_alerts(
+    budget: Budget, periods: NDArray[np.int64], rows: Rows, scores: NDArray[np.float64], state: Path
+) -> float | None:
     """Begin the file of alerts by the latest scores of rows held out, and return the first threshold."""
-    times = np.asarray(rows.times)
-    codes = budget.periods(times).codes
-    latest = ~np.isnan(scores) & (codes > codes.max() - N_PAST)
+    times, latest = np.asarray(rows.times), ~np.isnan(scores) & (periods > periods.max() - N_PAST)
     with refusing(), closing(AlertThreshold(budget, state)) as alert:
         threshold = alert.fit(scores[latest], times[latest]).threshold_
     return threshold if np.isfinite(threshold) else None

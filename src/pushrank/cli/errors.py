@@ -7,17 +7,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from io import TextIOWrapper
-from pathlib import Path
 from typing import Any
 
 import typer
 
 CONTROLS = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 """What moves the cursor, changes colours or turns the direction of writing, but for tabs and new lines."""
-
-
-FIT_FIRST = "; fit a model first: pushrank fit"
-"""What to do where a model's file does not exist."""
 
 
 class InputError(Exception):
@@ -53,12 +48,6 @@ def exit_on_input_error(command: Callable[..., None]) -> Callable[..., None]:
             raise typer.Exit(2) from error
 
     return guarded
-
-
-def check_exists(path: Path, what_to_do: str = "") -> None:
-    """Raise InputError where there is no file or folder of a name."""
-    if not path.exists():
-        raise InputError(f"{path} does not exist{what_to_do}.")
 
 
 @contextmanager

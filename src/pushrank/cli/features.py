@@ -22,7 +22,7 @@ from pushrank.cli.errors import InputError, say, warn
 from pushrank.cli.labels import LabelledRows, label_rows
 from pushrank.cli.options import FeatureSource
 from pushrank.cli.read import read_table
-from pushrank.cli.table import Kind
+from pushrank.cli.table import Kind, Table
 from pushrank.cli.text_format import TextFormat
 from pushrank.held_out import Rows
 
@@ -126,13 +126,12 @@ def read_features(
 
 def _read_labelled(source: FeatureSource, text_format: TextFormat, test: Path | None) -> list[LabelledRows]:
     """Return the rows of a file and of the test file, if there is one: with the same label, of one kind."""
-    tables = [read_table(source.data, text_format)]
-    if test is not None:
-        features = tables[0].features
-        n_features = None if features is None else features.shape[1]
-        tables.append(read_table(test, text_format, n_features))
-        if tables[0].is_sparse != tables[1].is_sparse:
-            raise InputError(f"{test} is not of the kind of {source.data}; give --test rows of that kind.")
+    tables: list[Table] = []
+    for path in filter(None, (source.data, test)):
+        features = tables[0].features if tables else None
+        tables.append(read_table(path, text_format, None if features is None else features.shape[1]))
+    if tables[0].is_sparse != tables[-1].is_sparse:
+        raise InputError(f"{test} is not of the kind of {source.data}; give --test rows of that kind.")
     parts, label, positive = [], source.label, source.positive
     for table in tables:
         part = label_rows(table, table.labels(label), positive, drop_unlabelled=source.drop_unlabelled)

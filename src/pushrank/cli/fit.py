@@ -16,10 +16,10 @@ from pushrank.budgets import Budget
 from pushrank.cli.alerts import Alert
 from pushrank.cli.errors import InputError, refusing, say, warn
 from pushrank.cli.features import read_features
+from pushrank.cli.header import SPARSE, file_kind
 from pushrank.cli.model import (
     N_INNER_FOLDS,
     SavedModel,
-    default_model,
     ensemble_members,
     fit_pipeline,
     make_model,
@@ -30,6 +30,7 @@ from pushrank.cli.options import FeatureSource, FitConfig, split_budget
 from pushrank.cli.screen import fitting
 from pushrank.cli.text_format import TextFormat
 from pushrank.held_out import Plan, Rows, check_classes, fit_parts, model_scores, record_warnings
+from pushrank.model_selection import compare
 from pushrank.monitoring import Reference
 
 N_HELD_OUT = 5
@@ -52,6 +53,11 @@ def ranker_of(config: FitConfig, name: str) -> BaseEstimator:
     return ranker
 
 
+def default_model(path: Path) -> str:
+    """Return the model that is fitted by default: one that ``compare`` puts in its table at any size."""
+    return compare.IR_PUSH if file_kind(path) in SPARSE else compare.STUMPS
+
+
 def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig) -> None:
     """Learn to rank from a file and save the model."""
     by_period, budget = split_budget(config.budget, config.time)
@@ -63,7 +69,7 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
     held_out = config.probability or config.budget is not None
     if by_period is not None:
         with refusing():
-            by_period.periods(rows.times)
+            periods = by_period.periods(rows.times).codes
         if "budget" in ranker.get_params():
             ranker.set_params(budget=by_period)
     # A fifth of seven rows, rounded up, leaves five; an ensemble is fitted to others than it scores as it is.
@@ -88,7 +94,7 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
     with fitting(name):
         pipeline = fit_pipeline(pipelines[name], rows)
         scores = held_out_scores(pipeline, rows, by_period) if held_out else np.full(len(rows.y), np.nan)
-        reference = None if by_period is None else reference_of(by_period, rows, scores)
+        reference = None if by_period is None else reference_of(by_period, periods, rows, scores)
         scores, y = scores[~np.isnan(scores)], rows.y[~np.isnan(scores)]
         calibrator = alert = None
         if config.probability:
@@ -111,9 +117,10 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
         say(f"Promised: {reference.sentence}")
 
 
-def reference_of(budget: Budget, rows: Rows, scores: NDArray[np.float64]) -> Reference:
+def reference_of(
+    budget: Budget, periods: NDArray[np.int64], rows: Rows, scores: NDArray[np.float64]
+) -> Reference:
     """Return what a model promises in each period, by scores of rows that are NaN where never held out."""
-    periods = budget.periods(rows.times).codes
     # The first rows of a part of a day are not those of the day.
     whole = np.where(np.isin(periods, periods[np.isnan(scores)]), np.nan, scores)
     # The number of a day moves with every row, which tells nothing.
@@ -137,6 +144,6 @@ def held_out_scores(pipeline: Pipeline, rows: Rows, budget: Budget | None = None
     if isinstance(pipeline[-1], StackingRanker):
         return np.asarray(pipeline[-1].held_out_scores_)
     # The fit to all rows has printed the warnings already.
-    with record_warnings([]), refusing("--time: " * (rows.times is not None)):
+    with record_warnings([]), refusing("" if rows.times is None else "--time: "):
         plan = Plan.to_score(rows, N_HELD_OUT, budget)
         return plan.by_row([fit.scores[0] for fit in fit_parts({"": pipeline}, plan.parts())])

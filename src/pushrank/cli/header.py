@@ -29,11 +29,22 @@ SHEETS = {".xlsx"}
 JSON_FILES = {".json", ".jsonl", ".ndjson"}
 SPARSE = {".libsvm", ".svmlight", ".svm"}
 COMPRESSED = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+READABLE = (
+    "CSV, TSV and other separated text (.csv, .tsv, .txt, also with .gz or .zip; - is standard input), "
+    "Excel (.xlsx), JSON (.json, .jsonl), Parquet (.parquet or a folder of such) or libsvm (.libsvm, "
+    ".svmlight, .svm)"
+)
 # The separator is looked for in this much of a file.
 SAMPLE_BYTES = 1 << 14
 SEPARATOR_NAMES = {";": "';'", "\t": "tab", "|": "'|'", ",": "','"}
 DATE_PART = re.compile(r"(.+) \((hour|weekday|days since 1970)\)")
 """The columns of numbers that dates become, which are not in the file themselves."""
+
+
+def check_exists(path: Path, what_to_do: str = "") -> None:
+    """Raise InputError where there is no file or folder of a name."""
+    if not path.exists():
+        raise InputError(f"{path} does not exist{what_to_do}.")
 
 
 def file_kind(path: Path) -> str:
@@ -44,6 +55,18 @@ def file_kind(path: Path) -> str:
         return ".parquet"
     endings = "|".join(re.escape(ending) for ending in (*COMPRESSED, ".zip"))
     return Path(re.sub(rf"({endings})$", "", path.name.lower())).suffix
+
+
+def kind_of_rows(path: Path) -> str:
+    """Return the kind of a file of rows, or raise InputError where it is none, or there is no such file."""
+    kind = file_kind(path)
+    if kind not in {*TEXT_FILES, *SHEETS, *JSON_FILES, *SPARSE, ".parquet"}:
+        raise InputError(f"{path}: the kind of file is not known; pushrank reads {READABLE}.")
+    if path != STANDARD_INPUT:
+        check_exists(path)
+    if path.is_dir() and not any(path.rglob("*.parquet")):
+        raise InputError(f"{path} is a folder without .parquet files; give the name of a file.")
+    return kind
 
 
 def open_file(path: Path) -> Any:
@@ -94,7 +117,7 @@ class TextHead(NamedTuple):
     names: list[str]
 
 
-def read_head(stream: Any, path: Path, text_format: TextFormat) -> TextHead:
+def read_head(stream: Any, path: Path, kind: str, text_format: TextFormat) -> TextHead:
     """Return what the first lines of a text file say, where options do not; the stream is rewound."""
     head = stream.read(SAMPLE_BYTES) + stream.readline()
     stream.seek(0)
@@ -108,11 +131,10 @@ def read_head(stream: Any, path: Path, text_format: TextFormat) -> TextHead:
     sample = "\n".join(lines[stated is not None :])
     separator = text_format.separator or (stated and stated[1])
     if not separator:
-        separator = "\t" if file_kind(path) == ".tsv" else _sniffed_separator(sample)
+        separator = "\t" if kind == ".tsv" else _sniffed_separator(sample)
     first = next(filter(None, csv.reader(io.StringIO(sample), delimiter=separator)), None)
     if first is None:
-        kind = file_kind(path)[1:]
-        raise InputError(f"{path} cannot be read as {kind}: it is empty. Check that it is whole.")
+        raise InputError(f"{path} cannot be read as {kind[1:]}: it is empty. Check that it is whole.")
     names = column_names(path, first, text_format.no_header)
     return TextHead(encoding, separator, skip_rows + (stated is not None), first, names)
 
@@ -164,7 +186,7 @@ def read_header(path: Path, text_format: TextFormat) -> Header | None:
     ):  # fmt: skip
         if kind in TEXT_FILES:
             with open_file(path) as stream:
-                return Header(path, read_head(stream, path, text_format).names, is_text=True)
+                return Header(path, read_head(stream, path, kind, text_format).names, is_text=True)
         if kind == ".parquet" and path.is_file():
             from pyarrow.parquet import read_schema
 

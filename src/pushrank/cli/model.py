@@ -25,10 +25,9 @@ from sklearn.utils.validation import has_fit_parameter
 
 from pushrank import StackingRanker, estimators, persistence
 from pushrank.cli.alerts import Alert
-from pushrank.cli.errors import FIT_FIRST, InputError, check_exists, in_option_names, refusing, warn
+from pushrank.cli.errors import InputError, in_option_names, refusing, warn
 from pushrank.cli.facts import facts_of
 from pushrank.cli.features import LabelledFeatures
-from pushrank.cli.header import SPARSE, file_kind
 from pushrank.cli.names import ENSEMBLE, kebab_case, unknown_model
 from pushrank.cli.saved import RowScorer, fingerprint
 from pushrank.cli.table import Column, Table
@@ -75,11 +74,6 @@ STANDARD_ALPHA = 0.1
 def models_with(option: str) -> str:
     """Return the names of the models that have an option."""
     return ", ".join(sorted(name for name, model in MODELS.items() if option in model().get_params()))
-
-
-def default_model(path: Path) -> str:
-    """Return the model that is fitted by default: one that ``compare`` puts in its table at any size."""
-    return compare.IR_PUSH if file_kind(path) in SPARSE else compare.STUMPS
 
 
 def make_model(name: str, seed: int = 0, **options: Any) -> BaseEstimator:
@@ -254,7 +248,6 @@ class SavedModel(RowScorer):
     @classmethod
     def load(cls, path: Path) -> SavedModel:
         """Read a model, or raise InputError of a file that is missing, damaged, not trusted or no model."""
-        check_exists(path, FIT_FIRST)
         try:
             content = persistence.load_content(path)
         except (OSError, ModelFileError) as error:

@@ -15,8 +15,8 @@ import typer
 from pushrank._bounds import UNITS, check_number
 from pushrank._io import read_facts
 from pushrank.cli import write
-from pushrank.cli.errors import FIT_FIRST, InputError, check_exists, refusing
-from pushrank.cli.header import DATE_PART, STANDARD_STREAM, read_header
+from pushrank.cli.errors import InputError, refusing
+from pushrank.cli.header import DATE_PART, STANDARD_STREAM, check_exists, read_header
 from pushrank.cli.names import MODELS_WITH, check_model_name, model_names
 from pushrank.cli.text_format import TextFormat, option
 
@@ -68,7 +68,7 @@ def check_bounds(param: typer.CallbackParam, value: float | None) -> float | Non
 
 def check_model(path: Path) -> Path:
     """Return the path of a model, or raise InputError where there is none."""
-    check_exists(path, FIT_FIRST)
+    check_exists(path, "; fit a model first: pushrank fit")
     return path
 
 

@@ -19,7 +19,7 @@ import pyarrow.json
 import pyarrow.parquet as pq
 import scipy.sparse as sp
 
-from pushrank.cli.errors import InputError, check_exists
+from pushrank.cli.errors import InputError
 from pushrank.cli.header import (
     JSON_FILES,
     SHEETS,
@@ -29,7 +29,7 @@ from pushrank.cli.header import (
     TEXT_FILES,
     check_names,
     column_names,
-    file_kind,
+    kind_of_rows,
     open_file,
     read_head,
     separator_hint,
@@ -37,11 +37,6 @@ from pushrank.cli.header import (
 from pushrank.cli.table import FLOAT, LIBSVM_LABEL, TEXT, Table, as_text
 from pushrank.cli.text_format import DEFAULT_FORMAT, TextFormat
 
-READABLE = (
-    "CSV, TSV and other separated text (.csv, .tsv, .txt, also with .gz or .zip; - is standard input), "
-    "Excel (.xlsx), JSON (.json, .jsonl), Parquet (.parquet or a folder of such) or libsvm (.libsvm, "
-    ".svmlight, .svm)"
-)
 # Arrow parses blocks of this size, and a block must hold the longest row.
 BLOCK_BYTES = 1 << 24
 # pandas raises TypeError for a file whose types it does not support.
@@ -61,14 +56,8 @@ def read_table(
     """Read a file by its extension, a libsvm file with ``n_features`` if given, or raise InputError."""
     if path == STANDARD_STREAM:
         path = STANDARD_INPUT
-    kind = file_kind(path)
-    if kind not in {*TEXT_FILES, *SHEETS, *JSON_FILES, *SPARSE, ".parquet"}:
-        raise InputError(f"{path}: the kind of file is not known; pushrank reads {READABLE}.")
-    if path != STANDARD_INPUT:
-        check_exists(path)
-    if path.is_dir() and not any(path.rglob("*.parquet")):
-        raise InputError(f"{path} is a folder without .parquet files; give the name of a file.")
-    _check_format(text_format, path)
+    kind = kind_of_rows(path)
+    _check_format(text_format, path, kind)
     try:
         table = _read_kind(path, kind, text_format, n_features)
     except UNREADABLE as error:
@@ -96,9 +85,8 @@ def read_rows(
     return table
 
 
-def _check_format(text_format: TextFormat, path: Path) -> None:
+def _check_format(text_format: TextFormat, path: Path, kind: str) -> None:
     """Raise InputError when a file is no text file, or the encoding or a mark cannot be one."""
-    kind = file_kind(path)
     for name, value in vars(text_format).items():
         serves_sheets = name in ("units", "na_values", "skip_rows", "no_header") and kind in SHEETS
         if value and kind not in TEXT_FILES and not serves_sheets:
@@ -120,7 +108,7 @@ def _check_format(text_format: TextFormat, path: Path) -> None:
 
 def _read_kind(path: Path, kind: str, text_format: TextFormat, n_features: int | None) -> Table:
     if kind in TEXT_FILES:
-        return _read_text(path, text_format)
+        return _read_text(path, kind, text_format)
     if kind in SHEETS:
         return _read_sheet(path, text_format)
     if kind in SPARSE:
@@ -156,10 +144,10 @@ def _read_sheet(path: Path, text_format: TextFormat) -> Table:
     return Table(path, rows, is_text=True, text_format=text_format)
 
 
-def _read_text(path: Path, text_format: TextFormat) -> Table:
+def _read_text(path: Path, kind: str, text_format: TextFormat) -> Table:
     """Return the rows, every cell as the text that it is in the file; empty cells are missing."""
     with open_file(path) as stream:
-        head = read_head(stream, path, text_format)
+        head = read_head(stream, path, kind, text_format)
         text_format = replace(text_format, separator=head.separator, encoding=head.encoding)
         read = pyarrow.csv.ReadOptions(
             block_size=BLOCK_BYTES,

@@ -21,10 +21,10 @@ from pushrank._docstrings import shared_docs_from
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
 from pushrank._types import GenericArray, Label
-from pushrank._validation import check_ordered_categorical, column, distinct, two_classes
+from pushrank._validation import check_ordered_categorical, checked_scores, column, distinct, two_classes
 from pushrank.distributed.rows import aligned_parts, check_collection, joined_labels
 from pushrank.metrics._counts import CutCounts, RankCounts, State, Ties, tied_error
-from pushrank.metrics._ranking import check_depth, checked_scores, summable_weights
+from pushrank.metrics._ranking import check_depth, summable_weights
 from pushrank.rows.order_statistics import Part, Values, order_statistic
 
 if TYPE_CHECKING:

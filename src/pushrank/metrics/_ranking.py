@@ -17,16 +17,16 @@ from sklearn.utils import check_consistent_length
 
 from pushrank._numeric import Floats
 from pushrank._parallel import CHUNK_ELEMENTS, compiled, map_chunks, row_chunks, sum_chunks
-from pushrank._types import GenericArray, Label
+from pushrank._types import Label
 from pushrank._validation import (
     are_missing,
-    as_numbers,
     check_number,
-    check_ordered_categorical,
+    checked_scores,
     checked_weights,
     column,
+    finite_numbers,
+    positive_mask,
     resolve_k,
-    two_classes,
 )
 from pushrank.budgets import Budget
 from pushrank.metrics._counts import CutCounts, RankCounts
@@ -87,7 +87,7 @@ class Ranking(RankCounts):
         sample_weight: ArrayLike | None = None,
         pos_label: Label | None = None,
     ) -> None:
-        self.scores = checked_scores(column(scores, "scores"))
+        self.scores = checked_scores(scores)
         self.is_positive = positive_mask(y_true, pos_label)
         check_consistent_length(self.is_positive, self.scores)
         self.value: Floats | None = None
@@ -108,13 +108,11 @@ class Ranking(RankCounts):
 
     def with_scores(self, scores: ArrayLike) -> Self:
         """Return the ranking of the same labelled and weighted rows by other scores."""
-        return self._with(scores=checked_scores(column(scores, "scores")))
+        return self._with(scores=checked_scores(scores))
 
     def with_value(self, value: ArrayLike) -> Self:
         """Return the ranking with a finite value for each row."""
-        values = as_numbers(column(value, "value"), "value")
-        check_finite(values, "value")
-        return self._with(value=values)
+        return self._with(value=finite_numbers(column(value, "value"), "value"))
 
     def with_groups(self, groups: ArrayLike) -> Self:
         """Return the ranking with the number of each row's group; resamples draw whole groups."""
@@ -307,42 +305,6 @@ def _bin_index(thresholds: Floats, scores: Floats) -> NDArray[np.int64]:
         row_chunks(len(scores), SEARCH_COST),
     )
     return bins
-
-
-def positive_mask(y_true: ArrayLike, pos_label: Label | None) -> NDArray[np.bool_]:
-    """Return which labels are positive, of exactly two."""
-    if pos_label is None:
-        check_ordered_categorical(y_true, "y_true")
-    return two_classes(column(y_true, "y_true"), "y_true", pos_label)[1]
-
-
-def checked_scores(scores: GenericArray) -> Floats:
-    """Return finite scores as float64, or as their ranks where that would merge distinct ones."""
-    largest_exact = 2**53
-    if scores.dtype.kind in "iu" and len(scores):
-        if max(-int(scores.min()), int(scores.max())) > largest_exact:
-            scores = np.unique(scores, return_inverse=True)[1]
-    elif scores.dtype.kind == "f" and scores.dtype.itemsize > 8 and np.isfinite(scores).all():
-        scores = np.unique(scores, return_inverse=True)[1]
-    floats = as_numbers(scores, "scores")
-    check_finite(floats, "scores")
-    return floats
-
-
-def check_finite(values: Floats, name: str) -> None:
-    """Raise ValueError unless all values are finite."""
-    if not (is_finite := np.isfinite(values)).all():
-        bad = int(np.argmin(is_finite))
-        raise ValueError(f"{name} must be finite, found {values[bad]} in row {bad}; drop or replace it.")
-
-
-def comparable_scores(scores: ArrayLike) -> Floats:
-    """Return finite scores as float64, which other scores can be compared with."""
-    numbers = column(scores, "scores")
-    # Ranks would do for a metric, but a threshold must be comparable with the caller's scores.
-    if not np.array_equal(checked := checked_scores(numbers), as_numbers(numbers, "scores")):
-        raise ValueError(f"scores hold more digits than float64 ({numbers.dtype}), pass them as float64.")
-    return checked
 
 
 def summable_weights(sample_weight: ArrayLike, n_rows: int) -> Floats:

@@ -15,9 +15,9 @@ from sklearn.utils import check_consistent_length
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled, map_chunks
 from pushrank._types import Label
-from pushrank._validation import as_numbers, check_number, column
+from pushrank._validation import as_numbers, check_number, checked_scores, column, positive_mask
 from pushrank.metrics._counts import TIED_ERROR, RankCounts, Ties, tied_error
-from pushrank.metrics._ranking import K_ROUNDING, check_depth, checked_scores, positive_mask, summable_weights
+from pushrank.metrics._ranking import K_ROUNDING, check_depth, summable_weights
 from pushrank.metrics._registry import Figure, are_many_rankings, evaluate, register_metric
 
 RankTies = Literal["pessimistic", "half", "optimistic", "min", "max"]
@@ -145,7 +145,7 @@ def mean_over_queries(
     query_weights = query_weights / query_weights.max()
 
     def mean(row: ArrayLike) -> float:
-        values = checked_scores(column(row, "scores"))
+        values = checked_scores(row)
         check_consistent_length(gains, values)
         lists = lists_by_query(gains, values, queries, ties)
         return float(np.average(metric_of_lists(lists), weights=query_weights))

@@ -11,14 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
-from pushrank._validation import check_number
+from pushrank._validation import check_number, comparable_scores
 from pushrank.metrics._bootstrap import RowCounts, StratifiedBootstrap
 from pushrank.metrics._ranking import (
     K_ROUNDING,
     Ranking,
     check_depth,
     checked_rankings,
-    comparable_scores,
     depth_in_rows,
 )
 from pushrank.metrics._registry import bind_metric

@@ -12,9 +12,9 @@ from sklearn.utils import check_random_state
 
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
-from pushrank._validation import check_number, warn
+from pushrank._validation import check_number, comparable_scores, warn
 from pushrank.metrics._proportions import clopper_pearson_interval
-from pushrank.metrics._ranking import Ranking, comparable_scores, refuse_periods
+from pushrank.metrics._ranking import Ranking, refuse_periods
 from pushrank.metrics.promises.bounds import Counts, divided, hits_bound, order_statistic_floors
 
 Ties = Literal["random", "pessimistic"]
