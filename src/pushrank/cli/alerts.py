@@ -8,16 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pushrank._numeric import decimals
+from pushrank._numeric import Floats, decimals
 from pushrank.cli.errors import warn
 
 
 @dataclass(frozen=True)
 class Alert:
-    """The score at or above which rows are a budget's share of all, and the interval of that score.
-
-    ``n_reaching`` of the ``n_scored`` rows whose fits had not seen them score so high.
-    """
+    """The score that a budget's share of rows reach, ``n_reaching`` of ``n_scored`` held out, its range."""
 
     budget: int
     of_rows: int
@@ -28,9 +25,7 @@ class Alert:
     n_reaching: int
 
     @classmethod
-    def from_scores(
-        cls, y: NDArray[np.bool_], scores: NDArray[np.float64], budget: int, of_rows: int
-    ) -> Alert | None:
+    def from_scores(cls, y: NDArray[np.bool_], scores: Floats, budget: int, of_rows: int) -> Alert | None:
         """Return the threshold by the scores of held-out rows, or warn that there is none."""
         from pushrank.metrics.thresholds import AtBudget, threshold_for
 
@@ -68,13 +63,13 @@ class Alert:
             f"{self.n_scored:,} rows reach it; of as many new rows, {low:,} to {high:,} will (95 %)."
         )
 
-    def facts(self, scores: NDArray[np.float64], y: NDArray[np.bool_] | None = None) -> dict[str, Any]:
+    def facts(self, scores: Floats, y: NDArray[np.bool_] | None = None) -> dict[str, Any]:
         """Return how many rows with these scores, and positives, reach the threshold, for JSON."""
         alerts = scores >= self.threshold
         found = {"rows": int(alerts.sum()), "expected_rows": list(self.expected(len(scores)))}
         return asdict(self) | found | ({} if y is None else {"hits": int(alerts[y].sum())})
 
-    def count(self, scores: NDArray[np.float64], y: NDArray[np.bool_] | None = None) -> str:
+    def count(self, scores: Floats, y: NDArray[np.bool_] | None = None) -> str:
         """Return how many rows with these scores reach the threshold, and whether so many were expected."""
         found = self.facts(scores, y)
         n_alerts, (low, high) = found["rows"], found["expected_rows"]

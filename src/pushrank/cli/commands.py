@@ -9,7 +9,7 @@ import typer
 
 from pushrank.cli import options, write
 from pushrank.cli.errors import InputError, refusing, say, warn
-from pushrank.cli.options import check_columns
+from pushrank.cli.options import check_columns, model_file, rows_file
 from pushrank.cli.text_format import TextFormat
 
 
@@ -61,14 +61,8 @@ def show(
 
 def score(
     model: options.Model,
-    data: Annotated[
-        Path,
-        typer.Argument(
-            help="Rows to rank, with the columns of the training data.", callback=options.check_data
-        ),
-    ],
+    data: Annotated[Path, rows_file(help="Rows to rank, with the columns of the training data.")],
     text_format: TextFormat,
-    one_by_one: options.OneByOne,
     config: options.ScoreConfig,
 ) -> None:
     """Write the rows best first, after their rank and score.
@@ -93,14 +87,13 @@ def score(
 
     Example: pushrank score model.skops new.parquet -o ranked.csv --top 100
     """
-    one_by_one.check(force=config.force)
     config.check()
-    inputs = [model, data, config.labelled, one_by_one.alert]
+    inputs = [model, data, config.labelled, config.alert]
     write.check_output(config.output, write.TABLES_WRITTEN, inputs, force=config.force)
-    check_columns(data, text_format, one_by_one, model=model, columns=config.columns)
+    check_columns(data, text_format, model=model, columns=config.columns, id=config.id, time=config.time)
     from pushrank.cli.score import write_ranked
 
-    write_ranked(model, data, text_format, one_by_one, config)
+    write_ranked(model, data, text_format, config)
 
 
 def export(
@@ -130,17 +123,13 @@ def export(
 
 def evaluate(
     model: options.Model,
-    data: Annotated[
-        Path, typer.Argument(help="Labelled rows that it has not seen.", callback=options.check_data)
-    ],
+    data: Annotated[Path, rows_file(help="Labelled rows that it has not seen.")],
     text_format: TextFormat,
     config: options.MeasureConfig,
     label: Annotated[
         str | None, typer.Option(help="The label's column, where it differs from the training data's.")
     ] = None,
-    positive: Annotated[
-        str | None, typer.Option(help="The positive label, where it differs from the training data's.")
-    ] = None,
+    positive: options.Positive = None,
     drop_unlabelled: options.DropUnlabelled = False,
 ) -> None:
     """Print how good the top of a saved model's list is, with 95 % intervals.
@@ -159,8 +148,7 @@ def evaluate(
     from pushrank.cli.promises import SEEN
 
     saved = load_model(model)
-    how = {"drop_unlabelled": drop_unlabelled}
-    rows, features, seen = saved.read_labelled(data, text_format, label, positive, **how)
+    rows, features, seen = saved.read_labelled(data, text_format, label, positive, drop_unlabelled)
     if seen and (config.promise or config.require):
         raise InputError(SEEN.format(saved.name, data))
     members = saved.member_scores(features)
@@ -170,15 +158,8 @@ def evaluate(
 
 
 def watch(
-    model: Annotated[
-        Path,
-        typer.Argument(
-            help="A model fitted with --budget 30/day --time COLUMN.", callback=options.check_model
-        ),
-    ],
-    data: Annotated[
-        Path, typer.Argument(help="All rows since the fit, with its columns.", callback=options.check_data)
-    ],
+    model: Annotated[Path, model_file(help="A model fitted with --budget 30/day --time COLUMN.")],
+    data: Annotated[Path, rows_file(help="All rows since the fit, with its columns.")],
     text_format: TextFormat,
     config: options.WatchConfig,
 ) -> None:
@@ -198,9 +179,8 @@ def watch(
     Example: pushrank watch model.skops since_the_fit.parquet --time came --label fraud -o watch.html
     """
     check_columns(data, text_format, config, model=model)
-    if config.output is not None:
-        write.check_output(config.output, write.REPORTS_WRITTEN, [model, data], force=config.force)
-    elif config.opened:
+    write.check_output(config.output, write.REPORTS_WRITTEN, [model, data], force=config.force)
+    if config.opened and config.output is None:
         raise InputError("--open is for a page; say where to save it: -o PATH.")
     from pushrank.cli.watch import watch_model
 

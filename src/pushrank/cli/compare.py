@@ -45,7 +45,7 @@ def compare_models(
             say(f"All this rests on {which}. Unless it is known beforehand: {excluding(names)}.")
         which = "best" if compared.chosen == comparison.best_ else "simplest that may be the best"
         say(f"To fit the {which} on all rows: {command}")
-    facts = {} if save_best is None else save_chosen(compared, save_best, source.data, text_format)
+    facts = {} if save_best is None else save_chosen(compared, save_best, text_format)
     lines = facts.get("sentences", [])
     if report is not None:
         write_comparison_report(report, compared, config, opened=output.opened, every_day=lines)
@@ -58,7 +58,7 @@ def compare_models(
         say(line)
 
 
-def save_chosen(compared: Compared, saved: Path, data: Path, text_format: TextFormat) -> dict[str, Any]:
+def save_chosen(compared: Compared, saved: Path, text_format: TextFormat) -> dict[str, Any]:
     """Fit the chosen model to all rows and save it; return what it finds in every period of a budget."""
     chosen, learnt, budget = compared.chosen, compared.data.learnt, compared.budget_of_rows_learnt
     fitted, name = fit_pipeline(compared.models[chosen], learnt), chosen
@@ -72,7 +72,7 @@ def save_chosen(compared: Compared, saved: Path, data: Path, text_format: TextFo
     model = SavedModel.from_fit(fitted, name, compared.data, alert=alert)
     facts: dict[str, Any] = {}
     if (days := compared.comparison.days) is not None:
-        facts, reference = every_day(compared, days, saved, (data, text_format), scores)
+        facts, reference = every_day(compared, days, saved, text_format, scores)
         model = replace(model, reference=reference, training=model.training | {"days": facts})
     model.save(saved)
     if not facts:

@@ -24,12 +24,7 @@ from pushrank.cli.screen import progress, share_of_rows
 from pushrank.cli.table import Kind
 from pushrank.cli.text_format import TextFormat
 from pushrank.held_out import Plan, can_split, check_classes, part_of_budget
-from pushrank.model_selection.compare import (
-    LINEAR_CHOSEN,
-    MAX_SLOW_ROWS,
-    compare_plan,
-    default_rankers,
-)
+from pushrank.model_selection.compare import LINEAR_CHOSEN, MAX_SLOW_ROWS, compare_plan, default_rankers
 from pushrank.model_selection.comparison import TOGETHER, RankerComparison
 from pushrank.model_selection.table import budget_params, is_nested
 

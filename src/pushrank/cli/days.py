@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pushrank import metrics
+from pushrank._numeric import Floats
 from pushrank.alerts import N_PAST, AlertThreshold
 from pushrank.budgets import Budget
 from pushrank.cli.comparison import Compared
@@ -18,7 +19,6 @@ from pushrank.cli.header import file_kind
 from pushrank.cli.options import alert_state, words_of
 from pushrank.cli.text_format import TextFormat
 from pushrank.cli.write import TABLES_WRITTEN
-from pushrank.held_out import Rows
 from pushrank.metrics import PeriodMeasurement
 from pushrank.metrics.measurement import plain_figures
 from pushrank.model_selection.comparison import CONFIDENCE
@@ -29,35 +29,28 @@ COMING = 7
 
 
 def every_day(
-    compared: Compared,
-    days: PeriodMeasurement,
-    saved: Path,
-    written: tuple[Path, TextFormat],
-    scores: NDArray[np.float64],
+    compared: Compared, days: PeriodMeasurement, saved: Path, text_format: TextFormat, scores: Floats
 ) -> tuple[dict[str, Any], Reference]:
-    """Return what the chosen model finds, by its scores of rows held out, and begin its file of alerts.
-
-    New rows are ``written`` as those of the data are. The facts hold the five lines that say them, as
-    ``sentences``.
-    """
+    """Return what the chosen model finds, by scores of rows held out, and begin its file of alerts."""
     data, model, budget = compared.data, compared.chosen, days.budget
-    rows = data.rows
-    candidates = compared.comparison.may_be_best_
+    rows, candidates = data.rows, compared.comparison.may_be_best_
     low, high, mean, _ = days.means[model]
     share, periods = days.share_of_periods()[model], budget.periods(rows.times).codes
     reference = reference_of(budget, periods, rows, scores)
     least, promised = _promise(compared, budget, periods)
-    threshold, said = None, f"none, for a {budget.per} comes whole"
-    kind, text_format = file_kind(written[0]), written[1]
+    threshold, said = np.inf, f"none, for a {budget.per} comes whole"
+    kind = file_kind(data.table.path)
     table = kind if kind in TABLES_WRITTEN else ".csv"
     model_file, time = shlex.quote(str(saved)), shlex.quote(str(data.time))
     new = shlex.join([f"NEW{kind}", *words_of(text_format.stated)])
     score = f"pushrank score {model_file} {new} --top {budget.n} -o first{table}"
     if budget.per != "batch":
         state = alert_state(saved)
-        threshold = _begin_alerts(budget, periods, rows, scores, state)
+        latest = ~np.isnan(scores) & (periods > periods.max() - N_PAST)
+        with refusing(), closing(AlertThreshold(budget, state)) as alert:
+            threshold = alert.fit(scores[latest], np.asarray(rows.times)[latest]).threshold_
         said = f"none yet, for a {budget.per} has seldom more than {budget.n:,} rows"
-        if threshold is not None:
+        if np.isfinite(threshold):
             said = f"{threshold:.6g} when the next {budget.per} begins"
         said += f". It moves with the hour and with what is left of {budget.n:,}; {state} keeps it, begun by "
         said += "scores of rows held out"
@@ -74,7 +67,8 @@ def every_day(
         f"Alert threshold: {said}.",
         f"Tomorrow: {commands[0]}; and once labels are known: {commands[1]}",
     ]
-    facts: dict[str, Any] = {"model": model, "at_least": least, "threshold": threshold, "commands": commands}
+    facts: dict[str, Any] = {"model": model, "at_least": least}
+    facts |= {"threshold": threshold if np.isfinite(threshold) else None, "commands": commands}
     facts |= plain_figures({"hits": days.means[model]}) | {"sentences": lines}
     return facts, reference
 
@@ -100,17 +94,5 @@ def _promise(
             if least := metrics.guarantee_days(*tested, k=budget.n, confidence_level=level, **of):
                 said = f"at least {least:,} on {kept} of the next {COMING} {budget.several}"
                 return {"hits": least, **of}, f"{said}, drawn as these were, with 95 % confidence"
-    return (
-        None,
-        f"no hit on any of the next {COMING} {budget.several}, at 95 %: hits, or {budget.several}, are few",
-    )
-
-
-def _begin_alerts(
-    budget: Budget, periods: NDArray[np.int64], rows: Rows, scores: NDArray[np.float64], state: Path
-) -> float | None:
-    """Begin the file of alerts by the latest scores of rows held out, and return the first threshold."""
-    times, latest = np.asarray(rows.times), ~np.isnan(scores) & (periods > periods.max() - N_PAST)
-    with refusing(), closing(AlertThreshold(budget, state)) as alert:
-        threshold = alert.fit(scores[latest], times[latest]).threshold_
-    return threshold if np.isfinite(threshold) else None
+    several = budget.several
+    return None, f"no hit on any of the next {COMING} {several}, at 95 %: hits, or {several}, are few"

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from pushrank import StackingRanker
+from pushrank.cli.saved import NOTED
 
 MAX_SHOWN = 10
 """Names of columns that are printed; JSON has all."""
@@ -27,12 +28,7 @@ def facts_of(saved: Any, written_by: str) -> dict[str, Any]:
         "parameters": ranker.get_params(deep=False),
         "chosen": getattr(ranker, "best_params_", {"final": ranker.final_} if is_ensemble else {}),
         "candidates": getattr(ranker, "candidates_", []),
-        "label": saved.label,
-        "positive": saved.positive,
-        "training": saved.training,
-        "numeric": saved.numeric,
-        "categorical": saved.categorical,
-        "n_features": saved.n_features,
+        **{name: getattr(saved, name) for name in NOTED},
         "probability": saved.calibrator is not None,
         "alert": None if saved.alert is None else vars(saved.alert),
         "promised": None if saved.reference is None else saved.reference.facts(),

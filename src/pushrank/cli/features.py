@@ -29,11 +29,7 @@ from pushrank.held_out import Rows
 
 @dataclass(frozen=True)
 class LabelledFeatures(LabelledRows):
-    """A table and its rows for models: features, labels, weights, groups, and the times in column ``time``.
-
-    The rows of a test file come after the ``n_learnt`` rows to learn from. Each of ``giveaways`` is a column
-    that alone tells the two classes apart. The last ``n_many`` of the categorical columns hold many texts.
-    """
+    """A table and its rows for models, those of a test file last; ``giveaways`` tell the classes apart."""
 
     rows: Rows
     numeric: list[str]
@@ -64,12 +60,6 @@ class LabelledFeatures(LabelledRows):
         """How pipelines take the columns."""
         names = {"numeric": self.numeric, "categorical": self.categorical, "n_many": self.n_many}
         return {**names, "sparse": self.table.is_sparse}
-
-    @property
-    def rows_to_show(self) -> pd.DataFrame:
-        """The rows to show: features of numbers as numbers, all else as it is in the file."""
-        frame = self.table.frame.drop(columns=self.label)
-        return frame.assign(**{name: self.rows.X[name] for name in self.numeric})
 
 
 def read_features(

@@ -12,6 +12,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pushrank import StackingRanker
+from pushrank._numeric import Floats
 from pushrank.budgets import Budget
 from pushrank.cli.alerts import Alert
 from pushrank.cli.errors import InputError, refusing, say, warn
@@ -91,12 +92,13 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
         with refusing("--probability: "):
             check_classes(rows.y, N_HELD_OUT)
     pipelines = make_ranking_pipelines({name: ranker}, **data.kinds, alpha=config.alpha, n_rows=len(rows.y))
+    calibrator = alert = reference = None
     with fitting(name):
         pipeline = fit_pipeline(pipelines[name], rows)
         scores = held_out_scores(pipeline, rows, by_period) if held_out else np.full(len(rows.y), np.nan)
-        reference = None if by_period is None else reference_of(by_period, periods, rows, scores)
+        if by_period is not None:
+            reference = reference_of(by_period, periods, rows, scores)
         scores, y = scores[~np.isnan(scores)], rows.y[~np.isnan(scores)]
-        calibrator = alert = None
         if config.probability:
             calibrator = make_pipeline(StandardScaler(), LogisticRegression()).fit(scores[:, None], y)
         if budget is not None:
@@ -107,9 +109,11 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
     saved.save(config.output)
     if np.ptp(model_scores(pipeline, rows.X)) == 0.0:
         warn(f"{name} gives every row the same score, so it cannot rank: no column tells rows apart.")
+    megabytes = config.output.stat().st_size / 1e6
+    size = f" ({megabytes:,.0f} MB)" if megabytes >= 1.0 else ""
     say(
         f"{name} fitted on {len(rows.y):,} rows ({int(rows.y.sum()):,} with {data.label_meaning}) using "
-        f"{data.describe_features()}; saved as {config.output}{size_of_large(config.output)}."
+        f"{data.describe_features()}; saved as {config.output}{size}."
     )
     if alert is not None:
         say(f"Alert threshold: {alert.sentence()}")
@@ -117,9 +121,7 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
         say(f"Promised: {reference.sentence}")
 
 
-def reference_of(
-    budget: Budget, periods: NDArray[np.int64], rows: Rows, scores: NDArray[np.float64]
-) -> Reference:
+def reference_of(budget: Budget, periods: NDArray[np.int64], rows: Rows, scores: Floats) -> Reference:
     """Return what a model promises in each period, by scores of rows that are NaN where never held out."""
     # The first rows of a part of a day are not those of the day.
     whole = np.where(np.isin(periods, periods[np.isnan(scores)]), np.nan, scores)
@@ -129,17 +131,8 @@ def reference_of(
         return Reference.of(budget, rows.times, whole, rows.y, rows.X[names])
 
 
-def size_of_large(path: Path) -> str:
-    """Return the size of a file of a megabyte or more, to follow its name."""
-    size = path.stat().st_size / 1e6
-    return f" ({size:,.0f} MB)" if size >= 1.0 else ""
-
-
-def held_out_scores(pipeline: Pipeline, rows: Rows, budget: Budget | None = None) -> NDArray[np.float64]:
-    """Return the score of each row by a fit to others, by time to earlier ones: NaN where there are none.
-
-    With a budget by period the parts are of whole periods.
-    """
+def held_out_scores(pipeline: Pipeline, rows: Rows, budget: Budget | None = None) -> Floats:
+    """Return the score of each row by a fit to others, by time to earlier ones: NaN where there are none."""
     # An ensemble has made such scores to find its weights.
     if isinstance(pipeline[-1], StackingRanker):
         return np.asarray(pipeline[-1].held_out_scores_)

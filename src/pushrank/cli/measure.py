@@ -18,6 +18,7 @@ from rich.table import Table as Grid
 
 from pushrank import metrics
 from pushrank._io import atomic_write
+from pushrank._numeric import Floats
 from pushrank.budgets import Budget
 from pushrank.cli.alerts import Alert
 from pushrank.cli.errors import InputError, refusing, warn
@@ -28,13 +29,7 @@ from pushrank.cli.read import read_table
 from pushrank.cli.screen import console, grid_of, share_of_rows
 from pushrank.cli.table import Kind
 from pushrank.cli.text_format import TextFormat
-from pushrank.cli.write import (
-    versions,
-    write_figure,
-    write_page,
-    write_table,
-    writing,
-)
+from pushrank.cli.write import versions, write_figure, write_page, write_table, writing
 from pushrank.metrics import Measurement
 from pushrank.metrics.measurement import number_text
 from pushrank.report import MeasurementData
@@ -57,9 +52,8 @@ def measure_file(
     scores = {name: rows.table.numbers(name, "score") for name in score}
     measured = show_measures(rows, scores, config)
     for name, values in scores.items():
-        if (
-            area := measured.measures[name]["auc"].estimate if measured else metrics.auc(rows.y, values)
-        ) < 0.5:
+        area = measured.measures[name]["auc"].estimate if measured else metrics.auc(rows.y, values)
+        if area < 0.5:
             warn(
                 f"column {name!r} of {table.path} ranks worse than a random order (auc {area:.4f}): a higher "
                 "score must be better; if a lower one is, change its sign."
@@ -68,135 +62,16 @@ def measure_file(
 
 def show_measures(
     rows: LabelledRows,
-    scores: dict[str, NDArray[np.float64]],
+    scores: dict[str, Floats],
     config: MeasureConfig,
     alert: Alert | None = None,
-    members: Mapping[str, tuple[float, NDArray[np.float64]]] | None = None,
+    members: Mapping[str, tuple[float, Floats]] | None = None,
 ) -> Measurement | None:
-    """Measure the lists that scores make of labelled rows, write and print what was measured.
-
-    A budget by period is measured by :func:`show_periods`.
-    ``members`` has the weights and scores of the models whose sum the only list is.
-    """
+    """Measure, write and print lists of rows; ``members`` has the weights and scores of models in a sum."""
     if isinstance(config.budget, Budget):
         show_periods(rows, scores, config, config.budget)
         return None
-    lists = measure_lists(rows, scores, config, config.budget, alert, members)
-    lists.write()
-    if config.as_json:
-        typer.echo(json.dumps(lists.facts(), indent=2))
-    else:
-        lists.print()
-    if lists.promises:
-        lists.promises.judge(quiet=config.as_json)
-    return lists.measured
-
-
-@dataclass(frozen=True)
-class MeasuredLists:
-    """What was measured of lists of labelled rows, for files, other programs and the screen."""
-
-    rows: LabelledRows
-    scores: dict[str, NDArray[np.float64]]
-    config: MeasureConfig
-    measured: Measurement
-    weight: NDArray[np.float64] | None
-    groups: NDArray[Any] | None
-    alert: Alert | None
-    found: list[MemberHits]
-    promises: Promises | None
-
-    @property
-    def depth(self) -> int:
-        """The number of first rows that hits are counted in."""
-        return round(self.measured.depth)
-
-    @property
-    def promised(self) -> list[str]:
-        """The promises, as sentences, where they were asked for."""
-        return self.promises.sentences(self.depth) if self.promises and self.config.promise else []
-
-    @property
-    def drawn(self) -> str:
-        """What intervals resample."""
-        n_groups = self.measured.n_groups
-        return "rows" if n_groups is None else f"{n_groups:,} groups by {self.config.group}"
-
-    def write(self) -> None:
-        """Write the table, figure and report that were asked for."""
-        config, y = self.config, self.rows.y
-        if config.output is not None and not config.is_report:
-            write_measures(self.measured, config.output)
-        if config.figure is not None:
-            from pushrank.plots.curves import enrichment_figure
-
-            of_figure = self.weight, self.groups, numbers_of(config.fraction, "--fraction"), config.seed
-            write_figure(enrichment_figure(self.measured, y, self.scores, *of_figure), config.figure)
-        if config.output is not None and config.is_report:
-            table = self.rows.table
-            page = MeasurementData(
-                self.measured,
-                y,
-                self.scores,
-                table.to_show(table.frame.drop(columns=self.rows.label), config.show),
-                table.path.name,
-                self.rows.label_meaning,
-                {
-                    "File": table.path.name,
-                    "Intervals": f"resamples of {self.drawn}" if config.intervals else "none",
-                    "Seed": str(config.seed),
-                    "Versions": versions(),
-                },
-                self.found,
-                self.promised,
-            )
-            write_page(page, config.output, opened=config.opened)
-
-    def facts(self) -> dict[str, Any]:
-        """Return all that was measured, for other programs."""
-        facts: dict[str, Any] = self.measured.summary()
-        if self.alert is not None:
-            facts["alert"] = self.alert.facts(next(iter(self.scores.values())), self.rows.y)
-        if self.found:
-            facts["members"] = [member._asdict() for member in self.found]
-        return facts | (self.promises.facts(self.depth) if self.promises else {})
-
-    def print(self) -> None:
-        """Print what was measured: a table, sentences, what tenths of the lists hold, promises."""
-        config, measured, y = self.config, self.measured, self.rows.y
-        screen = console()
-        share = share_of_rows(config.budget, len(y) if self.weight is None else float(self.weight.sum()))
-        positive = f"{int(y.sum()):,} with {self.rows.label_meaning}{share}"
-        screen.print(f"{', '.join(self.scores)} on {self.rows.table.path.name}: {len(y):,} rows, {positive}")
-        screen.print(measures_grid(measured, screen.width))
-        if config.pairs or config.fraction or config.bedroc:
-            paper = paper_texts(measured)
-            screen.print(grid_of(list(paper), paper.to_numpy().tolist()))
-        for sentence in filter(None, [measured.why_no_intervals(), *measured.sentences()]):
-            screen.print(sentence)
-        screen.print(gains_grid(measured))
-        if self.found:
-            screen.print(members_grid(self.found, self.depth))
-        if config.intervals:
-            screen.print(f"Intervals take the {self.drawn} to be independent of each other.")
-        if self.alert is not None:
-            screen.print(self.alert.count(next(iter(self.scores.values())), y))
-        for sentence in self.promised:
-            screen.print(sentence)
-        if config.output is not None:
-            screen.print(f"The {'report' if config.is_report else 'table'} is in {config.output}.")
-
-
-def measure_lists(
-    rows: LabelledRows,
-    scores: dict[str, NDArray[np.float64]],
-    config: MeasureConfig,
-    budget: int | None,
-    alert: Alert | None,
-    members: Mapping[str, tuple[float, NDArray[np.float64]]] | None,
-) -> MeasuredLists:
-    """Read the columns that are measured by, and measure."""
-    table, y = rows.table, rows.y
+    table, y, budget = rows.table, rows.y, config.budget
     value = None if config.value is None else table.numbers(config.value, "value")
     weight = None if config.weight is None else table.numbers(config.weight, "weight", 0.0)
     total = float(len(y) if weight is None else weight.sum())
@@ -234,11 +109,106 @@ def measure_lists(
         )
     # Rows that count as several fill a budget that the members' tables do not know.
     found = hits_of_members(y, round(measured.depth), members) if members and weight is None else []
-    return MeasuredLists(rows, scores, config, measured, weight, groups, alert, found, promises)
+    lists = MeasuredLists(rows, scores, config, measured, weight, groups, alert, found, promises)
+    lists.write()
+    if config.as_json:
+        typer.echo(json.dumps(lists.facts(), indent=2))
+    else:
+        lists.print()
+    if lists.promises:
+        lists.promises.judge(quiet=config.as_json)
+    return lists.measured
+
+
+@dataclass(frozen=True)
+class MeasuredLists:
+    """What was measured of lists of labelled rows, for files, other programs and the screen."""
+
+    rows: LabelledRows
+    scores: dict[str, Floats]
+    config: MeasureConfig
+    measured: Measurement
+    weight: Floats | None
+    groups: NDArray[Any] | None
+    alert: Alert | None
+    found: list[MemberHits]
+    promises: Promises | None
+
+    @property
+    def depth(self) -> int:
+        """The number of first rows that hits are counted in."""
+        return round(self.measured.depth)
+
+    @property
+    def promised(self) -> list[str]:
+        """The promises, as sentences, where they were asked for."""
+        return self.promises.sentences(self.depth) if self.promises and self.config.promise else []
+
+    @property
+    def drawn(self) -> str:
+        """What intervals resample."""
+        n_groups = self.measured.n_groups
+        return "rows" if n_groups is None else f"{n_groups:,} groups by {self.config.group}"
+
+    def write(self) -> None:
+        """Write the table, figure and report that were asked for."""
+        config, y = self.config, self.rows.y
+        if config.output is not None and not config.is_report:
+            write_measures(self.measured, config.output)
+        if config.figure is not None:
+            from pushrank.plots.curves import enrichment_figure
+
+            of_figure = self.weight, self.groups, numbers_of(config.fraction, "--fraction"), config.seed
+            write_figure(enrichment_figure(self.measured, y, self.scores, *of_figure), config.figure)
+        if config.output is not None and config.is_report:
+            table, label = self.rows.table, self.rows.label
+            shown, file = table.to_show(table.frame.drop(columns=label), config.show), table.path.name
+            intervals = f"resamples of {self.drawn}" if config.intervals else "none"
+            settings = {"File": file, "Intervals": intervals, "Seed": str(config.seed)}
+            settings["Versions"] = versions()
+            texts = file, self.rows.label_meaning, settings, self.found, self.promised
+            page = MeasurementData(self.measured, y, self.scores, shown, *texts)
+            write_page(page, config.output, opened=config.opened)
+
+    def facts(self) -> dict[str, Any]:
+        """Return all that was measured, for other programs."""
+        facts: dict[str, Any] = self.measured.summary()
+        if self.alert is not None:
+            facts["alert"] = self.alert.facts(next(iter(self.scores.values())), self.rows.y)
+        if self.found:
+            facts["members"] = [member._asdict() for member in self.found]
+        return facts | (self.promises.facts(self.depth) if self.promises else {})
+
+    def print(self) -> None:
+        """Print what was measured: a table, sentences, what tenths of the lists hold, promises."""
+        config, measured, y = self.config, self.measured, self.rows.y
+        screen = console()
+        share = share_of_rows(config.budget, len(y) if self.weight is None else float(self.weight.sum()))
+        positive = f"{int(y.sum()):,} with {self.rows.label_meaning}{share}"
+        screen.print(f"{', '.join(self.scores)} on {self.rows.table.path.name}: {len(y):,} rows, {positive}")
+        screen.print(measures_grid(measured, screen.width))
+        if config.pairs or config.fraction or config.bedroc:
+            paper = paper_texts(measured)
+            screen.print(grid_of(list(paper), paper.to_numpy().tolist()))
+        for sentence in filter(None, [measured.why_no_intervals(), *measured.sentences()]):
+            screen.print(sentence)
+        screen.print(gains_grid(measured))
+        if self.found:
+            hits = f"hits in its first {self.depth:,} rows"
+            lines = [[name, f"{weight:.3f}", *map(row_count, n)] for name, weight, *n in self.found]
+            screen.print(grid_of(["member", "weight", hits, "of them in no other member's"], lines))
+        if config.intervals:
+            screen.print(f"Intervals take the {self.drawn} to be independent of each other.")
+        if self.alert is not None:
+            screen.print(self.alert.count(next(iter(self.scores.values())), y))
+        for sentence in self.promised:
+            screen.print(sentence)
+        if config.output is not None:
+            screen.print(f"The {'report' if config.is_report else 'table'} is in {config.output}.")
 
 
 def show_periods(
-    rows: LabelledRows, scores: dict[str, NDArray[np.float64]], config: MeasureConfig, budget: Budget
+    rows: LabelledRows, scores: dict[str, Floats], config: MeasureConfig, budget: Budget
 ) -> None:
     """Print what the first rows of every period hold, by the scores of each model."""
     table, y, name, level = rows.table, rows.y, str(config.time), config.promise
@@ -325,15 +295,6 @@ def write_measures(measured: Measurement, path: Path) -> None:
         # Not every LaTeX has the letter of a minus sign.
         table = re.sub(r"−|(?<=[&o] )-(?=\d)", "$-$", table)
         beside.write_text(f"% written by pushrank {version('pushrank')}\n{table}", encoding="utf-8")
-
-
-def members_grid(found: list[MemberHits], depth: int) -> Grid:
-    """Return what each member of an ensemble finds among its own first rows."""
-    header = ["member", "weight", f"hits in its first {depth:,} rows", "of them in no other member's"]
-    lines = [
-        [name, f"{weight:.3f}", row_count(hits), row_count(alone)] for name, weight, hits, alone in found
-    ]
-    return grid_of(header, lines)
 
 
 def gains_grid(measured: Measurement) -> Grid:

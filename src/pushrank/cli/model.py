@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
@@ -24,6 +23,7 @@ from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, OrdinalEncoder, S
 from sklearn.utils.validation import has_fit_parameter
 
 from pushrank import StackingRanker, estimators, persistence
+from pushrank._numeric import Floats
 from pushrank.cli.alerts import Alert
 from pushrank.cli.errors import InputError, in_option_names, refusing, warn
 from pushrank.cli.facts import facts_of
@@ -167,11 +167,7 @@ def make_ranking_pipelines(
     alpha: float | None = None,
     n_rows: int | None = None,
 ) -> dict[str, Pipeline]:
-    """Return pipelines from raw columns to scores, those of a kind with the same preprocessing.
-
-    An ensemble that has no members yet is given those that suit the number of rows. Those that it has come
-    without preprocessing.
-    """
+    """Return pipelines from raw columns to scores; an ensemble without members is given the usual ones."""
     matrix = trees = whole = make_preprocessor(numeric, categorical, n_many, sparse=sparse)
     if not sparse:
         # Trees that handle gaps take texts as numbers, and numbers as they are.
@@ -221,21 +217,12 @@ class SavedModel(RowScorer):
     @classmethod
     def from_fit(cls, pipeline: Any, name: str, data: LabelledFeatures, **more: Any) -> SavedModel:
         """Return a fitted pipeline with all that it needs to read new rows."""
-        rows = data.learnt
-        training = {"file": data.table.path.name, "rows": len(rows.y), "positives": int(rows.y.sum())}
+        rows, table = data.learnt, data.table
+        training = {"file": table.path.name, "rows": len(rows.y), "positives": int(rows.y.sum())}
         training["fingerprint"] = fingerprint(rows.X)
-        return cls(
-            pipeline=pipeline,
-            name=name,
-            label=data.label,
-            positive=data.positive,
-            numeric=data.numeric,
-            categorical=data.categorical,
-            sparse=data.table.is_sparse,
-            n_features=rows.X.shape[1],
-            training=training,
-            **more,
-        )
+        same = {name: getattr(data, name) for name in ("label", "positive", "numeric", "categorical")}
+        size = {"sparse": table.is_sparse, "n_features": rows.X.shape[1]}
+        return cls(pipeline=pipeline, name=name, training=training, **same, **size, **more)
 
     def save(self, path: Path) -> None:
         """Write the model, whole or not at all."""
@@ -298,11 +285,11 @@ class SavedModel(RowScorer):
                 _warn_of_unknown_values(column, known)
         return columns
 
-    def scores_of(self, features: Any) -> NDArray[np.float64]:
+    def scores_of(self, features: Any) -> Floats:
         """Return the score of every row of a matrix that has some."""
         return model_scores(self.pipeline, features)
 
-    def member_scores(self, features: Any) -> dict[str, tuple[float, NDArray[np.float64]]]:
+    def member_scores(self, features: Any) -> dict[str, tuple[float, Floats]]:
         """Return the weights and the scores of the members of an ensemble; of other models none."""
         if not isinstance(self.ranker, StackingRanker):
             return super().member_scores(features)
@@ -314,7 +301,7 @@ class SavedModel(RowScorer):
         """The ranker at the end of the pipeline."""
         return self.pipeline[-1] if isinstance(self.pipeline, Pipeline) else self.pipeline
 
-    def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def probabilities(self, scores: Floats) -> Floats:
         """Return the probabilities to be positive that were calibrated to scores at fit time."""
         if self.calibrator is None:
             raise InputError("the model gives no probabilities; fit it with --probability.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
-from functools import wraps
+from functools import partial, wraps
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_type_hints
@@ -116,19 +116,18 @@ def check_columns(
                 header.check(name, kind)
 
 
-Model = Annotated[Path, typer.Argument(help="A model that pushrank fit saved.", callback=check_model)]
-AnyModel = Annotated[
-    Path, typer.Argument(help="A model that pushrank fit or pushrank.save saved.", callback=check_model)
-]
+model_file, rows_file = (partial(typer.Argument, callback=check) for check in (check_model, check_data))
+Model = Annotated[Path, model_file(help="A model that pushrank fit saved.")]
+AnyModel = Annotated[Path, model_file(help="A model that pushrank fit or pushrank.save saved.")]
 DropUnlabelled = Annotated[
     bool, typer.Option("--drop-unlabelled", help="Leave out the rows that have no label, or ? or NA for one.")
 ]
-BUDGET = "N|N/PERIOD"
+AS_BUDGET: dict[str, Any] = {"parser": read_budget, "metavar": "N|N/PERIOD"}
 Budget = Annotated[
-    AnyBudget,
-    typer.Option(
-        parser=read_budget, metavar=BUDGET, help="How many rows you can act on: hits are counted among them."
-    ),
+    AnyBudget, typer.Option(help="How many rows you can act on: hits are counted among them.", **AS_BUDGET)
+]
+Positive = Annotated[
+    str | None, typer.Option(help="The positive label, where it differs from the training data's.")
 ]
 Weight = Annotated[
     str | None, typer.Option(help="A column of what rows count for when models learn, such as amounts.")
@@ -158,11 +157,7 @@ class LabelledSource:
     """Where labelled rows come from."""
 
     data: Annotated[
-        Path,
-        typer.Argument(
-            help="Labelled rows: .csv, .tsv, .txt, .xlsx, .json, .parquet, .libsvm; - is stdin.",
-            callback=check_data,
-        ),
+        Path, rows_file(help="Labelled rows: .csv, .tsv, .txt, .xlsx, .json, .parquet, .libsvm; - is stdin.")
     ]
     label: str | None = option("The column that holds the label.")
     positive: str | None = option(
@@ -223,26 +218,22 @@ class MeasureConfig:
 
     def check(self, *inputs: Path) -> None:
         """Raise InputError when the report could not be written, or options do not go together."""
-        if self.budget is not None and not isinstance(self.budget, int):
-            if self.time is None:
-                raise InputError(f"--budget {self.budget} needs --time: the column of when a row came.")
-            others = ["group", "weight", "new_rows", "require", "output", "every", "fraction", "bedroc"]
-            others += ["pairs", "figure"]
-            if given := [name for name in others if getattr(self, name)]:
-                option = {"every": "all"}.get(given[0], given[0].replace("_", "-"))
-                raise InputError(f"--{option} is for a budget of the whole file, not for {self.budget}.")
-        elif self.time is not None:
+        by_period, _ = split_budget(self.budget, self.time)
+        if by_period is None and self.time is not None:
             raise InputError("--time is for a budget by period, such as --budget 150/day.")
+        others = ["group", "weight", "new_rows", "require", "output", "every", "fraction", "bedroc"]
+        others += ["pairs", "figure"]
+        if by_period is not None and (given := [name for name in others if getattr(self, name)]):
+            option = {"every": "all"}.get(given[0], given[0].replace("_", "-"))
+            raise InputError(f"--{option} is for a budget of the whole file, not for {self.budget}.")
         if self.new_rows is not None and not (self.promise or self.require):
             raise InputError("--new-rows is for --promise 0.95, or for --require.")
-        if self.figure is not None:
-            write.check_output(self.figure, write.FIGURES_WRITTEN, inputs, force=self.force)
+        write.check_output(self.figure, write.FIGURES_WRITTEN, inputs, force=self.force)
         if (self.show or self.opened) and not self.is_report:
             raise InputError("--show and --open are for a report; say where to save it: -o PATH.html.")
-        if self.output is not None:
-            if self.is_report and self.weight is not None:
-                raise InputError("a report counts rows, each as one; leave --weight or the report out.")
-            write.check_output(self.output, write.RESULTS_WRITTEN, inputs, force=self.force)
+        if self.is_report and self.weight is not None:
+            raise InputError("a report counts rows, each as one; leave --weight or the report out.")
+        write.check_output(self.output, write.RESULTS_WRITTEN, inputs, force=self.force)
 
     @property
     def is_report(self) -> bool:
@@ -251,39 +242,15 @@ class MeasureConfig:
 
 
 @dataclass(frozen=True)
-class OneByOne:
-    """How rows are decided on as they come, within a budget by period."""
+class ScoreConfig:
+    """What is written of the rows, and where, and how rows are decided on as they come."""
 
     alert: Path | None = option(
         "Say which rows to act on, as they come: the file of what was decided so far."
     )
     id: str | None = option("The column of what each row is called: the same row gets the same answer.")
     time: str | None = option("The column of when each row came.")
-    budget: AnyBudget = option(
-        "Begin the file of --alert: the rows are past ones.", parser=read_budget, metavar=BUDGET
-    )
-
-    def check(self, *, force: bool) -> None:
-        """Raise InputError for options that do not go together, or a file that is there or is not."""
-        if self.alert is None:
-            if named := [name for name in ("id", "time", "budget") if getattr(self, name) is not None]:
-                raise InputError(f"--{named[0]} goes with --alert FILE, the file of what was decided so far.")
-            return
-        if self.time is None or (self.id is None) == (self.budget is None):
-            raise InputError(
-                "--alert needs --time COLUMN, and either --id COLUMN, to decide on rows, or --budget 30/day, "
-                "to begin its file with past ones."
-            )
-        if self.budget is not None and self.alert.exists() and not force:
-            raise InputError(f"{self.alert} exists; to forget what was decided in it: --force.")
-        if self.budget is None and not self.alert.exists():
-            raise InputError(f"{self.alert} does not exist; begin it with past rows: --budget 30/day.")
-
-
-@dataclass(frozen=True)
-class ScoreConfig:
-    """What is written of the rows, and where."""
-
+    budget: AnyBudget = option("Begin the file of --alert: the rows are past ones.", **AS_BUDGET)
     output: Path = option(
         "Where to: .csv, .tsv, .parquet or .xlsx; - prints.", "--output", "-o", default=STANDARD_STREAM
     )
@@ -303,7 +270,19 @@ class ScoreConfig:
     force: Force = False
 
     def check(self) -> None:
-        """Raise InputError for options that do not go together."""
+        """Raise InputError for options that do not go together, or a file that is there or is not."""
+        named = [name for name in ("id", "time", "budget") if getattr(self, name) is not None]
+        if self.alert is None and named:
+            raise InputError(f"--{named[0]} goes with --alert FILE, the file of what was decided so far.")
+        if self.alert is not None and named not in (["id", "time"], ["time", "budget"]):
+            raise InputError(
+                "--alert needs --time COLUMN, and either --id COLUMN, to decide on rows, or --budget 30/day, "
+                "to begin its file with past ones."
+            )
+        if self.alert is not None and self.budget and self.alert.exists() and not self.force:
+            raise InputError(f"{self.alert} exists; to forget what was decided in it: --force.")
+        if self.alert is not None and not self.budget:
+            check_exists(self.alert, "; begin it with past rows: --budget 30/day")
         if (self.promise is None) != (self.labelled is None):
             raise InputError(
                 "--promise 0.95 and --labelled FILE, rows that the model has not seen, go together."
@@ -318,7 +297,7 @@ class WatchConfig:
     label: str | None = option(
         "The label's column, empty where it is not known yet; by default that of the fit, if it is there."
     )
-    positive: str | None = option("The positive label, where it differs from the training data's.")
+    positive: Positive = None
     level: float = option("The chance of a false alarm, over any number of looks.", default=0.05)
     output: Path | None = option("Also save a page with pictures here (.html).", "--output", "-o")
     opened: Open = False
@@ -405,14 +384,10 @@ class CompareOutput:
         """Raise InputError when a result could not be written, or options do not go together."""
         if self.report is None and (config.show or self.opened):
             raise InputError("--show and --open are for a report; say where to save it: --report PATH.")
-        written = (
-            (self.output, write.TABLES_WRITTEN),
-            (self.report, write.REPORTS_WRITTEN),
-            (self.save_best, write.MODELS_WRITTEN),
-        )
-        for path, kinds in written:
-            if path is not None:
-                write.check_output(path, kinds, [data, config.test], force=self.force)
+        inputs, force = [data, config.test], self.force
+        write.check_output(self.output, write.TABLES_WRITTEN, inputs, force=force)
+        write.check_output(self.report, write.REPORTS_WRITTEN, inputs, force=force)
+        write.check_output(self.save_best, write.MODELS_WRITTEN, inputs, force=force)
         # A model for a budget by period has a file of what is decided by its scores.
         saved = None if self.force or isinstance(config.budget, int | None) else self.save_best
         if saved is not None and (state := alert_state(saved)).exists():
@@ -433,8 +408,7 @@ class FitConfig:
     budget: AnyBudget = option(
         "How many rows you can act on, of as many rows as the data has or in every period of --time: for the "
         "alert threshold or the promise, which take five more fits, and for models chosen for a budget.",
-        parser=read_budget,
-        metavar=BUDGET,
+        **AS_BUDGET,
     )
     member: list[str] | None = option(
         "A member of --model ensemble, by its name in fit or in the table of compare; may be repeated. By "
@@ -489,10 +463,7 @@ def words_of(options: Mapping[str, Any]) -> list[str]:
 
 
 def expand_dataclasses(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command that takes the fields of its dataclasses as options, each in its dataclass's place.
-
-    Typer has no groups of options: it reads the signature of a function, which is written for it here.
-    """
+    """Return a command with the fields of its dataclasses as options: Typer has no groups of options."""
     hints = get_type_hints(command, include_extras=True)
     groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
     parameters: list[Parameter] = []

@@ -50,13 +50,10 @@ class Promises(NamedTuple):
         [found, *_] = self.of_lists.values()
         depth = min(depth, found.n_new)
         hits = {name: int(of_list.hits_at(depth)) for name, of_list in self.of_lists.items()}
-        level, n_new = found.confidence_level, found.n_new
-        facts = {"confidence_level": level, "new_rows": n_new, "depth": depth, "hits": hits}
-        takes = {
-            text: {"hits": int(found.hits_at(at)), "takes": takes}
-            for text, (at, takes) in self.required.items()
-        }
-        return {"promise": facts | {"required": takes}}
+        facts = {"confidence_level": found.confidence_level, "new_rows": found.n_new, "depth": depth}
+        asked = self.required.items()
+        required = {text: {"hits": int(found.hits_at(at)), "takes": takes} for text, (at, takes) in asked}
+        return {"promise": facts | {"hits": hits, "required": required}}
 
     def judge(self, *, quiet: bool) -> None:
         """Say whether what is required is promised, and end with exit code 1 if it is not."""
@@ -84,6 +81,4 @@ def promises_of(
     more["confidence_level"] = 1.0 - (1.0 - level) / len(scores)
     with refusing():
         found = {name: guarantee(y, values, **more) for name, values in scores.items()}
-    return Promises(
-        {name: of_list._replace(confidence_level=level) for name, of_list in found.items()}, asked
-    )
+    return Promises({name: of._replace(confidence_level=level) for name, of in found.items()}, asked)

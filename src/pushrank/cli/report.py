@@ -30,11 +30,13 @@ def write_comparison_report(
 ) -> ReportData:
     """Write the report, whole or not at all, and return what is in it."""
     data, comparison = compared.data, compared.comparison.of_held_out_rows()
-    is_held_out = compared.comparison.folds >= 0
+    is_held_out, numbers = compared.comparison.folds >= 0, {name: data.rows.X[name] for name in data.numeric}
+    # Features of numbers are shown as numbers, all else as it is in the file.
+    rows = data.table.frame.drop(columns=data.label).assign(**numbers)
     page = ReportData(
         comparison,
         data.y[is_held_out],
-        data.table.to_show(data.rows_to_show, config.show)[is_held_out],
+        data.table.to_show(rows, config.show)[is_held_out],
         title=data.table.path.name,
         meaning=data.label_meaning,
         settings=_settings(compared, config),

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pushrank._io import read_facts
+from pushrank._numeric import Floats
 from pushrank.cli.alerts import Alert
 from pushrank.cli.columns import check_magnitudes, feature_matrix, row_hashes
 from pushrank.cli.read import read_rows
@@ -19,6 +19,8 @@ from pushrank.interop.scorer import Scorer
 
 if TYPE_CHECKING:
     from pushrank.cli.labels import LabelledRows
+NOTED = ("label", "positive", "training", "numeric", "categorical", "n_features")
+"""What a model's file notes of it under the same names."""
 
 
 def fingerprint(features: Any) -> str:
@@ -48,13 +50,14 @@ class RowScorer:
         return read_rows(path, text_format, n_features, sparse=self.sparse, may_be_empty=may_be_empty)
 
     def read_labelled(
-        self, path: Path, text_format: TextFormat, label: str | None, positive: str | None, **how: bool
+        self, path: Path, text_format: TextFormat, label: str | None, positive: str | None, drop: bool = False
     ) -> tuple[LabelledRows, Any, bool]:
         """Return rows with labels, their features, and whether they are the very rows of the fit."""
         from pushrank.cli.labels import label_rows
 
         table = self.read(path, text_format)
-        rows = label_rows(table, table.labels(label or self.label or None), positive or self.positive, **how)
+        column = table.labels(label or self.label or None)
+        rows = label_rows(table, column, positive or self.positive, drop_unlabelled=drop)
         features = self.features(rows.table)
         return rows, features, self.training.get("fingerprint") == fingerprint(features)
 
@@ -68,16 +71,16 @@ class RowScorer:
         """Return the matrix of the columns that the model was fitted on."""
         return feature_matrix(table, self.columns(table))
 
-    def scores(self, rows: Any) -> NDArray[np.float64]:
+    def scores(self, rows: Any) -> Floats:
         """Return the score of every row of a table, or of the features of one, the higher the better."""
         features = self.features(rows) if isinstance(rows, Table) else rows
         return self.scores_of(features) if features.shape[0] else np.empty(0)
 
-    def scores_of(self, features: Any) -> NDArray[np.float64]:
+    def scores_of(self, features: Any) -> Floats:
         """Return the score of every row of a matrix that has some."""
         raise NotImplementedError
 
-    def member_scores(self, _features: Any) -> dict[str, tuple[float, NDArray[np.float64]]]:
+    def member_scores(self, _features: Any) -> dict[str, tuple[float, Floats]]:
         """Return the weights and the scores of the members of an ensemble; of other models none."""
         return {}
 
@@ -94,15 +97,14 @@ class NotedModel(RowScorer):
         noted = read_facts(path)
         if not (facts := noted.get("facts")) or not noted["scoring"] or not facts["numeric"]:
             return None
-        same = ("label", "positive", "numeric", "categorical", "n_features", "training")
         return cls(
             name=facts["model"],
             sparse=False,
             alert=facts["alert"] and Alert(**facts["alert"]),
             scorer=Scorer(**noted["scoring"]),
-            **{name: facts[name] for name in same},
+            **{name: facts[name] for name in NOTED},
         )
 
-    def scores_of(self, features: Any) -> NDArray[np.float64]:
+    def scores_of(self, features: Any) -> Floats:
         """Return the score of every row of a matrix that has some."""
         return self.scorer.decision_function(features)

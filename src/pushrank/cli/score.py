@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pushrank._numeric import Floats
 from pushrank.cli.errors import InputError, refusing, say
 from pushrank.cli.header import STANDARD_STREAM, file_kind
 from pushrank.cli.loading import load_model, load_whole
-from pushrank.cli.options import OneByOne, ScoreConfig
+from pushrank.cli.options import ScoreConfig
 from pushrank.cli.saved import RowScorer
 from pushrank.cli.table import Kind, Table
 from pushrank.cli.text_format import DEFAULT_FORMAT, TextFormat
@@ -24,34 +25,29 @@ if TYPE_CHECKING:
     from pushrank.cli.promises import Promises
 
 
-def write_ranked(
-    model: Path, data: Path, text_format: TextFormat, one_by_one: OneByOne, config: ScoreConfig
-) -> None:
+def write_ranked(model: Path, data: Path, text_format: TextFormat, config: ScoreConfig) -> None:
     """Write the rows best first, after their rank and score."""
     whole = load_whole(model) if config.probability or config.reasons else None
     saved = whole or load_model(model)
-    table = saved.read(data, text_format, may_be_empty=one_by_one.budget is None)
+    table = saved.read(data, text_format, may_be_empty=config.budget is None)
     features = saved.features(table)
     scores = saved.scores(features)
-    if one_by_one.budget is not None:
-        _begin(one_by_one.budget, one_by_one, table, scores)
+    if config.budget is not None:
+        _begin(config.budget, config, table, scores)
         return
     order = np.argsort(-scores, kind="stable")[: config.top]
     piped = config.output == STANDARD_STREAM
     becomes_numbers = table.is_text and config.output.suffix.lower() in (".parquet", ".xlsx")
     rows = _cells(table, order, features[saved.numeric] if becomes_numbers else None, config.columns)
     results: dict[str, Any] = {"rank": np.arange(1, len(order) + 1), "score": scores[order]}
-    if one_by_one.alert is not None:
-        decided = _decide(one_by_one.alert, one_by_one, table, scores, piped=piped)
+    if config.alert is not None:
+        decided = _decide(config.alert, config, table, scores, piped=piped)
         results |= {name: values[order] for name, values in decided.items()}
-    promises = None
     if whole is not None and config.probability:
         results["probability"] = whole.probabilities(scores)[order]
     if whole is not None and config.reasons:
         results |= _reasons(whole.pipeline, features, order, config.reasons)
-    if config.promise and config.labelled and len(table):
-        named = {len(order)} if config.top else set()
-        promises = _promises(saved, scores, config.promise, named, config.labelled, config.label, text_format)
+    promises = _promises(saved, scores, text_format, config)
     if config.promise:
         # An empty file has the column, too.
         hits_at = promises.of_lists[""].hits_at if promises else np.asarray
@@ -60,25 +56,25 @@ def write_ranked(
     write_table(_beside(results, rows), config.output, table.text_format if is_same_kind else DEFAULT_FORMAT)
     where = "on standard output" if piped else f"in {config.output}"
     say(f"{len(order):,} of {len(table):,} rows, best first, {where}.", err=piped)
-    if saved.alert is not None and one_by_one.alert is None:
+    if saved.alert is not None and config.alert is None:
         say(saved.alert.count(scores), err=piped)
     for sentence in promises.sentences(len(order)) if promises else ():
         say(sentence, err=piped)
 
 
-def _begin(budget: int | Budget, config: OneByOne, table: Table, scores: NDArray[np.float64]) -> None:
+def _begin(budget: int | Budget, config: ScoreConfig, table: Table, scores: Floats) -> None:
     """Begin the file of what was decided with past rows."""
     from pushrank.alerts import AlertThreshold
 
     with refusing():
         alert = AlertThreshold(budget, config.alert).fit(scores, table.times(str(config.time)))
     alert.close()
-    said = f"{alert.budget.words}, by what came at the same hour in {len(table):,} past rows"
-    say(f"{config.alert}: {said}.")
+    past = f"{len(table):,} past rows"
+    say(f"{config.alert}: {alert.budget.words}, by what came at the same hour in {past}.")
 
 
 def _decide(
-    state: Path, config: OneByOne, table: Table, scores: NDArray[np.float64], *, piped: bool
+    state: Path, config: ScoreConfig, table: Table, scores: Floats, *, piped: bool
 ) -> dict[str, NDArray[Any]]:
     """Return the threshold of each row's moment, and whether to act on it."""
     from pushrank.alerts import AlertThreshold
@@ -100,10 +96,7 @@ def _decide(
 
 
 def _cells(
-    table: Table,
-    order: NDArray[np.intp],
-    numbers: pd.DataFrame | None,
-    columns: list[str] | None,
+    table: Table, order: NDArray[np.intp], numbers: pd.DataFrame | None, columns: list[str] | None
 ) -> pd.DataFrame:
     """Return the cells to write of the rows, best first, with the model's numbers in place of their texts."""
     # Rows of a libsvm file have no cells to write: their number, from 1, says which they are.
@@ -129,23 +122,19 @@ def _reasons(pipeline: Any, features: Any, order: NDArray[np.intp], n: int) -> d
 
 
 def _promises(
-    saved: RowScorer,
-    scores: NDArray[np.float64],
-    level: float,
-    named: set[int],
-    labelled: Path,
-    label: str | None,
-    text_format: TextFormat,
-) -> Promises:
-    """Return what the list of these scores holds at least, by labelled rows."""
+    saved: RowScorer, scores: Floats, text_format: TextFormat, config: ScoreConfig
+) -> Promises | None:
+    """Return what the list of these scores holds at least, by labelled rows, if there are such and scores."""
+    if config.promise is None or config.labelled is None or not len(scores):
+        return None
     from pushrank.cli.promises import SEEN, promises_of
 
-    known, of_known, seen = saved.read_labelled(labelled, text_format, label, None)
+    known, of_known, seen = saved.read_labelled(config.labelled, text_format, config.label, None)
     if seen:
-        raise InputError(SEEN.format(saved.name, labelled))
-    lists = {"": saved.scores(of_known)}
+        raise InputError(SEEN.format(saved.name, config.labelled))
+    named = {min(config.top, len(scores))} if config.top else set()
     new = {"n_new": len(scores), "scores_new": scores, "ties": "pessimistic"}
-    return promises_of(known.y, lists, level, named, [], **new)
+    return promises_of(known.y, {"": saved.scores(of_known)}, config.promise, named, [], **new)
 
 
 def _beside(results: dict[str, Any], rows: pd.DataFrame) -> pd.DataFrame:

@@ -149,8 +149,7 @@ def print_comparison(comparison: RankerComparison, title: str) -> None:
 def fitting(model: str) -> Iterator[None]:
     """Show for how long a model is being fitted, where somebody looks."""
     shown = (SpinnerColumn(), TextColumn("fitting {task.description}"), TimeElapsedColumn())
-    screen = Console(stderr=True)
-    with Progress(*shown, console=screen, transient=True, disable=not sys.stderr.isatty()) as bar:
+    bar = Progress(*shown, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty())
+    with bar, compiling_is_announced():
         bar.add_task(model, total=None)
-        with compiling_is_announced():
-            yield
+        yield

@@ -16,8 +16,13 @@ MAX_SHOWN = 10
 
 def print_model(model: Path, *, as_json: bool) -> None:
     """Print what a saved model holds: its parameters, what it was fitted on, and its largest weights."""
-    noted = read_facts(model)
-    known = noted if "facts" in noted else _load_facts(model)
+    known = read_facts(model)
+    if "facts" not in known:
+        # Another version of pushrank, or pushrank.save, wrote the file.
+        from pushrank.cli.facts import facts_of
+        from pushrank.cli.model import SavedModel
+
+        known = facts_of(SavedModel.load(model), written_by(model.read_bytes()))
     facts, is_ensemble = known["facts"], known["is_ensemble"]
     if as_json:
         typer.echo(json.dumps(facts, indent=2))
@@ -39,14 +44,6 @@ def print_model(model: Path, *, as_json: bool) -> None:
         screen.print(grid)
     if len(weights) > MAX_SHOWN:
         screen.print(f"The {MAX_SHOWN} largest of {len(weights):,} {kind}s; --json has all.")
-
-
-def _load_facts(path: Path) -> dict[str, Any]:
-    """Return what a model holds that another version or pushrank.save wrote."""
-    from pushrank.cli.facts import facts_of
-    from pushrank.cli.model import SavedModel
-
-    return facts_of(SavedModel.load(path), written_by(path.read_bytes()))
 
 
 def _candidates_grid(candidates: list[dict[str, Any]]) -> Grid:

@@ -39,16 +39,8 @@ def watch_model(model: Path, data: Path, text_format: TextFormat, config: WatchC
         count = f"{len(seen):,} {reference.budget.several if seen[1:] else reference.budget.per}"
         are = "are" if seen[1:] else "is"
         warn(f"{count}, up to {seen[-1]}, {are} of the time of the fit: leave their rows out.")
-    page = WatchData(
-        watched,
-        data.name,
-        reference.sentence,
-        {
-            "Model": f"{model.name}, {saved.name}",
-            "Rows": f"{data.name}, {len(table):,}",
-            "Versions": versions(),
-        },
-    )
+    settings = {"Model": f"{model.name}, {saved.name}", "Rows": f"{data.name}, {len(table):,}"}
+    page = WatchData(watched, data.name, reference.sentence, settings | {"Versions": versions()})
     if config.output is not None:
         write_page(page, config.output, opened=config.opened)
     if config.as_json:

@@ -48,12 +48,11 @@ def writing(path: Path) -> Iterator[None]:
         raise InputError(f"{path} cannot be written: {error.strerror or error}.") from error
 
 
-def check_output(path: Path, kinds: Sequence[str], inputs: Collection[Path | None], *, force: bool) -> None:
-    """Raise InputError before any work starts when a result must not or could not be written.
-
-    Inputs, and existing files that no command of pushrank wrote, are replaced with ``force`` only.
-    """
-    if path == STANDARD_STREAM and kinds is TABLES_WRITTEN:
+def check_output(
+    path: Path | None, kinds: Sequence[str], inputs: Collection[Path | None], *, force: bool
+) -> None:
+    """Raise InputError before any work starts when a result must not or could not be written."""
+    if path is None or (path == STANDARD_STREAM and kinds is TABLES_WRITTEN):
         return
     if path.is_dir():
         raise InputError(f"{path} is a folder; give the name of a file.")
@@ -153,11 +152,8 @@ def write_figure(figure: Any, path: Path) -> None:
     import matplotlib as mpl
 
     key = {".png": "Software"}.get(path.suffix.lower(), "Creator")
-    with (
-        writing(path),
-        atomic_write(path) as beside,
-        mpl.rc_context({"svg.fonttype": "none", "pdf.fonttype": 42}),
-    ):
+    fonts = {"svg.fonttype": "none", "pdf.fonttype": 42}
+    with writing(path), atomic_write(path) as beside, mpl.rc_context(fonts):
         figure.savefig(beside, dpi=300, metadata={key: "written by pushrank"})
 
 
