@@ -2,16 +2,21 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import typer
-from rich.table import Table as Grid
 
 from pushrank._io import read_facts, written_by
-from pushrank.cli.screen import console
+from pushrank.cli.screen import console, grid_of
 
 MAX_SHOWN = 10
 """Weights that are printed; JSON has all."""
+CANDIDATE = {
+    "candidate": "{candidate}",
+    "precision at the budget": "{precision:.4f} ± {standard_error:.4f}",
+    "below the best": "{below_best:.4f} ± {below_best_standard_error:.4f}",
+    "average precision": "{average_precision:.4f}",
+}
+"""The columns of the table of what a search has chosen among, by rows that it held out."""
 
 
 def print_model(model: Path, *, as_json: bool) -> None:
@@ -34,27 +39,10 @@ def print_model(model: Path, *, as_json: bool) -> None:
         if text:
             screen.print(f"{name}: {text}")
     if facts["candidates"]:
-        screen.print(_candidates_grid(facts["candidates"]))
+        lines = [[text.format_map(found) for text in CANDIDATE.values()] for found in facts["candidates"]]
+        screen.print(grid_of(list(CANDIDATE), lines))
     if weights:
-        grid = Grid()
-        grid.add_column("member" if is_ensemble else "column", overflow="fold")
-        grid.add_column(kind, justify="right", no_wrap=True)
-        for name, weight in list(weights.items())[:MAX_SHOWN]:
-            grid.add_row(name, f"{weight:{sign}.4f}")
-        screen.print(grid)
+        largest = [(name, f"{weight:{sign}.4f}") for name, weight in list(weights.items())[:MAX_SHOWN]]
+        screen.print(grid_of(["member" if is_ensemble else "column", kind], largest))
     if len(weights) > MAX_SHOWN:
         screen.print(f"The {MAX_SHOWN} largest of {len(weights):,} {kind}s; --json has all.")
-
-
-def _candidates_grid(candidates: list[dict[str, Any]]) -> Grid:
-    """Return the table of what a search has chosen among, by rows that it held out."""
-    grid = Grid()
-    grid.add_column("candidate", overflow="fold")
-    for column in ("precision at the budget", "below the best", "average precision"):
-        grid.add_column(column, justify="right")
-    for found in candidates:
-        precision, error = found["precision"], found["standard_error"]
-        gap, gap_error = found["below_best"], found["below_best_standard_error"]
-        figures = f"{precision:.4f} ± {error:.4f}", f"{gap:.4f} ± {gap_error:.4f}"
-        grid.add_row(found["candidate"], *figures, f"{found['average_precision']:.4f}")
-    return grid
