@@ -1,6 +1,7 @@
 """Files of a folder can be read one after the other: none imports what imports it."""
 
 import ast
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -34,3 +35,12 @@ def test_files_of_a_folder_import_each_other_in_no_circle(folder):
     while done := {module for module, names in left.items() if not names & left.keys()}:
         left = {module: names for module, names in left.items() if module not in done}
     assert left == {}
+
+
+def test_the_application_is_kept_from_every_private_module():
+    """What the command line, reports and the watch need is public, so that they could leave the library."""
+    settings = Path(__file__).parents[1] / "pyproject.toml"
+    contracts = tomllib.loads(settings.read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
+    [kept_from] = [set(of["forbidden_modules"]) for of in contracts if of["type"] == "forbidden"]
+    private = {path.relative_to(SRC.parent).with_suffix("") for path in SRC.rglob("_[a-z]*.py")}
+    assert kept_from >= {".".join(path.parts) for path in private}

@@ -23,8 +23,8 @@ from skops import io
 
 from model_file_mutations import mutated
 from pushrank import PerceptronAtK, PushRanker, RankBoost, RankSVM, estimators, persistence
-from pushrank._io import atomic_write
 from pushrank.exceptions import ModelFileError
+from pushrank.files import atomic_write
 from pushrank.losses import Logistic
 from pushrank.prices import Power
 
@@ -309,7 +309,7 @@ def test_a_killed_write_leaves_no_file(tmp_path):
     code = """
 import sys, time
 from pathlib import Path
-from pushrank._io import atomic_write
+from pushrank.files import atomic_write
 with atomic_write(Path(sys.argv[1])) as beside:
     beside.write_text("half")
     print("writing", flush=True)

@@ -8,9 +8,8 @@ from typing import Any
 
 import array_api_compat
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from pushrank.user_types import Floats as Floats
 
 
 def is_numpy(array: object) -> bool:

@@ -19,7 +19,7 @@ from numba import config
 from threadpoolctl import OpenBLASController, ThreadpoolController
 
 from pushrank._array import Floats
-from pushrank._types import GenericArray
+from pushrank.user_types import GenericArray
 
 Part = TypeVar("Part")
 

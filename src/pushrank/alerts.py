@@ -14,10 +14,10 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pushrank._io import atomic_write
-from pushrank._time import check_times
-from pushrank._validation import are_missing, as_numbers, column
 from pushrank.budgets import STEPS, Budget
+from pushrank.files import atomic_write
+from pushrank.times import check_times
+from pushrank.validation import are_missing, as_numbers, column
 
 if sys.platform == "win32":
     import msvcrt

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pushrank._bounds import UNITS
-from pushrank._io import trust_in_files
 from pushrank._numeric import Floats
-from pushrank._time import check_times
-from pushrank._validation import check_number, column
+from pushrank.bounds import UNITS
+from pushrank.files import trust_in_files
+from pushrank.times import check_times
+from pushrank.validation import check_number, column
 
 __all__ = ["Budget", "Periods"]
 

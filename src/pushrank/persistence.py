@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.tree._tree import Tree
 
-from pushrank._io import FACTS_FILE, TRUSTED_TYPES, VERSION_FILE, atomic_write, digest, written_by
 from pushrank._optional import import_optional
-from pushrank._validation import warn
 from pushrank.exceptions import ModelFileError
+from pushrank.files import FACTS_FILE, TRUSTED_TYPES, VERSION_FILE, atomic_write, digest, written_by
 from pushrank.interop._scores import description_of
+from pushrank.validation import warn
 
 __all__ = ["load", "save"]
 

@@ -10,10 +10,10 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from pushrank._array import namespace
-from pushrank._io import trust_in_files
 from pushrank._numeric import Floats, sigmoid, softmax_and_log_sum, softplus
 from pushrank._parallel import compiled
-from pushrank._validation import check_number, check_traits, resolve_name
+from pushrank.files import trust_in_files
+from pushrank.validation import check_number, check_traits, resolve_name
 
 Scale = Literal["raw", "log"]
 # A user's price is checked at these inner sums.

@@ -137,7 +137,7 @@ def test_a_write_that_fails_is_one_line(files, monkeypatch):
     def refuse(*_args, **_kwargs):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("pushrank._io.tempfile.mkstemp", refuse)
+    monkeypatch.setattr("pushrank.files.tempfile.mkstemp", refuse)
     out = files / "m.skops"
     result = call("fit", files / "data.csv", *LABEL, "-o", out, code=2)
     assert "cannot be written: Permission denied" in result.stderr

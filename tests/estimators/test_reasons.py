@@ -13,7 +13,7 @@ from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardSca
 
 import pushrank
 from pushrank import estimators
-from pushrank.estimators._reasons import mean_parts, reasons, score_parts
+from pushrank.estimators.reasons import mean_parts, reasons, score_parts
 from pushrank.interop.lightgbm import PushLGBMRanker
 from pushrank.interop.xgboost import PushXGBRanker
 from samples import overlapping

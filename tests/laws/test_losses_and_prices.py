@@ -7,7 +7,7 @@ import pytest
 
 import oracle
 from pushrank import losses, prices
-from pushrank._validation import snake_case
+from pushrank.validation import snake_case
 
 pytestmark = pytest.mark.fast
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pushrank.model_selection._folds import on_one_scale
+from pushrank.model_selection.folds import on_one_scale
 
 
 def test_equal_scores_stay_tied_on_one_scale():

@@ -16,8 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import pushrank
-from pushrank._time import in_order
 from pushrank.model_selection import TimeSplit, compare_rankers
+from pushrank.times import in_order
 
 MODELS = {"logistic": LogisticRegression(), "push": pushrank.PNormPush()}
 SEARCHES = {

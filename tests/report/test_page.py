@@ -21,7 +21,7 @@ from sklearn.dummy import DummyClassifier
 
 from pushrank import metrics
 from pushrank.model_selection import Difference, RankerComparison, compare_rankers
-from pushrank.plots._axes import OKABE_ITO
+from pushrank.plots.axes import OKABE_ITO
 from pushrank.report import ReportData, render, sentences, write_report
 from pushrank.report.pictures import pictures
 from tests.report.hostile import ATTACK, hostile_data

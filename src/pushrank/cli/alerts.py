@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pushrank._numeric import Floats, decimals
 from pushrank.cli.errors import warn
+from pushrank.metrics.measurement import decimals
+from pushrank.user_types import Floats
 
 
 @dataclass(frozen=True)

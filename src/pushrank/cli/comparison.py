@@ -13,7 +13,6 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.pipeline import Pipeline
 
 from pushrank import StackingRanker
-from pushrank._time import in_order
 from pushrank.budgets import Budget
 from pushrank.cli.errors import InputError, refusing, warn
 from pushrank.cli.features import LabelledFeatures, read_features
@@ -27,6 +26,7 @@ from pushrank.held_out import Plan, can_split, check_classes, part_of_budget
 from pushrank.model_selection.compare import LINEAR_CHOSEN, MAX_SLOW_ROWS, compare_plan, default_rankers
 from pushrank.model_selection.comparison import TOGETHER, RankerComparison
 from pushrank.model_selection.table import budget_params, is_nested
+from pushrank.times import in_order
 
 
 def models_to_compare(config: ComparisonConfig, plan: Plan, *, dense: bool) -> dict[str, BaseEstimator]:

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pushrank import metrics
-from pushrank._numeric import Floats
 from pushrank.alerts import N_PAST, AlertThreshold
 from pushrank.budgets import Budget
 from pushrank.cli.comparison import Compared
@@ -23,6 +22,7 @@ from pushrank.metrics import PeriodMeasurement
 from pushrank.metrics.measurement import plain_figures
 from pushrank.model_selection.comparison import CONFIDENCE
 from pushrank.monitoring import Reference
+from pushrank.user_types import Floats
 
 COMING = 7
 """Hits are promised on some of so many coming periods."""

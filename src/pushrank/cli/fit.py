@@ -12,7 +12,6 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pushrank import StackingRanker
-from pushrank._numeric import Floats
 from pushrank.budgets import Budget
 from pushrank.cli.alerts import Alert
 from pushrank.cli.errors import InputError, refusing, say, warn
@@ -33,6 +32,7 @@ from pushrank.cli.text_format import TextFormat
 from pushrank.held_out import Plan, Rows, check_classes, fit_parts, model_scores, record_warnings
 from pushrank.model_selection import compare
 from pushrank.monitoring import Reference
+from pushrank.user_types import Floats
 
 N_HELD_OUT = 5
 """Parts of the rows that are scored by fits to the others."""

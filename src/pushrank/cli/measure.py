@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from rich.table import Table as Grid
 
 from pushrank import metrics
-from pushrank._io import atomic_write
-from pushrank._numeric import Floats
 from pushrank.budgets import Budget
 from pushrank.cli.alerts import Alert
 from pushrank.cli.errors import InputError, refusing, warn
@@ -30,11 +28,13 @@ from pushrank.cli.screen import console, grid_of, share_of_rows
 from pushrank.cli.table import Kind
 from pushrank.cli.text_format import TextFormat
 from pushrank.cli.write import versions, write_figure, write_page, write_table, writing
+from pushrank.files import atomic_write
 from pushrank.metrics import Measurement
 from pushrank.metrics.measurement import number_text
 from pushrank.report import MeasurementData
 from pushrank.report.context import row_count
 from pushrank.report.lists import MemberHits, hits_of_members
+from pushrank.user_types import Floats
 
 CONFIDENCE_LEVEL = 0.95
 MIN_WIDTH_OF_MEANINGS = 120

@@ -23,7 +23,6 @@ from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, OrdinalEncoder, S
 from sklearn.utils.validation import has_fit_parameter
 
 from pushrank import StackingRanker, estimators, persistence
-from pushrank._numeric import Floats
 from pushrank.cli.alerts import Alert
 from pushrank.cli.errors import InputError, in_option_names, refusing, warn
 from pushrank.cli.facts import facts_of
@@ -36,6 +35,7 @@ from pushrank.exceptions import ModelFileError
 from pushrank.held_out import Rows, fit_params, model_scores, record_warnings
 from pushrank.model_selection import compare
 from pushrank.monitoring import Reference
+from pushrank.user_types import Floats
 
 FORMAT = 4
 N_INNER_FOLDS = 5

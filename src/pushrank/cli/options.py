@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_type_hints
 
 import typer
 
-from pushrank._bounds import UNITS, check_number
-from pushrank._io import read_facts
+from pushrank.bounds import UNITS, check_number
 from pushrank.cli import write
 from pushrank.cli.errors import InputError, refusing
 from pushrank.cli.header import DATE_PART, STANDARD_STREAM, check_exists, read_header
 from pushrank.cli.names import MODELS_WITH, check_model_name, model_names
 from pushrank.cli.text_format import TextFormat, option
+from pushrank.files import read_facts
 
 if TYPE_CHECKING:
     from pushrank.budgets import Budget as PeriodBudget

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pushrank._io import read_facts
-from pushrank._numeric import Floats
 from pushrank.cli.alerts import Alert
 from pushrank.cli.columns import check_magnitudes, feature_matrix, row_hashes
 from pushrank.cli.read import read_rows
 from pushrank.cli.table import Column, Table
 from pushrank.cli.text_format import DEFAULT_FORMAT, TextFormat
+from pushrank.files import read_facts
 from pushrank.interop.scorer import Scorer
+from pushrank.user_types import Floats
 
 if TYPE_CHECKING:
     from pushrank.cli.labels import LabelledRows

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pushrank._numeric import Floats
 from pushrank.cli.errors import InputError, refusing, say
 from pushrank.cli.header import STANDARD_STREAM, file_kind
 from pushrank.cli.loading import load_model, load_whole
@@ -19,6 +18,7 @@ from pushrank.cli.saved import RowScorer
 from pushrank.cli.table import Kind, Table
 from pushrank.cli.text_format import DEFAULT_FORMAT, TextFormat
 from pushrank.cli.write import write_table
+from pushrank.user_types import Floats
 
 if TYPE_CHECKING:
     from pushrank.budgets import Budget
@@ -114,7 +114,7 @@ def _reasons(pipeline: Any, features: Any, order: NDArray[np.intp], n: int) -> d
     """Return the columns of what raises each row's score most."""
     from sklearn.utils import _safe_indexing
 
-    from pushrank.estimators._reasons import reasons
+    from pushrank.estimators.reasons import reasons
 
     with refusing():
         found = reasons(pipeline, _safe_indexing(features, order), features, n)

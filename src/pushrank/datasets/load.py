@@ -14,9 +14,9 @@ from sklearn.datasets import fetch_openml
 from sklearn.utils import Bunch
 
 from pushrank._optional import import_optional
-from pushrank._validation import check_number
 from pushrank.datasets._catalogue import WHOLE, DataSet, catalogue
 from pushrank.exceptions import DatasetFormatError, DatasetNotFoundError
+from pushrank.validation import check_number
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -18,8 +18,9 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from sklearn.utils import _safe_indexing, check_array, check_consistent_length
 
 from pushrank._numeric import Floats
-from pushrank._types import GenericArray, Label, MatrixLike
-from pushrank._validation import (
+from pushrank.datasets.parquet import CHUNK_BYTES, ParquetBatches
+from pushrank.user_types import GenericArray, Label, MatrixLike
+from pushrank.validation import (
     BadRowError,
     check_ordered_categorical,
     checked_entries,
@@ -28,7 +29,6 @@ from pushrank._validation import (
     distinct,
     not_two_classes,
 )
-from pushrank.datasets.parquet import CHUNK_BYTES, ParquetBatches
 
 FORMAT = 1
 FILES = ("rows", "codes", "weights")

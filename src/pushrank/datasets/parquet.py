@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from pushrank._optional import import_optional
-from pushrank._types import GenericArray
-from pushrank._validation import check_number, check_ordered_categorical
+from pushrank.user_types import GenericArray
+from pushrank.validation import check_number, check_ordered_categorical
 
 if TYPE_CHECKING:
     import pandas as pd

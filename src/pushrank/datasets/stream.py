@@ -9,8 +9,8 @@ from scipy.signal import lfilter
 from scipy.special import expit, logit
 from sklearn.utils import Bunch, check_random_state
 
-from pushrank._types import Seed
-from pushrank._validation import check_number
+from pushrank.user_types import Seed
+from pushrank.validation import check_number
 
 __all__ = ["make_stream"]
 

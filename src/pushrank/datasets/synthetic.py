@@ -29,7 +29,7 @@ from scipy.optimize import brentq, minimize
 from scipy.special import expit
 from sklearn.utils import Bunch, check_random_state
 
-from pushrank._validation import check_number
+from pushrank.validation import check_number
 
 __all__ = ["make_hidden_positives"]
 

@@ -20,12 +20,12 @@ from pushrank import metrics
 from pushrank._docstrings import shared_docs_from
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
-from pushrank._types import GenericArray, Label
-from pushrank._validation import check_ordered_categorical, checked_scores, column, distinct, two_classes
 from pushrank.distributed.rows import aligned_parts, check_collection, joined_labels
 from pushrank.metrics._counts import CutCounts, RankCounts, State, Ties, tied_error
 from pushrank.metrics._ranking import check_depth, summable_weights
 from pushrank.rows.order_statistics import Part, Values, order_statistic
+from pushrank.user_types import GenericArray, Label
+from pushrank.validation import check_ordered_categorical, checked_scores, column, distinct, two_classes
 
 if TYPE_CHECKING:
     from dask.delayed import Delayed

@@ -15,8 +15,6 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
-from pushrank._types import GenericArray, Label
-from pushrank._validation import check_ordered_categorical, checked_entries, distinct, two_classes
 from pushrank.distributed._partitions import Partitions
 from pushrank.estimators._target import row_weights
 from pushrank.models import LinearModel
@@ -26,6 +24,8 @@ from pushrank.rows import OuterRows
 from pushrank.rows.memory import cut_blocks
 from pushrank.rows.order_statistics import ValueParts, Values
 from pushrank.rows.source import Block, Blocks, Part
+from pushrank.user_types import GenericArray, Label
+from pushrank.validation import check_ordered_categorical, checked_entries, distinct, two_classes
 
 if TYPE_CHECKING:
     from dask.array import Array

@@ -1,6 +1,5 @@
 """Rankers, named after their papers' algorithms, with scikit-learn's interface."""
 
-from pushrank._io import trust_in_files
 from pushrank.estimators.boosting import AdaBoostRanker, PushBoost, RankBoost, SmoothMarginRanking
 from pushrank.estimators.precision_at_k import PerceptronAtK, SGDAtK
 from pushrank.estimators.push import IRPush, PNormPush, PushRanker
@@ -12,6 +11,7 @@ from pushrank.estimators.svm import SVMMAP, InfinitePush, RankSVM, StructSVM
 from pushrank.estimators.threshold import PatMat, TopPushK
 from pushrank.estimators.top_ranker_cv import TopRankerCV
 from pushrank.estimators.trimmed_push import TrimmedPush
+from pushrank.files import trust_in_files
 
 __all__ = [
     "SVMMAP",

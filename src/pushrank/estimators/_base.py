@@ -19,12 +19,12 @@ from pushrank._array import is_numpy, namespace, to_host
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
-from pushrank._types import Estimator, GenericArray, Matrix, MatrixLike, PerRow
-from pushrank._validation import warn as warn
-from pushrank.estimators._reasons import linear_parts, mean_parts, no_parts, score_parts
 from pushrank.estimators._target import FORMATS, Target, check_on_host, checked_data, float_types
+from pushrank.estimators.reasons import linear_parts, mean_parts, no_parts, score_parts
 from pushrank.models import linear_scores as linear_scores
 from pushrank.solvers import Callback
+from pushrank.user_types import Estimator, GenericArray, Matrix, MatrixLike, PerRow
+from pushrank.validation import warn as warn
 
 
 @cache

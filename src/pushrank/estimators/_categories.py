@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.preprocessing import OrdinalEncoder
 
-from pushrank._types import MatrixLike
+from pushrank.user_types import MatrixLike
 from pushrank.weak_rankers import Stumps
 from pushrank.weak_rankers.base import WeakRankers
 

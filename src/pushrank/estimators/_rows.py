@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from pushrank._numeric import Floats
-from pushrank._types import Matrix, MatrixLike, PerRow
-from pushrank._validation import warn_of_texts
 from pushrank.datasets import DiskRows
 from pushrank.estimators._target import (
     Target,
@@ -21,6 +19,8 @@ from pushrank.estimators._target import (
 from pushrank.models import linear_model
 from pushrank.pairs import Sample
 from pushrank.rows import MemoryRows, OuterRows, RowSource, StoredRows
+from pushrank.user_types import Matrix, MatrixLike, PerRow
+from pushrank.validation import warn_of_texts
 
 RowsLike: TypeAlias = MatrixLike | DiskRows | OuterRows
 """Features as users pass them, or rows that need not fit in memory."""

@@ -25,9 +25,6 @@ from sklearn.utils.validation import validate_data
 from pushrank._docstrings import shared_docs
 from pushrank._html import html_table, interval_pictures
 from pushrank._numeric import Floats
-from pushrank._time import check_times, splitter_of, warn_of_random_folds
-from pushrank._types import MatrixLike, PerRow
-from pushrank._validation import check_choice, check_number
 from pushrank.budgets import Budget, Periods
 from pushrank.estimators._base import RankerMixin, progress_bar
 from pushrank.estimators._scoring import HeldOutScorer
@@ -35,6 +32,9 @@ from pushrank.estimators._target import Target, two_class_target
 from pushrank.held_out import check_parts, model_scores
 from pushrank.metrics import average_precision, precision_at_k
 from pushrank.metrics._ranking import Ranking
+from pushrank.times import check_times, splitter_of, warn_of_random_folds
+from pushrank.user_types import MatrixLike, PerRow
+from pushrank.validation import check_choice, check_number
 
 Selection = Literal["best", "one_standard_error"]
 SELECTIONS = get_args(Selection)

@@ -17,9 +17,15 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import validate_data
 
 from pushrank._array import Floats, detached, is_numpy, namespace, to_host
-from pushrank._time import check_times
-from pushrank._types import GenericArray, Label, Matrix, MatrixLike, Pairs, PerRow
-from pushrank._validation import (
+from pushrank.datasets import DiskRows
+from pushrank.pairs import ArraySample, BipartiteSample, GradedSample, Sample
+from pushrank.pairs.array_api import weights_beside
+from pushrank.pairs.targets import check_pairs_alone, group_numbers, sample_of_labels, sample_of_pairs
+from pushrank.rows import OuterRows
+from pushrank.rows.order_statistics import InOnePart, ValueParts, Values, break_even_threshold
+from pushrank.times import check_times
+from pushrank.user_types import GenericArray, Label, Matrix, MatrixLike, Pairs, PerRow
+from pushrank.validation import (
     check_labels,
     check_number,
     check_ordered_categorical,
@@ -28,12 +34,6 @@ from pushrank._validation import (
     not_two_classes,
     two_classes,
 )
-from pushrank.datasets import DiskRows
-from pushrank.pairs import ArraySample, BipartiteSample, GradedSample, Sample
-from pushrank.pairs.array_api import weights_beside
-from pushrank.pairs.targets import check_pairs_alone, group_numbers, sample_of_labels, sample_of_pairs
-from pushrank.rows import OuterRows
-from pushrank.rows.order_statistics import InOnePart, ValueParts, Values, break_even_threshold
 
 FORMATS = ["csr", "csc"]
 DTYPES = [np.float64, np.float32]

@@ -15,8 +15,6 @@ from sklearn.utils import check_random_state
 
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
-from pushrank._types import MatrixLike, PerRow, Seed
-from pushrank._validation import check_choice, check_number, is_count
 from pushrank.estimators import _streaming
 from pushrank.estimators._base import RankerMixin, progress_bar, set_features
 from pushrank.estimators._scoring import parts
@@ -26,6 +24,8 @@ from pushrank.pairs.targets import group_numbers
 from pushrank.solvers.streaming.learner import StreamLearner
 from pushrank.solvers.streaming.mistake_bound import mistake_bound
 from pushrank.solvers.streaming.updates import PERCEPTRON_AVG, PERCEPTRON_MAX, State, UpdateRule
+from pushrank.user_types import MatrixLike, PerRow, Seed
+from pushrank.validation import check_choice, check_number, is_count
 
 VARIANTS = {"avg": PERCEPTRON_AVG, "max": PERCEPTRON_MAX}
 

@@ -15,8 +15,6 @@ from pushrank import losses, prices
 from pushrank._array import Floats, like, to_host
 from pushrank._docstrings import shared_docs
 from pushrank._parallel import one_blas_thread
-from pushrank._types import Pairs, PerRow
-from pushrank._validation import check_choice, check_number
 from pushrank.estimators._base import RankerMixin, progress_bar, warn, warn_of_zeros
 from pushrank.estimators._rows import RowsLike, ranking_rows
 from pushrank.estimators._target import check_alpha
@@ -31,6 +29,8 @@ from pushrank.solvers.newton import nonnegative
 from pushrank.solvers.result import Certificate
 from pushrank.solvers.smoothing import SmoothedObjective, minimise_kinked
 from pushrank.solvers.unpenalised import unpenalised_certificate
+from pushrank.user_types import Pairs, PerRow
+from pushrank.validation import check_choice, check_number
 
 # The square of a sum of losses with these weights is still a float.
 MAX_TOTAL_WEIGHT = 1e100

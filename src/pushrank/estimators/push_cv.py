@@ -15,8 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from pushrank._docstrings import shared_docs
 from pushrank._parallel import one_blas_thread
-from pushrank._types import PerRow
-from pushrank._validation import check_number
 from pushrank.estimators import _search
 from pushrank.estimators._base import linear_scores, set_classes, warn
 from pushrank.estimators._scoring import check_one_scorer
@@ -30,6 +28,8 @@ from pushrank.prices import Power
 from pushrank.rows import MemoryRows
 from pushrank.solvers import linear_problem
 from pushrank.solvers.path import RegularisationPath
+from pushrank.user_types import PerRow
+from pushrank.validation import check_number
 
 
 @shared_docs

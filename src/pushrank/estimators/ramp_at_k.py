@@ -20,8 +20,6 @@ from sklearn.utils import check_random_state
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
-from pushrank._types import Matrix, MatrixLike, PerRow, Seed
-from pushrank._validation import check_choice, check_k, check_number, warn
 from pushrank.estimators._base import RankerMixin, finite_scores, progress_bar, set_classes, set_features
 from pushrank.estimators._certified import MAX_C
 from pushrank.estimators._streaming import epoch_orders, training_rows, warn_of_small_mean_weight
@@ -37,6 +35,8 @@ from pushrank.solvers.ramp import Descent, QueryRamp, Ramp, Ray, concave_convex
 from pushrank.solvers.streaming.learner import LabelledRows, StreamLearner
 from pushrank.solvers.streaming.updates import PERCEPTRON_MAX, State, UpdateRule
 from pushrank.solvers.trimming import trimmed_path
+from pushrank.user_types import Matrix, MatrixLike, PerRow, Seed
+from pushrank.validation import check_choice, check_k, check_number, warn
 
 STARTS = ("trimmed", "perceptron", "logistic")
 # A start is a direction, for which a sample of the rows is enough.

@@ -17,7 +17,6 @@ from sklearn.utils.validation import _num_samples
 
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
-from pushrank._types import CrossValidation, Estimator, PerRow, Seed
 from pushrank.budgets import Budget
 from pushrank.estimators import _search
 from pushrank.estimators._base import RankerMixin, set_classes, tags_of_all
@@ -26,6 +25,7 @@ from pushrank.estimators._target import check_alpha
 from pushrank.estimators.boosting import PushBoost
 from pushrank.estimators.push import PNormPush
 from pushrank.held_out import fit_params, fit_threads, model_scores
+from pushrank.user_types import CrossValidation, Estimator, PerRow, Seed
 from pushrank.weak_rankers.base import WeakRankers
 
 ROUNDS = "n_estimators"

@@ -21,8 +21,6 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
-from pushrank._types import CrossValidation, Estimator, GenericArray, MatrixLike, PerRow, Seed
-from pushrank._validation import check_choice
 from pushrank.budgets import Budget
 from pushrank.estimators._base import RankerMixin, progress_bar, set_classes, tags_of_all, warn
 from pushrank.estimators._combination import Combination, Final, OutOfFold, check_final, combine, raw_scores
@@ -31,6 +29,8 @@ from pushrank.estimators._target import Target, two_class_target
 from pushrank.estimators.boosting import PushBoost
 from pushrank.estimators.push import PNormPush
 from pushrank.held_out import Fit, Rows, fit_params, fit_parts, kept_in
+from pushrank.user_types import CrossValidation, Estimator, GenericArray, MatrixLike, PerRow, Seed
+from pushrank.validation import check_choice
 
 CALIBRATIONS = (None, "sigmoid", "isotonic")
 

@@ -15,8 +15,6 @@ from typing import Any, Literal
 from sklearn.base import BaseEstimator
 
 from pushrank._docstrings import shared_docs
-from pushrank._types import PerRow
-from pushrank._validation import check_number
 from pushrank.estimators._base import RankerMixin
 from pushrank.estimators._certified import CertifiedMixin, CertifiedSpec, SolverAndRisk, limits
 from pushrank.estimators.svm import structured_planes
@@ -24,6 +22,8 @@ from pushrank.models import LinearModel
 from pushrank.objectives.threshold import Of, ThresholdObjective
 from pushrank.pairs import GradedSample
 from pushrank.solvers.threshold import minimise_above_threshold
+from pushrank.user_types import PerRow
+from pushrank.validation import check_number
 
 Loss = Literal["hinge", "squared_hinge"]
 

@@ -19,7 +19,6 @@ from sklearn.linear_model import LogisticRegression
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
-from pushrank._types import CrossValidation, Matrix, PerRow, Seed
 from pushrank.budgets import Budget
 from pushrank.estimators import _search
 from pushrank.estimators._base import linear_scores, set_classes, warn
@@ -40,6 +39,7 @@ from pushrank.solvers.streaming.updates import PERCEPTRON_MAX, State, UpdateRule
 from pushrank.solvers.threshold import minimise_above_threshold
 from pushrank.solvers.tolerances import MAX_SOLVER_ITERATIONS
 from pushrank.solvers.trimming import trimmed_path
+from pushrank.user_types import CrossValidation, Matrix, PerRow, Seed
 
 # Objectives that give up on more than 95 % of the positives learn from too few of them.
 MIN_KEPT = 0.05

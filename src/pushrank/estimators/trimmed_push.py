@@ -12,8 +12,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from pushrank._docstrings import shared_docs
 from pushrank._parallel import one_blas_thread
-from pushrank._types import PerRow
-from pushrank._validation import check_number
 from pushrank.estimators._base import RankerMixin, progress_bar, set_features, warn, warn_of_zeros
 from pushrank.estimators._rows import RowsLike, two_class_rows
 from pushrank.estimators._target import check_alpha
@@ -24,6 +22,8 @@ from pushrank.prices import Power
 from pushrank.rows import MemoryRows
 from pushrank.solvers.problem import linear_problem
 from pushrank.solvers.trimming import trimmed_path
+from pushrank.user_types import PerRow
+from pushrank.validation import check_number
 
 
 @shared_docs

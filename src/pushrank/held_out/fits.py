@@ -21,11 +21,11 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
-from pushrank._io import atomic_write
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread, one_thread
-from pushrank._types import Estimator, GenericArray, MatrixLike
+from pushrank.files import atomic_write
 from pushrank.held_out.rows import Rows
+from pushrank.user_types import Estimator, GenericArray, MatrixLike
 
 # Fits to fewer rows have one thread. On a quiet machine two save gradient boosting a tenth of a second there;
 # beside another process they take longer than one, since they wait for each other at every split.

@@ -12,11 +12,11 @@ from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold, Ti
 from sklearn.utils import check_random_state
 
 from pushrank._numeric import Floats
-from pushrank._time import TimeSplit, splitter_of, warn_of_random_folds
-from pushrank._types import CrossValidation, GenericArray, Label, MatrixLike
-from pushrank._validation import check_jobs
 from pushrank.budgets import Budget
 from pushrank.held_out.rows import Rows
+from pushrank.times import TimeSplit, splitter_of, warn_of_random_folds
+from pushrank.user_types import CrossValidation, GenericArray, Label, MatrixLike
+from pushrank.validation import check_jobs
 
 Splits = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 

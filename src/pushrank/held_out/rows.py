@@ -10,9 +10,9 @@ from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import _num_samples
 
 from pushrank._numeric import Floats
-from pushrank._time import check_times
-from pushrank._types import Label, MatrixLike
-from pushrank._validation import two_classes
+from pushrank.times import check_times
+from pushrank.user_types import Label, MatrixLike
+from pushrank.validation import two_classes
 
 
 class Rows(NamedTuple):

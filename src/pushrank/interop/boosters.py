@@ -22,8 +22,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pushrank import losses, prices
 from pushrank._docstrings import shared_docs, shared_docs_from
 from pushrank._numeric import Floats
-from pushrank._types import Matrix, MatrixLike, Seed
-from pushrank._validation import check_number, check_ordered_categorical, checked_entries
 from pushrank.estimators._base import RankerMixin, set_classes
 from pushrank.estimators._scoring import HeldOutScorer, parts
 from pushrank.estimators._target import DTYPES, FORMATS, Target, checked_data, row_weights
@@ -34,6 +32,8 @@ from pushrank.objectives.push import Scale, Side
 from pushrank.pairs import BipartiteSample, GradedSample
 from pushrank.pairs.targets import group_numbers, sample_of_labels
 from pushrank.prices import Power, Price
+from pushrank.user_types import Matrix, MatrixLike, Seed
+from pushrank.validation import check_number, check_ordered_categorical, checked_entries
 
 # As p this stands for the log loss of the library in place of a push.
 BINARY = "binary"

@@ -10,12 +10,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from pushrank._io import trust_in_files
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
-from pushrank._types import Matrix
+from pushrank.files import trust_in_files
 from pushrank.interop._derivatives import CustomMetric, CustomObjective, custom_docs, labels_of_sizes
 from pushrank.interop.boosters import BoosterRanker, TrainingSet, Validation, documented_booster, no_split
+from pushrank.user_types import Matrix
 
 if TYPE_CHECKING:
     from lightgbm import Booster, Dataset

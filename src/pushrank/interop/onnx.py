@@ -12,8 +12,8 @@ from sklearn.base import BaseEstimator
 
 from pushrank import estimators
 from pushrank._optional import import_optional
-from pushrank._types import GenericArray
 from pushrank.interop import _scores
+from pushrank.user_types import GenericArray
 
 if TYPE_CHECKING:
     from skl2onnx.common._topology import Operator, Scope, Variable

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from pushrank._docstrings import shared_docs_from
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
-from pushrank._validation import check_number, checked_weights
 from pushrank.objectives import PartialAUC, PrecisionAtK, PushObjective, ThresholdObjective
 from pushrank.objectives.evaluation import ObjectiveEvaluation
 from pushrank.objectives.precision_at_k import Surrogate
@@ -24,6 +23,7 @@ from pushrank.objectives.push import Side
 from pushrank.pairs import BipartiteSample, Sample
 from pushrank.prices import LogOnePlus, Power
 from pushrank.solvers.smoothing import SmoothedObjective
+from pushrank.validation import check_number, checked_weights
 
 if TYPE_CHECKING:
     from torch import Tensor

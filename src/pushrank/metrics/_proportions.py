@@ -6,7 +6,7 @@ from scipy.special import ndtri
 from scipy.stats import beta
 
 from pushrank._numeric import Floats
-from pushrank._validation import check_number
+from pushrank.validation import check_number
 
 Numbers = float | NDArray[np.floating] | NDArray[np.integer]
 

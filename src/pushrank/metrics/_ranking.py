@@ -17,8 +17,10 @@ from sklearn.utils import check_consistent_length
 
 from pushrank._numeric import Floats
 from pushrank._parallel import CHUNK_ELEMENTS, compiled, map_chunks, row_chunks, sum_chunks
-from pushrank._types import Label
-from pushrank._validation import (
+from pushrank.budgets import Budget
+from pushrank.metrics._counts import CutCounts, RankCounts
+from pushrank.user_types import Label
+from pushrank.validation import (
     are_missing,
     check_number,
     checked_scores,
@@ -28,8 +30,6 @@ from pushrank._validation import (
     positive_mask,
     resolve_k,
 )
-from pushrank.budgets import Budget
-from pushrank.metrics._counts import CutCounts, RankCounts
 
 # This many binary searches advance together: enough to keep vector registers and memory busy.
 SEARCH_BATCH = 64

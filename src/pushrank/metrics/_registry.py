@@ -14,9 +14,9 @@ from sklearn.utils.validation import _num_samples
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank._parallel import map_chunks
-from pushrank._types import Label
 from pushrank.metrics._counts import RankCounts
 from pushrank.metrics._ranking import Ranking
+from pushrank.user_types import Label
 
 NOTHING: Mapping[str, float] = MappingProxyType({})
 

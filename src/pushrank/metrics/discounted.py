@@ -14,11 +14,11 @@ from sklearn.utils import check_consistent_length
 
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled, map_chunks
-from pushrank._types import Label
-from pushrank._validation import as_numbers, check_number, checked_scores, column, positive_mask
 from pushrank.metrics._counts import TIED_ERROR, RankCounts, Ties, tied_error
 from pushrank.metrics._ranking import K_ROUNDING, check_depth, summable_weights
 from pushrank.metrics._registry import Figure, are_many_rankings, evaluate, register_metric
+from pushrank.user_types import Label
+from pushrank.validation import as_numbers, check_number, checked_scores, column, positive_mask
 
 RankTies = Literal["pessimistic", "half", "optimistic", "min", "max"]
 

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
-from pushrank._types import Label
-from pushrank._validation import check_number
 from pushrank.metrics._ranking import Ranking, round_up_to_rows
+from pushrank.user_types import Label
+from pushrank.validation import check_number
 
 
 class GainsTable(NamedTuple):

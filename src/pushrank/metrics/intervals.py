@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pushrank._docstrings import shared_docs
-from pushrank._types import Label, Seed
-from pushrank._validation import warn
 from pushrank.metrics._proportions import clopper_pearson_interval, difference_of_hits_interval
 from pushrank.metrics._ranking import Ranking, checked_rankings
 from pushrank.metrics._registry import BoundMetric, bind_metric
 from pushrank.metrics._sampling import METHODS, Method, Sampling, check_resampling, contrast_intervals
+from pushrank.user_types import Label, Seed
+from pushrank.validation import warn
 
 # The bisection for a p-value halves so often: p-values are right to 1e-12.
 MAX_P_VALUE_STEPS = 40

@@ -14,10 +14,9 @@ from sklearn.utils import check_random_state
 
 from pushrank._docstrings import shared_docs
 from pushrank._html import html_sentences, html_table
-from pushrank._numeric import decimals
+from pushrank._numeric import decimals as decimals
 from pushrank._optional import import_optional
-from pushrank._types import Label, Seed
-from pushrank.metrics._bootstrap import default_n_resamples
+from pushrank.metrics._bootstrap import default_n_resamples as default_n_resamples
 from pushrank.metrics._families import metrics_in_order
 from pushrank.metrics._ranking import DEPTHS, Ranking, check_depth, checked_rankings, depth_in_rows
 from pushrank.metrics._registry import BoundMetric, bind_metric
@@ -28,6 +27,7 @@ from pushrank.metrics.intervals import Comparison, ConfidenceInterval, ranking_d
 from pushrank.metrics.pairwise import r_max, rp_error
 from pushrank.metrics.precision import average_precision, positives_at_top, precision_at_k
 from pushrank.metrics.roc import auc
+from pushrank.user_types import Label, Seed
 
 if TYPE_CHECKING:
     import pandas as pd

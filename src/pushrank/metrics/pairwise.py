@@ -13,11 +13,11 @@ from scipy.special import logsumexp
 
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
-from pushrank._types import Label
-from pushrank._validation import check_number
 from pushrank.metrics._counts import RankCounts, Ties, tied_error
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics._registry import Figure, SamplingError, Trials, evaluate, register_metric
+from pushrank.user_types import Label
+from pushrank.validation import check_number
 
 
 @shared_docs

@@ -16,8 +16,6 @@ from pushrank._docstrings import shared_docs
 from pushrank._html import html_sentences, html_table
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
-from pushrank._types import GenericArray, Label
-from pushrank._validation import check_number
 from pushrank.budgets import Budget, Periods, ties_by_period
 from pushrank.metrics._proportions import clopper_pearson_interval
 from pushrank.metrics._ranking import checked_rankings
@@ -29,6 +27,8 @@ from pushrank.metrics.measurement import (
     plain_figures,
     scores_by_name,
 )
+from pushrank.user_types import GenericArray, Label
+from pushrank.validation import check_number
 
 if TYPE_CHECKING:
     import pandas as pd

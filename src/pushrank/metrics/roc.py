@@ -12,12 +12,12 @@ from scipy.stats import binom
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled
-from pushrank._types import Label
-from pushrank._validation import check_number
 from pushrank.metrics._counts import RankCounts, Ties, tied_error
 from pushrank.metrics._proportions import clopper_pearson_interval
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics._registry import Figure, SamplingError, Trials, evaluate, register_metric
+from pushrank.user_types import Label
+from pushrank.validation import check_number
 
 
 @compiled()

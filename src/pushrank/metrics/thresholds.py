@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
-from pushrank._validation import check_number, comparable_scores
 from pushrank.metrics._bootstrap import RowCounts, StratifiedBootstrap
 from pushrank.metrics._ranking import (
     K_ROUNDING,
@@ -23,6 +22,7 @@ from pushrank.metrics._ranking import (
 from pushrank.metrics._registry import bind_metric
 from pushrank.metrics._sampling import Sampling, bootstrap_intervals, check_resampling
 from pushrank.metrics.promises.threshold import Guaranteed
+from pushrank.validation import check_number, comparable_scores
 
 
 class Threshold(NamedTuple):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pushrank._time import TimeSplit
 from pushrank.model_selection.compare import compare_rankers, default_rankers
 from pushrank.model_selection.comparison import Difference, RankerComparison
 from pushrank.model_selection.held_out import HeldOut, fit_held_out
+from pushrank.times import TimeSplit
 
 __all__ = [
     "Difference",

@@ -12,13 +12,13 @@ from sklearn.base import BaseEstimator
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
-from pushrank._types import CrossValidation, Estimator, Label, MatrixLike, Seed
-from pushrank._validation import check_number, warn
 from pushrank.budgets import Budget
 from pushrank.estimators import IRPush, PNormPush, PushBoost, TopRankerCV, TrimmedPush
 from pushrank.held_out import Plan, Rows, fit_params
 from pushrank.model_selection.comparison import TOGETHER, RankerComparison
 from pushrank.model_selection.table import Halves, HeldOutTable, Judge, budget_params, is_nested, stack_of
+from pushrank.user_types import CrossValidation, Estimator, Label, MatrixLike, Seed
+from pushrank.validation import check_number, warn
 
 POWERS = (4.0, 16.0, 64.0)
 BASELINE = "logistic regression"

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from pushrank._html import html_sentences, html_table, interval_pictures
 from pushrank._numeric import decimals
 from pushrank._optional import import_optional
-from pushrank._types import Estimator, GenericArray
 from pushrank.budgets import Budget
 from pushrank.metrics import PeriodMeasurement
 from pushrank.metrics.periods import MIN_PERIODS
-from pushrank.model_selection._folds import on_one_scale
 from pushrank.model_selection.errors import AUC, AVERAGE_PRECISION, HITS, PRECISION, WEIGHT, Errors
+from pushrank.model_selection.folds import on_one_scale
 from pushrank.model_selection.verdict import ROUNDING, may_be_best, quantiles
+from pushrank.user_types import Estimator, GenericArray
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pushrank._numeric import Floats
-from pushrank._types import GenericArray
-from pushrank._validation import resolve_k
 from pushrank.held_out import part_of_budget
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics.periods import covariance_of_means, degrees_of_freedom
 from pushrank.metrics.roc import placements
+from pushrank.user_types import GenericArray
+from pushrank.validation import resolve_k
 
 HITS = "hits in budget"
 WEIGHT = "weight in budget"

@@ -18,8 +18,6 @@ from pushrank import metrics
 from pushrank._html import html_sentences, html_table
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
-from pushrank._types import CrossValidation, Estimator, Label, MatrixLike, Seed
-from pushrank._validation import check_choice, check_number
 from pushrank.budgets import Budget
 from pushrank.estimators import StackingRanker
 from pushrank.estimators._base import RankerMixin
@@ -28,10 +26,12 @@ from pushrank.estimators._target import two_class_target
 from pushrank.held_out import Plan, Rows, fit_parts, kept_in, model_scores, part_of_budget
 from pushrank.metrics.measurement import Measurement
 from pushrank.metrics.thresholds import Aim, AtBudget, Threshold
-from pushrank.model_selection._folds import on_one_scale
 from pushrank.model_selection.compare import checked_models, named_members
 from pushrank.model_selection.comparison import RankerComparison
+from pushrank.model_selection.folds import on_one_scale
 from pushrank.model_selection.table import Frame, Halves, HeldOutTable, Judge, budget_params
+from pushrank.user_types import CrossValidation, Estimator, Label, MatrixLike, Seed
+from pushrank.validation import check_choice, check_number
 
 if TYPE_CHECKING:
     import pandas as pd

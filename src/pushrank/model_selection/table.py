@@ -14,7 +14,6 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from pushrank import metrics
 from pushrank._numeric import Floats
-from pushrank._types import Estimator
 from pushrank.budgets import Budget
 from pushrank.estimators import StackingRanker
 from pushrank.estimators._combination import Combination, OutOfFold, combine_apart, unlinked
@@ -22,7 +21,6 @@ from pushrank.estimators._scoring import FrozenRanker, check_one_scorer
 from pushrank.estimators._target import two_class_target
 from pushrank.held_out import Plan, Rows, fit_parts, part_of_budget, texts_for_user
 from pushrank.metrics import scorers
-from pushrank.model_selection._folds import share_of_hits
 from pushrank.model_selection.comparison import (
     CHOSEN,
     CONFIDENCE,
@@ -32,7 +30,9 @@ from pushrank.model_selection.comparison import (
     RankerComparison,
 )
 from pushrank.model_selection.errors import AUC, AVERAGE_PRECISION, HITS, PRECISION, WEIGHT, Part, part_errors
+from pushrank.model_selection.folds import share_of_hits
 from pushrank.model_selection.verdict import quantiles, simplicity
+from pushrank.user_types import Estimator
 
 # With fewer the row of all models together may be too good unless it is nested.
 MIN_ROWS_TOGETHER = 2000

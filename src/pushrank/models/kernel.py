@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pushrank._numeric import Floats
 from pushrank._parallel import map_chunks
-from pushrank._types import Matrix
+from pushrank.user_types import Matrix
 
 KernelFunction = Callable[[Matrix, Matrix], Any]
 

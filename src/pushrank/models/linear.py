@@ -19,7 +19,7 @@ from scipy.linalg.blas import dsyrk
 
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled, map_chunks, read_only, row_chunks, sum_chunks
-from pushrank._types import Matrix
+from pushrank.user_types import Matrix
 
 # A block of 4 MB is worth its calls, and still in the processor's cache when it is read a second time.
 BLOCK_ELEMENTS = 1 << 19

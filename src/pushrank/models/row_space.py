@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from pushrank._array import is_numpy, like, to_host
 from pushrank._numeric import Floats
-from pushrank._types import Matrix
 from pushrank.models.array_api import ArrayLinearModel
 from pushrank.models.linear import LinearModel
+from pushrank.user_types import Matrix
 
 M = TypeVar("M", bound=LinearModel | ArrayLinearModel)
 

@@ -12,9 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
-from pushrank._bounds import UNITS
-from pushrank._numeric import Floats
-from pushrank._validation import as_numbers, check_number, column
+from pushrank.bounds import UNITS
 from pushrank.budgets import Budget
 from pushrank.monitoring.reference import (
     BLOCKS,
@@ -26,6 +24,8 @@ from pushrank.monitoring.reference import (
     columns_of,
     period_counts,
 )
+from pushrank.user_types import Floats
+from pushrank.validation import as_numbers, check_number, column
 
 # Logarithms of how far the odds of a hit may have fallen: to nine tenths, and down to a fifth.
 TILTS = np.array([0.1, 0.2, 0.4, 0.8, 1.6])

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from pushrank import losses
 from pushrank._numeric import Floats
-from pushrank._validation import check_number
 from pushrank.losses import Hinge, Loss
 from pushrank.objectives.push import PushObjective, ScoreSurrogate
 from pushrank.pairs import BipartiteSample, Sample
 from pushrank.prices import LargestShare
+from pushrank.validation import check_number
 
 
 @dataclass(frozen=True)

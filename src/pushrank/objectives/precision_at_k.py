@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from pushrank._docstrings import shared_docs_from
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled
-from pushrank._validation import check_k, is_count, resolve_k
 from pushrank.objectives.push import ScoreSurrogate
 from pushrank.pairs import Sample
+from pushrank.validation import check_k, is_count, resolve_k
 
 Surrogate = Literal["struct", "ramp", "max", "avg"]
 STRUCT, RAMP, MAX, AVG = range(4)

@@ -15,7 +15,6 @@ from sklearn.utils import check_array, check_consistent_length
 from pushrank import losses, prices
 from pushrank._array import Floats, detached, is_numpy, namespace
 from pushrank._docstrings import shared_docs
-from pushrank._validation import check_number
 from pushrank.losses import Loss
 from pushrank.objectives.binned import KINK_STEEPNESS, binned_evaluation
 from pushrank.objectives.evaluation import (
@@ -28,6 +27,7 @@ from pushrank.objectives.evaluation import (
 )
 from pushrank.pairs import ACCURACY, ArraySample, BipartiteSample, Sample, log_inner_sums, tolerances
 from pushrank.prices import Price
+from pushrank.validation import check_number
 
 Side = Literal["push", "pull", "both"]
 SIDES = ("push", "pull", "both")

@@ -17,11 +17,11 @@ import numpy as np
 
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled
-from pushrank._validation import check_k, check_number, is_count
 from pushrank.objectives.precision_at_k import select_highest
 from pushrank.objectives.push import ScoreSurrogate
 from pushrank.pairs import Sample
 from pushrank.pairs.samples import ByClass
+from pushrank.validation import check_k, check_number, is_count
 
 Of = Literal["negatives", "all"]
 THRESHOLD_ROWS = ("negatives", "all")

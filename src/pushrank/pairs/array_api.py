@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from pushrank._array import detached, like, namespace, to_host
 from pushrank._numeric import Floats
-from pushrank._validation import not_two_classes
 from pushrank.pairs.graded import Indices
 from pushrank.pairs.samples import ByClass, TwoClassSample, check_both_classes
+from pushrank.validation import not_two_classes
 
 
 class ArrayWalk:

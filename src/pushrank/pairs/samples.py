@@ -13,7 +13,7 @@ from sklearn.utils import column_or_1d
 
 from pushrank._array import is_numpy, namespace
 from pushrank._numeric import Floats, softmax_and_log_sum
-from pushrank._validation import check_ordered_categorical, checked_weights, two_classes
+from pushrank.validation import check_ordered_categorical, checked_weights, two_classes
 
 RowNumbers = NDArray[np.intp]
 

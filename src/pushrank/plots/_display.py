@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from pushrank._numeric import Floats
-from pushrank._validation import check_choice
-from pushrank.plots._axes import finish
+from pushrank.plots.axes import finish
+from pushrank.validation import check_choice
 
 Options = dict[str, Any] | None
 ResponseMethod = Literal["auto", "decision_function", "predict_proba"]

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from pushrank._docstrings import shared_docs_from
 from pushrank._numeric import Floats
-from pushrank._validation import check_choice, check_number
 from pushrank.metrics import Guarantee, Measurement, guarantee, recall_at_k, roc_band
 from pushrank.metrics._proportions import wilson_interval
 from pushrank.metrics._ranking import Ranking, checked_rankings
@@ -19,8 +18,9 @@ from pushrank.metrics._registry import bind_metric
 from pushrank.metrics._sampling import Sampling
 from pushrank.metrics.gains import CURVE_POINTS, log_spaced
 from pushrank.metrics.intervals import ranking_intervals
-from pushrank.plots import _axes
+from pushrank.plots import axes
 from pushrank.plots._display import Display, Options, ResponseMethod, estimator_name, estimator_scores
+from pushrank.validation import check_choice, check_number
 
 # Two sums of the same weights, added in another order, may differ by this part.
 ROUNDING = 1e-12
@@ -179,29 +179,29 @@ class TopCurveDisplay(Display):
 
         %(curve_plotted)s
         """
-        ax = _axes.axes_or_new(ax)
+        ax = axes.axes_or_new(ax)
         x, y = self.k if self.quantity == "precision" else self.fraction, getattr(self, self.quantity)
         if self.quantity == "recall":
             x, y = np.append(0.0, x), np.append(0.0, y)
-        (self.line_,) = ax.plot(x, y, **_axes.curve_style(ax, name or self.name, curve_kwargs))
-        self.band_ = _axes.draw_band(ax, x, self.low, self.high, self.line_) if band else None
+        (self.line_,) = ax.plot(x, y, **axes.curve_style(ax, name or self.name, curve_kwargs))
+        self.band_ = axes.draw_band(ax, x, self.low, self.high, self.line_) if band else None
         if self.quantity == "precision":
-            _axes.draw_reference(ax, [1, x[-1]], [self.base_rate] * 2, "all rows")
+            axes.draw_reference(ax, [1, x[-1]], [self.base_rate] * 2, "all rows")
             ax.set(xscale="log", ylim=(-0.03, 1.04), xlabel="rows looked at, k", ylabel="share that are hits")
-            _axes.count_ticks(ax.xaxis)
-            _axes.percent_ticks(ax.yaxis)
+            axes.count_ticks(ax.xaxis)
+            axes.percent_ticks(ax.yaxis)
         elif self.quantity == "recall":
             shares = np.array([0.0, self.base_rate, 1.0])
             _draw_references(ax, shares, shares, self.base_rate)
             ax.set(xlim=(0.0, 1.0), ylim=(0.0, 1.02), ylabel="hits found")
-            _axes.percent_ticks(ax.yaxis)
+            axes.percent_ticks(ax.yaxis)
         else:
             _draw_references(ax, np.geomspace(x[0], 1.0, 100), 1.0, self.base_rate)
             ax.set(xscale="log", ylabel="lift")
             ax.set_ylim(bottom=0.0)
         if self.quantity != "precision":
             ax.set_xlabel("part of the list looked at")
-            _axes.percent_ticks(ax.xaxis)
+            axes.percent_ticks(ax.xaxis)
         return self._finished(ax, "lower right" if self.quantity == "recall" else "best")
 
 
@@ -312,20 +312,20 @@ class RocLeftEdgeDisplay(Display):
 
         %(curve_plotted)s
         """
-        ax = _axes.axes_or_new(ax)
-        style = {"drawstyle": "steps-post", **_axes.curve_style(ax, name or self.name, curve_kwargs)}
+        ax = axes.axes_or_new(ax)
+        style = {"drawstyle": "steps-post", **axes.curve_style(ax, name or self.name, curve_kwargs)}
         (self.line_,) = ax.plot(self.fpr, self.tpr, **style)
         low, high = (self.low, self.high) if band else (None, None)
-        self.band_ = _axes.draw_band(ax, self.fpr, low, high, self.line_, step="post")
+        self.band_ = axes.draw_band(ax, self.fpr, low, high, self.line_, step="post")
         # A logarithmic axis has no zero, so it is linear up to the first false alarm.
         first_rate = 1.0 / self.n_negative
         chance = np.concatenate([[0.0], np.geomspace(first_rate, 1.0, 100)])
-        _axes.draw_reference(ax, chance, chance, "random order")
+        axes.draw_reference(ax, chance, chance, "random order")
         ax.set_xscale("symlog", linthresh=first_rate, linscale=0.3)
         ax.set(xlim=(0.0, 1.0), ylim=(-0.02, 1.02), xlabel="false positive rate", ylabel="hits found")
         decades = 10.0 ** np.arange(np.ceil(np.log10(first_rate)), 1)
         ax.set_xticks([0.0, *decades[decades > 1.5 * first_rate]])
-        _axes.percent_ticks(ax.xaxis, ax.yaxis)
+        axes.percent_ticks(ax.xaxis, ax.yaxis)
         return self._finished(ax)
 
 
@@ -410,21 +410,21 @@ class GuaranteeDisplay(Display):
 
         %(drawn)s
         """
-        ax, found = _axes.axes_or_new(ax), self.guarantee
+        ax, found = axes.axes_or_new(ax), self.guarantee
         k = np.union1d(log_spaced(found.n_new), found.depth)
         hits, expected = found.hits_at(k), np.interp(k, found.depth, found.expected_hits, np.nan, np.nan)
         of_list = f"{name or self.name}: " if name or self.name else ""
         label = f"{of_list}at least, at {100 * found.confidence_level:g} %"
-        style = _axes.curve_style(ax, label, curve_kwargs)
+        style = axes.curve_style(ax, label, curve_kwargs)
         (self.line_,) = ax.plot(k, hits, drawstyle="steps-post", **style)
-        self.band_ = _axes.draw_band(ax, k, hits, expected, self.line_)
+        self.band_ = axes.draw_band(ax, k, hits, expected, self.line_)
         look = {"color": style["color"], "linewidth": 0.8, "markersize": 3, "label": f"{of_list}expected"}
         (self.expected_,) = ax.plot(found.depth, found.expected_hits, ".-", **look)
         # Only a table of all depths says how many hits there are in all.
         if found.depth[-1] == found.n_new:
-            _axes.draw_reference(ax, k, k / found.n_new * expected[-1], "random order")
+            axes.draw_reference(ax, k, k / found.n_new * expected[-1], "random order")
         ax.set(xscale="log", xlabel=f"rows looked at, of {found.n_new:,} to come", ylabel="hits")
-        _axes.count_ticks(ax.xaxis)
+        axes.count_ticks(ax.xaxis)
         return self._finished(ax, "upper left")
 
 
@@ -432,8 +432,8 @@ def _draw_references(ax: Any, shares: Floats, chance: Floats | float, base_rate:
     """Draw a quantity of the best possible list and of a random order, whose quantity is ``chance``."""
     # The best possible list has only positives until there are no more.
     best = chance / np.maximum(shares, base_rate)
-    _axes.draw_reference(ax, shares, best, "best possible; random order")
-    _axes.draw_reference(ax, shares, np.broadcast_to(chance, shares.shape), "_random order")
+    axes.draw_reference(ax, shares, best, "best possible; random order")
+    axes.draw_reference(ax, shares, np.broadcast_to(chance, shares.shape), "_random order")
 
 
 def enrichment_figure(
@@ -456,15 +456,15 @@ def enrichment_figure(
     for number, (model, ranking) in enumerate(zip(scores, rankings, strict=True)):
         curve = TopCurveDisplay.compute(y, scores[model], quantity="recall", sample_weight=weight)
         marked = np.searchsorted(curve.fraction, fractions or (0.01, 0.1)).clip(max=len(curve.k) - 1)
-        look = {"marker": _axes.MARKERS[number % len(_axes.MARKERS)], "markevery": marked.tolist()}
+        look = {"marker": axes.MARKERS[number % len(axes.MARKERS)], "markevery": marked.tolist()}
         look["linewidth"] = 2.0 if model in leaders else 1.2
-        (line,) = ax.plot(curve.fraction, curve.recall, **_axes.curve_style(ax, model, look))
+        (line,) = ax.plot(curve.fraction, curve.recall, **axes.curve_style(ax, model, look))
         if model in leaders and level is not None:
             recalls = [bind_metric(recall_at_k, fraction=share) for share in shares[:-1]]
             sampling = Sampling(level, measured.n_resamples, seed, may_be_nan=True)
             ends = [(low, high) for low, high, *_ in ranking_intervals(ranking, recalls, sampling)]
             low, high = np.transpose([*ends, (1.0, 1.0)])
-            _axes.draw_band(ax, shares, low, high, line)
+            axes.draw_band(ax, shares, low, high, line)
             # The outline tells bands apart where they overlap, and without colour.
             ax.plot(shares, [*ends, (1.0, 1.0)], color=line.get_color(), ls=line.get_linestyle(), lw=0.6)
     _draw_references(ax, shares, shares, measured.n_positives / measured.n_rows)
@@ -473,6 +473,6 @@ def enrichment_figure(
     ax.set_title(counted + shaded * (level is not None), fontsize="medium")
     ax.set(xscale="log", xlim=(shares[0], 1.0), xlabel="part of the list looked at")
     ax.set(ylim=(0.0, 1.02), ylabel="part of the positives found")
-    _axes.percent_ticks(ax.xaxis, ax.yaxis)
-    _axes.finish(ax, "upper left")
+    axes.percent_ticks(ax.xaxis, ax.yaxis)
+    axes.finish(ax, "upper left")
     return figure

@@ -12,12 +12,12 @@ from scipy.special import ndtri
 
 from pushrank._docstrings import shared_docs_from
 from pushrank._numeric import Floats
-from pushrank._validation import check_number
 from pushrank.metrics._proportions import wilson_interval
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics.net_benefit import check_probabilities
-from pushrank.plots import _axes
+from pushrank.plots import axes
 from pushrank.plots._display import Display, Options, ResponseMethod, estimator_name, estimator_scores
+from pushrank.validation import check_number
 
 # The part of the width of a stretch that the markers of several models share.
 WIDTH = 0.6
@@ -137,9 +137,9 @@ class TopReliabilityDisplay(Display):
 
         %(drawn)s
         """
-        ax = _axes.axes_or_new(ax)
-        number = _axes.curve_number(ax)
-        style = _axes.curve_style(ax, name or self.name, curve_kwargs)
+        ax = axes.axes_or_new(ax)
+        number = axes.curve_number(ax)
+        style = axes.curve_style(ax, name or self.name, curve_kwargs)
         style["linestyle"] = (curve_kwargs or {}).get("linestyle", "none")
         gid = style.pop("gid")
         # Models are drawn alternately right and left of the middle, ever farther: eight of them fill WIDTH.
@@ -147,7 +147,7 @@ class TopReliabilityDisplay(Display):
         at = np.arange(len(self.share)) + aside
         # Rounding may put the share outside its interval, and errorbar refuses negative lengths.
         spread = np.maximum([self.share - self.low, self.high - self.share], 0.0)
-        marked = {"marker": _axes.MARKERS[number % len(_axes.MARKERS)], "capsize": 3, **style}
+        marked = {"marker": axes.MARKERS[number % len(axes.MARKERS)], "capsize": 3, **style}
         self.bars_ = ax.errorbar(at, self.share, spread, **marked)
         # Only the markers count as a curve, not the caps of the intervals.
         self.bars_.lines[0].set_gid(gid)
@@ -155,11 +155,11 @@ class TopReliabilityDisplay(Display):
             dash = {"color": style["color"], "markersize": 14, "markeredgewidth": 2}
             ax.plot(at, self.predicted, "_", label=f"{name or self.name or 'model'}, predicted", **dash)
         if self.base_rate is not None:
-            _axes.draw_reference(ax, [-0.5, len(self.share) - 0.5], [self.base_rate] * 2, "all rows")
+            axes.draw_reference(ax, [-0.5, len(self.share) - 0.5], [self.base_rate] * 2, "all rows")
         labels = [f"{start + 1:,}–{stop:,}" for start, stop in pairwise(self.edges)]
         ax.set_xticks(np.arange(len(self.share)), labels, rotation=30, ha="right")
         ax.set(ylim=(-0.03, 1.04), xlabel="rank in the list", ylabel="share that are hits")
-        _axes.percent_ticks(ax.yaxis)
+        axes.percent_ticks(ax.yaxis)
         return self._finished(ax)
 
 
@@ -274,14 +274,14 @@ class DecisionCurveDisplay(Display):
 
         %(curve_plotted)s
         """
-        ax = _axes.axes_or_new(ax)
-        style = _axes.curve_style(ax, name or self.name, curve_kwargs)
+        ax = axes.axes_or_new(ax)
+        style = axes.curve_style(ax, name or self.name, curve_kwargs)
         (self.line_,) = ax.plot(self.threshold, self.net_benefit, **style)
-        self.band_ = _axes.draw_band(ax, self.threshold, self.low, self.high, self.line_) if band else None
-        _axes.draw_reference(ax, self.threshold, self.of_all, "acting on all rows; on none")
-        _axes.draw_reference(ax, self.threshold[[0, -1]], [0.0, 0.0], "_none")
+        self.band_ = axes.draw_band(ax, self.threshold, self.low, self.high, self.line_) if band else None
+        axes.draw_reference(ax, self.threshold, self.of_all, "acting on all rows; on none")
+        axes.draw_reference(ax, self.threshold[[0, -1]], [0.0, 0.0], "_none")
         # The line of all rows falls far below what matters.
         ax.set_ylim(-0.1 * self.base_rate, 1.05 * self.base_rate)
         ax.set(xlabel="chance of a hit from which a row is acted on", ylabel="net benefit, hits a row")
-        _axes.percent_ticks(ax.xaxis)
+        axes.percent_ticks(ax.xaxis)
         return self._finished(ax)

@@ -14,12 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from pushrank import losses, prices
 from pushrank._docstrings import shared_docs_from
 from pushrank._numeric import Floats
-from pushrank._validation import check_choice, check_number
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics.gains import log_spaced
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample, log_inner_sums
-from pushrank.plots import _axes
+from pushrank.plots import axes
 from pushrank.plots._display import (
     Display,
     Options,
@@ -29,6 +28,7 @@ from pushrank.plots._display import (
     last_step,
 )
 from pushrank.prices import Power, Price
+from pushrank.validation import check_choice, check_number
 
 Edges = NDArray[np.int64]
 Quantity = Literal["objective", "smooth_margin"]
@@ -175,7 +175,7 @@ class ConcentrationDisplay(Display):
 
         %(drawn)s
         """
-        ax = _axes.axes_or_new(ax, figsize=(5.6, 4.8))
+        ax = axes.axes_or_new(ax, figsize=(5.6, 4.8))
         # The module must be importable without matplotlib.
         from matplotlib.colors import LogNorm
 
@@ -320,15 +320,15 @@ class DiscountDisplay(Display):
 
         %(axes drawn)s
         """
-        ax = _axes.axes_or_new(ax)
+        ax = axes.axes_or_new(ax)
         self.lines_ = []
         for curve, weights in self.weights.items():
             # A logarithmic axis has no zero: the curve ends there.
             drawn = np.where(weights > 0.0, weights, np.nan)
-            self.lines_ += ax.plot(self.ranks, drawn, **_axes.curve_style(ax, curve, None))
+            self.lines_ += ax.plot(self.ranks, drawn, **axes.curve_style(ax, curve, None))
         ax.set(xscale="log", yscale="log", xlim=(1, self.ranks[-1]), ylim=(MIN_RANK_WEIGHT, 1.3))
         ax.set(xlabel="rank in the list", ylabel="weight, 1 = the first rank", title=name or self.name or "")
-        _axes.count_ticks(ax.xaxis)
+        axes.count_ticks(ax.xaxis)
         return self._finished(ax, "lower left")
 
 
@@ -438,8 +438,8 @@ class TrainingPathDisplay(Display):
         """
         if above is not None and self.quantity != "objective":
             raise ValueError("above is for an objective, which comes down; a smooth margin rises.")
-        ax = _axes.axes_or_new(ax)
-        style = _axes.curve_style(ax, name or self.name, curve_kwargs)
+        ax = axes.axes_or_new(ax)
+        style = axes.curve_style(ax, name or self.name, curve_kwargs)
         if self.quantity == "objective":
             iterations, path = np.arange(len(self.path)), self.path
             if above is not None:
@@ -456,7 +456,7 @@ class TrainingPathDisplay(Display):
         if self.margin is not None:
             ax.plot(rounds[-1:], [self.margin], "o", color=style["color"], label="margin reached")
         if self.bound is not None:
-            _axes.draw_reference(ax, rounds[[0, -1]], [self.bound] * 2, "largest possible margin")
+            axes.draw_reference(ax, rounds[[0, -1]], [self.bound] * 2, "largest possible margin")
         ax.set(xscale="log", xlabel="rounds", ylabel="smooth margin")
-        _axes.count_ticks(ax.xaxis)
+        axes.count_ticks(ax.xaxis)
         return self._finished(ax, "lower right")

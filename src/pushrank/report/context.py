@@ -13,18 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pushrank import metrics
-from pushrank._numeric import Floats
-from pushrank._types import Estimator, MatrixLike
 from pushrank.budgets import Budget
 from pushrank.metrics import Measurement, PeriodMeasurement
-from pushrank.metrics._bootstrap import default_n_resamples
-from pushrank.metrics.measurement import number_text
+from pushrank.metrics.measurement import default_n_resamples, number_text
 from pushrank.metrics.periods import interval_texts
 from pushrank.model_selection.comparison import CONFIDENCE, RankerComparison
 from pushrank.model_selection.errors import HITS, PRECISION
 from pushrank.report.lists import MAX_TOP_ROWS, MemberHits, RankedLists
 from pushrank.report.models import Drivers, find_drivers, model_sentences
 from pushrank.report.page import Page
+from pushrank.user_types import Estimator, Floats, MatrixLike
 
 if TYPE_CHECKING:
     import pandas as pd

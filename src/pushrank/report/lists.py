@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from pushrank import metrics
-from pushrank._numeric import Floats
+from pushrank.user_types import Floats
 
 MAX_TOP_ROWS = 50
 

@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from pushrank.plots import RocLeftEdgeDisplay, TopCurveDisplay
-from pushrank.plots._axes import LINE_STYLES, OKABE_ITO, REFERENCE, count_ticks, finish
+from pushrank.plots.axes import LINE_STYLES, OKABE_ITO, REFERENCE, count_ticks, finish
 from pushrank.report.lists import RankedLists
 
 N_LEADERS = 2

@@ -8,13 +8,13 @@ from numba import config
 from numpy.typing import NDArray
 
 from pushrank._parallel import map_chunks, row_chunks
-from pushrank._types import GenericArray
 from pushrank.datasets import DiskRows
 from pushrank.models import LinearModel
 from pushrank.models.linear import block_height, median_row
 from pushrank.rows.memory import cut_blocks
 from pushrank.rows.order_statistics import ValueParts, Values
 from pushrank.rows.source import Block, Blocks, OuterRows, Part
+from pushrank.user_types import GenericArray
 
 # So few bytes are read at a time that they are still in the processor's cache when they are used.
 READ_BYTES = 1 << 21

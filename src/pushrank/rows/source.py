@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pushrank._numeric import Floats
-from pushrank._types import GenericArray
 from pushrank.models import LinearModel
 from pushrank.models.linear import ClassCodes, FeatureSpace, check_column_range
 from pushrank.rows.order_statistics import Cut, ValueParts, Values, highest_cut
+from pushrank.user_types import GenericArray
 
 Part = TypeVar("Part")
 POSITIVE = 1

@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike
 
 from pushrank._docstrings import shared_docs_from
 from pushrank._numeric import Floats
-from pushrank._validation import check_number
 from pushrank.metrics._ranking import Ranking
+from pushrank.validation import check_number
 
 LogCovering = float | Callable[[float], float]
 

@@ -22,10 +22,10 @@ from sklearn.utils.extmath import row_norms
 
 from pushrank._array import Floats
 from pushrank._docstrings import shared_docs_from
-from pushrank._validation import check_choice, check_k, check_number, column, is_count, resolve_k
 from pushrank.metrics.precision import precision_at_k
 from pushrank.objectives import PrecisionAtK
 from pushrank.theory.covering import PARAGRAPHS, ErrorBound, LogCovering, TrainingMargins, check_numbers
+from pushrank.validation import check_choice, check_k, check_number, column, is_count, resolve_k
 
 __all__ = [
     "corollaries_8_and_10",

@@ -17,7 +17,6 @@ from scipy.optimize import minimize_scalar
 from sklearn.utils import check_array
 
 from pushrank import losses, prices
-from pushrank._validation import check_number
 from pushrank.losses import Loss
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics.pairwise import margin_error, r_max, rp_error
@@ -25,6 +24,7 @@ from pushrank.objectives import PushObjective
 from pushrank.prices import Price
 from pushrank.theory import covering
 from pushrank.theory.covering import ErrorBound, LogCovering, check_numbers
+from pushrank.validation import check_number
 
 __all__ = [
     "HeightRange",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from pushrank._numeric import Floats
-from pushrank._types import Matrix
+from pushrank.user_types import Matrix
 
 Numbers = NDArray[np.intp]
 Values = NDArray[Any]

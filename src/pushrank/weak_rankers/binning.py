@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled, map_chunks, read_only, row_chunks
-from pushrank._types import Matrix
+from pushrank.user_types import Matrix
 from pushrank.weak_rankers.base import Numbers
 
 Bins = NDArray[np.uint8]

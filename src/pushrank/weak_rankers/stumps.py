@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled, map_chunks, read_only, row_chunks, sum_chunks
-from pushrank._types import Matrix
-from pushrank._validation import check_number
+from pushrank.user_types import Matrix
+from pushrank.validation import check_number
 from pushrank.weak_rankers import binning
 from pushrank.weak_rankers.base import Numbers, Values, WeakRankers
 from pushrank.weak_rankers.binning import BLOCK_ROWS, MISSING, N_BINS, Bins

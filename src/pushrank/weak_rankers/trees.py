@@ -15,8 +15,8 @@ from sklearn.utils.validation import has_fit_parameter
 
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
-from pushrank._types import Estimator, Matrix
-from pushrank._validation import check_number, column
+from pushrank.user_types import Estimator, Matrix
+from pushrank.validation import check_number, column
 from pushrank.weak_rankers.base import Numbers, Values, WeakRankers
 
 MAX_SEED = np.iinfo(np.int32).max

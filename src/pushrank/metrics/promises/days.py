@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pushrank._docstrings import shared_docs
-from pushrank._validation import check_number, comparable_scores
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics.promises.bounds import MOST_PLANNED, beta_binomial_cdf, least
 from pushrank.metrics.promises.lists import tied_order
+from pushrank.validation import check_number, comparable_scores
 
 
 @shared_docs

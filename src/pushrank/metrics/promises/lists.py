@@ -12,10 +12,10 @@ from sklearn.utils import check_random_state
 
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
-from pushrank._validation import check_number, comparable_scores, warn
 from pushrank.metrics._proportions import clopper_pearson_interval
 from pushrank.metrics._ranking import Ranking, refuse_periods
 from pushrank.metrics.promises.bounds import Counts, divided, hits_bound, order_statistic_floors
+from pushrank.validation import check_number, comparable_scores, warn
 
 Ties = Literal["random", "pessimistic"]
 # The two-sample test at this level warns of new scores that differ from the labelled ones.

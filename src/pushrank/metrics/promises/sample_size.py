@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pushrank._docstrings import shared_docs
-from pushrank._validation import check_number, comparable_scores
 from pushrank.metrics._proportions import difference_of_hits_interval
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics.promises.bounds import MOST_PLANNED, hits_bound, least
 from pushrank.metrics.promises.lists import tied_order
+from pushrank.validation import check_number, comparable_scores
 
 
 @shared_docs

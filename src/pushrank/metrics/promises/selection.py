@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pushrank._docstrings import shared_docs
-from pushrank._validation import check_number, comparable_scores
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics.promises.lists import check_new_scores
+from pushrank.validation import check_number, comparable_scores
 
 
 @shared_docs

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pushrank._numeric import Floats
-from pushrank._types import GenericArray
 from pushrank.solvers.boosting.objective import Evaluation, ScoreObjective, TwoSumEvaluation, score_objective
 from pushrank.solvers.boosting.steps import Direction, StepRule, best_step
 from pushrank.solvers.early_stopping import EarlyStopping
@@ -22,6 +21,7 @@ from pushrank.solvers.preconditioning import column_scales
 from pushrank.solvers.problem import Problem
 from pushrank.solvers.result import Callback, Result
 from pushrank.solvers.tolerances import MAX_PROOFS, TIGHTER
+from pushrank.user_types import GenericArray
 from pushrank.weak_rankers import Columns
 from pushrank.weak_rankers.base import GrowingOutputs, Numbers, Outputs, Values
 

@@ -16,7 +16,7 @@ from sklearn.utils.validation import _num_samples
 
 from pushrank._array import to_host
 from pushrank._numeric import Floats
-from pushrank._types import MatrixLike
+from pushrank.user_types import MatrixLike
 
 BLOCK_ROWS = 1000
 """Rows whose parts are in memory at once for a mean: encoded texts may have many columns."""

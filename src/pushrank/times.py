@@ -16,8 +16,8 @@ from scipy.stats import rankdata
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils.validation import _num_samples
 
-from pushrank._types import CrossValidation, GenericArray, MatrixLike
-from pushrank._validation import check_number, warn
+from pushrank.user_types import CrossValidation, GenericArray, MatrixLike
+from pushrank.validation import check_number, warn
 
 # Fewer rows are in the order of their times by chance.
 MIN_ROWS_IN_ORDER = 20

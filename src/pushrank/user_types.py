@@ -11,6 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 if TYPE_CHECKING:
     from scipy.sparse import sparray, spmatrix
 
+Floats: TypeAlias = NDArray[np.float64]
+"""An array of numbers in double precision."""
+
 GenericArray: TypeAlias = NDArray[np.generic]
 """An array of any dtype, such as one of labels or times."""
 

@@ -18,9 +18,9 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from pushrank._array import Floats
-from pushrank._bounds import check_jobs as check_jobs
-from pushrank._bounds import check_number as check_number
-from pushrank._types import GenericArray, Label
+from pushrank.bounds import check_jobs as check_jobs
+from pushrank.bounds import check_number as check_number
+from pushrank.user_types import GenericArray, Label
 
 LIBRARY = f"{Path(__file__).parent}{os.sep}"
 
