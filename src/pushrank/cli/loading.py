@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pushrank.cli.saved import NotedModel
+from pushrank.cli.saved import NotedModel, RowScorer
 
 if TYPE_CHECKING:
     from pushrank.cli.model import SavedModel
 
 
-def load_model(path: Path) -> NotedModel | SavedModel:
+def load_model(path: Path) -> RowScorer:
     """Return a model by what its file notes, or whole where that is not enough."""
     return NotedModel.load(path) or load_whole(path)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,7 +30,7 @@ def fingerprint(features: Any) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RowScorer:
+class RowScorer(ABC):
     """A fitted model by its name, the columns it was fitted on, and its label."""
 
     name: str
@@ -76,9 +77,9 @@ class RowScorer:
         features = self.features(rows) if isinstance(rows, Table) else rows
         return self.scores_of(features) if features.shape[0] else np.empty(0)
 
+    @abstractmethod
     def scores_of(self, features: Any) -> Floats:
         """Return the score of every row of a matrix that has some."""
-        raise NotImplementedError
 
     def member_scores(self, _features: Any) -> dict[str, tuple[float, Floats]]:
         """Return the weights and the scores of the members of an ensemble; of other models none."""

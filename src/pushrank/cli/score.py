@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def write_ranked(model: Path, data: Path, text_format: TextFormat, config: ScoreConfig) -> None:
     """Write the rows best first, after their rank and score."""
     whole = load_whole(model) if config.probability or config.reasons else None
-    saved = whole or load_model(model)
+    saved: RowScorer = whole or load_model(model)
     table = saved.read(data, text_format, may_be_empty=config.budget is None)
     features = saved.features(table)
     scores = saved.scores(features)
