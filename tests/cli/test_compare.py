@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from sklearn.model_selection import StratifiedGroupKFold
 
 from pushrank.cli import comparison
 from pushrank.cli.errors import in_option_names
@@ -125,6 +126,9 @@ def test_models_that_choose_know_the_budget_and_how_many_rows_a_choice_needs():
     assert found["linear, chosen for the top"].fraction == 0.1
     defaults = replace(config, model=None)
     assert "linear, chosen for the top" in models_of(defaults, y, dense=False)
+    # Groups are no concern of a choice by a number of folds, and nothing is warned of.
+    parts = {"groups": np.arange(300) // 2, "cv": StratifiedGroupKFold(2)}
+    assert Plan.of(np.zeros((300, 1)), y, **parts).can_split_again(2)
     y[9] = False
     assert "linear, chosen for the top" not in models_of(defaults, y, dense=False)
 

@@ -133,8 +133,9 @@ class Plan(NamedTuple):
 
 def can_split(rows: Rows, n_parts: int, *more: int) -> bool:
     """Return whether rows can be split into parts, and their training parts into more, with both classes."""
-    # Features would be copied for nothing: numbers of parts are drawn by labels and times.
-    rows = rows._replace(X=np.empty((len(rows.y), 0)))
+    # Features would be copied for nothing, and parts by a number keep groups apart by time alone.
+    groups = None if rows.times is None else rows.groups
+    rows = rows._replace(X=np.empty((len(rows.y), 0)), groups=groups)
     try:
         splits = split_rows(rows, n_parts, 1, 1, 0)
     except ValueError:
