@@ -128,6 +128,16 @@ def test_a_scorer_takes_columns_by_name_and_does_what_the_steps_before_do(tmp_pa
     assert scorer.features == ["c", "empty", "a"]
     for rows in (frame, pl.from_pandas(frame), frame[["c", "empty", "a"]].to_numpy()):
         np.testing.assert_allclose(scorer.decision_function(rows), scores, rtol=1e-12, atol=1e-12)
+    with pytest.raises(ValueError, match=r"X lacks columns of the model: \['c', 'empty'\]"):
+        scorer.decision_function(frame[["a"]])
+
+
+def test_a_scorer_of_an_array_takes_the_columns_of_a_frame_in_their_order(tmp_path):
+    rows = GAPS[~np.isnan(GAPS).any(axis=1)]
+    model = PNormPush().fit(rows, np.arange(len(rows)) % 3 == 0)
+    save(model, tmp_path / "model.skops")
+    scores = load_scorer(tmp_path / "model.skops").decision_function(pd.DataFrame(rows, columns=list("abc")))
+    np.testing.assert_allclose(scores, model.decision_function(rows), rtol=1e-12, atol=1e-12)
 
 
 def test_a_scorer_of_two_parts_of_columns_or_of_no_file_is_refused(with_columns, tmp_path):

@@ -75,7 +75,8 @@ class Scorer:
         Raises
         ------
         ValueError
-            When X has another number of columns, or holds infinity, or NaN that the model cannot take.
+            When X lacks a column or has another number of them, or holds infinity, or NaN that the model
+            cannot take.
 
         Examples
         --------
@@ -84,8 +85,12 @@ class Scorer:
         >>> stump.decision_function([[1.0], [2.0], [float("nan")]])
         array([0., 2., 1.])
         """
-        rows = X[list(self.features)].to_numpy() if hasattr(X, "columns") else X
-        numbers = np.asarray(rows, dtype=np.float64)
+        # A model that was fitted to an array has numbers for names.
+        if hasattr(X, "columns") and all(isinstance(name, str) for name in self.features):
+            if lacking := [name for name in self.features if name not in X.columns]:
+                raise ValueError(f"X lacks columns of the model: {lacking}.")
+            X = X[list(self.features)].to_numpy()
+        numbers = np.asarray(X, dtype=np.float64)
         if numbers.ndim != 2 or numbers.shape[1] != len(self.features):
             raise ValueError(
                 f"X must have {len(self.features)} columns, got an array of shape {numbers.shape}."
