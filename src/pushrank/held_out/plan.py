@@ -214,8 +214,8 @@ def check_parts(splits: Splits, positive: NDArray[np.bool_], weights: Floats | N
             counted = held if weights is None else held[weights[held] > 0.0]
             if positive[counted].all() or not positive[counted].any():
                 raise ValueError(
-                    f"{what} part {part} of {len(splits)} has rows of one class only; take fewer folds, a "
-                    "splitter that stratifies, or other groups or times."
+                    f"{what} part {part} of {len(splits)} has rows of one class only; take fewer or "
+                    "stratified folds, or other groups or times."
                 )
 
 
