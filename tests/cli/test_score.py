@@ -76,8 +76,8 @@ def test_every_row_has_the_promise_of_the_list_down_to_it(files, frame):
     assert (written["promised_hits"] <= (written["class"] == "malignant").cumsum()).all()
     assert expected.sentence(len(written)) in of_all.stderr
     frame[:0].to_csv(files / "none.csv", index=False)
-    call("score", model, files / "none.csv", *more)
-    assert pd.read_csv(out)["promised_hits"].empty
+    call("score", model, files / "none.csv", *more, "--reasons", 2)
+    assert pd.read_csv(out)[["promised_hits", "reason_1", "reason_2"]].empty
 
 
 @pytest.mark.filterwarnings("always:new scores differ")

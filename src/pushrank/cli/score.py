@@ -117,7 +117,8 @@ def _reasons(pipeline: Any, features: Any, order: NDArray[np.intp], n: int) -> d
     from pushrank.estimators.reasons import reasons
 
     with refusing():
-        found = reasons(pipeline, _safe_indexing(features, order), features, n)
+        # An empty file has the columns, too.
+        found = reasons(pipeline, _safe_indexing(features, order), features, n) if len(order) else []
     return {f"reason_{at + 1}": [texts[at] if at < len(texts) else "" for texts in found] for at in range(n)}
 
 
