@@ -64,7 +64,8 @@ class Scorer:
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            Rows with the columns ``features``, in their order or, in a data frame, by their names.
+            Dense rows of numbers with the columns ``features``, in their order or, in a data frame, by their
+            names; gaps are NaN. Sparse rows and columns with gaps of another kind take :func:`pushrank.load`.
 
         Returns
         -------

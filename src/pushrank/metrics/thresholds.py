@@ -59,7 +59,7 @@ class TieCounts(NamedTuple):
 class ListAim(ABC):
     """What a list is to keep to, by what it holds to the end of each tie."""
 
-    longest: ClassVar[bool] = True
+    _longest: ClassVar[bool] = True
 
     @abstractmethod
     def _fits(self, counts: TieCounts) -> NDArray[np.bool_]:
@@ -69,16 +69,16 @@ class ListAim(ABC):
         """Return why no tie fits."""
         return f"no list keeps to {self}; its first tie holds {counts.hits[0]:g} of {counts.hits[-1]:g} hits."
 
-    def last_tie(self, counts: TieCounts) -> int:
+    def _last_tie(self, counts: TieCounts) -> int:
         """Return the number of the tie that the list ends with, or -1 if there is no such list."""
         enough = np.flatnonzero(self._fits(counts))
-        return int(enough[-1 if self.longest else 0]) if len(enough) else -1
+        return int(enough[-1 if self._longest else 0]) if len(enough) else -1
 
-    def find(self, ranking: Ranking, sampling: Sampling | None) -> Threshold:
+    def _find(self, ranking: Ranking, sampling: Sampling | None) -> Threshold:
         """Return the threshold of the list, with the interval that the resamples give."""
         bootstrap = ThresholdBootstrap(ranking, self)
         counts = bootstrap.ties()
-        last = self.last_tie(counts)
+        last = self._last_tie(counts)
         if last < 0:
             raise ValueError(self._refusal(counts))
         threshold, low, high = float(bootstrap.scores[last]), np.nan, np.nan
@@ -193,7 +193,7 @@ class AtRecall(ListAim):
     """
 
     recall: float
-    longest = False
+    _longest = False
 
     def __post_init__(self) -> None:
         check_number("recall", self.recall, above=0.0, most=1.0)
@@ -285,14 +285,14 @@ def threshold_for(
     numbers = comparable_scores(scores)
     [ranking] = checked_rankings(y_true, [numbers], sample_weight, pos_label, groups=groups)
     if isinstance(aim, Guaranteed):
-        threshold = aim.threshold(ranking)
+        threshold = aim._threshold(ranking)
         in_list = ranking.is_positive[ranking.scores >= threshold]
         n_rows, n_hits = float(len(in_list)), float(np.count_nonzero(in_list))
         shares = n_hits / max(n_rows, 1.0), n_hits / ranking.total_positive
         return Threshold(threshold, np.nan, np.nan, n_rows, *shares)
     if confidence_level is None:
-        return aim.find(ranking, None)
-    return aim.find(ranking, Sampling(confidence_level, n_resamples, random_state, "bootstrap"))
+        return aim._find(ranking, None)
+    return aim._find(ranking, Sampling(confidence_level, n_resamples, random_state, "bootstrap"))
 
 
 class ThresholdBootstrap(StratifiedBootstrap):
@@ -320,5 +320,5 @@ class ThresholdBootstrap(StratifiedBootstrap):
         drawn = np.empty(len(is_positive), dtype=np.uint8)
         drawn[is_positive], drawn[~is_positive] = positive, negative
         counts = self.ties(drawn)
-        last = self._aim.last_tie(counts)
+        last = self._aim._last_tie(counts)
         return [float(self.scores[np.argmax(counts.rows > 0.0) if last < 0 else last])]

@@ -60,7 +60,7 @@ class Guaranteed:
         names = ("precision", "recall", "false_positive_rate")
         return {name: share for name in names if (share := vars(self)[name]) is not None}
 
-    def threshold(self, ranking: Ranking) -> float:
+    def _threshold(self, ranking: Ranking) -> float:
         """Return the threshold whose list keeps to all shares, each for its part of the chance of failure."""
         # The i-th best positive has a recall, and the i-th best negative a rate, of Beta(i, m + 1 - i).
         # Precisions are bounded at a grid of rows counted from the top, each for its part. If there is no
