@@ -94,6 +94,7 @@ def kept_in(
         return _no_path
     path = Path(folder)
     path.mkdir(parents=True, exist_ok=True)
+    # Another version of either library may fit another model: what an earlier one kept must not be read.
     key = joblib.hash((tuple(rows), version("pushrank"), version("scikit-learn")))
 
     def path_of(name: str, number: int) -> Path:
@@ -162,6 +163,7 @@ def _fitted(
         params = fit_params(ranker, rows.weights, rows.times, rows.groups)
         ranker = clone(ranker).fit(rows.X, rows.y, **params)
         scores = [work.score(ranker, X) for X in X_tests]
+        # Whoever looks at the model has rows as they came: it needs the shared transformers again.
         whole = Pipeline([*steps, ("ranker", ranker)]) if steps else ranker
         seen = None if work.look is None else work.look(whole, tests)
     fit = Fit(name, number, scores, whole if work.keep else None, seen, caught)
@@ -219,6 +221,7 @@ def fit_params(
     holds_rows_out = is_ours and getattr(last, "early_stopping", True)
     if times is not None and holds_rows_out and has_fit_parameter(last, "time"):
         given["time"] = times
+    # Folds given by a number are drawn without regard to groups, which a splitter alone keeps together.
     splits = is_ours and not isinstance(getattr(last, "cv", None), int | None)
     if groups is not None and splits and has_fit_parameter(last, "groups"):
         given["groups"] = groups
@@ -241,6 +244,7 @@ def record_warnings(lines: list[str]) -> Iterator[None]:
 def _catch(caught: list[Caught]) -> Iterator[None]:
     """Append all warnings within the block to `caught`."""
     with warnings.catch_warnings(record=True) as recorded:
+        # By default Python shows a warning once a place in the code: later fits would seem to have none.
         warnings.simplefilter("always")
         yield
     caught.extend(
@@ -252,5 +256,7 @@ def texts_for_user(caught: list[Caught]) -> list[str]:
     """Return the texts of warnings to the user, and issue the others, though another process caught them."""
     for warning in caught:
         if not issubclass(warning[1], UserWarning):
+            # A worker process has other filters than the process of the user, where warnings to developers
+            # are issued.
             warnings.warn_explicit(*warning)
     return sorted({" ".join(str(text).split()) for text, kind, *_ in caught if issubclass(kind, UserWarning)})

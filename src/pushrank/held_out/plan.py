@@ -55,6 +55,7 @@ class Plan(NamedTuple):
         rows = Rows.checked(X, y, pos_label, sample_weight, groups, time)
         n_rows = len(rows.y)
         is_seed = isinstance(random_state, int)
+        # A generator would give other numbers at each use: one seed is drawn for folds, halves and quantiles.
         seed = random_state if is_seed else check_random_state(random_state).randint(2**31)
         if not isinstance(budget, Budget | None) and not 1 <= budget <= n_rows:
             raise ValueError(f"budget must be at least 1 and at most the {n_rows} rows, got {budget}.")
@@ -175,6 +176,8 @@ def _rows_needed(n_folds: int, n_splits: int) -> int:
     """Return how many rows of a class suffice for every fold, where training parts are split again."""
     needed = n_folds
     for _ in range(n_splits - 1):
+        # The largest test part takes the rows of a class over the folds, rounded up, and the rest is split
+        # again.
         needed = next(n_rows for n_rows in count(needed) if n_rows - -(-n_rows // n_folds) >= needed)
     return needed
 
@@ -197,6 +200,8 @@ def split_rows(rows: Rows, cv: Any, n_repeats: int, n_splits: int, seed: int) ->
             "nested=True splits training parts again, which takes cv as a number or a splitter, not as parts."
         )
     splits = list(cv.split(rows.X, rows.y, rows.groups, **by_time) if hasattr(cv, "split") else cv)
+    # A row in two test parts would count twice in the measures and in their errors, and its held-out score
+    # would be that of the last part.
     held_out = np.bincount(np.concatenate([test for _, test in splits]), minlength=len(rows.y))
     if len(splits) < 2 or held_out.max() > n_repeats:
         raise ValueError(
@@ -211,6 +216,7 @@ def check_parts(splits: Splits, positive: NDArray[np.bool_], weights: Floats | N
     """Raise unless both classes are among the rows of each part that have a weight."""
     for part, numbers in enumerate(splits, 1):
         for what, held in zip(("training", "test"), numbers, strict=True):
+            # Rows of weight zero count for nothing, so that those that count may be of a single class.
             counted = held if weights is None else held[weights[held] > 0.0]
             if positive[counted].all() or not positive[counted].any():
                 raise ValueError(
@@ -221,4 +227,5 @@ def check_parts(splits: Splits, positive: NDArray[np.bool_], weights: Floats | N
 
 def part_of_budget(budget: int, n_part: int, n_rows: int) -> int:
     """Return how many of a part's rows a budget for all rows stands for: in proportion, at least one."""
+    # No measure is defined for a list of no rows.
     return max(1, round(budget * n_part / n_rows))
