@@ -83,6 +83,7 @@ class Profile:
         least = 0.5 / np.sqrt(np.maximum(np.median(sizes), 1.0))
         deviation = np.maximum(np.sqrt((centred**2).sum(axis=0) / (n_blocks - 1)), least)
         products = (centred[1:] * centred[:-1]).sum(axis=0)
+        # A part whose share never changes has no variance: its correlation is 0, and not 0 / 0.
         squares = np.maximum((centred**2).sum(axis=0), 1e-12)
         # The correlation of so few blocks is too low by about the inverse of their number.
         correlation = np.clip(products / squares + 1.0 / n_blocks, 0.0, 0.95)
@@ -103,11 +104,14 @@ class Profile:
                 known = np.asarray(self.cuts)[order]
                 at = np.minimum(np.searchsorted(known, texts), len(known) - 1)
                 parts = np.where(known[at] == texts, order[at], parts)
+        # The search puts NaN above the last cut, among the large values, so that gaps are marked after it.
         parts[missing] = n_parts - 1
         inside = blocks >= 0
         cells = np.bincount(blocks[inside] * n_parts + parts[inside], minlength=n_blocks * n_parts)
         counts = cells.reshape(n_blocks, n_parts).astype(np.float64)
         sizes = counts.sum(axis=1)
+        # The arcsine of the root of a share has a standard deviation of 1 / (2 sqrt(n)) in n rows, whatever
+        # the share: small shares and large ones are compared by one test.
         return np.arcsin(np.sqrt(counts / np.maximum(sizes, 1.0)[:, None])), sizes
 
     def test(self, angles: Floats, n_blocks: int) -> tuple[float, int]:
@@ -118,6 +122,7 @@ class Profile:
         variance = np.minimum(1.0, inflation / n_blocks) + np.minimum(1.0, inflation / self.n_blocks)
         sizes = np.abs(angles - mean) / (deviation * np.sqrt(variance))
         p_values = 2.0 * stdtr(self.n_blocks - 1, -sizes)
+        # Bonferroni's bound holds although the shares of a column, which sum to one, depend on each other.
         return float(min(1.0, p_values.min() * len(p_values))), int(np.argmin(p_values))
 
     def words(self, part: int) -> str:
@@ -278,10 +283,12 @@ class Reference:
         places = np.maximum(np.minimum(counts.positives, counts.looked_at), 1.0)
         variance = promised * (1.0 - promised / places)
         total, spread, length = max(variance.sum(), 1e-12), 1.0, BLOCKS.get(self.budget.per, 1)
+        # Sums of whole weeks show hits that rise and fall together on neighbouring days; single days hide it.
         for width in (1, length):
             n_blocks = len(residuals) // width
             if n_blocks > 1:
                 sums = residuals[: n_blocks * width].reshape(n_blocks, width).sum(axis=1)
+                # The ratio was estimated from the same periods, which takes a degree of freedom.
                 spread = max(spread, float((sums**2).sum() / total * n_blocks / (n_blocks - 1)))
         error = np.sqrt(spread * total) / promised.sum()
         return float(max(ratio - stdtrit(len(residuals) - 1, 1.0 - level) * error, 0.0)), spread
@@ -326,6 +333,8 @@ def columns_of(X: Any) -> Iterator[tuple[str, Any]]:
             values = values.to_numpy(np.float64, na_value=np.nan) if is_number else of_texts.to_numpy()
         else:
             values = np.asarray(X[name]) if hasattr(X, "columns") else np.asarray(X)[:, number]
+            # Polars and Arrow give numbers beside gaps as objects: read as texts they would be of so many
+            # kinds that no part moves.
             if values.dtype.kind in "bO" and all(isinstance(v, Real | None) for v in values.tolist()):
                 values = as_numbers(values, str(name))
         yield str(name), values

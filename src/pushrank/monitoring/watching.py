@@ -239,6 +239,7 @@ def _watch_hits(
     reference: Reference, counts: PeriodCounts, table: list[dict[str, Any]], level: float
 ) -> int | None:
     """Write hits and the evidence against the promise into the table; return since when there are fewer."""
+    # This limit and the evidence each spend a quarter of the level, and looks at the rows spend half of it.
     limit, spread = reference.limits(level / 4.0)
     known = np.flatnonzero(~np.isnan(counts.positives))
     counts = PeriodCounts(*(values[known] for values in counts))
@@ -251,8 +252,10 @@ def _watch_hits(
     beginnings = np.arange(1, len(sums))
     weights = np.log(beginnings * (beginnings + 1.0) * len(TILTS))[:, None]
     started = np.logaddexp.accumulate(-sums[:-1] - weights, axis=0)
+    # The weights of beginnings sum to one: those after t, whose products are still one, share 1 / (t + 1).
     evidence = logsumexp(np.c_[sums[1:] + started, -np.log(beginnings + 1.0)], axis=1)
     for at, found in enumerate(zip(counts.positives, counts.hits, promised, evidence, strict=True)):
+        # In double precision the exponential of more than 709 is infinite, which JSON cannot hold.
         values = map(float, (*found[:3], np.exp(min(found[3], 700.0))))
         table[known[at]] |= dict(zip(("positives", "hits", "promised", "evidence"), values, strict=True))
     if not (evidence >= np.log(4.0 / level)).any():
