@@ -198,6 +198,7 @@ def compare_plan(
     models = checked_models(models, plan.rows, plan.budget)
     members = named_members(models, together)
     judge = Judge.of(scoring, plan.budget)
+    # Weights of few rows would know the test rows by way of the models, and noise would seem to rank.
     if members and is_nested(plan):
         models, members = {**models, TOGETHER: stack_of(members, plan)}, {}
     table = HeldOutTable.fit(
@@ -228,6 +229,7 @@ def checked_models(
     if not models:
         raise ValueError("models must hold at least one ranker by name.")
     for model in models.values():
+        # A model that takes no weights is refused here, before the first fit.
         fit_params(model, rows.weights)
     return models
 
@@ -271,6 +273,7 @@ def default_rankers(
     ['logistic regression', 'P-Norm Push, p = 1', 'P-Norm Push, p = 8', 'IR Push', 'trimmed push']
     """
     rankers: dict[str, BaseEstimator] = {
+        # The 100 iterations that scikit-learn has by default are too few for many tables.
         BASELINE: LogisticRegression(max_iter=1000),
         **{f"P-Norm Push, p = {p:g}": PNormPush(p=p) for p in (1.0, *powers)},
         IR_PUSH: IRPush(),
@@ -278,6 +281,7 @@ def default_rankers(
     }
     is_small = n_rows is None or n_rows <= MAX_SLOW_ROWS
     if is_small:
+        # A search takes a budget of rows as a share, which is not known without the number of rows.
         known = budget if n_rows or isinstance(budget, Budget) else None
         rankers[LINEAR_CHOSEN] = TopRankerCV(**budget_params(known, n_rows or 1), random_state=0)
     if dense:
@@ -286,6 +290,8 @@ def default_rankers(
             rankers[GRADIENT_BOOSTING] = HistGradientBoostingClassifier(random_state=0)
             if find_spec("lightgbm") and (n_rows is None or n_rows >= MIN_LIGHTGBM_ROWS):
                 try:
+                    # LightGBM may be installed and yet not load, which must not keep others from being
+                    # compared.
                     trees = import_module("pushrank.interop.lightgbm").PushLGBMRanker
                     rankers[LIGHTGBM] = trees("binary", n_jobs=1, random_state=0)
                     rankers[f"{LIGHTGBM}, P-Norm Push, p = 4"] = trees(4.0, n_jobs=1, random_state=0)

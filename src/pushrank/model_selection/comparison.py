@@ -275,6 +275,7 @@ class RankerComparison:
 
     def mean(self, model: str, measure: str) -> float:
         """Return the mean of a model's measure over the folds, or of hits a period over the periods."""
+        # Few periods, too, are averaged themselves: a mean over parts would be a second figure for one thing.
         by_period = self.by_period(measure, at_least=1)
         return float(np.mean(by_period.get(model, self.measures[model][measure])))
 
@@ -311,6 +312,7 @@ class RankerComparison:
         return Errors.by_folds(np.array([self.measures[model][measure] for model in models]), self.n_repeats)
 
     def _quantiles(self) -> tuple[float, NDArray[np.float64]]:
+        # With a fixed seed the verdict is the same each time that it is asked for.
         return self.quantiles or quantiles(self.errors_of(self.criterion), CONFIDENCE, seed=0)
 
     def difference(self, model: str, other: str) -> Difference:
@@ -319,6 +321,7 @@ class RankerComparison:
         The interval holds at 95 % together with those of all other pairs of models.
         """
         mean = self.mean(model, self.criterion) - self.mean(other, self.criterion)
+        # The choice inside may be another model in each part: its errors come from the parts, not from rows.
         if CHOSEN in (model, other):
             errors = self._errors_among([model, other], self.criterion)
             (joint, _), (row, column) = quantiles(errors, CONFIDENCE, seed=0), (0, 1)
@@ -440,6 +443,8 @@ def _sentences(comparison: RankerComparison) -> str:
         against += f" (of all {n_others} differences together)" * (n_others > 1)
     against += ": more than chance explains." if gap.more_than_chance else ", which chance alone may explain."
     candidates, equal = comparison.may_be_best_, comparison.equal_for_your_purposes_
+    # Intervals of differences promise more than the set of candidates does: some may hold zero where a single
+    # candidate is left.
     if len(candidates) > 1:
         lead = f"No clear winner, by {by}: {_named(candidates)} may be the best, and {candidates[0]} is the "
         lead += f"simplest of them. {most}: {against}"
@@ -458,6 +463,7 @@ def _sentences(comparison: RankerComparison) -> str:
 
 def _named(models: list[str]) -> str:
     """Return names joined by "or"; of many the first and how many there are."""
+    # Names such as "P-Norm Push, p = 4" hold the comma that would separate them.
     comma = "; " if any("," in model for model in models) else ", "
     if len(models) <= MAX_NAMED:
         return f"{comma.join(models[:-1])} or {models[-1]}"

@@ -61,8 +61,11 @@ class Errors(NamedTuple):
     @classmethod
     def by_folds(cls, values: Floats, n_repeats: int, test_ratio: float | None = None) -> Self:
         """Return the errors of means over the folds, from how the folds of a repetition differ."""
+        # Repetitions hold the same rows: they steady the spread between folds, and are no further evidence.
         repeated = values.reshape(len(values), n_repeats, -1)
         n_folds = repeated.shape[2]
+        # Training parts overlap, which the spread between folds does not show: Nadeau and Bengio add the
+        # ratio of test to training rows.
         ratio = 1.0 / (n_folds - 1) if test_ratio is None else test_ratio
         centred = (repeated - repeated.mean(axis=2, keepdims=True)).reshape(values.shape)
         covariance = (1.0 / n_folds + ratio) / (n_repeats * (n_folds - 1)) * centred @ centred.T
@@ -106,6 +109,7 @@ def _covariance(influences: Floats, groups: Indices) -> tuple[Floats, int]:
     """Return the covariance of models' influence values for a row, and the number of groups of rows."""
     n_rows, n_groups = influences.shape[1], int(groups.max()) + 1
     if n_groups < n_rows:
+        # Rows of a group resemble each other, so that their sum counts as one observation.
         influences = np.stack([np.bincount(groups, row, n_groups) for row in influences])
     return n_groups / max(n_groups - 1, 1) / n_rows * influences @ influences.T, n_groups
 
@@ -135,8 +139,10 @@ def part_errors(
     chances = chances_at_threshold(parts, which, budget, len(rows)) if has_threshold else np.empty(0)
     influences, settings = np.zeros((len(values), len(rows))), (which, budget, len(rows), chances)
     for part in parts:
+        # A mean over parts gives all parts the same weight, and so a row of a small part more than others.
         of_part = influences_of_part(part, *settings, values.mean(axis=1))
         influences[:, np.searchsorted(rows, part.rows)] += of_part * (len(rows) / len(parts) / len(part.rows))
+    # About the averages of all parts the values of a part need not sum to zero, as a variance takes them to.
     influences -= influences.mean(axis=1, keepdims=True)
     change, tested = None, rows
     if halves is not None:
@@ -179,6 +185,7 @@ def influences_of_part(
         if measure == AUC:
             ranking = Ranking(part.positive, scores)
             for of_class, placed in zip((part.positive, ~part.positive), placements(ranking), strict=True):
+                # A part with few positives would fit its measure to them, and the error would be too small.
                 area = placed.mean() if average is None else average
                 values[model, of_class] = (placed - area) / of_class.mean()
         elif measure == AVERAGE_PRECISION:
@@ -227,6 +234,7 @@ def acted_on(scores: Floats, k: float) -> Floats:
     if k >= len(scores):
         return np.ones(len(scores))
     last = int(np.ceil(k)) - 1
+    # The threshold alone is needed, which takes O(n), and a sort O(n log n).
     threshold = -np.partition(-scores, last)[last]
     above, at = scores > threshold, scores == threshold
     shares: Floats = above + at * ((k - above.sum()) / at.sum())

@@ -34,6 +34,7 @@ def on_one_scale(
     for fold in np.unique(folds):
         in_fold = folds == fold
         values = scores[in_fold]
+        # Folds may differ by a row: less half a rank, the ranks of each have a mean of one half.
         rank[in_fold] = (rankdata(values) - 0.5) / len(values) if ranks is None else ranks[in_fold]
         # The mean of equal scores may be off by rounding, which must not part them.
         spread = values.std() if np.ptp(values) > 0.0 else np.inf

@@ -176,6 +176,7 @@ class HeldOut:
         stack = StackingRanker(list(members.items()), **params)
         scores = np.array([unlinked(model, self._of_all_rows(name)) for name, model in members.items()])
         tests = [test for _, test in plan.first_splits]
+        # Scores by row are those of the first repetition, and a stack has to score new rows by the same fits.
         n_fits = sum(group[0] < len(tests) for group in plan.shared())
         fitted = {name: self.table.fitted[name][:n_fits] for name in members}
         unfitted = {name: clone(model) for name, model in members.items()}
@@ -265,6 +266,7 @@ class HeldOut:
             )
         if isinstance(model, str):
             check_choice("model", model, self.models)
+            # Warnings of this single fit are issued at once, since no comparison shows them.
             fits = fit_parts({model: self.models[model]}, [(self.plan.rows, [self.kept])], record=False)
             scores = next(fits).scores[0]
         else:
@@ -382,6 +384,7 @@ def fit_held_out(
         rows = Rows.checked(X, y, pos_label, sample_weight, None, time)
         if budget is not None:
             check_number("budget", budget, 1, len(rows.y), integer=True)
+            # The budget is of all rows that were given, and the plan has the same share of its fewer rows.
             budget = part_of_budget(budget, round((1.0 - guarantee_fraction) * len(rows.y)), len(rows.y))
         left, of_guarantee = _apart(rows, guarantee_fraction, random_state)
         kept, X, y = rows.part(of_guarantee), _safe_indexing(rows.X, left), np.asarray(y)[left]
@@ -402,6 +405,7 @@ def fit_held_out(
     table = HeldOutTable.fit(models, plan, n_jobs=n_jobs, keep=True, path_of=path_of)
     halves = Halves.fit(models, plan, n_jobs)
     if halves.scores is not None:
+        # The first comparison would use up an iterator, and later ones would have no errors.
         halves = halves._replace(scores=list(halves.scores))
     return HeldOut(table, halves, perf_counter() - started, given, kept)
 

@@ -98,6 +98,7 @@ class HeldOutTable(NamedTuple):
             judged[fit.name] += judgements
             if fit.model is not None:
                 fitted[fit.name].append(fit.model)
+            # Test parts may share a fit: each is counted, so that a bar of all parts reaches its end.
             for _ in fit.scores if callback is not None else ():
                 callback()  # type: ignore[misc]
         return cls(plan, models, scores, judged, ranks, warned, fitted)
@@ -128,6 +129,7 @@ class HeldOutTable(NamedTuple):
         judged, ranks = dict(self.judged), dict(self.simplicity)
         lists = {name: list(scores) for name, scores in self.scores.items()}
         if chosen:
+            # The model chosen inside a training part was fitted to this part already, and gave its scores.
             lists[CHOSEN] = [self.scores[best][number] for number, best in enumerate(chosen)]
             judged[CHOSEN] = [self.judged[best][number] for number, best in enumerate(chosen)]
         combinations = add_up(self, members) if members else []
@@ -206,6 +208,8 @@ class Frame(NamedTuple):
         folds, budget, judged = plan.folds, plan.budget, plan.judged()
         n_held_out = int((folds >= 0).sum())
         if not isinstance(budget, Budget | None):
+            # A splitter may leave rows out of all test parts, such as the oldest; whoever lists parts names
+            # the rows to test on, and the budget is of these.
             if n_held_out < len(folds) and hasattr(plan.cv, "split") | isinstance(plan.cv, int):
                 share = part_of_budget(budget, n_held_out, len(folds))
                 of_all = f"{budget:,} of {len(folds):,} rows"
@@ -278,6 +282,7 @@ def _add_periods(
     days: metrics.PeriodMeasurement = metrics.measure_periods(
         tested.positive, of_tested, budget=frame.budget, time=np.asarray(tested.times), value=tested.weights
     )
+    # No part tears a period: the first row of a period says which part the period is in.
     _, first = np.unique(np.asarray(tested.times), return_index=True)
     part = frame.folds[held_out][first]
     for measure, by_model in ((HITS, days.hits), (WEIGHT, days.values)):
@@ -295,6 +300,7 @@ def is_nested(plan: Plan) -> bool:
 
 def stack_of(members: Models, plan: Plan) -> StackingRanker:
     """Return members as one list, unfitted, for the budget by period or its share of the rows."""
+    # Parts by time keep groups apart by themselves, and random parts need a splitter for that.
     cv = 5 if plan.rows.groups is None or plan.rows.times is not None else StratifiedGroupKFold(5)
     params = budget_params(plan.budget, len(plan.rows.y)) | {"cv": cv, "random_state": plan.seed}
     return StackingRanker(list(members.items()), **params)
@@ -314,6 +320,7 @@ def add_up(table: HeldOutTable, members: Models) -> list[Combination]:
     # The budget that was given is of all rows; that of the comparison may be of those held out.
     stack = stack_of(members, plan)
     target = two_class_target(stack, plan.rows.positive, plan.rows.weights)
+    # Every repetition tests all rows again: weights of a part come from the others of its repetition.
     for first in range(0, len(parts), n_parts):
         of_repeat = parts[first : first + n_parts]
         scores = np.full((len(members), len(plan.rows.y)), np.nan)
@@ -363,6 +370,7 @@ def scores_of_halves(
         return None
     splitter = StratifiedKFold if groups is None else StratifiedGroupKFold
     halves = next(splitter(2, shuffle=True, random_state=seed).split(np.zeros(len(y)), y, groups))
+    # Whole groups may leave a half with few rows of a class, though all rows hold enough.
     if min(min(y[half].sum(), (~y[half]).sum()) for half in halves) < MIN_ROWS_OF_CLASS:
         return None
     fits = fit_parts(models, ((training.part(half), tests) for half in halves), n_jobs=n_jobs)

@@ -14,6 +14,7 @@ from pushrank._numeric import Floats
 from pushrank.estimators import PushBoost, StackingRanker
 from pushrank.model_selection.errors import Errors, variances_of_differences
 
+# With 20,000 draws the level of a quantile at 95 % has a standard error of 0.15 points.
 N_DRAWS = 20_000
 # Measures are of the order of 1, with rounding errors of about 1e-15.
 ROUNDING = 1e-9
@@ -29,21 +30,27 @@ def quantiles(errors: Errors, level: float, seed: int) -> tuple[float, Floats]:
     """
     one, two = (float(t.ppf(share, errors.freedom)) for share in (level, 0.5 + level / 2.0))
     from_each = np.full(len(errors.means), one)
+    # A single difference has the quantile of Student's t exactly, so that nothing needs to be drawn.
     if len(from_each) <= 2:
         return two, from_each
     rng = np.random.default_rng(seed)
+    # The covariance of models that rank alike is singular, where a Cholesky factor does not exist; rounding
+    # may make eigenvalues negative.
     values, vectors = np.linalg.eigh(errors.covariance)
     draws = rng.normal(size=(N_DRAWS, len(values))) @ (vectors * np.sqrt(np.maximum(values, 0.0))).T
     if np.isfinite(errors.freedom):
+        # All models share one draw of the variance, as in Tukey's studentized range.
         draws /= np.sqrt(rng.chisquare(errors.freedom, size=(N_DRAWS, 1)) / errors.freedom)
     spread = np.sqrt(variances_of_differences(errors.covariance))
     largest = np.zeros(N_DRAWS)
     for model in range(len(values)):
+        # Identical models cannot seem to differ, and so must not widen the intervals of the others.
         others = np.flatnonzero((spread[model] > 0.0) & (errors.differences[model] > 0.0))
         if len(others):
             gains = (draws[:, others] - draws[:, [model]]) / spread[model, others]
             largest = np.maximum(largest, np.abs(gains).max(axis=1))
             from_each[model] = np.quantile(gains.max(axis=1), level)
+    # The quantile of several differences is at least that of one, which draws alone may miss.
     return max(two, float(np.quantile(largest, level))), from_each
 
 
