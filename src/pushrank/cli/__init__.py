@@ -10,6 +10,7 @@ from pushrank.cli.errors import exit_on_input_error
 
 __all__ = ["app"]
 
+# Help shows these sentences without an import of the commands, which takes seconds.
 COMMANDS = {
     "fit": "Learn to rank from a file and save the model.",
     "show": "Print what a saved model holds.",
@@ -32,6 +33,7 @@ class Commands(TyperGroup):
         """Return the names, in the order to show them."""
         return list(COMMANDS)
 
+    # Words are parsed within the guard, since parsers and callbacks of options refuse input, too.
     @exit_on_input_error
     def invoke(self, context: Any) -> None:
         """Read the words of a command and run it."""

@@ -31,8 +31,10 @@ class Alert:
         from pushrank.metrics.thresholds import AtBudget, threshold_for
 
         try:
+            # Rows held out may be fewer than those that the budget is of: as a share it holds for both.
             found = threshold_for(y, scores, AtBudget(fraction=budget / of_rows), random_state=0)
         except ValueError as error:
+            # A model without a threshold still ranks rows, so that its fit is not lost to an error.
             warn(f"no alert threshold: {error}")
             return None
         limits = float(found.threshold), float(found.low), float(found.high)
@@ -40,11 +42,13 @@ class Alert:
 
     def text(self, score: float) -> str:
         """Return a score with as many digits as the interval of the threshold supports."""
+        # Beyond 15 digits the decimals of a double say nothing.
         width = self.high - self.low
         return f"{score:.{decimals(width / 2.0, most=15)}f}" if width > 0.0 else f"{score:.6g}"
 
     def expected(self, n_rows: int) -> tuple[int, int]:
         """Return how many of so many new rows will reach the threshold, an interval of 95 %."""
+        # scipy.stats takes long to import, which models without a threshold need not wait for.
         from scipy.stats import betabinom
 
         # The share of any continuous distribution above the k-th largest of n scores follows the beta

@@ -54,6 +54,7 @@ def usable_columns(columns: list[Column], y: NDArray[np.bool_]) -> tuple[list[Co
     ignored = {column.name: why for column in columns if (why := _why_ignored(column))}
     dates = [column for column in columns if column.kind is Kind.DATE and column.name not in ignored]
     kept = [column for column in columns if column.name not in ignored and column.kind is not Kind.DATE]
+    # Molecules differ in nearly every row, and would be taken for names of rows below.
     for column in (molecules := [column for column in kept if _are_molecules(column)]):
         warn(
             f"{column} is left out: it holds molecules as SMILES, such as {column.counts.index[0]!r}. Make "
@@ -64,6 +65,7 @@ def usable_columns(columns: list[Column], y: NDArray[np.bool_]) -> tuple[list[Co
         raise InputError(
             f"{columns[0].path} has no column but the label that varies; there is nothing to rank by."
         )
+    # A table with nothing to rank by was refused above: no warning stands before that error.
     if ignored:
         shown = listed(f"{name!r} ({why})" for name, why in ignored.items())
         warn(f"ignored, as nothing can be learnt from them, of {columns[0].path}: {shown}.")
@@ -95,6 +97,7 @@ def _are_molecules(column: Column) -> bool:
     if column.kind is not Kind.TEXT:
         return False
     texts = column.counts.index[:ROWS_TO_SEARCH].astype(str)
+    # Words and codes such as CON are made of the letters of atoms, too; bonds, branches and brackets are not.
     is_written_out = texts.str.contains(r"[=#(\[]").mean() >= 0.5
     return bool(is_written_out and texts.str.fullmatch(SMILES).mean() >= NEARLY_ALL)
 
@@ -120,6 +123,7 @@ def row_hashes(features: Any) -> NDArray[np.uint64]:
         block = np.ascontiguousarray(numbers[:, start : start + width])
         # Numbered from 1, since the hash of 0 is 0.
         places = np.arange(1, block.shape[1] + 1, dtype=np.uint64) + np.uint64(start)
+        # Hashes of numbers are multiplied by those of their columns: rows that swap two numbers differ.
         hashes += pd.util.hash_array(block.ravel()).reshape(block.shape) @ pd.util.hash_array(places)
     if not is_number.all():
         hashes += pd.util.hash_pandas_object(features.loc[:, ~is_number], index=False).to_numpy()
@@ -130,6 +134,7 @@ def warn_of_copies(table: Table, features: Any, y: NDArray[np.bool_]) -> None:
     """Warn of some rows that are the same as others in every cell of the file."""
     if table.is_sparse:
         return
+    # Rows that differ in their label alone are no copies.
     keys = pd.Series(row_hashes(features) + y.astype(np.uint64))
     candidates = keys.duplicated(keep=False).to_numpy()
     # In a table of a few categories many rows have their like, which says nothing.
@@ -161,6 +166,7 @@ def feature_matrix(table: Table, columns: list[Column]) -> Any:
 
 def _why_ignored(column: Column) -> str:
     is_missing = pd.isna(column.values)
+    # Gaps beside equal values are a difference that models see; lists and the like are refused later.
     if is_missing.any() or column.kind is Kind.OTHER:
         return "empty" if is_missing.all() else ""
     is_number = column.kind is Kind.NUMBER
@@ -203,6 +209,7 @@ def _refuse_unusable(columns: list[Column]) -> None:
     if amounts:
         advice = f" Read numbers with {_options_to_read(pd.concat(amounts))}.{advice}"
     shown = "; ".join(f"{name!r} {reason}" for name, reason in reasons.items())
+    # All of them are named in one error: with one at a time a command would be run as often.
     n_columns = f"{len(reasons):,} columns" if len(reasons) > 1 else "a column"
     raise InputError(
         f"{columns[0].path} has {n_columns} that cannot be used as written: {shown}.{advice} Leave out what "
@@ -222,6 +229,7 @@ def _are_numbers(column: Column) -> NDArray[np.bool_]:
 
 def _amounts(column: Column) -> pd.DataFrame | None:
     """Return the parts of the amounts that nearly all texts of a column are, if plain numbers are not."""
+    # In a file with types a text is meant as a text, whatever it holds.
     if not column.is_text_file:
         return None
     texts, shares = column.counts.index, column.counts / column.counts.sum()
@@ -269,6 +277,7 @@ def _gives_label_away(column: Column, y: NDArray[np.bool_]) -> bool:
     if column.kind is Kind.NUMBER:
         has_value = ~np.isnan(column.values)
         positives, negatives = column.values[y & has_value], column.values[~y & has_value]
+        # Where a class has hardly a value, a column gives the label away by its gaps alone.
         if min(len(positives), len(negatives)) < MIN_CLASS_TO_WARN:
             return bool((has_value == y).all() or (has_value != y).all())
         return bool(positives.min() > negatives.max() or positives.max() < negatives.min())
@@ -282,6 +291,7 @@ def _gives_label_away(column: Column, y: NDArray[np.bool_]) -> bool:
 def _doubts_of_numbers(column: Column) -> Iterator[str]:
     values = column.values[~np.isnan(column.values)]
     low, high = values.min(), values.max()
+    # A column of 0 and 1 is a flag, and fractions name nothing.
     if high - low <= 1 or (np.floor(values) != values).any():
         return
     numbers = pd.Series(column.values)
@@ -301,8 +311,10 @@ def _doubts_of_numbers(column: Column) -> Iterator[str]:
             f"is read as numbers, but {codes.iloc[0]!r} begins with a zero, as codes and telephone numbers "
             "do; if it is one,"
         )
+    # As a number the day 20250101 comes 8,870 after the day before it, 20241231.
     elif low >= 19000101 and high <= 21001231 and is_day.all():
         yield f"holds days as whole numbers ({shown}, ...); convert them to days since a date, or"
+    # Seconds since 1970 are within the first bounds from 2001 to 2039, and milliseconds within the second.
     elif numbers.is_unique and ((low >= 1e9 and high < 2.2e9) or (low >= 1e12 and high < 2.2e12)):
         yield (
             f"holds whole numbers as seconds since 1970, telephone numbers or identifiers are ({shown}, "

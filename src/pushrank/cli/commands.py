@@ -149,6 +149,7 @@ def evaluate(
 
     saved = load_model(model)
     rows, features, seen = saved.read_labelled(data, text_format, label, positive, drop_unlabelled)
+    # Measures of rows that were learnt from are printed with a warning; a promise by them would be false.
     if seen and (config.promise or config.require):
         raise InputError(SEEN.format(saved.name, data))
     members = saved.member_scores(features)

@@ -45,6 +45,7 @@ def compare_models(
             say(f"All this rests on {which}. Unless it is known beforehand: {excluding(names)}.")
         which = "best" if compared.chosen == comparison.best_ else "simplest that may be the best"
         say(f"To fit the {which} on all rows: {command}")
+    # The model is saved before the report is written, whose page repeats what is said of the saved model.
     facts = {} if save_best is None else save_chosen(compared, save_best, text_format)
     lines = facts.get("sentences", [])
     if report is not None:
@@ -76,6 +77,7 @@ def save_chosen(compared: Compared, saved: Path, text_format: TextFormat) -> dic
         model = replace(model, reference=reference, training=model.training | {"days": facts})
     model.save(saved)
     if not facts:
+        # Standard output may be JSON for another program.
         say(f"{chosen}, fitted to all {len(learnt.y):,} rows, is saved as {saved}.", err=True)
     return facts
 
@@ -87,12 +89,15 @@ def fit_command(
     best, data = compared.chosen, compared.data
     ranker = compared.models[best].named_steps["rank"]
     is_ensemble = best.startswith(TOGETHER)
+    # The command has to run as it is printed, and fit refuses --alpha for a model that has none.
     has_alpha = "alpha" in ranker.get_params() or is_ensemble
     given = {
         "label": None if data.table.is_sparse else data.label,
         "positive": data.positive,
         "drop_unlabelled": source.drop_unlabelled or None,
         **text_format.stated,
+        # Fit would learn from the groups, which the comparison set aside, and from columns that give the
+        # label away, to which perfect scores are due.
         "exclude": [name for name in [*(source.exclude or []), config.group, *data.giveaways] if name],
         "date": source.date,
         "time": data.time,

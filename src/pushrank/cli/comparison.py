@@ -31,10 +31,12 @@ from pushrank.times import in_order
 
 def models_to_compare(config: ComparisonConfig, plan: Plan, *, dense: bool) -> dict[str, BaseEstimator]:
     """Return the models by name, without preprocessing."""
+    # By its name every model can be had, also one that is left out of the defaults for so many rows.
     rankers, n_rows = default_rankers(config.powers, dense=dense), len(plan.rows.y)
     if not config.model:
         models = default_rankers(config.powers, dense=dense, n_rows=n_rows, budget=config.budget)
         inner = [config.folds] * config.nested + [N_INNER_FOLDS]
+        # A choice splits each training part again, for which a rare class may have too few rows.
         if LINEAR_CHOSEN in models and not plan.can_split_again(*inner):
             del models[LINEAR_CHOSEN]
         if left_out := [name for name in rankers if name not in models]:
@@ -95,6 +97,7 @@ def run_comparison(
         source, text_format, weight=config.weight, group=config.group, time=config.time, test=config.test
     )
     data = with_times(data, config)
+    # A column that is not there is refused before the fits, which may take minutes.
     for name in config.show or ():
         data.table.check(name, "show")
     plan, split = plan_of(data, config), how_split(data, config)
@@ -127,6 +130,7 @@ def run_comparison(
         ) from error
     compared = Compared(data, models, split, comparison)
     if together:
+        # All models together may be chosen and saved like one of them, by the name of their row.
         name = next(name for name in comparison.measures if name.startswith(TOGETHER))
         added = [(name, rankers[name]) for name in together]
         params = budget_params(compared.budget_of_rows_learnt, data.n_learnt)
@@ -146,6 +150,7 @@ def with_times(data: LabelledFeatures, config: ComparisonConfig) -> LabelledFeat
     if not dates:
         return data
     times = dates[0].dates()
+    # Times are not taken unasked where --group or --repeats asks for random parts: a warning is enough.
     if len(dates) == 1 and config.group is None and config.repeats == 1 and times.notna().all():
         by_row = np.asarray(times)
         timed = rows._replace(times=by_row)
@@ -181,6 +186,7 @@ def plan_of(data: LabelledFeatures, config: ComparisonConfig) -> Plan:
         # Every part of the test rows is a sample to measure on, after a fit to the same rows.
         learnt, parts = np.arange(n_learnt), StratifiedKFold(**draw).split(np.zeros(len(tested)), tested)
         cv = [(learnt, n_learnt + part) for _, part in parts]
+    # Parts by time keep groups apart by themselves.
     elif rows.groups is not None and rows.times is None:
         if (n_groups := len(set(rows.groups))) < folds:
             raise InputError(

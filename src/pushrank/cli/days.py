@@ -40,12 +40,15 @@ def every_day(
     least, promised = _promise(compared, budget, periods)
     threshold, said = np.inf, f"none, for a {budget.per} comes whole"
     kind = file_kind(data.table.path)
+    # Commands are printed to be run as they are, and pushrank writes no compressed or sparse files.
     table = kind if kind in TABLES_WRITTEN else ".csv"
     model_file, time = shlex.quote(str(saved)), shlex.quote(str(data.time))
     new = shlex.join([f"NEW{kind}", *words_of(text_format.stated)])
     score = f"pushrank score {model_file} {new} --top {budget.n} -o first{table}"
+    # A batch comes whole: its first rows are known without a threshold.
     if budget.per != "batch":
         state = alert_state(saved)
+        # The threshold keeps the latest periods alone: earlier ones would be learnt to be forgotten.
         latest = ~np.isnan(scores) & (periods > periods.max() - N_PAST)
         with refusing(), closing(AlertThreshold(budget, state)) as alert:
             threshold = alert.fit(scores[latest], np.asarray(rows.times)[latest]).threshold_
@@ -55,6 +58,7 @@ def every_day(
         said += f". It moves with the hour and with what is left of {budget.n:,}; {state} keeps it, begun by "
         said += "scores of rows held out"
         score = f"pushrank score {model_file} {new} --alert {shlex.quote(str(state))} --id COLUMN "
+        # The name of the column of identifiers is not known here: the user puts it in place of COLUMN.
         score += f"--time {time} -o alerts{table}"
     commands = [score, f"pushrank watch {model_file} {new} --time {time}"]
     why = f"the simplest of {len(candidates)} that may be the best" if candidates[1:] else "the best"
@@ -68,6 +72,7 @@ def every_day(
         f"Tomorrow: {commands[0]}; and once labels are known: {commands[1]}",
     ]
     facts: dict[str, Any] = {"model": model, "at_least": least}
+    # JSON has no infinity.
     facts |= {"threshold": threshold if np.isfinite(threshold) else None, "commands": commands}
     facts |= plain_figures({"hits": days.means[model]}) | {"sentences": lines}
     return facts, reference
@@ -89,6 +94,7 @@ def _promise(
     # by looking holds if all choices hold together.
     level = 1.0 - (1.0 - CONFIDENCE) / COMING
     for kept in range(COMING, 0, -1):
+        # A promise that needs more periods than there are is refused, and one of fewer is tried next.
         with suppress(ValueError):
             of = {"n_coming": COMING, "n_kept": kept}
             if least := metrics.guarantee_days(*tested, k=budget.n, confidence_level=level, **of):

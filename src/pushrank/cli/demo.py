@@ -15,6 +15,7 @@ LEFT_OUT = (compare.FOREST, compare.LIGHTGBM, compare.XGBOOST)
 def compare_showers() -> None:
     """Compare models of showers of particles, and print how good each is."""
     X, y = load_dataset("magic", return_X_y=True, as_frame=True)
+    # The guide shows what the demo prints, so that the draw is the same each time.
     drawn = np.random.default_rng(0).permutation(len(y))[:N_SHOWERS]
     X, y = X.iloc[drawn].reset_index(drop=True), y.to_numpy()[drawn] == 1
     rankers = compare.default_rankers((16.0,), n_rows=N_SHOWERS, budget=BUDGET)

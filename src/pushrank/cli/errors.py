@@ -19,6 +19,7 @@ class InputError(Exception):
     """Input that a command cannot use; the message says what it holds and what to do."""
 
     def __init__(self, message: str) -> None:
+        # Messages of libraries may have several lines, and an error of a command has one.
         super().__init__(" ".join(message.split()))
 
 
@@ -33,6 +34,7 @@ def exit_on_input_error(command: Callable[..., None]) -> Callable[..., None]:
                 stream.reconfigure(errors="replace")
         try:
             with warnings.catch_warnings():
+                # Python would add a path and a line of the source, which help nobody who has a file.
                 warnings.showwarning = lambda message, *_: warn(str(message))
                 command(*args, **kwargs)
         except BrokenPipeError:

@@ -35,6 +35,7 @@ def facts_of(saved: Any, written_by: str) -> dict[str, Any]:
         "weights": weights if is_linear else {},
         "importances": {} if is_linear else weights,
     }
+    # Facts are noted in a file as JSON, which holds no arrays and no numbers of numpy.
     facts = json.loads(json.dumps(facts, default=lambda v: v.tolist() if hasattr(v, "tolist") else str(v)))
     return {"facts": facts, "lines": _lines(facts, saved), "is_ensemble": is_ensemble}
 

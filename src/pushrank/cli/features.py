@@ -84,6 +84,7 @@ def read_features(
     weights = None
     if weight is not None:
         weights = np.concatenate([part.table.numbers(weight, "weight", 0.0) for part in parts])
+    # --test goes with neither --group nor --time: both are columns of the first file alone.
     groups = None if group is None else table.groups(group)
     times = None if time is None else table.times(time)
     columns, giveaways = usable_columns(columns, learnt.y)
@@ -118,6 +119,7 @@ def _read_labelled(source: FeatureSource, text_format: TextFormat, test: Path | 
     """Return the rows of a file and of the test file, if there is one: with the same label, of one kind."""
     tables: list[Table] = []
     for path in filter(None, (source.data, test)):
+        # A libsvm file has as many columns as its largest index says, and that of the tests may be smaller.
         features = tables[0].features if tables else None
         tables.append(read_table(path, text_format, None if features is None else features.shape[1]))
     if tables[0].is_sparse != tables[-1].is_sparse:
@@ -126,5 +128,6 @@ def _read_labelled(source: FeatureSource, text_format: TextFormat, test: Path | 
     for table in tables:
         part = label_rows(table, table.labels(label), positive, drop_unlabelled=source.drop_unlabelled)
         parts.append(part)
+        # The test file is read by the label of the first file, though its own rows may suggest another.
         label, positive = part.label, part.positive
     return parts

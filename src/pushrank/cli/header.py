@@ -72,6 +72,7 @@ def kind_of_rows(path: Path) -> str:
 def open_file(path: Path) -> Any:
     """Open a file for reading bytes, uncompressed by its extension; ``-`` is standard input."""
     if path == STANDARD_INPUT:
+        # The head of a stream is read twice, and a pipe cannot be rewound.
         return io.BytesIO(sys.stdin.buffer.read())
     if path.suffix.lower() == ".zip":
         archive = zipfile.ZipFile(path)
@@ -86,6 +87,7 @@ def _sniffed_separator(sample: str) -> str:
     """Return what separates the columns of a sample; a comma where the standard library finds nothing."""
     with suppress(csv.Error):
         separator = csv.Sniffer().sniff(sample, ",;\t|").delimiter
+        # The sniffer may settle on a mark that stands within cells, and not between the names.
         if separator in next(filter(None, sample.split("\n"))):
             return separator
     return ","
@@ -95,6 +97,7 @@ def column_names(path: Path, first: Sequence[str], no_header: bool) -> list[str]
     """Return the names of the columns: those of the first row, or their numbers from 1."""
     if no_header:
         return [str(number) for number in range(1, len(first) + 1)]
+    # A column without a name is called as pandas calls it, which a warning knows as numbers of rows.
     names = [name if name.strip() else f"Unnamed: {position}" for position, name in enumerate(first)]
     check_names(path, names)
     return names
@@ -119,11 +122,14 @@ class TextHead(NamedTuple):
 
 def read_head(stream: Any, path: Path, kind: str, text_format: TextFormat) -> TextHead:
     """Return what the first lines of a text file say, where options do not; the stream is rewound."""
+    # The line that the sample ends in is read to its end: cut off, it would have fewer cells than others.
     head = stream.read(SAMPLE_BYTES) + stream.readline()
     stream.seek(0)
     encoding, skip_rows = text_format.encoding, text_format.skip_rows
+    # UTF-16 is known by its first bytes: as UTF-8 a file was refused for rows that it does not have.
     if encoding is None and head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         encoding = "utf-16"
+    # Wrong bytes are no error yet: what reads the rows refuses them, and says which encoding was tried.
     text = head.decode(encoding or "utf-8-sig", errors="replace")
     lines = re.split(r"\r\n|\r|\n", text)[skip_rows:]
     # Excel writes and reads a first line such as sep=; that names the separator.

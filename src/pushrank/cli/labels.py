@@ -94,6 +94,7 @@ def labels_so_far(column: Column, positive: str) -> NDArray[np.float64]:
         if not all(isinstance(key, type(wanted)) for key in others):
             raise InputError(told)
         if len(others) > 1:
+            # Negatives alone are a calm period; among several labels positives may be written otherwise.
             warn(told)
     return np.where(known, column.values.isin(positives).astype(np.float64), np.nan)
 
@@ -104,6 +105,7 @@ def _label_key(text: str) -> Decimal | str:
         number = Decimal(text)
     except InvalidOperation:
         return text.strip().casefold()
+    # Texts such as nan are decimals, too, which have no order among numbers.
     return number if number.is_finite() else text
 
 

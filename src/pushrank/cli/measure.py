@@ -156,6 +156,7 @@ class MeasuredLists:
         if config.output is not None and not config.is_report:
             write_measures(self.measured, config.output)
         if config.figure is not None:
+            # matplotlib takes long to import, and measures without a figure need not wait for it.
             from pushrank.plots.curves import enrichment_figure
 
             of_figure = self.weight, self.groups, numbers_of(config.fraction, "--fraction"), config.seed
@@ -213,6 +214,7 @@ def show_periods(
     """Print what the first rows of every period hold, by the scores of each model."""
     table, y, name, level = rows.table, rows.y, str(config.time), config.promise
     table.check(name, "time")
+    # Batches may have names; all other periods are cut from dates or numbers.
     is_text = budget.per == "batch" and table.column(name).kind is not Kind.NUMBER
     with refusing():
         time = table.groups(name) if is_text else table.times(name)
@@ -226,6 +228,7 @@ def show_periods(
         )
         promised = {}
         if level is not None:
+            # Promises of several lists hold together where they share the chance to fail.
             each, periods = 1.0 - (1.0 - level) / len(scores), budget.periods(time).codes
             for of, values in scores.items():
                 promised[of] = metrics.guarantee_days(y, values, periods, k=budget.n, confidence_level=each)

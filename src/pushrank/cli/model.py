@@ -147,12 +147,15 @@ def make_preprocessor(
 ) -> BaseEstimator:
     """Return a transformer of raw columns: numbers scaled, gaps filled and marked, text one-hot encoded."""
     if sparse:
+        # Centring would turn the zeros of a sparse column into other numbers, and make it dense.
         return MaxAbsScaler()
     # A missing number takes the mean, which is zero once scaled. The median would need a sort of the column.
     gaps = SimpleImputer(
         strategy="constant", fill_value=0.0, add_indicator=True, keep_empty_features=True, copy=False
     )
+    # The scaler makes a copy, in which gaps may be filled without another.
     numbers = make_pipeline(StandardScaler(), gaps)
+    # A text that is new is none of those known, and a warning names it when rows are scored.
     words = OneHotEncoder(handle_unknown="ignore")
     return by_kind(numbers, words, numeric, categorical, n_many)
 
@@ -188,6 +191,7 @@ def make_ranking_pipelines(
             model = clone(model).set_params(estimators=list(of_members.items()), refit=True)
         has_alpha = model.get_params().get("alpha") is not None
         ranker = clone(model).set_params(alpha=alpha) if has_alpha and alpha is not None else model
+        # Classes are known by their names here, since LightGBM may not be installed.
         columns = trees if type(model).__name__ in TAKE_RAW_COLUMNS else matrix
         columns = whole if isinstance(model, StackingRanker) else columns
         pipelines[name] = Pipeline([("scale" if sparse else "columns", columns), ("rank", ranker)])
@@ -219,6 +223,7 @@ class SavedModel(RowScorer):
         """Return a fitted pipeline with all that it needs to read new rows."""
         rows, table = data.learnt, data.table
         training = {"file": table.path.name, "rows": len(rows.y), "positives": int(rows.y.sum())}
+        # Measures of the very rows of the fit flatter a model: by their hash they are known again.
         training["fingerprint"] = fingerprint(rows.X)
         same = {name: getattr(data, name) for name in ("label", "positive", "numeric", "categorical")}
         size = {"sparse": table.is_sparse, "n_features": rows.X.shape[1]}
@@ -281,6 +286,7 @@ class SavedModel(RowScorer):
             parts = self.pipeline.named_steps["columns"].named_transformers_
             encoders = [parts["words"], *(parts["texts"][:1] if "texts" in parts else ())]
             encoded = [known for part in encoders for known in getattr(part, "categories_", ())]
+            # Columns of few texts stand before those of many, in the rows as in the encoders.
             for column, known in zip(columns[len(self.numeric) :], encoded, strict=True):
                 _warn_of_unknown_values(column, known)
         return columns
@@ -305,6 +311,7 @@ class SavedModel(RowScorer):
         """Return the probabilities to be positive that were calibrated to scores at fit time."""
         if self.calibrator is None:
             raise InputError("the model gives no probabilities; fit it with --probability.")
+        # scikit-learn refuses to predict for no rows, which a quiet day has.
         if not len(scores):
             return scores
         return np.asarray(self.calibrator.predict_proba(scores[:, None])[:, 1], dtype=np.float64)

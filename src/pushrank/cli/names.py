@@ -6,6 +6,7 @@ import pushrank
 from pushrank.cli.errors import InputError
 
 ENSEMBLE = "ensemble"
+# To look this up in the models would import them, which takes seconds; a test compares both.
 MODELS_WITH = {
     "p": "pnorm-push, push-boost, trimmed-push",
     "k": "perceptron-at-k, ramp-at-k, sgd-at-k, struct-svm, top-push-k, trimmed-push",

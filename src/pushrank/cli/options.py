@@ -112,6 +112,7 @@ def check_columns(
     named = [(name, getattr(group, name, None)) for group in groups for name in COLUMNS]
     for kind, names in [*others.items(), *named]:
         for name in [names] if isinstance(names, str) else names or ():
+            # An hour or a weekday is no column of the file, but is made of one.
             if not DATE_PART.fullmatch(name):
                 header.check(name, kind)
 
@@ -339,6 +340,7 @@ class ComparisonConfig:
     @property
     def powers(self) -> tuple[float, ...]:
         """The strengths of the push."""
+        # The strengths stand with the models, whose import help need not wait for.
         from pushrank.model_selection.compare import POWERS
 
         return tuple(self.p or POWERS)
@@ -458,6 +460,7 @@ def words_of(options: Mapping[str, Any]) -> list[str]:
         given = f"--{name.replace('_', '-')}"
         for one in value if isinstance(value, list) else [value]:
             if one is not None and one is not False:
+                # A tab could not be seen in a printed command, and --separator reads the word.
                 words += [given] if one is True else [given, "tab" if one == "\t" else str(one)]
     return words
 

@@ -78,7 +78,9 @@ def promises_of(
     more["k"] = sorted(depths.union(depth for depth, _ in asked.values()))
     if more["k"] and more["k"][-1] > (more["n_new"] or len(y)):
         raise InputError(f"there is no row {more['k'][-1]:,} to come; --new-rows says how many there are.")
+    # Promises of several lists hold together where they share the chance to fail.
     more["confidence_level"] = 1.0 - (1.0 - level) / len(scores)
     with refusing():
         found = {name: guarantee(y, values, **more) for name, values in scores.items()}
+    # The level that is shown is that of all lists together, and not the higher one of each.
     return Promises({name: of._replace(confidence_level=level) for name, of in found.items()}, asked)

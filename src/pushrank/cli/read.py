@@ -128,6 +128,7 @@ def _read_kind(path: Path, kind: str, text_format: TextFormat, n_features: int |
             check_names(path, pq.read_schema(path).names)
         # The metadata hold pandas' index, which is no column, and its types, which have no gaps in integers.
         rows = pq.read_table(path).replace_schema_metadata(None)
+    # Arrow's types keep whole numbers beside gaps, of which pandas makes floats.
     return Table(path, rows.to_pandas(types_mapper=pd.ArrowDtype))
 
 
@@ -135,6 +136,7 @@ def _read_sheet(path: Path, text_format: TextFormat) -> Table:
     """Return the rows of the first sheet of an Excel file, every cell as text."""
     if find_spec("openpyxl") is None:
         raise InputError(f"{path}: Excel files are read with openpyxl: pip install openpyxl.")
+    # By default pandas would make floats of whole numbers beside gaps, and gaps of texts such as NA.
     cells = pd.read_excel(path, header=None, skiprows=text_format.skip_rows, dtype=object, na_filter=False)
     if not len(cells):
         raise InputError(f"{path} holds no rows.")
@@ -159,6 +161,7 @@ def _read_text(path: Path, kind: str, text_format: TextFormat) -> Table:
             rows = _read_separated(stream, head.separator, read)
         except (pa.ArrowInvalid, UnicodeError) as error:
             raise _text_error(path, error, head.first, text_format) from error
+    # Arrow reads on from an open quotation mark without an error, so that the last cell ends in a line break.
     if rows.num_rows and any(str(column[-1]).endswith("\n") for column in rows.itercolumns()):
         open_quote = 'a quotation mark (") is never closed, and takes in the last lines; close it.'
         raise InputError(f"{path}: {open_quote}")
@@ -169,8 +172,11 @@ def _read_text(path: Path, kind: str, text_format: TextFormat) -> Table:
 
 def _read_separated(stream: Any, separator: str, read: pyarrow.csv.ReadOptions) -> pa.Table:
     """Return all rows of a text file, the first included, as text; an error names the row."""
+    # By default Arrow takes a line break within quotation marks for the end of a row.
     parse = pyarrow.csv.ParseOptions(delimiter=separator, newlines_in_values=True)
+    # Cells are written again as they were read: parsed as a number, 1.50 would become 1.5.
     types = dict.fromkeys(read.column_names, pa.string())
+    # Only an empty cell is missing in every column: NA among texts is Namibia.
     convert = pyarrow.csv.ConvertOptions(column_types=types, strings_can_be_null=True, null_values=[""])
     try:
         return pyarrow.csv.read_csv(stream, read, parse, convert)

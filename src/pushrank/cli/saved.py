@@ -75,6 +75,7 @@ class RowScorer(ABC):
     def scores(self, rows: Any) -> Floats:
         """Return the score of every row of a table, or of the features of one, the higher the better."""
         features = self.features(rows) if isinstance(rows, Table) else rows
+        # scikit-learn refuses a matrix without rows, which a quiet day has.
         return self.scores_of(features) if features.shape[0] else np.empty(0)
 
     @abstractmethod

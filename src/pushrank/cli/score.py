@@ -27,20 +27,26 @@ if TYPE_CHECKING:
 
 def write_ranked(model: Path, data: Path, text_format: TextFormat, config: ScoreConfig) -> None:
     """Write the rows best first, after their rank and score."""
+    # A file notes how to score, and no more: probabilities and reasons need the pipeline.
     whole = load_whole(model) if config.probability or config.reasons else None
     saved: RowScorer = whole or load_model(model)
+    # New rows may be none, as on a quiet day; a file of alerts cannot begin with no past rows.
     table = saved.read(data, text_format, may_be_empty=config.budget is None)
     features = saved.features(table)
     scores = saved.scores(features)
     if config.budget is not None:
         _begin(config.budget, config, table, scores)
         return
+    # Rows with equal scores keep the order of the file.
     order = np.argsort(-scores, kind="stable")[: config.top]
+    # Sentences go to standard error where rows are on standard output.
     piped = config.output == STANDARD_STREAM
+    # As texts, numbers in Parquet and Excel could not be computed with.
     becomes_numbers = table.is_text and config.output.suffix.lower() in (".parquet", ".xlsx")
     rows = _cells(table, order, features[saved.numeric] if becomes_numbers else None, config.columns)
     results: dict[str, Any] = {"rank": np.arange(1, len(order) + 1), "score": scores[order]}
     if config.alert is not None:
+        # Decisions are on disk before rows are written: an answer that was seen once is given again.
         decided = _decide(config.alert, config, table, scores, piped=piped)
         results |= {name: values[order] for name, values in decided.items()}
     if whole is not None and config.probability:
@@ -79,6 +85,7 @@ def _decide(
     """Return the threshold of each row's moment, and whether to act on it."""
     from pushrank.alerts import AlertThreshold
 
+    # A quiet hour sends names of columns and no rows.
     if not len(table):
         return {"threshold": scores, "alert": scores.astype(bool)}
     name = str(config.id)
@@ -86,6 +93,7 @@ def _decide(
     names = table.column(name, Kind.TEXT).values
     if names.isna().any():
         raise InputError(f"--id {name!r} is empty in row {int(np.argmax(names.isna())) + 1}; fill it.")
+    # No other command may decide by the same file until it is closed.
     with refusing(), closing(AlertThreshold.open(state)) as alert:
         times = table.times(str(config.time))
         act, thresholds = alert.decide(scores, times, names, return_threshold=True)
@@ -133,7 +141,9 @@ def _promises(
     known, of_known, seen = saved.read_labelled(config.labelled, text_format, config.label, None)
     if seen:
         raise InputError(SEEN.format(saved.name, config.labelled))
+    # A depth that is named beforehand is promised more than each of all depths at once.
     named = {min(config.top, len(scores))} if config.top else set()
+    # Rows that tie may be in any order in a file, so that the promise takes negatives to come first.
     new = {"n_new": len(scores), "scores_new": scores, "ties": "pessimistic"}
     return promises_of(known.y, {"": saved.scores(of_known)}, config.promise, named, [], **new)
 

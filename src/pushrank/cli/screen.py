@@ -42,6 +42,7 @@ def compiling_is_announced() -> AbstractContextManager[Any]:
                 print(self.line, file=sys.stderr)
             self.line = ""
 
+        # The class of numba asks for this method as well.
         def on_end(self, _: Any) -> None:
             """Do nothing."""
 
@@ -58,9 +59,11 @@ def progress(n_parts: int, n_models: int) -> Iterator[Callable[[], None]]:
         if rest == 0:
             typer.echo(f"{part} of {n_parts} parts compared", err=True)
 
+    # A bar is drawn again and again, which would fill the file of a log.
     if not sys.stderr.isatty():
         yield print_parts
         return
+    # Another program may read standard output, so that bars are drawn on standard error.
     with Progress(console=Console(stderr=True), transient=True) as bar, compiling_is_announced():
         task = bar.add_task("comparing", total=n_parts * n_models)
         yield lambda: bar.advance(task)
@@ -106,6 +109,7 @@ def comparison_grid(comparison: RankerComparison, width: int) -> tuple[Grid, lis
     shown = sorted(baseline, key=[comparison.criterion, HITS, POSITIVES_AT_TOP, *baseline].index)
     names = {measure: _in_two_lines(comparison.name_of(measure)) for measure in shown}
     cells = {m: [comparison.mean_and_error(model, m) for model in comparison.measures] for m in shown}
+    # A column takes three characters beside its text: a border and two blanks.
     widths = [max(map(len, [*names[measure].split("\n"), *cells[measure]])) + 3 for measure in shown]
     may_be_best = comparison.may_be_best_ if len(comparison.measures) > 1 else []
     models = [model + " *" * (model in may_be_best) for model in comparison.measures]

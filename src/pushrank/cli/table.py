@@ -47,6 +47,7 @@ def plain(text: pd.Series, text_format: TextFormat) -> pd.Series:
         # A mark counts only where three digits follow, so that 1,25 is not taken for 125. A space stands
         # for spaces of all kinds, such as the narrow ones of French numbers.
         mark = r"\s" if text_format.thousands.isspace() else re.escape(text_format.thousands)
+        # The regular expressions of Arrow have no look-around; those of Python have.
         text = text.astype(object).str.replace(rf"(?<=\d){mark}(?=\d{{3}}(?!\d))", "", regex=True)
     if text_format.decimal not in (None, "."):
         # The point and the mark change places: where the mark is a comma, 1.5 is no number.
@@ -110,6 +111,7 @@ class Column:
 
     def dates(self) -> pd.Series:
         """Return texts as dates, in UTC where they name a zone; those that are none are missing."""
+        # Dates of several zones, or of summer and winter time, can be put in order in UTC alone.
         dates = pd.to_datetime(self.values.astype(object), format="ISO8601", errors="coerce", utc=True)
         return dates.dt.tz_localize(None)
 

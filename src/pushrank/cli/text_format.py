@@ -19,6 +19,7 @@ class TextFormat:
 
     separator: str | None = option(
         "Column separator: one character or tab; by default found among , ; tab and | (.tsv: tab).",
+        # A tab is hard to type in a shell, so that its name stands for it.
         parser=lambda text: "\t" if text in ("tab", "\\t") else text,
         metavar="CHARACTER",
     )

@@ -25,6 +25,7 @@ def watch_model(model: Path, data: Path, text_format: TextFormat, config: WatchC
         raise InputError(f"{model} promises nothing by period: fit it with --budget 30/day --time COLUMN.")
     table = saved.read(data, text_format)
     time, label = table.times(config.time), config.label
+    # Labels of new rows are often not known yet: columns are then watched without hits.
     if label is None and saved.label in table.frame:
         label = saved.label
     positive = config.positive or saved.positive
@@ -32,6 +33,7 @@ def watch_model(model: Path, data: Path, text_format: TextFormat, config: WatchC
     features = saved.features(table)
     with refusing():
         watched = monitoring.watch(reference, saved.scores(features), time, features, y, config.level)
+    # Dates are texts in ISO 8601, whose order is that of time; names of batches have no such order.
     seen = [record["period"] for record in watched.table if record["period"] <= reference.periods[-1]]
     if saved.training.get("fingerprint") == fingerprint(features):
         warn(f"{saved.name} was fitted to these very rows, of which it finds more than of new ones.")
@@ -57,5 +59,6 @@ def watch_model(model: Path, data: Path, text_format: TextFormat, config: WatchC
         if config.output is not None:
             screen.print(f"The page is in {config.output}.")
         screen.print(watched.sentence)
+    # A nightly job acts on the exit code: 1 is an alarm, and 2 an error.
     if watched.alarm:
         raise typer.Exit(1)

@@ -62,12 +62,14 @@ def check_output(
         raise InputError(f"{path}: the result is written as {choices}; choose such a name.")
     if not path.parent.is_dir():
         raise InputError(f"the folder {path.parent} does not exist; make it first, or choose another.")
+    # Files are written beside their place and then moved, for which the folder must be open to writing.
     if not os.access(path.parent, os.W_OK | os.X_OK):
         raise InputError(f"the folder {path.parent} cannot be written to; choose another.")
     if kind in SHEETS and find_spec("openpyxl") is None:
         raise InputError(f"{path}: Excel files are written with openpyxl: pip install openpyxl.")
     if force or not path.exists():
         return
+    # Two paths may lead to one file, by way of a link for example.
     if any(other is not None and other.exists() and path.samefile(other) for other in inputs):
         raise InputError(f"{path} is an input, which the result would replace; choose another name.")
     if not _is_ours(path, kind):
@@ -98,6 +100,7 @@ def _is_ours(path: Path, kind: str) -> bool:
             with zipfile.ZipFile(path) as archive:
                 return b"creator>pushrank<" in archive.read("docProps/core.xml")
         with open_file(path) as stream:
+            # In Latin-1 every byte is a letter: no encoding is refused, and names of our columns are ASCII.
             header = re.search(OUR_COLUMNS, stream.read(1 << 20).decode("latin-1").partition("\n")[0])
         if header is None or header[4]:
             return header is not None
@@ -105,6 +108,7 @@ def _is_ours(path: Path, kind: str) -> bool:
         rank, start = ("part", 0) if header[3] else (header[1], 1)
         first = pd.read_csv(path, sep=header[2] or header[3], nrows=1, encoding="latin-1")
         return bool((first[rank] == start).all())
+    # A file that cannot be read as its name says was not written by a command.
     except (OSError, ValueError, LookupError, zipfile.BadZipFile, pa.ArrowException):
         return False
 
@@ -128,6 +132,7 @@ def versions() -> str:
 def write_table(frame: pd.DataFrame, path: Path, text_format: TextFormat = DEFAULT_FORMAT) -> None:
     """Write rows to a file by its extension, whole or not at all, and text in a format."""
     separator = text_format.separator or SEPARATORS.get(file_kind(path), ",")
+    # Parquet and Excel files say which cells are texts, so that none is run as a formula.
     if path.suffix.lower() not in (".parquet", *SHEETS):
         _warn_of_formulas(frame)
     written = {"decimal": text_format.decimal or ".", "encoding": text_format.encoding or "utf-8"}
@@ -151,7 +156,9 @@ def write_figure(figure: Any, path: Path) -> None:
     """Write a figure of matplotlib, whole or not at all, for a paper: letters stay letters."""
     import matplotlib as mpl
 
+    # PNG has a keyword of its standard for this; PDF and SVG call it Creator.
     key = {".png": "Software"}.get(path.suffix.lower(), "Creator")
+    # By default matplotlib draws letters as outlines in SVG and as Type 3 in PDF, which cannot be edited.
     fonts = {"svg.fonttype": "none", "pdf.fonttype": 42}
     with writing(path), atomic_write(path) as beside, mpl.rc_context(fonts):
         figure.savefig(beside, dpi=300, metadata={key: "written by pushrank"})
@@ -162,6 +169,7 @@ def _warn_of_formulas(frame: pd.DataFrame) -> None:
     for name in frame.select_dtypes(exclude="number"):
         texts = frame[name].dropna().astype(str)
         texts = texts[texts.str[:1].isin(["=", "+", "-", "@"])]
+        # A negative number begins with a minus sign and is no formula.
         texts = texts[~texts.str.fullmatch(r"[+-][\s\d.,'%]*(?:[eE][+-]?\d+)?")]
         if len(texts):
             warn(
