@@ -92,6 +92,8 @@ def nightly(session: nox.Session) -> None:
     session.install("-e", ".", "--group", "nightly")
     session.run("python", "-m", "pytest", "-n", "auto", "-m", "nightly")
     session.run("python", "-m", "pytest", "-n", "auto", "--hypothesis-profile=nightly")
+    session.run("python", "-m", "pytest", "-n", "2", "--junitxml=build/day.xml")
+    session.run("python", "benchmarks/test_seconds.py", "build/day.xml", "--check")
 
 
 @nox.session

@@ -329,6 +329,14 @@ def floor_rows(rows: list[Row]) -> list[Row]:
     return [[str(len(names) - n), name, texts.get(name, "")] for n, name in enumerate(names)]
 
 
+def seconds_of_tests(_rows: list[Row]) -> list[Row]:
+    """Return a row for every folder of tests, the slowest first."""
+    lines = kept(BENCHMARKS / "test_seconds.txt").splitlines()
+    return [
+        [f"`{folder}`" if "/" in folder else folder, seconds] for folder, seconds in map(str.split, lines)
+    ]
+
+
 def end_of_demo() -> list[str]:
     """Return how the output of the demo ends in the guide to the command line."""
     guide = (ROOT / "docs" / "command_line.md").read_text(encoding="utf-8")
@@ -336,7 +344,7 @@ def end_of_demo() -> list[str]:
     return output[output.rindex("┘\n") + 2 :].rstrip("\n").split("\n")
 
 
-GENERATED = {"benchmarks": benchmark_rows, "floors": floor_rows}
+GENERATED = {"benchmarks": benchmark_rows, "floors": floor_rows, "test seconds": seconds_of_tests}
 
 
 def cells_of(line: str) -> Row:
