@@ -16,8 +16,8 @@ from pushrank.cli.text_format import TextFormat
 def fit(source: options.FeatureSource, text_format: TextFormat, config: options.FitConfig) -> None:
     """Learn to rank from a file and save the model.
 
-    Text columns are one-hot encoded (99 most frequent values; the rest share one column), missing numbers
-    take the mean, and numbers are scaled. All of this is saved with the model, so scoring needs nothing else.
+    Text columns are one-hot encoded, or from 101 texts on by the mean label of each, missing numbers take the
+    mean, and numbers are scaled. All of this is saved with the model, so scoring needs nothing else.
     Columns of numbers with other marks are rejected: the message says what to type. Columns of dates are left
     out unless --date makes numbers of them. You are warned about columns that look like identifiers or give
     the label away: leave them out with --exclude.
