@@ -212,3 +212,7 @@ def test_words_that_cannot_be_are_refused_and_a_model_shown_before_anything_heav
     for line, message in zip(said, REFUSED.values(), strict=True):
         assert message in line
     assert run.stdout.count("PNormPush") == 1
+    command[3:] = ["score model.skops rows.csv -o ranked.csv"]
+    run = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert not {"sklearn", "skops"} & {*json.loads(run.stdout.splitlines()[-1])[1]}
+    assert (tmp_path / "ranked.csv").exists()

@@ -1,10 +1,8 @@
-"""Functions of exponentials that neither overflow nor lose small terms, and the decimals that count.
+"""Functions of exponentials that neither overflow nor lose small terms.
 
 SciPy and scikit-learn have general versions. These are the one-dimensional cases that every objective calls
 in its inner loop, without the cost of their dispatch, and for arrays of any library.
 """
-
-import math
 
 import numpy as np
 
@@ -50,8 +48,3 @@ def sigmoid(x: Floats) -> Floats:
     small = xp.exp(-xp.abs(x))
     probabilities: Floats = xp.where(x >= 0.0, xp.ones_like(x), small) / (1.0 + small)
     return probabilities
-
-
-def decimals(error: float, most: int = 4) -> int:
-    """Return how many decimals of a figure mean something: to two significant digits of its error."""
-    return min(most, max(0, 1 - math.floor(math.log10(error)))) if error > 0.0 else most

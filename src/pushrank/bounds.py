@@ -1,5 +1,6 @@
-"""Bounds of numbers, without an import that takes long."""
+"""Bounds of numbers, and the decimals that count, without an import that takes long."""
 
+import math
 from math import inf
 from numbers import Integral, Real
 from typing import Any
@@ -36,3 +37,8 @@ def check_jobs(n_jobs: Any, kind: str) -> None:
         check_number("n_jobs", n_jobs, integer=True)
         if n_jobs == 0:
             raise ValueError(f"n_jobs must be None, -1 or a number of {kind}, got 0.")
+
+
+def decimals(error: float, most: int = 4) -> int:
+    """Return how many decimals of a figure mean something: to two significant digits of its error."""
+    return min(most, max(0, 1 - math.floor(math.log10(error)))) if error > 0.0 else most

@@ -10,7 +10,8 @@ from hypothesis import given
 
 from oracle import metric_formula, orders
 from pushrank import metrics
-from pushrank.metrics.measurement import decimals, number_text
+from pushrank.bounds import decimals
+from pushrank.metrics.measurement import number_text
 from strategies import LISTS
 
 

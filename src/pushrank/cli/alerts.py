@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pushrank.bounds import decimals
 from pushrank.cli.errors import warn
-from pushrank.metrics.measurement import decimals
 from pushrank.user_types import Floats
 
 

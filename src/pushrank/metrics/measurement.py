@@ -14,8 +14,8 @@ from sklearn.utils import check_random_state
 
 from pushrank._docstrings import shared_docs
 from pushrank._html import html_sentences, html_table
-from pushrank._numeric import decimals as decimals
 from pushrank._optional import import_optional
+from pushrank.bounds import decimals
 from pushrank.metrics._bootstrap import default_n_resamples as default_n_resamples
 from pushrank.metrics._families import metrics_in_order
 from pushrank.metrics._ranking import DEPTHS, Ranking, check_depth, checked_rankings, depth_in_rows

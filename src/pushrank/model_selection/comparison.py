@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pushrank._html import html_sentences, html_table, interval_pictures
-from pushrank._numeric import decimals
 from pushrank._optional import import_optional
+from pushrank.bounds import decimals
 from pushrank.budgets import Budget
 from pushrank.metrics import PeriodMeasurement
 from pushrank.metrics.periods import MIN_PERIODS
