@@ -83,3 +83,22 @@ def variances_within(model, factors, class_codes):
 def covariance_within(model, factors, class_codes):
     """Return the sums of weighted products of columns, within classes."""
     return model.class_moments(factors, class_codes, columns=False, whole=True).covariance
+
+
+def separable_votes(seed, n=40, n_rankers=10):
+    """Binary weak rankers, with a vote that ranks all pairs in the right order."""
+    rng = np.random.default_rng(seed)
+    H = (rng.random((n, n_rankers)) < 0.5).astype(float)
+    scores = H @ (rng.random(n_rankers) * rng.choice([-1, 1], n_rankers))
+    order = np.argsort(scores)
+    gap = np.argmax(np.diff(scores[order])[n // 4 : 3 * n // 4]) + n // 4
+    y = np.zeros(n, dtype=int)
+    y[order[gap + 1 :]] = 1
+    return H, y
+
+
+def overlapping_votes(seed=0, n=150, n_rankers=6, share=0.3):
+    """Binary weak rankers none of whose votes separates the classes."""
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < share).astype(int)
+    return (rng.random((n, n_rankers)) < 0.35 + 0.25 * y[:, None]).astype(float), y

@@ -1,7 +1,5 @@
 """pushrank score: the scores of the saved model, and rows that it cannot score or has seen."""
 
-from __future__ import annotations
-
 from io import StringIO
 from pathlib import Path
 from unittest.mock import Mock

@@ -9,31 +9,12 @@ from pushrank import AdaBoostRanker, PushObjective, RankBoost, SmoothMarginRanki
 from pushrank.prices import Power
 from pushrank.solvers import SOLVERS
 from pushrank.theory import max_margin
-from samples import problem_of
-
-
-def separable(seed, n=40, n_rankers=10):
-    """Binary weak rankers, with a vote that ranks all pairs in the right order."""
-    rng = np.random.default_rng(seed)
-    H = (rng.random((n, n_rankers)) < 0.5).astype(float)
-    scores = H @ (rng.random(n_rankers) * rng.choice([-1, 1], n_rankers))
-    order = np.argsort(scores)
-    gap = np.argmax(np.diff(scores[order])[n // 4 : 3 * n // 4]) + n // 4
-    y = np.zeros(n, dtype=int)
-    y[order[gap + 1 :]] = 1
-    return H, y
-
-
-def overlapping(seed=0, n=150, n_rankers=6, share=0.3):
-    """Binary weak rankers none of whose votes separates the classes."""
-    rng = np.random.default_rng(seed)
-    y = (rng.random(n) < share).astype(int)
-    return (rng.random((n, n_rankers)) < 0.35 + 0.25 * y[:, None]).astype(float), y
+from samples import overlapping_votes, problem_of, separable_votes
 
 
 @pytest.mark.parametrize("seed", by_day(range(3), 1))
 def test_the_smooth_margin_rises_to_the_largest_margin(seed):
-    H, y = separable(seed)
+    H, y = separable_votes(seed)
     rho = max_margin(H, y)
     smooth = SmoothMarginRanking(weak_rankers="columns", n_estimators=1_000).fit(H, y)
     boosted = RankBoost(weak_rankers="columns", n_estimators=1_000).fit(H, y)
@@ -87,14 +68,14 @@ def test_the_smooth_margin_of_stumps_and_real_columns_rises_too():
 
 
 def test_sample_weights_below_one_keep_the_smooth_margin_below_the_margin():
-    H, y = separable(1)
+    H, y = separable_votes(1)
     weights = np.random.default_rng(0).random(len(y)) + 0.01
     ranker = SmoothMarginRanking(weak_rankers="columns", n_estimators=500).fit(H, y, sample_weight=weights)
     assert 0 < ranker.smooth_margin_path_[-1] <= ranker.margin_
 
 
 def test_data_that_are_not_separable_are_an_error_or_a_warning():
-    H, y = overlapping()
+    H, y = overlapping_votes()
     with pytest.raises(ValueError, match="smooth margin is not positive"):
         SmoothMarginRanking(weak_rankers="columns", n_estimators=300).fit(H, y)
     with pytest.warns(ConvergenceWarning, match="RankBoost's answer"):
@@ -108,7 +89,7 @@ class TestAdaBoost:
 
     @pytest.mark.parametrize("seed", by_day(range(3), 2))
     def test_the_constant_makes_the_skew_vanish_and_the_rank_loss_least(self, seed):
-        H, y = overlapping(seed)
+        H, y = overlapping_votes(seed)
         ada = AdaBoostRanker(weak_rankers="columns", n_estimators=5000).fit(H, y)
         boosted = RankBoost(weak_rankers="columns", n_estimators=5000).fit(H, y)
         least = np.exp(boosted.objective_path_[-1])
@@ -126,13 +107,13 @@ class TestAdaBoost:
         )
 
     def test_without_the_constant_the_skew_stays(self):
-        H, y = overlapping(0)
+        H, y = overlapping_votes(0)
         ada = AdaBoostRanker(constant_ranker=False, weak_rankers="columns", n_estimators=5000).fit(H, y)
         assert ada.converged_
         assert abs(ada.f_skew_path_[-1]) > 0.01 * np.exp(ada.objective_path_[-1])
 
     def test_the_paths_are_those_of_the_scores(self):
-        H, y = overlapping(1)
+        H, y = overlapping_votes(1)
         ada = AdaBoostRanker(weak_rankers="columns", n_estimators=7).fit(H, y)
         f = H @ ada.coef_
         positives, negatives = np.exp(-f[y == 1]).sum(), np.exp(f[y == 0]).sum()
@@ -141,7 +122,7 @@ class TestAdaBoost:
 
     @pytest.mark.parametrize("kind", ["stumps", "regressors"])
     def test_any_weak_rankers(self, kind):
-        H, y = overlapping(2)
+        H, y = overlapping_votes(2)
         ada = AdaBoostRanker(weak_rankers=kind, n_estimators=30, random_state=0).fit(H, y)
         f = ada.decision_function(H) + ada.threshold_
         losses = np.exp(-f[y == 1]).sum(), np.exp(f[y == 0]).sum()
@@ -152,7 +133,7 @@ class TestAdaBoost:
 @pytest.mark.parametrize("p", [1.0, 2.0, 8.0])
 def test_the_optimum_gives_the_pairs_unique_weights(p):
     """Theorem 4: whatever the solver and the start, q' = exp(-M lambda) is the same on data that overlap."""
-    H, y = overlapping(4, n=60, n_rankers=5)
+    H, y = overlapping_votes(4, n=60, n_rankers=5)
     H = np.column_stack([H, H[:, 0]])  # the coefficients themselves are not unique
     objective = PushObjective(price=Power(p), scale="log")
     problem = problem_of(H, y, objective, 0.0)

@@ -1,7 +1,5 @@
 """Choosing the push along a path: the same choice as a grid search, in fewer iterations."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import joblib

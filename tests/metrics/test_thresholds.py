@@ -1,7 +1,5 @@
 """Thresholds for a budget, a precision or a recall: against a search of all, their intervals, predictions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """The watch: evidence that is a supermartingale where hits are as promised, and what moved."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
 

@@ -1,7 +1,5 @@
 """Pictures are drawn without a screen, and closed after each test."""
 
-from __future__ import annotations
-
 import pytest
 from matplotlib import pyplot
 from sklearn.datasets import load_breast_cancer

@@ -1,7 +1,5 @@
 """Concentration: the part of each pair in the objective, against brute force."""
 
-from __future__ import annotations
-
 import tracemalloc
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Curves of the top of a list are those of the metrics."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

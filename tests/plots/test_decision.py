@@ -1,7 +1,5 @@
 """Decision curves: their points, their intervals, and what is no probability."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from matplotlib import pyplot

@@ -1,7 +1,5 @@
 """Discounts of a push are the heights of the negatives to its power."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

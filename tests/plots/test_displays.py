@@ -1,7 +1,5 @@
 """What all displays promise: drawing as a user sees it, keywords, weights, and life without matplotlib."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import sys

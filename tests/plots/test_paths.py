@@ -1,7 +1,5 @@
 """The path of a fit is drawn as the fit kept it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression

@@ -1,7 +1,5 @@
 """Reliability at the top: the shares found against what was predicted."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression

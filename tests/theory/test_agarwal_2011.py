@@ -1,7 +1,5 @@
 """Theorem 5.1 of Agarwal (2011) has the chance that was asked for, and (6.26) is as printed."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

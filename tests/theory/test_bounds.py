@@ -1,7 +1,5 @@
 """Bounds of all papers are the formulas they state, hold, and reject what has no meaning."""
 
-from __future__ import annotations
-
 import math
 import runpy
 from functools import partial

@@ -1,7 +1,5 @@
 """Covering numbers: a grid that covers has no more points than the bound."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

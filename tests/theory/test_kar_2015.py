@@ -1,7 +1,5 @@
 """Theorems of Kar, Narasimhan and Jain (2015): mistakes, and what follows from uniform convergence."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

@@ -1,30 +1,10 @@
 """The largest margin of votes: the value of the game, and its proof."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 from pushrank.theory import max_margin
-
-
-def separable(seed, n=40, n_rankers=10):
-    """Binary weak rankers, with a vote that ranks all pairs in the right order."""
-    rng = np.random.default_rng(seed)
-    H = (rng.random((n, n_rankers)) < 0.5).astype(float)
-    scores = H @ (rng.random(n_rankers) * rng.choice([-1, 1], n_rankers))
-    order = np.argsort(scores)
-    gap = np.argmax(np.diff(scores[order])[n // 4 : 3 * n // 4]) + n // 4
-    y = np.zeros(n, dtype=int)
-    y[order[gap + 1 :]] = 1
-    return H, y
-
-
-def overlapping(seed=0, n=150, n_rankers=6, share=0.3):
-    """Binary weak rankers none of whose votes separates the classes."""
-    rng = np.random.default_rng(seed)
-    y = (rng.random(n) < share).astype(int)
-    return (rng.random((n, n_rankers)) < 0.35 + 0.25 * y[:, None]).astype(float), y
+from samples import overlapping_votes, separable_votes
 
 
 class TestMaxMargin:
@@ -33,7 +13,7 @@ class TestMaxMargin:
     @pytest.mark.parametrize("positive", [False, True])
     def test_primal_and_dual_agree(self, positive):
         for seed in range(5):
-            H, y = separable(seed)
+            H, y = separable_votes(seed)
             found = max_margin(H, y, positive=positive)
             assert found.value == pytest.approx(found.bound, abs=1e-9)
             assert np.abs(found.weights).sum() <= 1 + 1e-9
@@ -43,7 +23,7 @@ class TestMaxMargin:
                 assert (found.weights >= 0).all()
 
     def test_explicit_pairs_and_grades_are_the_same_game(self):
-        H, y = separable(0)
+        H, y = separable_votes(0)
         better, worse = np.nonzero(np.greater.outer(y, y))
         assert max_margin(H, pairs=(better, worse)).value == pytest.approx(max_margin(H, y).value)
         rng = np.random.default_rng(0)
@@ -56,7 +36,7 @@ class TestMaxMargin:
             assert one.value == pytest.approx(one.bound, abs=1e-9)
 
     def test_no_vote_that_ranks_rightly_has_value_zero(self):
-        found = max_margin(*overlapping())
+        found = max_margin(*overlapping_votes())
         assert found.value == 0.0
         assert found.bound == pytest.approx(0.0, abs=1e-9)
 

@@ -1,7 +1,5 @@
 """Theorems of Rudin, Cortes, Mohri and Schapire (2005), in their own numbers."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

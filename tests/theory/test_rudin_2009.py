@@ -1,7 +1,5 @@
 """Theorems of Rudin (2009): the chances that they state come out as asked for, and their sizes of samples."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 
