@@ -1,6 +1,7 @@
 """Files of a folder can be read one after the other: none imports what imports it."""
 
 import ast
+import re
 import tomllib
 from pathlib import Path
 
@@ -35,6 +36,18 @@ def test_files_of_a_folder_import_each_other_in_no_circle(folder):
     while done := {module for module, names in left.items() if not names & left.keys()}:
         left = {module: names for module, names in left.items() if module not in done}
     assert left == {}
+
+
+def test_the_ways_through_enter_functions_that_are_there():
+    """Each row of the tables in CONTRIBUTING.md names functions, and the files that hold them."""
+    page = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    ways = page.partition("## The ways through")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| \d+ \| (.+) \| (.+) \|$", ways, re.MULTILINE)
+    assert rows
+    for functions, files in rows:
+        text = "".join((SRC / file).read_text(encoding="utf-8") for file in re.findall(r"`(.+?)`", files))
+        for name in re.findall(r"`(?:\w+\.)?([A-Za-z_]\w*)`", functions):
+            assert re.search(rf"\b(?:def|class) {name}\b", text), (name, files)
 
 
 def test_the_application_is_kept_from_every_private_module():

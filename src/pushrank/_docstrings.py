@@ -152,14 +152,7 @@ ValueError
     "from_predictions": """Compute and draw from labels and scores.
 
 %(labels_and_scores)s
-%(keywords)s
-pos_label : label, optional
-name : str, optional
-%(drawing)s
-
-%(drawn)s
-ValueError
-    When the data or a parameter is refused, or an estimator has not exactly two classes.""",
+%(drawn_with_keywords)s""",
     "drawn_from_estimator": """Parameters
 ----------
 estimator : estimator or Pipeline
@@ -170,7 +163,8 @@ y : array-like of shape (n,)
     Their labels, of two values.
 response_method : {"auto", "decision_function", "predict_proba"}
     The source of the scores; "auto" is the decision function, or if there is none the probability.
-%(keywords)s
+%(drawn_with_keywords)s""",
+    "drawn_with_keywords": """%(keywords)s
 pos_label : label, optional
 name : str, optional
 %(drawing)s
