@@ -26,7 +26,9 @@ def softmax_and_log_sum(exponents: Floats, out: Floats | None = None) -> tuple[F
     # Relative to the largest, no exponential overflows and the sum is at least one.
     if xp is np:
         softmax = np.subtract(exponents, largest, out=out)
-        np.exp(softmax, out=softmax)
+        # A user may have asked NumPy for errors, and terms that vanish beside the largest are none.
+        with np.errstate(under="ignore"):
+            np.exp(softmax, out=softmax)
     else:
         softmax = xp.exp(exponents - largest)
     total = float(xp.sum(softmax))

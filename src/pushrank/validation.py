@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
+from itertools import pairwise
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,22 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     while frame.f_back is not None and frame.f_code.co_filename.startswith(LIBRARY):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
+
+
+def warn_of_other_order(**objects: object) -> None:
+    """Warn where objects of pandas have the same index in another order: rows are paired by position."""
+    indexes = {name: values.index for name, values in objects.items() if hasattr(values, "index")}
+    # Lists have a method of that name.
+    indexes = {name: index for name, index in indexes.items() if hasattr(index, "symmetric_difference")}
+    for name, other in pairwise(indexes):
+        first, second = indexes[name], indexes[other]
+        if len(first) != len(second) or first.equals(second):
+            continue
+        if not len(first.symmetric_difference(second, sort=False)):
+            warn(
+                f"{name} and {other} have the same index in another order, and rows are paired by position; "
+                f"pass {other}.loc[{name}.index] to pair them by index, or reset both to keep positions."
+            )
 
 
 class BadRowError(ValueError):

@@ -1,11 +1,14 @@
 """Which of two labels is ranked at the top: stated, said by the labels, or warned of."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import pushrank
 from pushrank import metrics, theory
+from pushrank.model_selection import fit_held_out
 from pushrank.pairs import BipartiteSample
 from samples import overlapping
 
@@ -89,3 +92,28 @@ def test_labels_that_say_which_is_positive_are_ranked_without_a_warning(labels):
 def test_a_yes_that_sorts_before_no_is_warned_of():
     with pytest.warns(UserWarning, match="ranks no above Yes"):
         pushrank.PNormPush().fit(X, np.where(Y == 1, "Yes", "no"))
+
+
+def test_pandas_objects_of_one_index_in_two_orders_are_warned_of():
+    table = pd.DataFrame(X[:40], columns=[*"abcdef"][: X.shape[1]])
+    labels = pd.Series(Y[:40])
+    turned = labels[::-1]
+    rankers = (pushrank.PNormPush(), pushrank.RankBoost(), pushrank.RampAtK(), pushrank.StackingRanker(cv=2))
+    for door in (
+        lambda y: metrics.auc(y, table["a"]),
+        lambda w: metrics.auc(Y[:40] * 0 + np.arange(40) % 2, table["a"], sample_weight=w),
+        lambda y: fit_held_out({"push": pushrank.PNormPush()}, table, y, cv=2),
+        lambda y: pushrank.PerceptronAtK().partial_fit(table, y, classes=[0, 1]),
+        *(lambda y, ranker=ranker: ranker.fit(table, y) for ranker in rankers),
+    ):
+        with pytest.warns(UserWarning, match="the same index in another order, and rows are paired by"):
+            door(turned)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", message=".*the same index in another order")
+            for y in (
+                labels,
+                turned.reset_index(drop=True),
+                turned.to_list(),
+                labels.set_axis(range(40, 80)),
+            ):
+                door(y)

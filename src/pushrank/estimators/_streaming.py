@@ -26,6 +26,7 @@ from pushrank.validation import (
     check_number,
     check_ordered_categorical,
     is_count,
+    warn_of_other_order,
     warn_of_texts,
 )
 
@@ -109,6 +110,7 @@ def learn_chunk(
     with row_errors(0 if learner is None else learner.n_rows):
         # The learner finds values that are not finite, so that X need not be read twice.
         options = {"accept_sparse": "csr", "dtype": DTYPES, "order": "C", "ensure_all_finite": False}
+        warn_of_other_order(X=X, y=y, sample_weight=sample_weight)
         X = checked_data(ranker, X, reset=learner is None, **options)
         check_ordered_categorical(y)
         labels = column_or_1d(y, warn=True)

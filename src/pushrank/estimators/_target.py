@@ -33,6 +33,7 @@ from pushrank.validation import (
     checked_weights,
     not_two_classes,
     two_classes,
+    warn_of_other_order,
 )
 
 FORMATS = ["csr", "csc"]
@@ -100,6 +101,7 @@ def validate_ranking(
         weights = row_weights(sample_weight, X.shape[0])
         return X, Target(sample_of_pairs(pairs, X.shape[0], weights), weights)
     check_ordered_categorical(y)
+    warn_of_other_order(X=X, y=y, sample_weight=sample_weight, qid=qid)
     X, labels = _validated(ranker, detached(X), y, allow_missing=allow_missing)
     # Here alone, and for two classes, it is decided whether X is NumPy's or an array of another library.
     if not is_numpy(X):
@@ -117,6 +119,7 @@ def validate_two_classes(
 ) -> tuple[Matrix, Target]:
     """Return checked features, and two classes to rank; as :func:`validate_ranking` otherwise."""
     check_ordered_categorical(y)
+    warn_of_other_order(X=X, y=y, sample_weight=sample_weight)
     X, labels = _validated(ranker, detached(X), y)
     if not is_numpy(X):
         return X, _array_target(ranker, X, labels, sample_weight)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import _num_samples
 from pushrank._numeric import Floats
 from pushrank.times import check_times
 from pushrank.user_types import Label, MatrixLike
-from pushrank.validation import two_classes
+from pushrank.validation import two_classes, warn_of_other_order
 
 
 class Rows(NamedTuple):
@@ -42,6 +42,7 @@ class Rows(NamedTuple):
         time: ArrayLike | None = None,
     ) -> Self:
         """Return rows whose labels, weights and times are checked."""
+        warn_of_other_order(X=X, y=y, sample_weight=sample_weight, groups=groups, time=time)
         (X,), y = indexable(X), np.asarray(y)
         n_rows = _num_samples(X)
         if y.shape != (n_rows,):

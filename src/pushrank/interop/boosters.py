@@ -33,7 +33,12 @@ from pushrank.pairs import BipartiteSample, GradedSample
 from pushrank.pairs.targets import group_numbers, sample_of_labels
 from pushrank.prices import Power, Price
 from pushrank.user_types import Matrix, MatrixLike, Seed
-from pushrank.validation import check_number, check_ordered_categorical, checked_entries
+from pushrank.validation import (
+    check_number,
+    check_ordered_categorical,
+    checked_entries,
+    warn_of_other_order,
+)
 
 # As p this stands for the log loss of the library in place of a push.
 BINARY = "binary"
@@ -399,6 +404,7 @@ def validate_table(
 ) -> tuple[Matrix, Target]:
     """Return features as the booster takes them, pandas frames as they are, and what to rank."""
     check_ordered_categorical(y)
+    warn_of_other_order(X=X, y=y, sample_weight=sample_weight, qid=qid)
     if hasattr(X, "iloc"):
         labels = column_or_1d(y, warn=True)
         assert_all_finite(labels, input_name="y")

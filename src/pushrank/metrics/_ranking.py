@@ -29,6 +29,7 @@ from pushrank.validation import (
     finite_numbers,
     positive_mask,
     resolve_k,
+    warn_of_other_order,
 )
 
 # This many binary searches advance together: enough to keep vector registers and memory busy.
@@ -87,6 +88,7 @@ class Ranking(RankCounts):
         sample_weight: ArrayLike | None = None,
         pos_label: Label | None = None,
     ) -> None:
+        warn_of_other_order(y_true=y_true, scores=scores, sample_weight=sample_weight)
         self.scores = checked_scores(scores)
         self.is_positive = positive_mask(y_true, pos_label)
         check_consistent_length(self.is_positive, self.scores)
