@@ -1,12 +1,15 @@
 """Categorical columns of data frames: missing and unknown values, and what has no order."""
 
 import io
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
-from pushrank import RankBoost
+from pushrank import AdaBoostRanker, PushBoost, RankBoost
 from pushrank.weak_rankers import Stumps
 
 TEXT = ["" if row % 5 == 0 else "xyz"[row % 3] for row in range(60)]
@@ -75,3 +78,34 @@ def test_columns_of_categories_need_names():
         fitted(X)
     X.columns = X.columns.astype(str)
     assert len(fitted(X).decision_function(X)) == 60
+
+
+@pytest.mark.parametrize("ranker", [RankBoost, PushBoost, AdaBoostRanker])
+@pytest.mark.parametrize(
+    "held",
+    [
+        lambda X: X.astype(object),
+        lambda X: X.map(lambda value: Decimal(repr(value))),
+        lambda X: X.astype(pd.ArrowDtype(pa.decimal128(30, 20))),
+        lambda X: X.astype("Float64").astype(object),
+        pl.from_pandas,
+    ],
+    ids=["object", "Decimal", "arrow", "NA", "polars"],
+)
+def test_numbers_held_as_objects_are_numbers(ranker, held):
+    X = pd.DataFrame(np.random.default_rng(0).integers(0, 64, (60, 3)) / 64, columns=["a", "b", "c"])
+    X.loc[X["b"] < 0.2, "b"] = np.nan
+    new = X.map(lambda value: value + 1 / 128)
+    plain, other = ranker(n_estimators=5).fit(X, Y), ranker(n_estimators=5).fit(held(X), Y)
+    for found in (plain.decision_function(held(new)), other.decision_function(held(new))):
+        np.testing.assert_array_equal(found, plain.decision_function(new))
+    assert len(np.unique(plain.decision_function(new))) > 5
+
+
+def test_of_objects_those_that_are_named_stay_categories_and_dates_are_refused():
+    X = frame().assign(code=pd.Series([2**53 + row % 2 for row in range(60)], dtype=object))
+    ranker = fitted(X, Stumps(categorical_features=["g", "code"]))
+    assert len(ranker._encoder.categories_[1]) == 2
+    for dates in (pd.Series(pd.date_range("2026", periods=60)).dt.date, [np.timedelta64(1, "D")] * 60):
+        with pytest.raises(ValueError, match=r"column 2 \('day'\) holds dates"):
+            fitted(frame().assign(day=pd.Series(list(dates), dtype=object)))

@@ -1,5 +1,9 @@
 """Categorical columns of data frames as numbers, for stumps."""
 
+from collections.abc import Collection
+from datetime import date, timedelta
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -18,6 +22,8 @@ def encode_categories(
     if not isinstance(learner, Stumps):
         return X, None
     X = _to_pandas(X)
+    chosen: Any = learner.categorical_features
+    X = _with_numbers(X, () if isinstance(chosen, str) else chosen)
     numbers = _categorical_numbers(learner, X)
     # After a warm start each category keeps its number.
     encoder = _fitted_encoder(X, numbers) if last_fit is None else last_fit._encoder
@@ -27,10 +33,11 @@ def encode_categories(
 
 def encode(X: Any, encoder: OrdinalEncoder | None) -> MatrixLike:
     """Return a data frame with its categorical columns as numbers, and any other X unchanged."""
+    X = _to_pandas(X)
+    names = [] if encoder is None else list(encoder.feature_names_in_)
+    X = _with_numbers(X, names)
     if encoder is None:
         return X
-    X = _to_pandas(X)
-    names = list(encoder.feature_names_in_)
     # The check of feature names that follows has the better error for a column that is missing.
     if not (_is_pandas(X) and set(names) <= set(X.columns)):
         return X
@@ -41,6 +48,31 @@ def encode(X: Any, encoder: OrdinalEncoder | None) -> MatrixLike:
 def _to_pandas(X: MatrixLike) -> MatrixLike:
     """Return a data frame of another library, such as polars, as one of pandas, and any other X unchanged."""
     return X.to_pandas() if hasattr(X, "to_pandas") else X
+
+
+def _with_numbers(X: Any, categorical: Collection[Any]) -> Any:
+    """Return a data frame with numbers that are held as objects, such as Decimals, as float64.
+
+    Categorical columns, by name or number, stay as they are, and so does any other X. Dates that are held as
+    objects are refused, as columns of dates are: each new one would be an unknown category.
+    """
+    if not _is_pandas(X):
+        return X
+    frame = X.copy(deep=False)
+    for number, (name, dtype) in enumerate(X.dtypes.items()):
+        is_chosen = name in categorical or number in categorical
+        if is_chosen or not str(dtype).startswith(("object", "decimal")):
+            continue
+        column = X.iloc[:, number].astype(object)
+        kinds = {type(value) for value in column.dropna()}
+        if any(issubclass(kind, date | timedelta | np.datetime64 | np.timedelta64) for kind in kinds):
+            raise ValueError(
+                f"X must hold numbers or text, and column {number} ({name!r}) holds dates: make numbers of "
+                "them, such as days since a date, the hour or the weekday."
+            )
+        if kinds and all(issubclass(kind, Real | Decimal | np.bool_) for kind in kinds):
+            frame.isetitem(number, column.where(column.notna(), np.nan).astype(np.float64))
+    return frame
 
 
 def _is_pandas(X: MatrixLike) -> bool:

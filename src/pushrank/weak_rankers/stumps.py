@@ -128,9 +128,9 @@ class Stumps(WeakRankers):
         The largest number of bins of a feature, from 2 to 255, beside the one for missing values.
     categorical_features : "from_dtype" or sequence of int or of str, default="from_dtype"
         Features whose values are names: by number or, for data frames, by name; ``"from_dtype"`` means the
-        columns of a data frame that are categorical, text or of type object. Categories are ordered by
-        frequency, which needs no labels; unknown ones, and those beyond the most frequent ``max_bins``, count
-        as missing.
+        columns of a data frame that are categorical or text; objects that are all numbers, such as Decimals,
+        are numbers. Categories are ordered by frequency, which needs no labels; unknown ones, and those
+        beyond the most frequent ``max_bins``, count as missing.
 
     Attributes
     ----------
