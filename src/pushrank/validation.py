@@ -67,8 +67,26 @@ class BadRowError(ValueError):
         return self.message_for(f"row {self.row}")
 
 
+def refuse_masked(values: Any, name: str) -> None:
+    """Raise for a masked array with masked entries, whose mask NumPy and scikit-learn take no notice of."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        mask, instead = np.ma.getmaskarray(values), "leave those rows out"
+        if name == "X":
+            instead = (
+                "pass X.filled(np.nan) to a ranker that takes missing values (PushBoost), or impute them"
+            )
+        raise ValueError(
+            f"{name} is a masked array, and {mask.sum()} of its entries, the first in row "
+            f"{np.argwhere(mask)[0, 0]}, are masked and have no value: {instead}."
+        )
+
+
 def column(values: ArrayLike, name: str) -> GenericArray:
     """Return values as a vector; those of more than one dimension are a ValueError."""
+    refuse_masked(values, name)
+    # NumPy would make texts of what is not text in a list, such as a missing value.
+    if isinstance(values, list) and {str} < {type(value) for value in values}:
+        values = np.asarray(values, dtype=object)
     shape = np.asarray(values).shape
     if len(shape) != 1 and shape[1:] != (1,):
         do = "of predict_proba pass the column [:, 1]" if name == "scores" else "pass one entry a row"
@@ -118,15 +136,10 @@ def comparable_scores(scores: ArrayLike) -> Floats:
 def checked_entries(X: Any) -> Any:
     """Return X with entries that a sparse matrix stores in parts added up; raise for masked ones and dates.
 
-    NumPy and scikit-learn would take no notice of a mask, count dates in days or nanoseconds, and hand the
-    parts of an entry on as if each were its value.
+    NumPy and scikit-learn would count dates in days or nanoseconds, and hand the parts of an entry on as if
+    each were its value.
     """
-    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
-        n_masked = np.ma.getmaskarray(X).sum()
-        raise ValueError(
-            f"X is a masked array, and {n_masked} of its entries are masked and have no value: "
-            "pass X.filled(np.nan) to a ranker that takes missing values, such as PushBoost, or impute them."
-        )
+    refuse_masked(X, "X")
     types = getattr(X, "dtypes", None)
     types = [getattr(X, "dtype", None)] if types is None else types
     for column, dtype in enumerate(types):
@@ -157,23 +170,29 @@ def checked_weights(sample_weight: ArrayLike, n_rows: int, name: str = "sample_w
     return weights
 
 
-def check_ordered_categorical(labels: Any, name: str = "y") -> None:
-    """Raise if labels are an ordered pandas categorical whose order differs from their sorted order.
+def plain_labels(labels: Any, name: str = "y") -> Any:
+    """Return labels, those of pandas' nullable integers and truth values as NumPy's.
 
-    Scikit-learn and this library take the larger label in sorted order as the positive one, and ignore the
-    order of a categorical: its ranking would come out upside down.
+    Scikit-learn would make floats of them. Masked labels are a ValueError, and so are those of an ordered
+    categorical whose order differs from their sorted order: the larger label in sorted order is the positive
+    one, so that the ranking would come out upside down.
     """
+    refuse_masked(labels, name)
+    given = labels
     if hasattr(labels, "iloc") and labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels.iloc[:, 0]
+    dtype = getattr(labels, "dtype", None)
+    if hasattr(dtype, "numpy_dtype") and dtype.kind in "biu" and not labels.isna().any():
+        return labels.to_numpy()
     # The categorical of a pandas series is its array.
     labels = getattr(labels, "array", labels)
     if not (getattr(labels, "ordered", False) and hasattr(labels, "codes")):
-        return
+        return given
     codes = np.unique(labels.codes)
     stated = list(labels.categories[codes[codes >= 0]])
     try:
         if stated == sorted(stated):
-            return
+            return given
     except TypeError:
         # Labels that cannot be sorted have no sorted order to agree with.
         pass
@@ -196,6 +215,27 @@ def distinct(labels: GenericArray, name: str = "y") -> GenericArray:
             "them a class."
         )
     return np.unique(labels)
+
+
+def group_numbers(groups: ArrayLike, n_rows: int, name: str = "qid") -> NDArray[np.intp]:
+    """Return the group of each row as a number from zero; a missing one is a ValueError."""
+    labels = column(groups, name)
+    missing = np.flatnonzero(are_missing(labels))
+    if len(missing):
+        raise ValueError(
+            f"{name} has no entry in row {missing[0]}; give every row one, or leave the row out."
+        )
+    if len(labels) != n_rows:
+        raise ValueError(
+            f"{name} must hold one entry a row; found {len(labels)} entries for {n_rows} rows. Sizes of "
+            "consecutive groups become entries by np.repeat(np.arange(len(sizes)), sizes)."
+        )
+    try:
+        return np.unique(labels, return_inverse=True)[1].astype(np.intp)
+    except TypeError as error:
+        raise ValueError(
+            f"{name} mixes values that have no order; name all groups by numbers, or all by texts."
+        ) from error
 
 
 def check_labels(labels: GenericArray) -> None:
@@ -313,7 +353,7 @@ def two_classes(
 def positive_mask(y_true: ArrayLike, pos_label: Label | None) -> NDArray[np.bool_]:
     """Return which labels are positive, of exactly two."""
     if pos_label is None:
-        check_ordered_categorical(y_true, "y_true")
+        y_true = plain_labels(y_true, "y_true")
     return two_classes(column(y_true, "y_true"), "y_true", pos_label)[1]
 
 

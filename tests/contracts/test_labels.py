@@ -5,9 +5,11 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 import pushrank
 from pushrank import metrics, theory
+from pushrank.interop.lightgbm import PushLGBMRanker
 from pushrank.model_selection import fit_held_out
 from pushrank.pairs import BipartiteSample
 from samples import overlapping
@@ -117,3 +119,25 @@ def test_pandas_objects_of_one_index_in_two_orders_are_warned_of():
                 labels.set_axis(range(40, 80)),
             ):
                 door(y)
+
+
+RANKERS = [
+    pushrank.PNormPush(), pushrank.PushBoost(n_estimators=2), pushrank.RampAtK(), pushrank.SGDAtK(max_iter=1),
+    pushrank.TopRankerCV(cv=2), pushrank.StackingRanker([("svm", pushrank.RankSVM())], cv=2),
+    PushLGBMRanker(n_estimators=2, n_jobs=1),
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("ranker", RANKERS, ids=lambda ranker: type(ranker).__name__)
+def test_nullable_labels_keep_their_kind_and_masked_ones_are_refused(ranker):
+    for dtype, kind in (("Int64", "i"), ("boolean", "b"), ("bool[pyarrow]", "b"), ("UInt8", "u")):
+        classes = clone(ranker).fit(X, pd.Series(Y, dtype=dtype)).classes_
+        assert classes.dtype.kind == kind
+        np.testing.assert_array_equal(classes, [0, 1])
+    masked = np.ma.array(Y, mask=np.arange(len(Y)) == 7)
+    for name, arguments in (("y", (X, masked)), ("sample_weight", (X, Y, masked))):
+        with pytest.raises(ValueError, match=rf"{name} is a masked array, and 1 .*, the first in row 7, are"):
+            clone(ranker).fit(*arguments)
+    with pytest.raises(ValueError, match="y is a masked array"):
+        clone(ranker).fit(X, Y).score(X, masked)

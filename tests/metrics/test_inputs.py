@@ -4,12 +4,13 @@ import math
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
 
 from growth import growth
 from oracle import TIED_ERROR, pair_errors
-from pushrank import metrics, plots
+from pushrank import RankSVM, metrics, plots
 from pushrank.metrics._registry import METRICS
 
 
@@ -199,7 +200,7 @@ def test_bad_data(name, y, scores, message):
         (lambda y, s: metrics.auc(y, s, sample_weight=[1e308] * 3), "adds up beyond the range of floats"),
         (lambda y, s: metrics.average_precision(y, s, sample_weight=[1e308] * 3), "adds up beyond the range"),
         (lambda y, s: metrics.mean_reciprocal_rank(y, s, sample_weight=[1e308] * 3), "adds up beyond"),
-        (lambda y, s: metrics.ndcg_at_k(y, s, qid=["a", None, "b"]), "qid mixes values that have no order"),
+        (lambda y, s: metrics.ndcg_at_k(y, s, qid=["a", None, "b"]), "qid has no entry in row 1"),
         (lambda y, s: metrics.ndcg_at_k(["a" for _ in y], s), "y_true must be real numbers"),
         (lambda y, s: metrics.precision_at_recall(y, s, 0), "recall must be > 0 and <= 1"),
         (lambda y, s: metrics.bedroc(y, s, 0.0), "alpha must be finite and > 0"),
@@ -207,7 +208,7 @@ def test_bad_data(name, y, scores, message):
         (lambda y, s: metrics.ndcg_at_k(y, s, 0), "k must be finite and >= 1"),
         (lambda y, s: metrics.ndcg_at_k(np.subtract(y, 1), s), "at least 0"),
         (lambda y, s: metrics.ndcg_at_k(y, s, gain="square"), "gain must be"),
-        (lambda y, s: metrics.ndcg_at_k(y, s, qid=[1, 2]), "inconsistent numbers of samples"),
+        (lambda y, s: metrics.ndcg_at_k(y, s, qid=[1, 2]), "qid must hold one entry a row"),
         (lambda y, s: metrics.mean_reciprocal_rank(y, s, sample_weight=[0, 0, 0]), "zero for every row"),
     ],
 )
@@ -239,3 +240,50 @@ def test_time_grows_as_the_rows_do(share):
         return lambda: (metrics.top_of_list(y, scores), metrics.height(y, scores))
 
     assert growth(work, 400_000) < 4
+
+
+MASKED = np.ma.array([0.0, 1.0, 0.0, 1.0], mask=[0, 0, 1, 0])
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda _, s, m: metrics.auc(m, s), "y_true"),
+        (lambda _, s, m: metrics.auc(m, s, pos_label=1.0), "y_true"),
+        (lambda y, _, m: metrics.auc(y, m), "scores"),
+        (lambda y, s, m: metrics.auc(y, [s, m]), "scores"),
+        (lambda y, _, m: metrics.auc(y, np.ma.vstack([m, m])), "scores"),
+        (lambda y, s, m: metrics.ndcg_at_k(y, s, sample_weight=m), "sample_weight"),
+        (lambda y, s, m: metrics.ndcg_at_k(y, s, qid=m), "qid"),
+        (lambda y, s, m: metrics.value_at_k(y, s, 2, value=m), "value"),
+        (lambda y, _, m: metrics.measure(y, {"a": m}, k=2), "scores"),
+        (lambda y, s, m: metrics.select(y, s, m), "scores"),
+        (lambda y, s, m: metrics.confidence_interval(y, s, "auc", groups=m), "groups"),
+    ],
+)
+def test_masked_entries_are_refused(call, name):
+    y, scores = [0, 1, 0, 1], [1.0, 2.0, 3.0, 4.0]
+    call(y, scores, np.ma.array(MASKED.data, mask=False))
+    with pytest.raises(
+        ValueError, match=rf"{name} is a masked array, and \d of its entries, the first in row"
+    ):
+        call(y, scores, MASKED)
+
+
+@pytest.mark.parametrize(
+    "qid",
+    [
+        [1.0, np.nan, 1.0], ["a", np.nan, "a"], ["a", None, "a"], pd.array([1, None, 1], dtype="Int64"),
+        pd.array(["a", None, "a"], dtype="string"), pd.Categorical(["a", None, "a"]),
+        pd.to_datetime(["2026-01-01", None, "2026-01-01"]), np.array([0, "NaT", 0], dtype="timedelta64[s]"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_missing_query_is_none(qid):
+    for metric in (metrics.ndcg_at_k, metrics.mean_reciprocal_rank):
+        with pytest.raises(ValueError, match="qid has no entry in row 1; give every row one"):
+            metric([0, 1, 0], [1.0, 2.0, 3.0], qid=qid)
+    with pytest.raises(ValueError, match="qid mixes values that have no order"):
+        metrics.ndcg_at_k([0, 1, 0], [1.0, 2.0, 3.0], qid=["a", 1, 2])
+    with pytest.raises(ValueError, match="qid has no entry in row 1"):
+        RankSVM().fit([[0.0], [1.0], [0.0]], [0, 1, 0], qid=qid)

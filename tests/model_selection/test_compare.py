@@ -146,7 +146,7 @@ def test_warnings_of_the_fits_are_kept_by_model():
         ("n_repeats must be 1", {"cv": StratifiedKFold(3), "n_repeats": 2}),
         ("at least 2 test parts", {"cv": [(np.arange(60), np.arange(60, 120))]}),
         ("training part 1 of 2 has rows of one class only", {"y": np.arange(120) < 40, "cv": KFold(2)}),
-        ("finite numbers of at least 0", {"sample_weight": np.full(120, -1.0)}),
+        ("sample_weight must not be negative", {"sample_weight": np.full(120, -1.0)}),
         ("a number or a splitter", {"cv": [(np.arange(60), np.arange(60, 120))], "nested": True}),
         ("choose at most 45 folds", {"cv": 60}),
     ],

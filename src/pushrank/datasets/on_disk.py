@@ -22,12 +22,12 @@ from pushrank.datasets.parquet import CHUNK_BYTES, ParquetBatches
 from pushrank.user_types import GenericArray, Label, MatrixLike
 from pushrank.validation import (
     BadRowError,
-    check_ordered_categorical,
     checked_entries,
     checked_weights,
     column,
     distinct,
     not_two_classes,
+    plain_labels,
 )
 
 FORMAT = 1
@@ -248,8 +248,7 @@ class _Blocks:
                     f"block {number} must be (X, y) or (X, y, sample_weight), found {type(block).__name__}."
                 )
             X = self._features(block[0], number)
-            check_ordered_categorical(block[1])
-            labels = column(block[1], "y")
+            labels = column(plain_labels(block[1]), "y")
             if len(labels) != len(X):
                 raise ValueError(
                     f"block {number} has {len(X)} rows and {len(labels)} labels; they must agree."

@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike
 
 from pushrank._optional import import_optional
 from pushrank.user_types import GenericArray
-from pushrank.validation import check_number, check_ordered_categorical
+from pushrank.validation import check_number, plain_labels
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -150,7 +150,7 @@ class ParquetBatches:
                 if batch.column(0).is_null(nan_is_null=True).true_count:
                     raise ValueError(f"column {label!r} of {path} has missing labels: leave those rows out.")
                 if getattr(batch.column(0).type, "ordered", False):
-                    check_ordered_categorical(batch.column(0).to_pandas(), repr(label))
+                    plain_labels(batch.column(0).to_pandas(), repr(label))
                 found.update(batch.column(0).unique().to_pylist())
         try:
             return np.array(sorted(found))

@@ -25,7 +25,7 @@ from pushrank.metrics._counts import CutCounts, RankCounts, State, Ties, tied_er
 from pushrank.metrics._ranking import check_depth, summable_weights
 from pushrank.rows.order_statistics import Part, Values, order_statistic
 from pushrank.user_types import GenericArray, Label
-from pushrank.validation import check_ordered_categorical, checked_scores, column, distinct, two_classes
+from pushrank.validation import checked_scores, column, distinct, plain_labels, two_classes
 
 if TYPE_CHECKING:
     from dask.delayed import Delayed
@@ -177,7 +177,7 @@ def _partitions(arrays: dict[str, Any]) -> list[tuple[Delayed, ...]]:
 def _checked(y_true: ArrayLike, scores: ArrayLike, weights: ArrayLike | None = None) -> Rows | Exception:
     """Return the rows of a partition, or an error in them: a task that raises is tried again elsewhere."""
     try:
-        check_ordered_categorical(y_true, "y_true")
+        y_true = plain_labels(y_true, "y_true")
         labels, numbers = column(y_true, "y_true"), column(scores, "scores")
         check_consistent_length(labels, numbers)
         # Adding zero makes minus zero zero.

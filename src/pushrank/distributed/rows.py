@@ -25,7 +25,7 @@ from pushrank.rows.memory import cut_blocks
 from pushrank.rows.order_statistics import ValueParts, Values
 from pushrank.rows.source import Block, Blocks, Part
 from pushrank.user_types import GenericArray, Label
-from pushrank.validation import check_ordered_categorical, checked_entries, distinct, two_classes
+from pushrank.validation import checked_entries, distinct, plain_labels, two_classes
 
 if TYPE_CHECKING:
     from dask.array import Array
@@ -312,8 +312,7 @@ def checked_rows(
 
 def checked_labels(y: ArrayLike) -> GenericArray:
     """Return the checked labels of a partition."""
-    check_ordered_categorical(y)
-    labels: GenericArray = column_or_1d(np.asarray(y))
+    labels: GenericArray = column_or_1d(np.asarray(plain_labels(y)))
     if len(labels):
         # A missing label is an error here.
         some = distinct(labels)[0]

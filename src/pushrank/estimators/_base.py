@@ -24,6 +24,7 @@ from pushrank.estimators.reasons import linear_parts, mean_parts, no_parts, scor
 from pushrank.models import linear_scores as linear_scores
 from pushrank.solvers import Callback
 from pushrank.user_types import Estimator, GenericArray, Matrix, MatrixLike, PerRow
+from pushrank.validation import plain_labels, refuse_masked
 from pushrank.validation import warn as warn
 
 
@@ -180,7 +181,8 @@ class RankerMixin(ClassifierMixin):
         Rows are relevant that are of the positive class, or of any grade but the lowest.
         """
         scores = to_host(self.decision_function(X))
-        y = np.asarray(to_host(y))
+        y = np.asarray(to_host(plain_labels(y)))
+        refuse_masked(sample_weight, "sample_weight")
         learned = getattr(self, "classes_", None)
         classes = np.unique(y) if learned is None else to_host(learned)
         relevant = y == classes[1] if len(classes) == 2 else y > classes[0]

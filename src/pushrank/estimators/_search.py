@@ -34,7 +34,14 @@ from pushrank.metrics import average_precision, precision_at_k
 from pushrank.metrics._ranking import Ranking
 from pushrank.times import check_times, splitter_of, warn_of_random_folds
 from pushrank.user_types import MatrixLike, PerRow
-from pushrank.validation import check_choice, check_number, warn_of_other_order
+from pushrank.validation import (
+    check_choice,
+    check_number,
+    group_numbers,
+    plain_labels,
+    refuse_masked,
+    warn_of_other_order,
+)
 
 Selection = Literal["best", "one_standard_error"]
 SELECTIONS = get_args(Selection)
@@ -191,6 +198,8 @@ class Search:
             warn_of_random_folds(X)
         cv, by_time = splitter_of(ranker.cv, times)
         codes, all_rows = np.asarray(target.codes).astype(np.intp), np.arange(target.sample.n_rows)
+        if groups is not None:
+            group_numbers(groups, len(codes), "groups")
         params = {} if groups is None else {"groups": groups}
         # Under metadata routing the splitter has to ask for groups.
         if params and get_config()["enable_metadata_routing"]:
@@ -212,10 +221,11 @@ class Search:
         cls, ranker: Any, X: Any, y: ArrayLike, sample_weight: PerRow, groups: PerRow, time: PerRow
     ) -> tuple[Any, NDArray[Any], Search]:
         """Return rows that the estimators will check, their labels, and the search on their folds."""
+        refuse_masked(X, "X")
         # Here only the names and the number of the columns are recorded.
         validate_data(ranker, X, skip_check_array=True)
         warn_of_other_order(X=X, y=y, sample_weight=sample_weight, groups=groups, time=time)
-        (X,), labels = indexable(X), column_or_1d(y, warn=True)
+        (X,), labels = indexable(X), column_or_1d(plain_labels(y), warn=True)
         check_consistent_length(X, labels)
         target = two_class_target(ranker, labels, sample_weight)
         return X, labels, cls.of_rows(ranker, X, target, groups, time)

@@ -24,8 +24,8 @@ from pushrank.validation import (
     BadRowError,
     check_k,
     check_number,
-    check_ordered_categorical,
     is_count,
+    plain_labels,
     warn_of_other_order,
     warn_of_texts,
 )
@@ -112,8 +112,7 @@ def learn_chunk(
         options = {"accept_sparse": "csr", "dtype": DTYPES, "order": "C", "ensure_all_finite": False}
         warn_of_other_order(X=X, y=y, sample_weight=sample_weight)
         X = checked_data(ranker, X, reset=learner is None, **options)
-        check_ordered_categorical(y)
-        labels = column_or_1d(y, warn=True)
+        labels = column_or_1d(plain_labels(y), warn=True)
         check_consistent_length(X, labels)
         positive: NDArray[np.bool_] = labels == classes[1]
         unknown = ~positive & (labels != classes[0])

@@ -20,7 +20,7 @@ from pushrank._array import Floats, detached, is_numpy, namespace, to_host
 from pushrank.datasets import DiskRows
 from pushrank.pairs import ArraySample, BipartiteSample, GradedSample, Sample
 from pushrank.pairs.array_api import weights_beside
-from pushrank.pairs.targets import check_pairs_alone, group_numbers, sample_of_labels, sample_of_pairs
+from pushrank.pairs.targets import check_pairs_alone, sample_of_labels, sample_of_pairs
 from pushrank.rows import OuterRows
 from pushrank.rows.order_statistics import InOnePart, ValueParts, Values, break_even_threshold
 from pushrank.times import check_times
@@ -28,10 +28,11 @@ from pushrank.user_types import GenericArray, Label, Matrix, MatrixLike, Pairs, 
 from pushrank.validation import (
     check_labels,
     check_number,
-    check_ordered_categorical,
     checked_entries,
     checked_weights,
+    group_numbers,
     not_two_classes,
+    plain_labels,
     two_classes,
     warn_of_other_order,
 )
@@ -100,9 +101,8 @@ def validate_ranking(
             raise ValueError("pairs are taken with NumPy arrays only; convert X.")
         weights = row_weights(sample_weight, X.shape[0])
         return X, Target(sample_of_pairs(pairs, X.shape[0], weights), weights)
-    check_ordered_categorical(y)
     warn_of_other_order(X=X, y=y, sample_weight=sample_weight, qid=qid)
-    X, labels = _validated(ranker, detached(X), y, allow_missing=allow_missing)
+    X, labels = _validated(ranker, detached(X), plain_labels(y), allow_missing=allow_missing)
     # Here alone, and for two classes, it is decided whether X is NumPy's or an array of another library.
     if not is_numpy(X):
         if qid is not None:
@@ -118,9 +118,8 @@ def validate_two_classes(
     ranker: BaseEstimator, X: MatrixLike, y: ArrayLike, sample_weight: PerRow = None
 ) -> tuple[Matrix, Target]:
     """Return checked features, and two classes to rank; as :func:`validate_ranking` otherwise."""
-    check_ordered_categorical(y)
     warn_of_other_order(X=X, y=y, sample_weight=sample_weight)
-    X, labels = _validated(ranker, detached(X), y)
+    X, labels = _validated(ranker, detached(X), plain_labels(y))
     if not is_numpy(X):
         return X, _array_target(ranker, X, labels, sample_weight)
     return X, two_class_target(ranker, labels, sample_weight)
@@ -129,8 +128,7 @@ def validate_two_classes(
 def two_class_target(ranker: BaseEstimator, y: ArrayLike, sample_weight: PerRow) -> Target:
     """Return two classes to rank, of labels and weights that are checked here."""
     check_on_host(ranker, y=y, sample_weight=sample_weight)
-    check_ordered_categorical(y)
-    labels = column_or_1d(y, warn=True)
+    labels = column_or_1d(plain_labels(y), warn=True)
     assert_all_finite(labels, input_name="y")
     check_labels(labels)
     classes, codes = two_classes(labels, ranker=type(ranker).__name__)

@@ -12,7 +12,14 @@ from sklearn.utils.validation import _num_samples
 from pushrank._numeric import Floats
 from pushrank.times import check_times
 from pushrank.user_types import Label, MatrixLike
-from pushrank.validation import two_classes, warn_of_other_order
+from pushrank.validation import (
+    checked_weights,
+    group_numbers,
+    plain_labels,
+    refuse_masked,
+    two_classes,
+    warn_of_other_order,
+)
 
 
 class Rows(NamedTuple):
@@ -43,7 +50,8 @@ class Rows(NamedTuple):
     ) -> Self:
         """Return rows whose labels, weights and times are checked."""
         warn_of_other_order(X=X, y=y, sample_weight=sample_weight, groups=groups, time=time)
-        (X,), y = indexable(X), np.asarray(y)
+        refuse_masked(X, "X")
+        (X,), y = indexable(X), np.asarray(plain_labels(y))
         n_rows = _num_samples(X)
         if y.shape != (n_rows,):
             raise ValueError(f"y must hold one label for each of the {n_rows} rows, got the shape {y.shape}.")
@@ -53,10 +61,8 @@ class Rows(NamedTuple):
             y = positive
         weights = None
         if sample_weight is not None:
-            weights = np.asarray(sample_weight, dtype=np.float64)
-            if weights.shape != (n_rows,) or not (np.isfinite(weights) & (weights >= 0.0)).all():
-                raise ValueError(
-                    f"sample_weight must hold {n_rows} finite numbers of at least 0, one for each row."
-                )
+            weights = checked_weights(sample_weight, n_rows)
+        if groups is not None:
+            group_numbers(groups, n_rows, "groups")
         times = None if time is None else check_times(time, n_rows)
         return cls(X, y, positive, weights, None if groups is None else np.asarray(groups), times)

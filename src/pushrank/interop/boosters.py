@@ -30,13 +30,14 @@ from pushrank.losses import Loss
 from pushrank.objectives import PushObjective
 from pushrank.objectives.push import Scale, Side
 from pushrank.pairs import BipartiteSample, GradedSample
-from pushrank.pairs.targets import group_numbers, sample_of_labels
+from pushrank.pairs.targets import sample_of_labels
 from pushrank.prices import Power, Price
 from pushrank.user_types import Matrix, MatrixLike, Seed
 from pushrank.validation import (
     check_number,
-    check_ordered_categorical,
     checked_entries,
+    group_numbers,
+    plain_labels,
     warn_of_other_order,
 )
 
@@ -403,8 +404,8 @@ def validate_table(
     ranker: BoosterRanker, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None, qid: ArrayLike | None
 ) -> tuple[Matrix, Target]:
     """Return features as the booster takes them, pandas frames as they are, and what to rank."""
-    check_ordered_categorical(y)
     warn_of_other_order(X=X, y=y, sample_weight=sample_weight, qid=qid)
+    y = plain_labels(y)
     if hasattr(X, "iloc"):
         labels = column_or_1d(y, warn=True)
         assert_all_finite(labels, input_name="y")
@@ -472,7 +473,7 @@ def given_sets(
     for number, pair in enumerate(given):
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise ValueError(f"eval_set must be a list of (X, y), found {type(pair).__name__} in it.")
-        X, y = ranker._validated(pair[0]), column_or_1d(pair[1], warn=True)
+        X, y = ranker._validated(pair[0]), column_or_1d(plain_labels(pair[1]), warn=True)
         check_consistent_length(X, y)
         if not np.isin(y, classes).all():
             raise ValueError(

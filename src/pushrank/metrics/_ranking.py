@@ -21,12 +21,12 @@ from pushrank.budgets import Budget
 from pushrank.metrics._counts import CutCounts, RankCounts
 from pushrank.user_types import Label
 from pushrank.validation import (
-    are_missing,
     check_number,
     checked_scores,
     checked_weights,
     column,
     finite_numbers,
+    group_numbers,
     positive_mask,
     resolve_k,
     warn_of_other_order,
@@ -118,13 +118,8 @@ class Ranking(RankCounts):
 
     def with_groups(self, groups: ArrayLike) -> Self:
         """Return the ranking with the number of each row's group; resamples draw whole groups."""
-        labels = column(groups, "groups")
-        missing = np.flatnonzero(are_missing(labels))
-        if len(missing):
-            row = missing[0]
-            raise ValueError(f"groups is missing ({labels[row]}) in row {row}; give it one.")
-        kinds, numbers = np.unique(labels, return_inverse=True)
-        if len(kinds) < 2:
+        numbers = group_numbers(groups, self.n_rows, "groups")
+        if not numbers.any():
             raise ValueError("groups are all the same, and one alone says nothing of others; leave them out.")
         return self._with(groups=numbers)
 

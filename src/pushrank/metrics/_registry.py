@@ -17,6 +17,7 @@ from pushrank._parallel import map_chunks
 from pushrank.metrics._counts import RankCounts
 from pushrank.metrics._ranking import Ranking
 from pushrank.user_types import Label
+from pushrank.validation import refuse_masked
 
 NOTHING: Mapping[str, float] = MappingProxyType({})
 
@@ -195,5 +196,7 @@ def evaluate(
 
 def are_many_rankings(scores: ArrayLike) -> bool:
     """Return whether the scores are a table with a row for each ranking; a single column is one ranking."""
+    for row in scores if isinstance(scores, list | tuple) else (scores,):
+        refuse_masked(row, "scores")
     shape = np.shape(scores)
     return len(shape) == 2 and shape[0] > 0 and shape[1] != 1

@@ -18,7 +18,7 @@ from pushrank.metrics._counts import TIED_ERROR, RankCounts, Ties, tied_error
 from pushrank.metrics._ranking import K_ROUNDING, check_depth, summable_weights
 from pushrank.metrics._registry import Figure, are_many_rankings, evaluate, register_metric
 from pushrank.user_types import Label
-from pushrank.validation import as_numbers, check_number, checked_scores, column, positive_mask
+from pushrank.validation import as_numbers, check_number, checked_scores, column, group_numbers, positive_mask
 
 RankTies = Literal["pessimistic", "half", "optimistic", "min", "max"]
 
@@ -129,14 +129,7 @@ def mean_over_queries(
     # The weight of a query is the mean of its rows' weights.
     queries = np.zeros(len(gains), dtype=np.intp)
     if qid is not None:
-        try:
-            queries = np.unique(column(qid, "qid"), return_inverse=True)[1].astype(np.intp)
-        except TypeError as error:
-            raise ValueError(
-                "qid mixes values that have no order, such as a missing query; name each by one kind of "
-                "value."
-            ) from error
-        check_consistent_length(gains, queries)
+        queries = group_numbers(qid, len(gains))
     weights = np.ones(len(gains)) if sample_weight is None else summable_weights(sample_weight, len(gains))
     query_weights = np.bincount(queries, weights) / np.bincount(queries)
     if not query_weights.any():

@@ -13,7 +13,7 @@ from sklearn.utils import column_or_1d
 
 from pushrank._array import is_numpy, namespace
 from pushrank._numeric import Floats, softmax_and_log_sum
-from pushrank.validation import check_ordered_categorical, checked_weights, two_classes
+from pushrank.validation import checked_weights, plain_labels, two_classes
 
 RowNumbers = NDArray[np.intp]
 
@@ -217,8 +217,7 @@ class BipartiteSample(TwoClassSample):
     @classmethod
     def from_labels(cls, y: ArrayLike, sample_weight: ArrayLike | None = None) -> BipartiteSample:
         """Build a sample from labels of two values, the larger being the positive class, checked here."""
-        check_ordered_categorical(y)
-        labels = column_or_1d(y)
+        labels = column_or_1d(plain_labels(y))
         _, is_positive = two_classes(labels)
         weights = None if sample_weight is None else checked_weights(sample_weight, len(labels))
         return cls.from_mask(is_positive, weights)

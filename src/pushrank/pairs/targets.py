@@ -11,7 +11,7 @@ from pushrank.pairs.explicit import CrucialSample
 from pushrank.pairs.graded import GradedSample
 from pushrank.pairs.samples import BipartiteSample, RowNumbers, Sample
 from pushrank.user_types import GenericArray
-from pushrank.validation import check_labels, distinct, not_two_classes, warn_of_texts
+from pushrank.validation import check_labels, distinct, group_numbers, not_two_classes, warn_of_texts
 
 
 def sample_of_labels(
@@ -43,21 +43,6 @@ def sample_of_labels(
     codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
     together = np.zeros(len(codes), dtype=np.intp) if groups is None else groups
     return GradedSample.from_grades(codes.astype(np.float64), together, weights), classes, codes, groups
-
-
-def group_numbers(qid: ArrayLike, n_rows: int) -> RowNumbers:
-    """Return the query groups as numbers from zero, one for each row."""
-    labels = column_or_1d(qid)
-    # Labels are of any kind; NaN alone differs from itself.
-    missing = np.flatnonzero([label is None or label != label for label in labels.tolist()])
-    if len(missing):
-        raise ValueError(f"qid has no entry in row {missing[0]}; give every row one, or leave the row out.")
-    if len(labels) != n_rows:
-        raise ValueError(
-            f"qid must hold one entry a row; found {len(labels)} entries for {n_rows} rows. Sizes of "
-            "consecutive groups become entries by np.repeat(np.arange(len(sizes)), sizes)."
-        )
-    return np.unique(labels, return_inverse=True)[1].astype(np.intp)
 
 
 def sample_of_pairs(pairs: Any, n_rows: int, weights: Floats | None = None) -> CrucialSample:

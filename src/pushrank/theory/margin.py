@@ -15,7 +15,7 @@ from pushrank._numeric import Floats
 from pushrank.pairs import CrucialSample, GradedSample, Sample
 from pushrank.pairs.targets import check_pairs_alone, sample_of_labels, sample_of_pairs
 from pushrank.theory.covering import shared_docs
-from pushrank.validation import check_ordered_categorical
+from pushrank.validation import plain_labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,8 +136,7 @@ def sample_of_rows(
         return sample_of_pairs(pairs, n_rows)
     if y is None:
         raise ValueError("give either y or pairs, to say which rows should stand above which.")
-    check_ordered_categorical(y)
-    labels = check_array(column_or_1d(y), dtype=None, ensure_2d=False, input_name="y")
+    labels = check_array(column_or_1d(plain_labels(y)), dtype=None, ensure_2d=False, input_name="y")
     if len(labels) != n_rows:
         raise ValueError(f"y has {len(labels)} entries for {n_rows} rows; they must agree.")
     return sample_of_labels(name, labels, qid=qid)[0]
