@@ -159,4 +159,10 @@ class Budget:
         return int(np.minimum(self.n, periods.sizes).sum())
 
 
+def check_by_period(budget: Any) -> None:
+    """Raise TypeError unless a budget is one by period."""
+    if not isinstance(budget, Budget):
+        raise TypeError(f"budget must be one by period, such as Budget(150, per='day'), got {budget!r}.")
+
+
 trust_in_files(Budget)

@@ -364,6 +364,12 @@ def check_choice(name: str, value: object, choices: Iterable[str | None]) -> Non
         raise ValueError(f"{name} must be one of {choices}, got {value!r}.")
 
 
+def check_flag(name: str, value: object) -> None:
+    """Raise unless a parameter is True or False, or an integer that stands for one of them."""
+    if not isinstance(value, Integral | np.bool_):
+        raise TypeError(f"{name} must be True or False, got {value!r}.")
+
+
 def is_count(k: object) -> bool:
     """Return whether k is a number of rows, in contrast to a fraction of the positives."""
     return isinstance(k, Integral)

@@ -1,14 +1,43 @@
 """What a later, a failed or a simultaneous call leaves of a fitted ranker."""
 
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from pushrank import InfinitePush, PNormPush, PushBoost, RampAtK, RankBoost, RankSVM
+from pushrank import (
+    SVMMAP,
+    AdaBoostRanker,
+    InfinitePush,
+    IRPush,
+    PatMat,
+    PerceptronAtK,
+    PNormPush,
+    PNormPushCV,
+    PushBoost,
+    PushBoostCV,
+    PushRanker,
+    RampAtK,
+    RankBoost,
+    RankerSearchCV,
+    RankSVM,
+    SGDAtK,
+    SmoothMarginRanking,
+    StackingRanker,
+    StructSVM,
+    TopPushK,
+    TopRankerCV,
+    TrimmedPush,
+)  # fmt: skip
 from pushrank.estimators._rows import TrainingRows
 from pushrank.estimators._target import Target
+from pushrank.interop.lightgbm import PushLGBMRanker
+from pushrank.interop.xgboost import PushXGBRanker
+from pushrank.validation import LIBRARY
 from samples import PUSH_RANKERS, overlapping
 
 pytestmark = pytest.mark.fast
@@ -58,3 +87,55 @@ def test_threads_score_by_one_fitted_ranker():
             found = list(pool.map(ranker.decision_function, [X] * 32))
         for scores in found:
             np.testing.assert_array_equal(scores, expected)
+
+
+def interrupt_at_call(number, work):
+    """Return how many functions of ours ``work`` calls; raise KeyboardInterrupt at the one of a number."""
+    calls = 0
+
+    def count(frame, event, _argument):
+        nonlocal calls
+        calls += event == "call" and frame.f_code.co_filename.startswith(LIBRARY)
+        if calls == number and event == "call":
+            sys.setprofile(None)
+            raise KeyboardInterrupt
+
+    sys.setprofile(count)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
+FEW = [("push", PNormPush(), {"p": [1.0, 4.0]})]
+RANKERS = [
+    PNormPush(), IRPush(), PushRanker(), TrimmedPush(), PatMat(), TopPushK(), RankSVM(),
+    InfinitePush(), StructSVM(), SVMMAP(), RampAtK(), PushBoost(n_estimators=9), SmoothMarginRanking(
+        n_estimators=9, not_separable="warn"), AdaBoostRanker(n_estimators=9), SGDAtK(), PerceptronAtK(),
+    PNormPushCV(cv=2), PushBoostCV(n_estimators=[2, 5], cv=2), TopRankerCV(cv=2), RankerSearchCV(FEW, cv=2),
+    StackingRanker([("push", PNormPush()), ("svm", RankSVM())], cv=2),
+    PushLGBMRanker(n_estimators=9, n_jobs=1), PushXGBRanker(n_estimators=9, n_jobs=1),
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("ranker", RANKERS, ids=lambda ranker: type(ranker).__name__)
+def test_a_fit_that_does_not_end_leaves_the_last_one(ranker):
+    table = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    other = table[["c", "a"]].assign(new=1.0, b=table["b"], d=table["d"])
+    if "random_state" in ranker.get_params():
+        ranker.set_params(random_state=0)
+    expected = ranker.fit(table, Y).decision_function(table)
+    again = deepcopy(ranker)
+    n_calls = interrupt_at_call(-1, lambda: again.fit(other, Y))
+    for share in (0.3, 0.6, 0.9):
+        with pytest.raises(KeyboardInterrupt):
+            interrupt_at_call(int(share * n_calls), lambda: ranker.fit(other, Y))
+        np.testing.assert_array_equal(ranker.decision_function(table), expected)
+    flag = next(name for name, value in ranker.get_params().items() if isinstance(value, bool))
+    refused = clone(ranker).set_params(**{flag: "no"})
+    with pytest.raises(TypeError, match=f"{flag} must be True or False, got 'no'"):
+        refused.fit(table, Y)
+    with pytest.raises(TypeError, match=f"{flag} must be True or False, got None"):
+        refused.set_params(**{flag: None}).fit(table, Y)

@@ -49,7 +49,7 @@ def test_early_stopping_takes_the_scorers_that_cross_validation_takes():
     by_scorer = clone(ranker).set_params(scoring=positives_at_top).fit(X, y)
     np.testing.assert_array_equal(by_name.validation_path_, by_scorer.validation_path_)
     for scoring, message in (
-        ("top", "scoring"),
+        ("top", "scoring='top' is not known; use one of .*, one of scikit-learn's names"),
         ("neg_log_loss", "scoring='neg_log_loss' asks for what rankers do not have"),
         (lambda *_: np.nan, "scoring gave nan"),
         (metrics.auc, "auc is a measure of"),

@@ -100,6 +100,13 @@ def test_bad_rows_to_validate_on_are_refused(ranker, options, message):
 
 
 @BOTH
+@pytest.mark.parametrize("early_stopping", [False, True])
+def test_a_scorer_that_is_not_known_is_refused(ranker, early_stopping):
+    with pytest.raises(ValueError, match=r"scoring='aucc' is not known; use one of .*'auc'"):
+        clone(ranker).set_params(scoring="aucc", early_stopping=early_stopping).fit(X, Y)
+
+
+@BOTH
 def test_rounds_of_early_stopping_are_named_as_here(ranker):
     with pytest.raises(ValueError, match=r"early_stopping=True, n_iter_no_change=20"):
         clone(ranker).set_params(early_stopping_rounds=20).fit(X, Y)

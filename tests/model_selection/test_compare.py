@@ -14,10 +14,11 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pushrank import IRPush, metrics
+from pushrank import IRPush, PNormPush, StackingRanker, TopRankerCV, metrics
 from pushrank.held_out import check_classes
-from pushrank.model_selection import compare_rankers, default_rankers
+from pushrank.model_selection import compare_rankers, default_rankers, fit_held_out
 from pushrank.model_selection.comparison import CHOSEN
+from pushrank.monitoring import Reference
 
 CRITERION = "precision at 1/4"
 
@@ -127,6 +128,22 @@ def test_the_nested_choice_sees_only_its_training_part():
     assert CHOSEN not in comparison.held_out_
 
 
+def test_true_is_no_budget():
+    X, y = rows()
+    models, time = {"push": PNormPush(), "pull": IRPush()}, np.arange(120)
+    for use in (
+        lambda: compare_rankers(models, X, y, cv=2, budget=True),
+        lambda: fit_held_out(models, X, y, cv=2, budget=True),
+        lambda: TopRankerCV(cv=2, budget=True).fit(X, y),
+        lambda: StackingRanker(cv=2, budget=True).fit(X, y),
+        lambda: metrics.measure_periods(y, {"x": X[:, 0]}, budget=True, time=time),
+        lambda: metrics.threshold_for(y, X[:, 0], metrics.AtBudget(True)),
+        lambda: Reference.of(True, time, X[:, 0], y),
+    ):
+        with pytest.raises(TypeError, match=r"must be (an integer|one by period).*, got True"):
+            use()
+
+
 def test_warnings_of_the_fits_are_kept_by_model():
     X, y = rows()
     comparison = compare_rankers({"short": LogisticRegression(max_iter=1), "long": IRPush()}, X, y, cv=3)
@@ -140,7 +157,7 @@ def test_warnings_of_the_fits_are_kept_by_model():
         ("at least one ranker", {"models": {}}),
         ("exactly 2 classes", {"y": np.arange(120) % 3}),
         ("one label for each of the 120 rows", {"y": [0, 1]}),
-        ("at most the 120 rows", {"budget": 121}),
+        ("budget must be >= 1 and <= 120, got 121", {"budget": 121}),
         ("cv must be at least 2", {"cv": 1}),
         ("n_repeats must be at least 1", {"n_repeats": 0}),
         ("n_repeats must be 1", {"cv": StratifiedKFold(3), "n_repeats": 2}),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, wraps
 from importlib.metadata import metadata
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from pushrank.estimators.reasons import linear_parts, mean_parts, no_parts, scor
 from pushrank.models import linear_scores as linear_scores
 from pushrank.solvers import Callback
 from pushrank.user_types import Estimator, GenericArray, Matrix, MatrixLike, PerRow
-from pushrank.validation import plain_labels, refuse_masked
+from pushrank.validation import check_flag, plain_labels, refuse_masked
 from pushrank.validation import warn as warn
 
 
@@ -33,6 +34,26 @@ def documentation() -> str:
     """Return the address of the site that the project's metadata names, or nothing."""
     urls = (line.split(", ", 1) for line in metadata("pushrank").get_all("Project-URL", []))
     return next((address.rstrip("/") for label, address in urls if label == "Documentation"), "")
+
+
+def whole_fit(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method that fits, or else leaves the fitted attributes as they were, names included."""
+
+    @wraps(fit)
+    def fit_or_restore(ranker: Any, *data: Any, **beside: Any) -> Any:
+        for name, parameter in signature(type(ranker)).parameters.items():
+            if isinstance(parameter.default, bool):
+                check_flag(name, getattr(ranker, name))
+        before = dict(vars(ranker))
+        try:
+            return fit(ranker, *data, **beside)
+        except BaseException:
+            # An interrupt comes anywhere, such as after the features of the new rows were recorded.
+            vars(ranker).clear()
+            vars(ranker).update(before)
+            raise
+
+    return fit_or_restore
 
 
 @shared_docs
@@ -46,6 +67,12 @@ class RankerMixin(ClassifierMixin):
     _doc_link_module = "pushrank"
     # What fits models to parts of rows hands times and groups to these rankers alone.
     _is_our_ranker = True
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let every ``fit`` check flags first, and leave the last fit as it was where it does not end."""
+        super().__init_subclass__(**options)
+        if "fit" in vars(cls):
+            cls.fit = whole_fit(vars(cls)["fit"])  # type: ignore[attr-defined]
 
     @property
     def _doc_link_template(self) -> str:

@@ -22,7 +22,7 @@ from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
 from pushrank.estimators._base import RankerMixin, linear_scores, progress_bar, set_classes
 from pushrank.estimators._categories import encode, encode_categories
-from pushrank.estimators._scoring import parts, validator
+from pushrank.estimators._scoring import check_one_scorer, parts, validator
 from pushrank.estimators._target import DTYPES, FORMATS, Target, check_on_host, checked_data, validate_ranking
 from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
@@ -252,6 +252,7 @@ def check_parameters(ranker: BoostedRankerMixin) -> None:
     if ranker.early_stopping:
         check_number("validation_fraction", ranker.validation_fraction, above=0.0, below=1.0)
         check_number("n_iter_no_change", ranker.n_iter_no_change, 1, integer=True)
+    check_one_scorer(ranker.scoring)
     check_jobs(ranker.n_jobs, "threads")
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import config_context
 from sklearn.base import BaseEstimator
-from sklearn.metrics import average_precision_score, check_scoring, roc_auc_score
+from sklearn.metrics import average_precision_score, check_scoring, get_scorer_names, roc_auc_score
 from sklearn.model_selection import train_test_split
 from sklearn.utils.metadata_routing import get_routing_for_object
 
@@ -31,7 +31,12 @@ Scoring: TypeAlias = str | Callable[..., float] | None
 
 
 def check_one_scorer(scoring: Scoring) -> None:
-    """Raise unless ``scoring`` is a name, a callable of an estimator, rows and labels, or None."""
+    """Raise unless ``scoring`` is a known name, a callable of an estimator, rows and labels, or None."""
+    if isinstance(scoring, str) and scoring not in {*scorers.SCORERS, *get_scorer_names()}:
+        raise ValueError(
+            f"scoring={scoring!r} is not known; use one of {sorted(scorers.SCORERS)}, one of scikit-learn's "
+            "names, which sklearn.metrics.get_scorer_names() lists, or a scorer."
+        )
     if scoring is None or isinstance(scoring, str):
         return
     if not callable(scoring):

@@ -16,7 +16,7 @@ from pushrank.budgets import Budget
 from pushrank.held_out.rows import Rows
 from pushrank.times import TimeSplit, splitter_of, warn_of_random_folds
 from pushrank.user_types import CrossValidation, GenericArray, Label, MatrixLike
-from pushrank.validation import check_jobs
+from pushrank.validation import check_jobs, check_number
 
 Splits = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
@@ -57,8 +57,8 @@ class Plan(NamedTuple):
         is_seed = isinstance(random_state, int)
         # A generator would give other numbers at each use: one seed is drawn for folds, halves and quantiles.
         seed = random_state if is_seed else check_random_state(random_state).randint(2**31)
-        if not isinstance(budget, Budget | None) and not 1 <= budget <= n_rows:
-            raise ValueError(f"budget must be at least 1 and at most the {n_rows} rows, got {budget}.")
+        if not isinstance(budget, Budget | None):
+            check_number("budget", budget, 1, n_rows, integer=True)
         if isinstance(cv, int) and time is None and groups is None:
             warn_of_random_folds(X)
         return cls(rows, split_rows(rows, cv, n_repeats, n_splits, seed), cv, n_repeats, budget, seed)

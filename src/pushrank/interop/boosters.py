@@ -23,7 +23,7 @@ from pushrank import losses, prices
 from pushrank._docstrings import shared_docs, shared_docs_from
 from pushrank._numeric import Floats
 from pushrank.estimators._base import RankerMixin, set_classes
-from pushrank.estimators._scoring import HeldOutScorer, parts
+from pushrank.estimators._scoring import HeldOutScorer, check_one_scorer, parts
 from pushrank.estimators._target import DTYPES, FORMATS, Target, checked_data, row_weights
 from pushrank.interop._derivatives import check_objective, derivatives
 from pushrank.losses import Loss
@@ -255,6 +255,7 @@ class BoosterRanker(RankerMixin, BaseEstimator):
         """
         objective = push_objective(self)
         check_number("n_estimators", self.n_estimators, 1, integer=True)
+        check_one_scorer(self.scoring)
         X, target = validate_table(self, X, y, sample_weight, qid)
         if objective is None and not isinstance(target.sample, BipartiteSample):
             raise ValueError(

@@ -16,7 +16,7 @@ from pushrank._docstrings import shared_docs
 from pushrank._html import html_sentences, html_table
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
-from pushrank.budgets import Budget, Periods, ties_by_period
+from pushrank.budgets import Budget, Periods, check_by_period, ties_by_period
 from pushrank.metrics._proportions import clopper_pearson_interval
 from pushrank.metrics._ranking import checked_rankings
 from pushrank.metrics.intervals import Comparison, ConfidenceInterval
@@ -458,8 +458,7 @@ def measure_periods(
     >>> print(f"{hits:.1f} hits a day, {low:.1f} to {high:.1f}")
     5.9 hits a day, 4.7 to 7.4
     """
-    if not isinstance(budget, Budget):
-        raise TypeError(f"budget must be one by period, such as Budget(150, per='day'), got {budget!r}.")
+    check_by_period(budget)
     if confidence_level is not None:
         check_number("confidence_level", confidence_level, above=0.0, below=1.0)
     named = scores_by_name(scores)

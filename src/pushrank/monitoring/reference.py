@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr, stdtrit
 
-from pushrank.budgets import Budget, Periods
+from pushrank.budgets import Budget, Periods, check_by_period
 from pushrank.user_types import Floats
 from pushrank.validation import as_numbers, column
 
@@ -199,7 +199,10 @@ class Reference:
         ValueError
             When fewer than two held-out periods have positives and negatives, a label or score is none, or
             lengths differ.
+        TypeError
+            When the budget is not one by period.
         """
+        check_by_period(budget)
         scores, labels = as_numbers(column(scores, "scores"), "scores"), as_numbers(column(y, "y"), "y")
         if not len(scores) == len(labels) == len(time):
             raise ValueError(
