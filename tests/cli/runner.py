@@ -29,8 +29,25 @@ TWO = ["--model", "logistic-regression", "--model", "IR Push", "--no-together"]
 LABEL = ["--label", "class", "--positive", "malignant"]
 
 
-def fitted(files, *more, data="data.csv"):
+def fit(files, *more, data="data.csv"):
+    """Return a model that ``fit`` writes now."""
     model = files / "model.skops"
     label = [] if data.endswith("libsvm") else LABEL
     call("fit", files / data, *label, "-o", model, *more)
     return model
+
+
+STORE = {}
+"""The files of models that this session has fitted, by rows and arguments."""
+
+
+def fitted(data, *arguments):
+    """Return a model in the folder of its data, for tests that only need one: a session fits each once."""
+    arguments = arguments or LABEL
+    path, key = data.with_name("model.skops"), (data.name, data.read_bytes(), *map(str, arguments))
+    if key in STORE:
+        path.write_bytes(STORE[key])
+    else:
+        call("fit", data, *arguments, "-o", path)
+        STORE[key] = path.read_bytes()
+    return path

@@ -15,7 +15,7 @@ from pushrank.cli.alerts import Alert
 from pushrank.cli.fit import default_model
 from pushrank.cli.model import SavedModel, make_model
 from pushrank.model_selection.compare import default_rankers
-from tests.cli.runner import call
+from tests.cli.runner import call, fitted
 
 BUDGET = 40
 
@@ -37,9 +37,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def fitted(*more, budget=BUDGET):
-    """What fit prints of a model for a budget."""
-    return call("fit", "data.csv", "--label", "fraud", "--budget", budget, "-o", "model.skops", *more).stdout
+FITTING = (Path("data.csv"), "--label", "fraud", "--budget", BUDGET)
 
 
 @pytest.mark.parametrize("dense", [True, False])
@@ -70,7 +68,7 @@ CHOOSES = "top-ranker-cv"
     "model", by_day(["pnorm-push", "boosted stumps, p = 16", "random-forest", CHOOSES], 2)
 )
 def test_every_model_keeps_a_budget_and_its_threshold(folder, model):
-    said = fitted("--model", model)
+    said = call("fit", *FITTING, "--model", model, "-o", "model.skops").stdout
     alert = SavedModel.load(folder / "model.skops").alert
     assert (alert.budget, alert.of_rows, alert.n_scored) == (BUDGET, 800, 800)
     assert alert.low <= alert.threshold <= alert.high
@@ -88,16 +86,16 @@ def test_by_time_the_threshold_rests_on_rows_later_than_those_of_their_fits(fold
     table = made(1200, 0).assign(day=np.arange(1200))
     table["a"] -= table["day"] / 400.0
     table.to_csv("data.csv", index=False)
-    fitted("--time", "day", "--model", "ir-push")
+    fitted(*FITTING, "--time", "day", "--model", "ir-push")
     alert = SavedModel.load(folder / "model.skops").alert
     assert alert.n_scored == 1000  # five of six periods
-    fitted("--exclude", "day", "--model", "ir-push")
+    fitted(*FITTING, "--exclude", "day", "--model", "ir-push")
     assert SavedModel.load(folder / "model.skops").alert.n_scored == 1200
 
 
 def test_scores_that_a_fit_has_seen_are_no_base_for_a_threshold(folder):
     """A forest knows its own rows by heart: by their scores a threshold would let hardly any row pass."""
-    fitted("--model", "random-forest")
+    fitted(*FITTING, "--model", "random-forest", "--n-estimators", 25)
     saved = SavedModel.load(folder / "model.skops")
     scores = saved.scores(saved.read(folder / "new.csv"))
     low, high = saved.alert.expected(len(scores))
@@ -107,7 +105,7 @@ def test_scores_that_a_fit_has_seen_are_no_base_for_a_threshold(folder):
 
 
 def test_commands_count_the_rows_that_reach_the_threshold(folder):
-    fitted()
+    fitted(*FITTING)
     saved = SavedModel.load(folder / "model.skops")
     scores = saved.scores(saved.read(folder / "new.csv"))
     n_alerts, (low, high) = int((scores >= saved.alert.threshold).sum()), saved.alert.expected(600)
@@ -127,7 +125,7 @@ def test_commands_count_the_rows_that_reach_the_threshold(folder):
 
 @pytest.mark.usefixtures("folder")
 def test_rows_that_differ_from_those_of_the_fit_are_told():
-    fitted()
+    fitted(*FITTING)
     new = made(600, 1)
     new["a"] += 1.0
     new.to_csv("later.csv", index=False)
@@ -139,7 +137,7 @@ def test_rows_that_differ_from_those_of_the_fit_are_told():
 
 
 def test_an_exported_file_holds_the_threshold_on_the_scale_of_its_scores(folder):
-    fitted("--model", "boosted stumps, p = 16")
+    fitted(*FITTING, "--model", "push-boost", "--n-estimators", 10)
     call("export", "model.skops", "-o", "scoring.py")
     program, saved = runpy.run_path("scoring.py"), SavedModel.load(folder / "model.skops")
     assert program["ALERT_THRESHOLD"] == saved.alert.threshold

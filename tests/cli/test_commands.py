@@ -17,14 +17,14 @@ from combinations import by_day
 from pushrank.__main__ import main
 from pushrank.cli.model import SavedModel
 from pushrank.cli.screen import compiling_is_announced, progress
-from tests.cli.runner import FEW, LABEL, auc, call, fitted
+from tests.cli.runner import FEW, LABEL, auc, call, fit
 
 pytestmark = pytest.mark.fast
 
 
 @pytest.mark.parametrize("data", by_day(["data.csv", "data.parquet", "data.tsv", "data.csv.gz"], 2))
 def test_fit_score_evaluate(files, frame, data):
-    model = fitted(files, "--p", 8, data=data)
+    model = fit(files, "--p", 8, data=data)
     shown = call("score", model, files / data, "-o", files / "ranked.csv", "--top", 50)
     assert "50 of 569 rows" in shown.output
     ranked = pd.read_csv(files / "ranked.csv")
@@ -40,7 +40,7 @@ def test_fit_score_evaluate(files, frame, data):
 
 
 def test_libsvm_stays_sparse(files):
-    model = fitted(files, data="data.libsvm")
+    model = fit(files, data="data.libsvm")
     saved = SavedModel.load(model)
     assert saved.sparse
     assert [name for name, _ in saved.pipeline.steps] == ["scale", "rank"]

@@ -23,7 +23,7 @@ from pushrank.cli.options import ComparisonConfig, FeatureSource
 from pushrank.cli.text_format import DEFAULT_FORMAT
 from pushrank.model_selection import RankerComparison
 from pushrank.model_selection.compare import BASELINE, EXTRA_TREES, FOREST, IR_PUSH, LIGHTGBM, STUMPS
-from tests.cli.runner import LABEL, call, fitted
+from tests.cli.runner import LABEL, call, fit
 
 MEMBERS = cli_model.MEMBERS
 QUICK = (BASELINE, "P-Norm Push, p = 16", LIGHTGBM)
@@ -140,13 +140,13 @@ def test_a_report_says_which_columns_drive_an_ensemble(files, monkeypatch):
 @pytest.mark.parametrize("by", by_day([["--time", "when"], ["--weight", "when"]], 1))
 def test_times_and_weights_reach_the_members(files, frame, by):
     frame.assign(when=np.arange(1, len(frame) + 1)).to_csv(files / "data.csv", index=False)
-    ranker = load(fitted(files, "--model", "ensemble", "--budget", 60, *by))[-1]
+    ranker = load(fit(files, "--model", "ensemble", "--budget", 60, *by))[-1]
     assert isinstance(ranker, StackingRanker)
     assert np.isnan(ranker.held_out_scores_).any() == (by[0] == "--time")
 
 
 def test_libsvm_files_have_linear_members(files):
-    ranker = load(fitted(files, "--model", "ensemble", data="data.libsvm"))[-1]
+    ranker = load(fit(files, "--model", "ensemble", data="data.libsvm"))[-1]
     assert set(ranker.weights_) == set(QUICK[:2])
 
 

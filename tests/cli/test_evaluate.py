@@ -13,7 +13,7 @@ pytestmark = pytest.mark.fast
 
 def test_an_evaluation_is_the_measurement_of_the_scores_of_the_model(files, monkeypatch):
     monkeypatch.setattr("pushrank.metrics._bootstrap.DEFAULT_RESAMPLES", 200)
-    model, data = fitted(files), files / "data.csv"
+    model, data = fitted(files / "data.csv"), files / "data.csv"
     saved = SavedModel.load(model)
     table = saved.read(data)
     y, scores = (table.frame["class"] == "malignant").to_numpy(), {"pnorm-push": saved.scores(table)}
@@ -28,7 +28,7 @@ def test_an_evaluation_is_the_measurement_of_the_scores_of_the_model(files, monk
 
 
 def test_an_evaluation_in_print_is_short_unless_all_is_asked_for(files):
-    model, data = fitted(files), files / "data.csv"
+    model, data = fitted(files / "data.csv"), files / "data.csv"
     shown = call("evaluate", model, data, "--budget", 30).output
     assert "positives among the first 30 rows" in shown
     assert "Intervals take the rows to be independent" in shown
@@ -40,7 +40,7 @@ def test_an_evaluation_in_print_is_short_unless_all_is_asked_for(files):
 
 
 def test_an_evaluation_of_one_positive(files, frame):
-    model = fitted(files)
+    model = fitted(files / "data.csv")
     one = frame["class"].eq("malignant").cumsum().le(1) | frame["class"].eq("benign")
     frame[one].to_csv(files / "one.csv", index=False)
     found = json.loads(call("evaluate", model, files / "one.csv", "--json").stdout)

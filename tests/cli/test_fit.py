@@ -7,7 +7,7 @@ import pytest
 from pushrank.cli.model import MODELS, SavedModel, make_model
 from pushrank.cli.names import model_names
 from pushrank.cli.options import BOUNDS
-from tests.cli.runner import auc, call, fitted
+from tests.cli.runner import auc, call, fit, fitted
 
 pytestmark = pytest.mark.fast
 
@@ -16,7 +16,7 @@ ROUNDS = {"ada-boost-ranker", "gradient-boosting", "push-boost", "random-forest"
 
 def test_large_numbers_up_to_the_bound_are_learnt_from(files, frame):
     frame.assign(area=frame["area"] / frame["area"].max() * 1e150).to_csv(files / "large.csv", index=False)
-    model = fitted(files, data="large.csv")
+    model = fit(files, data="large.csv")
     assert auc(model, files / "large.csv") > 0.9
 
 
@@ -36,7 +36,7 @@ def test_every_model_fits_to_the_same_scores_again(files, model):
         options = MODELS[model]().get_params()
         few = [("n_estimators", "--n-estimators"), ("max_iter", "--max-iter")] if model in ROUNDS else []
         short = [text for name, option in few if name in options for text in (option, 10)]
-        saved = fitted(files, "--model", model, *short)
+        saved = fit(files, "--model", model, *short)
         call("score", saved, files / "data.csv", "-o", files / "ranked.csv")
         scored.append((files / "ranked.csv").read_bytes())
     assert scored[0] == scored[1]
@@ -46,14 +46,14 @@ def test_every_model_fits_to_the_same_scores_again(files, model):
 def test_another_seed_draws_otherwise(files):
     scored = []
     for seed in (0, 1):
-        model = fitted(files, "--model", "perceptron-at-k", "--seed", seed)
+        model = fit(files, "--model", "perceptron-at-k", "--seed", seed)
         call("score", model, files / "data.csv", "-o", files / "ranked.csv")
         scored.append((files / "ranked.csv").read_bytes())
     assert scored[0] != scored[1]
 
 
 def test_positive_value_and_one_against_the_rest(files, frame):
-    model = fitted(files, "--positive", "benign")
+    model = fit(files, "--positive", "benign")
     assert SavedModel.load(model).positive == "benign"
     frame.assign(digit=np.arange(len(frame)) % 3).to_csv(files / "three.csv", index=False)
     for text in ("1", "1.0"):
@@ -64,7 +64,7 @@ def test_positive_value_and_one_against_the_rest(files, frame):
 
 def test_probabilities_are_calibrated_on_rows_held_out(files, frame):
     out = files / "ranked.csv"
-    model = fitted(files, "--probability")
+    model = fit(files, "--probability")
     call("score", model, files / "data.csv", "-o", out, "--probability", "--columns", "class")
     ranked = pd.read_csv(out)
     assert list(ranked) == ["rank", "score", "probability", "class"]
@@ -79,7 +79,8 @@ def test_probabilities_are_calibrated_on_rows_held_out(files, frame):
         "fit it with --probability": ["--probability"],
         "--columns 'nobody' is no column of": ["--columns", "nobody"],
     }.items():
-        assert said in call("score", fitted(files), files / "data.csv", "-o", out, *options, code=2).stderr
+        model, data = fitted(files / "data.csv"), files / "data.csv"
+        assert said in call("score", model, data, "-o", out, *options, code=2).stderr
 
 
 def test_names_known_before_the_models_are_imported_are_those_of_the_models():

@@ -19,7 +19,7 @@ NEW = ["--id", "id", "--time", "came"]
 def began(written, frame, tmp_path_factory):
     """Return the folder with a model, a month of rows, and those of the two days after it."""
     files = shutil.copytree(written, tmp_path_factory.mktemp("stream"), dirs_exist_ok=True)
-    model = fitted(files)
+    model = fitted(files / "data.csv")
     rows = frame.sample(2000, replace=True, random_state=0).reset_index(drop=True)
     came = pd.date_range("2026-03-01", periods=2000, freq="h")
     rows = rows.assign(id=[f"row {i}" for i in range(2000)], came=came)

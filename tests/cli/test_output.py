@@ -6,7 +6,7 @@ import pytest
 
 from pushrank.cli.errors import InputError
 from pushrank.cli.write import REPORTS_WRITTEN, TABLES_WRITTEN, check_output, write_table
-from tests.cli.runner import call
+from tests.cli.runner import call, fitted
 
 
 @pytest.fixture(scope="module")
@@ -24,8 +24,7 @@ def data(tmp_path, rows):
 
 
 def test_an_input_is_never_replaced(data):
-    model, table = data.with_name("m.skops"), data.with_suffix(".parquet")
-    call("fit", data, "--label", "y", "-o", model)
+    model, table = fitted(data, "--label", "y"), data.with_suffix(".parquet")
     before = {path: path.read_bytes() for path in data.parent.iterdir()}
     for message, arguments in {
         "written as .skops; choose": ["fit", data, "--label", "y", "-o", data, "--force"],
@@ -42,8 +41,7 @@ def test_an_input_is_never_replaced(data):
 
 @pytest.mark.parametrize("name", ["r.csv", "r.tsv", "r.parquet", "r.csv.gz", "m.skops"])
 def test_only_what_pushrank_wrote_is_replaced(data, rows, name):
-    model, output = data.with_name("model.skops"), data.with_name(name)
-    call("fit", data, "--label", "y", "-o", model)
+    model, output = fitted(data, "--label", "y"), data.with_name(name)
     score = ["score", model, data, "-o", output]
     arguments = ["fit", data, "--label", "y", "-o", output] if name == "m.skops" else score
     foreign = rows.assign(score=1.0, rank=7)

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.cli.runner import FEW, call
+from tests.cli.runner import FEW, call, fitted
 
 CELLS = {
     "customer": ["12345678901234567890", "9007199254740993", "", "00000000000000017"],
@@ -27,8 +27,7 @@ def model(tmp_path):
     x = rng.normal(size=60)
     rows = pd.DataFrame({"x": x, "y": (x + rng.normal(size=60) > 0).astype(int)})
     rows.to_csv(tmp_path / "train.csv", index=False)
-    call("fit", tmp_path / "train.csv", "--label", "y", "-o", tmp_path / "m.skops")
-    return tmp_path / "m.skops"
+    return fitted(tmp_path / "train.csv", "--label", "y")
 
 
 def as_text(path, **how):

@@ -18,7 +18,7 @@ from pushrank.cli.features import read_features
 from pushrank.cli.options import FeatureSource
 from pushrank.cli.read import read_table
 from pushrank.cli.text_format import DEFAULT_FORMAT, TextFormat
-from tests.cli.runner import call
+from tests.cli.runner import call, fitted
 
 N_ROWS = 40
 
@@ -77,8 +77,7 @@ def test_a_missing_package_for_excel_is_told(tmp_path, monkeypatch):
 
 def test_standard_streams(tmp_path, frame):
     frame.to_csv(tmp_path / "a.csv", index=False)
-    call("fit", tmp_path / "a.csv", "--label", "y", "-o", tmp_path / "m.skops")
-    command = ["score", str(tmp_path / "m.skops"), "-", "-o", "-", "--top", "3"]
+    command = ["score", str(fitted(tmp_path / "a.csv", "--label", "y")), "-", "-o", "-", "--top", "3"]
     shown = CliRunner().invoke(app, command, input=frame.to_csv(index=False, sep=";"))
     assert shown.exit_code == 0, shown.output
     assert shown.stdout.splitlines()[0] == "rank;score;size;kind;y;n"
@@ -211,11 +210,11 @@ def test_columns_that_give_the_label_away_are_warned_of(tmp_path, frame, capsys)
 def test_names_that_differ_in_case_or_blanks_only_are_told(tmp_path, frame):
     data = tmp_path / "a.csv"
     frame.to_csv(data, index=False)
-    call("fit", data, "--label", "y", "-o", tmp_path / "m.skops")
+    model = fitted(data, "--label", "y")
     frame.rename(columns={"size": " SIZE", "y": "Y"}).to_csv(data, index=False)
     assert f"--label 'y' is no column of {data} ('Y' differs in case or blanks only" in refused(data)
     assert "--exclude 'KIND' is no column of" in refused(data, label="Y", exclude=["KIND"])
-    told = call("score", tmp_path / "m.skops", data, "-o", tmp_path / "r.csv", code=2).stderr
+    told = call("score", model, data, "-o", tmp_path / "r.csv", code=2).stderr
     assert "lacks the column 'size' (' SIZE' differs in case or blanks only; rename one of them)" in told
 
 
@@ -231,9 +230,9 @@ def test_a_rare_class_is_noted(tmp_path, frame, capsys):
 
 def test_a_quiet_day_has_a_header_and_no_rows(tmp_path, frame):
     frame.to_csv(tmp_path / "a.csv", index=False)
-    call("fit", tmp_path / "a.csv", "--label", "y", "-o", tmp_path / "m.skops")
+    model = fitted(tmp_path / "a.csv", "--label", "y")
     frame[:0].to_csv(tmp_path / "new.csv", index=False)
-    call("score", tmp_path / "m.skops", tmp_path / "new.csv", "-o", tmp_path / "r.csv")
+    call("score", model, tmp_path / "new.csv", "-o", tmp_path / "r.csv")
     assert (tmp_path / "r.csv").read_text() == "rank,score,size,kind,y,n\n"
 
 
@@ -253,8 +252,8 @@ def test_too_little_memory_and_space_are_one_line(tmp_path, monkeypatch, error, 
 
 def test_what_a_terminal_cannot_show_is_replaced(tmp_path, frame):
     frame.to_csv(tmp_path / "größe.csv", index=False)
-    call("fit", tmp_path / "größe.csv", "--label", "y", "-o", tmp_path / "m.skops")
-    command = ["evaluate", str(tmp_path / "m.skops"), str(tmp_path / "größe.csv"), "--no-intervals"]
+    model = fitted(tmp_path / "größe.csv", "--label", "y")
+    command = ["evaluate", str(model), str(tmp_path / "größe.csv"), "--no-intervals"]
     shown = CliRunner(charset="ascii").invoke(app, command)
     assert shown.exit_code == 0, shown.exception
     assert "gr??e.csv" in shown.stdout

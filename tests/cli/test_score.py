@@ -12,13 +12,13 @@ from skops import io
 from pushrank import metrics
 from pushrank.cli.model import SavedModel
 from pushrank.cli.saved import NotedModel
-from tests.cli.runner import call, fitted
+from tests.cli.runner import LABEL, call, fitted
 
 pytestmark = pytest.mark.fast
 
 
 def test_scores_are_those_of_the_saved_pipeline(files):
-    model = fitted(files)
+    model = fitted(files / "data.csv")
     saved = SavedModel.load(model)
     expected = saved.scores(saved.read(files / "data.parquet"))
     call("score", model, files / "data.parquet", "-o", files / "ranked.parquet")
@@ -27,7 +27,7 @@ def test_scores_are_those_of_the_saved_pipeline(files):
 
 
 def test_rows_that_the_model_was_fitted_to_are_told(files, frame):
-    model = fitted(files)
+    model = fitted(files / "data.csv")
     assert "fitted to these very rows" in call("evaluate", model, files / "data.parquet").stderr
     frame[1:].to_csv(files / "fewer.csv", index=False)
     promise = ["--budget", 20, "--promise", 0.95, "--no-intervals"]
@@ -46,7 +46,7 @@ def promised(files, frame):
     mixed = frame.sample(frac=1.0, random_state=0)
     for name, part in zip(("data", "labelled", "new"), np.array_split(np.arange(len(mixed)), 3), strict=True):
         mixed.iloc[part].to_csv(files / f"{name}.csv", index=False)
-    model = fitted(files)
+    model = fitted(files / "data.csv")
     scores, y = {}, {}
     for name in ("labelled", "new"):
         table = SavedModel.load(model).read(files / f"{name}.csv")
@@ -101,7 +101,7 @@ def test_promises_by_rows_that_are_seen_shifted_or_not_there(files, frame):
 
 
 def test_extra_columns_are_carried_and_names_do_not_clash(files, frame):
-    model = fitted(files)
+    model = fitted(files / "data.csv")
     frame.assign(score=1, note="x").to_csv(files / "more.csv", index=False)
     call("score", model, files / "more.csv", "-o", files / "ranked.csv")
     ranked = pd.read_csv(files / "ranked.csv")
@@ -111,14 +111,14 @@ def test_extra_columns_are_carried_and_names_do_not_clash(files, frame):
 
 
 def test_unseen_categories_and_missing_values_are_scored(files, frame):
-    model = fitted(files)
+    model = fitted(files / "data.csv")
     frame.assign(**{"größe in cm": "enormous", "radius": np.nan}).to_csv(files / "new.csv", index=False)
     call("score", model, files / "new.csv", "-o", files / "ranked.csv")
     assert np.isfinite(pd.read_csv(files / "ranked.csv")["score"]).all()
 
 
 def test_bad_input_at_score_time(files, frame):
-    model = fitted(files)
+    model = fitted(files / "data.csv")
     frame.drop(columns=["area", "texture"]).to_csv(files / "fewer.csv", index=False)
     frame.assign(area="wide").to_csv(files / "text.csv", index=False)
     io.dump({"format": 1, "x": Path("a")}, files / "evil.skops")
@@ -151,19 +151,8 @@ def test_texts_that_a_spreadsheet_would_run_are_told(tmp_path):
         {"x": rng.normal(size=60), "y": np.arange(60) % 2, "note": "fine", "change": "-1,5 %"}
     )
     frame.to_csv(tmp_path / "a.csv", index=False)
-    call(
-        "fit",
-        tmp_path / "a.csv",
-        "--label",
-        "y",
-        "--exclude",
-        "note",
-        "--exclude",
-        "change",
-        "-o",
-        tmp_path / "m.skops",
-    )
-    scored = ["score", tmp_path / "m.skops", tmp_path / "a.csv", "--force", "-o"]
+    model = fitted(tmp_path / "a.csv", "--label", "y", "--exclude", "note", "--exclude", "change")
+    scored = ["score", model, tmp_path / "a.csv", "--force", "-o"]
     assert call(*scored, tmp_path / "r.csv").stderr == ""
     frame.loc[[3, 8], "note"] = ["=cmd|' /C calc'!A0", "@SUM(1)"]
     frame.to_csv(tmp_path / "a.csv", index=False)
@@ -176,7 +165,7 @@ def test_texts_that_a_spreadsheet_would_run_are_told(tmp_path):
 
 @pytest.mark.parametrize("model", ["pnorm-push", "push-boost", "logistic-regression"])
 def test_reasons_are_the_columns_that_raise_a_row_most_beyond_the_mean_row(files, model):
-    saved = fitted(files, "--model", model)
+    saved = fitted(files / "data.csv", *LABEL, "--model", model)
     call("score", saved, files / "data.csv", "-o", files / "ranked.csv", "--top", 3, "--reasons", 2)
     written = pd.read_csv(files / "ranked.csv", dtype=str, keep_default_na=False)
     texts_of_rows = written[["reason_1", "reason_2"]].to_numpy()
@@ -199,8 +188,11 @@ def test_reasons_are_the_columns_that_raise_a_row_most_beyond_the_mean_row(files
             assert float(shown[2].replace(",", "")) == pytest.approx(raised[column], rel=0.06)
 
 
+FOREST = (*LABEL, "--model", "random-forest", "--n-estimators", 10)
+
+
 def test_scores_of_forests_have_no_reasons(files):
-    saved = fitted(files, "--model", "random-forest")
+    saved = fitted(files / "data.csv", *FOREST)
     refused = call("score", saved, files / "data.csv", "--reasons", 3, code=2).stderr
     assert "the scores of RandomForestClassifier are no sum over features" in refused
 
@@ -225,5 +217,5 @@ def test_scores_by_what_a_file_notes_are_those_of_the_model_it_holds(tmp_path, m
 
 
 def test_a_model_of_another_kind_is_loaded_whole(files):
-    assert NotedModel.load(fitted(files, "--model", "random-forest")) is None
+    assert NotedModel.load(fitted(files / "data.csv", *FOREST)) is None
     assert NotedModel.load(files / "data.csv") is None

@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from pushrank import PNormPush, save
-from tests.cli.runner import FEW, call, fitted
+from tests.cli.runner import FEW, LABEL, call, fitted
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def test_names_are_no_markup_and_no_orders_to_the_terminal(data):
 
 
 def test_what_a_sum_of_stumps_rests_on_is_shown(files):
-    model = fitted(files, "--model", "push-boost")
+    model = fitted(files / "data.csv", *LABEL, "--model", "push-boost")
     found = json.loads(call("show", model, "--json").stdout)
     assert found["weights"] == {}
     assert sum(found["importances"].values()) == pytest.approx(1.0)
