@@ -15,6 +15,7 @@ import pushrank
 from combinations import by_day
 from contract import check_contract
 from pushrank import estimators, metrics
+from pushrank.estimators._base import RankerMixin
 from pushrank.estimators._search import SELECTIONS, SearchMixin
 from pushrank.solvers import SOLVERS
 from samples import scaled_cancer
@@ -86,9 +87,21 @@ NIGHTLY = [
 ]
 
 FIRST = {type(one): one for one in reversed(CONFIGURED)}
-# The suite checks one configuration of each estimator, and the night all others.
 OTHERS = [one for one in [*CONFIGURED, *NIGHTLY] if one not in FIRST.values()]
-BY_DAY = by_day([*FIRST.values(), *OTHERS], len(FIRST))
+
+
+def family(estimator):
+    """Return the mixin that an estimator shares with others, or its class if it shares none."""
+    mixins = [kind for kind in type(estimator).__mro__ if kind.__name__.endswith("Mixin")]
+    return type(estimator) if mixins[0] is RankerMixin else mixins[0]
+
+
+# The suite checks one estimator of each family, and the night all others.
+OF_FAMILY = {family(one): one for one in reversed(CONFIGURED)}
+BY_DAY = by_day(
+    [*OF_FAMILY.values(), *(one for one in [*CONFIGURED, *NIGHTLY] if one not in OF_FAMILY.values())],
+    len(OF_FAMILY),
+)
 
 GRADES = "three or more numbers in y are grades, which rankers learn from; scikit-learn has no tag for it"
 TREES = "which of equally good splits a tree takes hangs on rounding, and so on the order of the sums"
