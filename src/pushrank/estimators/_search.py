@@ -8,7 +8,7 @@ fit of fewer rounds.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any, Literal, NamedTuple, Self, get_args
 
@@ -19,7 +19,6 @@ from sklearn import get_config
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_consistent_length, check_random_state, column_or_1d, indexable
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import validate_data
 
 from pushrank._docstrings import shared_docs
@@ -29,7 +28,7 @@ from pushrank.budgets import Budget, Periods
 from pushrank.estimators._base import RankerMixin, progress_bar
 from pushrank.estimators._scoring import HeldOutScorer
 from pushrank.estimators._target import Target, two_class_target
-from pushrank.held_out import check_parts, model_scores
+from pushrank.held_out import Rows, check_parts, fit_paths, model_scores
 from pushrank.metrics import average_precision, precision_at_k
 from pushrank.metrics._ranking import Ranking
 from pushrank.times import check_times, splitter_of, warn_of_random_folds
@@ -219,8 +218,8 @@ class Search:
     @classmethod
     def of_unchecked_rows(
         cls, ranker: Any, X: Any, y: ArrayLike, sample_weight: PerRow, groups: PerRow, time: PerRow
-    ) -> tuple[Any, NDArray[Any], Search]:
-        """Return rows that the estimators will check, their labels, and the search on their folds."""
+    ) -> tuple[Rows, Search]:
+        """Return rows that the estimators will check, and the search on their folds, which groups are for."""
         refuse_masked(X, "X")
         # Here only the names and the number of the columns are recorded.
         validate_data(ranker, X, skip_check_array=True)
@@ -228,51 +227,49 @@ class Search:
         (X,), labels = indexable(X), column_or_1d(plain_labels(y), warn=True)
         check_consistent_length(X, labels)
         target = two_class_target(ranker, labels, sample_weight)
-        return X, labels, cls.of_rows(ranker, X, target, groups, time)
+        search = cls.of_rows(ranker, X, target, groups, time)
+        is_positive = np.asarray(target.codes).astype(bool)
+        return Rows(X, labels, is_positive, target.weights, times=search.times), search
 
     def run(
         self,
-        solve: Callable[[Fold], Iterable[Member]],
+        path: Callable[[Fold], Iterable[Member]],
         measure: Measure,
         n_members: int,
         *,
         keep_scores: bool = False,
         screen: Callable[[list[dict[str, Any]], Floats], None] | None = None,
     ) -> Results:
-        """Return all members on all folds; ``solve`` yields those of a fold, in the same order in each.
+        """Return all members on all folds; ``path`` yields those of a fold, in the same order in each.
 
         ``screen`` is called with the members and their measures on the first two of more folds. Members that
-        ``solve`` yields no longer after it have no measures on the other folds, but NaN.
+        ``path`` yields no longer after it have no measures on the other folds, but NaN.
         """
-        solved = count(1)
+        params: list[dict[str, Any]] = []
+        solved, solutions = count(1), [[] for _ in self.folds]
+        values, overall = both = np.full((2, n_members, len(self.folds)), np.nan)
         held_out = np.full((n_members, self.target.sample.n_rows), np.nan) if keep_scores else None
 
-        def measured(fold: Fold) -> list[tuple[dict[str, Any], tuple[float, float], Any]]:
-            members = []
-            for number, member in enumerate(solve(fold)):
+        def measured(fold: Fold) -> Iterator[tuple[Fold, Member, tuple[float, float]]]:
+            for number, member in enumerate(path(fold)):
                 measures = measure(fold, member)
                 if callback is not None:
                     callback(next(solved), score=measures[0])
                 if held_out is not None:
                     held_out[number, fold.test] = member.scores
-                members.append((member.params, measures, member.solution))
-            return members
+                # The scores of all members of a fold would be large.
+                yield fold, member._replace(scores=np.empty(0)), measures
 
-        by_fold: list[list[tuple[dict[str, Any], tuple[float, float], Any]]] = []
-        values, overall = both = np.full((2, n_members, len(self.folds)), np.nan)
         n_first = len(self.folds) if screen is None else min(N_SCREENING, len(self.folds))
         with progress_bar(self.ranker, n_members * len(self.folds), is_exact=screen is None) as callback:
-            for part in (self.folds[:n_first], self.folds[n_first:]):
-                by_fold += Parallel(self.ranker.n_jobs, require="sharedmem")(
-                    delayed(measured)(fold) for fold in part
-                )
-                params = [params for params, _, _ in by_fold[0]]
-                for fold in part:
-                    for of, measures, _ in by_fold[fold.number]:
-                        both[:, params.index(of), fold.number] = measures
-                if screen is not None and n_first == len(by_fold) < len(self.folds):
-                    screen(params, values[:, :n_first])
-        solutions = [[solution for _, _, solution in fold] for fold in by_fold]
+            for start, folds in ((0, self.folds[:n_first]), (n_first, self.folds[n_first:])):
+                if screen is not None and start and folds:
+                    screen(params, values[:, :start])
+                for fold, member, measures in fit_paths(measured, folds, self.ranker.n_jobs, in_threads=True):
+                    if fold.number == 0:
+                        params.append(member.params)
+                    both[:, params.index(member.params), fold.number] = measures
+                    solutions[fold.number].append(member.solution)
         return Results(params, values, overall, solutions, held_out)
 
 

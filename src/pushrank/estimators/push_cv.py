@@ -143,11 +143,11 @@ class PNormPushCV(_search.SearchMixin, BaseEstimator):
         # The order is that of scikit-learn's ParameterGrid, so that the first of equals is the same.
         grid = list(product(range(len(alphas)), range(len(ps))))
 
-        def solve(fold: _search.Fold) -> Iterator[_search.Member]:
+        def path(fold: _search.Fold) -> Iterator[_search.Member]:
             weights = None if target.weights is None else target.weights[fold.train]
             sample = BipartiteSample.from_mask(np.asarray(target.codes)[fold.train], weights)
-            path = RegularisationPath(LinearModel(X[fold.train]), sample, self.tol, self.max_iter)
-            by_p = path.solve_grid(objectives, alphas)
+            solver = RegularisationPath(LinearModel(X[fold.train]), sample, self.tol, self.max_iter)
+            by_p = solver.solve_grid(objectives, alphas)
             for a, q in grid:
                 result = by_p[q][a]
                 scores = linear_scores(X, result.coef.astype(X.dtype))
@@ -159,7 +159,7 @@ class PNormPushCV(_search.SearchMixin, BaseEstimator):
         # Scorers too run on one thread of BLAS, so that the number of jobs changes nothing.
         with one_blas_thread():
             measure = _search.scorer_of_folds(self.scoring, X, target, search.folds)
-            results = search.run(solve, measure, len(grid))
+            results = search.run(path, measure, len(grid))
         # The best of equals is the first; the simplest has the largest penalty and then the first p.
         order = list(grid)
         if self.selection == "one_standard_error":
@@ -172,8 +172,8 @@ class PNormPushCV(_search.SearchMixin, BaseEstimator):
         a, q = grid[best]
         # The solutions of the folds lie around that of all rows, and their mean mostly lies nearer.
         starts = [solutions[best].coef for solutions in results.solutions]
-        path = RegularisationPath(LinearModel(X), target.sample, self.tol, self.max_iter)
-        final = path.solve(objectives[q], alphas[a], [np.mean(starts, axis=0), *starts])
+        solver = RegularisationPath(LinearModel(X), target.sample, self.tol, self.max_iter)
+        final = solver.solve(objectives[q], alphas[a], [np.mean(starts, axis=0), *starts])
         self.p_, self.alpha_, self.coef_ = ps[q], alphas[a], final.coef.astype(X.dtype)
         self.n_iter_ = int(n_iter.sum()) + final.n_iter
         self.objective_path_, self.converged_ = final.objective_path, final.converged

@@ -16,7 +16,6 @@ from sklearn.utils import Tags, _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from pushrank._docstrings import shared_docs
-from pushrank._numeric import Floats
 from pushrank.budgets import Budget
 from pushrank.estimators import _search
 from pushrank.estimators._base import RankerMixin, set_classes, tags_of_all
@@ -24,8 +23,8 @@ from pushrank.estimators._search import Selection
 from pushrank.estimators._target import check_alpha
 from pushrank.estimators.boosting import PushBoost
 from pushrank.estimators.push import PNormPush
-from pushrank.held_out import fit_params, fit_threads, model_scores
-from pushrank.user_types import CrossValidation, Estimator, PerRow, Seed
+from pushrank.held_out import Rows, fit_threads, fit_to, model_scores
+from pushrank.user_types import CrossValidation, Estimator, MatrixLike, PerRow, Seed
 from pushrank.weak_rankers.base import WeakRankers
 
 ROUNDS = "n_estimators"
@@ -39,31 +38,28 @@ class Candidate(NamedTuple):
     grid: Mapping[str, Sequence[Any]]
     label: dict[str, object]
 
-    def solve(
-        self, X: Any, y: Any, weights: Floats | None, times: Any, test: Any
-    ) -> Iterator[tuple[dict[str, Any], Any]]:
-        """Yield the parameters of each member, and its scores of the rows ``test``."""
-        rounds = sorted(self.grid.get(ROUNDS, ()))
+    def path(self, rows: Rows, X_test: MatrixLike) -> Iterator[tuple[dict[str, Any], Any]]:
+        """Yield the parameters of each member, and its scores of the rows held out."""
+        numbers = sorted(self.grid.get(ROUNDS, ()))
         others = {name: values for name, values in self.grid.items() if name != ROUNDS}
         for values in product(*others.values()):
             params = dict(zip(others, values, strict=True))
             # Fewer rounds of a boosting fit are its first ones: one fit scores them all.
-            if rounds and getattr(clone(self.estimator).set_params(**params), "_rounds_nest", False):
-                model = self.fitted(params | {ROUNDS: rounds[-1]}, X, y, weights, times)
-                scores, staged = np.zeros(_num_samples(test)), {}
-                for n_rounds, scores in enumerate(model.staged_decision_function(test), 1):
-                    if n_rounds in rounds:
+            if numbers and getattr(clone(self.estimator).set_params(**params), "_rounds_nest", False):
+                model = self.fitted(params | {ROUNDS: numbers[-1]}, rows)
+                scores, staged = np.zeros(_num_samples(X_test)), {}
+                for n_rounds, scores in enumerate(model.staged_decision_function(X_test), 1):
+                    if n_rounds in numbers:
                         staged[n_rounds] = scores
                 # A fit that ended before, as nothing was left to add, has no later stages.
-                yield from ((params | {ROUNDS: number}, staged.get(number, scores)) for number in rounds)
+                yield from ((params | {ROUNDS: number}, staged.get(number, scores)) for number in numbers)
                 continue
-            for point in [{ROUNDS: number} for number in rounds] or [{}]:
-                yield params | point, model_scores(self.fitted(params | point, X, y, weights, times), test)
+            for point in [{ROUNDS: number} for number in numbers] or [{}]:
+                yield params | point, model_scores(self.fitted(params | point, rows), X_test)
 
-    def fitted(self, params: dict[str, object], X: Any, y: PerRow, weights: Floats | None, times: Any) -> Any:
+    def fitted(self, params: dict[str, object], rows: Rows) -> Any:
         """Return a clone of the estimator with these parameters, fitted."""
-        model = clone(self.estimator).set_params(**params)
-        return model.fit(X, y, **fit_params(model, weights, times))
+        return fit_to(clone(self.estimator).set_params(**params), rows)
 
 
 @shared_docs
@@ -240,32 +236,30 @@ def fit_candidates(
     ranker: RankerMixin, candidates: Sequence[Candidate], *data: Any, keep_scores: bool = False
 ) -> None:
     """Choose among estimators, in ascending order of complexity, and fit the chosen one to all rows."""
-    X, labels, search = _search.Search.of_unchecked_rows(ranker, *data)
+    rows, search = _search.Search.of_unchecked_rows(ranker, *data)
     target, folds = search.target, search.folds
     measure = _search.PrecisionAtBudget(ranker, target, search.times)
 
-    def solve(fold: _search.Fold) -> Iterator[_search.Member]:
-        train, test = _safe_indexing(X, fold.train), _safe_indexing(X, fold.test)
-        weights = None if target.weights is None else target.weights[fold.train]
-        times = None if search.times is None else search.times[fold.train]
+    def path(fold: _search.Fold) -> Iterator[_search.Member]:
+        training, X_test = rows.part(fold.train), _safe_indexing(rows.X, fold.test)
         for candidate in candidates:
-            for params, scores in candidate.solve(train, labels[fold.train], weights, times, test):
+            for params, scores in candidate.path(training, X_test):
                 yield _search.Member(candidate.label | params, scores)
 
     n_members = (prod(map(len, candidate.grid.values())) for candidate in candidates)
     families = [of.name for of, n in zip(candidates, n_members, strict=True) for _ in range(n)]
     complexity = {candidate.name: number for number, candidate in enumerate(candidates)}
     # As in the held-out loop: sums have one order, so that the number of jobs changes nothing.
-    with fit_threads(len(labels)):
-        results = search.run(solve, measure, len(families), keep_scores=keep_scores)
+    with fit_threads(len(rows.y)):
+        results = search.run(path, measure, len(families), keep_scores=keep_scores)
         best = _search.choose_for_budget(ranker, results, families, complexity, measure.one_hit(folds))
         chosen = candidates[complexity[families[best]]]
         params = {name: value for name, value in results.params[best].items() if name in chosen.grid}
-        ranker.best_estimator_ = chosen.fitted(params, X, labels, target.weights, search.times)
+        ranker.best_estimator_ = chosen.fitted(params, rows)
     ranker.classes_, ranker.threshold_ = target.classes, 0.0
     # Rankers of pushrank score rows that they predict positive above zero; others need a threshold.
     if not isinstance(ranker.best_estimator_, RankerMixin):
-        set_classes(ranker, target, model_scores(ranker.best_estimator_, X))
+        set_classes(ranker, target, model_scores(ranker.best_estimator_, rows.X))
 
 
 def check_candidates(candidates: Any) -> list[tuple[str, Any, Mapping[str, Sequence[Any]]]]:

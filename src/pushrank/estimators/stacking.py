@@ -163,15 +163,14 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
             for estimator in (*members.values(), None if final is None else final.weigh):
                 _seed(estimator, rng)
         check_choice("calibration", self.calibration, CALIBRATIONS)
-        X, labels, search = Search.of_unchecked_rows(self, X, y, sample_weight, groups, time)
-        check_held_out_once(search.folds, len(labels))
-        codes, weights = np.asarray(search.target.codes).astype(np.intp), search.target.weights
-        groups = None if groups is None else np.asarray(groups)
-        rows = Rows(X, codes, codes.astype(bool), weights, groups, search.times)
+        rows, search = Search.of_unchecked_rows(self, X, y, sample_weight, groups, time)
+        check_held_out_once(search.folds, len(rows.y))
+        codes = rows.positive.astype(np.intp)
+        rows = rows._replace(y=codes, groups=None if groups is None else np.asarray(groups))
         for name, member in members.items():
             with naming(name, "cannot be fitted to these rows"):
-                fit_params(member, weights)
-        scores = np.full((len(members), len(labels)), np.nan)
+                fit_params(member, rows.weights)
+        scores = np.full((len(members), len(codes)), np.nan)
         models: dict[str, list[Any]] = {name: [] for name in members}
         parts = [(fold.train, fold.test) for fold in search.folds]
         for fit in self._fits(members, rows, parts, [fold.number for fold in search.folds]):

@@ -324,7 +324,7 @@ class TopRankerCV(_search.SearchMixin, BaseEstimator):
         seed = _search.draw_seed(self.random_state)
         grids = {name: FAMILIES[name].grid(measure.kept) for name in names}
 
-        def solve(fold: _search.Fold) -> Iterator[_search.Member]:
+        def path(fold: _search.Fold) -> Iterator[_search.Member]:
             # A row may be in a training part more than once.
             counts = np.bincount(fold.train, minlength=len(measure.weights))
             rows = TrainingRows(X, model, measure.is_positive, counts * measure.weights, seed)
@@ -343,7 +343,7 @@ class TopRankerCV(_search.SearchMixin, BaseEstimator):
             warnings.simplefilter("ignore", UserWarning)
             model = in_row_space(LinearModel(X))
             n_members = sum(prod(map(len, grid.values())) for grid in grids.values())
-            results = search.run(solve, measure, n_members, screen=screen if is_drawn else None)
+            results = search.run(path, measure, n_members, screen=screen if is_drawn else None)
             families = [params["candidate"] for params in results.params]
             complexity = {name: FAMILIES[name].complexity for name in names}
             _search.choose_for_budget(self, results, families, complexity, measure.one_hit(search.folds))

@@ -1,7 +1,7 @@
 """Fits of models to parts of rows, and their scores of the rows held out.
 
-Comparisons, stacks and thresholds of the command line rest on this loop. It shares the output of transformers
-that several pipelines hold, keeps fits in a folder, runs them in processes, and decides on threads.
+Comparisons, stacks, searches and thresholds of the command line rest on this loop. For whole models it shares
+the output of transformers that several pipelines hold, keeps fits in a folder, and decides on threads.
 """
 
 from __future__ import annotations
@@ -9,9 +9,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import joblib
 import numpy as np
@@ -30,6 +32,8 @@ from pushrank.user_types import Estimator, GenericArray, MatrixLike
 # Fits to fewer rows have one thread. On a quiet machine two save gradient boosting a tenth of a second there;
 # beside another process they take longer than one, since they wait for each other at every split.
 MIN_ROWS_OF_THREADS = 20_000
+Part = TypeVar("Part")
+Member = TypeVar("Member")
 Caught = tuple[Any, type[Warning], str, int]
 """A warning as `warn_explicit` takes it."""
 
@@ -45,6 +49,19 @@ class Fit(NamedTuple):
     warned: list[Caught]
 
 
+class Task(NamedTuple):
+    """A model to fit to a training part, whose rows are as its last step takes them, after ``steps``."""
+
+    name: str
+    number: int
+    ranker: Estimator
+    rows: Rows
+    X_tests: list[MatrixLike]
+    steps: list[Any]
+    tests: list[Rows]
+    file: Path | None
+
+
 class Work(NamedTuple):
     """How each model is fitted and scored, wherever that happens."""
 
@@ -53,6 +70,27 @@ class Work(NamedTuple):
     keep: bool
     record: bool
     guard: Callable[[str, int], AbstractContextManager[None]]
+
+
+def fit_paths(
+    path: Callable[[Part], Iterable[Member]],
+    parts: Iterable[Part],
+    n_jobs: int | None = None,
+    *,
+    in_threads: bool = False,
+) -> Iterator[Member]:
+    """Begin the fits to all parts, and return the members that ``path`` yields of each, in this order.
+
+    Members of a path share starts or rounds; a model by itself is a path of one member. ``n_jobs`` parts are
+    fitted at a time, in processes, or in threads, which share the rows.
+    """
+    # A task is a whole path: in batches the last process would have several to go.
+    run = Parallel(n_jobs, return_as="generator", batch_size=1, require="sharedmem" if in_threads else None)
+    return chain.from_iterable(run(delayed(_members)(path, part) for part in parts))
+
+
+def _members(path: Callable[[Part], Iterable[Member]], part: Part) -> list[Member]:
+    return list(path(part))
 
 
 def fit_parts(
@@ -75,11 +113,9 @@ def fit_parts(
     model's name and the part's number stands around the fit, and ``path_of`` says where it is kept.
     """
     work = Work(score or model_scores, look, keep, record, guard or _no_guard)
-    # A task is a whole fit: in batches the last process would have several to go.
-    results: Iterator[Fit] = Parallel(n_jobs, return_as="generator", batch_size=1)(
-        _tasks(models, parts, work, path_of or _no_path, get_config())
+    return fit_paths(
+        partial(_fitted, work), _tasks(models, parts, work, path_of or _no_path, get_config()), n_jobs
     )
-    return results
 
 
 def kept_in(
@@ -119,8 +155,8 @@ def _tasks(
     work: Work,
     path_of: Callable[[str, int], Path | None],
     config: Mapping[str, object],
-) -> Iterator[Any]:
-    """Yield the fit of each model to each training part, with rows as its last step takes them."""
+) -> Iterator[Task]:
+    """Yield each model with each training part."""
     # A subclass of Pipeline may do more than transform before its last step.
     pipelines = {name: model for name, model in models.items() if type(model) is Pipeline}
     ids = {name: tuple(id(step) for _, step in model.steps[:-1]) for name, model in pipelines.items()}
@@ -140,39 +176,29 @@ def _tasks(
                     prepared[key] = transformers.steps, training._replace(X=X), X_tests
                 (steps, rows, X_tests), ranker = prepared[key], model.steps[-1][1]
             looked_at = tests if work.look is not None else []
-            path = path_of(name, number)
-            yield delayed(_fitted)(name, number, ranker, rows, X_tests, steps, looked_at, work, path)
+            file = path_of(name, number)
+            yield Task(name, number, ranker, rows, X_tests, steps, looked_at, file)
 
 
-def _fitted(
-    name: str,
-    number: int,
-    ranker: Estimator,
-    rows: Rows,
-    X_tests: list[MatrixLike],
-    steps: list[Any],
-    tests: list[Rows],
-    work: Work,
-    path: Path | None,
-) -> Fit:
-    """Return a fit, from its file if it has been kept there."""
-    if path is not None and path.exists():
-        return _read(path)
+def _fitted(work: Work, task: Task) -> list[Fit]:
+    """Return the path of a model by itself: its fit, from its file if it has been kept there."""
+    name, number, ranker, rows, X_tests, steps, tests, file = task
+    if file is not None and file.exists():
+        return [_read(file)]
     caught: list[Caught] = []
     with _catch(caught) if work.record else nullcontext(), work.guard(name, number), fit_threads(len(rows.y)):
-        params = fit_params(ranker, rows.weights, rows.times, rows.groups)
-        ranker = clone(ranker).fit(rows.X, rows.y, **params)
+        ranker = fit_to(clone(ranker), rows)
         scores = [work.score(ranker, X) for X in X_tests]
         # Whoever looks at the model has rows as they came: it needs the shared transformers again.
         whole = Pipeline([*steps, ("ranker", ranker)]) if steps else ranker
         seen = None if work.look is None else work.look(whole, tests)
     fit = Fit(name, number, scores, whole if work.keep else None, seen, caught)
-    if path is not None:
-        with atomic_write(path) as beside:
+    if file is not None:
+        with atomic_write(file) as beside:
             joblib.dump(fit, beside)
         # What is read again has forgotten what was shared, such as a column's name: all runs are alike.
-        return _read(path)
-    return fit
+        return [_read(file)]
+    return [fit]
 
 
 def _read(path: Path) -> Fit:
@@ -202,6 +228,11 @@ def model_scores(model: Any, X: MatrixLike) -> Floats:
         f"{type(model).__name__} has neither decision_function nor predict_proba, so it gives no scores to "
         "rank by."
     )
+
+
+def fit_to(model: Any, rows: Rows) -> Any:
+    """Fit a model to rows with what it takes of their weights, times and groups, and return it."""
+    return model.fit(rows.X, rows.y, **fit_params(model, rows.weights, rows.times, rows.groups))
 
 
 def fit_params(
