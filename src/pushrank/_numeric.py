@@ -48,5 +48,6 @@ def sigmoid(x: Floats) -> Floats:
     xp = namespace(x)
     # The exponential is at most one on either side of zero.
     small = xp.exp(-xp.abs(x))
-    probabilities: Floats = xp.where(x >= 0.0, xp.ones_like(x), small) / (1.0 + small)
+    one = 1.0 if xp is np else xp.ones_like(x)
+    probabilities: Floats = xp.where(x >= 0.0, one, small) / (1.0 + small)
     return probabilities

@@ -204,21 +204,21 @@ def mean_of_members(part: Columns) -> Floats:
 
 def greedy(part: Columns) -> Floats:
     """Return how often each model is chosen, if one is added in each round to reach the best precision."""
-    values, measure = part.values, part.measure
-    ranking = measure.ranking(part.rows, values[:, 0])
-    counts, total, best = np.zeros(values.shape[1]), np.zeros(len(values)), (-np.inf, -np.inf)
+    columns, measure = np.ascontiguousarray(part.values.T), part.measure
+    ranking = measure.ranking(part.rows, columns[0])
+    counts, total, best = np.zeros(len(columns)), np.zeros(len(part.rows)), (-np.inf, -np.inf)
     best_counts = counts
     for _ in range(GREEDY_ROUNDS):
         # Sums of columns need none of the checks that a user's scores do.
-        rankings = (ranking._with(scores=total + column) for column in values.T)
+        rankings = (ranking._with(scores=total + column) for column in columns)
         precisions = np.array([measure.precision(of_sum) for of_sum in rankings])
         # The average precision, which costs more, decides between equals alone.
         tried = {
-            number: part.measures(total + values[:, number])
+            number: part.measures(total + columns[number])
             for number in np.flatnonzero(precisions == precisions.max())
         }
         added = max(tried, key=tried.__getitem__)
-        counts, total = counts + (np.arange(len(counts)) == added), total + values[:, added]
+        counts, total = counts + (np.arange(len(counts)) == added), total + columns[added]
         if tried[added] > best:
             best, best_counts = tried[added], counts
     return np.asarray(best_counts / best_counts.sum())
@@ -326,12 +326,12 @@ def _chosen(ranker: RankerMixin, columns: Columns, target: Target, folds: list[F
             "parts, or say how: final_estimator='mean'."
         )
 
-    def solve(fold: Fold) -> Iterator[Member]:
+    def path(fold: Fold) -> Iterator[Member]:
         train, test = columns.part(fold.train), columns.values[fold.test]
         for rival in RIVALS:
             yield Member(rival.params, test @ rival.weights(train))
 
-    results = Search(ranker, target, folds).run(solve, columns.measure, len(RIVALS))
+    results = Search(ranker, target, folds).run(path, columns.measure, len(RIVALS))
     families = [rival.family for rival in RIVALS]
     complexity = {family: float(family != BEST) for family in families}
     hit = columns.measure.one_hit(folds)

@@ -269,12 +269,11 @@ class Ranking(RankCounts):
         return np.asarray(weights * share)
 
     def _around(self, score: float) -> CutCounts:
-        classes = (self.positive_scores, self.positive_weights), (self.negative_scores, self.negative_weights)
         sums = []
-        for compare in (np.greater, np.equal):
-            for scores, weights in classes:
-                mask = compare(scores, score)
-                sums.append(float(np.count_nonzero(mask) if weights is None else weights[mask].sum()))
+        for mask in (self.scores > score, self.scores == score):
+            for of_class in (mask & self.is_positive, mask & ~self.is_positive):
+                counted = np.count_nonzero(of_class) if self.weights is None else self.weights[of_class].sum()
+                sums.append(float(counted))
         return CutCounts(*sums)
 
 

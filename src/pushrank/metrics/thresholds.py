@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
+from pushrank._parallel import compiled
 from pushrank.metrics._bootstrap import RowCounts, StratifiedBootstrap
 from pushrank.metrics._ranking import (
     K_ROUNDING,
@@ -48,6 +49,19 @@ class Threshold(NamedTuple):
     recall: float
 
 
+@compiled()
+def sum_to_ties(drawn, weights, is_positive, ends, rows, hits):
+    """Write what the rows, and the positives, to the end of each tie weigh, if each is drawn so often."""
+    # A single pass takes a quarter of the time of NumPy's running sums, whose order of addition it has.
+    n_rows, n_hits, row = 0.0, 0.0, 0
+    for tie in range(len(ends)):
+        while row <= ends[tie]:
+            n_rows += drawn[row] * weights[row]
+            n_hits += drawn[row] * weights[row] * is_positive[row]
+            row += 1
+        rows[tie], hits[tie] = n_rows, n_hits
+
+
 class TieCounts(NamedTuple):
     """The rows and the hits to the end of each tie, best first; a resample may have no row of a tie."""
 
@@ -77,7 +91,7 @@ class ListAim(ABC):
     def _find(self, ranking: Ranking, sampling: Sampling | None) -> Threshold:
         """Return the threshold of the list, with the interval that the resamples give."""
         bootstrap = ThresholdBootstrap(ranking, self)
-        counts = bootstrap.ties()
+        counts = bootstrap.ties(np.ones(ranking.n_rows, dtype=np.uint8))
         last = self._last_tie(counts)
         if last < 0:
             raise ValueError(self._refusal(counts))
@@ -301,24 +315,25 @@ class ThresholdBootstrap(StratifiedBootstrap):
     def __init__(self, ranking: Ranking, aim: ListAim) -> None:
         super().__init__([ranking], [bind_metric(threshold_for)])
         self._ranking, self._aim = ranking, aim
-        self._order = np.argsort(-ranking.scores, kind="stable")
-        ordered = ranking.scores[self._order]
+        order = np.argsort(-ranking.scores, kind="stable")
+        ordered = ranking.scores[order]
         self._ends = np.append(np.flatnonzero(np.diff(ordered)), len(ordered) - 1)
         self.scores = ordered[self._ends]
-        weights = ranking.row_weights
-        self._weights = weights[self._order], (weights * ranking.is_positive)[self._order]
+        self._weights, self._is_positive = ranking.row_weights[order], ranking.is_positive[order]
+        places = np.argsort(order)
+        self._places = places[ranking.is_positive], places[~ranking.is_positive]
 
-    def ties(self, drawn: RowCounts | None = None) -> TieCounts:
-        """Return what lies to the end of each tie; each row is drawn so often, or once."""
-        times = 1.0 if drawn is None else drawn[self._order]
-        rows, hits = (np.cumsum(times * weights)[self._ends] for weights in self._weights)
+    def ties(self, drawn: RowCounts) -> TieCounts:
+        """Return what lies to the end of each tie if rows, in the order of the list, are drawn so often."""
+        rows, hits = np.empty((2, len(self._ends)))
+        sum_to_ties(drawn, self._weights, self._is_positive, self._ends, rows, hits)
         return TieCounts(rows, hits, self._ranking)
 
     def evaluate_counts(self, positive: RowCounts, negative: RowCounts) -> list[float]:
         """Return the threshold if rows are drawn so often; if no list fits, the score of the best row."""
-        is_positive = self._ranking.is_positive
-        drawn = np.empty(len(is_positive), dtype=np.uint8)
-        drawn[is_positive], drawn[~is_positive] = positive, negative
+        drawn = np.empty(len(self._weights), dtype=np.uint8)
+        for places, times in zip(self._places, (positive, negative), strict=True):
+            drawn[places] = times
         counts = self.ties(drawn)
         last = self._aim._last_tie(counts)
         return [float(self.scores[np.argmax(counts.rows > 0.0) if last < 0 else last])]
