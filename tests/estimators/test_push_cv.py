@@ -167,7 +167,7 @@ def test_groups_are_kept_whole_by_their_splitter(data):
         np.testing.assert_array_equal(fitted.cv_results_["mean_test_score"], expected)
     with pytest.raises(ValueError, match="groups"):
         ranker.fit(X, y)
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+    with pytest.raises(ValueError, match="groups must hold one entry a row"):
         ranker.fit(X, y, groups=groups[1:])
 
 
