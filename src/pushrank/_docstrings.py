@@ -261,6 +261,38 @@ X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
 Returns
 -------
 ndarray of shape (n_samples,)""",
+    "fit_of_a_search": """Parameters
+----------
+X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+    Features as the rankers to choose from take them. All take finite ones; linear rankers use float32 and
+    float64 arrays, dense, CSR or CSC, without a copy.
+y : array-like of shape (n_samples,)
+sample_weight : array-like of shape (n_samples,), optional
+    Non-negative weights, for training and for scoring.
+groups : array-like of shape (n_samples,), optional
+    Labels of rows that belong together, for a ``cv`` such as ``StratifiedGroupKFold`` that keeps groups
+    whole. In a pipeline they come by metadata routing.
+time : array-like of shape (n_samples,), optional
+    The times of the rows, as numbers or dates. With a number as ``cv`` every part that is held out comes
+    after the rows learnt from, by :class:`~pushrank.model_selection.TimeSplit`; a splitter has to take them.
+
+Returns
+-------
+self
+    The fitted ranker.
+
+Raises
+------
+ValueError
+    When a parameter is out of range, the data are not finite, ``y`` has not two classes, a part of the
+    cross-validation lacks one of them, or a score is not a number.
+TypeError
+    When a parameter has the wrong type, or weights are given to an estimator or a scorer that takes none.
+
+Warns
+-----
+ConvergenceWarning
+    When solutions of linear rankers stopped early; the message says how many, or which.""",
     "staged_rows": """Parameters
 ----------
 X : array-like, sparse matrix or data frame of shape (n_samples, n_features)

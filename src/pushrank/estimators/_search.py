@@ -7,10 +7,9 @@ fit of fewer rounds.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
-from typing import Any, Literal, NamedTuple, Self, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,11 +27,11 @@ from pushrank.budgets import Budget, Periods
 from pushrank.estimators._base import RankerMixin, progress_bar
 from pushrank.estimators._scoring import HeldOutScorer
 from pushrank.estimators._target import Target, two_class_target
-from pushrank.held_out import Rows, check_parts, fit_paths, model_scores
+from pushrank.held_out import check_parts, fit_paths, model_scores
 from pushrank.metrics import average_precision, precision_at_k
 from pushrank.metrics._ranking import Ranking
 from pushrank.times import check_times, splitter_of, warn_of_random_folds
-from pushrank.user_types import MatrixLike, PerRow
+from pushrank.user_types import GenericArray, MatrixLike, PerRow
 from pushrank.validation import (
     check_choice,
     check_number,
@@ -53,64 +52,11 @@ DEFAULT_FRACTION = 0.25
 
 @shared_docs
 class SearchMixin(RankerMixin):
-    """What searches share beside their scores: ``fit``, metadata routing, and a table in notebooks."""
+    """What searches share beside ``fit``: scores, metadata routing, and a table in notebooks."""
 
     # The groups are for the splitter, and times are taken wherever they are passed: there is nothing for
     # ``set_fit_request`` to choose.
     __metadata_request__fit = {"groups": UNUSED, "time": True}  # noqa: RUF012
-
-    @abstractmethod
-    def _choose(self, X: Any, y: ArrayLike, sample_weight: PerRow, groups: PerRow, time: PerRow) -> None:
-        """Choose, and set what was learned; called by :meth:`fit` with its arguments."""
-
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: PerRow = None,
-        *,
-        groups: PerRow = None,
-        time: PerRow = None,
-    ) -> Self:
-        """Choose by cross-validation, and learn from all rows with what was chosen.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Features as the rankers to choose from take them. All take finite ones; linear rankers use float32
-            and float64 arrays, dense, CSR or CSC, without a copy.
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-            Non-negative weights, for training and for scoring.
-        groups : array-like of shape (n_samples,), optional
-            Labels of rows that belong together, for a ``cv`` such as ``StratifiedGroupKFold`` that keeps
-            groups whole. In a pipeline they come by metadata routing.
-        time : array-like of shape (n_samples,), optional
-            The times of the rows, as numbers or dates. With a number as ``cv`` every part that is held out
-            comes after the rows learnt from, by :class:`~pushrank.model_selection.TimeSplit`; a splitter has
-            to take them.
-
-        Returns
-        -------
-        self
-            The fitted ranker.
-
-        Raises
-        ------
-        ValueError
-            When a parameter is out of range, the data are not finite, ``y`` has not two classes, a part of
-            the cross-validation lacks one of them, or a score is not a number.
-        TypeError
-            When a parameter has the wrong type, or weights are given to an estimator or a scorer that takes
-            none.
-
-        Warns
-        -----
-        ConvergenceWarning
-            When solutions of linear rankers stopped early; the message says how many, or which.
-        """
-        self._choose(X, y, sample_weight, groups, time)
-        return self
 
     def decision_function(self, X: MatrixLike) -> NDArray[np.floating]:
         """Return a score for each row, the higher the better, positive where ``predict`` says positive.
@@ -180,17 +126,17 @@ class Results(NamedTuple):
         ranker.n_splits_ = self.values.shape[1]
 
 
-class Search:
-    """Folds for a ranker with ``selection``, ``n_jobs`` and ``verbose``, and members on them."""
+class Search(NamedTuple):
+    """Folds of rows for a ranker with ``selection``, ``n_jobs`` and ``verbose``, and members on them."""
 
-    def __init__(
-        self, ranker: Any, target: Target, folds: list[Fold], times: NDArray[Any] | None = None
-    ) -> None:
-        self.ranker, self.target, self.folds, self.times = ranker, target, folds, times
+    ranker: Any
+    target: Target
+    folds: list[Fold]
+    times: GenericArray | None = None
 
     @classmethod
     def of_rows(cls, ranker: Any, X: Any, target: Target, groups: PerRow, time: PerRow) -> Search:
-        """Return the search on the folds of the ranker's ``cv``."""
+        """Return the search on the folds of the ranker's ``cv``, which alone the groups are for."""
         check_choice("selection", ranker.selection, SELECTIONS)
         times = None if time is None else check_times(time, target.sample.n_rows)
         if time is None and groups is None and isinstance(ranker.cv, int | None):
@@ -218,8 +164,8 @@ class Search:
     @classmethod
     def of_unchecked_rows(
         cls, ranker: Any, X: Any, y: ArrayLike, sample_weight: PerRow, groups: PerRow, time: PerRow
-    ) -> tuple[Rows, Search]:
-        """Return rows that the estimators will check, and the search on their folds, which groups are for."""
+    ) -> tuple[Any, GenericArray, Search]:
+        """Return rows that the estimators will check, their labels, and the search on their folds."""
         refuse_masked(X, "X")
         # Here only the names and the number of the columns are recorded.
         validate_data(ranker, X, skip_check_array=True)
@@ -227,9 +173,7 @@ class Search:
         (X,), labels = indexable(X), column_or_1d(plain_labels(y), warn=True)
         check_consistent_length(X, labels)
         target = two_class_target(ranker, labels, sample_weight)
-        search = cls.of_rows(ranker, X, target, groups, time)
-        is_positive = np.asarray(target.codes).astype(bool)
-        return Rows(X, labels, is_positive, target.weights, times=search.times), search
+        return X, labels, cls.of_rows(ranker, X, target, groups, time)
 
     def run(
         self,

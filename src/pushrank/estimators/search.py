@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import product
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -136,11 +136,24 @@ class RankerSearchCV(_search.SearchMixin, BaseEstimator):
     selection: Selection = "one_standard_error"
     keep_scores: bool = False
 
-    def _choose(self, X: Any, y: ArrayLike, sample_weight: PerRow, groups: PerRow, time: PerRow) -> None:
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: PerRow = None,
+        *,
+        groups: PerRow = None,
+        time: PerRow = None,
+    ) -> Self:
+        """Choose by cross-validation, and learn from all rows with what was chosen.
+
+        %(fit_of_a_search)s
+        """
         named = check_candidates(self.candidates)
         candidates = [Candidate(*candidate, {"candidate": candidate[0]}) for candidate in named]
         fit_candidates(self, candidates, X, y, sample_weight, groups, time, keep_scores=self.keep_scores)
         self.candidate_ = self.best_params_["candidate"]
+        return self
 
     def __sklearn_tags__(self) -> Tags:
         """Return scikit-learn's tags: sparse rows and missing values are taken where all candidates do."""
@@ -214,7 +227,19 @@ class PushBoostCV(_search.SearchMixin, BaseEstimator):
     selection: Selection = "one_standard_error"
     random_state: Seed = None
 
-    def _choose(self, X: Any, y: ArrayLike, sample_weight: PerRow, groups: PerRow, time: PerRow) -> None:
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: PerRow = None,
+        *,
+        groups: PerRow = None,
+        time: PerRow = None,
+    ) -> Self:
+        """Choose by cross-validation, and learn from all rows with what was chosen.
+
+        %(fit_of_a_search)s
+        """
         _search.check_numbers("ps", self.ps, least=1.0)
         _search.check_numbers("learning_rates", self.learning_rates, above=0.0, most=1.0)
         _search.check_numbers("n_estimators", self.n_estimators, least=1, integer=True)
@@ -223,6 +248,7 @@ class PushBoostCV(_search.SearchMixin, BaseEstimator):
         grid = {"learning_rate": self.learning_rates, ROUNDS: self.n_estimators}
         candidates = [Candidate(f"p = {p:g}", ranker, {"p": [p], **grid}, {}) for p in sorted(self.ps)]
         fit_candidates(self, candidates, X, y, sample_weight, groups, time)
+        return self
 
     def _ranker(self) -> PushBoost:
         return PushBoost(weak_rankers=self.weak_rankers, alpha=self.alpha)
@@ -236,8 +262,9 @@ def fit_candidates(
     ranker: RankerMixin, candidates: Sequence[Candidate], *data: Any, keep_scores: bool = False
 ) -> None:
     """Choose among estimators, in ascending order of complexity, and fit the chosen one to all rows."""
-    rows, search = _search.Search.of_unchecked_rows(ranker, *data)
+    X, labels, search = _search.Search.of_unchecked_rows(ranker, *data)
     target, folds = search.target, search.folds
+    rows = Rows(X, labels, np.asarray(target.codes, dtype=bool), target.weights, times=search.times)
     measure = _search.PrecisionAtBudget(ranker, target, search.times)
 
     def path(fold: _search.Fold) -> Iterator[_search.Member]:

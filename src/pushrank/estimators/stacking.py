@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -156,20 +156,33 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
         self._set_params("estimators", **params)
         return self
 
-    def _choose(self, X: Any, y: ArrayLike, sample_weight: PerRow, groups: PerRow, time: PerRow) -> None:
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: PerRow = None,
+        *,
+        groups: PerRow = None,
+        time: PerRow = None,
+    ) -> Self:
+        """Choose by cross-validation, and learn from all rows with what was chosen.
+
+        %(fit_of_a_search)s
+        """
         members, final = self._members(), check_final(self.final_estimator)
         if self.random_state is not None:
             rng = check_random_state(self.random_state)
             for estimator in (*members.values(), None if final is None else final.weigh):
                 _seed(estimator, rng)
         check_choice("calibration", self.calibration, CALIBRATIONS)
-        rows, search = Search.of_unchecked_rows(self, X, y, sample_weight, groups, time)
-        check_held_out_once(search.folds, len(rows.y))
-        codes = rows.positive.astype(np.intp)
-        rows = rows._replace(y=codes, groups=None if groups is None else np.asarray(groups))
+        X, labels, search = Search.of_unchecked_rows(self, X, y, sample_weight, groups, time)
+        check_held_out_once(search.folds, len(labels))
+        codes, weights = np.asarray(search.target.codes).astype(np.intp), search.target.weights
+        groups = None if groups is None else np.asarray(groups)
+        rows = Rows(X, codes, codes.astype(bool), weights, groups, search.times)
         for name, member in members.items():
             with naming(name, "cannot be fitted to these rows"):
-                fit_params(member, rows.weights)
+                fit_params(member, weights)
         scores = np.full((len(members), len(codes)), np.nan)
         models: dict[str, list[Any]] = {name: [] for name in members}
         parts = [(fold.train, fold.test) for fold in search.folds]
@@ -179,6 +192,7 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
         tests = [fold.test for fold in search.folds]
         out_of_fold = OutOfFold(scores, tests, time is not None, search.times)
         self._from_held_out(members, models, rows, out_of_fold, search.target, final)
+        return self
 
     @classmethod
     def _of_fitted(cls, models: Mapping[str, list[Estimator]], combination: Combination) -> StackingRanker:

@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from itertools import product
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,7 +39,7 @@ from pushrank.solvers.streaming.updates import PERCEPTRON_MAX, State, UpdateRule
 from pushrank.solvers.threshold import minimise_above_threshold
 from pushrank.solvers.tolerances import MAX_SOLVER_ITERATIONS
 from pushrank.solvers.trimming import trimmed_path
-from pushrank.user_types import CrossValidation, Matrix, PerRow, Seed
+from pushrank.user_types import CrossValidation, Matrix, MatrixLike, PerRow, Seed
 
 # Objectives that give up on more than 95 % of the positives learn from too few of them.
 MIN_KEPT = 0.05
@@ -312,7 +312,19 @@ class TopRankerCV(_search.SearchMixin, BaseEstimator):
     selection: Selection = "one_standard_error"
     random_state: Seed = None
 
-    def _choose(self, X: Any, y: ArrayLike, sample_weight: PerRow, groups: PerRow, time: PerRow) -> None:
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: PerRow = None,
+        *,
+        groups: PerRow = None,
+        time: PerRow = None,
+    ) -> Self:
+        """Choose by cross-validation, and learn from all rows with what was chosen.
+
+        %(fit_of_a_search)s
+        """
         names = list(dict.fromkeys(DEFAULT_CANDIDATES if self.candidates is None else self.candidates))
         if not names or not set(names) <= set(FAMILIES):
             raise ValueError(f"candidates must be some of {list(FAMILIES)}, got {self.candidates!r}.")
@@ -358,3 +370,4 @@ class TopRankerCV(_search.SearchMixin, BaseEstimator):
                 f"TopRankerCV: the solution with {self.best_params_} did not converge; scale the features.",
                 ConvergenceWarning,
             )
+        return self
