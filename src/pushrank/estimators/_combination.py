@@ -22,7 +22,7 @@ from pushrank.estimators._target import Target
 from pushrank.estimators.push import IRPush, PNormPush
 from pushrank.estimators.trimmed_push import TrimmedPush
 from pushrank.files import trust_in_files
-from pushrank.held_out import fit_params, model_scores
+from pushrank.held_out.fits import fit_params, model_scores
 from pushrank.user_types import Estimator, GenericArray, MatrixLike
 
 # A forest gives probabilities of exactly 0 and 1, whose log-odds are infinite; this keeps their order.

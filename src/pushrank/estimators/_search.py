@@ -27,7 +27,8 @@ from pushrank.budgets import Budget, Periods
 from pushrank.estimators._base import RankerMixin, progress_bar
 from pushrank.estimators._scoring import HeldOutScorer
 from pushrank.estimators._target import Target, two_class_target
-from pushrank.held_out import check_parts, fit_paths, model_scores
+from pushrank.held_out.fits import fit_paths, model_scores
+from pushrank.held_out.plan import check_parts
 from pushrank.metrics import average_precision, precision_at_k
 from pushrank.metrics._ranking import Ranking
 from pushrank.times import check_times, splitter_of, warn_of_random_folds

@@ -23,7 +23,8 @@ from pushrank.estimators._search import Selection
 from pushrank.estimators._target import check_alpha
 from pushrank.estimators.boosting import PushBoost
 from pushrank.estimators.push import PNormPush
-from pushrank.held_out import Rows, fit_threads, fit_to, model_scores
+from pushrank.held_out.fits import fit_threads, fit_to, model_scores
+from pushrank.held_out.plan import Rows
 from pushrank.user_types import CrossValidation, Estimator, MatrixLike, PerRow, Seed
 from pushrank.weak_rankers.base import WeakRankers
 
@@ -259,10 +260,18 @@ class PushBoostCV(_search.SearchMixin, BaseEstimator):
 
 
 def fit_candidates(
-    ranker: RankerMixin, candidates: Sequence[Candidate], *data: Any, keep_scores: bool = False
+    ranker: RankerMixin,
+    candidates: Sequence[Candidate],
+    X: MatrixLike,
+    y: ArrayLike,
+    sample_weight: PerRow,
+    groups: PerRow,
+    time: PerRow,
+    *,
+    keep_scores: bool = False,
 ) -> None:
     """Choose among estimators, in ascending order of complexity, and fit the chosen one to all rows."""
-    X, labels, search = _search.Search.of_unchecked_rows(ranker, *data)
+    X, labels, search = _search.Search.of_unchecked_rows(ranker, X, y, sample_weight, groups, time)
     target, folds = search.target, search.folds
     rows = Rows(X, labels, np.asarray(target.codes, dtype=bool), target.weights, times=search.times)
     measure = _search.PrecisionAtBudget(ranker, target, search.times)

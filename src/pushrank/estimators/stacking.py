@@ -28,7 +28,8 @@ from pushrank.estimators._search import Fold, Search, SearchMixin, draw_seed
 from pushrank.estimators._target import Target, two_class_target
 from pushrank.estimators.boosting import PushBoost
 from pushrank.estimators.push import PNormPush
-from pushrank.held_out import Fit, Rows, fit_params, fit_parts, kept_in
+from pushrank.held_out.fits import Fit, fit_params, fit_parts, kept_in
+from pushrank.held_out.plan import Rows
 from pushrank.user_types import CrossValidation, Estimator, GenericArray, MatrixLike, PerRow, Seed
 from pushrank.validation import check_choice
 

@@ -26,7 +26,7 @@ from sklearn.utils.validation import has_fit_parameter
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread, one_thread
 from pushrank.files import atomic_write
-from pushrank.held_out.rows import Rows
+from pushrank.held_out.plan import Rows
 from pushrank.user_types import Estimator, GenericArray, MatrixLike
 
 # Fits to fewer rows have one thread. On a quiet machine two save gradient boosting a tenth of a second there;

@@ -1,4 +1,4 @@
-"""How rows are split into parts to fit models to and parts to score."""
+"""Rows with what stands beside them, and how they are split into parts to fit to and parts to score."""
 
 from __future__ import annotations
 
@@ -9,16 +9,62 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold, TimeSeriesSplit
-from sklearn.utils import check_random_state
+from sklearn.utils import _safe_indexing, check_random_state, indexable
+from sklearn.utils.validation import _num_samples
 
 from pushrank._numeric import Floats
 from pushrank.budgets import Budget
-from pushrank.held_out.rows import Rows
-from pushrank.times import TimeSplit, splitter_of, warn_of_random_folds
+from pushrank.times import TimeSplit, check_times, splitter_of, warn_of_random_folds
 from pushrank.user_types import CrossValidation, GenericArray, Label, MatrixLike
-from pushrank.validation import check_jobs, check_number
+from pushrank.validation import check_jobs, check_number, two_classes
 
 Splits = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
+
+
+class Rows(NamedTuple):
+    """Rows to fit models to and to score: models are fitted to ``y``, and measured by ``positive``."""
+
+    X: Any
+    y: NDArray[Any]
+    positive: NDArray[np.bool_]
+    weights: Floats | None = None
+    groups: NDArray[Any] | None = None
+    times: NDArray[Any] | None = None
+
+    def part(self, numbers: NDArray[np.intp]) -> Self:
+        """Return some of the rows."""
+        beside = (None if column is None else column[numbers] for column in self[3:])
+        X = _safe_indexing(self.X, numbers)
+        return type(self)(X, self.y[numbers], self.positive[numbers], *beside)
+
+    @classmethod
+    def checked(
+        cls,
+        X: MatrixLike,
+        y: ArrayLike,
+        pos_label: Label | None = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        time: ArrayLike | None = None,
+    ) -> Self:
+        """Return rows whose labels, weights and times are checked."""
+        (X,), y = indexable(X), np.asarray(y)
+        n_rows = _num_samples(X)
+        if y.shape != (n_rows,):
+            raise ValueError(f"y must hold one label for each of the {n_rows} rows, got the shape {y.shape}.")
+        _, positive = two_classes(y, pos_label=pos_label)
+        # Classifiers would take the later of two texts for the positive label.
+        if pos_label is not None or y.dtype.kind not in "biuf":
+            y = positive
+        weights = None
+        if sample_weight is not None:
+            weights = np.asarray(sample_weight, dtype=np.float64)
+            if weights.shape != (n_rows,) or not (np.isfinite(weights) & (weights >= 0.0)).all():
+                raise ValueError(
+                    f"sample_weight must hold {n_rows} finite numbers of at least 0, one for each row."
+                )
+        times = None if time is None else check_times(time, n_rows)
+        return cls(X, y, positive, weights, None if groups is None else np.asarray(groups), times)
 
 
 class Plan(NamedTuple):

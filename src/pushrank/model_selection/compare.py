@@ -14,7 +14,8 @@ from sklearn.linear_model import LogisticRegression
 
 from pushrank.budgets import Budget
 from pushrank.estimators import IRPush, PNormPush, PushBoost, TopRankerCV, TrimmedPush
-from pushrank.held_out import Plan, Rows, fit_params
+from pushrank.held_out.fits import fit_params
+from pushrank.held_out.plan import Plan, Rows
 from pushrank.model_selection.comparison import TOGETHER, RankerComparison
 from pushrank.model_selection.table import Halves, HeldOutTable, Judge, budget_params, is_nested, stack_of
 from pushrank.user_types import CrossValidation, Estimator, Label, MatrixLike, Seed
@@ -201,7 +202,7 @@ def compare_plan(
     # Weights of few rows would know the test rows by way of the models, and noise would seem to rank.
     if members and is_nested(plan):
         models, members = {**models, TOGETHER: stack_of(members, plan)}, {}
-    table = HeldOutTable.fit(
+    table: HeldOutTable = HeldOutTable.fit(
         models, plan, judge.scorer, n_jobs=n_jobs, callback=callback, keep=return_estimators
     )
     chosen = table.best_inside(judge, n_jobs, callback) if nested else []

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pushrank._numeric import Floats
-from pushrank.held_out import part_of_budget
+from pushrank.held_out.plan import part_of_budget
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics.periods import covariance_of_means, degrees_of_freedom
 from pushrank.metrics.roc import placements

@@ -8,7 +8,7 @@ from scipy.stats import rankdata
 from sklearn.utils.validation import _num_samples
 
 from pushrank import metrics
-from pushrank.held_out import part_of_budget
+from pushrank.held_out.plan import part_of_budget
 
 
 def share_of_hits(y: ArrayLike, scores: ArrayLike, budget: int | None, n_rows: int) -> float:

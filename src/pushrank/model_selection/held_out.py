@@ -23,7 +23,8 @@ from pushrank.estimators import StackingRanker
 from pushrank.estimators._base import RankerMixin
 from pushrank.estimators._combination import OutOfFold, check_final, unlinked
 from pushrank.estimators._target import two_class_target
-from pushrank.held_out import Plan, Rows, fit_parts, kept_in, model_scores, part_of_budget
+from pushrank.held_out.fits import fit_parts, kept_in, model_scores
+from pushrank.held_out.plan import Plan, Rows, part_of_budget
 from pushrank.metrics.measurement import Measurement
 from pushrank.metrics.thresholds import Aim, AtBudget, Threshold
 from pushrank.model_selection.compare import checked_models, named_members

@@ -19,7 +19,8 @@ from pushrank.estimators import StackingRanker
 from pushrank.estimators._combination import Combination, OutOfFold, combine_apart, unlinked
 from pushrank.estimators._scoring import FrozenRanker, check_one_scorer
 from pushrank.estimators._target import two_class_target
-from pushrank.held_out import Plan, Rows, fit_parts, part_of_budget, texts_for_user
+from pushrank.held_out.fits import fit_parts, texts_for_user
+from pushrank.held_out.plan import Plan, Rows, part_of_budget
 from pushrank.metrics import scorers
 from pushrank.model_selection.comparison import (
     CHOSEN,
