@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 
 from combinations import by_day
 from pushrank.cli import app
-from pushrank.cli.alerts import Alert
 from pushrank.cli.fit import default_model
 from pushrank.cli.model import SavedModel, make_model
+from pushrank.cli.saved import Alert
 from pushrank.model_selection.compare import default_rankers
 from tests.cli.runner import call, fitted
 

@@ -4,28 +4,38 @@ from __future__ import annotations
 
 import json
 import shlex
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import typer
+from numpy.typing import NDArray
 
+from pushrank import metrics
+from pushrank.alerts import N_PAST, AlertThreshold
 from pushrank.budgets import Budget
-from pushrank.cli.alerts import Alert
 from pushrank.cli.columns import excluding
 from pushrank.cli.comparison import Compared, run_comparison
-from pushrank.cli.days import every_day
-from pushrank.cli.errors import say
-from pushrank.cli.header import listed
-from pushrank.cli.model import SavedModel, fit_pipeline
+from pushrank.cli.errors import refusing, say
+from pushrank.cli.header import file_kind, listed
+from pushrank.cli.model import SavedModel, fit_pipeline, reference_of
 from pushrank.cli.names import ENSEMBLE
-from pushrank.cli.options import CompareOutput, ComparisonConfig, FeatureSource, words_of
+from pushrank.cli.options import CompareOutput, ComparisonConfig, FeatureSource, alert_state, words_of
 from pushrank.cli.report import write_comparison_report
+from pushrank.cli.saved import Alert
 from pushrank.cli.screen import print_comparison
 from pushrank.cli.text_format import TextFormat
-from pushrank.cli.write import write_table
-from pushrank.model_selection.comparison import TOGETHER
+from pushrank.cli.write import TABLES_WRITTEN, write_table
+from pushrank.metrics import PeriodMeasurement
+from pushrank.metrics.measurement import plain_figures
+from pushrank.model_selection.comparison import CONFIDENCE, TOGETHER
+from pushrank.monitoring import Reference
+from pushrank.user_types import Floats
+
+COMING = 7
+"""Hits are promised on some of so many coming periods."""
 
 
 def compare_models(
@@ -109,3 +119,79 @@ def fit_command(
     }
     words = ["pushrank", "fit", str(source.data), *words_of(given)]
     return shlex.join([*words, "-o", str(saved)])
+
+
+def every_day(
+    compared: Compared, days: PeriodMeasurement, saved: Path, text_format: TextFormat, scores: Floats
+) -> tuple[dict[str, Any], Reference]:
+    """Return what the chosen model finds, by scores of rows held out, and begin its file of alerts."""
+    data, model, budget = compared.data, compared.chosen, days.budget
+    rows, candidates = data.rows, compared.comparison.may_be_best_
+    low, high, mean, _ = days.means[model]
+    share, periods = days.share_of_periods()[model], budget.periods(rows.times).codes
+    reference = reference_of(budget, periods, rows, scores)
+    least, promised = _promise(compared, budget, periods)
+    threshold, said = np.inf, f"none, for a {budget.per} comes whole"
+    kind = file_kind(data.table.path)
+    # Commands are printed to be run as they are, and pushrank writes no compressed or sparse files.
+    table = kind if kind in TABLES_WRITTEN else ".csv"
+    model_file, time = shlex.quote(str(saved)), shlex.quote(str(data.time))
+    new = shlex.join([f"NEW{kind}", *words_of(text_format.stated)])
+    score = f"pushrank score {model_file} {new} --top {budget.n} -o first{table}"
+    # A batch comes whole: its first rows are known without a threshold.
+    if budget.per != "batch":
+        state = alert_state(saved)
+        # The threshold keeps the latest periods alone: earlier ones would be learnt to be forgotten.
+        latest = ~np.isnan(scores) & (periods > periods.max() - N_PAST)
+        with refusing(), closing(AlertThreshold(budget, state)) as alert:
+            threshold = alert.fit(scores[latest], np.asarray(rows.times)[latest]).threshold_
+        said = f"none yet, for a {budget.per} has seldom more than {budget.n:,} rows"
+        if np.isfinite(threshold):
+            said = f"{threshold:.6g} when the next {budget.per} begins"
+        said += f". It moves with the hour and with what is left of {budget.n:,}; {state} keeps it, begun by "
+        said += "scores of rows held out"
+        score = f"pushrank score {model_file} {new} --alert {shlex.quote(str(state))} --id COLUMN "
+        # The name of the column of identifiers is not known here: the user puts it in place of COLUMN.
+        score += f"--time {time} -o alerts{table}"
+    commands = [score, f"pushrank watch {model_file} {new} --time {time}"]
+    why = f"the simplest of {len(candidates)} that may be the best" if candidates[1:] else "the best"
+    lines = [
+        f"Model: {model}, {why}, fitted to all {len(rows.y):,} rows; saved as {saved}.",
+        f"Hits: {mean:.2f} {budget.each}{_between(low, high, 2)}, of {days.positives.mean():,.1f} positives, "
+        f"in {len(days.sizes):,} {budget.several} that come after the rows learnt from.",
+        f"Promised: {promised}. One or more are found on {100.0 * share.estimate:.0f} % of {budget.several}"
+        f"{_between(100.0 * share.low, 100.0 * share.high, 0)}.",
+        f"Alert threshold: {said}.",
+        f"Tomorrow: {commands[0]}; and once labels are known: {commands[1]}",
+    ]
+    facts: dict[str, Any] = {"model": model, "at_least": least}
+    # JSON has no infinity.
+    facts |= {"threshold": threshold if np.isfinite(threshold) else None, "commands": commands}
+    facts |= plain_figures({"hits": days.means[model]}) | {"sentences": lines}
+    return facts, reference
+
+
+def _between(low: float, high: float, digits: int) -> str:
+    """Return an interval in brackets, or nothing where there is none."""
+    return "" if np.isnan(low) else f" (95 % interval {low:.{digits}f} to {high:.{digits}f})"
+
+
+def _promise(
+    compared: Compared, budget: Budget, periods: NDArray[np.int64]
+) -> tuple[dict[str, int] | None, str]:
+    """Return on how many of the next periods at least how many hits are found, and in words, or None."""
+    rows, scores = compared.data.rows, compared.comparison.scores[compared.chosen]
+    held_out = ~np.isnan(scores)
+    tested = rows.y[held_out], scores[held_out], periods[held_out]
+    # One hit a period is the least to promise: on all of the next ones, or else on fewer. What is chosen
+    # by looking holds if all choices hold together.
+    level = 1.0 - (1.0 - CONFIDENCE) / COMING
+    for kept in range(COMING, 0, -1):
+        # A promise that needs more periods than there are is refused, and one of fewer is tried next.
+        with suppress(ValueError):
+            of = {"n_coming": COMING, "n_kept": kept}
+            if least := metrics.guarantee_days(*tested, k=budget.n, confidence_level=level, **of):
+                said = f"at least {least:,} on {kept} of the next {COMING} {budget.several}"
+                return {"hits": least, **of}, f"{said}, drawn as these were, with 95 % confidence"
+    several = budget.several
+    return None, f"no hit on any of the next {COMING} {several}, at 95 %: hits, or {several}, are few"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -13,7 +12,6 @@ from sklearn.preprocessing import StandardScaler
 
 from pushrank import StackingRanker
 from pushrank.budgets import Budget
-from pushrank.cli.alerts import Alert
 from pushrank.cli.errors import InputError, refusing, say, warn
 from pushrank.cli.features import read_features
 from pushrank.cli.header import SPARSE, file_kind
@@ -24,14 +22,15 @@ from pushrank.cli.model import (
     fit_pipeline,
     make_model,
     make_ranking_pipelines,
+    reference_of,
 )
 from pushrank.cli.names import ENSEMBLE
 from pushrank.cli.options import FeatureSource, FitConfig, split_budget
+from pushrank.cli.saved import Alert
 from pushrank.cli.screen import fitting
 from pushrank.cli.text_format import TextFormat
 from pushrank.held_out import Plan, Rows, check_classes, fit_parts, model_scores, record_warnings
 from pushrank.model_selection import compare
-from pushrank.monitoring import Reference
 from pushrank.user_types import Floats
 
 N_HELD_OUT = 5
@@ -122,16 +121,6 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
         say(f"Alert threshold: {alert.sentence()}")
     if reference is not None:
         say(f"Promised: {reference.sentence}")
-
-
-def reference_of(budget: Budget, periods: NDArray[np.int64], rows: Rows, scores: Floats) -> Reference:
-    """Return what a model promises in each period, by scores of rows that are NaN where never held out."""
-    # The first rows of a part of a day are not those of the day.
-    whole = np.where(np.isin(periods, periods[np.isnan(scores)]), np.nan, scores)
-    # The number of a day moves with every row, which tells nothing.
-    names = [name for name in rows.X if not str(name).endswith(" (days since 1970)")]
-    with refusing():
-        return Reference.of(budget, rows.times, whole, rows.y, rows.X[names])
 
 
 def held_out_scores(pipeline: Pipeline, rows: Rows, budget: Budget | None = None) -> Floats:

@@ -18,12 +18,12 @@ from rich.table import Table as Grid
 
 from pushrank import metrics
 from pushrank.budgets import Budget
-from pushrank.cli.alerts import Alert
 from pushrank.cli.errors import InputError, refusing, warn
 from pushrank.cli.labels import LabelledRows, label_rows
 from pushrank.cli.options import LabelledSource, MeasureConfig, numbers_of
 from pushrank.cli.promises import Promises, promises_of
 from pushrank.cli.read import read_table
+from pushrank.cli.saved import Alert
 from pushrank.cli.screen import console, grid_of, share_of_rows
 from pushrank.cli.table import Kind
 from pushrank.cli.text_format import TextFormat
