@@ -96,7 +96,8 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
     calibrator = alert = reference = None
     with fitting(name):
         pipeline = fit_pipeline(pipelines[name], rows)
-        scores = held_out_scores(pipeline, rows, by_period) if held_out else np.full(len(rows.y), np.nan)
+        with refusing("--time: " * (config.time is not None)):
+            scores = held_out_scores(pipeline, rows, by_period) if held_out else np.full(len(rows.y), np.nan)
         if by_period is not None:
             reference = reference_of(by_period, periods, rows, scores)
         scores, y = scores[~np.isnan(scores)], rows.y[~np.isnan(scores)]
@@ -129,6 +130,6 @@ def held_out_scores(pipeline: Pipeline, rows: Rows, budget: Budget | None = None
     if isinstance(pipeline[-1], StackingRanker):
         return np.asarray(pipeline[-1].held_out_scores_)
     # The fit to all rows has printed the warnings already.
-    with record_warnings([]), refusing("" if rows.times is None else "--time: "):
+    with record_warnings([]):
         plan = Plan.to_score(rows, N_HELD_OUT, budget)
         return plan.by_row([fit.scores[0] for fit in fit_parts({"": pipeline}, plan.parts())])

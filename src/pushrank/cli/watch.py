@@ -10,10 +10,11 @@ from pushrank.cli.errors import InputError, refusing, warn
 from pushrank.cli.labels import labels_so_far
 from pushrank.cli.model import SavedModel
 from pushrank.cli.options import WatchConfig
-from pushrank.cli.saved import fingerprint
+from pushrank.cli.saved import RowScorer, fingerprint
 from pushrank.cli.screen import console, grid_of
 from pushrank.cli.text_format import TextFormat
 from pushrank.cli.write import versions, write_page
+from pushrank.monitoring import Reference
 from pushrank.report import WatchData
 
 
@@ -23,25 +24,8 @@ def watch_model(model: Path, data: Path, text_format: TextFormat, config: WatchC
     reference = saved.reference
     if reference is None:
         raise InputError(f"{model} promises nothing by period: fit it with --budget 30/day --time COLUMN.")
-    table = saved.read(data, text_format)
-    time, label = table.times(config.time), config.label
-    # Labels of new rows are often not known yet: columns are then watched without hits.
-    if label is None and saved.label in table.frame:
-        label = saved.label
-    positive = config.positive or saved.positive
-    y = None if label is None else labels_so_far(table.labels(label), positive)
-    features = saved.features(table)
-    with refusing():
-        watched = monitoring.watch(reference, saved.scores(features), time, features, y, config.level)
-    # Dates are texts in ISO 8601, whose order is that of time; names of batches have no such order.
-    seen = [record["period"] for record in watched.table if record["period"] <= reference.periods[-1]]
-    if saved.training.get("fingerprint") == fingerprint(features):
-        warn(f"{saved.name} was fitted to these very rows, of which it finds more than of new ones.")
-    elif seen and reference.budget.per != "batch":
-        count = f"{len(seen):,} {reference.budget.several if seen[1:] else reference.budget.per}"
-        are = "are" if seen[1:] else "is"
-        warn(f"{count}, up to {seen[-1]}, {are} of the time of the fit: leave their rows out.")
-    settings = {"Model": f"{model.name}, {saved.name}", "Rows": f"{data.name}, {len(table):,}"}
+    watched, n_rows = _watched(saved, reference, data, text_format, config)
+    settings = {"Model": f"{model.name}, {saved.name}", "Rows": f"{data.name}, {n_rows:,}"}
     page = WatchData(watched, data.name, reference.sentence, settings | {"Versions": versions()})
     if config.output is not None:
         write_page(page, config.output, opened=config.opened)
@@ -62,3 +46,28 @@ def watch_model(model: Path, data: Path, text_format: TextFormat, config: WatchC
     # A nightly job acts on the exit code: 1 is an alarm, and 2 an error.
     if watched.alarm:
         raise typer.Exit(1)
+
+
+def _watched(
+    saved: RowScorer, reference: Reference, data: Path, text_format: TextFormat, config: WatchConfig
+) -> tuple[monitoring.Watch, int]:
+    """Return what the rows of a file show, and their number; warn of rows that the fit may have seen."""
+    table = saved.read(data, text_format)
+    time, label = table.times(config.time), config.label
+    # Labels of new rows are often not known yet: columns are then watched without hits.
+    if label is None and saved.label in table.frame:
+        label = saved.label
+    positive = config.positive or saved.positive
+    y = None if label is None else labels_so_far(table.labels(label), positive)
+    features = saved.features(table)
+    with refusing():
+        watched = monitoring.watch(reference, saved.scores(features), time, features, y, config.level)
+    # Dates are texts in ISO 8601, whose order is that of time; names of batches have no such order.
+    seen = [record["period"] for record in watched.table if record["period"] <= reference.periods[-1]]
+    if saved.training.get("fingerprint") == fingerprint(features):
+        warn(f"{saved.name} was fitted to these very rows, of which it finds more than of new ones.")
+    elif seen and reference.budget.per != "batch":
+        count = f"{len(seen):,} {reference.budget.several if seen[1:] else reference.budget.per}"
+        are = "are" if seen[1:] else "is"
+        warn(f"{count}, up to {seen[-1]}, {are} of the time of the fit: leave their rows out.")
+    return watched, len(table)
