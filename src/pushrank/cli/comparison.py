@@ -25,7 +25,7 @@ from pushrank.cli.text_format import TextFormat
 from pushrank.held_out import Plan, can_split, check_classes, part_of_budget
 from pushrank.model_selection.compare import LINEAR_CHOSEN, MAX_SLOW_ROWS, compare_plan, default_rankers
 from pushrank.model_selection.comparison import TOGETHER, RankerComparison
-from pushrank.model_selection.table import budget_params, is_nested
+from pushrank.model_selection.table import budget_params
 from pushrank.times import in_order
 
 
@@ -106,7 +106,7 @@ def run_comparison(
     # What is named is added up; of the models by default those that differ.
     members = list(models) if config.model else members_among(models)
     together = members if config.together and len(members) > 1 else []
-    nested = bool(together) and is_nested(plan)
+    nested = bool(together) and plan.nests_together
     if nested and not plan.can_split_again(N_INNER_FOLDS):
         together, nested = [], False
         warn(f"{TOGETHER} are not measured: a class has too few rows to choose how they are added up.")

@@ -191,7 +191,8 @@ class Search(NamedTuple):
         ``path`` yields no longer after it have no measures on the other folds, but NaN.
         """
         params: list[dict[str, Any]] = []
-        solved, solutions = count(1), [[] for _ in self.folds]
+        solutions: list[list[Any]] = [[] for _ in self.folds]
+        solved = count(1)
         values, overall = both = np.full((2, n_members, len(self.folds)), np.nan)
         held_out = np.full((n_members, self.target.sample.n_rows), np.nan) if keep_scores else None
 

@@ -260,18 +260,10 @@ class PushBoostCV(_search.SearchMixin, BaseEstimator):
 
 
 def fit_candidates(
-    ranker: RankerMixin,
-    candidates: Sequence[Candidate],
-    X: MatrixLike,
-    y: ArrayLike,
-    sample_weight: PerRow,
-    groups: PerRow,
-    time: PerRow,
-    *,
-    keep_scores: bool = False,
+    ranker: RankerMixin, candidates: Sequence[Candidate], *data: Any, keep_scores: bool = False
 ) -> None:
     """Choose among estimators, in ascending order of complexity, and fit the chosen one to all rows."""
-    X, labels, search = _search.Search.of_unchecked_rows(ranker, X, y, sample_weight, groups, time)
+    X, labels, search = _search.Search.of_unchecked_rows(ranker, *data)
     target, folds = search.target, search.folds
     rows = Rows(X, labels, np.asarray(target.codes, dtype=bool), target.weights, times=search.times)
     measure = _search.PrecisionAtBudget(ranker, target, search.times)

@@ -69,7 +69,7 @@ class Work(NamedTuple):
     look: Callable[[Estimator, list[Rows]], object] | None
     keep: bool
     record: bool
-    guard: Callable[[str, int], AbstractContextManager[None]]
+    guard: Callable[[str, int], AbstractContextManager[None]] | None
 
 
 def fit_paths(
@@ -103,7 +103,7 @@ def fit_parts(
     keep: bool = False,
     record: bool = True,
     guard: Callable[[str, int], AbstractContextManager[None]] | None = None,
-    path_of: Callable[[str, int], Path | None] | None = None,
+    path_of: Callable[[str, int], Path | None] = lambda *_: None,
 ) -> Iterator[Fit]:
     """Fit all models to the training part of each pair of it and its test parts, and yield in this order.
 
@@ -112,10 +112,8 @@ def fit_parts(
     test parts. With ``record`` the warnings of a fit come with it, in place of being issued. A ``guard`` of a
     model's name and the part's number stands around the fit, and ``path_of`` says where it is kept.
     """
-    work = Work(score or model_scores, look, keep, record, guard or _no_guard)
-    return fit_paths(
-        partial(_fitted, work), _tasks(models, parts, work, path_of or _no_path, get_config()), n_jobs
-    )
+    work = Work(score or model_scores, look, keep, record, guard)
+    return fit_paths(partial(_fitted, work), _tasks(models, parts, work, path_of, get_config()), n_jobs)
 
 
 def kept_in(
@@ -127,7 +125,7 @@ def kept_in(
 ) -> Callable[[str, int], Path | None]:
     """Return a function to the file of a model and part: a hash of rows, model, numbers and versions."""
     if folder is None:
-        return _no_path
+        return lambda *_: None
     path = Path(folder)
     path.mkdir(parents=True, exist_ok=True)
     # Another version of either library may fit another model: what an earlier one kept must not be read.
@@ -139,14 +137,6 @@ def kept_in(
             return path / f"{joblib.hash((key, models[name], *parts[number]))}.joblib"
 
     return path_of
-
-
-def _no_guard(_name: str, _number: int) -> AbstractContextManager[None]:
-    return nullcontext()
-
-
-def _no_path(_name: str, _number: int) -> None:
-    return None
 
 
 def _tasks(
@@ -186,7 +176,8 @@ def _fitted(work: Work, task: Task) -> list[Fit]:
     if file is not None and file.exists():
         return [_read(file)]
     caught: list[Caught] = []
-    with _catch(caught) if work.record else nullcontext(), work.guard(name, number), fit_threads(len(rows.y)):
+    guard = nullcontext() if work.guard is None else work.guard(name, number)
+    with _catch(caught) if work.record else nullcontext(), guard, fit_threads(len(rows.y)):
         ranker = fit_to(clone(ranker), rows)
         scores = [work.score(ranker, X) for X in X_tests]
         # Whoever looks at the model has rows as they came: it needs the shared transformers again.

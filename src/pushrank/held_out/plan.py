@@ -18,6 +18,9 @@ from pushrank.times import TimeSplit, check_times, splitter_of, warn_of_random_f
 from pushrank.user_types import CrossValidation, GenericArray, Label, MatrixLike
 from pushrank.validation import check_jobs, check_number, two_classes
 
+# With fewer the row of all models together may be too good unless it is nested.
+MIN_ROWS_TOGETHER = 2000
+MIN_POSITIVES_TOGETHER = 100
 Splits = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
 
@@ -151,6 +154,13 @@ class Plan(NamedTuple):
     def first_splits(self) -> Splits:
         """The splits of the first repetition."""
         return self.splits[: len(self.splits) // self.n_repeats]
+
+    @property
+    def nests_together(self) -> bool:
+        """Whether all models together are fitted to every training part."""
+        positive, cv = self.rows.positive, self.cv
+        few = len(positive) < MIN_ROWS_TOGETHER or positive.sum() < MIN_POSITIVES_TOGETHER
+        return bool(few) or not (isinstance(cv, int | np.integer) or hasattr(cv, "split"))
 
     def by_row(self, of_parts: Sequence[Floats]) -> Floats:
         """Return scores of the first repetition's test parts by row, NaN of rows that were never held out."""

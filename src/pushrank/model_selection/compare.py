@@ -14,10 +14,9 @@ from sklearn.linear_model import LogisticRegression
 
 from pushrank.budgets import Budget
 from pushrank.estimators import IRPush, PNormPush, PushBoost, TopRankerCV, TrimmedPush
-from pushrank.held_out.fits import fit_params
 from pushrank.held_out.plan import Plan, Rows
 from pushrank.model_selection.comparison import TOGETHER, RankerComparison
-from pushrank.model_selection.table import Halves, HeldOutTable, Judge, budget_params, is_nested, stack_of
+from pushrank.model_selection.table import Halves, HeldOutTable, Judge, budget_params, stack_of
 from pushrank.user_types import CrossValidation, Estimator, Label, MatrixLike, Seed
 from pushrank.validation import check_number, warn
 
@@ -200,7 +199,7 @@ def compare_plan(
     members = named_members(models, together)
     judge = Judge.of(scoring, plan.budget)
     # Weights of few rows would know the test rows by way of the models, and noise would seem to rank.
-    if members and is_nested(plan):
+    if members and plan.nests_together:
         models, members = {**models, TOGETHER: stack_of(members, plan)}, {}
     table: HeldOutTable = HeldOutTable.fit(
         models, plan, judge.scorer, n_jobs=n_jobs, callback=callback, keep=return_estimators
@@ -229,9 +228,6 @@ def checked_models(
         raise TypeError(f"models must be a dict of rankers by name, got {type(models).__name__}.")
     if not models:
         raise ValueError("models must hold at least one ranker by name.")
-    for model in models.values():
-        # A model that takes no weights is refused here, before the first fit.
-        fit_params(model, rows.weights)
     return models
 
 

@@ -19,7 +19,7 @@ from pushrank.estimators import StackingRanker
 from pushrank.estimators._combination import Combination, OutOfFold, combine_apart, unlinked
 from pushrank.estimators._scoring import FrozenRanker, check_one_scorer
 from pushrank.estimators._target import two_class_target
-from pushrank.held_out.fits import fit_parts, texts_for_user
+from pushrank.held_out.fits import fit_params, fit_parts, texts_for_user
 from pushrank.held_out.plan import Plan, Rows, part_of_budget
 from pushrank.metrics import scorers
 from pushrank.model_selection.comparison import (
@@ -35,9 +35,6 @@ from pushrank.model_selection.folds import share_of_hits
 from pushrank.model_selection.verdict import quantiles, simplicity
 from pushrank.user_types import Estimator
 
-# With fewer the row of all models together may be too good unless it is nested.
-MIN_ROWS_TOGETHER = 2000
-MIN_POSITIVES_TOGETHER = 100
 # Fits to halves of the training rows are compared on so many of the rows at least.
 LEAST_TESTED = 0.2
 # Models may refuse fewer rows of a class, and vary in other ways than with all of them.
@@ -92,6 +89,9 @@ class HeldOutTable(NamedTuple):
         scores, judged, warned, fitted = lists
         ranks = {}
         look = partial(_looked_at, scorer)
+        for model in models.values():
+            # A model that takes no weights is refused here, before the first fit.
+            fit_params(model, plan.rows.weights)
         for fit in fit_parts(models, plan.parts(), n_jobs=n_jobs, look=look, **options):
             ranks[fit.name], judgements = fit.seen
             warned[fit.name] += texts_for_user(fit.warned)
@@ -290,13 +290,6 @@ def _add_periods(
         for name, by_period in by_model.items():
             measures[name][measure] = np.bincount(part, by_period) / np.bincount(part)
     return days
-
-
-def is_nested(plan: Plan) -> bool:
-    """Return whether all models together are fitted to every training part."""
-    positive, cv = plan.rows.positive, plan.cv
-    few = len(positive) < MIN_ROWS_TOGETHER or positive.sum() < MIN_POSITIVES_TOGETHER
-    return bool(few) or not (isinstance(cv, int | np.integer) or hasattr(cv, "split"))
 
 
 def stack_of(members: Models, plan: Plan) -> StackingRanker:
