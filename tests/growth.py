@@ -1,6 +1,7 @@
-"""How work grows with the rows, by processor time."""
+"""How work grows with the rows, by processor time, and what it holds."""
 
 import time
+import tracemalloc
 from collections.abc import Callable
 
 FACTOR = 16
@@ -31,3 +32,13 @@ def growth(work: Callable[[int], Callable[[], object]], n_rows: int) -> float:
         if ratios[-1] < 1.5:
             break
     return min(ratios)
+
+
+def held(work: Callable[[], object]) -> int:
+    """Return the largest number of bytes that work holds beside what was there."""
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()

@@ -36,11 +36,31 @@ def first_positive(seed, n, d, part):
     return rng.normal(size=(n, d)) + np.outer(y, np.linspace(1.0, 0.0, d)), y.astype(int)
 
 
-def linear_labels(n=300, d=4, seed=0, noise=0.4):
-    """Return rows, and labels of one where a linear function of the row and noise exceed one."""
+def linear_labels(n=300, d=4, seed=0, noise=0.4, above=1.0):
+    """Return rows, and labels of one where a linear function of the row and noise exceed a number."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d))
-    return X, (X @ rng.normal(size=d) + noise * rng.normal(size=n) > 1.0).astype(int)
+    return X, (X @ rng.normal(size=d) + noise * rng.normal(size=n) > above).astype(int)
+
+
+def by_first_column(n, d, above, noise=1.0, seed=0):
+    """Return rows, and labels of one where the first column and noise exceed a number."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, (X[:, 0] + noise * rng.normal(size=n) > above).astype(int)
+
+
+def noisy_cancer():
+    """Return classes that overlap: ten columns of scikit-learn's breast cancer data, with noise."""
+    X, y = scaled_cancer()
+    return X[:, :10] + 0.5 * np.random.default_rng(0).normal(size=(len(y), 10)), y
+
+
+def shuffled_cancer():
+    """Return scikit-learn's breast cancer data in a random order, in standard units."""
+    X, y = scaled_cancer()
+    order = np.random.default_rng(0).permutation(len(y))
+    return X[order], y[order]
 
 
 def graded(n=300, seed=0, groups=12):
@@ -62,6 +82,12 @@ def small_problem(seed, shift, most_rows=18, most_columns=5):
     if seed % 3 == 0:
         X[1] = X[0]
     return X, rng.permutation(y) if seed % 5 == 0 else y, float(10.0 ** rng.integers(-1, 3))
+
+
+def shifted_scores(n_positives=60, n_negatives=80, seed=0):
+    """Return labels, and scores higher by one for positives."""
+    y = np.arange(n_positives + n_negatives) < n_positives
+    return y, np.random.default_rng(seed).normal(size=len(y)) + y
 
 
 def tied_scores(rng, n=60, share=0.4, levels=20, shift=0.3):

@@ -1,4 +1,4 @@
-"""The guides' code runs and prints what they say, and they leave no public name out."""
+"""The guides' code runs and prints what they say, they leave no public name out, and examples run."""
 
 import ast
 import doctest
@@ -6,11 +6,13 @@ import inspect
 import os
 import pkgutil
 import re
+import runpy
 import subprocess
 import sys
 from functools import cache
 from pathlib import Path
 
+import matplotlib as mpl
 import pytest
 
 import pushrank
@@ -177,3 +179,31 @@ def test_what_a_guide_names_exists(text):
 def test_every_display_is_in_the_gallery():
     scripts = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "examples").glob("*/plot_*.py"))
     assert set(plots.__all__) <= set(re.findall(r"\w+Display", scripts))
+
+
+SCRIPTS = sorted((Path(__file__).parent.parent / "examples").glob("*/plot_*.py"))
+
+
+def test_there_are_examples():
+    assert len(SCRIPTS) > 10
+
+
+# Each of these takes seconds.
+LONG_SCRIPTS = {"plot_1_list_of_100", "plot_2_million_rows", "plot_5_money", "plot_8_screening_plate"}
+
+
+@pytest.mark.docs
+@pytest.mark.parametrize(
+    "script",
+    [pytest.param(script, marks=[pytest.mark.nightly] * (script.stem in LONG_SCRIPTS)) for script in SCRIPTS],
+    ids=lambda script: script.stem,
+)
+def test_an_example_runs_without_a_warning_and_draws(script):
+    mpl.use("Agg")
+    from matplotlib import pyplot
+
+    try:
+        runpy.run_path(str(script), run_name="__main__")
+        assert pyplot.get_fignums()
+    finally:
+        pyplot.close("all")

@@ -32,6 +32,14 @@ def written(tmp_path_factory, frame):
     return folder
 
 
+@pytest.fixture(scope="session")
+def told_by_x():
+    """60 rows whose label hangs on x."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=60)
+    return pd.DataFrame({"x": x, "y": (x + rng.normal(size=60) > 0).astype(int)})
+
+
 @pytest.fixture
 def visits(tmp_path):
     """60 rows of 15 customers on as many days, out of order, with amounts; the label hangs on a."""

@@ -13,12 +13,7 @@ from combinations import by_day
 from pushrank import StackingRanker, load
 from pushrank.cli import model as cli_model
 from pushrank.cli.compare import fit_command
-from pushrank.cli.model import (
-    SavedModel,
-    ensemble_members,
-    make_model,
-    make_ranking_pipelines,
-)
+from pushrank.cli.model import SavedModel, ensemble_members, make_model, make_ranking_pipelines
 from pushrank.cli.options import ComparisonConfig, FeatureSource
 from pushrank.cli.text_format import DEFAULT_FORMAT
 from pushrank.model_selection import RankerComparison

@@ -1,6 +1,5 @@
 """Nothing that is not pushrank's own is overwritten, unless it is insisted on."""
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -9,17 +8,10 @@ from pushrank.cli.write import REPORTS_WRITTEN, TABLES_WRITTEN, check_output, wr
 from tests.cli.runner import call, fitted
 
 
-@pytest.fixture(scope="module")
-def rows():
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=60)
-    return pd.DataFrame({"x": x, "y": (x + rng.normal(size=60) > 0).astype(int)})
-
-
 @pytest.fixture
-def data(tmp_path, rows):
-    rows.to_csv(tmp_path / "data.csv", index=False)
-    rows.to_parquet(tmp_path / "data.parquet")
+def data(tmp_path, told_by_x):
+    told_by_x.to_csv(tmp_path / "data.csv", index=False)
+    told_by_x.to_parquet(tmp_path / "data.parquet")
     return tmp_path / "data.csv"
 
 
@@ -40,28 +32,28 @@ def test_an_input_is_never_replaced(data):
 
 
 @pytest.mark.parametrize("name", ["r.csv", "r.tsv", "r.parquet", "r.csv.gz", "m.skops"])
-def test_only_what_pushrank_wrote_is_replaced(data, rows, name):
+def test_only_what_pushrank_wrote_is_replaced(data, told_by_x, name):
     model, output = fitted(data, "--label", "y"), data.with_name(name)
     score = ["score", model, data, "-o", output]
     arguments = ["fit", data, "--label", "y", "-o", output] if name == "m.skops" else score
-    foreign = rows.assign(score=1.0, rank=7)
+    foreign = told_by_x.assign(score=1.0, rank=7)
     output.write_bytes(foreign.to_parquet() if name == "r.parquet" else foreign.to_csv(index=False).encode())
     assert "exists and was not written by pushrank" in call(*arguments, code=2).stderr
     call(*arguments, "--force")
     call(*arguments)
 
 
-def test_excel_files_hold_numbers_and_texts_that_are_no_formulas(data, rows, monkeypatch):
+def test_excel_files_hold_numbers_and_texts_that_are_no_formulas(data, told_by_x, monkeypatch):
     pytest.importorskip("openpyxl")
     output = data.with_name("r.xlsx")
-    write_table(rows.assign(note="=1+1"), output)
+    write_table(told_by_x.assign(note="=1+1"), output)
     found = pd.read_excel(output)
-    pd.testing.assert_frame_equal(found[["x", "y"]], rows)
+    pd.testing.assert_frame_equal(found[["x", "y"]], told_by_x)
     assert (found["note"] == "=1+1").all()
     check_output(output, TABLES_WRITTEN, [], force=False)  # known again
     with pytest.raises(InputError, match="Excel cannot hold these rows"):
-        write_table(rows.assign(note="\x00"), output)
-    rows.to_excel(output, index=False)
+        write_table(told_by_x.assign(note="\x00"), output)
+    told_by_x.to_excel(output, index=False)
     with pytest.raises(InputError, match="not written by pushrank"):
         check_output(output, TABLES_WRITTEN, [], force=False)
     monkeypatch.setattr("pushrank.cli.write.find_spec", lambda _: None)

@@ -22,11 +22,8 @@ CELLS = {
 
 
 @pytest.fixture
-def model(tmp_path):
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=60)
-    rows = pd.DataFrame({"x": x, "y": (x + rng.normal(size=60) > 0).astype(int)})
-    rows.to_csv(tmp_path / "train.csv", index=False)
+def model(tmp_path, told_by_x):
+    told_by_x.to_csv(tmp_path / "train.csv", index=False)
     return fitted(tmp_path / "train.csv", "--label", "y")
 
 

@@ -181,18 +181,13 @@ def test_na_is_missing_among_numbers_and_namibia_among_texts(tmp_path, frame):
 
 
 def test_a_number_that_only_one_cell_lacks_says_how_to_read_it(tmp_path, frame, capsys):
-    frame["n"] = frame["n"].astype(str).where(frame.index != 7, "-")
-    frame.to_csv(tmp_path / "a.csv", index=False)
-    rows_of(tmp_path / "a.csv")
-    assert "row 8 holds '-'" in (told := capsys.readouterr().err)
-    assert "--na-values -, or" in told
-    frame["n"] = frame["n"].where(
-        frame.index % 3 != 1, "-"
-    )  # a third of all cells, but one and the same mark
-    frame.to_csv(tmp_path / "a.csv", index=False)
-    rows_of(tmp_path / "a.csv")
-    assert "row 2 holds '-'" in (told := capsys.readouterr().err)
-    assert "--na-values -, or" in told
+    numbers = frame["n"].astype(str)
+    # Also a third of all cells, if they hold one and the same mark.
+    for row, lacking in ((8, frame.index == 7), (2, frame.index % 3 == 1)):
+        frame.assign(n=numbers.mask(lacking, "-")).to_csv(tmp_path / "a.csv", index=False)
+        rows_of(tmp_path / "a.csv")
+        assert f"row {row} holds '-'" in (told := capsys.readouterr().err)
+        assert "--na-values -, or" in told
 
 
 def test_columns_that_give_the_label_away_are_warned_of(tmp_path, frame, capsys):

@@ -17,11 +17,7 @@ pytestmark = pytest.mark.fast
 X, Y = overlapping()
 
 
-@pytest.mark.parametrize(
-    "ranker",
-    [PNormPush(), RankBoost(), PerceptronAtK(), RankSVM(), RampAtK()],
-    ids=str,
-)
+@pytest.mark.parametrize("ranker", [PNormPush(), RankBoost(), PerceptronAtK(), RankSVM(), RampAtK()], ids=str)
 def test_text_in_the_features_is_named(ranker):
     words = np.column_stack([np.arange(4).astype(str), ["a", "b", "c", "d"]])
     for table, where in (

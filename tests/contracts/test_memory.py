@@ -1,6 +1,5 @@
 """What linear rankers hold beside rows of single precision: numbers a row, and no second matrix in double."""
 
-import tracemalloc
 import warnings
 
 import numpy as np
@@ -8,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 import pushrank
+from growth import held
 
 N_ROWS = 40_000
 EXACT = ["IRPush", "InfinitePush", "PNormPush", "PatMat", "PushRanker", "RankSVM", "SVMMAP", "StructSVM"]
@@ -27,15 +27,6 @@ def rows():
     sparse = sp.random_array((N_ROWS, 100), density=0.5, format="csr", dtype=np.float32, rng=rng)
     sparse.data[:] = rng.normal(size=sparse.nnz)
     return {"dense": dense, "csr": sparse}, scores > np.quantile(scores, 0.9)
-
-
-def held(work):
-    """Return the largest number of bytes that work holds beside what was there."""
-    tracemalloc.start()
-    work()
-    most = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    return most
 
 
 def size(X):

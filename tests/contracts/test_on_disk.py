@@ -2,7 +2,6 @@
 
 import gc
 import itertools
-import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -12,6 +11,7 @@ from sklearn.model_selection import GridSearchCV
 
 from combinations import by_day, each_and_some
 from disk_rows import N_FEATURES, NAMES, blocks_of, disk_table, same_fits, written_files
+from growth import held
 from pushrank import IRPush, PerceptronAtK, PNormPush, PushRanker, RankSVM, TrimmedPush
 from pushrank.datasets import DiskRows, ParquetBatches
 
@@ -149,11 +149,7 @@ def test_memory_does_not_grow_with_the_rows(table, monkeypatch, tmp_path):
     def peak(n):
         rows = DiskRows.write(tmp_path / f"rows{next(numbers)}", ((X, y) for _ in range(n)))
         gc.collect()
-        tracemalloc.start()
-        PNormPush(max_iter=3, tol=10.0).fit(rows)
-        most = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return most
+        return held(lambda: PNormPush(max_iter=3, tol=10.0).fit(rows))
 
     numbers = itertools.count()
     # The first fit compiles functions, whose memory is not that of the rows.

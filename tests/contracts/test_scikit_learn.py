@@ -207,12 +207,7 @@ def fits_of(ranker):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(
-    "ranker",
-    by_day(
-        [*FIRST.values(), *(one for one in OTHERS if one in CONFIGURED)],
-        len(FIRST),
-    ),
-    ids=repr,
+    "ranker", by_day([*FIRST.values(), *(one for one in OTHERS if one in CONFIGURED)], len(FIRST)), ids=repr
 )
 def test_all_that_a_fit_leaves_is_documented(ranker):
     from numpydoc import docscrape

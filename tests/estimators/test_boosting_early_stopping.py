@@ -9,7 +9,7 @@ from sklearn.metrics import average_precision_score, get_scorer, make_scorer
 from pushrank import PNormPush, PushBoost, PushRanker, RankBoost, metrics
 from pushrank.metrics.scorers import positives_at_top
 from pushrank.prices import Power
-from samples import graded, linear_labels
+from samples import by_first_column, graded, linear_labels
 
 
 def push(p=4.0, **options):
@@ -156,9 +156,7 @@ def test_scorers_of_grades_get_the_grades():
 
 
 def test_early_stopping_validates_as_if_rows_without_weight_were_left_out():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(200, 3))
-    y = (X[:, 0] + rng.normal(size=200) > 0.8).astype(int)
+    X, y = by_first_column(200, 3, 0.8)
     weights = (np.arange(200) % 5 > 0).astype(float)
     ranker = RankBoost(n_estimators=30, early_stopping=True, random_state=0)
     path = clone(ranker).fit(X, y, weights).validation_path_

@@ -12,14 +12,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 from pushrank import AdaBoostRanker, PushBoost, RankBoost, SmoothMarginRanking, load
+from samples import linear_labels
 from tests.estimators.killed_fits import RUN, fit_in_parts, large, started
 
 
 def data(n=300, n_features=6, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, n_features))
-    y = (X @ rng.normal(size=n_features) + rng.normal(size=n) > 0.5).astype(int)
-    return X, y
+    return linear_labels(n, n_features, seed, noise=1.0, above=0.5)
 
 
 def learned(ranker):

@@ -5,9 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression, Perceptron
-from sklearn.preprocessing import scale
 
 from combinations import by_day
 from pushrank import PerceptronAtK, RampAtK, SGDAtK, StructSVM
@@ -15,6 +13,8 @@ from pushrank.datasets import make_hidden_positives
 from pushrank.exceptions import StreamError
 from pushrank.metrics import precision_at_k
 from pushrank.objectives import PrecisionAtK
+from samples import shuffled_cancer
+from tests.estimators.streams import ONE_PASS, same
 
 
 def separable_stream(seed, n=6000, n_features=20, margin=0.05):
@@ -89,21 +89,9 @@ def test_hidden_positives_are_found(hidden_fraction):
     assert precision(PerceptronAtK(variant="max", random_state=0)) - logistic > 0.9 * known
 
 
-ONE_PASS = {"max_iter": 1, "shuffle": False}
-
-
-def same(one, other):
-    np.testing.assert_array_equal(one.coef_, other.coef_)
-    np.testing.assert_array_equal(one.mistakes_path_, other.mistakes_path_)
-    assert one.threshold_ == other.threshold_
-    assert one.n_batches_ == other.n_batches_
-
-
 @pytest.fixture(scope="module")
 def data():
-    X, y = load_breast_cancer(return_X_y=True)
-    order = np.random.default_rng(0).permutation(len(y))
-    return scale(X)[order], y[order]
+    return shuffled_cancer()
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])

@@ -10,17 +10,16 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import NotFittedError
-from sklearn.preprocessing import scale
 
 from pushrank import PerceptronAtK, SGDAtK
 from pushrank.datasets import ParquetBatches
 from pushrank.exceptions import StreamError
 from pushrank.metrics import precision_at_k
 from pushrank.persistence import load, save
+from samples import by_first_column, shuffled_cancer
+from tests.estimators.streams import ONE_PASS, same
 
-ONE_PASS = {"max_iter": 1, "shuffle": False}
 RANKERS = {
     "perceptron avg": lambda **o: PerceptronAtK(variant="avg", **ONE_PASS, **o),
     "perceptron max": lambda **o: PerceptronAtK(variant="max", average=False, **ONE_PASS, **o),
@@ -31,50 +30,27 @@ RANKERS = {
 }
 
 
-def same(one, other):
-    np.testing.assert_array_equal(one.coef_, other.coef_)
-    np.testing.assert_array_equal(one.mistakes_path_, other.mistakes_path_)
-    assert one.threshold_ == other.threshold_
-    assert one.n_batches_ == other.n_batches_
-
-
 @pytest.fixture(scope="module")
 def data():
-    X, y = load_breast_cancer(return_X_y=True)
-    order = np.random.default_rng(0).permutation(len(y))
-    return scale(X)[order], y[order]
+    return shuffled_cancer()
 
 
-CASES = st.fixed_dictionaries(
-    {
-        "name": st.sampled_from(sorted(RANKERS)),
-        "n": st.integers(2, 60),
-        "size": st.integers(1, 25),
-        "k": st.one_of(st.integers(1, 40), st.floats(0.05, 1.0)),
-        "cuts": st.lists(st.integers(0, 60), max_size=12),
-        "kind": st.sampled_from(["dense", "csr", "float32"]),
-        "share": st.floats(0.0, 1.0),
-        "weighted": st.booleans(),
-        "bad": st.one_of(st.none(), st.integers(0, 59)),
-        "seed": st.integers(0, 2**16),
-    }
+@given(
+    name=st.sampled_from(sorted(RANKERS)),
+    n=st.integers(2, 60),
+    size=st.integers(1, 25),
+    k=st.one_of(st.integers(1, 40), st.floats(0.05, 1.0)),
+    cuts=st.lists(st.integers(0, 60), max_size=12),
+    kind=st.sampled_from(["dense", "csr", "float32"]),
+    share=st.floats(0.0, 1.0),
+    weighted=st.booleans(),
+    bad=st.one_of(st.none(), st.integers(0, 59)),
+    seed=st.integers(0, 2**16),
 )
-
-
-@given(case=CASES)
 @settings(suppress_health_check=[HealthCheck.too_slow])
-def test_chunks_do_not_matter_and_bad_rows_change_nothing(case):
-    check_chunks(**case)
-
-
-@pytest.mark.nightly
-@given(case=CASES)
-@settings(max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_chunks_do_not_matter_in_a_thousand_cases(case):
-    check_chunks(**case)
-
-
-def check_chunks(name, n, size, k, cuts, kind, share, weighted, bad, seed):
+def test_chunks_do_not_matter_and_bad_rows_change_nothing(
+    name, n, size, k, cuts, kind, share, weighted, bad, seed
+):
     """Batches of one class, k above a batch's positives, short batches, any chunks, NaN in the middle."""
     rng = np.random.default_rng(seed)
     X = np.round(rng.normal(size=(n, 3)), 1)
@@ -314,9 +290,7 @@ def test_going_on_after_saving(data, tmp_path):
 
 
 def test_the_threshold_comes_from_a_sample_of_bounded_size():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60_000, 2))
-    y = (X[:, 0] + 0.5 * rng.normal(size=60_000) > 1.3).astype(int)
+    X, y = by_first_column(60_000, 2, 1.3, 0.5)
     ranker = PerceptronAtK(**ONE_PASS).fit(X, y)
     assert ranker._learner.sample.batches == []  # rows are not kept where no more are expected
     assert ranker.predict(X).mean() == pytest.approx(y.mean(), rel=0.1)
@@ -338,9 +312,7 @@ def test_sparse_rows_are_saved_and_loaded(data, tmp_path):
 
 @pytest.mark.parametrize("passes", [1, 4])
 def test_passes_over_a_stream_count_a_row_once_in_the_threshold(passes):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(9500, 3))
-    y = (X[:, 0] + rng.normal(size=9500) > 2).astype(int)
+    X, y = by_first_column(9500, 3, 2)
     whole = SGDAtK(max_iter=passes, shuffle=False).fit(X, y)
     stream = SGDAtK(max_iter=passes, shuffle=False).fit_stream([(X, y)], [0, 1])
     same(stream, whole)

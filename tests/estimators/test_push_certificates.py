@@ -11,6 +11,7 @@ from pushrank import IRPush, PNormPush, PNormPushCV, PushRanker
 from pushrank.datasets import DiskRows
 from pushrank.prices import LargestShare, Power
 from quadratic_programs import PushProgram
+from samples import by_first_column
 
 UNCERTAIN = "ignore::sklearn.exceptions.ConvergenceWarning", "ignore:.*no feature ranks"
 quiet = pytest.mark.filterwarnings(*UNCERTAIN)
@@ -109,6 +110,16 @@ def random_problem(seed):
     return X, y.astype(int), weights, float(10.0 ** rng.uniform(-3, 1))
 
 
+def check_gap(ranker, best, iterations, *data):
+    """Compare the bounds of fits that end early, and of the last one, which does not, with an optimum."""
+    for max_iter in iterations:
+        ranker.set_params(max_iter=max_iter).fit(*data)
+        # the cone solver is right to 1e-8
+        assert ranker.dual_objective_ <= best + 1e-7 * max(1.0, abs(best)), max_iter
+        assert ranker.primal_objective_ >= best - 1e-7 * max(1.0, abs(best)), max_iter
+    assert ranker.converged_
+
+
 @quiet
 @pytest.mark.parametrize("seeds", [range(1), pytest.param(range(1, 30), marks=pytest.mark.nightly)])
 @pytest.mark.parametrize(("name", "positive"), each_and_some(list(PROBLEMS), [False, True], n_random=0))
@@ -119,13 +130,8 @@ def test_the_optimum_of_a_cone_solver_is_within_the_gap(name, seeds, positive):
         X[:, 0] *= -1.0 if positive else 1.0  # its coefficient would be negative
         program = PushProgram(X, y, weights)
         best, _ = program.minimise(objective(program), alpha, positive=positive)
-        for max_iter in (2, 1000):
-            ranker = clone(ranker).set_params(alpha=alpha, max_iter=max_iter, positive=positive)
-            ranker.fit(X, y, weights)
-            # the cone solver is right to 1e-8
-            assert ranker.dual_objective_ <= best + 1e-7 * max(1.0, abs(best)), (seed, max_iter)
-            assert ranker.primal_objective_ >= best - 1e-7 * max(1.0, abs(best)), (seed, max_iter)
-        assert ranker.converged_
+        ranker = clone(ranker).set_params(alpha=alpha, positive=positive)
+        check_gap(ranker, best, (2, 1000), X, y, weights)
         assert ranker.primal_objective_ == pytest.approx(best, rel=1e-4, abs=1e-7)
         assert ranker.dual_gap_ <= ranker.tol
 
@@ -196,18 +202,14 @@ def test_a_search_certifies_its_solution():
 
 def test_flat_ground_is_no_optimum():
     """Where no pair is within the squared hinge five trial steps in vain passed for convergence."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 500))
-    y = X[:, 0] + rng.normal(size=60) > 0
+    X, y = by_first_column(60, 500, 0)
     ends = [PushRanker("squared_hinge", solver=solver).fit(X, y) for solver in ("lbfgs", "newton-cg")]
     assert ends[0].primal_objective_ == pytest.approx(ends[1].primal_objective_, rel=1e-4)
 
 
 def test_a_descent_that_stalls_above_the_optimum_has_not_converged():
     """Small gradients alone passed for convergence, of an objective far above its bound."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(25, 60))
-    y = X[:, 0] + rng.normal(size=25) > 0.5
+    X, y = by_first_column(25, 60, 0.5)
     ranker = PushRanker("squared_hinge", Power(3), alpha=1e-8)
     with pytest.warns(ConvergenceWarning, match="no further descent in floating point"):
         ranker.fit(X, y)
@@ -228,13 +230,8 @@ def test_without_a_penalty_the_optimum_of_a_cone_solver_is_within_the_gap(name, 
         X, y, weights = np.r_[X, X[:4]], np.r_[y, 1 - y[:4]], np.r_[weights, weights[:4]]  # nothing separates
         program = PushProgram(X, y, weights)
         best, _ = program.minimise(objective(program), 0.0)
-        for max_iter in (2, 4, 6, 1000):
-            ranker = clone(ranker).set_params(alpha=0.0, max_iter=max_iter, tol=1e-6)
-            ranker.fit(X, y, weights)
-            # the cone solver is right to 1e-8
-            assert ranker.dual_objective_ <= best + 1e-7 * max(1.0, abs(best)), (seed, max_iter)
-            assert ranker.primal_objective_ >= best - 1e-7 * max(1.0, abs(best)), (seed, max_iter)
-        assert ranker.converged_
+        ranker = clone(ranker).set_params(alpha=0.0, tol=1e-6)
+        check_gap(ranker, best, (2, 4, 6, 1000), X, y, weights)
         assert ranker.dual_gap_ <= 1e-9
 
 
@@ -242,9 +239,7 @@ def test_without_a_penalty_the_optimum_of_a_cone_solver_is_within_the_gap(name, 
 @pytest.mark.parametrize("name", EXPONENTIAL)
 def test_without_a_penalty_the_gap_is_at_least_what_is_left_to_gain(name):
     """At every stage of a fit, by an optimum that is right to rounding; near it the gap is twice that."""
-    rng = np.random.default_rng(3)
-    X = rng.normal(size=(80, 3))
-    y = (X[:, 0] + rng.normal(size=80) > 0.4).astype(int)
+    X, y = by_first_column(80, 3, 0.4, seed=3)
     ranker = clone(PROBLEMS[name][0]).set_params(alpha=0.0)
     best = clone(ranker).set_params(tol=1e-9).fit(X, y)
     assert best.dual_gap_ < 1e-13

@@ -8,25 +8,22 @@ import pytest
 import scipy.sparse as sp
 import sklearn
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV, StratifiedGroupKFold
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, scale
+from sklearn.preprocessing import FunctionTransformer
 
 from combinations import each_and_some
 from pushrank import PNormPush, PNormPushCV, metrics
+from samples import noisy_cancer
 
 PS, ALPHAS = (1.0, 4.0, 16.0), (1e-3, 1e-2, 1e-1)
 
 
 @pytest.fixture(scope="module")
 def data():
-    """Return classes that overlap: few columns of a known set, with noise."""
-    X, y = load_breast_cancer(return_X_y=True)
-    rng = np.random.default_rng(0)
-    return scale(X[:, :10]) + 0.5 * rng.normal(size=(len(y), 10)), y
+    return noisy_cancer()
 
 
 @pytest.mark.parametrize(

@@ -24,13 +24,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from pushrank import PerceptronAtK, PNormPush, PushBoost, RankSVM, StackingRanker, load, metrics, save
-from pushrank.estimators._combination import (
-    RIVALS,
-    Column,
-    Columns,
-    Final,
-    raw_scores,
-)
+from pushrank.estimators._combination import RIVALS, Column, Columns, Final, raw_scores
 from pushrank.interop.lightgbm import PushLGBMRanker
 from pushrank.interop.xgboost import PushXGBRanker
 from pushrank.model_selection import TimeSplit

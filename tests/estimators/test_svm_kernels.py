@@ -24,7 +24,7 @@ from pushrank.solvers.infinite_push.dual import InfinitePushDual, cost_per_posit
 from pushrank.solvers.infinite_push.semismooth_newton import accelerated_gradient
 from pushrank.solvers.infinite_push.tolerances import BLOCK
 from quadratic_programs import infinite_push, pairwise_svm
-from samples import scaled_cancer, small_problem
+from samples import by_first_column, scaled_cancer, small_problem
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 LOSSES = ("hinge", "squared_hinge")
@@ -76,15 +76,16 @@ def test_a_linear_kernel_is_a_linear_ranker(kind, loss, seed):
 
 
 @quiet
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
 @pytest.mark.parametrize("seed", by_day(range(5), 2))
-def test_it_is_an_asymmetric_support_vector_machine(seed):
+def test_it_is_an_asymmetric_support_vector_machine(seed, kernel):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(60, 3))
     y = (X[:, 0] ** 2 + 0.5 * rng.normal(size=60) > 1.0).astype(int)
     C = 5.0
     c = C / y.sum()
-    machine = SVC(C=1.0, gamma=0.3, class_weight={1: 2 * c, 0: 2 * C}, tol=1e-10).fit(X, y)
-    ranker = InfinitePush(C, kernel="rbf", gamma=0.3, tol=1e-10).fit(X, y)
+    machine = SVC(C=1.0, kernel=kernel, gamma=0.3, class_weight={1: 2 * c, 0: 2 * C}, tol=1e-10).fit(X, y)
+    ranker = InfinitePush(C, kernel=kernel, gamma=0.3, tol=1e-10).fit(X, y)
     ours, theirs = ranker.decision_function(X), machine.decision_function(X) / 2
     np.testing.assert_allclose(ours - ours.mean(), theirs - theirs.mean(), atol=1e-4)
 
@@ -215,9 +216,7 @@ def test_a_kernel_with_negative_eigenvalues_proves_nothing(kind, loss, C):
 @pytest.mark.parametrize("kind", [InfinitePush, RankSVM])
 def test_a_kernel_of_differences_is_enough(kind, loss):
     """Half of minus the squared distance is the linear kernel, up to a constant in the scores."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(120, 3))
-    y = X[:, 0] + 0.1 * rng.normal(size=120) > 0.5
+    X, y = by_first_column(120, 3, 0.5, 0.1)
     ranker = kind(
         10.0, kernel=lambda A, B: -0.5 * euclidean_distances(A, B, squared=True), loss=loss, tol=1e-9
     )
@@ -237,9 +236,7 @@ def test_kernel_rankers_are_saved(tmp_path):
 
 
 def test_free_room_is_filled_with_whole_blocks_of_columns(monkeypatch):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(600, 10))
-    y = (X[:, 0] + rng.normal(size=600) > 0.5).astype(int)
+    X, y = by_first_column(600, 10, 0.5)
     made = []
     columns = KernelModel.columns
     monkeypatch.setattr(

@@ -1,6 +1,9 @@
-"""The papers' pseudo-code, step by step in NumPy and pair by pair, against the estimators that run it."""
+"""The papers' pseudo-code against the estimators that run it, and the functions of its page on other data."""
 
-from functools import partial
+import doctest
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,7 +11,16 @@ from scipy.optimize import minimize, minimize_scalar
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.naive_bayes import GaussianNB
 
-from pushrank import InfinitePush, IRPush, PushBoost, RankBoost, RankSVM, SmoothMarginRanking
+from pushrank import (
+    InfinitePush,
+    IRPush,
+    PerceptronAtK,
+    PushBoost,
+    RankBoost,
+    RankSVM,
+    SGDAtK,
+    SmoothMarginRanking,
+)
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -140,18 +152,6 @@ def test_coordinate_ascent_on_the_smooth_margin():
     np.testing.assert_allclose(squashed.smooth_margin_path_, exact.smooth_margin_path_, rtol=1e-4)
 
 
-def rank_boost(M, n_rounds):
-    """Rudin et al. (COLT 2005), 4.1, where j_t is the argmax of d^T M, without an absolute value."""
-    weights = np.zeros(M.shape[1])
-    for _ in range(n_rounds):
-        d = np.exp(-M @ weights)
-        edges = d @ M / d.sum()
-        # An edge that is the largest by less than rounding is a tie, which goes to the first.
-        j = int(np.argmax(edges >= edges.max() - 1e-9))
-        weights[j] += np.log(d[M[:, j] > 0].sum() / d[M[:, j] < 0].sum()) / 2
-    return weights
-
-
 def test_bounds_at_zero_alone_are_not_the_printed_choice():
     """With ``positive=True`` rounds step back, too; the paper's steps are all positive."""
     rng = np.random.default_rng(48)
@@ -159,7 +159,7 @@ def test_bounds_at_zero_alone_are_not_the_printed_choice():
     H[:, 0] = 1 - H[:, 0]
     scores = H @ (rng.random(5) - 0.2)
     y = (scores > np.median(scores)).astype(int)
-    weights = rank_boost(margins_of_pairs(H, y), 120)
+    weights = page()["rank_boost"](H, y, 120)
     options = {"weak_rankers": "columns", "n_estimators": 120}
     np.testing.assert_allclose(RankBoost(choice="signed", **options).fit(H, y).coef_, weights, rtol=1e-9)
     positive = RankBoost(positive=True, **options).fit(H, y)
@@ -226,3 +226,53 @@ def test_the_ir_push_of_the_rank_counts_all_rows():
         IRPush(discount="rank").fit(X, np.arange(24) % 3)
     with pytest.raises(ValueError, match="discount must be one of"):
         IRPush(discount="place").fit(X, y)
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "papers" / "pseudo_code.md"
+COLUMNS = {"weak_rankers": "columns", "choice": "signed", "tol": 0}
+STREAM = {"batch_size": 20, "max_iter": 3, "shuffle": False}
+
+
+@cache
+def page() -> dict[str, Any]:
+    """The names that the page defines, but for its data and results."""
+    names: dict[str, Any] = {}
+    for example in doctest.DocTestParser().get_examples(PAGE.read_text(encoding="utf-8")):
+        if example.source.startswith(("import numpy", "from", "def")):
+            exec(example.source, names)  # noqa: S102
+    return names
+
+
+def data(seed):
+    """A table with a binary and a skewed column, and labels that it tells with some noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(80, 5))
+    X[:, 3], X[:, 4] = X[:, 3] > 0.4, np.exp(2.0 * X[:, 4])
+    y = (X[:, 0] + 0.7 * X[:, 3] + rng.normal(size=80) > 0.8).astype(int)
+    return X, y
+
+
+@quiet
+@pytest.mark.parametrize("seed", range(4))
+def test_the_page_and_the_library_agree(seed):
+    X, y = data(seed)
+    H, B = (X - X.min(axis=0)) / np.ptp(X, axis=0), (np.median(X, axis=0) < X).astype(float)
+    equal = page()["equal"]
+    assert equal(RankBoost(**COLUMNS, n_estimators=30).fit(B, y).coef_, page()["rank_boost"](B, y, 30))
+    votes = B @ np.array([2.0, 2.1, 2.3, 2.7, 3.1])
+    z = (votes > np.median(votes)).astype(int)
+    smooth = SmoothMarginRanking(**COLUMNS, n_estimators=100, not_separable="warn").fit(B, z)
+    assert equal(smooth.coef_, page()["rank_boost"](B, z, 100, smooth=True))
+    for p in (1, 4, 64):
+        push = PushBoost(p, **COLUMNS, n_estimators=15, alpha=0).fit(H, y)
+        assert equal(push.coef_, page()["p_norm_push"](H, y, p, 15))
+    options = {"C": 5.0, "solver": "gradient-projection", "eta0": 1e-3, "max_iter": 40}
+    for kind in (InfinitePush, RankSVM):
+        ranker = kind(loss="hinge", **options).fit(X, y)
+        printed = page()["gradient_projection"](X, y, 5.0, 1e-3, 40, kind is InfinitePush)
+        assert equal(ranker.coef_, printed)
+    for variant in ("avg", "max"):
+        perceptron = PerceptronAtK(0.4, variant=variant, average=False, **STREAM).fit(X, y)
+        assert equal(perceptron.coef_, page()["perceptron_at_k"](X, y, 0.4, 20, 3, variant))
+    descent = SGDAtK(0.4, surrogate="avg", radius=2.0, eta0=0.5, **STREAM).fit(X, y)
+    assert equal(descent.coef_, page()["sgd_at_k"](X, y, 0.4, 20, 3, 0.5, 2.0))

@@ -19,14 +19,13 @@ from pushrank.held_out import check_classes
 from pushrank.model_selection import compare_rankers, default_rankers, fit_held_out
 from pushrank.model_selection.comparison import CHOSEN
 from pushrank.monitoring import Reference
+from samples import by_first_column
 
 CRITERION = "precision at 1/4"
 
 
 def rows(n_rows=120, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n_rows, 3))
-    return X, (X[:, 0] + rng.normal(size=n_rows) > 0.5).astype(int)
+    return by_first_column(n_rows, 3, 0.5, seed=seed)
 
 
 MODELS = {"logistic": LogisticRegression(), "bayes": GaussianNB(), "push": IRPush()}

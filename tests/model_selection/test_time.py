@@ -18,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 import pushrank
 from pushrank.model_selection import TimeSplit, compare_rankers
 from pushrank.times import in_order
+from samples import by_first_column
 
 MODELS = {"logistic": LogisticRegression(), "push": pushrank.PNormPush()}
 SEARCHES = {
@@ -30,10 +31,7 @@ SEARCHES = {
 
 def rows(n_rows=120, seed=0):
     """Rows in the order of 40 days of three each."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n_rows, 3))
-    y = (X[:, 0] + rng.normal(size=n_rows) > 0.5).astype(int)
-    return X, y, np.datetime64("2024-01-01") + np.arange(n_rows) // 3
+    return *by_first_column(n_rows, 3, 0.5, seed=seed), np.datetime64("2024-01-01") + np.arange(n_rows) // 3
 
 
 @given(

@@ -109,10 +109,7 @@ def test_keywords_are_those_of_compute_each_with_its_name(cancer, display):
         more = more | {"response_method"} if more else more
         assert taken.keys() - more == of_compute.keys() - (
             {"y_true", "scores"} if more else set()
-        ) | of_plot | {
-            "ax",
-            "plot_kwargs",
-        }
+        ) | of_plot | {"ax", "plot_kwargs"}
         assert not any(parameter.kind is parameter.VAR_KEYWORD for parameter in taken.values())
     ranker = PNormPush().fit(X, y)
     with pytest.raises(TypeError, match=r"from_predictions\(\) got an unexpected keyword argument 'colour'"):

@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer
-from sklearn.preprocessing import scale
 
 from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
@@ -12,14 +10,12 @@ from pushrank.prices import Power
 from pushrank.rows import MemoryRows
 from pushrank.solvers import lbfgs, linear_problem
 from pushrank.solvers.newton import newton
+from samples import noisy_cancer
 
 
 @pytest.fixture(scope="module")
 def data():
-    """Return classes that overlap: few columns of a known set, with noise."""
-    X, y = load_breast_cancer(return_X_y=True)
-    rng = np.random.default_rng(0)
-    return scale(X[:, :10]) + 0.5 * rng.normal(size=(len(y), 10)), y
+    return noisy_cancer()
 
 
 @pytest.mark.parametrize("objective", [(1.0, "push"), (16.0, "push"), (4.0, "pull")])

@@ -8,20 +8,15 @@ import pytest
 
 from pushrank import metrics, theory
 from pushrank.theory import agarwal_2011
+from samples import shifted_scores
 
 pytestmark = pytest.mark.fast
 
 COVER = partial(theory.log_covering_number, 3, 1.0)
 
 
-def rows(n_positives=60, n_negatives=80, seed=0):
-    rng = np.random.default_rng(seed)
-    y = np.arange(n_positives + n_negatives) < n_positives
-    return y, rng.normal(size=len(y)) + y
-
-
 def test_theorem_5_1_has_the_chance_that_was_asked_for():
-    y, scores = rows(400, 50)
+    y, scores = shifted_scores(400, 50)
     found = agarwal_2011.theorem_5_1(y, scores, 0.5, COVER, lambda e: max(1 - 2 * e, 0.0), delta=0.1)
     e = found.excess
     chance = 2 * 50 * math.exp(-400 * e**2 / 8) + (1 - 2 * e / 4) ** 50

@@ -10,23 +10,18 @@ from pushrank import losses, metrics, theory
 from pushrank.objectives import PushObjective
 from pushrank.prices import Power
 from pushrank.theory import rudin_2009
+from samples import shifted_scores
 
 pytestmark = pytest.mark.fast
 
 COVER = partial(theory.log_covering_number, 3, 1.0)
 
 
-def rows(n_positives=60, n_negatives=80, seed=0):
-    rng = np.random.default_rng(seed)
-    y = np.arange(n_positives + n_negatives) < n_positives
-    return y, rng.normal(size=len(y)) + y
-
-
 @pytest.mark.parametrize("p", [1, 2, 16])
 @pytest.mark.parametrize("least_error", [0.0, 0.3])
 @pytest.mark.parametrize("cover", [7.0, COVER])
 def test_the_excess_of_rudins_theorems_has_the_chance_that_was_asked_for(p, least_error, cover):
-    y, scores = rows()
+    y, scores = shifted_scores()
     found = rudin_2009.theorems_2_and_3(y, scores, p, 0.5, cover, least_error=least_error, delta=0.1)
     e = found.excess
     rate = max((e / 4) ** (2 * p), (e / 4) ** 2 * least_error ** (2 * (p - 1)))
@@ -44,7 +39,7 @@ def test_the_excess_of_rudins_theorems_has_the_chance_that_was_asked_for(p, leas
 
 @pytest.mark.parametrize("p", [1, 2, 4])
 def test_theorem_3_is_lemma_9_over_the_cover_and_may_stop_at_its_least_error(p):
-    y, scores = rows()
+    y, scores = shifted_scores()
     errors = [0.2, 0.35, 0.6]  # of three functions, which are the class and its cover
     found = rudin_2009.theorems_2_and_3(
         y, scores, p, 0.5, math.log(3), least_error=min(errors), delta=0.1
@@ -88,7 +83,7 @@ def test_figure_8_bounds_a_difference_of_roots(p):
 def test_a_finer_cover_is_asked_for_where_the_excess_is_smaller():
     """The cover is evaluated at the scale of the excess; one at theta / 4 alone would not suffice."""
     asked = []
-    y, scores = rows()
+    y, scores = shifted_scores()
     rudin_2009.theorems_2_and_3(y, scores, 1, 0.5, lambda scale: asked.append(scale) or COVER(scale))
     found = rudin_2009.theorems_2_and_3(y, scores, 1, 0.5, COVER).excess
     assert min(abs(scale - found * 0.5 / 8) for scale in asked) < 1e-9
@@ -98,7 +93,7 @@ def test_a_finer_cover_is_asked_for_where_the_excess_is_smaller():
 
 def test_what_no_cover_and_no_power_of_a_float_bounds_is_infinite():
     """An infinite covering number at a fine scale is no error, nor is a power above the largest float."""
-    y, scores = rows()
+    y, scores = shifted_scores()
     coarse = rudin_2009.theorems_2_and_3(y, scores, 1, 0.5, 7.0)
     cover = lambda scale: 7.0 if scale > 0.9 * coarse.excess * 0.5 / 8 else math.inf  # noqa: E731
     assert rudin_2009.theorems_2_and_3(y, scores, 1, 0.5, cover).excess == pytest.approx(coarse.excess)
@@ -110,7 +105,7 @@ def test_what_no_cover_and_no_power_of_a_float_bounds_is_infinite():
 @pytest.mark.parametrize(("p", "epsilon"), [(1, 0.2), (2, 0.5)])
 def test_the_sample_size_of_theorem_2_is_enough(p, epsilon):
     sizes = rudin_2009.theorem_2_sample_size(epsilon, p, 0.5, COVER)
-    y, scores = rows(*sizes)
+    y, scores = shifted_scores(*sizes)
     assert 0.95 * epsilon < rudin_2009.theorems_2_and_3(y, scores, p, 0.5, COVER).excess <= epsilon
     assert sum(theory.sample_size(epsilon, p, COVER(0.5 / 4))) < sum(sizes)
 
@@ -118,7 +113,7 @@ def test_the_sample_size_of_theorem_2_is_enough(p, epsilon):
 @pytest.mark.parametrize("price", [Power(1), Power(3.0), "exponential_price", "maximum"])
 def test_theorem_1_of_rudin_for_any_convex_price(price):
     for seed in range(20):
-        y, scores = rows(6, 9, seed)
+        y, scores = shifted_scores(6, 9, seed)
         found = rudin_2009.theorem_1(y, scores.round(1), price, "hinge")
         assert found.lower * (1 - 1e-12) <= found.error <= found.upper * (1 + 1e-12)
         assert found.error <= found.surrogate_error

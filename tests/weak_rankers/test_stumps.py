@@ -1,12 +1,11 @@
 """Stumps: values, edges and scores against the plainest way to get them."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from combinations import by_day
+from growth import held
 from pushrank import PushBoost
 from pushrank.weak_rankers import Stumps, binning
 from pushrank.weak_rankers import stumps as stump_family
@@ -41,9 +40,7 @@ def test_scores_are_sums_of_values_on_any_rows():
     np.testing.assert_allclose(learner.scores(rows, rankers, steps), expected, atol=1e-12)
     sparse = sp.csr_array(np.nan_to_num(rows))
     np.testing.assert_allclose(
-        learner.scores(sparse, rankers, steps),
-        learner.scores(sparse.toarray(), rankers, steps),
-        atol=1e-12,
+        learner.scores(sparse, rankers, steps), learner.scores(sparse.toarray(), rankers, steps), atol=1e-12
     )
 
 
@@ -106,11 +103,7 @@ def test_stumps_of_sparse_rows_take_memory_for_stored_entries_alone():
 
     def peak(n_rows):
         X = rows(n_rows)
-        tracemalloc.start()
-        work(X)
-        most = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return most
+        return held(lambda: work(X))
 
     # The first call compiles functions.
     work(rows(10))

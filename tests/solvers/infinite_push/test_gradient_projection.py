@@ -9,6 +9,7 @@ from combinations import by_day
 from pushrank import InfinitePush, RankSVM
 from pushrank.solvers.infinite_push.gradient_projection import project_to_budget
 from quadratic_programs import budget, minimise
+from samples import by_first_column
 
 
 @pytest.mark.parametrize("seed", by_day(range(20), 5))
@@ -30,9 +31,7 @@ def test_the_projection_on_the_budget_is_the_nearest_point(seed):
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 @pytest.mark.parametrize("kind", [InfinitePush, RankSVM])
 def test_the_papers_solvers_go_where_ours_do(kind, kernel):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(25, 2))
-    y = (X[:, 0] + 0.5 * rng.normal(size=25) > 0).astype(int)
+    X, y = by_first_column(25, 2, 0, 0.5)
     exact = kind(1.0, kernel=kernel, loss="hinge", tol=1e-9).fit(X, y)
     theirs = clone(exact).set_params(solver="gradient-projection", eta0=0.1, max_iter=20_000).fit(X, y)
     assert theirs.dual_objective_ <= exact.primal_objective_ * (1 + 1e-9)
