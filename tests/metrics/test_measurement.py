@@ -11,7 +11,7 @@ from hypothesis import given
 from oracle import metric_formula, orders
 from pushrank import metrics
 from pushrank.bounds import decimals
-from pushrank.metrics.measurement import number_text
+from pushrank.metrics.measurement import aligned_lines, number_text
 from strategies import LISTS
 
 
@@ -71,6 +71,10 @@ def test_every_figure_is_that_of_the_metric_its_interval_and_its_comparison(rows
     assert top.estimate == metrics.positives_at_top(y, scores["good"])
     assert np.isnan(top.low)
     assert list(found.measures["good"]) == list(found.meanings) == list(found.differences["tied"])
+
+
+def test_columns_of_a_printed_table_are_as_wide_as_their_longest_cell():
+    assert aligned_lines(["measure", "n"], [["AUC of all", "700"]]) == ["measure       n", "AUC of all  700"]
 
 
 def test_what_is_printed_says_who_is_better_and_whether_by_chance(rows):

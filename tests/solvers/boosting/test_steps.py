@@ -203,6 +203,14 @@ class TestStepsOfRealValuedRankers:
         root = np.log(200.0) / (3.0 * gap)
         assert step == (longest_step(objective) if gap == 1e-308 else pytest.approx(root, rel=1e-9))
 
+    def test_a_far_root_of_adaboost_is_taken_as_it_is(self):
+        """Each class has an exponential of its own, so the descent ends although no pair is wrong."""
+        push = PushObjective(price=Power(1.0), scale="log")
+        objective = score_objective(push, BipartiteSample.from_mask(np.arange(2) < 1), joint=True)
+        scores, along = np.zeros(2), Direction(np.array([1.0, 1e-3]))
+        step = best_step_along(objective, objective.evaluate(scores), scores, along)
+        assert step == pytest.approx(np.log(1000.0) / 1.001)
+
     @pytest.mark.parametrize("p", [1.0, 4.0])
     def test_pairs_too_light_for_a_float_keep_the_step_of_a_binary_ranker_finite(self, p):
         # The wrong pair's weight is 1e-400 of the others'.
