@@ -230,6 +230,7 @@ array with two or three columns is taken too. Pairs may contradict each other.""
     "graded_labels": """y : array-like of shape (n_samples,), optional
     %(y_grades)s""",
     "weights_and_queries": """sample_weight : array-like of shape (n_samples,), optional
+    Non-negative weights; a row of weight zero counts as no row.
 qid : array-like of shape (n_samples,), optional
     Query groups: a label for each row, in any order. The risk is then the mean of the risks of the queries,
     each a list of its own; those without rows of both classes are passed over.""",
@@ -251,6 +252,7 @@ the hinge of two classes, with a variable for each pair: ``max_iter`` steps, 1,0
 iterate of the lowest dual objective, as a rule far from the optimum. ``C`` and ``eta0`` are then chosen
 together, by cross-validation.""",
     "weights_and_pairs": """sample_weight : array-like of shape (n_samples,), optional
+    Non-negative weights; a row of weight zero counts as no row.
 qid : array-like of shape (n_samples,), optional
 pairs : (better, worse) or (better, worse, weight), optional""",
     "array_of_rows": """Parameters
@@ -268,7 +270,8 @@ X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
     float64 arrays, dense, CSR or CSC, without a copy.
 y : array-like of shape (n_samples,)
 sample_weight : array-like of shape (n_samples,), optional
-    Non-negative weights, for training and for scoring.
+    Non-negative weights, for training and for scoring. A row of weight zero counts as no row: it is in no
+    fold, and its held-out score is NaN.
 groups : array-like of shape (n_samples,), optional
     Labels of rows that belong together, for a ``cv`` such as ``StratifiedGroupKFold`` that keeps groups
     whole. In a pipeline they come by metadata routing.

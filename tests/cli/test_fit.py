@@ -7,7 +7,7 @@ import pytest
 from pushrank.cli.model import MODELS, SavedModel, make_model
 from pushrank.cli.names import model_names
 from pushrank.cli.options import BOUNDS
-from tests.cli.runner import auc, call, fit, fitted
+from tests.cli.runner import LABEL, auc, call, fit, fitted
 
 pytestmark = pytest.mark.fast
 
@@ -41,6 +41,23 @@ def test_every_model_fits_to_the_same_scores_again(files, model):
         scored.append((files / "ranked.csv").read_bytes())
     assert scored[0] == scored[1]
     assert pd.read_csv(files / "ranked.csv")["score"].nunique() > 1
+
+
+@pytest.mark.parametrize("model", ["pnorm-push", "logistic-regression", "ensemble", "push-boost"])
+def test_rows_of_weight_zero_are_no_rows(files, frame, model):
+    weights = np.arange(len(frame)) % 4
+    numbers = frame.select_dtypes("number") * np.where(weights == 0, 1e6, 1.0)[:, None]
+    whole = frame.assign(**numbers, w=weights)
+    scored = []
+    for name, part in (("whole", whole), ("rest", whole[weights > 0])):
+        part.to_csv(files / f"{name}.csv", index=False)
+        member = ["--member", "logistic-regression", "--member", "pnorm-push"] if model == "ensemble" else []
+        say = call("fit", files / f"{name}.csv", *LABEL, "--model", model, *member, "--weight", "w",
+                   "--budget", 50, "-o", files / "m.skops").stdout  # fmt: skip
+        assert f"on {sum(weights > 0)} rows" in say
+        call("score", files / "m.skops", files / "data.csv", "-o", files / "ranked.csv")
+        scored.append((say.replace("whole", "rest"), (files / "ranked.csv").read_bytes()))
+    assert scored[0] == scored[1]
 
 
 def test_another_seed_draws_otherwise(files):

@@ -76,7 +76,8 @@ def save_chosen(compared: Compared, saved: Path, text_format: TextFormat) -> dic
     y, scores, alert = compared.data.y, compared.comparison.scores[chosen], None
     if chosen.startswith(TOGETHER):
         # In the comparison each part has weights of its own: the threshold is for those of all rows.
-        name, y, scores = ENSEMBLE, learnt.y, fitted[-1].held_out_scores_
+        name, y, scores = ENSEMBLE, learnt.y, np.full(len(learnt.y), np.nan)
+        scores[slice(None) if learnt.weights is None else learnt.weights > 0.0] = fitted[-1].held_out_scores_
     if not isinstance(budget, Budget | None):
         seen = ~np.isnan(scores)
         alert = Alert.from_scores(y[seen], scores[seen], budget, len(learnt.y))

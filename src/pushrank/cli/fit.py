@@ -65,7 +65,7 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
     name = config.model or default_model(source.data)
     ranker = ranker_of(config, name)
     data = read_features(source, text_format, weight=config.weight, time=config.time)
-    rows = data.rows
+    rows = data.rows.counted()
     n_rare = min(rows.y.sum(), (~rows.y).sum())
     held_out = config.probability or config.budget is not None
     if by_period is not None:

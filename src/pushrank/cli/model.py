@@ -203,7 +203,8 @@ def make_ranking_pipelines(
 
 
 def fit_pipeline(pipeline: Pipeline, rows: Rows) -> Pipeline:
-    """Return a pipeline fitted to labelled rows, and print its warnings in the words of options."""
+    """Return a pipeline fitted to the rows of positive weight, with its warnings in the words of options."""
+    rows = rows.counted()
     if rows.weights is not None and not has_fit_parameter(pipeline.named_steps["rank"], "sample_weight"):
         raise InputError("--weight is not for this model; choose another --model.")
     warned: list[str] = []
@@ -235,8 +236,8 @@ class SavedModel(RowScorer):
     @classmethod
     def from_fit(cls, pipeline: Any, name: str, data: LabelledFeatures, **more: Any) -> SavedModel:
         """Return a fitted pipeline with all that it needs to read new rows."""
-        rows, table = data.learnt, data.table
-        training = {"file": table.path.name, "rows": len(rows.y), "positives": int(rows.y.sum())}
+        rows, y, table = data.learnt, data.learnt.counted().y, data.table
+        training = {"file": table.path.name, "rows": len(y), "positives": int(y.sum())}
         # Measures of the very rows of the fit flatter a model: by their hash they are known again.
         training["fingerprint"] = fingerprint(rows.X)
         same = {name: getattr(data, name) for name in ("label", "positive", "numeric", "categorical")}

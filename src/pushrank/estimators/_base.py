@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache, wraps
 from importlib.metadata import metadata
 from inspect import signature
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import average_precision_score
-from sklearn.utils import Tags, get_tags
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils import Tags, _safe_indexing, check_consistent_length, get_tags
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from pushrank._array import is_numpy, namespace, to_host
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
-from pushrank.estimators._target import FORMATS, Target, check_on_host, checked_data, float_types
+from pushrank.estimators._target import (
+    FORMATS,
+    Target,
+    check_on_host,
+    checked_data,
+    float_types,
+    lies_elsewhere,
+)
 from pushrank.estimators.reasons import linear_parts, mean_parts, no_parts, score_parts
 from pushrank.models import linear_scores as linear_scores
 from pushrank.solvers import Callback
 from pushrank.user_types import Estimator, GenericArray, Matrix, MatrixLike, PerRow
-from pushrank.validation import check_flag, plain_labels, refuse_masked
+from pushrank.validation import check_flag, checked_weights, plain_labels, refuse_masked
 from pushrank.validation import warn as warn
 
 
@@ -36,24 +44,71 @@ def documentation() -> str:
     return next((address.rstrip("/") for label, address in urls if label == "Documentation"), "")
 
 
+# What is passed to a fit by row.
+BY_ROW = ("X", "y", "sample_weight", "qid", "groups", "time")
+
+
 def whole_fit(fit: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a method that fits, or else leaves the fitted attributes as they were, names included."""
+    """Return a method that fits to the rows of positive weight, or leaves fitted attributes as they were."""
 
     @wraps(fit)
     def fit_or_restore(ranker: Any, *data: Any, **beside: Any) -> Any:
         for name, parameter in signature(type(ranker)).parameters.items():
             if isinstance(parameter.default, bool):
                 check_flag(name, getattr(ranker, name))
-        before = dict(vars(ranker))
+        before, passed = dict(vars(ranker)), signature(fit).bind(ranker, *data, **beside)
+        numbers = numbers_of_counted(ranker, passed.arguments)
         try:
-            return fit(ranker, *data, **beside)
-        except BaseException:
+            if numbers is None:
+                return fit(*passed.args, **passed.kwargs)
+            n_rows = _num_samples(passed.arguments["X"])
+            for name in set(BY_ROW) & passed.arguments.keys():
+                if (values := passed.arguments[name]) is not None:
+                    passed.arguments[name] = _safe_indexing(values, numbers)
+            fitted = fit(*passed.args, **passed.kwargs)
+            for one in fitted if isinstance(fitted, list) else [ranker]:
+                number_as_passed(one, before, numbers, n_rows)
+            return fitted
+        except BaseException as error:
+            if numbers is not None:
+                error.add_note("Rows of weight zero were left out, and rows are numbered without them.")
             # An interrupt comes anywhere, such as after the features of the new rows were recorded.
             vars(ranker).clear()
             vars(ranker).update(before)
             raise
 
     return fit_or_restore
+
+
+def numbers_of_counted(ranker: Any, passed: Mapping[str, Any]) -> NDArray[np.intp] | None:
+    """Return the numbers of the rows of positive weight, of what is passed to a fit; None if all are to stay.
+
+    Others would count where rows do: in the folds, the parts of early stopping, batches and leaves.
+    """
+    weights, cv = passed.get("sample_weight"), getattr(ranker, "cv", None)
+    if weights is None or isinstance(weights, Real) or not is_numpy(weights) or lies_elsewhere(passed["X"]):
+        return None
+    # Pairs, the columns of a kernel, and folds that are listed have the numbers of rows as they are passed.
+    is_listed = not (isinstance(cv, int | None) or hasattr(cv, "split"))
+    if is_listed or passed.get("pairs") is not None or getattr(ranker, "kernel", None) == "precomputed":
+        return None
+    counted = checked_weights(weights, _num_samples(passed["X"])) > 0.0
+    if counted.all() or not counted.any():
+        return None
+    check_consistent_length(*(passed[name] for name in BY_ROW if passed.get(name) is not None))
+    return np.flatnonzero(counted)
+
+
+def number_as_passed(ranker: Any, before: Mapping[str, Any], numbers: NDArray[np.intp], n_rows: int) -> None:
+    """Let new fitted attributes by row be of all rows, of a fit to those of some numbers."""
+    learned = {name: value for name, value in vars(ranker).items() if value is not before.get(name)}
+    for name in {"support_", "trimmed_"} & learned.keys():
+        if learned[name] is not None:
+            setattr(ranker, name, numbers[learned[name]])
+    if "held_out_scores_" in learned:
+        scores = np.full((*learned["held_out_scores_"].shape[:-1], n_rows), np.nan)
+        scores[..., numbers] = learned["held_out_scores_"]
+        ranker.held_out_scores_ = scores
 
 
 @shared_docs
@@ -69,10 +124,10 @@ class RankerMixin(ClassifierMixin):
     _is_our_ranker = True
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Let every ``fit`` check flags first, and leave the last fit as it was where it does not end."""
+        """Let every fit check flags, leave out rows of weight zero, and leave the last fit if it fails."""
         super().__init_subclass__(**options)
-        if "fit" in vars(cls):
-            cls.fit = whole_fit(vars(cls)["fit"])  # type: ignore[attr-defined]
+        for name in {"fit", "path"} & vars(cls).keys():
+            setattr(cls, name, whole_fit(vars(cls)[name]))
 
     @property
     def _doc_link_template(self) -> str:

@@ -176,7 +176,7 @@ def checked_data(ranker: BaseEstimator, X: MatrixLike, *y: PerRow, **options: ob
     try:
         return validate_data(ranker, X, *y, **options)
     except (TypeError, ValueError) as error:
-        if _lies_elsewhere(X):
+        if lies_elsewhere(X):
             raise TypeError(
                 f"{type(ranker).__name__} needs X in memory here, and X is {type(X).__name__}: fit "
                 "PNormPush, IRPush, PushRanker or TrimmedPush to DiskRows, which DiskRows.write(folder, X, "
@@ -200,7 +200,7 @@ def checked_data(ranker: BaseEstimator, X: MatrixLike, *y: PerRow, **options: ob
         ) from error
 
 
-def _lies_elsewhere(X: MatrixLike) -> bool:
+def lies_elsewhere(X: MatrixLike) -> bool:
     """Return whether X stands for rows elsewhere: on disk, in files that it names, or in an iterator."""
     some = X[0] if isinstance(X, list | tuple) and X else X
     # Only a dataset of pyarrow has fragments.

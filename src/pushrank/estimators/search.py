@@ -59,8 +59,8 @@ class Candidate(NamedTuple):
                 yield params | point, model_scores(self.fitted(params | point, rows), X_test)
 
     def fitted(self, params: dict[str, object], rows: Rows) -> Any:
-        """Return a clone of the estimator with these parameters, fitted."""
-        return fit_to(clone(self.estimator).set_params(**params), rows)
+        """Return a clone of the estimator with these parameters, fitted to the rows of positive weight."""
+        return fit_to(clone(self.estimator).set_params(**params), rows.counted())
 
 
 @shared_docs

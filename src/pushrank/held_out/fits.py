@@ -151,19 +151,20 @@ def _tasks(
     pipelines = {name: model for name, model in models.items() if type(model) is Pipeline}
     ids = {name: tuple(id(step) for _, step in model.steps[:-1]) for name, model in pipelines.items()}
     for number, (training, tests) in enumerate(parts):
+        counted = training.counted()
         prepared: dict[tuple[int, ...], tuple[Any, Any, list[Any]]] = {}
         for name, model in models.items():
             steps: list[Any] = []
-            rows, X_tests, ranker = training, [test.X for test in tests], model
+            rows, X_tests, ranker = counted, [test.X for test in tests], model
             # Transformers of one model alone are part of its fit: their output need not be kept.
             if (key := ids.get(name)) and [*ids.values()].count(key) > 1:
                 if key not in prepared:
                     transformers = clone(model[:-1])
                     # joblib asks for later tasks in another thread, where the configuration is the default.
                     with config_context(**config):
-                        X = transformers.fit_transform(training.X, training.y)
+                        X = transformers.fit_transform(counted.X, counted.y)
                         X_tests = [transformers.transform(test.X) for test in tests]
-                    prepared[key] = transformers.steps, training._replace(X=X), X_tests
+                    prepared[key] = transformers.steps, counted._replace(X=X), X_tests
                 (steps, rows, X_tests), ranker = prepared[key], model.steps[-1][1]
             looked_at = tests if work.look is not None else []
             file = path_of(name, number)

@@ -38,6 +38,12 @@ class Rows(NamedTuple):
         X = _safe_indexing(self.X, numbers)
         return type(self)(X, self.y[numbers], self.positive[numbers], *beside)
 
+    def counted(self) -> Self:
+        """Return the rows of positive weight: others would count where models scale columns or count rows."""
+        if self.weights is None or self.weights.all():
+            return self
+        return self.part(np.flatnonzero(self.weights))
+
     @classmethod
     def checked(
         cls,
