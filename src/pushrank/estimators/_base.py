@@ -96,7 +96,9 @@ def numbers_of_counted(ranker: Any, passed: Mapping[str, Any]) -> NDArray[np.int
     if counted.all() or not counted.any():
         return None
     check_consistent_length(*(passed[name] for name in BY_ROW if passed.get(name) is not None))
-    return np.flatnonzero(counted)
+    # A class without a weight is an error that says so.
+    labels = np.asarray(passed["y"])[counted]
+    return None if (labels == labels[0]).all() else np.flatnonzero(counted)
 
 
 def number_as_passed(ranker: Any, before: Mapping[str, Any], numbers: NDArray[np.intp], n_rows: int) -> None:

@@ -145,7 +145,20 @@ class StreamLearner:
         self.sample = BatchSample(self.rule.batch_size)
 
     def partial_fit(self, rows: LabelledRows) -> None:
-        """Learn from the next rows; where a score is not finite a ``BadRowError`` leaves all unchanged."""
+        """Learn from the next rows; where a score is not finite a ``BadRowError`` leaves all unchanged.
+
+        Rows of weight zero are in no batch.
+        """
+        counted = np.flatnonzero(rows.sample_weight)
+        if len(counted) < rows.n_rows:
+            if not np.isfinite(rows.X.data if sp.issparse(rows.X) else rows.X).all():
+                raise _bad_row_error(rows, np.arange(rows.n_rows))
+            try:
+                self.partial_fit(rows.take(counted))
+            except BadRowError as error:
+                raise BadRowError(int(counted[error.row]), *error.args[1:]) from error
+            self.n_rows += rows.n_rows - len(counted)
+            return
         # The rows complete the buffered batch, then make up whole batches, and the rest is buffered.
         size, state, mistakes, first = self.rule.batch_size, self.state.copy(), [], 0
         completed = None
