@@ -15,6 +15,14 @@ from pathlib import Path
 from typing import Any
 
 
+def clear_partial(folder: Path, names: str = "*") -> None:
+    """Remove what killed processes left of files whose names match a pattern."""
+    for left in folder.glob(f".{names}.*.partial*"):
+        # Another process may be writing one that is younger than an hour.
+        if time.time() - left.stat().st_mtime > 3600.0:
+            left.unlink(missing_ok=True)
+
+
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
     """Yield a temporary path in the same folder, and rename it to ``path`` when the block succeeds.
@@ -24,10 +32,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
     """
     path = path.resolve() if path.is_symlink() else path
     prefix, suffix = f".{path.name}.", f".partial{path.suffix}"
-    for left in path.parent.glob(f"{glob.escape(prefix)}*{glob.escape(suffix)}"):
-        # Another process may be writing one that is younger than an hour.
-        if time.time() - left.stat().st_mtime > 3600.0:
-            left.unlink(missing_ok=True)
+    clear_partial(path.parent, glob.escape(path.name))
     handle, name = tempfile.mkstemp(prefix=prefix, suffix=suffix, dir=path.parent)
     os.close(handle)
     beside = Path(name)

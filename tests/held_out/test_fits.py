@@ -1,6 +1,10 @@
 """The loop that fits models to parts of rows: how many threads a fit has, what it keeps, what it hands on."""
 
+import os
+import sys
 import warnings
+from importlib.metadata import version
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -12,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from pushrank import PNormPush
-from pushrank.held_out import Rows, fit_parts, fits
+from pushrank.held_out import Rows, fingerprint, fit_parts, fits
 
 
 class Recorder(BaseEstimator):
@@ -97,3 +101,84 @@ def test_kept_fits_are_read_again_and_broken_files_are_said(tmp_path):
     path_of("push", 0).write_bytes(b"broken")
     with pytest.raises(ValueError, match="in cache_dir cannot be read"):
         list(fit_parts(models, halves(table), path_of=path_of))
+
+
+MEMBER = """
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+import helpers
+
+class Base(BaseEstimator):
+    sign = 1.0
+
+    def decision_function(self, X):
+        return self.sign * X @ self.coef_
+
+def scaled(X):
+    return helpers.of(X) * FACTOR
+
+def doubled(X):
+    return 2.0 * X
+
+FACTOR = 1.0
+
+class Mine(Base):
+    def fit(self, X, y):
+        self.coef_ = scaled(X)[y == 1].mean(axis=0)
+        return self
+
+MODELS = {"class": Mine(), "function": make_pipeline(FunctionTransformer(doubled), LogisticRegression())}
+"""
+HELPERS = "SHIFT = 0.0\n\ndef of(X):\n    return X - SHIFT\n\ndef other(X):\n    return X\n"
+
+
+def names_of_kept(folder, monkeypatch, member=MEMBER, helpers=HELPERS):
+    for name, source in (("helpers", helpers), ("mine", member)):
+        module = ModuleType(name)
+        module.__file__ = str(folder / f"{name}.py")
+        monkeypatch.setitem(sys.modules, name, module)
+        exec(compile(source, module.__file__, "exec"), vars(module))  # noqa: S102
+    path_of = fits.kept_in(folder, rows(), module.MODELS, [(0, 1)])
+    return [path_of(name, 0).name for name in module.MODELS]
+
+
+def test_a_fit_is_kept_for_the_code_that_made_it(tmp_path, monkeypatch):
+    first = names_of_kept(tmp_path, monkeypatch)
+    for edited, changed in (
+        ((MEMBER, HELPERS), [False, False]),
+        (("\n# Moved, with a comment.\n" + MEMBER, HELPERS), [False, False]),
+        ((MEMBER, HELPERS.replace("return X\n", "return 2 * X\n")), [False, False]),
+        ((MEMBER.replace("y == 1", "y == 0"), HELPERS), [True, False]),
+        ((MEMBER.replace("sign = 1.0", "sign = -1.0"), HELPERS), [True, False]),
+        ((MEMBER.replace("self.sign * X", "X"), HELPERS), [True, False]),
+        ((MEMBER.replace("FACTOR = 1.0", "FACTOR = 2.0"), HELPERS), [True, False]),
+        ((MEMBER.replace("of(X) * FACTOR", "of(X) / FACTOR"), HELPERS), [True, False]),
+        ((MEMBER, HELPERS.replace("X - SHIFT", "X + SHIFT")), [True, False]),
+        ((MEMBER, HELPERS.replace("SHIFT = 0.0", "SHIFT = 1.0")), [True, False]),
+        ((MEMBER.replace("2.0 * X", "3.0 * X"), HELPERS), [False, True]),
+    ):
+        assert [
+            a != b for a, b in zip(first, names_of_kept(tmp_path, monkeypatch, *edited), strict=True)
+        ] == changed
+
+
+def test_a_fit_is_kept_for_the_versions_that_made_it_and_partial_files_go(tmp_path, monkeypatch):
+    def name():
+        return fits.kept_in(tmp_path, rows(), {"push": PNormPush(4)}, [(0, 1)])("push", 0).name
+
+    first = name()
+    for package in ("numpy", "lightgbm", "xgboost", "pushrank"):
+        with monkeypatch.context() as patch:
+            patch.setattr(fingerprint, "version", lambda of, new=package: "9" if of == new else version(of))
+            assert name() != first
+    assert name() == first
+    old, new = tmp_path / ".a.joblib.x.partial.joblib", tmp_path / ".b.joblib.y.partial.joblib"
+    old.touch()
+    os.utime(old, (0, 0))
+    new.touch()
+    assert name() == first
+    assert not old.exists()
+    assert new.exists()

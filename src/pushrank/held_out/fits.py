@@ -10,7 +10,6 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
-from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -25,8 +24,10 @@ from sklearn.utils.validation import has_fit_parameter
 
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread, one_thread
-from pushrank.files import atomic_write
+from pushrank.files import atomic_write, clear_partial
+from pushrank.held_out.fingerprint import fingerprint
 from pushrank.held_out.plan import Rows
+from pushrank.held_out.rows import Rows
 from pushrank.user_types import Estimator, GenericArray, MatrixLike
 
 # Fits to fewer rows have one thread. On a quiet machine two save gradient boosting a tenth of a second there;
@@ -123,20 +124,18 @@ def kept_in(
     parts: Sequence[tuple[object, object]],
     guard: Callable[[str], AbstractContextManager[None]] | None = None,
 ) -> Callable[[str, int], Path | None]:
-    """Return a function to the file of a model and part: a hash of rows, model, numbers and versions."""
+    """Return a function to the file of a model and part: a hash of rows, model, code and numbers."""
     if folder is None:
         return lambda *_: None
     path = Path(folder)
     path.mkdir(parents=True, exist_ok=True)
-    # Another version of either library may fit another model: what an earlier one kept must not be read.
-    key = joblib.hash((tuple(rows), version("pushrank"), version("scikit-learn")))
-
-    def path_of(name: str, number: int) -> Path:
-        # This process makes the hash: another may have arrays as files, whose hash would differ.
+    clear_partial(path)
+    # This process makes the hashes: another may have arrays as files, whose hash would differ.
+    key, of_models = joblib.hash(tuple(rows)), {}
+    for name, model in models.items():
         with nullcontext() if guard is None else guard(name):
-            return path / f"{joblib.hash((key, models[name], *parts[number]))}.joblib"
-
-    return path_of
+            of_models[name] = fingerprint(model)
+    return lambda name, number: path / f"{joblib.hash((key, of_models[name], *parts[number]))}.joblib"
 
 
 def _tasks(
