@@ -271,3 +271,33 @@ def test_all_that_a_fit_leaves_is_documented(ranker, data):
     documented = {name for attribute in attributes for name in attribute.name.split(", ")}
     fitted = clone(ranker).fit(pd.DataFrame(data[0]).rename(columns=str), data[1])
     assert {name for name in vars(fitted) if re.fullmatch(r"[^_].*_", name)} <= documented
+
+
+@BOTH
+def test_frames_of_any_names_and_number_types(ranker, table, tmp_path):
+    X, y = table
+    X = pd.concat([X, X[["number"]].add_prefix("2") + 1, X[["number"]].add_prefix("3") * 2], axis=1)
+    expected = clone(ranker).fit(X, y).decision_function(X)
+    odd = X.set_axis(["a[0]", "c,d", 'q"x', "e:f"], axis=1)
+    fitted = clone(ranker).fit(odd, y)
+    save(fitted, tmp_path / "odd.skops")
+    for model in (fitted, load(tmp_path / "odd.skops")):
+        np.testing.assert_array_equal(model.decision_function(odd), expected)
+        assert model.feature_names_in_.tolist() == odd.columns.tolist()
+    assert fitted.explain(odd).columns[:-1].tolist() == odd.columns.tolist()
+    numbers = X.select_dtypes("number").columns
+    for dtype in ("double[pyarrow]", "Float64"):
+        typed = X.astype(dict.fromkeys(numbers, dtype))
+        np.testing.assert_array_equal(clone(ranker).fit(typed, y).decision_function(X), expected)
+        typed.columns = odd.columns
+        np.testing.assert_array_equal(fitted.decision_function(typed), expected)
+
+
+@BOTH
+def test_categories_that_were_not_seen_are_missing(ranker, table):
+    X, y = table
+    fitted, kinds = clone(ranker).fit(X, y), X["kind"].cat.categories
+    missing = X.assign(kind=X["kind"].where(X["kind"] != kinds[0]))
+    for new in ("new", np.nan):
+        other = X.assign(kind=X["kind"].astype(object).where(X["kind"] != kinds[0], new).astype("category"))
+        np.testing.assert_array_equal(fitted.decision_function(other), fitted.decision_function(missing))

@@ -48,6 +48,8 @@ DEFAULT_P = 4.0
 ACCURACY = 1e-6
 
 
+# LightGBM writes names into JSON, and XGBoost into the conditions of its splits.
+REFUSED_IN_NAMES = frozenset('[]{}<>",:')
 # Missing values go to the booster.
 AS_THEY_ARE: dict[str, Any] = {"accept_sparse": FORMATS, "dtype": DTYPES, "ensure_all_finite": False}
 
@@ -420,15 +422,31 @@ def validate_table(
 
 
 def checked_frame(ranker: BoosterRanker, X: MatrixLike, reset: bool = True) -> MatrixLike:
-    """Return a pandas data frame with the columns of the fit, each of numbers or categories."""
-    frame = validate_data(ranker, checked_entries(X), reset=reset, skip_check_array=True)
-    for name, dtype in frame.dtypes.items():
+    """Return a pandas data frame with the columns of the fit, of NumPy's numbers or of its categories."""
+    frame = validate_data(ranker, checked_entries(X), reset=reset, skip_check_array=True).copy(deep=False)
+    for number, (name, dtype) in enumerate(frame.dtypes.items()):
         if dtype.kind not in "biuf" and dtype.name != "category":
             raise ValueError(
                 f"column {name!r} holds {dtype}: make it a category, by astype('category') with the same "
                 "categories in every frame, or numbers."
             )
+        if dtype.kind in "biuf" and not isinstance(dtype, np.dtype):
+            column = frame.iloc[:, number]
+            frame.isetitem(number, column.to_numpy(dtype=np.float64, na_value=np.nan))
+    if reset:
+        named = frame.select_dtypes("category")
+        ranker._categories = {name: named[name].cat.categories.tolist() for name in named}
+    for name in ranker._categories.keys() & frame.select_dtypes("category").columns:
+        # XGBoost refuses to score categories that it has not seen: they are missing, as they are in LightGBM.
+        frame[name] = frame[name].cat.set_categories(ranker._categories[name])
     return frame
+
+
+def plainly_named(X: Any) -> Any:
+    """Return a frame whose columns have numbers for names where LightGBM or XGBoost refuses one of theirs."""
+    if hasattr(X, "iloc") and any(REFUSED_IN_NAMES & set(str(name)) for name in X.columns):
+        return X.set_axis([f"Column_{number}" for number in range(X.shape[1])], axis=1)
+    return X
 
 
 def subset(target: Target, kept: NDArray[np.bool_]) -> Target:

@@ -14,7 +14,14 @@ from pushrank._numeric import Floats
 from pushrank._optional import import_optional
 from pushrank.files import trust_in_files
 from pushrank.interop._derivatives import CustomMetric, CustomObjective, custom_docs, labels_of_sizes
-from pushrank.interop.boosters import BoosterRanker, TrainingSet, Validation, documented_booster, no_split
+from pushrank.interop.boosters import (
+    BoosterRanker,
+    TrainingSet,
+    Validation,
+    documented_booster,
+    no_split,
+    plainly_named,
+)
 from pushrank.user_types import Matrix
 
 if TYPE_CHECKING:
@@ -201,7 +208,7 @@ class _LightGBM:
 
 def _table(X: Matrix) -> Matrix:
     """Return rows as LightGBM takes them: scipy's sparse matrices, not its sparse arrays."""
-    return sp.csr_matrix(X) if sp.issparse(X) else X
+    return sp.csr_matrix(X) if sp.issparse(X) else plainly_named(X)
 
 
 @documented_booster

@@ -13,7 +13,13 @@ from pushrank._numeric import Floats
 from pushrank._optional import import_optional
 from pushrank.files import trust_in_files
 from pushrank.interop._derivatives import CustomMetric, CustomObjective, custom_docs, labels_of_sizes
-from pushrank.interop.boosters import BoosterRanker, TrainingSet, Validation, documented_booster
+from pushrank.interop.boosters import (
+    BoosterRanker,
+    TrainingSet,
+    Validation,
+    documented_booster,
+    plainly_named,
+)
 from pushrank.user_types import Matrix
 
 if TYPE_CHECKING:
@@ -191,7 +197,7 @@ def _matrix(
     X: Any, labels: ArrayLike | None = None, weights: ArrayLike | None = None, threads: int | None = None
 ) -> DMatrix:
     # XGBoost takes entries that a sparse matrix does not store for missing values, and they are zeros.
-    X = X.toarray() if sp.issparse(X) else X
+    X = X.toarray() if sp.issparse(X) else plainly_named(X)
     return xgboost.DMatrix(X, labels, weight=weights, enable_categorical=True, nthread=threads)
 
 
@@ -208,8 +214,8 @@ class PushXGBRanker(BoosterRanker):
 
     The ranker sets ``objective``, ``eval_metric``, ``base_score``, the number of rounds and early stopping
     itself; XGBoost warns of unknown parameters. Sparse matrices are made dense, since XGBoost would take
-    their zeros for missing values. XGBoost refuses to score categories that ``fit`` has not seen. Chen and
-    Guestrin, *XGBoost: A Scalable Tree Boosting System*, KDD 2016.
+    their zeros for missing values. Categories that ``fit`` has not seen are scored as missing values. Chen
+    and Guestrin, *XGBoost: A Scalable Tree Boosting System*, KDD 2016.
 
     %(booster)s
 
