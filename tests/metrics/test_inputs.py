@@ -287,3 +287,24 @@ def test_a_missing_query_is_none(qid):
         metrics.ndcg_at_k([0, 1, 0], [1.0, 2.0, 3.0], qid=["a", 1, 2])
     with pytest.raises(ValueError, match="qid has no entry in row 1"):
         RankSVM().fit([[0.0], [1.0], [0.0]], [0, 1, 0], qid=qid)
+
+
+BOUNDED = [
+    "auc", "average_precision", "bedroc", "margin_error", "ndcg_at_k", "partial_auc", "precision_at_k",
+    "partial_average_precision", "precision_at_recall", "recall_at_k", "recall_at_precision",
+    "mean_reciprocal_rank",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+def test_rounding_takes_no_share_beyond_zero_and_one(name):
+    rng, spec = np.random.default_rng(0), METRICS[name]
+    depth = {"fraction_of_positives": 1.0} if spec.takes_depth else {}
+    for trial in range(60):
+        n_positive, n_negative = rng.integers(1, 60, 2)
+        y = np.repeat([1, 0], [n_positive, n_negative])
+        weights = [None, rng.random(len(y)) + 0.01, 1e-9 * rng.random(len(y)) + 1e-12][trial % 3]
+        for scores in (-np.arange(len(y)), np.arange(len(y)), y, -y):
+            found = spec.function(y, [scores, scores], sample_weight=weights, **depth)
+            assert ((found >= 0.0) & (found <= 1.0)).all(), found
+    assert metrics.bedroc([1] * 50 + [0] * 50, -np.arange(100.0)) == 1.0

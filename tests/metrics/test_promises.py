@@ -271,3 +271,19 @@ def test_the_number_of_labels_that_a_promise_takes():
     assert 2 * for_ten < for_five
     with pytest.raises(ValueError, match="ask for hits"):
         metrics.sample_size_for(y, scores, k=50, n_new=1000)
+
+
+@pytest.mark.filterwarnings("ignore:new scores differ")
+@pytest.mark.parametrize("n_new", [2, 8, 20])
+@pytest.mark.parametrize("values", [[0.0, 1.0], [0.0, 0.5, 1.0], [2.0]])
+def test_new_scores_of_few_values_are_not_taken_for_the_labelled_ones(values, n_new):
+    y, scores = np.arange(20) % 2, np.tile(values, 20)[:20]
+    new = np.tile(values, n_new)[:n_new]
+    assert len(metrics.select(y, scores, new)) == n_new
+    assert metrics.guarantee(y, scores, scores_new=new).n_new == n_new
+    distinct = np.random.default_rng(0).permutation(20) + 0.5
+    for use in (metrics.select, lambda y, s, new: metrics.guarantee(y, s, scores_new=new)):
+        with pytest.raises(ValueError, match="the new scores are those of the labelled rows"):
+            use(y, distinct, distinct[::-1])
+        # Twice the labelled rows are other rows, however odd.
+        use(y, distinct, np.tile(distinct, 2))

@@ -1,5 +1,6 @@
 """What is declared of each metric beside its function, and the way from a caller's arrays to its value."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -173,14 +174,18 @@ def evaluate(
     scores: ArrayLike | RankCounts,
     sample_weight: ArrayLike | None,
     pos_label: Label | None,
+    most: float = math.inf,
 ) -> Any:
-    """Return a metric of one ranking, also a checked one, or of each row of scores, shape (n_rankings, n)."""
+    """Return a metric of one ranking, also a checked one, or of each row of scores, shape (n_rankings, n).
+
+    Rounding takes none above ``most``, its largest value.
+    """
     if isinstance(scores, RankCounts):
         if sample_weight is not None or pos_label is not None:
             raise ValueError("rows are checked and weighted already: give sample_weight and pos_label there.")
-        return metric_of_ranking(scores)
+        return min(metric_of_ranking(scores), most)
     if not are_many_rankings(scores):
-        return metric_of_ranking(Ranking(y_true, scores, sample_weight, pos_label))
+        return min(metric_of_ranking(Ranking(y_true, scores, sample_weight, pos_label)), most)
     table = np.asarray(scores)
     if table.ndim == 2 and table.shape[1] != _num_samples(y_true):
         raise ValueError(
@@ -191,7 +196,7 @@ def evaluate(
     first = Ranking(y_true, table[0], sample_weight, pos_label)
     rankings = [first, *(first.with_scores(row) for row in table[1:])]
     numbers = [(number, number + 1) for number in range(len(rankings))]
-    return np.array(map_chunks(lambda number, _: metric_of_ranking(rankings[number]), numbers))
+    return np.array(map_chunks(lambda number, _: min(metric_of_ranking(rankings[number]), most), numbers))
 
 
 def are_many_rankings(scores: ArrayLike) -> bool:

@@ -171,7 +171,7 @@ def bedroc(
         most = math.expm1(-rate * ranking.total_positive) * math.expm1(-rate * ranking.total_negative)
         return float(gained / most)
 
-    return evaluate(position, y_true, scores, sample_weight, pos_label)
+    return evaluate(position, y_true, scores, sample_weight, pos_label, 1.0)
 
 
 def _checked_rate(alpha: float) -> float:

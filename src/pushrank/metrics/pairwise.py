@@ -346,7 +346,7 @@ def margin_error(
             return float(lowered.evaluate(r_max, ties=ties)) / ranking.total_positive
         return lowered.evaluate(rp_error, p=p, scale="mean", ties=ties)
 
-    return evaluate(error, y_true, scores, sample_weight, pos_label)
+    return evaluate(error, y_true, scores, sample_weight, pos_label, 1.0)
 
 
 # Margins are in units of the scores, so models cannot be compared by them: there are no scorers.

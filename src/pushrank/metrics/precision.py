@@ -108,7 +108,7 @@ def precision_at_k(
         n_rows = depth_in_rows(ranking, k, fraction, fraction_of_positives)
         return ranking.positives_in_top(n_rows, ties) / n_rows
 
-    return evaluate(precision, y_true, scores, sample_weight, pos_label)
+    return evaluate(precision, y_true, scores, sample_weight, pos_label, 1.0)
 
 
 @register_metric(
@@ -154,7 +154,7 @@ def recall_at_k(
         n_rows = depth_in_rows(ranking, k, fraction, fraction_of_positives)
         return ranking.positives_in_top(n_rows, ties) / ranking.total_positive
 
-    return evaluate(recall, y_true, scores, sample_weight, pos_label)
+    return evaluate(recall, y_true, scores, sample_weight, pos_label, 1.0)
 
 
 @register_metric(
@@ -376,7 +376,7 @@ def average_precision(
     def mean_precision(ranking: RankCounts) -> float:
         return float(ranking.walk(add_precisions, (0.0, 0.0, 0.0), ties)[2] / ranking.total_positive)
 
-    return evaluate(mean_precision, y_true, scores, sample_weight, pos_label)
+    return evaluate(mean_precision, y_true, scores, sample_weight, pos_label, 1.0)
 
 
 PrecisionState = tuple[float, float, float]
@@ -505,7 +505,7 @@ def recall_at_precision(
         precise = hits[precisions >= float(precision) * (1.0 - K_ROUNDING)]
         return float(precise[-1] / ranking.total_positive) if len(precise) else 0.0
 
-    return evaluate(longest_recall, y_true, scores, sample_weight, pos_label)
+    return evaluate(longest_recall, y_true, scores, sample_weight, pos_label, 1.0)
 
 
 def _precision_recall_curve(ranking: RankCounts, ties: Ties) -> tuple[Floats, Floats]:
