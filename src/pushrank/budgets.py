@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pushrank._numeric import Floats
 from pushrank.bounds import UNITS
 from pushrank.files import trust_in_files
-from pushrank.times import check_times
+from pushrank.times import check_present, check_times
 from pushrank.validation import check_number, column
 
 __all__ = ["Budget", "Periods"]
@@ -139,12 +139,17 @@ class Budget:
         Parameters
         ----------
         time : array-like of shape (n,)
-            Dates, or for batches any values that can be sorted.
+            Dates as :func:`~pushrank.dates.read_dates` reads them, or for batches any values that can be
+            sorted.
         """
         if self.per == "batch":
-            return Periods(*np.unique(column(time, "time"), return_inverse=True))
+            check_present(values := column(time, "time"), time)
+            try:
+                return Periods(*np.unique(values, return_inverse=True))
+            except TypeError as error:
+                raise ValueError(f"time must hold values that can be sorted: {error}.") from error
         times = check_times(time, len(time))
-        if times.dtype.kind != "M":
+        if times.dtype.kind != "M" and len(times):
             raise ValueError(
                 f"a budget of {self.words} needs dates, and time holds numbers; take per='batch' (on the "
                 f"command line {self.n}/batch) if each number is a period."

@@ -1,6 +1,11 @@
-"""Errors of pushrank for cases that the built-in exceptions do not name."""
+"""Errors of pushrank for cases that the built-in exceptions do not name, and its warnings."""
 
 from __future__ import annotations
+
+import os
+import sys
+import warnings
+from pathlib import Path
 
 __all__ = [
     "DatasetFormatError",
@@ -9,6 +14,8 @@ __all__ = [
     "ModelFileError",
     "StreamError",
 ]
+
+LIBRARY = f"{Path(__file__).parent}{os.sep}"
 
 
 class DatasetNotFoundError(FileNotFoundError):
@@ -63,3 +70,28 @@ class StreamError(ValueError):
     >>> issubclass(StreamError, ValueError)
     True
     """
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the innermost line of code outside this library."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(LIBRARY):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
+
+
+class BadRowError(ValueError):
+    """A row cannot be used. The message gives its number among the rows that were passed."""
+
+    def __init__(self, row: int, before: str, after: str) -> None:
+        super().__init__(row, before, after)
+        self.row = row
+
+    def message_for(self, row: str) -> str:
+        """Return the message with another name of the row."""
+        _, before, after = self.args
+        return f"{before}{row}{after}"
+
+    def __str__(self) -> str:
+        """Return the message."""
+        return self.message_for(f"row {self.row}")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-import warnings
 from collections.abc import Iterator
 from datetime import timedelta
+from decimal import Decimal
 from inspect import signature
 from numbers import Integral, Real
 from typing import Any
@@ -16,14 +15,13 @@ from scipy.stats import rankdata
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils.validation import _num_samples
 
+from pushrank.dates import in_calendar, read_dates
 from pushrank.user_types import CrossValidation, GenericArray, MatrixLike
-from pushrank.validation import check_number, warn
+from pushrank.validation import are_missing, check_number, warn
 
 # Fewer rows are in the order of their times by chance.
 MIN_ROWS_IN_ORDER = 20
 MIN_RANK_CORRELATION = 0.99
-# The end of a text with a time and a zone.
-ZONE = re.compile(r"(:\d\d(?:\.\d+)?)(?:Z|[+-]\d\d(?::?\d\d)?)$")
 Indices = NDArray[np.intp]
 
 
@@ -107,8 +105,8 @@ class TimeSplit(BaseCrossValidator):  # type: ignore[misc]
         groups : array-like of shape (n_samples,), optional
             The groups to keep apart.
         time : array-like of shape (n_samples,), optional
-            Numbers, dates, or texts such as 2024-12-31; by default the index of a data frame, or its only
-            column of times.
+            Numbers, or dates as :func:`~pushrank.dates.read_dates` reads them; by default the index of a data
+            frame, or its only column of times.
 
         Yields
         ------
@@ -163,36 +161,40 @@ def check_times(time: Any, n_rows: int) -> NDArray[Any]:
     is_dates = getattr(getattr(time, "dtype", None), "kind", "") == "M"
     values = time.to_numpy(dtype="datetime64[us]") if is_dates and hasattr(time, "to_numpy") else time
     values = np.asarray(values)
-    if values.dtype.kind in "OU":
-        try:
-            values = _as_dates(values)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"time must hold numbers or dates such as 2024-12-31: {error}.") from error
+    if values.shape == (n_rows,) and values.dtype.kind in "OU":
+        check_present(values, time)
+        cells = values.tolist()
+        # Integers with gaps, as pandas has them, and Decimals are objects.
+        if all(issubclass(kind, Real | Decimal) for kind in set(map(type, cells))):
+            values = np.array(cells)
+            values = values.astype(np.float64) if values.dtype.kind == "O" else values
+        else:
+            values = read_dates(cells)
     if values.shape != (n_rows,) or values.dtype.kind not in "iufM":
         raise ValueError(
             f"time must hold a number or a date for each of the {n_rows} rows, got {values.dtype} of the "
             f"shape {values.shape}."
         )
-    if (missing := np.isnat(values) if values.dtype.kind == "M" else np.isnan(values)).any():
-        raise ValueError(f"time is missing in row {int(np.argmax(missing))}; fill it or leave the row out.")
+    check_present(values, time)
+    if values.dtype.kind == "M" and not (is_date := in_calendar(values)).all():
+        row = int(np.argmin(is_date))
+        raise ValueError(f"time must hold dates of the years 1 to 9999; row {row} holds {values[row]}.")
     # Differences of unsigned numbers would overflow.
-    return values.astype(np.float64) if values.dtype.kind == "u" else values
+    return np.asarray(values, dtype=np.float64 if values.dtype.kind == "u" else None)
 
 
-def _as_dates(values: NDArray[Any]) -> NDArray[Any]:
-    """Return texts and objects as dates, by the clock of their zone, which says when a day begins."""
-    try:
-        with warnings.catch_warnings():
-            # NumPy warns of zones, and gives the time in UTC.
-            warnings.simplefilter("error", UserWarning)
-            return values.astype("datetime64[us]")
-    except UserWarning:
-        bare = [
-            ZONE.sub(r"\1", value) if isinstance(value, str)
-            else value.replace(tzinfo=None) if getattr(value, "tzinfo", None) else value
-            for value in values.tolist()
-        ]  # fmt: skip
-        return np.array(bare, dtype=object).astype("datetime64[us]")
+def check_present(values: GenericArray, time: Any) -> None:
+    """Raise ValueError for a time that is missing, masked or an empty text."""
+    if values.dtype.kind in "OU":
+        # Beside texts NumPy makes texts of missing values.
+        values = np.asarray(time, dtype=object).ravel()
+    is_missing = are_missing(values) | np.ma.getmask(time)
+    if values.dtype.kind == "O":
+        is_missing |= [isinstance(value, str) and not value.strip() for value in values]
+    if is_missing.any():
+        raise ValueError(
+            f"time is missing in row {int(np.argmax(is_missing))}; fill it or leave the row out."
+        )
 
 
 def _span(name: str, span: Any, times: GenericArray) -> Any:

@@ -1,14 +1,11 @@
 """Checks of numbers, names, labels and weights."""
 
-import os
 import re
 import sys
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from itertools import pairwise
 from numbers import Integral, Real
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,17 +18,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from pushrank._array import Floats
 from pushrank.bounds import check_jobs as check_jobs
 from pushrank.bounds import check_number as check_number
+from pushrank.exceptions import BadRowError as BadRowError
+from pushrank.exceptions import warn as warn
 from pushrank.user_types import GenericArray, Label
-
-LIBRARY = f"{Path(__file__).parent}{os.sep}"
-
-
-def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the innermost line of code outside this library."""
-    frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(LIBRARY):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level)
 
 
 def warn_of_other_order(**objects: object) -> None:
@@ -48,23 +37,6 @@ def warn_of_other_order(**objects: object) -> None:
                 f"{name} and {other} have the same index in another order, and rows are paired by position; "
                 f"pass {other}.loc[{name}.index] to pair them by index, or reset both to keep positions."
             )
-
-
-class BadRowError(ValueError):
-    """A row cannot be used. The message gives its number among the rows that were passed."""
-
-    def __init__(self, row: int, before: str, after: str) -> None:
-        super().__init__(row, before, after)
-        self.row = row
-
-    def message_for(self, row: str) -> str:
-        """Return the message with another name of the row."""
-        _, before, after = self.args
-        return f"{before}{row}{after}"
-
-    def __str__(self) -> str:
-        """Return the message."""
-        return self.message_for(f"row {self.row}")
 
 
 def refuse_masked(values: Any, name: str) -> None:

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from pushrank.cli.model import SavedModel
 from pushrank.cli.read import read_table
 from pushrank.cli.table import Kind
+from pushrank.cli.text_format import TextFormat
 from tests.cli.runner import TWO, call
 
 DATA = os.environ.get("PUSHRANK_DATA")
@@ -87,6 +88,130 @@ def test_dates_and_times_of_the_best_model_reach_fit(tmp_path):
     np.testing.assert_array_equal(saved.pipeline[-1].cv_results_["mean_test_score"], by_time)
     at_random = clone(saved.pipeline).fit(**fit)[-1].cv_results_["mean_test_score"]
     assert not np.array_equal(by_time, at_random)
+
+
+DAYS = pd.date_range("2024-01-01", periods=300).to_numpy()
+
+
+@pytest.fixture
+def dated(tmp_path):
+    """Write rows whose days are written in some way, as text or with types."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"a": rng.normal(size=300), "y": rng.permutation(300) % 2})
+
+    def write(days, name="d.csv"):
+        path = tmp_path / name
+        frame = table.assign(day=days)
+        frame.to_csv(path, index=False) if path.suffix == ".csv" else frame.to_parquet(path)
+        return path
+
+    return write
+
+
+def test_far_dates_are_dates_and_said(dated, tmp_path):
+    far = DAYS.astype("datetime64[s]")
+    far[:12], far[12], far[13], far[14] = map(
+        np.datetime64, ("9999-12-31", "0001-01-01", "1600-02-29", "2300-01-01")
+    )
+    wanted = far.astype("datetime64[D]").astype(int)
+    fit = ["--label", "y", "--model", "pnorm-push", "-o", tmp_path / "m.skops", "--force"]
+    for days, name in (
+        (far, "d.csv"),
+        (far, "d.parquet"),
+        (far.astype("datetime64[D]").tolist(), "e.parquet"),
+    ):
+        path = dated(days, name)
+        told = call("fit", path, *fit, "--date", "day").stderr
+        assert f"column 'day' of {path}: 1 date of 0001-01-01, 1 date of 1600-02-29, 1 date of 2300" in told
+        assert "12 dates of 9999-12-31, read as written" in told
+        saved = SavedModel.load(tmp_path / "m.skops")
+        features = saved.features(saved.read(path))
+        assert (features["day (days since 1970)"] == wanted).all()
+        assert features["day (weekday)"].tolist() == [
+            day.weekday() for day in far.astype("datetime64[D]").tolist()
+        ]
+        assert call("score", tmp_path / "m.skops", path).stderr.count("12 dates of 9999-12-31") == 1
+        told = call("fit", path, *fit, "--time", "day").stderr
+        assert "12 dates of 9999-12-31" in told
+
+
+@pytest.mark.parametrize(
+    ("written", "name", "order"),
+    [
+        ("%d/%m/%Y", "d.csv", "dmy"),
+        ("%d.%m.%Y %H:%M", "d.parquet", "dmy"),
+        ("%m/%d/%Y, %I:%M %p", "d.csv", "mdy"),
+        ("%-m/%-d/%Y", "d.parquet", "mdy"),
+    ],
+)
+def test_advice_on_days_and_months_works(dated, tmp_path, written, name, order):
+    path = dated(pd.Series(DAYS).dt.strftime(written), name)
+    fit = ["--label", "y", "-o", tmp_path / "m.skops"]
+    told = call("fit", path, *fit).stderr
+    advice = told.split("days since 1970 of them: ")[1].strip().rstrip(".")
+    assert advice == f"--date day --date-order {order}"
+    call("fit", path, *fit, "--force", *advice.split())
+    saved = SavedModel.load(tmp_path / "m.skops")
+    days = saved.features(saved.read(path, TextFormat(date_order=order)))["day (days since 1970)"]
+    assert days.tolist() == DAYS.astype("datetime64[D]").astype(int).tolist()
+    refused = call("score", tmp_path / "m.skops", path, code=2).stderr
+    assert f"row 1 holds '{pd.Timestamp(DAYS[0]).strftime(written)}'; dates are read as 2024-12-31" in refused
+    assert refused.endswith(f"days and months before the year by --date-order {order}.\n")
+    assert "300 of 300 rows" in call("score", tmp_path / "m.skops", path, "--date-order", order).stderr
+    compare = ["compare", path, "--label", "y", *TWO, "--folds", 2, "--no-together"]
+    told = call(*compare).stderr
+    assert f"To test on what comes later: --time day --date-order {order}; to keep to random" in told
+    assert (
+        "each after its training part by day" in call(*compare, "--time", "day", "--date-order", order).stdout
+    )
+    assert "rows follow the times in column 'day'" in call(*compare, "--date-order", order).stderr
+
+
+@pytest.mark.parametrize(
+    ("days", "advice"),
+    [
+        ([f"0{1 + n % 9}/0{1 + n % 8}/2024" for n in range(300)], "--date day --date-order dmy or mdy."),
+        ([f"{1 + n % 28}/12/24" for n in range(300)], "Not all can be read: write dates as 2024-12-31, "),
+        (pd.to_timedelta(np.arange(300), unit="h"), "and durations as numbers."),
+        (np.where(np.arange(300) == 7, "soon", DAYS.astype(str)), "Not all can be read: write dates as"),
+    ],
+)
+def test_what_no_option_reads_gets_no_option(dated, tmp_path, days, advice):
+    path = dated(days, "d.parquet")
+    told = call("fit", path, "--label", "y", "-o", tmp_path / "m.skops").stderr
+    assert "as they hold dates: 'day' (such as " in told
+    assert advice in told
+    assert ("--date" in told) == ("mdy" in advice)
+    told = call("compare", path, "--label", "y", *TWO, "--folds", 2, "--no-together").stderr
+    assert ("--time day" in told) == ("mdy" in advice)
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ("1767225600", "holds '1767225600'; dates are read as 2024-12-31, "),
+        ("01:30:00", ", and durations as numbers, of hours say."),
+        ("2024-02-30", "holds '2024-02-30'; dates are read as 2024-12-31, "),
+        (None, "is empty in row 8 of"),
+    ],
+)
+def test_a_time_that_cannot_be_read_is_named(dated, tmp_path, cell, said):
+    days = DAYS.astype("datetime64[D]").astype(str).astype(object)
+    days[7] = cell
+    told = call(
+        "fit", dated(days), "--label", "y", "--time", "day", "-o", tmp_path / "m.skops", code=2
+    ).stderr
+    assert "--time 'day'" in told
+    assert "row 8 of" in told
+    assert said in told
+
+
+def test_times_with_zones_are_taken_by_their_clocks(dated):
+    table = read_table(
+        dated(np.resize(["2024-01-01T00+02", "2024-01-01 00:30:00+0130", "2024-01-01t00:30+01"], 300))
+    )
+    assert (table.times("day").astype("datetime64[D]") == np.datetime64("2024-01-01")).all()
+    assert table.column("day (hour)").values[:3].tolist() == [0.0, 0.5, 0.5]
 
 
 @pytest.mark.skipif(DATA is None, reason="PUSHRANK_DATA is not set")

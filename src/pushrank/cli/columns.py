@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pushrank.cli.errors import InputError, warn
 from pushrank.cli.header import DATE_PART, listed
 from pushrank.cli.table import NEARLY_ALL, TEXT, Column, Kind, Table, as_text
+from pushrank.dates import FORMATS
 
 MAX_CATEGORIES = 100
 """One-hot columns of a text column; one of more texts is encoded by its mean labels."""
@@ -71,13 +72,16 @@ def usable_columns(columns: list[Column], y: NDArray[np.bool_]) -> tuple[list[Co
         warn(f"ignored, as nothing can be learnt from them, of {columns[0].path}: {shown}.")
     _refuse_unusable(kept)
     check_magnitudes(kept)
-    if dates:
-        shown = listed(f"{column.name!r} (such as {column.counts.index[0]})" for column in dates)
-        options = " ".join(f"--date {shlex.quote(column.name)}" for column in dates)
-        warn(
-            f"left out of {columns[0].path}, as they hold dates: {shown}. To make hours, weekdays and days "
-            f"since 1970 of them: {options}."
-        )
+    by_option: dict[str | None, list[Column]] = {}
+    for column in dates:
+        by_option.setdefault(column.words_to_read(), []).append(column)
+    for option, of in by_option.items():
+        shown = listed(f"{column.name!r} (such as {column.counts.index[0]})" for column in of)
+        options = " ".join(f"--date {shlex.quote(column.name)}" for column in of)
+        how = f"To make hours, weekdays and days since 1970 of them: {options}{option}"
+        if option is None:
+            how = f"Not all can be read: write dates as {FORMATS}, and durations as numbers"
+        warn(f"left out of {columns[0].path}, as they hold dates: {shown}. {how}.")
     doubtful = {}
     for column in kept:
         if column.kind is Kind.TEXT and (alike := _differing_in_case(column)):

@@ -146,24 +146,30 @@ def with_times(data: LabelledFeatures, config: ComparisonConfig) -> LabelledFeat
         return data
     # Dates are never features themselves: they are among the columns that are left out.
     others = table.frame.columns.drop([data.label, *data.numeric, *data.categorical], errors="ignore")
-    dates = [column for column in map(table.column, others) if column.kind is Kind.DATE]
+    # Dates that cannot be read were warned of as columns that are left out.
+    dates = [
+        (column, option)
+        for column in map(table.column, others)
+        if column.kind is Kind.DATE and (option := column.words_to_read()) is not None
+    ]
     if not dates:
         return data
-    times = dates[0].dates()
+    columns, options = zip(*dates, strict=True)
     # Times are not taken unasked where --group or --repeats asks for random parts: a warning is enough.
-    if len(dates) == 1 and config.group is None and config.repeats == 1 and times.notna().all():
-        by_row = np.asarray(times)
-        timed = rows._replace(times=by_row)
-        if in_order(by_row) and can_split(timed, *[config.folds] * (1 + config.nested)):
+    if options == ("",) and config.group is None and config.repeats == 1:
+        times = columns[0].dates()
+        timed = rows._replace(times=times)
+        in_time = not np.isnat(times).any() and in_order(times)
+        if in_time and can_split(timed, *[config.folds] * (1 + config.nested)):
             warn(
-                f"rows follow the times in {dates[0]}, so models are judged on later rows than they learn "
+                f"rows follow the times in {columns[0]}, so models are judged on later rows than they learn "
                 "from; --random judges them on parts drawn at random."
             )
-            return replace(data, time=dates[0].name, rows=timed)
-    by_time = " or ".join(f"--time {shlex.quote(column.name)}" for column in dates)
+            return replace(data, time=columns[0].name, rows=timed)
+    by_time = " or ".join(f"--time {shlex.quote(column.name)}{option}" for column, option in dates)
     warn(
-        f"{listed(map(str, dates))} hold{'s' * (len(dates) == 1)} dates, and on parts drawn at random models "
-        f"learn from later rows than they are tested on. To test on what comes later: {by_time}"
+        f"{listed(map(str, columns))} hold{'s' * (len(dates) == 1)} dates, and on parts drawn at random "
+        f"models learn from later rows than they are tested on. To test on what comes later: {by_time}"
         f"{', without --repeats' * (config.repeats > 1)}; to keep to random parts: --random."
     )
     return data

@@ -79,6 +79,7 @@ def visible(text: str) -> str:
 def in_option_names(message: str) -> str:
     """Return a message with the names of options in place of those of Python's parameters."""
     message = re.sub(r"\b(solver|weak_rankers)='([\w-]+)'", r"\1 \2", message)
+    message = re.sub(r"read_dates\(time, order='(\w+)'\)", r"--date-order \1", message)
     names = "max_iter|tol|alpha|n_estimators|learning_rate|weak_rankers|bottom_weight|sample_weight|solver"
 
     def option(match: re.Match[str]) -> str:

@@ -25,7 +25,6 @@ from pushrank.cli.promises import Promises, promises_of
 from pushrank.cli.read import read_table
 from pushrank.cli.saved import Alert
 from pushrank.cli.screen import console, grid_of, share_of_rows
-from pushrank.cli.table import Kind
 from pushrank.cli.text_format import TextFormat
 from pushrank.cli.write import versions, write_figure, write_page, write_table, writing
 from pushrank.files import atomic_write
@@ -213,11 +212,9 @@ def show_periods(
 ) -> None:
     """Print what the first rows of every period hold, by the scores of each model."""
     table, y, name, level = rows.table, rows.y, str(config.time), config.promise
-    table.check(name, "time")
-    # Batches may have names; all other periods are cut from dates or numbers.
-    is_text = budget.per == "batch" and table.column(name).kind is not Kind.NUMBER
     with refusing():
-        time = table.groups(name) if is_text else table.times(name)
+        # Batches may have names; all other periods are cut from dates or numbers.
+        time = table.times(name, may_be_text=budget.per == "batch")
         measured = metrics.measure_periods(
             y,
             scores,

@@ -66,7 +66,8 @@ def read_table(
         ) from error
     if not len(table) and not may_be_empty:
         raise InputError(f"{path} holds no rows.")
-    return table
+    # Texts may hold dates in files of any kind.
+    return replace(table, text_format=replace(table.text_format, date_order=text_format.date_order))
 
 
 def read_rows(
@@ -89,7 +90,7 @@ def _check_format(text_format: TextFormat, path: Path, kind: str) -> None:
     """Raise InputError when a file is no text file, or the encoding or a mark cannot be one."""
     for name, value in vars(text_format).items():
         serves_sheets = name in ("units", "na_values", "skip_rows", "no_header") and kind in SHEETS
-        if value and kind not in TEXT_FILES and not serves_sheets:
+        if value and kind not in TEXT_FILES and not serves_sheets and name != "date_order":
             option = f"--{name.replace('_', '-')}"
             raise InputError(f"{option} is for CSV, TSV and other text files, not for {path}.")
         if name in ("separator", "decimal", "thousands") and value is not None and len(value) != 1:

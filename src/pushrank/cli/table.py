@@ -16,9 +16,11 @@ import pyarrow as pa
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from pushrank.cli.errors import InputError
-from pushrank.cli.header import DATE_PART, Header
+from pushrank.cli.errors import InputError, in_option_names, warn
+from pushrank.cli.header import DATE_PART, Header, listed
 from pushrank.cli.text_format import DEFAULT_FORMAT, TextFormat
+from pushrank.dates import orders_that_read, read_dates
+from pushrank.exceptions import BadRowError
 
 LIBSVM_LABEL = "label"
 TEXT = pd.ArrowDtype(pa.string())
@@ -28,7 +30,9 @@ MISSING = ["#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.
 """The cells that are missing numbers, as in pandas.read_csv. Beside text they are text: NA is Namibia."""
 TRUTH_VALUES = {"true": 1.0, "false": 0.0}
 DAY = r"(?:0?[1-9]|[12]\d|3[01])"
-DATE = rf"\s*(?:\d{{4}}([-/.]){DAY}\1{DAY}|{DAY}([-/.]){DAY}\2(?:19|20)\d\d|{DAY}/{DAY}/\d\d)(?:[T ,].*)?\s*"
+DATE = rf"\s*(?:\d{{4}}([-/.]){DAY}\1{DAY}|{DAY}([-/.]){DAY}\2(?:19|20)\d\d|{DAY}/{DAY}/\d\d)(?:[Tt ,].*)?\s*"
+FAR = np.array(["1800-01-01", "2200-01-01"], "datetime64[D]")
+"""Days before and from which on dates are seldom meant, as 9999-12-31 for no end."""
 NEARLY_ALL = 0.9
 """A column is what at least this share of its values are: the others may be mistakes."""
 
@@ -101,6 +105,7 @@ class Column:
     plain: Mapping[str, str] = field(default_factory=dict)
     holds_texts: bool = False
     is_text_file: bool = False
+    date_order: str | None = None
 
     def __str__(self) -> str:
         return f"column {self.name!r} of {self.path}"
@@ -109,11 +114,31 @@ class Column:
         """Return the number of a row in the file, from 1, which leaving out rows does not change."""
         return int(self.cells.index[position]) + 1
 
-    def dates(self) -> pd.Series:
-        """Return texts as dates, in UTC where they name a zone; those that are none are missing."""
-        # Dates of several zones, or of summer and winter time, can be put in order in UTC alone.
-        dates = pd.to_datetime(self.values.astype(object), format="ISO8601", errors="coerce", utc=True)
-        return dates.dt.tz_localize(None)
+    def dates(self, option: str = "") -> NDArray[np.datetime64]:
+        """Return texts as dates, NaT where they are missing, or raise InputError for one that is none."""
+        try:
+            return read_dates(self.values, order=self.date_order)
+        except BadRowError as error:
+            must, row = f"{self} must hold dates such as 2024-12-31", f"row {self.row_number(error.row)}"
+            if option:
+                must = f"--{option} {self.name!r} must hold numbers or dates such as 2024-12-31 in every row"
+                row += f" of {self.path}"
+            raise InputError(in_option_names(f"{must}; {row}{error.args[2]}")) from error
+
+    def words_to_read(self) -> str | None:
+        """Return the option by which dates are read, empty where none is needed, or None where none does."""
+        if not (orders := orders_that_read(self.counts.index.to_list())):
+            return None
+        return "" if self.date_order in orders else " --date-order " + " or ".join(map(str, orders))
+
+    def warn_of_far(self, days: NDArray[np.datetime64]) -> None:
+        """Warn of days that are centuries off, as those that stand for none."""
+        far, counts = np.unique(days[(days < FAR[0]) | (days >= FAR[1])], return_counts=True)
+        if len(far):
+            shown = (
+                f"{n:,} date{'s' * (n > 1)} of {day}" for n, day in zip(counts.tolist(), far, strict=True)
+            )
+            warn(f"{self}: {listed(shown)}, read as written; empty cells whose day stands for none.")
 
     def first_row(self, is_bad: Any) -> tuple[int, Any]:
         """Return the number in the file of the first row that is bad, and its cell."""
@@ -162,7 +187,8 @@ class Table:
             return self._date_part(name, *part.groups())
         cells = self.frame[name]
         type_kind = _kind_of_type(cells.dtype.pyarrow_dtype)
-        parsed = partial(Column, name, self.path, cells, is_text_file=self.is_text)
+        order = self.text_format.date_order
+        parsed = partial(Column, name, self.path, cells, is_text_file=self.is_text, date_order=order)
         numbers = None
         if kind is not Kind.TEXT:
             numbers, holds_texts = np.full(len(cells), np.nan), True
@@ -229,36 +255,38 @@ class Table:
         self.check(name, "group")
         return np.asarray(self.column(name, Kind.TEXT).values.fillna(""), dtype=str)
 
-    def times(self, name: str) -> NDArray[Any]:
-        """Return the numbers or dates of the column of --time, which can be put in order."""
+    def times(self, name: str, *, may_be_text: bool = False) -> NDArray[Any]:
+        """Return the numbers or dates of the column of --time, or the texts that batches may have."""
         self.check(name, "time")
         column = self.column(name)
-        times = pd.Series(column.values) if column.kind is Kind.NUMBER else column.dates()
-        if times.isna().any():
-            row, cell = column.first_row(times.isna())
-            raise InputError(
-                f"--time {name!r} must hold numbers or dates such as 2024-12-31 in every row; row {row} of "
-                f"{self.path} holds {cell!r}."
-            )
-        values = np.asarray(times)
+        if column.kind is Kind.NUMBER:
+            values = column.values
+        elif may_be_text:
+            values = np.asarray(self.column(name, Kind.TEXT).values)
+        else:
+            values = column.dates("time")
+            column.warn_of_far(values.astype("datetime64[D]"))
+        if (is_missing := pd.isna(values)).any():
+            row, _ = column.first_row(is_missing)
+            raise InputError(f"--time {name!r} is empty in row {row} of {self.path}; fill it.")
         # A batch is called 3, not 3.0.
         is_whole = (
             values.dtype.kind == "f" and (np.rint(values) == values).all() and np.abs(values).max() < 2**53
         )
-        return values.astype(np.int64) if is_whole else values
+        return np.asarray(values, dtype=np.int64 if is_whole else None)
 
     def _date_part(self, name: str, of: str, part: str) -> Column:
         """Return what the dates of a column are in numbers, or raise InputError."""
         column = self.column(of, Kind.TEXT)
         dates = column.dates()
-        if (is_bad := dates.isna() & column.values.notna()).any():
-            row, cell = column.first_row(is_bad)
-            raise InputError(f"{column} must hold dates such as 2024-12-31; row {row} holds {cell!r}.")
-        numbers = {
-            "hour": dates.dt.hour + dates.dt.minute / 60.0,
-            "weekday": dates.dt.day_of_week,
-            "days since 1970": (dates.dt.normalize() - pd.Timestamp(0)).dt.days,
-        }[part].to_numpy(np.float64)
+        days = dates.astype("datetime64[D]")
+        # The number of days alone is as far off as its date.
+        if part == "days since 1970":
+            column.warn_of_far(days)
+        # Day 0 is a Thursday. Of a missing date NumPy makes the smallest integer.
+        hours, numbers = (dates - days).astype("timedelta64[m]") / np.timedelta64(60, "m"), days.astype(int)
+        numbers = {"hour": hours, "weekday": (numbers + 3) % 7, "days since 1970": numbers}[part]
+        numbers = np.where(np.isnat(dates), np.nan, numbers)
         return Column(name, self.path, column.cells, Kind.NUMBER, numbers, numbers)
 
     def to_show(self, frame: pd.DataFrame, names: Sequence[str] | None) -> pd.DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import typer
 
@@ -29,6 +29,10 @@ class TextFormat:
     units: str | None = option("Signs to ignore in numbers, as '$%' in $12.50 and 57.2%; by default none.")
     na_values: list[str] | None = option(
         "A text that stands for a missing value, such as -; may be repeated."
+    )
+    date_order: Literal["dmy", "mdy"] | None = option(
+        "What comes first in dates such as 1/2/2024: the day (dmy) or the month (mdy); by default such dates "
+        "are refused."
     )
     skip_rows: int = option("Lines above the column names to skip.", default=0, min=0)
     no_header: bool = option(
