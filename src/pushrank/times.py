@@ -157,7 +157,12 @@ def check_times(time: Any, n_rows: int) -> NDArray[Any]:
         time = getattr(time, "dt", time).tz_localize(None)
     # The names that Arrow and Polars have for a zone.
     elif getattr(dtype, "tz", getattr(dtype, "time_zone", None)):
-        time = time.to_list() if hasattr(time, "to_list") else time.to_pylist()
+        try:
+            time = time.to_list() if hasattr(time, "to_list") else time.to_pylist()
+        except OverflowError as error:
+            raise ValueError(
+                "time must hold dates of the years 1 to 9999 by the clock of its zone."
+            ) from error
     is_dates = getattr(getattr(time, "dtype", None), "kind", "") == "M"
     values = time.to_numpy(dtype="datetime64[us]") if is_dates and hasattr(time, "to_numpy") else time
     values = np.asarray(values)

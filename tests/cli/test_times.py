@@ -1,5 +1,6 @@
 """Files whose rows have times: when they are judged by time, what is said of it, and dates as numbers."""
 
+import itertools
 import os
 import shlex
 from pathlib import Path
@@ -13,6 +14,7 @@ from pushrank.cli.model import SavedModel
 from pushrank.cli.read import read_table
 from pushrank.cli.table import Kind
 from pushrank.cli.text_format import TextFormat
+from pushrank.times import check_times
 from tests.cli.runner import TWO, call
 
 DATA = os.environ.get("PUSHRANK_DATA")
@@ -192,7 +194,8 @@ def test_what_no_option_reads_gets_no_option(dated, tmp_path, days, advice):
         ("1767225600", "holds '1767225600'; dates are read as 2024-12-31, "),
         ("01:30:00", ", and durations as numbers, of hours say."),
         ("2024-02-30", "holds '2024-02-30'; dates are read as 2024-12-31, "),
-        (None, "is empty in row 8 of"),
+        ("NULL", "is missing in row 8 of"),
+        (None, "is missing in row 8 of"),
     ],
 )
 def test_a_time_that_cannot_be_read_is_named(dated, tmp_path, cell, said):
@@ -204,6 +207,31 @@ def test_a_time_that_cannot_be_read_is_named(dated, tmp_path, cell, said):
     assert "--time 'day'" in told
     assert "row 8 of" in told
     assert said in told
+
+
+def test_a_text_among_numbers_is_named_and_missing_dates_are_missing_numbers(dated, tmp_path):
+    fit = ["--label", "y", "-o", tmp_path / "m.skops"]
+    numbers = np.where(np.arange(300) == 7, "soon", np.arange(300).astype(str))
+    told = call("fit", dated(numbers), *fit, "--time", "day", code=2).stderr
+    assert "--time 'day' must hold a number in every row; row 8 of" in told
+    days = DAYS.astype("datetime64[D]").astype(str).astype(object)
+    days[[7, 8, 9]] = "NULL", "N/A", None
+    path = dated(days)
+    assert told.endswith("holds 'soon'.\n")
+    assert "To make hours, weekdays" in call("fit", path, *fit).stderr
+    assert np.flatnonzero(np.isnan(read_table(path).column("day (weekday)").values)).tolist() == [7, 8, 9]
+
+
+def test_a_zone_whose_clock_is_past_the_last_year_is_refused(dated, tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    last = np.array(["9999-12-31T23:30", *DAYS[1:].astype(str)], dtype="datetime64[us]")
+    for zone, option in itertools.product(["Asia/Tokyo", "Europe/Berlin"], ["--date", "--time"]):
+        path = dated(pd.Series(last).dt.tz_localize("UTC").dt.tz_convert(zone), "d.parquet")
+        told = call("fit", path, "--label", "y", option, "day", "-o", tmp_path / "m.skops", code=2).stderr
+        assert "holds '10000-01-01 0" in told
+    zoned = pa.array(last[:1]).cast(pa.timestamp("us", "UTC")).cast(pa.timestamp("us", "Asia/Tokyo"))
+    with pytest.raises(ValueError, match="dates of the years 1 to 9999 by the clock"):
+        check_times(zoned, 1)
 
 
 def test_times_with_zones_are_taken_by_their_clocks(dated):

@@ -117,7 +117,7 @@ class Column:
     def dates(self, option: str = "") -> NDArray[np.datetime64]:
         """Return texts as dates, NaT where they are missing, or raise InputError for one that is none."""
         try:
-            return read_dates(self.values, order=self.date_order)
+            return read_dates(self.values.mask(self.values.isin(MISSING)), order=self.date_order)
         except BadRowError as error:
             must, row = f"{self} must hold dates such as 2024-12-31", f"row {self.row_number(error.row)}"
             if option:
@@ -127,7 +127,7 @@ class Column:
 
     def words_to_read(self) -> str | None:
         """Return the option by which dates are read, empty where none is needed, or None where none does."""
-        if not (orders := orders_that_read(self.counts.index.to_list())):
+        if not (orders := orders_that_read(self.counts.index.difference(MISSING).to_list())):
             return None
         return "" if self.date_order in orders else " --date-order " + " or ".join(map(str, orders))
 
@@ -201,6 +201,10 @@ class Table:
                 return parsed(Kind.NUMBER, numbers, numbers, holds_texts=holds_texts)
         if kind is None and type_kind is Kind.OTHER:
             return parsed(Kind.OTHER, cells)
+        # By the clock of its zone a time may lie beyond the years that Python can write.
+        if getattr(cells.dtype.pyarrow_dtype, "tz", None):
+            clock = cells.dt.tz_localize(None)
+            cells = cells if clock.dt.year.between(1, 9999).all() else clock
         texts = cells.astype(object)
         # Missing texts are NaN, as scikit-learn's encoders expect them.
         if self.is_text:
@@ -259,16 +263,24 @@ class Table:
         """Return the numbers or dates of the column of --time, or the texts that batches may have."""
         self.check(name, "time")
         column = self.column(name)
+        texts = self.column(name, Kind.TEXT) if column.kind is Kind.OTHER else column
         if column.kind is Kind.NUMBER:
             values = column.values
         elif may_be_text:
-            values = np.asarray(self.column(name, Kind.TEXT).values)
+            values = np.asarray(texts.values)
+        elif (
+            self.is_text
+            and np.isnan(column.numbers).mean() <= 1 - NEARLY_ALL
+            and texts.words_to_read() is None
+        ):
+            # A few texts among numbers: the error names the first of them.
+            values = self.numbers(name, "time")
         else:
-            values = column.dates("time")
-            column.warn_of_far(values.astype("datetime64[D]"))
+            values = texts.dates("time")
+            texts.warn_of_far(values.astype("datetime64[D]"))
         if (is_missing := pd.isna(values)).any():
             row, _ = column.first_row(is_missing)
-            raise InputError(f"--time {name!r} is empty in row {row} of {self.path}; fill it.")
+            raise InputError(f"--time {name!r} is missing in row {row} of {self.path}; fill it.")
         # A batch is called 3, not 3.0.
         is_whole = (
             values.dtype.kind == "f" and (np.rint(values) == values).all() and np.abs(values).max() < 2**53
