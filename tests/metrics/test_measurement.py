@@ -169,7 +169,7 @@ def test_a_paper_has_the_shares_and_rates_that_were_asked_for_of_lists_and_of_pa
 
 
 def test_a_figure_without_an_interval_says_why():
-    y, perfect = np.arange(40) < 10, -np.arange(40.0)
+    y, perfect = np.arange(200) < 60, -np.arange(200.0)
     found = metrics.measure(y, perfect, n_resamples=20, every=True, random_state=0)
     why = found.why_no_intervals()
     assert "positives_at_top, positives_below_best_negative (an extreme" in why
@@ -183,6 +183,17 @@ def test_a_figure_without_an_interval_says_why():
     without = metrics.measure(y, perfect, confidence_level=None)
     assert without.why_no_intervals() == ""
     assert not without.to_paper()["note"].any()
+
+
+def test_figures_of_few_positives_say_how_many_an_interval_takes():
+    y, scores = np.arange(60) < 4, np.random.default_rng(0).normal(size=60)
+    found = metrics.measure(y, scores, k=5, n_resamples=20, random_state=0)
+    why = found.why_no_intervals()
+    assert "average_precision, partial_auc, enrichment_factor, bedroc (it takes 5 positives, found 4)" in why
+    assert found.summary()["without_interval"] == why
+    assert found.to_paper().set_index("measure")["note"]["bedroc"] == "it takes 5 positives, found 4"
+    given = {name for name, interval in found.measures["scores"].items() if not np.isnan(interval.low)}
+    assert given == {"hits", "precision", "auc"}
 
 
 def test_weights_are_copies_and_values_add_up():

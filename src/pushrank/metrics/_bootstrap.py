@@ -8,7 +8,7 @@ no row is copied or sorted again.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import count, pairwise
+from itertools import compress, count, pairwise
 from numbers import Real
 from typing import Any
 
@@ -34,8 +34,8 @@ HALF = np.uint64(32)
 
 
 @_compiled
-def draw_counts(seed, counts):
-    """Draw as many rows as there are, with replacement, and write how often each was drawn."""
+def draw_counts(seed, counts, not_drawn=0):
+    """Draw as many rows as there are, or fewer, with replacement, and write how often each was drawn."""
     # The generator is SplitMix64, each 64 bits of which draw two rows: NumPy's take two to six times as long
     # (`benchmarks/resampling.txt`). A row number is the upper half of a product (Lemire, *Fast random
     # integer generation in an interval*, 2019). A byte holds every count: the chance of one above 255 is
@@ -44,15 +44,15 @@ def draw_counts(seed, counts):
     unfair = (LOW_HALF - n + np.uint64(1)) % n
     counts[:] = 0
     state = np.uint64(seed)
-    drawn = 0
-    while drawn < len(counts):
+    drawn, n_drawn = 0, len(counts) - not_drawn
+    while drawn < n_drawn:
         state += GOLDEN_GAMMA
         bits = state
         bits = (bits ^ (bits >> np.uint64(30))) * FIRST_MIX
         bits = (bits ^ (bits >> np.uint64(27))) * SECOND_MIX
         bits = bits ^ (bits >> np.uint64(31))
         for product in ((bits & LOW_HALF) * n, (bits >> HALF) * n):
-            if (product & LOW_HALF) >= unfair and drawn < len(counts):
+            if (product & LOW_HALF) >= unfair and drawn < n_drawn:
                 counts[product >> HALF] += np.uint8(1)
                 drawn += 1
 
@@ -129,8 +129,12 @@ class StratifiedBootstrap:
     # The values have a column for each metric of the first ranking, then of the next. Rows are drawn within
     # each class; if the rankings have groups, whole groups are, those with a positive apart from the others.
 
-    def __init__(self, rankings: Sequence[Ranking], metrics: Sequence[BoundMetric]) -> None:
-        self.rankings, self.metrics = rankings, metrics
+    # Of each stratum as many are drawn as there are, but for `not_drawn`.
+
+    def __init__(
+        self, rankings: Sequence[Ranking], metrics: Sequence[BoundMetric], not_drawn: Sequence[int] = (0, 0)
+    ) -> None:
+        self.rankings, self.metrics, self._not_drawn = rankings, metrics, not_drawn
         self.n_columns = len(rankings) * len(metrics)
         first = rankings[0]
         self.n_positive = int(np.count_nonzero(first.is_positive))
@@ -194,9 +198,9 @@ class StratifiedBootstrap:
     def _draw(self, seeds: NDArray[np.uint64], counts: list[RowCounts]) -> list[RowCounts]:
         """Return how often each positive and each negative is drawn; both classes are drawn at least once."""
         for attempt in count():
-            for seed, drawn in zip(seeds, counts, strict=True):
+            for seed, drawn, left in zip(seeds, counts, self._not_drawn, strict=True):
                 if len(drawn):
-                    draw_counts(seed ^ np.uint64(attempt), drawn)
+                    draw_counts(seed ^ np.uint64(attempt), drawn, left)
             drawn_rows = self._row_counts(counts)
             if self._units is None or drawn_rows[1].any():
                 break
@@ -232,6 +236,24 @@ class StratifiedBootstrap:
             for ranking in self.rankings
             for metric in self.metrics
         ]
+
+
+def with_outer_row(ranking: Ranking, is_small: Sequence[bool], *, best: bool) -> Ranking:
+    """Return a ranking with one more row of each small class, at the best or the worst end of the list."""
+    # It has the largest weight and value of its class, and stands for a group of mean size.
+    for is_positive in compress((True, False), is_small):
+        above, of_class, n_copies = is_positive == best, ranking.is_positive == is_positive, 1
+        end, beyond = (ranking.scores.max(), np.inf) if above else (ranking.scores.min(), -np.inf)
+        # The largest float has no neighbour, and the new row ties with it.
+        new = {"is_positive": is_positive, "scores": np.nan_to_num(np.nextafter(end, beyond))}
+        of_rows = {"weights": ranking.weights, "value": ranking.value}
+        new |= {name: rows[of_class].max() for name, rows in of_rows.items() if rows is not None}
+        if ranking.groups is not None:
+            new["groups"] = ranking.groups.max() + 1
+            n_copies = round(of_class.sum() / len(np.unique(ranking.groups[of_class])))
+        rows = {name: np.append(vars(ranking)[name], [row] * n_copies) for name, row in new.items()}
+        ranking = ranking._with(**rows)
+    return ranking
 
 
 def _binned_classes(

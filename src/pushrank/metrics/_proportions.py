@@ -1,7 +1,10 @@
 """Confidence intervals of proportions, from the number of hits among so many rows."""
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 from scipy.special import ndtri
 from scipy.stats import beta
 
@@ -29,6 +32,25 @@ def clopper_pearson_interval(hits: Numbers, rows: Numbers, tail: float | Floats)
     low = np.where(hits > 0, beta.ppf(tail, np.where(hits > 0, hits, 1.0), misses + 1.0), 0.0)
     high = np.where(misses > 0, beta.ppf(1.0 - tail, hits + 1.0, np.where(misses > 0, misses, 1.0)), 1.0)
     return low, high
+
+
+def newcombe(area: float, n_positive: float, n_negative: float, level: float) -> tuple[float, float]:
+    """Return Newcombe's score interval for the area under an ROC curve, from the area of so many rows."""
+    # It holds the areas from which the estimate is at most z of their standard errors away, and these are
+    # Hanley and McNeil's for exponential scores, with the mean size of both classes. Newcombe, *Confidence
+    # intervals for an effect size measure based on the Mann-Whitney statistic, part 2*, Statistics in
+    # Medicine 25 (2006), method 5.
+    z, n_pairs = float(ndtri(0.5 * (1.0 + level))), n_positive * n_negative
+
+    def excess(at: float, estimate: float) -> float:
+        shared = (0.5 * (n_positive + n_negative) - 1.0) * ((1.0 - at) / (2.0 - at) + at / (1.0 + at))
+        return (estimate - at) / math.sqrt(at * (1.0 - at) * (1.0 + shared) / n_pairs) - z
+
+    low, mirrored = (
+        brentq(excess, 1e-12 * estimate, (1.0 - 1e-12) * estimate, args=estimate) if estimate > 0.0 else 0.0
+        for estimate in (area, 1.0 - area)
+    )
+    return low, 1.0 - mirrored
 
 
 def difference_of_hits_interval(

@@ -54,12 +54,14 @@ class SamplingError:
     # up to a constant, whose covariance gives a normal interval: DeLong's for the AUC. `trials(ranking,
     # **parameters)` returns what a proportion is a proportion of, for Clopper and Pearson's interval where
     # resamples say nothing. `hits(ranking, **parameters)` returns, of a metric that adds up hits, the
-    # weight of each row that is among the first rows, and what a hit is worth.
+    # weight of each row that is among the first rows, and what a hit is worth. Fewer positives than
+    # `least_positives` have no interval.
 
     resampled: bool = True
     influence_values: Callable[..., tuple[Floats, Floats]] | None = None
     trials: Callable[..., Sequence[Trials]] = lambda _ranking, **_parameters: ()
     hits: Callable[..., tuple[Floats, float]] | None = None
+    least_positives: int = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +133,23 @@ class BoundMetric:
     spec: MetricSpec
     call: Callable[..., float]
     parameters: Mapping[str, object]
+
+    def why_too_few(self, ranking: Ranking) -> str:
+        """Return why rows are too few for an interval; an empty text if they are not."""
+        # Hits are proportions of rows and of positives, whatever the number of negatives.
+        least = self.spec.error.least_positives
+        for n, name in zip(class_sizes(ranking), ("positive", "negative"), strict=True):
+            if n < least and not (name == "negative" and self.spec.error.hits):
+                rows = f"{name}s" if ranking.groups is None else f"groups with a {name}"
+                by_weight = " by weight" * (ranking.weights is not None)
+                return f"it takes {least} {rows}, found {n:.3g}{by_weight}"
+        return ""
+
+
+def class_sizes(ranking: Ranking) -> list[float]:
+    """Return the effective numbers of positives and of negatives, or of the groups that hold them."""
+    # Kish's number of equal weights misses that of the rows by rounding.
+    return [round(ranking.effective_number(rows), 9) for rows in (ranking.is_positive, ~ranking.is_positive)]
 
 
 def bind_metric(metric: str | Callable[..., Any], **parameters: object) -> BoundMetric:

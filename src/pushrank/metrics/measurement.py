@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations, compress
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -78,11 +78,11 @@ def table_figures(
     return figures
 
 
-def why_no_interval(name: str) -> str:
-    """Return why a figure has no interval, if it has none."""
-    extremes = [figure.name for m in metrics_in_order() if not m.error.resampled for figure in m.figures]
-    is_extreme = "an extreme, of which resamples say nothing"
-    return is_extreme if name in extremes else "the same in every resample, or undefined in some"
+def why_no_interval(metric: BoundMetric, ranking: Ranking) -> str:
+    """Return why a metric has no interval, if it has none."""
+    if not metric.spec.error.resampled:
+        return "an extreme, of which resamples say nothing"
+    return metric.why_too_few(ranking) or "the same in every resample, or undefined in some"
 
 
 def first_rows(rows: float) -> str:
@@ -171,6 +171,8 @@ class Measurement:
         The number of resamples behind the intervals.
     n_groups : int or None, default=None
         The number of groups that the resamples draw whole; None if they draw rows.
+    why_none : dict of str to str
+        Why each figure has no interval, if it has none.
 
     Examples
     --------
@@ -192,6 +194,7 @@ class Measurement:
     confidence_level: float | None
     n_resamples: int
     n_groups: int | None = None
+    why_none: dict[str, str] = field(default_factory=dict)
 
     @property
     def first(self) -> str:
@@ -216,7 +219,7 @@ class Measurement:
         reasons: dict[str, list[str]] = {}
         for name in self.meanings if self.confidence_level is not None else ():
             if any(np.isnan(figures[name].low) for figures in self.measures.values()):
-                reasons.setdefault(why_no_interval(name), []).append(name)
+                reasons.setdefault(self.why_none[name], []).append(name)
         shown = "; ".join(f"{', '.join(names)} ({why})" for why, names in reasons.items())
         return f"Without an interval: {shown}." * bool(shown)
 
@@ -304,7 +307,7 @@ class Measurement:
         frame = frame[frame["measure"].isin(names)]
         frame = frame.sort_values("measure", key=lambda column: column.map(names.index), kind="stable")
         has_none = frame["low"].isna() & (self.confidence_level is not None)
-        note = frame["measure"].map(why_no_interval).where(has_none, "")
+        note = frame["measure"].map(self.why_none).where(has_none, "")
         columns = ["model", "against", "measure", "figure", "low", "high", "p_value"]
         return frame.reindex(columns=columns).assign(note=note)
 
@@ -317,6 +320,7 @@ class Measurement:
             "confidence_level": self.confidence_level,
             "n_resamples": self.n_resamples,
             "n_groups": self.n_groups,
+            "without_interval": self.why_no_intervals(),
             "scores": {model: plain_figures(figures) for model, figures in self.measures.items()},
             "differences": {
                 model: {"against": self.first, **plain_figures(figures)}
@@ -468,6 +472,7 @@ def measure(
         confidence_level=confidence_level,
         n_resamples=0 if confidence_level is None else n_resamples,
         n_groups=None if baseline.groups is None else len(np.unique(baseline.groups)),
+        why_none={figure.name: why_no_interval(figure.metric, baseline) for figure in figures},
     )
 
 

@@ -36,7 +36,7 @@ def sum_precisions(state, positive_counts, negative_counts):
 QUARTER, ALL = {"fraction_of_positives": 0.25}, {"fraction_of_positives": 1.0}
 
 
-def hit_error(value_of_all: Callable[[Ranking, float], float]) -> SamplingError:
+def hit_error(value_of_all: Callable[[Ranking, float], float], least_positives: int = 5) -> SamplingError:
     """Return the sampling error of a metric that is proportional to the hits among the first rows."""
 
     # `value_of_all(ranking, depth)` is the metric if all of them are hits. The hits are a share of the rows
@@ -52,11 +52,11 @@ def hit_error(value_of_all: Callable[[Ranking, float], float]) -> SamplingError:
         depth = depth_in_rows(ranking, *map(parameters.get, DEPTHS))
         return ranking.shares_in_top(depth), value_of_all(ranking, depth) / depth
 
-    return SamplingError(trials=trials, hits=hits)
+    return SamplingError(trials=trials, hits=hits, least_positives=least_positives)
 
 
 @register_metric(
-    error=hit_error(lambda _ranking, _depth: 1.0),
+    error=hit_error(lambda _ranking, _depth: 1.0, least_positives=3),
     scorers={"precision_at_positives": ALL, "precision_at_quarter": QUARTER},
     figures=[
         Figure("hits", "positives among {rows}", per_row=True),

@@ -97,7 +97,7 @@ def _pair_trials(ranking: Ranking, **_: object) -> list[Trials]:
 
 
 @register_metric(
-    error=SamplingError(influence_values=placements, trials=_pair_trials),
+    error=SamplingError(influence_values=placements, trials=_pair_trials, least_positives=3),
     figures=[Figure("auc", "area under the ROC curve")],
 )
 def auc(
