@@ -20,11 +20,10 @@ from pushrank.cli.columns import excluding
 from pushrank.cli.comparison import Compared, run_comparison
 from pushrank.cli.errors import refusing, say
 from pushrank.cli.header import file_kind, listed
-from pushrank.cli.model import SavedModel, fit_pipeline, reference_of
+from pushrank.cli.model import SavedModel, alert_of, fit_pipeline, reference_of
 from pushrank.cli.names import ENSEMBLE
 from pushrank.cli.options import CompareOutput, ComparisonConfig, FeatureSource, alert_state, words_of
 from pushrank.cli.report import write_comparison_report
-from pushrank.cli.saved import Alert
 from pushrank.cli.screen import print_comparison
 from pushrank.cli.text_format import TextFormat
 from pushrank.cli.write import TABLES_WRITTEN, write_table
@@ -80,7 +79,7 @@ def save_chosen(compared: Compared, saved: Path, text_format: TextFormat) -> dic
         scores[slice(None) if learnt.weights is None else learnt.weights > 0.0] = fitted[-1].held_out_scores_
     if not isinstance(budget, Budget | None):
         seen = ~np.isnan(scores)
-        alert = Alert.from_scores(y[seen], scores[seen], budget, len(learnt.y))
+        alert = alert_of(y[seen], scores[seen], budget, len(learnt.y))
     model = SavedModel.from_fit(fitted, name, compared.data, alert=alert)
     facts: dict[str, Any] = {}
     if (days := compared.comparison.days) is not None:

@@ -18,6 +18,7 @@ from pushrank.cli.header import SPARSE, file_kind
 from pushrank.cli.model import (
     N_INNER_FOLDS,
     SavedModel,
+    alert_of,
     ensemble_members,
     fit_pipeline,
     make_model,
@@ -26,7 +27,6 @@ from pushrank.cli.model import (
 )
 from pushrank.cli.names import ENSEMBLE
 from pushrank.cli.options import FeatureSource, FitConfig, split_budget
-from pushrank.cli.saved import Alert
 from pushrank.cli.screen import fitting
 from pushrank.cli.text_format import TextFormat
 from pushrank.held_out import Plan, Rows, check_classes, fit_parts, model_scores, record_warnings
@@ -105,7 +105,7 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
             # Scores may have any scale, and the penalty of the logistic curve would depend on it.
             calibrator = make_pipeline(StandardScaler(), LogisticRegression()).fit(scores[:, None], y)
         if budget is not None:
-            alert = Alert.from_scores(y, scores, budget, len(rows.y))
+            alert = alert_of(y, scores, budget, len(rows.y))
         saved = SavedModel.from_fit(
             pipeline, name, data, calibrator=calibrator, alert=alert, reference=reference
         )

@@ -35,6 +35,7 @@ from pushrank.cli.table import Column, Table
 from pushrank.cli.write import writing
 from pushrank.exceptions import ModelFileError
 from pushrank.held_out import Rows, fit_params, model_scores, record_warnings
+from pushrank.metrics.thresholds import AtBudget, threshold_for
 from pushrank.model_selection import compare
 from pushrank.monitoring import Reference
 from pushrank.user_types import Floats
@@ -215,6 +216,19 @@ def fit_pipeline(pipeline: Pipeline, rows: Rows) -> Pipeline:
     return fitted
 
 
+def alert_of(y: NDArray[np.bool_], scores: Floats, budget: int, of_rows: int) -> Alert | None:
+    """Return the alert threshold by the scores of held-out rows, or warn that there is none."""
+    try:
+        # Rows held out may be fewer than those that the budget is of: as a share it holds for both.
+        found = threshold_for(y, scores, AtBudget(fraction=budget / of_rows), random_state=0)
+    except ValueError as error:
+        # A model without a threshold still ranks rows, so that its fit is not lost to an error.
+        warn(f"no alert threshold: {error}")
+        return None
+    limits = float(found.threshold), float(found.low), float(found.high)
+    return Alert(budget, of_rows, *limits, len(scores), int(found.n_rows))
+
+
 def reference_of(budget: Budget, periods: NDArray[np.int64], rows: Rows, scores: Floats) -> Reference:
     """Return what a model promises in each period, by scores of rows that are NaN where never held out."""
     # The first rows of a part of a day are not those of the day.
@@ -249,8 +263,9 @@ class SavedModel(RowScorer):
         # What is made a dict is copied first, and the pipeline may be large.
         fields = asdict(replace(self, pipeline=Pipeline([])))
         content = {"format": FORMAT, "pushrank": version("pushrank"), **fields, "pipeline": self.pipeline}
+        facts = facts_of(self, version("pushrank"))
         with writing(path):
-            persistence.save_with_facts(content, path, facts_of(self, version("pushrank")))
+            persistence.save_with_facts(content, path, facts)
 
     @classmethod
     def load(cls, path: Path) -> SavedModel:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from pushrank.bounds import decimals
 from pushrank.cli.columns import check_magnitudes, feature_matrix, row_hashes
-from pushrank.cli.errors import warn
 from pushrank.cli.read import read_rows
 from pushrank.cli.table import Column, Table
 from pushrank.cli.text_format import DEFAULT_FORMAT, TextFormat
@@ -42,21 +41,6 @@ class Alert:
     high: float
     n_scored: int
     n_reaching: int
-
-    @classmethod
-    def from_scores(cls, y: NDArray[np.bool_], scores: Floats, budget: int, of_rows: int) -> Alert | None:
-        """Return the threshold by the scores of held-out rows, or warn that there is none."""
-        from pushrank.metrics.thresholds import AtBudget, threshold_for
-
-        try:
-            # Rows held out may be fewer than those that the budget is of: as a share it holds for both.
-            found = threshold_for(y, scores, AtBudget(fraction=budget / of_rows), random_state=0)
-        except ValueError as error:
-            # A model without a threshold still ranks rows, so that its fit is not lost to an error.
-            warn(f"no alert threshold: {error}")
-            return None
-        limits = float(found.threshold), float(found.low), float(found.high)
-        return cls(budget, of_rows, *limits, len(scores), int(found.n_rows))
 
     def text(self, score: float) -> str:
         """Return a score with as many digits as the interval of the threshold supports."""

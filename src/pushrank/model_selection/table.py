@@ -88,11 +88,11 @@ class HeldOutTable(NamedTuple):
         lists: list[dict[str, list[Any]]] = [{name: [] for name in models} for _ in range(4)]
         scores, judged, warned, fitted = lists
         ranks = {}
-        look = partial(_looked_at, scorer)
+        parts, look = plan.parts(), partial(_looked_at, scorer)
         for model in models.values():
             # A model that takes no weights is refused here, before the first fit.
             fit_params(model, plan.rows.weights)
-        for fit in fit_parts(models, plan.parts(), n_jobs=n_jobs, look=look, **options):
+        for fit in fit_parts(models, parts, n_jobs=n_jobs, look=look, **options):
             ranks[fit.name], judgements = fit.seen
             warned[fit.name] += texts_for_user(fit.warned)
             scores[fit.name] += fit.scores
