@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from pushrank import PNormPush, PushBoostCV, TopRankerCV, estimators
+from pushrank._html import html_sentences, html_table, interval_pictures
 from pushrank.estimators import _base
 from pushrank.model_selection import RankerComparison
 
@@ -68,3 +69,19 @@ def test_a_comparison_shows_its_verdict_means_and_differences():
     alone = RankerComparison({"a": {"AUC": np.array([0.5, 0.6])}}, "AUC")._repr_html_()
     assert "a alone was measured" in alone
     assert "svg" not in alone
+
+
+pytestmark = pytest.mark.fast
+
+
+def test_texts_are_escaped():
+    assert html_sentences("a < b") == "<p>a &lt; b</p>"
+    table = html_table(["model"], [["<b>"]])
+    assert table == (
+        "<table><thead><tr><th>model</th></tr></thead><tbody><tr><td>&lt;b&gt;</td></tr></tbody></table>"
+    )
+
+
+def test_intervals_are_drawn_on_one_scale():
+    _, second = interval_pictures([1.0, 2.0], [0.0, 1.5], [2.0, 2.5])
+    assert 'cx="92.4"' in second

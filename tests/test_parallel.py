@@ -1,13 +1,14 @@
-"""Limits on the threads of a process are lifted by whoever ends last."""
+"""Threads: whoever ends last lifts the limits of a process, and compiled functions keep their mathematics."""
 
 import os
 import threading
 
+import numpy as np
 import pytest
 from threadpoolctl import OpenBLASController, threadpool_info, threadpool_limits
 
 from pushrank import PNormPush
-from pushrank._parallel import one_blas_thread
+from pushrank._parallel import compiled, one_blas_thread
 from pushrank.solvers import SOLVERS
 from samples import overlapping
 
@@ -92,3 +93,23 @@ def test_the_last_thread_lifts_the_limit_while_the_first_lives():
     done.set()
     threads[0].join()
     assert found == before
+
+
+@compiled()
+def overflows(values):
+    total = 0.0
+    for value in values:
+        total += value
+    return not np.isfinite(total)
+
+
+@compiled(fastmath=True)
+def fast_caller(values):
+    return overflows(values)
+
+
+def test_a_function_keeps_its_mathematics_where_a_fast_one_compiles_it():
+    values = np.full(4, 1e308)
+    # This function may assume that nothing overflows, and compiles the other one.
+    fast_caller(values)
+    assert overflows(values)

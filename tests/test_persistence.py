@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 import tracemalloc
-import warnings
 import zipfile
 from pathlib import Path
 
@@ -158,9 +157,7 @@ def rewritten(path, **files):
 def test_a_file_of_a_later_version_is_loaded_with_a_warning(tmp_path):
     path = tmp_path / "model.skops"
     persistence.save(PushRanker(), path)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        persistence.load(path)
+    persistence.load(path)
     rewritten(path, **{persistence.VERSION_FILE: b"99.9.9"})
     with pytest.warns(UserWarning, match=r"by pushrank 99\.9\.9, which is later than this") as caught:
         persistence.load(path)

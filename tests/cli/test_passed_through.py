@@ -1,6 +1,5 @@
 """What a model does not use goes through ``score`` and into a report as it is in the file."""
 
-import warnings
 from decimal import Decimal
 from functools import partial
 
@@ -77,9 +76,7 @@ def test_parquet_keeps_its_types(model, tmp_path):
 def test_many_columns_are_written_without_a_word(model, tmp_path):
     wide = pd.DataFrame(np.ones((4, 512)), columns=[f"c{column}" for column in range(512)]).assign(x=1.0)
     wide.to_csv(tmp_path / "wide.csv", index=False)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        shown = call("score", model, tmp_path / "wide.csv", "-o", tmp_path / "ranked.csv")
+    shown = call("score", model, tmp_path / "wide.csv", "-o", tmp_path / "ranked.csv")
     assert shown.stderr == ""
 
 

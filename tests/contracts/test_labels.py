@@ -1,15 +1,28 @@
-"""Which of two labels is ranked at the top: stated, said by the labels, or warned of."""
+"""Labels: which of two is ranked at the top, and grades, numbers of which only the order counts."""
 
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from sklearn.base import clone
 
 import pushrank
-from pushrank import metrics, theory
+from combinations import each_and_some
+from pushrank import (
+    IRPush,
+    PNormPush,
+    PNormPushCV,
+    PushBoost,
+    PushRanker,
+    RankSVM,
+    TopRankerCV,
+    metrics,
+    theory,
+)
 from pushrank.interop.lightgbm import PushLGBMRanker
+from pushrank.interop.xgboost import PushXGBRanker
 from pushrank.model_selection import fit_held_out
 from pushrank.pairs import BipartiteSample
 from samples import overlapping
@@ -141,3 +154,51 @@ def test_nullable_labels_keep_their_kind_and_masked_ones_are_refused(ranker):
             clone(ranker).fit(*arguments)
     with pytest.raises(ValueError, match="y is a masked array"):
         clone(ranker).fit(X, Y).score(X, masked)
+
+
+RNG = np.random.default_rng(0)
+GRADES = RNG.integers(0, 3, 90)
+Z = RNG.normal(size=(90, 3)) + 0.8 * GRADES[:, None]
+
+GRADED = [
+    PNormPush(p=2.0),
+    PushRanker("logistic"),
+    RankSVM(),
+    PushBoost(n_estimators=5),
+    PushLGBMRanker(n_estimators=3, min_child_samples=5, n_jobs=1),
+    PushXGBRanker(n_estimators=3, n_jobs=1),
+]
+TWO_CLASSES = [*GRADED, IRPush(), PNormPushCV(cv=3), TopRankerCV(cv=3, random_state=0)]
+
+
+def name(ranker):
+    return type(ranker).__name__
+
+
+@pytest.mark.parametrize("stars", [[0.0, 1.5, 3.0], [-0.5, 0.5, 1e30]])
+@pytest.mark.parametrize("ranker", GRADED, ids=name)
+def test_grades_may_have_fractions(ranker, stars):
+    expected = ranker.fit(Z, GRADES).decision_function(Z)
+    np.testing.assert_array_equal(ranker.fit(Z, np.array(stars)[GRADES]).decision_function(Z), expected)
+    assert ranker.classes_.tolist() == stars
+    assert set(ranker.predict(Z)) <= set(stars)
+
+
+@pytest.mark.parametrize(
+    ("ranker", "labels"),
+    each_and_some(TWO_CLASSES, [[0.0, 2.5], [0.0, 1e308], [-0.25, 0.25]], n_random=2),
+    ids=lambda value: name(value) if value in TWO_CLASSES else str(value),
+)
+def test_two_classes_may_be_any_two_numbers(ranker, labels):
+    y = (GRADES == 2).astype(int)
+    expected = ranker.fit(Z, y).decision_function(Z)
+    np.testing.assert_array_equal(ranker.fit(Z, np.array(labels)[y]).decision_function(Z), expected)
+    assert set(ranker.predict(Z)) == set(labels)
+
+
+@pytest.mark.parametrize("ranker", TWO_CLASSES, ids=name)
+def test_targets_of_regressions_are_refused(ranker):
+    with pytest.raises(
+        ValueError, match=r"Unknown label type: continuous.*90 different numbers with fractions in 90"
+    ):
+        ranker.fit(sp.csr_matrix(Z), Z[:, 0])

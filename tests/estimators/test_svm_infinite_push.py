@@ -115,9 +115,7 @@ def test_a_collapse_is_a_warning(X, solver):
 def test_a_small_weight_of_the_loss_is_no_collapse(loss, solver, C):
     """Whether zero is optimal does not hang on C; how much there is to gain does."""
     X, y = load_breast_cancer(return_X_y=True)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        ranker = InfinitePush(C, loss=loss, solver=solver).fit(scale(X), y)
+    ranker = InfinitePush(C, loss=loss, solver=solver).fit(scale(X), y)
     assert ranker.primal_objective_ < C
     assert np.abs(ranker.coef_).max() > 0.0
 
