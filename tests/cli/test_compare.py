@@ -151,6 +151,18 @@ def test_every_model_that_is_left_out_is_named(n_rows, left_out, why, capsys):
         assert list(models_of(ComparisonConfig(model=[name]), y, dense=True)) == [name]
 
 
+def test_few_groups_and_few_rows_are_said_in_words_of_ours(visits):
+    frame = pd.read_csv(visits)
+    frame.assign(shop=np.arange(len(frame)) % 4).to_csv(visits, index=False)
+    models = ["--model", "logistic-regression", "--model", "IR Push", "--folds", 2, "--exclude", "day"]
+    few = call("compare", visits, "--label", "fraud", *models, "--group", "shop", "--exclude", "customer")
+    assert "together are not measured: there are too few groups to choose how they are added up" in few.stderr
+    rows = pd.concat([part[:8] for _, part in frame.groupby("fraud")])
+    rows.to_csv(visits, index=False)
+    few = call("compare", visits, "--label", "fraud", *models, "--model", "top-ranker-cv", "--nested", code=2)
+    assert "chooses by 5 folds of every training part, and in one of them a class has too few" in few.stderr
+
+
 def test_a_group_stays_in_one_part(visits, monkeypatch):
     seen = []
     compared = comparison.compare_plan

@@ -8,7 +8,7 @@ import pytest
 import sklearn
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, TimeSeriesSplit
+from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -358,3 +358,24 @@ def test_processes_keep_the_configuration_and_the_warnings():
         comparison = compare_rankers(models, *rows(), n_jobs=2, random_state=0)
     assert set(outputs) == {"pandas"}
     assert comparison.warnings == dict.fromkeys(models, 5 * ["to the user"])
+
+
+@pytest.mark.parametrize("fit", [compare_rankers, fit_held_out])
+def test_a_choice_by_folds_that_has_too_few_rows_is_refused_before_any_fit(fit):
+    X, y = rows()
+    few = np.r_[np.flatnonzero(y)[:6], np.flatnonzero(~y.astype(bool))[:30]]
+
+    class Never(IRPush):
+        def fit(self, *_, **__):
+            raise AssertionError
+
+    for search in (TopRankerCV(), make_pipeline(StandardScaler(), TopRankerCV(cv=4)), StackingRanker()):
+        with pytest.raises(ValueError, match=r"'search' chooses by [45] folds of every training part"):
+            fit({"never": Never(), "search": search}, X[few], y[few], cv=2)
+    if fit is compare_rankers:
+        by_group = {"cv": StratifiedGroupKFold(2), "together": True}
+        for learnt in (2, 4):
+            with pytest.raises(ValueError, match=f"together' chooses by 5 .* there are {learnt} groups"):
+                fit({"never": Never(), "a": IRPush()}, X, y, groups=np.arange(120) % (2 * learnt), **by_group)
+        with pytest.raises(ValueError, match="'search' chooses by 5 folds"):
+            fit({"never": Never(), "search": TopRankerCV()}, X[few], y[few], cv=2, nested=True)

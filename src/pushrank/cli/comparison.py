@@ -107,9 +107,12 @@ def run_comparison(
     members = list(models) if config.model else members_among(models)
     together = members if config.together and len(members) > 1 else []
     nested = bool(together) and plan.nests_together
-    if nested and not plan.can_split_again(N_INNER_FOLDS):
+    by_groups = plan.rows.groups is not None and plan.rows.times is None
+    few_groups = by_groups and plan.n_groups_learnt < N_INNER_FOLDS
+    if nested and (few_groups or not plan.can_split_again(N_INNER_FOLDS)):
         together, nested = [], False
-        warn(f"{TOGETHER} are not measured: a class has too few rows to choose how they are added up.")
+        few = "there are too few groups" if few_groups else "a class has too few rows"
+        warn(f"{TOGETHER} are not measured: {few} to choose how they are added up.")
     n_models = len(models) + config.nested + nested
     try:
         with refusing(), progress(config.folds * config.repeats, n_models) as advance:

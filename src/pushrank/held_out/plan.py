@@ -16,7 +16,16 @@ from pushrank._numeric import Floats
 from pushrank.budgets import Budget
 from pushrank.times import TimeSplit, check_times, splitter_of, warn_of_random_folds
 from pushrank.user_types import CrossValidation, GenericArray, Label, MatrixLike
-from pushrank.validation import check_jobs, check_number, two_classes
+from pushrank.validation import (
+    check_jobs,
+    check_number,
+    checked_weights,
+    group_numbers,
+    plain_labels,
+    refuse_masked,
+    two_classes,
+    warn_of_other_order,
+)
 
 # With fewer the row of all models together may be too good unless it is nested.
 MIN_ROWS_TOGETHER = 2000
@@ -40,6 +49,12 @@ class Rows(NamedTuple):
         X = _safe_indexing(self.X, numbers)
         return type(self)(X, self.y[numbers], self.positive[numbers], *beside)
 
+    def counted(self) -> Self:
+        """Return the rows of positive weight: others would count where models scale columns or count rows."""
+        if self.weights is None or self.weights.all():
+            return self
+        return self.part(np.flatnonzero(self.weights))
+
     @classmethod
     def checked(
         cls,
@@ -51,7 +66,9 @@ class Rows(NamedTuple):
         time: ArrayLike | None = None,
     ) -> Self:
         """Return rows whose labels, weights and times are checked."""
-        (X,), y = indexable(X), np.asarray(y)
+        warn_of_other_order(X=X, y=y, sample_weight=sample_weight, groups=groups, time=time)
+        refuse_masked(X, "X")
+        (X,), y = indexable(X), np.asarray(plain_labels(y))
         n_rows = _num_samples(X)
         if y.shape != (n_rows,):
             raise ValueError(f"y must hold one label for each of the {n_rows} rows, got the shape {y.shape}.")
@@ -61,11 +78,9 @@ class Rows(NamedTuple):
             y = positive
         weights = None
         if sample_weight is not None:
-            weights = np.asarray(sample_weight, dtype=np.float64)
-            if weights.shape != (n_rows,) or not (np.isfinite(weights) & (weights >= 0.0)).all():
-                raise ValueError(
-                    f"sample_weight must hold {n_rows} finite numbers of at least 0, one for each row."
-                )
+            weights = checked_weights(sample_weight, n_rows)
+        if groups is not None:
+            group_numbers(groups, n_rows, "groups")
         times = None if time is None else check_times(time, n_rows)
         return cls(X, y, positive, weights, None if groups is None else np.asarray(groups), times)
 
@@ -130,6 +145,12 @@ class Plan(NamedTuple):
         """Return whether each training part can be split by these numbers of parts, one inside the other."""
         rows = self.rows._replace(X=np.empty((len(self.rows.y), 0)))
         return all(can_split(rows.part(self.splits[group[0]][0]), *cvs) for group in self.shared())
+
+    @property
+    def n_groups_learnt(self) -> int:
+        """The least number of groups in a training part."""
+        groups = np.asarray(self.rows.groups)
+        return min(len(np.unique(groups[self.splits[group[0]][0]])) for group in self.shared())
 
     def inside(self, train: NDArray[np.intp], budget: int | Budget | None) -> Plan:
         """Return the plan for the rows of a training part, split in the same way."""

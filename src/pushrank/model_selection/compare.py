@@ -7,14 +7,17 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedGroupKFold
+from sklearn.pipeline import Pipeline
 
 from pushrank.budgets import Budget
 from pushrank.estimators import IRPush, PNormPush, PushBoost, TopRankerCV, TrimmedPush
-from pushrank.held_out.plan import Plan, Rows
+from pushrank.held_out.plan import Plan
 from pushrank.model_selection.comparison import TOGETHER, RankerComparison
 from pushrank.model_selection.table import Halves, HeldOutTable, Judge, budget_params, stack_of
 from pushrank.user_types import CrossValidation, Estimator, Label, MatrixLike, Seed
@@ -195,12 +198,13 @@ def compare_plan(
 ) -> RankerComparison:
     """Return the comparison of :func:`compare_rankers` on rows whose splits are made already."""
     check_number("indifference", indifference, 0.0)
-    models = checked_models(models, plan.rows, plan.budget)
+    models = checked_models(models, plan, nested=nested)
     members = named_members(models, together)
     judge = Judge.of(scoring, plan.budget)
     # Weights of few rows would know the test rows by way of the models, and noise would seem to rank.
     if members and plan.nests_together:
         models, members = {**models, TOGETHER: stack_of(members, plan)}, {}
+        check_inner_folds(TOGETHER, models[TOGETHER], plan)
     table: HeldOutTable = HeldOutTable.fit(
         models, plan, judge.scorer, n_jobs=n_jobs, callback=callback, keep=return_estimators
     )
@@ -219,16 +223,35 @@ def named_members(models: Mapping[str, Estimator], together: bool | Sequence[str
 
 
 def checked_models(
-    models: Mapping[str, BaseEstimator] | None, rows: Rows, budget: int | Budget | None
+    models: Mapping[str, BaseEstimator] | None, plan: Plan, *, nested: bool = False
 ) -> Mapping[str, BaseEstimator]:
     """Return the models of the user, checked, or those by default."""
+    rows = plan.rows
     if models is None:
-        models = default_rankers(dense=not hasattr(rows.X, "tocsr"), n_rows=len(rows.y), budget=budget)
+        models = default_rankers(dense=not hasattr(rows.X, "tocsr"), n_rows=len(rows.y), budget=plan.budget)
     if not isinstance(models, Mapping):
         raise TypeError(f"models must be a dict of rankers by name, got {type(models).__name__}.")
     if not models:
         raise ValueError("models must hold at least one ranker by name.")
+    for name, model in models.items():
+        check_inner_folds(name, model, plan, nested=nested)
     return models
+
+
+def check_inner_folds(name: str, model: Any, plan: Plan, *, nested: bool = False) -> None:
+    """Raise unless a model that chooses by folds can do so within every training part."""
+    cv = getattr(model.steps[-1][1] if isinstance(model, Pipeline) else model, "cv", None)
+    outer = [int(plan.cv)] if nested and isinstance(plan.cv, int | np.integer) else []
+    if isinstance(cv, int) and not plan.can_split_again(*outer, cv):
+        few = "a class has too few rows"
+    elif isinstance(cv, StratifiedGroupKFold) and plan.n_groups_learnt < cv.n_splits:
+        few, cv = f"there are {plan.n_groups_learnt} groups", cv.n_splits
+    else:
+        return
+    raise ValueError(
+        f"{name!r} chooses by {cv} folds of every training part, and in one of them {few} for that: leave it "
+        "out, or give it fewer folds by its cv."
+    )
 
 
 def default_rankers(

@@ -398,7 +398,7 @@ def fit_held_out(
     beside: dict[str, Any] = {"groups": groups, "time": time, "sample_weight": sample_weight}
     drawn: dict[str, Any] = {"cv": cv, "n_repeats": n_repeats, "random_state": random_state}
     plan = Plan.of(X, y, budget=budget, pos_label=pos_label, n_jobs=n_jobs, **beside, **drawn)
-    models, started = checked_models(models, plan.rows, budget), perf_counter()
+    models, started = checked_models(models, plan), perf_counter()
     groups_of_splits = [
         (plan.splits[group[0]][0], [plan.splits[number][1] for number in group]) for group in plan.shared()
     ]
