@@ -125,8 +125,15 @@ def doubled(X):
 
 FACTOR = 1.0
 
+CALLS = 0
+
 class Mine(Base):
+    n_fits = 0
+
     def fit(self, X, y):
+        global CALLS
+        CALLS += 1
+        type(self).n_fits += 1
         self.coef_ = scaled(X)[y == 1].mean(axis=0)
         return self
 
@@ -147,8 +154,11 @@ def names_of_kept(folder, monkeypatch, member=MEMBER, helpers=HELPERS):
 
 def test_a_fit_is_kept_for_the_code_that_made_it(tmp_path, monkeypatch):
     first = names_of_kept(tmp_path, monkeypatch)
+    mine = sys.modules["mine"]
+    mine.Mine().fit(np.eye(2), np.arange(2))
+    again = fits.kept_in(tmp_path, rows(), mine.MODELS, [(0, 1)])
+    assert [again(name, 0).name for name in mine.MODELS] == first == names_of_kept(tmp_path, monkeypatch)
     for edited, changed in (
-        ((MEMBER, HELPERS), [False, False]),
         (("\n# Moved, with a comment.\n" + MEMBER, HELPERS), [False, False]),
         ((MEMBER, HELPERS.replace("return X\n", "return 2 * X\n")), [False, False]),
         ((MEMBER.replace("y == 1", "y == 0"), HELPERS), [True, False]),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dis
 import inspect
 import pickle
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator
 from importlib.metadata import PackageNotFoundError, version
+from itertools import chain
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -68,12 +70,15 @@ def _code_of(named: Iterable[Any]) -> Iterator[Any]:
         elif isinstance(part, FunctionType) and not _is_installed(part.__module__):
             of_closure = [cell.cell_contents for cell in part.__closure__ or ()]
             left += [part.__code__, part.__defaults__, part.__kwdefaults__, *of_closure]
-            left += _named_in(part.__code__, part.__globals__)
+            written = set(_written_by(part.__code__))
+            names = {name: value for name, value in part.__globals__.items() if name not in written}
+            left += _named_in(part.__code__, names)
         elif isinstance(part, type) and not _is_installed(part.__module__):
-            left += [
-                *part.__bases__,
-                *(value for name, value in vars(part).items() if name != "__firstlineno__"),
-            ]
+            left += part.__bases__
+            functions = [value.__code__ for value in vars(part).values() if isinstance(value, FunctionType)]
+            # A class that has moved in its file is the same, and what its code writes is its state.
+            passed_over = {"__firstlineno__", *chain.from_iterable(map(_written_by, functions))}
+            left += [value for name, value in vars(part).items() if name not in passed_over]
             yield part.__qualname__
         elif isinstance(part, property):
             left += [part.fget, part.fset]
@@ -99,6 +104,16 @@ def _named_in(code: CodeType, names: dict[str, Any]) -> Iterator[Any]:
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
             yield from _named_in(inner, names)
+
+
+def _written_by(code: CodeType) -> Iterator[str]:
+    """Yield the names of attributes and global variables to which code assigns values."""
+    for line in dis.get_instructions(code):
+        if line.opname in ("STORE_ATTR", "STORE_GLOBAL"):
+            yield str(line.argval)
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from _written_by(inner)
 
 
 def _is_installed(module: str) -> bool:
