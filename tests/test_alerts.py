@@ -1,14 +1,18 @@
 """Rows that come one by one: the budget is kept, nearly all of it is spent, and no answer is ever lost."""
 
+import os
+import signal
 import subprocess
 import sys
 from contextlib import closing
+from threading import Lock, Thread
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.alert_state import decisions, full_disks, mutations, on_disk, run_child, timers
 from combinations import each_and_some
 from pushrank.alerts import CELLS, AlertThreshold
 from pushrank.budgets import Budget
@@ -25,8 +29,8 @@ def past_scores(seed=0):
     return rng.normal(size=len(PAST)) + np.repeat(2.0 * rng.normal(size=len(PAST) // 24), 24)
 
 
-def fitted(budget=3, state=None):
-    return AlertThreshold(budget, state).fit(past_scores(), PAST)
+def fitted(budget=3, state=None, **options):
+    return AlertThreshold(budget, state, **options).fit(past_scores(), PAST)
 
 
 def stream(n_days, per_day, seed=1, storms=2.0):
@@ -121,11 +125,12 @@ def test_a_stormy_morning_raises_the_threshold():
     assert stormy.threshold_ > 2.0
 
 
-def test_the_same_row_gets_the_same_answer_also_after_a_restart(tmp_path):
+@pytest.mark.parametrize("n_kept", [1, 2])
+def test_the_same_row_gets_the_same_answer_also_after_a_restart(tmp_path, n_kept):
     scores, times = stream(3, 100)
     names = [f"row {i} ü" for i in range(len(scores))]
     whole = fitted(5).decide(scores, times, names, return_threshold=True)
-    with closing(fitted(5, tmp_path / "state.json")):
+    with closing(fitted(5, tmp_path / "state.json", n_kept=n_kept)):
         pass
     for first in range(0, len(scores), 37):
         with closing(AlertThreshold.open(tmp_path / "state.json")) as alert:
@@ -135,12 +140,15 @@ def test_the_same_row_gets_the_same_answer_also_after_a_restart(tmp_path):
             again = alert.decide(scores[rows], times[rows], names[rows], return_threshold=True)
             np.testing.assert_array_equal(again, found)
     with closing(AlertThreshold.open(tmp_path / "state.json")) as alert:
-        # Those of the period before the current one are known, too.
-        recent = times >= MARCH + np.timedelta64(1, "D")
-        again = alert.decide(scores[recent], times[recent], np.array(names)[recent])
-        np.testing.assert_array_equal(again, whole[0][recent])
-        with pytest.raises(ValueError, match=r"row 0 \('row 0 ü'\) is of a day that ended before 2026-03-03"):
-            alert.decide(scores, times, names)
+        # Those of periods before the current one are known, too.
+        recent = times >= MARCH + np.timedelta64(2 - n_kept, "D")
+        again = alert.decide(scores[recent], times[recent], np.array(names)[recent], return_threshold=True)
+        np.testing.assert_array_equal(again, [part[recent] for part in whole])
+        if n_kept == 1:
+            with pytest.raises(
+                ValueError, match=r"row 0 \('row 0 ü'\) is of a day that ended before 2026-03-03"
+            ):
+                alert.decide(scores, times, names)
         # A name that comes again on another day is another row.
         assert alert.decide(1e9, MARCH + np.timedelta64(3, "D"), names[0])
         assert alert.left_ == 4
@@ -148,7 +156,13 @@ def test_the_same_row_gets_the_same_answer_also_after_a_restart(tmp_path):
 
 def test_a_name_that_comes_twice_at_once_is_one_row():
     alert = fitted(5)
-    assert alert.decide([9.0, -9.0], [MARCH, MARCH], [1, 1]).tolist() == [True, True]
+    with pytest.warns(UserWarning, match="1 rows have the name of another of their day, and another score"):
+        assert alert.decide([9.0, -9.0], [MARCH, MARCH], [1, 1]).tolist() == [True, True]
+    assert alert.left_ == 4
+    # The same row twice, or one that was decided and is scored by another model, is nothing to be told.
+    assert alert.decide([8.0, 8.0], [MARCH, MARCH], [1, 1]).tolist() == [True, True]
+    next_day = MARCH + np.timedelta64(1, "D")
+    assert alert.decide([9.0, 7.0], [MARCH, next_day], [1, 1]).tolist() == [True, True]
     assert alert.left_ == 4
 
 
@@ -189,62 +203,157 @@ def test_a_killed_process_loses_nothing_and_spends_nothing_twice(tmp_path, n_kil
     np.testing.assert_array_equal([*answers.values(), *act], expected)
 
 
-def test_a_line_that_was_cut_off_was_no_answer(tmp_path):
-    """Whether the file ends there, has room for more rows, or a later part of it is on disk already."""
+def test_damaged_states_are_refused_or_hold_the_same_decisions(tmp_path):
+    counts = mutations(tmp_path, 60)
+    assert not [kind for kind in counts if "OTHER" in kind]
+    assert 20 < sum(n for kind, n in counts.items() if "refused" in kind) < 60
+
+
+def test_signals_in_decisions_lose_nothing_and_repeat_nothing(tmp_path):
+    counts = timers(tmp_path, 24)
+    assert counts["SIGALRM in a decision"] + counts["SIGINT in a decision"] == 24
+    assert counts["answers other than undisturbed"] == counts["answers other than on disk"] == 0
+
+
+def test_an_exception_anywhere_in_a_decision_leaves_it_decided_or_not():
+    """An exception comes out of every other call and return within decisions, one after the other."""
+    scores, times = stream(12, 50)
+    expected, alert = fitted(5).decide(scores, times), fitted(5)
+    at, is_through = 0, False
+
+    def interrupt(frame, _event, called):
+        nonlocal n_events
+        n_events += bool(n_events) or frame.f_code.co_name == "_decided"
+        # Signals come between calls, never in place of letting go of a lock. What comes out of a generator
+        # that is thrown away goes nowhere.
+        is_lock = isinstance(getattr(called, "__self__", None), type(Lock()))
+        if n_events > at and not is_lock and frame.f_code.co_name != "<genexpr>":
+            raise KeyboardInterrupt
+
+    for i in range(len(scores)):
+        n_events = 0
+        try:
+            sys.setprofile(interrupt)
+            answer = alert.decide(scores[i], times[i], i)
+            sys.setprofile(None)
+            is_through, at = True, 0
+        except KeyboardInterrupt:
+            sys.setprofile(None)
+            at += 2
+            assert alert.left_ >= 0
+            answer = alert.decide(scores[i], times[i], i)
+        assert answer == expected[i]
+    assert is_through
+    np.testing.assert_array_equal(
+        [alert.decide(*row, i) for i, row in enumerate(zip(scores, times, strict=True))], expected
+    )
+
+
+def test_a_full_disk_leaves_what_was_answered(tmp_path):
+    counts = full_disks(tmp_path, 2)
+    assert counts["stopped by a full disk"] == 2
+    assert counts["answers not on disk"] == counts["answers other than undisturbed"] == 0
+
+
+def test_a_decision_that_finds_no_room_is_none_and_can_be_asked_for_again(tmp_path):
     state = tmp_path / "state.json"
     with closing(fitted(5, state)) as alert:
-        alert.decide([3.0, 4.0], [MARCH, MARCH], ["a", "b"])
-        kept = alert.left_
-    rows = state.read_bytes().rstrip(b"\0")
-    last = rows.splitlines(keepends=True)[-1]
-    for cut in range(1, len(last) + 1):
-        for behind in (b"", bytes(5000), bytes(cut) + last):
-            state.write_bytes(rows[:-cut] + behind)
-            with closing(AlertThreshold.open(state)) as alert:
-                alert.decide(4.0, MARCH, "b")
-                assert alert.left_ == kept
-            found = state.read_bytes()
-            assert found.rstrip(b"\0") == rows
-            assert len(found) > len(rows)
+        alert.decide(3.0, MARCH, "a")
+        alert._state._connection.execute("PRAGMA max_page_count = 1")
+        for day in (0, 1):
+            with pytest.raises(OSError, match=r"No space left on device: .*state\.json"):
+                alert.decide([3.0] * 200, [MARCH + np.timedelta64(day, "D")] * 200, np.arange(200))
+            assert (alert.left_, decisions(alert._state)) == (4, {"a": True})
+        alert._state._connection.execute("PRAGMA max_page_count = 1000")
+        assert alert.decide([3.0] * 200, [MARCH] * 200, np.arange(200)).sum() == 4
+    assert sum(on_disk(state).values()) == 5
 
 
-def test_rows_are_written_where_there_is_room(tmp_path):
-    """The file grows by room for many rows, and never with each of them."""
+def test_a_state_with_more_alerts_than_its_budget_is_refused(tmp_path):
     state = tmp_path / "state.json"
-    scores, times = stream(1, 1500)
-    with closing(fitted(5, state)) as alert:
-        lengths = []
-        for i in range(len(scores)):
-            alert.decide(scores[i], times[i], i)
-            lengths.append(state.stat().st_size)
-        left = alert.left_
-        assert 2 <= len(np.unique(lengths)) <= 4
-    with closing(AlertThreshold.open(state)) as alert:
-        assert alert.left_ == left
-        assert list(alert._answers) == [str(i) for i in range(len(scores))]
-
-
-@pytest.mark.parametrize(
-    ("damage", "line"),
-    [
-        (lambda _: "", 1),
-        (lambda text: text[:100], 1),
-        (lambda text: "[]\n" + text, 1),
-        (lambda text: text.replace('"gain"', '"grain"'), 1),
-        (lambda text: text.replace('"format": 1', '"format": 9'), 1),
-        (lambda text: text.replace('["a"', '["a'), 2),
-        (lambda text: text.replace('["a", ', "["), 2),
-    ],
-)
-def test_a_damaged_state_is_told(tmp_path, damage, line):
-    state = tmp_path / "state.json"
-    with closing(fitted(5, state)) as alert:
-        alert.decide([3.0, 4.0], [MARCH, MARCH], ["a", "b"])
-    state.write_text(damage(state.read_text()))
-    with pytest.raises(ValueError, match=rf"no whole state of an alert threshold, line {line}: .*Restore"):
+    with closing(fitted(2, state)) as alert:
+        start = alert._start
+        alert._state.append([(start, [f"{i}", start, 1.0, True, 0.0]) for i in range(3)])
+    with pytest.raises(ValueError, match=r"state\.json holds 3 alerts of a budget of 2 a day"):
         AlertThreshold.open(state)
-    # The lock was let go of.
-    fitted(5, state).close()
+
+
+def test_threads_share_the_budget(tmp_path):
+    answers = []
+    with closing(fitted(5, tmp_path / "state.json")) as alert:
+        work = [
+            Thread(target=lambda i=i: answers.append(alert.decide(50.0 + i, MARCH, i))) for i in range(20)
+        ]
+        for thread in work:
+            thread.start()
+        for thread in work:
+            thread.join()
+    assert (len(answers), sum(answers)) == (20, 5)
+    assert sum(on_disk(tmp_path / "state.json").values()) == 5
+
+
+def test_a_fork_is_refused_and_the_first_process_goes_on(tmp_path):
+    def decides():
+        with pytest.raises(RuntimeError, match="fork"):
+            alert.decide(9.0, MARCH, "fork")
+
+    for state in (None, tmp_path / "state.json"):
+        with closing(fitted(2, state)) as alert:
+            for name in ("a", "b", "c"):
+                assert run_child(decides) == 0
+                assert alert.decide(50.0, MARCH, name) == (name != "c")
+
+
+@pytest.mark.parametrize("late", ["2062-03-01 10:00", "2027-12-01", "9999-12-31", "2026-05-25"])
+def test_a_row_far_ahead_of_the_clock_is_refused_and_harms_nothing(monkeypatch, late):
+    now = MARCH + np.timedelta64(9, "h")
+    monkeypatch.setattr("pushrank.alerts.time_ns", lambda: int(now.astype("datetime64[ns]").astype(int)))
+    with closing(fitted()) as alert:
+        for times in (late, [now, late], [late, now]):
+            row = r"row 0 is of" if times == late or times[0] == late else r"row 1 is of"
+            with pytest.raises(
+                ValueError, match=rf"{row} .*ahead of this machine's clock, and skips .* days"
+            ):
+                alert.decide(np.zeros(np.shape(times)), times)
+        with pytest.raises(ValueError, match="ahead of this machine"):
+            AlertThreshold(3).fit(np.r_[past_scores(), 0.0], [*PAST, np.datetime64(late)])
+        # After a pause, in a zone that is ahead, and the next periods in their order.
+        for days in (0, 1, 2, 3):
+            alert.decide(0.0, MARCH + np.timedelta64(24 * days + 23, "h"))
+        alert.n_ahead = 10**7
+        alert.decide(0.0, late)
+    # Neither old rows, nor those of a simulation, are measured by the clock.
+    now += np.timedelta64(400, "D")
+    with closing(fitted()) as alert:
+        alert.decide([0.0, 0.0], ["2026-03-01", "2027-04-05"])
+    now -= np.timedelta64(3000, "D")
+    with closing(fitted()) as alert:
+        alert.decide([0.0, 0.0], ["2026-03-01", "2026-04-30"])
+        with pytest.raises(ValueError, match=r"and skips 13,0.. days"):
+            alert.decide(0.0, "2062-03-01 10:00")
+
+
+def test_an_empty_batch_has_empty_answers():
+    alert = fitted()
+    for rows in (([], []), ([], [], []), (np.empty(0), np.empty(0, dtype="datetime64[s]"), np.empty(0))):
+        assert [part.tolist() for part in alert.decide(*rows, return_threshold=True)] == [[], []]
+    with pytest.raises(ValueError, match="each of the 0 rows"):
+        alert.decide([], [MARCH])
+    with pytest.raises(ValueError, match="each of the 0 rows, got 1"):
+        alert.decide([], [], ["a"])
+
+
+def test_what_is_kept_of_past_periods_takes_as_much_room_from_then_on(tmp_path):
+    state, sizes = tmp_path / "state.json", []
+    scores, times = stream(30, 40)
+    with closing(fitted(5, state, n_kept=4)) as alert:
+        for day in range(30):
+            rows = times.astype("datetime64[D]") == MARCH.astype("datetime64[D]") + day
+            alert.decide(scores[rows], times[rows], np.flatnonzero(rows))
+            sizes.append(state.stat().st_size)
+        assert len(alert._answers) <= 2
+    assert sizes[-1] <= 1.1 * sizes[8]
+    assert len(on_disk(state)) == np.sum(times >= MARCH + np.timedelta64(25, "D"))
 
 
 def test_a_second_process_is_kept_out(tmp_path):
@@ -256,7 +365,7 @@ def test_a_second_process_is_kept_out(tmp_path):
     AlertThreshold.open(tmp_path / "state.json").close()
     with pytest.raises(FileNotFoundError):
         AlertThreshold.open(tmp_path / "other.json")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["state.json", "state.json.lock"]
+    assert [path.name for path in tmp_path.iterdir()] == ["state.json"]
 
 
 def test_a_state_is_the_same_by_any_of_its_names(tmp_path, monkeypatch):
@@ -266,10 +375,11 @@ def test_a_state_is_the_same_by_any_of_its_names(tmp_path, monkeypatch):
         with pytest.raises(BlockingIOError, match="another process"):
             AlertThreshold.open("state.json")
         monkeypatch.chdir("/")
-        # A new day writes the file anew, where it was.
+        # A new day is written where the file was.
         assert alert.decide(99.0, MARCH + np.timedelta64(1, "D"), "a")
     with closing(AlertThreshold.open(tmp_path / "state.json")) as alert:
-        assert (alert.left_, list(alert._answers)) == (4, ["a"])
+        assert alert.left_ == 4
+        assert alert.decide(-99.0, MARCH + np.timedelta64(1, "D"), "a")
     assert (tmp_path / "link.json").is_symlink()
 
 
@@ -285,32 +395,24 @@ def test_a_budget_beyond_all_rows_takes_them_and_costs_no_more():
     assert fitted(23).decide(scores, times).sum() == 3 * 23
 
 
-def test_the_answer_is_on_disk_before_it_is_given(tmp_path, monkeypatch):
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a fork")
+def test_the_answer_is_on_disk_before_it_is_given(tmp_path):
+    """A process that dies at once, without closing anything, has kept its answers."""
     state = tmp_path / "state.json"
-    with closing(fitted(5, state)) as alert:
-        synced = []
-        for name in ("fsync", "fdatasync"):
-            # Not every system has the second.
-            monkeypatch.setattr(
-                f"os.{name}", lambda _: synced.append(state.read_bytes().count(b"\n")), raising=False
-            )
-        alert.decide(3.0, MARCH, "a")
-        assert synced == [2]
-        # A new day: the file, and then its name.
-        alert.decide(3.0, MARCH + np.timedelta64(1, "D"), "b")
-        assert synced == [2, 2, 2]
-        monkeypatch.delattr("os.fdatasync")
-        alert.decide(3.0, MARCH + np.timedelta64(1, "D"), "c")
-        assert synced == [2, 2, 2, 3]
+    fitted(5, state).close()
 
-        def is_full(_):
-            raise OSError(28, "No space left on device")
+    def dies():
+        alert = AlertThreshold.open(state)
+        for day, name in enumerate("ab"):
+            alert.decide(99.0, MARCH + np.timedelta64(day, "D"), name)
+        os.kill(os.getpid(), signal.SIGKILL)
 
-        monkeypatch.setattr("os.fsync", is_full)
-        with pytest.raises(OSError, match=r"No space left on device: .*state\.json"):
-            alert.decide(3.0, MARCH + np.timedelta64(1, "D"), "d")
-        with pytest.raises(RuntimeError, match="was closed"):
-            alert.decide(3.0, MARCH + np.timedelta64(1, "D"), "d")
+    assert run_child(dies) == -signal.SIGKILL
+    assert on_disk(state) == {"a": True, "b": True}
+    with closing(AlertThreshold.open(state)) as alert:
+        assert alert.left_ == 4
+    with pytest.raises(RuntimeError, match="was closed"):
+        alert.decide(3.0, MARCH)
 
 
 def test_work_is_additions_within_a_cell(monkeypatch):
@@ -357,6 +459,14 @@ def test_times_with_a_zone_are_in_its_calendar():
         (lambda: fitted().decide([1.0, 2.0], [MARCH, MARCH], ["a"]), ValueError, "each of the 2 rows, got 1"),
         (lambda: fitted().decide([1.0] * 2, [MARCH] * 2, ["a", np.nan]), ValueError, "missing in row 1"),
         (lambda: fitted().decide(1.0, MARCH, float("nan")), ValueError, "row_id is missing in row 0"),
+        (
+            lambda: fitted().decide([1.0] * 2, [MARCH] * 2, ["a", None]),
+            ValueError,
+            "row_id is missing in row 1",
+        ),
+        (lambda: fitted().decide([1.0], [MARCH], [None]), ValueError, "row_id is missing in row 0"),
+        (lambda: AlertThreshold(3, n_kept=0), ValueError, "n_kept must be"),
+        (lambda: AlertThreshold(3, n_kept=1.5), TypeError, "n_kept must be"),
         (lambda: fitted().decide(1.0, 7), ValueError, "needs dates"),
         (lambda: fitted().decide(np.inf, MARCH), ValueError, "finite, got inf in row 0"),
         (lambda: fitted().decide(1.0, PAST[-1]), ValueError, "row 0 .None. is of a day that ended before"),

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-import errno
 import heapq
-import json
 import os
-import sys
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from threading import Lock
+from time import time_ns
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pushrank.budgets import STEPS, Budget
-from pushrank.files import atomic_write
+from pushrank.state import State
 from pushrank.times import check_times
-from pushrank.validation import are_missing, as_numbers, column
-
-if sys.platform == "win32":
-    import msvcrt
-else:
-    import fcntl
+from pushrank.validation import are_missing, as_numbers, check_number, column, warn
 
 __all__ = ["AlertThreshold"]
 
-FORMAT = 1
+KIND = "an alert threshold"
 MOMENT = "datetime64[us]"
 CELLS = {"hour": (60, 60), "day": (900, 96), "week": (3600, 168), "month": (3600, 744)}
 """The clock's cells, in seconds, and how many a period has: within a cell the past stays the same."""
@@ -34,8 +26,8 @@ MEMORY = 0.02, 10.0
 """The level of the scores is their mean over about this share of a period's rows, and at least ten rows."""
 N_PAST = 60
 """So many periods are learnt from."""
-ROOM = 1 << 16
-"""So many bytes are made ready for lines to come: some thousand rows."""
+DAY = 86_400_000_000
+"""In microseconds."""
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
@@ -74,6 +66,8 @@ class AlertThreshold:
         The rows that can be acted on in each hour, day, week or month; an int is so many a day.
     state : path-like, default=None
         The file that keeps what was decided, on disk before an answer is given; None keeps it in memory.
+    n_kept : int, default=60
+        The answers of so many periods that are over are kept, beside those of the current one.
 
     Attributes
     ----------
@@ -81,26 +75,31 @@ class AlertThreshold:
         The score from which a row would be acted on now; infinite when the budget is spent.
     left_ : int
         How many rows of the current period's budget are left.
+    n_ahead : int
+        Rows may be a day and so many periods later than this machine's clock: 1, unless it is set.
 
     Raises
     ------
     TypeError
-        When the budget is neither.
+        When the budget is neither, or `n_kept` is no integer.
     ValueError
-        When the budget is below 1, or one of batches, which have no clock.
+        When the budget or `n_kept` is below 1, or the budget is one of batches, which have no clock.
 
     Notes
     -----
     Never more rows than the budget are acted on, whatever comes. The last 60 periods are learnt from: one
     that ends takes the place of the oldest. Where most past periods had fewer than b
     rows still to come, every row is. Time is how long is left of the period, so that months end together.
-    A score that equals the threshold reaches it. A decision costs an addition and, with a state, a line
-    written through to the disk; where the clock enters another cell, of a quarter of an hour for days,
-    also a look at what is kept of the past, some b log n rows a period. Fitting costs a sort of the times.
+    A score that equals the threshold reaches it. A decision costs an addition and, with a state, a
+    transaction on disk; where the clock enters another cell, of a quarter of an hour for days, also a look at
+    what is kept of the past, some b log n rows a period. Fitting costs a sort of the times.
 
-    The state holds a line of JSON with the past, written beside and renamed when a period begins, one for
-    each row decided since, and zero bytes that lines to come take the place of. A line that a killed process
-    left unfinished was no answer yet. A file beside it, whose name ends in .lock, keeps a second process out.
+    The state is a :class:`~pushrank.state.State` with a row for each decision. After an exception, such as
+    that of a signal, the rows that it holds are decided, and get their answers when they are asked for again.
+
+    A wrong date in the future would end the use of a state for all rows before it. A row that is later than
+    this machine's clock by more than a day and `n_ahead` periods is refused where it skips a period; where
+    the row before it is as late, as in a simulation, where it skips more than 60.
 
     References
     ----------
@@ -119,19 +118,21 @@ class AlertThreshold:
     True
     """
 
-    def __init__(self, budget: Budget | int, state: str | os.PathLike[str] | None = None) -> None:
+    def __init__(
+        self, budget: Budget | int, state: str | os.PathLike[str] | None = None, *, n_kept: int = N_PAST
+    ) -> None:
         self.budget = budget if isinstance(budget, Budget) else Budget(budget)
         if self.budget.per == "batch":
             raise ValueError("an alert threshold needs a budget by the clock, got one a batch.")
-        self.state = None if state is None else Path(state).resolve()
+        check_number("n_kept", n_kept, 1, integer=True)
+        self.state, self.n_kept, self.n_ahead = state, n_kept, 1
+        self._state: State | None = None
+        self._is_whole, self._lock = False, Lock()
         self._past: list[Past] = []
-        self._answers: dict[str, Any] = {}
+        self._answers: dict[int, dict[str, tuple[bool, float]]] = {}
         self._levels: list[float] = []
-        self._now = 0
+        self._start = self._now = self._spent = 0
         self._line: Any = None
-        self._lock: Any = None
-        self._file: Any = None
-        self._size = 0
 
     @classmethod
     def open(cls, state: str | os.PathLike[str]) -> AlertThreshold:
@@ -150,35 +151,19 @@ class AlertThreshold:
         Raises
         ------
         ValueError
-            When the file is damaged, or no state.
+            When the file is damaged, no state of alerts, or holds more of them than its budget.
         OSError
             When there is none, or another process holds it.
         """
-        path = Path(state).resolve()
-        # A file that is missing is told before a lock is left beside it.
-        path.open("rb").close()
-        lock, number = _locked(path), 0
-        # Zeros are room for lines to come. What a killed process left of a line was no answer yet.
-        *lines, torn = (rows := path.read_bytes().partition(b"\0")[0]).split(b"\n")
+        kept = State(state, KIND)
         try:
-            head = json.loads(lines[0])
-            if head["format"] != FORMAT:
-                raise ValueError(f"its format is {head['format']}, and {FORMAT} is read")
-            alert = cls(Budget.parse(head["budget"]), path)
-            alert._past = [Past(*map(np.array, parts)) for parts in head["past"]]
-            alert._gain, alert._start, alert._answers = head["gain"], head["last_start"], head["last"]
-            alert._begin(head["start"], head["level"])
-            for line in lines[1:]:
-                number += 1
-                alert._take(tuple(json.loads(line)))
-        except (ValueError, TypeError, LookupError, AttributeError) as error:
-            lock.close()
-            raise ValueError(
-                f"{path} is no whole state of an alert threshold, line {number + 1}: {error}. Restore the "
-                "file, or begin a new one, which does not know what was decided in this period."
-            ) from error
-        alert._lock, alert._file = lock, path.open("r+b", buffering=0)
-        alert._size = alert._file.truncate(alert._file.seek(len(rows) - len(torn)))
+            facts = kept.facts()
+            alert = cls(Budget.parse(facts["budget"]), state, n_kept=facts["n_kept"])
+            alert._load(kept)
+            alert._state = kept
+        except BaseException:
+            kept.close()
+            raise
         return alert
 
     def fit(self, scores: ArrayLike, time: ArrayLike) -> AlertThreshold:
@@ -199,7 +184,8 @@ class AlertThreshold:
         Raises
         ------
         ValueError
-            When a score or date is missing, or there are fewer than two periods.
+            When a score or date is missing, a date is far ahead of this machine's clock and of the others, or
+            there are fewer than two periods.
         OSError
             When the state cannot be written, or another process holds it.
         """
@@ -208,12 +194,10 @@ class AlertThreshold:
         periods = np.split(order, np.flatnonzero(np.diff(starts[order])) + 1)
         if len(periods) < 2:
             raise ValueError(f"time must hold at least two whole periods, got one {self.budget.per}.")
-        if self.state is not None and self._lock is None:
-            self._lock = _locked(self.state)
+        self._check_not_ahead(starts, int(starts.min()))
+        self._is_whole = False
         self._gain = 1.0 / max(MEMORY[1], MEMORY[0] * float(np.median([*map(len, periods)])))
         self._past, level = [], float(values[periods[0]].mean())
-        # No row is of a period before the first of all.
-        self._start, self._answers = 0, {}
         for rows in periods:
             self._begin(int(starts[rows[0]]), level)
             for moment, score in zip(moments[rows].tolist(), values[rows].tolist(), strict=True):
@@ -221,7 +205,11 @@ class AlertThreshold:
             self._finish()
             level = self._levels[-1]
         self._begin(self._end, level)
-        self._write(None)
+        # No answer of an earlier period is known.
+        self._starts, self._answers = [self._start], {self._start: {}}
+        self.close()
+        self._state = State(self.state, KIND, self._facts())
+        self._is_whole = True
         return self
 
     def decide(
@@ -236,8 +224,10 @@ class AlertThreshold:
         time : date or array-like of shape (n,)
             When the rows came. One from before the row decided last is taken to come now.
         row_id : object or array-like of shape (n,), default=None
-            What each row is called, as text. One that was decided in its period, the current or the last,
-            gets the same answer; without names every row is another.
+            What each row is called, as text. One that was decided in its period, the current one or one of
+            the last `n_kept`, gets the same answer; without names every row is another. Rows of one name
+            and period in a batch are one row, and count once: the first one's answer is that of all, with a
+            warning where their scores differ.
         return_threshold : bool, default=False
             Whether to return what the scores were compared with, too.
 
@@ -251,72 +241,144 @@ class AlertThreshold:
         Raises
         ------
         ValueError
-            When a score or date is missing, or a row is of a period that is over and its answer is not
-            known. Nothing is decided then.
+            When a score, date or name is missing, a date is far ahead, or a row is of a period that is over
+            and its answer is not known. Nothing is decided then.
         RuntimeError
-            When the threshold is not fitted, or was closed.
+            When the threshold is not fitted or was closed, or this process is a fork of the one that opened
+            its state.
         OSError
-            When the state cannot be written. It is closed then; open it again.
+            When the state cannot be written. Nothing is decided then.
         """
-        if not self._past or (self.state is not None and self._file is None):
+        if self._state is None:
             raise RuntimeError("the threshold is not fitted, or was closed: call fit, or open its state.")
         is_one = np.ndim(score) == 0
         values, moments, starts = self._rows([score] if is_one else score, [time] if is_one else time)
         ids = [row_id] if is_one else row_id
-        names = [None] * len(values) if row_id is None else [str(name) for name in ids]
+        names: list[str | None] = [None] * len(values) if row_id is None else [str(name) for name in ids]
         if len(names) != len(values):
             raise ValueError(f"row_id must name each of the {len(values)} rows, got {len(names)} names.")
         if row_id is not None and (missing := are_missing(np.array([*ids], dtype=object))).any():
             raise ValueError(f"row_id is missing in row {int(np.argmax(missing))}; give each row a name.")
+        with self._lock:
+            act, threshold = self._decided(self._state, values, moments, starts, names)
+        answer = (bool(act[0]), float(threshold[0])) if is_one else (act, threshold)
+        return answer if return_threshold else answer[0]
+
+    def _decided(
+        self, state: State, values: Floats, moments: Integers, starts: Integers, names: list[str | None]
+    ) -> tuple[NDArray[np.bool_], Floats]:
+        """Return the decisions on rows and their thresholds, as they are on disk."""
+        state.check()
+        self._load(state)
         for row in np.flatnonzero(starts < self._start):
-            if starts[row] != self._last_start or names[row] not in self._last:
+            if names[row] not in self._known(state, int(starts[row])):
                 raise ValueError(
                     f"row {row} ({names[row]!r}) is of a {self.budget.per} that ended before "
                     f"{np.datetime64(self._start, 'us')}, and was not decided then; leave it out."
                 )
+        self._check_not_ahead(starts, self._start)
         act, threshold = np.zeros(len(values), dtype=bool), np.zeros(len(values))
-        n_written: int | None = len(self._current)
+        decided: list[tuple[int, Row]] = []
+        first_scores: dict[Any, float] = {}
+        n_differing, begun, self._is_whole = 0, self._start, False
         for row in np.argsort(moments, kind="stable"):
-            name, start = names[row], int(starts[row])
+            name, start, score = names[row], int(starts[row]), float(values[row])
             if start > self._start:
                 self._finish()
                 self._begin(start, self._levels[-1])
-                n_written = None
-            known = self._answers if start == self._start else self._last
+                self._starts = [*self._starts, start][-self.n_kept - 1 :]
+            known = self._known(state, start)
             if name is None or name not in known:
                 self._now = max(self._now, int(moments[row]))
-                limit = self.threshold_
-                self._take((name, self._now, float(values[row]), bool(values[row] >= limit), limit))
-                act[row], threshold[row] = self._current[-1][3:]
+                limit = self._limit()
+                decided.append((start, (name, self._now, score, bool(score >= limit), limit)))
+                self._take(decided[-1][1])
+                act[row], threshold[row] = decided[-1][1][3:]
             else:
                 act[row], threshold[row] = known[name]
-        self._write(n_written)
-        answer = (bool(act[0]), float(threshold[0])) if is_one else (act, threshold)
-        return answer if return_threshold else answer[0]
+            n_differing += name is not None and first_scores.setdefault((start, name), score) != score
+        if self._start > begun:
+            state.append(decided, facts=self._facts(), forget_before=self._starts[0])
+            self._answers = {start: self._answers[start] for start in (begun, self._start)}
+        elif decided:
+            state.append(decided)
+        self._is_whole = True
+        if n_differing:
+            warn(
+                f"{n_differing} rows have the name of another of their {self.budget.per}, and another score; "
+                "they get its answer. Give each row a name of its own."
+            )
+        return act, threshold
 
     @property
     def left_(self) -> int:
         """How many rows of the current period's budget are left."""
+        self._load(self._state)
         return self.budget.n - self._spent
 
     @property
     def threshold_(self) -> float:
         """The score from which a row would be acted on now."""
-        if not self.left_:
+        self._load(self._state)
+        return self._limit()
+
+    def close(self) -> None:
+        """Let go of the state, so that another process can open it."""
+        if self._state is not None:
+            self._state.close()
+        self._state = None
+
+    def _load(self, state: State | None) -> None:
+        """Go on from what a state holds, where this is not it: at first, and after an exception."""
+        if self._is_whole or state is None:
+            return
+        state.check()
+        facts = state.facts()
+        self._past = [Past(*map(np.array, parts)) for parts in facts["past"]]
+        self._gain, self._starts, self._answers = facts["gain"], facts["starts"], {}
+        self._begin(self._starts[-1], facts["level"])
+        for row in state.rows(self._start):
+            self._take(tuple(row))
+        if self._spent > self.budget.n:
+            raise ValueError(f"{self.state} holds {self._spent} alerts of a budget of {self.budget.words}.")
+        self._is_whole = True
+
+    def _facts(self) -> dict[str, Any]:
+        """Return what the state holds beside the rows that were decided."""
+        facts = {"budget": str(self.budget), "n_kept": self.n_kept, "gain": self._gain}
+        facts |= {"level": self._levels[0], "starts": self._starts}
+        return facts | {"past": [[part.tolist() for part in past] for past in self._past]}
+
+    def _known(self, state: State, start: int) -> dict[str, tuple[bool, float]]:
+        """Return the answers of a period, by the names of its rows."""
+        if start in self._starts and start not in self._answers:
+            self._answers[start] = {row[0]: row[3:] for row in state.rows(start) if row[0] is not None}
+        return self._answers.get(start, {})
+
+    def _limit(self) -> float:
+        """Return the threshold now."""
+        if self._spent >= self.budget.n:
             return np.inf
         cell = int(self._cells(self._now))
         if self._line is None or self._line[0] != cell:
             self._line = (cell, *self._look_back(cell))
         _, at, slopes, level = self._line
-        row = min(self.left_, len(at)) - 1
+        row = min(self.budget.n - self._spent, len(at)) - 1
         return float(at[row] + slopes[row] * (self._levels[-1] - level))
 
-    def close(self) -> None:
-        """Let go of the state, so that another process can open it."""
-        for held in (self._file, self._lock):
-            if held is not None:
-                held.close()
-        self._file = self._lock = None
+    def _check_not_ahead(self, starts: Integers, last: int) -> None:
+        """Raise ValueError for a row whose date is far ahead of the clock and of the period before it."""
+        length = 1_000_000 * CELLS[self.budget.per][0] * CELLS[self.budget.per][1]
+        latest = time_ns() // 1000 + DAY + self.n_ahead * length
+        for start in np.unique(starts).tolist():
+            n_skipped = round((start - last) / length) - 1
+            if start > latest and n_skipped > (N_PAST if last > latest else 0):
+                raise ValueError(
+                    f"row {np.argmax(starts == start)} is of {np.datetime64(start, 'us')}, ahead of this "
+                    f"machine's clock, and skips {n_skipped:,} {self.budget.several}; correct its date, or "
+                    f"set n_ahead to the number of {self.budget.several} that rows may be ahead."
+                )
+            last = max(last, start)
 
     def _rows(self, scores: Any, time: Any) -> tuple[Floats, Integers, Integers]:
         """Return scores, times and the starts of their periods, both in microseconds since 1970."""
@@ -324,15 +386,16 @@ class AlertThreshold:
         if not (is_finite := np.isfinite(values)).all():
             row = int(np.argmin(is_finite))
             raise ValueError(f"score must be finite, got {values[row]} in row {row}.")
+        if not len(values) and not len(time):
+            return values, np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
         times = check_times(time, len(values))
         labels, codes = self.budget.periods(times)
         return values, times.astype(MOMENT).astype(np.int64), labels.astype(MOMENT).astype(np.int64)[codes]
 
     def _begin(self, start: int, level: float) -> None:
-        """Begin a period, and keep the answers of the last one."""
-        self._last_start, self._last = self._start, self._answers
+        """Begin a period."""
         self._start = self._now = start
-        self._answers = {}
+        self._answers[start] = {}
         step = STEPS[self.budget.per]
         length = np.array(7 if self.budget.per == "week" else 1, step.replace("datetime", "timedelta"))
         end = np.datetime64(start, "us").astype(step) + length
@@ -347,7 +410,7 @@ class AlertThreshold:
         self._spent += act
         self._levels.append(self._levels[-1] + self._gain * (score - self._levels[-1]))
         if name is not None:
-            self._answers[name] = act, threshold
+            self._answers[self._start][name] = act, threshold
 
     def _cells(self, moments: Any) -> Any:
         """Return how many whole cells of the clock come after moments until the period's end."""
@@ -370,8 +433,8 @@ class AlertThreshold:
                     heapq.heappop(best)
         kept.sort(key=scores.__getitem__, reverse=True)
         n_before = np.searchsorted(-cells, -np.arange(CELLS[self.budget.per][1]), side="right")
-        self._past.append(Past(cells[kept], np.array(scores)[kept], np.array(self._levels)[n_before]))
-        del self._past[:-N_PAST]
+        past = Past(cells[kept], np.array(scores)[kept], np.array(self._levels)[n_before])
+        self._past = [*self._past, past][-N_PAST:]
 
     def _look_back(self, cell: int) -> tuple[Floats, Floats, float]:
         """Return means and slopes of past thresholds, by how much budget is left, and the mean level.
@@ -400,61 +463,3 @@ class AlertThreshold:
             out=np.zeros_like(at),
         )
         return np.where(takes_all, -np.inf, at), slopes, level
-
-    def _write(self, n_written: int | None) -> None:
-        """Have the rows after so many on disk, or all of the state where a period has begun."""
-        if self.state is None or n_written == len(self._current):
-            return
-        try:
-            if n_written is not None:
-                self._append(_lines(self._current[n_written:]))
-                return
-            if self._file is not None:
-                self._file.close()
-            head = {"format": FORMAT, "budget": str(self.budget), "gain": self._gain, "start": self._start}
-            head |= {"level": self._levels[0], "last_start": self._last_start, "last": self._last}
-            head["past"] = [[part.tolist() for part in past] for past in self._past]
-            with atomic_write(self.state) as beside:
-                beside.write_bytes(_lines([head, *self._current]))
-            self._file = self.state.open("r+b", buffering=0)
-            self._size = self._file.seek(0, os.SEEK_END)
-            if sys.platform != "win32":
-                # The new name has to be on disk, too.
-                folder = os.open(self.state.resolve().parent, os.O_RDONLY)
-                os.fsync(folder)
-                os.close(folder)
-        except OSError as error:
-            self.close()
-            error.filename = error.filename or str(self.state)
-            raise
-
-    def _append(self, lines: bytes) -> None:
-        """Have lines on disk, as a rule in bytes that are there: the file's length need not be written."""
-        end = self._file.tell() + len(lines)
-        if end > self._size:
-            lines += bytes(ROOM)
-            self._size = end + ROOM
-        while lines:
-            lines = lines[self._file.write(lines) :]
-        getattr(os, "fdatasync", os.fsync)(self._file.fileno())
-        self._file.seek(end)
-
-
-def _lines(values: Sequence[object]) -> bytes:
-    """Return values as lines of JSON."""
-    return "".join(json.dumps(value) + "\n" for value in values).encode()
-
-
-def _locked(state: Path) -> BinaryIO:
-    """Return the open lock of a state, which the system lets go when the process ends, or raise OSError."""
-    lock = state.with_name(f"{state.name}.lock").open("ab")
-    try:
-        if sys.platform == "win32":
-            msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)
-        else:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        lock.close()
-        reason = "another process decides by this state; wait for its end, or split the budget between two"
-        raise BlockingIOError(errno.EAGAIN, reason, str(state)) from error
-    return lock

@@ -12,7 +12,8 @@ from tests.cli.runner import call, fitted
 
 pytestmark = pytest.mark.fast
 
-NEW = ["--id", "id", "--time", "came"]
+TIME = ["--time", "came"]
+NEW = ["--id", "id", *TIME]
 
 
 @pytest.fixture(scope="module")
@@ -25,6 +26,7 @@ def began(written, frame, tmp_path_factory):
     rows = rows.assign(id=[f"row {i}" for i in range(2000)], came=came)
     rows[: 24 * 31].to_csv(files / "past.csv", index=False)
     rows[24 * 31 : 24 * 33].to_csv(files / "new.csv", index=False)
+    rows[24 * 31 : 24 * 36].to_csv(files / "five_days.csv", index=False)
     state = ["--alert", files / "s.json", "--budget", "3/day", "--time", "came"]
     shown = call("score", model, files / "past.csv", *state)
     assert "s.json: 3 a day, by what came at the same hour in 744 past rows." in shown.stdout
@@ -36,11 +38,23 @@ def stream(began, tmp_path):
     return shutil.copytree(began, tmp_path, dirs_exist_ok=True)
 
 
+def deciding(stream, rows, *more):
+    """Return the words of a command that decides on rows."""
+    return [
+        "score",
+        stream / "model.skops",
+        rows,
+        "--alert",
+        stream / "s.json",
+        *more,
+        "-o",
+        stream / "out.csv",
+    ]
+
+
 def decided(stream, rows, *more):
     """Return the written rows by their names, and what was said."""
-    model, state = stream / "model.skops", stream / "s.json"
-    command = ["score", model, rows, "--alert", state, *NEW, "-o", stream / "out.csv"]
-    said = call(*command, *more).stdout
+    said = call(*deciding(stream, rows, *(more or NEW))).stdout
     return pd.read_csv(stream / "out.csv").set_index("id").sort_index(), said
 
 
@@ -72,6 +86,69 @@ def test_rows_that_come_in_parts_and_again_get_the_same_answers(stream):
         known = answers
 
 
+@pytest.mark.parametrize("names", [["--id", "id"], []])
+def test_an_output_that_failed_is_written_by_the_next_run(stream, monkeypatch, names):
+    """Rows of five days, of which four are over by then: answers of sixty are kept."""
+    begun = (stream / "s.json").read_bytes()
+    command = deciding(stream, stream / "five_days.csv", *names, *TIME)
+    said = call(*command).stdout.partition("\n")[0]
+    assert said.startswith("15 of 120 rows are alerts")
+    expected = (stream / "out.csv").read_bytes()
+    (stream / "out.csv").unlink()
+    (stream / "s.json").write_bytes(begun)
+
+    def is_full(*_):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("pathlib.Path.replace", is_full)
+        shown = call(*command, code=2)
+    assert said in shown.stdout
+    assert "out.csv cannot be written: No space left on device." in shown.stderr
+    assert not (stream / "out.csv").exists()
+    for _ in range(2):
+        assert said in call(*command).stdout
+        assert (stream / "out.csv").read_bytes() == expected
+
+
+def test_without_names_rows_of_another_file_are_others(stream):
+    new = pd.read_csv(stream / "five_days.csv")
+    new = new[new["came"] >= new["came"].iloc[-1][:10]]
+    new.assign(id=0).to_csv(stream / "last_day.csv", index=False)
+    # Equal rows of a file are as many rows.
+    pd.concat([new.head(1)] * 5).to_csv(stream / "copies.csv", index=False)
+    for _ in range(2):
+        found, said = decided(stream, stream / "last_day.csv", *TIME)
+        assert "3 of 24 rows are alerts; 0 of 3 a day are left." in said
+    for _ in range(2):
+        found, said = decided(stream, stream / "copies.csv", *TIME)
+        assert "0 of 5 rows are alerts" in said
+    assert np.isinf(found["threshold"]).all()
+
+
+def test_answers_are_kept_of_as_many_days_as_stated(stream):
+    past = ["score", stream / "model.skops", stream / "past.csv", "--alert", stream / "s.json", *TIME]
+    call(*past, "--budget", "3/day", "--n-kept", 4, "--force")
+    for _ in range(2):
+        decided(stream, stream / "five_days.csv")
+    call(*past, "--budget", "3/day", "--n-kept", 3, "--force")
+    decided(stream, stream / "five_days.csv")
+    said = call(*deciding(stream, stream / "five_days.csv", *NEW), code=2).stderr
+    assert "is of a day that ended before 2026-04-05" in " ".join(said.split())
+
+
+def test_a_wrong_date_is_told_and_harms_nothing(stream):
+    new = pd.read_csv(stream / "new.csv")
+    new.loc[7, "came"] = "2062-04-01 10:00:00"
+    new.to_csv(stream / "typo.csv", index=False)
+    before = (stream / "s.json").read_bytes()
+    said = " ".join(call(*deciding(stream, stream / "typo.csv", *NEW), code=2).stderr.split())
+    assert "row 7 is of 2062-04-01T00:00:00.000000, ahead of this machine's clock, and skips 13," in said
+    assert "correct its date, or set --n-ahead to the number of days that rows may be ahead." in said
+    assert (stream / "s.json").read_bytes() == before
+    decided(stream, stream / "typo.csv", *NEW, "--n-ahead", 20_000)
+
+
 def test_standard_input_and_an_empty_file(stream):
     new = (stream / "new.csv").read_text()
     (stream / "none.csv").write_text(new.partition("\n")[0] + "\n")
@@ -87,14 +164,20 @@ def test_what_cannot_be_decided_is_told(stream, frame):
     alert = ["--alert", state]
     for message, arguments in {
         "--id goes with --alert FILE": [new, *NEW],
-        "--alert needs --time COLUMN, and either --id": [new, *alert, "--time", "came"],
-        "s.json exists; to forget": [new, *alert, "--time", "came", "--budget", "3/day"],
+        "--alert needs --time COLUMN, and takes --id": [new, *alert, "--id", "id"],
+        "--alert needs --time COLUMN, and takes": [new, *alert, *NEW, "--budget", "3/day"],
+        "s.json exists; to forget": [new, *alert, *TIME, "--budget", "3/day"],
         "t.json does not exist; begin it with past rows": [new, "--alert", stream / "t.json", *NEW],
         "--id 'name' is no column": [new, *alert, "--id", "name", "--time", "came"],
         "--time 'when' is no column": [new, *alert, "--id", "id", "--time", "when"],
         "--id 'id' is empty in row 1": [stream / "nameless.csv", *alert, *NEW],
         "is of a day that ended before 2026-04-01": [stream / "past.csv", *alert, *NEW],
-        "is no whole state of an alert threshold": [new, "--alert", stream / "damaged.json", *NEW],
+        "no whole state of an alert threshold: it is of format 1, lines": [
+            new,
+            "--alert",
+            stream / "damaged.json",
+            *NEW,
+        ],
         "s.json: the result is written as": [new, *alert, *NEW, "-o", state],
     }.items():
         assert message in " ".join(call("score", model, *arguments, code=2).stderr.split())

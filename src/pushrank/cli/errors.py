@@ -81,6 +81,7 @@ def in_option_names(message: str) -> str:
     message = re.sub(r"\b(solver|weak_rankers)='([\w-]+)'", r"\1 \2", message)
     message = re.sub(r"read_dates\(time, order='(\w+)'\)", r"--date-order \1", message)
     names = "max_iter|tol|alpha|n_estimators|learning_rate|weak_rankers|bottom_weight|sample_weight|solver"
+    names += "|n_ahead"
 
     def option(match: re.Match[str]) -> str:
         name = match[1].removeprefix("sample_").replace("_", "-")

@@ -249,9 +249,14 @@ class ScoreConfig:
     alert: Path | None = option(
         "Say which rows to act on, as they come: the file of what was decided so far."
     )
-    id: str | None = option("The column of what each row is called: the same row gets the same answer.")
+    id: str | None = option(
+        "The column of what each row is called: the same row gets the same answer. By default rows are those "
+        "of this very file."
+    )
     time: str | None = option("The column of when each row came.")
     budget: AnyBudget = option("Begin the file of --alert: the rows are past ones.", **AS_BUDGET)
+    n_kept: int = option("With --budget: answers of so many past periods are kept.", default=60, min=1)
+    n_ahead: int = option("Rows may be so many periods ahead of the clock.", default=1, min=1)
     output: Path = option(
         "Where to: .csv, .tsv, .parquet or .xlsx; - prints.", "--output", "-o", default=STANDARD_STREAM
     )
@@ -275,9 +280,9 @@ class ScoreConfig:
         named = [name for name in ("id", "time", "budget") if getattr(self, name) is not None]
         if self.alert is None and named:
             raise InputError(f"--{named[0]} goes with --alert FILE, the file of what was decided so far.")
-        if self.alert is not None and named not in (["id", "time"], ["time", "budget"]):
+        if self.alert is not None and named not in (["time"], ["id", "time"], ["time", "budget"]):
             raise InputError(
-                "--alert needs --time COLUMN, and either --id COLUMN, to decide on rows, or --budget 30/day, "
+                "--alert needs --time COLUMN, and takes --id COLUMN, to decide on rows, or --budget 30/day, "
                 "to begin its file with past ones."
             )
         if self.alert is not None and self.budget and self.alert.exists() and not self.force:

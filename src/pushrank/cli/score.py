@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +47,7 @@ def write_ranked(model: Path, data: Path, text_format: TextFormat, config: Score
     rows = _cells(table, order, features[saved.numeric] if becomes_numbers else None, config.columns)
     results: dict[str, Any] = {"rank": np.arange(1, len(order) + 1), "score": scores[order]}
     if config.alert is not None:
-        # Decisions are on disk before rows are written: an answer that was seen once is given again.
+        # Decisions are on disk before rows are written. Where that fails, the next run gets them from there.
         decided = _decide(config.alert, config, table, scores, piped=piped)
         results |= {name: values[order] for name, values in decided.items()}
     if whole is not None and config.probability:
@@ -73,8 +74,9 @@ def _begin(budget: int | Budget, config: ScoreConfig, table: Table, scores: Floa
     from pushrank.alerts import AlertThreshold
 
     with refusing():
-        alert = AlertThreshold(budget, config.alert).fit(scores, table.times(str(config.time)))
-    alert.close()
+        alert = AlertThreshold(budget, config.alert, n_kept=config.n_kept)
+        alert.n_ahead = config.n_ahead
+        alert.fit(scores, table.times(str(config.time))).close()
     past = f"{len(table):,} past rows"
     say(f"{config.alert}: {alert.budget.words}, by what came at the same hour in {past}.")
 
@@ -88,13 +90,18 @@ def _decide(
     # A quiet hour sends names of columns and no rows.
     if not len(table):
         return {"threshold": scores, "alert": scores.astype(bool)}
-    name = str(config.id)
-    table.check(name, "id")
-    names = table.column(name, Kind.TEXT).values
+    if config.id is None:
+        # The same file again has the same rows, and rows of any other are others, whatever they hold.
+        file = sha256(table.frame.to_csv(index=False).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        names = pd.Series([f"{file} {row}" for row in range(len(table))])
+    else:
+        table.check(config.id, "id")
+        names = table.column(config.id, Kind.TEXT).values
     if names.isna().any():
-        raise InputError(f"--id {name!r} is empty in row {int(np.argmax(names.isna())) + 1}; fill it.")
+        raise InputError(f"--id {config.id!r} is empty in row {int(np.argmax(names.isna())) + 1}; fill it.")
     # No other command may decide by the same file until it is closed.
     with refusing(), closing(AlertThreshold.open(state)) as alert:
+        alert.n_ahead = config.n_ahead
         times = table.times(str(config.time))
         act, thresholds = alert.decide(scores, times, names, return_threshold=True)
     now = f", and the threshold is {alert.threshold_:.6g}" if alert.left_ else ""
