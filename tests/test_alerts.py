@@ -286,6 +286,7 @@ def test_threads_share_the_budget(tmp_path):
         ]
         for thread in work:
             thread.start()
+            assert 0 <= alert.left_ <= 5
         for thread in work:
             thread.join()
     assert (len(answers), sum(answers)) == (20, 5)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import os
+from pathlib import Path
 from threading import Lock
 from time import time_ns
 from typing import Any, NamedTuple
@@ -125,7 +126,8 @@ class AlertThreshold:
         if self.budget.per == "batch":
             raise ValueError("an alert threshold needs a budget by the clock, got one a batch.")
         check_number("n_kept", n_kept, 1, integer=True)
-        self.state, self.n_kept, self.n_ahead = state, n_kept, 1
+        self.state = None if state is None else Path(state).resolve()
+        self.n_kept, self.n_ahead = n_kept, 1
         self._state: State | None = None
         self._is_whole, self._lock = False, Lock()
         self._past: list[Past] = []
@@ -268,7 +270,6 @@ class AlertThreshold:
         self, state: State, values: Floats, moments: Integers, starts: Integers, names: list[str | None]
     ) -> tuple[NDArray[np.bool_], Floats]:
         """Return the decisions on rows and their thresholds, as they are on disk."""
-        state.check()
         self._load(state)
         for row in np.flatnonzero(starts < self._start):
             if names[row] not in self._known(state, int(starts[row])):
@@ -287,15 +288,14 @@ class AlertThreshold:
                 self._finish()
                 self._begin(start, self._levels[-1])
                 self._starts = [*self._starts, start][-self.n_kept - 1 :]
-            known = self._known(state, start)
-            if name is None or name not in known:
+            answer = None if name is None else self._known(state, start).get(name)
+            if answer is None:
                 self._now = max(self._now, int(moments[row]))
                 limit = self._limit()
-                decided.append((start, (name, self._now, score, bool(score >= limit), limit)))
+                answer = bool(score >= limit), limit
+                decided.append((start, (name, self._now, score, *answer)))
                 self._take(decided[-1][1])
-                act[row], threshold[row] = decided[-1][1][3:]
-            else:
-                act[row], threshold[row] = known[name]
+            act[row], threshold[row] = answer
             n_differing += name is not None and first_scores.setdefault((start, name), score) != score
         if self._start > begun:
             state.append(decided, facts=self._facts(), forget_before=self._starts[0])
@@ -313,13 +313,13 @@ class AlertThreshold:
     @property
     def left_(self) -> int:
         """How many rows of the current period's budget are left."""
-        self._load(self._state)
+        self._mend()
         return self.budget.n - self._spent
 
     @property
     def threshold_(self) -> float:
         """The score from which a row would be acted on now."""
-        self._load(self._state)
+        self._mend()
         return self._limit()
 
     def close(self) -> None:
@@ -328,11 +328,19 @@ class AlertThreshold:
             self._state.close()
         self._state = None
 
-    def _load(self, state: State | None) -> None:
+    def _mend(self) -> None:
+        """Go on from the state after an exception, unless a decision of another thread is under way."""
+        if self._state is not None and self._lock.acquire(blocking=False):
+            try:
+                self._load(self._state)
+            finally:
+                self._lock.release()
+
+    def _load(self, state: State) -> None:
         """Go on from what a state holds, where this is not it: at first, and after an exception."""
-        if self._is_whole or state is None:
-            return
         state.check()
+        if self._is_whole:
+            return
         facts = state.facts()
         self._past = [Past(*map(np.array, parts)) for parts in facts["past"]]
         self._gain, self._starts, self._answers = facts["gain"], facts["starts"], {}

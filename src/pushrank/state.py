@@ -12,17 +12,20 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from pushrank.files import atomic_write
+
 __all__ = ["State"]
 
 FORMAT = 2
 """The format of the file; 1 was lines of JSON."""
-TABLES = """CREATE TABLE facts (content TEXT); CREATE TABLE head (content TEXT, digest TEXT);
+TABLES = """PRAGMA journal_mode = MEMORY; BEGIN; CREATE TABLE facts (content TEXT);
+CREATE TABLE head (content TEXT, digest TEXT);
 CREATE TABLE rows (number INTEGER PRIMARY KEY, part INTEGER, content TEXT, digest TEXT);
-CREATE INDEX parts ON rows (part); INSERT INTO facts VALUES (''); INSERT INTO head VALUES ('', '')"""
+CREATE INDEX parts ON rows (part); INSERT INTO facts VALUES (''); INSERT INTO head VALUES ('', ''); COMMIT"""
 # The database alone holds what was committed, so that a journal that is lost is no loss of rows. One that
 # persists is overwritten in place: no length of a file changes, which would be slow to bring to the disk.
 SETTINGS = """PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = PERSIST; PRAGMA synchronous = EXTRA;
-BEGIN EXCLUSIVE"""
+BEGIN EXCLUSIVE; COMMIT"""
 FAILURES = {"FULL": errno.ENOSPC, "READONLY": errno.EACCES, "CANTOPEN": errno.EACCES, "IOERR": errno.EIO}
 """Errors of SQLite that say nothing of what a file holds."""
 
@@ -68,33 +71,30 @@ class State:
 
     def __init__(self, path: str | os.PathLike[str] | None, kind: str, facts: Any = None) -> None:
         self.path = None if path is None else Path(path).resolve()
-        self.kind, self._process, name = kind, os.getpid(), ""
-        if self.path is not None:
-            if facts is not None and self.path.exists():
-                # What is there may be damaged, or no state, but not in use. Its journal goes with it.
+        self.kind, self._process = kind, os.getpid()
+        if self.path is None:
+            self._fill(":memory:", facts)
+            return
+        if facts is not None:
+            if self.path.exists():
+                # What is there may be damaged, or no state, but not in use.
                 with suppress(ValueError):
                     State(self.path, kind).close()
+            with atomic_write(self.path) as beside:
+                self._fill(beside.as_uri(), facts)
+                self._connection.close()
+                # A journal that a killed process left belongs to the file that goes.
                 self.path.with_name(f"{self.path.name}-journal").unlink(missing_ok=True)
-                self.path.unlink()
-            if facts is not None:
-                self.path.touch()
-            self._inode = self.path.stat().st_ino
-            name = f"{self.path.as_uri()}?mode=rw"
+        self._inode = self.path.stat().st_ino
         with self._refusing():
-            self._connection = sqlite3.connect(
-                name, uri=True, timeout=0.0, isolation_level=None, check_same_thread=False
-            )
-        try:
-            with self._refusing(), self._connection:
+            self._connection: sqlite3.Connection = _connected(f"{self.path.as_uri()}?mode=rw")
+            try:
                 self._connection.executescript(SETTINGS)
-                if facts is None:
-                    self._check_rows()
-                else:
-                    self._fill(facts)
-            self.check()
-        except BaseException:
-            self._connection.close()
-            raise
+                self._check_rows(self.path)
+                self.check()
+            except BaseException:
+                self._connection.close()
+                raise
 
     def facts(self) -> Any:
         """Return what is known beside the rows."""
@@ -102,11 +102,8 @@ class State:
 
     def rows(self, part: int) -> list[Any]:
         """Return the rows of a part, such as a day, in the order in which they were added."""
-        with self._refusing():
-            found = self._connection.execute(
-                "SELECT content FROM rows WHERE part = ? ORDER BY number", [part]
-            )
-            return [json.loads(content) for (content,) in found]
+        found = self._connection.execute("SELECT content FROM rows WHERE part = ? ORDER BY number", [part])
+        return [json.loads(content) for (content,) in found]
 
     def append(
         self, rows: Iterable[tuple[int, Any]], *, facts: Any = None, forget_before: int | None = None
@@ -155,12 +152,13 @@ class State:
         """Return the first value of the first row that a query finds."""
         return self._connection.execute(query, values).fetchone()[0]
 
-    def _fill(self, facts: Any) -> None:
+    def _fill(self, name: str, facts: Any) -> None:
         """Write a state without rows to an empty database."""
-        for statement in TABLES.split(";"):
-            self._connection.execute(statement)
-        head = {"kind": self.kind, "format": FORMAT, "start": 0, "end": 0, "first": "", "last": ""}
-        self._write_head(head, facts)
+        with self._refusing():
+            self._connection = _connected(name)
+            self._connection.executescript(TABLES)
+            head = {"kind": self.kind, "format": FORMAT, "start": 0, "end": 0, "first": "", "last": ""}
+            self._write_head(head, facts)
 
     def _write_head(self, head: dict[str, Any], facts: Any) -> None:
         """Write which rows there are, and facts where they are given."""
@@ -171,7 +169,7 @@ class State:
         content = json.dumps(head)
         self._connection.execute("UPDATE head SET content = ?, digest = ?", [content, _digest(content)])
 
-    def _check_rows(self) -> None:
+    def _check_rows(self, path: Path) -> None:
         """Raise ValueError unless all is there as it was written."""
         # SQLite's check is of how a database is built, and lets changed rows through.
         if (found := self._one("PRAGMA integrity_check")) != "ok":
@@ -189,7 +187,7 @@ class State:
                 raise ValueError(f"row {number} is not as it was written")
         if (end, last) != (head["end"], head["last"]):
             raise ValueError(f"it ends with row {end}, and row {head['end']} was written")
-        if self.path is not None and self.path.stat().st_nlink > 1:
+        if path.stat().st_nlink > 1:
             # By another name nobody would find the journal that a killed process has left.
             raise ValueError("it has several names (hard links), and must have one")
 
@@ -212,6 +210,11 @@ class State:
                 f"{self.path} is no whole state of {self.kind}: {reason}. Restore the file, or begin a "
                 "new one, which does not know what was decided."
             ) from error
+
+
+def _connected(name: str) -> sqlite3.Connection:
+    """Return a connection that begins no transaction by itself, and waits for no other process."""
+    return sqlite3.connect(name, uri=True, timeout=0.0, isolation_level=None, check_same_thread=False)
 
 
 def _digest(*parts: object) -> str:
