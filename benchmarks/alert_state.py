@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import resource
 import signal
 import sqlite3
 import subprocess
@@ -20,6 +19,7 @@ import sys
 import tempfile
 import threading
 import time
+import warnings
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
@@ -160,7 +160,10 @@ def timers(folder: Path, n: int) -> Counter[str]:
 
 def run_child(work: Callable[[], object], kill_after: float | None = None) -> int:
     """Run work in a fork, which may be killed after some seconds, and return how it ended."""
-    child = os.fork()
+    with warnings.catch_warnings():
+        # Later versions of Python warn of threads, which are those of idle pools here.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
     if not child:
         # What the command says is of no interest here.
         quiet = os.open(os.devnull, os.O_WRONLY)
@@ -177,6 +180,13 @@ def run_child(work: Callable[[], object], kill_after: float | None = None) -> in
         time.sleep(kill_after)
         os.kill(child, signal.SIGKILL)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def limit_files(length: int) -> None:
+    """Refuse writing beyond a length of files, as a full disk does."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (length, resource.RLIM_INFINITY))
 
 
 def command(*words: object) -> Callable[[], object]:
@@ -268,7 +278,7 @@ def full_disks(folder: Path, n: int) -> Counter[str]:
         limit = path.stat().st_size + 1024 * 3 * number
 
         def decides(path: Path = path, log: Path = log, limit: int = limit) -> None:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+            limit_files(limit)
             alert = AlertThreshold.open(path)
             with log.open("w", buffering=1) as answers:
                 for i, name in enumerate(names):
@@ -307,7 +317,7 @@ def full_output(folder: Path) -> Counter[str]:
         write = pushrank.cli.score.write_table
 
         def limited(*arguments: Any) -> None:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (len(expected) // 2, resource.RLIM_INFINITY))
+            limit_files(len(expected) // 2)
             write(*arguments)
 
         pushrank.cli.score.write_table = limited

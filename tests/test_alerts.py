@@ -19,6 +19,7 @@ from pushrank.budgets import Budget
 
 pytestmark = pytest.mark.fast
 
+forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no forks and no timers")
 PAST = np.arange("2026-01-01", "2026-03-01", dtype="datetime64[h]")
 MARCH = np.datetime64("2026-03-01", "s")
 
@@ -130,16 +131,16 @@ def test_the_same_row_gets_the_same_answer_also_after_a_restart(tmp_path, n_kept
     scores, times = stream(3, 100)
     names = [f"row {i} ü" for i in range(len(scores))]
     whole = fitted(5).decide(scores, times, names, return_threshold=True)
-    with closing(fitted(5, tmp_path / "state.json", n_kept=n_kept)):
+    with closing(fitted(5, tmp_path / "state.db", n_kept=n_kept)):
         pass
     for first in range(0, len(scores), 37):
-        with closing(AlertThreshold.open(tmp_path / "state.json")) as alert:
+        with closing(AlertThreshold.open(tmp_path / "state.db")) as alert:
             rows = slice(first, first + 37)
             found = alert.decide(scores[rows], times[rows], names[rows], return_threshold=True)
             np.testing.assert_array_equal(found, [part[rows] for part in whole])
             again = alert.decide(scores[rows], times[rows], names[rows], return_threshold=True)
             np.testing.assert_array_equal(again, found)
-    with closing(AlertThreshold.open(tmp_path / "state.json")) as alert:
+    with closing(AlertThreshold.open(tmp_path / "state.db")) as alert:
         # Those of periods before the current one are known, too.
         recent = times >= MARCH + np.timedelta64(2 - n_kept, "D")
         again = alert.decide(scores[recent], times[recent], np.array(names)[recent], return_threshold=True)
@@ -178,7 +179,7 @@ for line in sys.stdin:
 
 @pytest.mark.parametrize("n_kills", [1, pytest.param(30, marks=pytest.mark.nightly)])
 def test_a_killed_process_loses_nothing_and_spends_nothing_twice(tmp_path, n_kills):
-    state = tmp_path / "state.json"
+    state = tmp_path / "state.db"
     fitted(5, state).close()
     scores, times = stream(12, 100)
     expected = fitted(5).decide(scores, times)
@@ -209,6 +210,7 @@ def test_damaged_states_are_refused_or_hold_the_same_decisions(tmp_path):
     assert 20 < sum(n for kind, n in counts.items() if "refused" in kind) < 60
 
 
+@forks
 def test_signals_in_decisions_lose_nothing_and_repeat_nothing(tmp_path):
     counts = timers(tmp_path, 24)
     assert counts["SIGALRM in a decision"] + counts["SIGINT in a decision"] == 24
@@ -249,6 +251,7 @@ def test_an_exception_anywhere_in_a_decision_leaves_it_decided_or_not():
     )
 
 
+@forks
 def test_a_full_disk_leaves_what_was_answered(tmp_path):
     counts = full_disks(tmp_path, 2)
     assert counts["stopped by a full disk"] == 2
@@ -256,12 +259,12 @@ def test_a_full_disk_leaves_what_was_answered(tmp_path):
 
 
 def test_a_decision_that_finds_no_room_is_none_and_can_be_asked_for_again(tmp_path):
-    state = tmp_path / "state.json"
+    state = tmp_path / "state.db"
     with closing(fitted(5, state)) as alert:
         alert.decide(3.0, MARCH, "a")
         alert._state._connection.execute("PRAGMA max_page_count = 1")
         for day in (0, 1):
-            with pytest.raises(OSError, match=r"No space left on device: .*state\.json"):
+            with pytest.raises(OSError, match=r"No space left on device: .*state\.db"):
                 alert.decide([3.0] * 200, [MARCH + np.timedelta64(day, "D")] * 200, np.arange(200))
             assert (alert.left_, decisions(alert._state)) == (4, {"a": True})
         alert._state._connection.execute("PRAGMA max_page_count = 1000")
@@ -270,17 +273,17 @@ def test_a_decision_that_finds_no_room_is_none_and_can_be_asked_for_again(tmp_pa
 
 
 def test_a_state_with_more_alerts_than_its_budget_is_refused(tmp_path):
-    state = tmp_path / "state.json"
+    state = tmp_path / "state.db"
     with closing(fitted(2, state)) as alert:
         start = alert._start
         alert._state.append([(start, [f"{i}", start, 1.0, True, 0.0]) for i in range(3)])
-    with pytest.raises(ValueError, match=r"state\.json holds 3 alerts of a budget of 2 a day"):
+    with pytest.raises(ValueError, match=r"state\.db holds 3 alerts of a budget of 2 a day"):
         AlertThreshold.open(state)
 
 
 def test_threads_share_the_budget(tmp_path):
     answers = []
-    with closing(fitted(5, tmp_path / "state.json")) as alert:
+    with closing(fitted(5, tmp_path / "state.db")) as alert:
         work = [
             Thread(target=lambda i=i: answers.append(alert.decide(50.0 + i, MARCH, i))) for i in range(20)
         ]
@@ -290,15 +293,16 @@ def test_threads_share_the_budget(tmp_path):
         for thread in work:
             thread.join()
     assert (len(answers), sum(answers)) == (20, 5)
-    assert sum(on_disk(tmp_path / "state.json").values()) == 5
+    assert sum(on_disk(tmp_path / "state.db").values()) == 5
 
 
+@forks
 def test_a_fork_is_refused_and_the_first_process_goes_on(tmp_path):
     def decides():
         with pytest.raises(RuntimeError, match="fork"):
             alert.decide(9.0, MARCH, "fork")
 
-    for state in (None, tmp_path / "state.json"):
+    for state in (None, tmp_path / "state.db"):
         with closing(fitted(2, state)) as alert:
             for name in ("a", "b", "c"):
                 assert run_child(decides) == 0
@@ -345,7 +349,7 @@ def test_an_empty_batch_has_empty_answers():
 
 
 def test_what_is_kept_of_past_periods_takes_as_much_room_from_then_on(tmp_path):
-    state, sizes = tmp_path / "state.json", []
+    state, sizes = tmp_path / "state.db", []
     scores, times = stream(30, 40)
     with closing(fitted(5, state, n_kept=4)) as alert:
         for day in range(30):
@@ -358,30 +362,30 @@ def test_what_is_kept_of_past_periods_takes_as_much_room_from_then_on(tmp_path):
 
 
 def test_a_second_process_is_kept_out(tmp_path):
-    with closing(fitted(5, tmp_path / "state.json")):
+    with closing(fitted(5, tmp_path / "state.db")):
         with pytest.raises(BlockingIOError, match="another process decides by this state"):
-            AlertThreshold.open(tmp_path / "state.json")
+            AlertThreshold.open(tmp_path / "state.db")
         with pytest.raises(BlockingIOError, match="another process"):
-            fitted(5, tmp_path / "state.json")
-    AlertThreshold.open(tmp_path / "state.json").close()
+            fitted(5, tmp_path / "state.db")
+    AlertThreshold.open(tmp_path / "state.db").close()
     with pytest.raises(FileNotFoundError):
-        AlertThreshold.open(tmp_path / "other.json")
-    assert [path.name for path in tmp_path.iterdir()] == ["state.json"]
+        AlertThreshold.open(tmp_path / "other.db")
+    assert [path.name for path in tmp_path.iterdir()] == ["state.db"]
 
 
 def test_a_state_is_the_same_by_any_of_its_names(tmp_path, monkeypatch):
-    (tmp_path / "link.json").symlink_to("state.json")
+    (tmp_path / "link.db").symlink_to("state.db")
     monkeypatch.chdir(tmp_path)
-    with closing(fitted(5, "link.json")) as alert:
+    with closing(fitted(5, "link.db")) as alert:
         with pytest.raises(BlockingIOError, match="another process"):
-            AlertThreshold.open("state.json")
+            AlertThreshold.open("state.db")
         monkeypatch.chdir("/")
         # A new day is written where the file was.
         assert alert.decide(99.0, MARCH + np.timedelta64(1, "D"), "a")
-    with closing(AlertThreshold.open(tmp_path / "state.json")) as alert:
+    with closing(AlertThreshold.open(tmp_path / "state.db")) as alert:
         assert alert.left_ == 4
         assert alert.decide(-99.0, MARCH + np.timedelta64(1, "D"), "a")
-    assert (tmp_path / "link.json").is_symlink()
+    assert (tmp_path / "link.db").is_symlink()
 
 
 def test_a_budget_beyond_all_rows_takes_them_and_costs_no_more():
@@ -396,10 +400,10 @@ def test_a_budget_beyond_all_rows_takes_them_and_costs_no_more():
     assert fitted(23).decide(scores, times).sum() == 3 * 23
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a fork")
+@forks
 def test_the_answer_is_on_disk_before_it_is_given(tmp_path):
     """A process that dies at once, without closing anything, has kept its answers."""
-    state = tmp_path / "state.json"
+    state = tmp_path / "state.db"
     fitted(5, state).close()
 
     def dies():

@@ -1,6 +1,7 @@
 """Files of rows that are only ever added to: whole, or refused."""
 
 import json
+import os
 import sqlite3
 from contextlib import closing
 
@@ -124,6 +125,7 @@ def test_what_is_no_state_is_refused(tmp_path):
         State(path, "a list")
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no forks and keeps files that are in use")
 def test_a_file_in_use_is_for_one_process_and_one_object(tmp_path):
     path = tmp_path / "s"
     (tmp_path / "link").symlink_to("s")

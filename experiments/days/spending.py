@@ -136,7 +136,7 @@ def cost(
 ) -> None:
     """Print what a decision costs with its state on disk, and rows a second with the model."""
     with tempfile.TemporaryDirectory() as folder:
-        state = Path(folder) / "state.json"
+        state = Path(folder) / "state.db"
         alert = AlertThreshold(BUDGETS[0], state).fit(scores[past], times[past])
         in_memory = AlertThreshold(BUDGETS[0]).fit(scores[past], times[past])
         size, rows = state.stat().st_size, np.flatnonzero(~past)[:n]
@@ -168,7 +168,7 @@ def cost(
             print(f"  {name:<26} {middle:9.2f} {high:7.2f} {most:8.0f}")
         print(f"  state of 60 past days: {size / 1e3:.0f} kB, opened in {1e3 * opened:.0f} ms")
         for batch in (1, 100, len(rows)):
-            alert = AlertThreshold(BUDGETS[0], Path(folder) / f"{batch}.json").fit(scores[past], times[past])
+            alert = AlertThreshold(BUDGETS[0], Path(folder) / f"{batch}.db").fit(scores[past], times[past])
             start = time.perf_counter()
             done = rows[: min(len(rows), 50 * batch)]
             for first in range(0, len(done), batch):

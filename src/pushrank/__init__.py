@@ -63,7 +63,7 @@ HOMES = {
     "load_scorer": "interop.scorer",
     "save": "persistence",
 }
-MORE_MODULES = {"alerts", "budgets", "datasets", "estimators", "monitoring", "persistence", "plots"}
+MORE_MODULES = {"alerts", "budgets", "datasets", "estimators", "monitoring", "persistence", "plots", "state"}
 
 
 def __getattr__(name: str) -> Any:

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
+from weakref import finalize
 
 from pushrank.files import atomic_write
 
@@ -87,7 +88,7 @@ class State:
                 self.path.with_name(f"{self.path.name}-journal").unlink(missing_ok=True)
         self._inode = self.path.stat().st_ino
         with self._refusing():
-            self._connection: sqlite3.Connection = _connected(f"{self.path.as_uri()}?mode=rw")
+            self._connect(f"{self.path.as_uri()}?mode=rw")
             try:
                 self._connection.executescript(SETTINGS)
                 self._check_rows(self.path)
@@ -152,10 +153,17 @@ class State:
         """Return the first value of the first row that a query finds."""
         return self._connection.execute(query, values).fetchone()[0]
 
+    def _connect(self, name: str) -> None:
+        """Open a database: no transaction begins by itself, and no other process is waited for."""
+        options: dict[str, Any] = {"uri": True, "timeout": 0.0, "isolation_level": None}
+        self._connection = sqlite3.connect(name, **options, check_same_thread=False)
+        # Python warns of connections that nobody closes, such as those of states in memory.
+        finalize(self, self._connection.close)
+
     def _fill(self, name: str, facts: Any) -> None:
         """Write a state without rows to an empty database."""
         with self._refusing():
-            self._connection = _connected(name)
+            self._connect(name)
             self._connection.executescript(TABLES)
             head = {"kind": self.kind, "format": FORMAT, "start": 0, "end": 0, "first": "", "last": ""}
             self._write_head(head, facts)
@@ -210,11 +218,6 @@ class State:
                 f"{self.path} is no whole state of {self.kind}: {reason}. Restore the file, or begin a "
                 "new one, which does not know what was decided."
             ) from error
-
-
-def _connected(name: str) -> sqlite3.Connection:
-    """Return a connection that begins no transaction by itself, and waits for no other process."""
-    return sqlite3.connect(name, uri=True, timeout=0.0, isolation_level=None, check_same_thread=False)
 
 
 def _digest(*parts: object) -> str:

@@ -94,7 +94,7 @@ def test_tomorrow_s_commands_run(compared, data, tmp_path):
     columns |= {name: later.data[rows, number] for number, name in enumerate("ab")}
     frame = pd.DataFrame(columns)
     frame.to_csv(tmp_path / "new.csv", index=False)
-    state = saved.with_name("a model.alert.json")
+    state = saved.with_name("a model.alert.db")
     alert = AlertThreshold.open(state)
     assert alert.threshold_ == facts["threshold"]
     alert.close()
@@ -156,7 +156,7 @@ def test_batches_have_no_alerts_and_models_together_are_saved_too(data, stream):
     shown = call("compare", path, *by_wave, "--together", "--save-best", saved).stdout
     assert "Alert threshold: none, for a batch comes whole." in shown
     assert "--top 4" in shown
-    assert not saved.with_name("waves.alert.json").exists()
+    assert not saved.with_name("waves.alert.db").exists()
     late = frame[frame["wave"] >= 29]
     late.assign(wave=late["wave"] + np.arange(len(late)) % 2).to_csv(path.with_name("NEW.csv"), index=False)
     seen = call("watch", saved, path.with_name("NEW.csv"), "--time", "wave")

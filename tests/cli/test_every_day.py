@@ -53,7 +53,7 @@ def test_each_command_runs_and_prints_what_the_page_says(tmp_path, monkeypatch, 
             assert doctest.OutputChecker().check_output(expected, printed, SIMILAR), printed
     pyplot.close("all")
     assert commands == ["compare", "score", "score", "watch", "watch", "watch", "evaluate"]
-    assert {"late.skops", "late.alert.json", "alerts.parquet", "watch.html", "decision.png"} <= {
+    assert {"late.skops", "late.alert.db", "alerts.parquet", "watch.html", "decision.png"} <= {
         path.name for path in tmp_path.iterdir()
     }
     alerts = pd.read_parquet("alerts.parquet")

@@ -27,9 +27,9 @@ def began(written, frame, tmp_path_factory):
     rows[: 24 * 31].to_csv(files / "past.csv", index=False)
     rows[24 * 31 : 24 * 33].to_csv(files / "new.csv", index=False)
     rows[24 * 31 : 24 * 36].to_csv(files / "five_days.csv", index=False)
-    state = ["--alert", files / "s.json", "--budget", "3/day", "--time", "came"]
+    state = ["--alert", files / "s.db", "--budget", "3/day", "--time", "came"]
     shown = call("score", model, files / "past.csv", *state)
-    assert "s.json: 3 a day, by what came at the same hour in 744 past rows." in shown.stdout
+    assert "s.db: 3 a day, by what came at the same hour in 744 past rows." in shown.stdout
     return files
 
 
@@ -45,7 +45,7 @@ def deciding(stream, rows, *more):
         stream / "model.skops",
         rows,
         "--alert",
-        stream / "s.json",
+        stream / "s.db",
         *more,
         "-o",
         stream / "out.csv",
@@ -89,13 +89,13 @@ def test_rows_that_come_in_parts_and_again_get_the_same_answers(stream):
 @pytest.mark.parametrize("names", [["--id", "id"], []])
 def test_an_output_that_failed_is_written_by_the_next_run(stream, monkeypatch, names):
     """Rows of five days, of which four are over by then: answers of sixty are kept."""
-    begun = (stream / "s.json").read_bytes()
+    begun = (stream / "s.db").read_bytes()
     command = deciding(stream, stream / "five_days.csv", *names, *TIME)
     said = call(*command).stdout.partition("\n")[0]
     assert said.startswith("15 of 120 rows are alerts")
     expected = (stream / "out.csv").read_bytes()
     (stream / "out.csv").unlink()
-    (stream / "s.json").write_bytes(begun)
+    (stream / "s.db").write_bytes(begun)
 
     def is_full(*_):
         raise OSError(28, "No space left on device")
@@ -127,7 +127,7 @@ def test_without_names_rows_of_another_file_are_others(stream):
 
 
 def test_answers_are_kept_of_as_many_days_as_stated(stream):
-    past = ["score", stream / "model.skops", stream / "past.csv", "--alert", stream / "s.json", *TIME]
+    past = ["score", stream / "model.skops", stream / "past.csv", "--alert", stream / "s.db", *TIME]
     call(*past, "--budget", "3/day", "--n-kept", 4, "--force")
     for _ in range(2):
         decided(stream, stream / "five_days.csv")
@@ -141,11 +141,11 @@ def test_a_wrong_date_is_told_and_harms_nothing(stream):
     new = pd.read_csv(stream / "new.csv")
     new.loc[7, "came"] = "2062-04-01 10:00:00"
     new.to_csv(stream / "typo.csv", index=False)
-    before = (stream / "s.json").read_bytes()
+    before = (stream / "s.db").read_bytes()
     said = " ".join(call(*deciding(stream, stream / "typo.csv", *NEW), code=2).stderr.split())
     assert "row 7 is of 2062-04-01T00:00:00.000000, ahead of this machine's clock, and skips 13," in said
     assert "correct its date, or set --n-ahead to the number of days that rows may be ahead." in said
-    assert (stream / "s.json").read_bytes() == before
+    assert (stream / "s.db").read_bytes() == before
     decided(stream, stream / "typo.csv", *NEW, "--n-ahead", 20_000)
 
 
@@ -158,7 +158,7 @@ def test_standard_input_and_an_empty_file(stream):
 
 
 def test_what_cannot_be_decided_is_told(stream, frame):
-    model, state, new = stream / "model.skops", stream / "s.json", stream / "new.csv"
+    model, state, new = stream / "model.skops", stream / "s.db", stream / "new.csv"
     frame.assign(id=None, came="2026-05-01").to_csv(stream / "nameless.csv", index=False)
     (stream / "damaged.json").write_text("{}")
     alert = ["--alert", state]
@@ -166,7 +166,7 @@ def test_what_cannot_be_decided_is_told(stream, frame):
         "--id goes with --alert FILE": [new, *NEW],
         "--alert needs --time COLUMN, and takes --id": [new, *alert, "--id", "id"],
         "--alert needs --time COLUMN, and takes": [new, *alert, *NEW, "--budget", "3/day"],
-        "s.json exists; to forget": [new, *alert, *TIME, "--budget", "3/day"],
+        "s.db exists; to forget": [new, *alert, *TIME, "--budget", "3/day"],
         "t.json does not exist; begin it with past rows": [new, "--alert", stream / "t.json", *NEW],
         "--id 'name' is no column": [new, *alert, "--id", "name", "--time", "came"],
         "--time 'when' is no column": [new, *alert, "--id", "id", "--time", "when"],
@@ -178,12 +178,12 @@ def test_what_cannot_be_decided_is_told(stream, frame):
             stream / "damaged.json",
             *NEW,
         ],
-        "s.json: the result is written as": [new, *alert, *NEW, "-o", state],
+        "s.db: the result is written as": [new, *alert, *NEW, "-o", state],
     }.items():
         assert message in " ".join(call("score", model, *arguments, code=2).stderr.split())
 
 
 def test_a_state_in_use_is_told(stream):
-    with closing(AlertThreshold.open(stream / "s.json")):
-        command = ["score", stream / "model.skops", stream / "new.csv", "--alert", stream / "s.json", *NEW]
-        assert "s.json: another process decides by this state" in call(*command, code=2).stderr
+    with closing(AlertThreshold.open(stream / "s.db")):
+        command = ["score", stream / "model.skops", stream / "new.csv", "--alert", stream / "s.db", *NEW]
+        assert "s.db: another process decides by this state" in call(*command, code=2).stderr

@@ -165,7 +165,7 @@ def test_score_alert_takes_the_model_that_is_watched(folder, tmp_path):
     is_past = rows["came"] < "2026-05-01"
     rows[is_past].to_csv(tmp_path / "past.csv", index=False)
     rows[~is_past].to_csv(tmp_path / "new.csv", index=False)
-    scoring = ["score", folder / "m.skops", "--alert", tmp_path / "state.json", "--time", "came"]
+    scoring = ["score", folder / "m.skops", "--alert", tmp_path / "state.db", "--time", "came"]
     call(*scoring, tmp_path / "past.csv", "--budget", "15/day", "-o", tmp_path / "past_scores.csv")
     call(*scoring, tmp_path / "new.csv", "--id", "id", "-o", tmp_path / "decided.csv")
     decided = pd.read_csv(tmp_path / "decided.csv")

@@ -81,9 +81,10 @@ def score(
     that tie count as if negatives came first. Labelled rows must be new to the model and drawn as the others
     are; if their scores differ beyond chance, a warning says so.
 
-    --alert state.json --id COLUMN --time COLUMN writes also whether to act on each row, and the threshold of
+    --alert state.db --id COLUMN --time COLUMN writes also whether to act on each row, and the threshold of
     its moment: never more than the budget, and nearly all of it. What was decided is on disk before it is
-    written; --budget 30/day begins that file with past rows, which the model must not have learnt from.
+    written, so that the same rows get the same answers; --budget 30/day begins that file with past rows,
+    which the model must not have learnt from.
 
     Example: pushrank score model.skops new.parquet -o ranked.csv --top 100
     """

@@ -373,7 +373,7 @@ class ComparisonConfig:
 
 def alert_state(model: Path) -> Path:
     """Return where what is decided by a model's scores is kept."""
-    return model.with_suffix(".alert.json")
+    return model.with_suffix(".alert.db")
 
 
 @dataclass(frozen=True)
