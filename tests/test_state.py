@@ -153,6 +153,47 @@ def test_a_file_in_use_is_for_one_process_and_one_object(tmp_path):
         assert state.rows(2)[1:] == ["b"]
 
 
+def test_a_commit_of_which_some_pages_are_written_is_refused_where_its_journal_is_lost(tmp_path):
+    path, page = tmp_path / "s", 4096
+    with closing(begun(path, 60)) as state:
+        old, before = content(state), path.read_bytes()
+        state.append([(2, "x")], facts={"k": 3}, forget_before=2)
+        new, after = content(state), path.read_bytes()
+    places = [at for at in range(0, len(after), page) if before[at : at + page] != after[at : at + page]]
+    found = []
+    for written in range(2 ** len(places)):
+        pages = bytearray(before.ljust(len(after), b"\0"))
+        for number, at in enumerate(places):
+            if written >> number & 1:
+                pages[at : at + page] = after[at : at + page]
+        path.write_bytes(pages)
+        try:
+            with closing(State(path, "a list")) as state:
+                found.append(content(state))
+        except ValueError:
+            found.append(None)
+    assert (found[0], found[-1]) == (old, new)
+    assert len(found) >= 16
+    # The page of SQLite's own head may be either where the length of the file stays the same.
+    assert [rows for rows in found[1:-1] if rows not in (None, old, new)] == []
+
+
+def test_a_file_that_is_begun_anew_is_not_undone_by_a_journal_of_the_one_before(tmp_path):
+    with closing(begun(tmp_path / "s", 60)) as state:
+        state._connection.execute("PRAGMA cache_size = 1")
+        state._connection.execute("BEGIN IMMEDIATE")
+        # What does not fit in the memory comes to the disk, after the journal.
+        state._connection.executemany(
+            "INSERT INTO rows VALUES (?, 3, ?, '')", [(i, "x" * 500) for i in range(99, 999)]
+        )
+        journal = (tmp_path / "s-journal").read_bytes()
+    for path in (tmp_path / "s", tmp_path / "new"):
+        path.with_name(f"{path.name}-journal").write_bytes(journal)
+        begun(path).close()
+        with closing(State(path, "a list")) as state:
+            assert len(state.rows(1)) == 3
+
+
 def test_nothing_is_added_where_the_disk_is_full(tmp_path):
     with closing(begun(tmp_path / "s")) as state:
         before = content(state)
