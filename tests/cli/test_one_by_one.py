@@ -164,6 +164,8 @@ def test_what_cannot_be_decided_is_told(stream, frame):
     alert = ["--alert", state]
     for message, arguments in {
         "--id goes with --alert FILE": [new, *NEW],
+        "--n-ahead goes with --alert FILE": [new, "--n-ahead", 2],
+        "--n-kept goes with --budget 30/day": [new, *alert, *NEW, "--n-kept", 2],
         "--alert needs --time COLUMN, and takes --id": [new, *alert, "--id", "id"],
         "--alert needs --time COLUMN, and takes": [new, *alert, *NEW, "--budget", "3/day"],
         "s.db exists; to forget": [new, *alert, *TIME, "--budget", "3/day"],

@@ -255,8 +255,8 @@ class ScoreConfig:
     )
     time: str | None = option("The column of when each row came.")
     budget: AnyBudget = option("Begin the file of --alert: the rows are past ones.", **AS_BUDGET)
-    n_kept: int = option("With --budget: answers of so many past periods are kept.", default=60, min=1)
-    n_ahead: int = option("Rows may be so many periods ahead of the clock.", default=1, min=1)
+    n_kept: int | None = option("With --budget: keep answers of so many past periods, 60 if not set.", min=1)
+    n_ahead: int | None = option("Rows may be so many periods ahead of the clock, 1 if not set.", min=1)
     output: Path = option(
         "Where to: .csv, .tsv, .parquet or .xlsx; - prints.", "--output", "-o", default=STANDARD_STREAM
     )
@@ -278,8 +278,11 @@ class ScoreConfig:
     def check(self) -> None:
         """Raise InputError for options that do not go together, or a file that is there or is not."""
         named = [name for name in ("id", "time", "budget") if getattr(self, name) is not None]
-        if self.alert is None and named:
-            raise InputError(f"--{named[0]} goes with --alert FILE, the file of what was decided so far.")
+        set_too = [f"n-{name}" for name in ("kept", "ahead") if getattr(self, f"n_{name}") is not None]
+        if self.alert is None and (options := named + set_too):
+            raise InputError(f"--{options[0]} goes with --alert FILE, the file of what was decided so far.")
+        if self.n_kept is not None and self.budget is None:
+            raise InputError("--n-kept goes with --budget 30/day, which begins the file of --alert.")
         if self.alert is not None and named not in (["time"], ["id", "time"], ["time", "budget"]):
             raise InputError(
                 "--alert needs --time COLUMN, and takes --id COLUMN, to decide on rows, or --budget 30/day, "

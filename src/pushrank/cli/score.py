@@ -71,11 +71,11 @@ def write_ranked(model: Path, data: Path, text_format: TextFormat, config: Score
 
 def _begin(budget: int | Budget, config: ScoreConfig, table: Table, scores: Floats) -> None:
     """Begin the file of what was decided with past rows."""
-    from pushrank.alerts import AlertThreshold
+    from pushrank.alerts import N_PAST, AlertThreshold
 
     with refusing():
-        alert = AlertThreshold(budget, config.alert, n_kept=config.n_kept)
-        alert.n_ahead = config.n_ahead
+        alert = AlertThreshold(budget, config.alert, n_kept=config.n_kept or N_PAST)
+        alert.n_ahead = config.n_ahead or 1
         alert.fit(scores, table.times(str(config.time))).close()
     past = f"{len(table):,} past rows"
     say(f"{config.alert}: {alert.budget.words}, by what came at the same hour in {past}.")
@@ -101,7 +101,7 @@ def _decide(
         raise InputError(f"--id {config.id!r} is empty in row {int(np.argmax(names.isna())) + 1}; fill it.")
     # No other command may decide by the same file until it is closed.
     with refusing(), closing(AlertThreshold.open(state)) as alert:
-        alert.n_ahead = config.n_ahead
+        alert.n_ahead = config.n_ahead or 1
         times = table.times(str(config.time))
         act, thresholds = alert.decide(scores, times, names, return_threshold=True)
     now = f", and the threshold is {alert.threshold_:.6g}" if alert.left_ else ""
