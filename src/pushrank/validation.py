@@ -153,7 +153,7 @@ def plain_labels(labels: Any, name: str = "y") -> Any:
     given = labels
     if hasattr(labels, "iloc") and labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels.iloc[:, 0]
-    dtype = getattr(labels, "dtype", None)
+    dtype: Any = getattr(labels, "dtype", None)
     if hasattr(dtype, "numpy_dtype") and dtype.kind in "biu" and not labels.isna().any():
         return labels.to_numpy()
     # The categorical of a pandas series is its array.

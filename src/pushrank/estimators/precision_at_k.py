@@ -20,12 +20,11 @@ from pushrank.estimators._base import RankerMixin, progress_bar, set_features
 from pushrank.estimators._scoring import parts
 from pushrank.estimators._target import validate_two_classes
 from pushrank.objectives.precision_at_k import SURROGATES, Surrogate, check_surrogate
-from pushrank.pairs.targets import group_numbers
 from pushrank.solvers.streaming.learner import StreamLearner
 from pushrank.solvers.streaming.mistake_bound import mistake_bound
 from pushrank.solvers.streaming.updates import PERCEPTRON_AVG, PERCEPTRON_MAX, State, UpdateRule
 from pushrank.user_types import MatrixLike, PerRow, Seed
-from pushrank.validation import check_choice, check_number, is_count
+from pushrank.validation import check_choice, check_number, group_numbers, is_count
 
 VARIANTS = {"avg": PERCEPTRON_AVG, "max": PERCEPTRON_MAX}
 

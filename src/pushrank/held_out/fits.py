@@ -26,7 +26,7 @@ from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread, one_thread
 from pushrank.files import atomic_write, clear_partial
 from pushrank.held_out.fingerprint import fingerprint
-from pushrank.held_out.rows import Rows
+from pushrank.held_out.plan import Rows
 from pushrank.user_types import Estimator, GenericArray, MatrixLike
 
 # Fits to fewer rows have one thread. On a quiet machine two save gradient boosting a tenth of a second there;
