@@ -27,7 +27,7 @@ from pushrank import PerceptronAtK, PNormPush, PushBoost, RankSVM, StackingRanke
 from pushrank.estimators._combination import RIVALS, Column, Columns, Final, raw_scores
 from pushrank.interop.lightgbm import PushLGBMRanker
 from pushrank.interop.xgboost import PushXGBRanker
-from pushrank.model_selection import TimeSplit
+from pushrank.model_selection import TimeSplit, compare_rankers
 
 
 def two_classes(n_rows=400, n_columns=6, seed=0):
@@ -477,3 +477,27 @@ def test_many_copies_of_a_model_are_not_small_together():
 def test_the_seed_is_that_of_the_final_too():
     ranker = StackingRanker(MEMBERS[:2], final_estimator=PerceptronAtK(), cv=2, random_state=1)
     assert clone(ranker).fit(X, Y).weights_ == ranker.fit(X, Y).weights_
+
+
+class Scaled(LogisticRegression):
+    """Logistic regression whose scores are multiplied by a number."""
+
+    def __init__(self, by=1.0):
+        super().__init__()
+        self.by = by
+
+    def decision_function(self, X):
+        return self.by * super().decision_function(X)
+
+
+@pytest.mark.parametrize("by", [1e307, 1e200, 1e-200, 1e-300, 1e-320])
+def test_a_member_of_huge_or_tiny_scores_is_named(by):
+    for final in ("mean", None):
+        members = [("plain", LogisticRegression()), ("odd", Scaled(by))]
+        with pytest.raises(ValueError, match=r"the member 'odd' scores rows from -\d.* to \d.*: multiply"):
+            StackingRanker(members, final_estimator=final, cv=2).fit(X, Y)
+    with pytest.raises(ValueError, match="the member 'odd' scores rows from"):
+        compare_rankers(dict(members), X, Y, cv=2, together=True)
+    # Scores of other sizes have the order of the plain ones.
+    fitted = StackingRanker([("odd", Scaled(1e150)), ("tiny", Scaled(1e-150))], final_estimator="mean", cv=2)
+    assert metrics.auc(Y, fitted.fit(X, Y).decision_function(X)) > 0.7

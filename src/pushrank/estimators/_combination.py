@@ -98,6 +98,18 @@ class Column:
         return np.asarray((log_odds - self.mean) / self.spread)
 
 
+def check_spread(name: str, scores: Floats) -> bool:
+    """Return whether the scores of a member differ; raise where the square of their spread is none."""
+    with np.errstate(all="ignore"):
+        variance = np.var(scores)
+    if (scores == scores[0]).all() or (0.0 < variance < np.inf):
+        return bool(variance > 0.0)
+    raise ValueError(
+        f"the member {name!r} scores rows from {scores.min():.3g} to {scores.max():.3g}, too far or too "
+        "little apart for a scale in float64: multiply its scores by a constant."
+    )
+
+
 def _mean_and_spread(values: Floats, weights: Floats) -> tuple[float, float]:
     mean = float(np.average(values, weights=weights))
     return mean, float(np.sqrt(np.average((values - mean) ** 2, weights=weights)))

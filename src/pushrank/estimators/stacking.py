@@ -23,7 +23,15 @@ from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank.budgets import Budget
 from pushrank.estimators._base import RankerMixin, progress_bar, set_classes, tags_of_all, warn
-from pushrank.estimators._combination import Combination, Final, OutOfFold, check_final, combine, raw_scores
+from pushrank.estimators._combination import (
+    Combination,
+    Final,
+    OutOfFold,
+    check_final,
+    check_spread,
+    combine,
+    raw_scores,
+)
 from pushrank.estimators._search import Fold, Search, SearchMixin, draw_seed
 from pushrank.estimators._target import Target, two_class_target
 from pushrank.estimators.boosting import PushBoost
@@ -225,7 +233,7 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
         seen = out_of_fold.rows
         counted = seen if weights is None else seen[weights[seen] > 0.0]
         for name, of_member in zip(members, scores, strict=True):
-            if np.ptp(of_member[counted]) == 0.0:
+            if not check_spread(name, of_member[counted]):
                 warn(f"{name} scores all rows alike, and adds nothing to the list.")
         combination = combine(self, out_of_fold, target, final)
         self.weights_ = dict(zip(members, combination.weights.tolist(), strict=True))

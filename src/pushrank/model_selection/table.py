@@ -16,7 +16,7 @@ from pushrank import metrics
 from pushrank._numeric import Floats
 from pushrank.budgets import Budget
 from pushrank.estimators import StackingRanker
-from pushrank.estimators._combination import Combination, OutOfFold, combine_apart, unlinked
+from pushrank.estimators._combination import Combination, OutOfFold, check_spread, combine_apart, unlinked
 from pushrank.estimators._scoring import FrozenRanker, check_one_scorer
 from pushrank.estimators._target import two_class_target
 from pushrank.held_out.fits import fit_params, fit_parts, texts_for_user
@@ -320,6 +320,8 @@ def add_up(table: HeldOutTable, members: Models) -> list[Combination]:
         scores = np.full((len(members), len(plan.rows.y)), np.nan)
         for part in of_repeat:
             scores[:, part.rows] = _unlinked(members, list(table.models), part.scores)
+        for name, of_member in zip(members, scores, strict=True):
+            check_spread(name, of_member[~np.isnan(of_member)])
         out_of_fold = OutOfFold(scores, [part.rows for part in of_repeat], plan.by_time, plan.rows.times)
         combinations += combine_apart(stack, out_of_fold, target)
     return combinations
