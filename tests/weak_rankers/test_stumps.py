@@ -144,3 +144,19 @@ def test_edges_of_sparse_rows_read_the_stored_entries_once(monkeypatch):
 def test_parameters_out_of_range(parameters, error, message):
     with pytest.raises(error, match=message):
         Stumps(**parameters).fit(np.eye(3))
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_few_rows_of_many_columns_have_the_edges_of_all_bins(missing):
+    X = np.random.default_rng(0).normal(size=(9, 40))
+    X[:, 3:7] = np.round(X[:, 3:7])
+    if missing:
+        X[2, 5] = np.nan
+    stumps, weights = Stumps().fit(X), np.arange(9) - 3.5
+    outputs = stumps.training_outputs(X)
+    expected = [weights @ outputs.values(number) for number in range(outputs.n_rankers)]
+    # Without missing values the stumps that put them high are copies, whose edges stay zero.
+    address = np.arange(outputs.n_rankers) - stumps.first_stump_[outputs.features]
+    n_thresholds = np.array([len(thresholds) for thresholds in stumps.thresholds_])[outputs.features]
+    told = (address < n_thresholds) | outputs.has_missing[outputs.features]
+    np.testing.assert_allclose(outputs.edges(weights), np.where(told, expected, 0.0), atol=1e-12)

@@ -359,11 +359,14 @@ class StumpOutputs(NumberedStumps):
         has_missing = np.array([bool((feature_bins == MISSING).any()) for feature_bins in bins])
         super().__init__(bins.shape[1], first_stumps, has_missing)
         self._bins, self._n_threads = bins, n_threads
+        # Of few rows most of the 256 sums of a feature would be of empty bins.
+        most = int(np.diff(first_stumps).max(initial=0)) >> 1
+        self._n_bins = N_BINS if has_missing.any() else most + 1
         self._chunks = row_chunks(self.n_rows, len(bins))
 
     def edges(self, row_weights: Floats) -> Floats:
         def chunk_sums(start: int, stop: int) -> Floats:
-            sums = np.zeros((len(self._bins), N_BINS))
+            sums = np.zeros((len(self._bins), self._n_bins))
             add_histograms(self._bins, row_weights, start, stop, sums)
             return sums
 

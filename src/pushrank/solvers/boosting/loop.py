@@ -53,7 +53,9 @@ class BoostingProblem:
 
     def slopes(self, weights: Floats, edges: Floats) -> Floats:
         """Return the objective's slope along each ranker; zero where a bound or the choice excludes it."""
-        slopes = self.ridge * weights - edges
+        slopes: Floats = self.ridge * weights - edges
+        if self.choice != "signed" and np.all(np.isneginf(self.lower)) and np.all(np.isposinf(self.upper)):
+            return slopes
         excluded = ((slopes < 0.0) & (weights >= self.upper)) | ((slopes > 0.0) & (weights <= self.lower))
         if self.choice == "signed":
             excluded |= slopes > 0.0
