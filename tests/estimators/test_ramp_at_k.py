@@ -197,3 +197,16 @@ def test_a_path_of_queries_has_a_ranker_for_each_pair_of_parameters():
         coef = ranker.coef_
         expected = ranker.C * mean_ramp(ranker.k, y, qid, np.ones(len(y)), X @ coef) + 0.5 * coef @ coef
         assert ranker.objective_path_[-1] == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", [sp.csr_matrix, sp.csc_array])
+def test_sparse_rows_lead_where_dense_ones_do(kind):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 6)) * (rng.random((150, 6)) < 0.7)
+    y = X[:, 0] + X[:, 1] + rng.normal(size=150) > 0.8
+    for rows, tol in ((X, 1e-2), (X > 0.3, 1e-2), (np.round(X, 1), 1e-6)):
+        dense = RampAtK(random_state=0, tol=tol).fit(rows, y)
+        sparse = RampAtK(random_state=0, tol=tol).fit(kind(rows), y)
+        expected = dense.decision_function(rows)
+        found = sparse.decision_function(kind(rows))
+        np.testing.assert_allclose(found, expected, atol=1e-9 * np.ptp(expected))
