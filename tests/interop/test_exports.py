@@ -3,6 +3,7 @@
 import ast
 import doctest
 import runpy
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from scipy.sparse import csr_array
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.exceptions import NotFittedError
@@ -364,3 +366,24 @@ def test_the_choice_of_a_search_becomes_a_graph(labels):
     label, scores = runtime.InferenceSession(graph.SerializeToString()).run(None, {"X": X})
     np.testing.assert_allclose(scores, search.decision_function(X), rtol=1e-12)
     np.testing.assert_array_equal(label, search.predict(X))
+
+
+@pytest.mark.parametrize("scaler", [None, StandardScaler(), RobustScaler()], ids=str)
+@pytest.mark.parametrize("ranker", [PushBoost(n_estimators=30), PNormPush()], ids=["stumps", "linear"])
+def test_digits_that_float32_does_not_hold_are_warned_of_at_the_export(ranker, scaler):
+    skl2onnx = pytest.importorskip("skl2onnx")
+    onnx.register_converters()
+    model = clone(ranker) if scaler is None else make_pipeline(clone(scaler), clone(ranker))
+    rng = np.random.default_rng(0)
+    share, other = rng.random((2, 400))
+    y = share + other + 0.3 * rng.normal(size=400) > 1.4
+    columns = ((1.7e9, 600.0, True), (0.0, 600.0, False), (1.7e9, 3e7, False), (1e-3, 1.0, False))
+    for start, span, is_told in columns:
+        X = np.column_stack([start + span * share, other])
+        model.fit(X, y)
+        for dtype in (np.float32, np.float64):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                skl2onnx.to_onnx(model, X[:1].astype(dtype))
+            told = any("equal in float32, which the graph takes" in str(one.message) for one in caught)
+            assert told == (is_told and dtype is np.float32), (start, span, dtype)

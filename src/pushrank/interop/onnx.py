@@ -14,6 +14,7 @@ from pushrank import estimators
 from pushrank._optional import import_optional
 from pushrank.interop import _scores
 from pushrank.user_types import GenericArray
+from pushrank.validation import warn
 
 if TYPE_CHECKING:
     from skl2onnx.common._topology import Operator, Scope, Variable
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 __all__ = ["register_converters"]
 
 ALIAS = "PushrankRanker"
+SINGLE = float(np.finfo(np.float32).eps)
+# The rounding of a feature, as a share of its spread or of a score's unit, that changes a list.
+MAX_ROUNDING = 0.02
 BOOSTERS = {"lightgbm": "PushLGBMRanker", "xgboost": "PushXGBRanker"}
 # Labels of any other kind of dtype are texts.
 LABEL_TYPES = {"b": "Boolean", "i": "Int64", "u": "Int64", "f": "Double"}
@@ -41,7 +45,8 @@ def register_converters() -> None:
     each threshold used, kernels a product with all ``support_vectors_``. Conversion raises TypeError for what
     cannot be exported: stacks of models, weak rankers that are estimators or functions, kernels
     that are functions, columns of text that stumps encode themselves (encode them in a
-    ``ColumnTransformer``), and rankers that hold a booster of LightGBM or XGBoost.
+    ``ColumnTransformer``), and rankers that hold a booster of LightGBM or XGBoost. It warns where the graph
+    takes float32, of 7 digits, and the ranker was fitted to columns of more, such as times in seconds.
 
     The ONNX operators of the default domain, from opset 13 on.
 
@@ -133,6 +138,11 @@ def _convert(scope: Any, operator: Operator, container: Any) -> None:
             "in: give the graph rows of all columns, and mind that of the steps before skl2onnx overlooks "
             "SimpleImputer(add_indicator=True) and OneHotEncoder(max_categories=...)."
         )
+    if _loses_digits(ranker, operator.inputs):
+        warn(
+            f"{type(ranker).__name__} tells values apart that are equal in float32, which the graph takes, "
+            "such as times in seconds: give to_onnx rows of float64, or subtract a constant from the column."
+        )
     X = node("Concat", *(to_double(variable) for variable in operator.inputs), axis=1)
     formula = _scores.fitted_scores(ranker)
     dtype: Any = formula.coef.dtype.type if isinstance(formula, _scores.LinearScores) else np.float64
@@ -156,6 +166,22 @@ def _convert(scope: Any, operator: Operator, container: Any) -> None:
             f"make_pipeline(StandardScaler(), CalibratedClassifierCV({type(ranker).__name__}()))."
         )
     add("Cast", scores, to=outputs[-1].type._get_element_onnx_type(), output=outputs[-1])
+
+
+def _loses_digits(ranker: Any, inputs: list[Variable]) -> bool:
+    """Return whether features come as float32, whose rounding moves scores by much."""
+    if all(type(variable.type).__name__ != "FloatTensorType" for variable in inputs):
+        return False
+    # The operator before, where it is a scaler, shows the size of columns that it has made small.
+    scaler = getattr(getattr(inputs[0], "_parent", None), "raw_operator", None)
+    centre = getattr(scaler, "mean_", getattr(scaler, "center_", None))
+    if centre is not None and getattr(scaler, "scale_", None) is not None:
+        return bool(np.any(np.abs(centre) * SINGLE > MAX_ROUNDING * scaler.scale_))
+    if hasattr(ranker, "coef_"):
+        is_double = ranker.coef_.dtype == np.float64
+        return bool(is_double and abs(ranker.threshold_) * SINGLE > MAX_ROUNDING)
+    thresholds = getattr(getattr(ranker, "weak_rankers_", None), "thresholds_", [])
+    return any(np.abs(of).max() * SINGLE > 0.5 * np.median(np.diff(of)) for of in thresholds if len(of) > 1)
 
 
 def _sums(formula: _scores.Scores, X: Any, node: Any, to_double: Any) -> Any:
