@@ -69,15 +69,12 @@ def _code_of(named: Iterable[Any]) -> Iterator[Any]:
             yield part.co_code, part.co_names
         elif isinstance(part, FunctionType) and not _is_installed(part.__module__):
             of_closure = [cell.cell_contents for cell in part.__closure__ or ()]
-            left += [part.__code__, part.__defaults__, part.__kwdefaults__, *of_closure]
-            written = set(_written_by(part.__code__))
-            names = {name: value for name, value in part.__globals__.items() if name not in written}
-            left += _named_in(part.__code__, names)
+            left += [part.__code__, part.__defaults__, part.__kwdefaults__, *of_closure, *_named_in(part)]
         elif isinstance(part, type) and not _is_installed(part.__module__):
-            left += part.__bases__
-            functions = [value.__code__ for value in vars(part).values() if isinstance(value, FunctionType)]
+            functions = [value for value in vars(part).values() if isinstance(value, FunctionType)]
             # A class that has moved in its file is the same, and what its code writes is its state.
             passed_over = {"__firstlineno__", *chain.from_iterable(map(_written_by, functions))}
+            left += part.__bases__
             left += [value for name, value in vars(part).items() if name not in passed_over]
             yield part.__qualname__
         elif isinstance(part, property):
@@ -94,26 +91,30 @@ def _code_of(named: Iterable[Any]) -> Iterator[Any]:
                 yield type(part).__qualname__
 
 
-def _named_in(code: CodeType, names: dict[str, Any]) -> Iterator[Any]:
-    """Yield the values of the names in code, those of its users' modules too."""
-    found = [names[name] for name in code.co_names if name in names]
-    yield from found
-    for module in found:
+def _named_in(function: FunctionType) -> Iterator[Any]:
+    """Yield the values of the global names in a function, and of names in modules of its users."""
+    written = set(_written_by(function))
+    names = [name for code in _nested(function.__code__) for name in code.co_names if name not in written]
+    named = [function.__globals__[name] for name in names if name in function.__globals__]
+    yield from named
+    for module in named:
         if isinstance(module, ModuleType) and not _is_installed(module.__name__):
-            yield from (vars(module)[name] for name in code.co_names if name in vars(module))
-    for inner in code.co_consts:
-        if isinstance(inner, CodeType):
-            yield from _named_in(inner, names)
+            yield from (vars(module)[name] for name in names if name in vars(module))
 
 
-def _written_by(code: CodeType) -> Iterator[str]:
-    """Yield the names of attributes and global variables to which code assigns values."""
-    for line in dis.get_instructions(code):
+def _written_by(function: FunctionType) -> Iterator[str]:
+    """Yield the names of attributes and global variables to which a function assigns values."""
+    for line in chain.from_iterable(map(dis.get_instructions, _nested(function.__code__))):
         if line.opname in ("STORE_ATTR", "STORE_GLOBAL"):
             yield str(line.argval)
+
+
+def _nested(code: CodeType) -> Iterator[CodeType]:
+    """Yield the code and that of the functions in it."""
+    yield code
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
-            yield from _written_by(inner)
+            yield from _nested(inner)
 
 
 def _is_installed(module: str) -> bool:

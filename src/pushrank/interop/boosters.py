@@ -469,11 +469,7 @@ def target_like(target: Target, codes: NDArray[Any], weights: Floats | None, gro
 def training_set(
     X: Matrix, rows: NDArray[np.intp], target: Target, objective: PushObjective | None
 ) -> TrainingSet:
-    """Return the rows of positive weight, with what to minimise there."""
-    # Boosters count rows in bins and leaves whatever they weigh, so that rows of no weight are left out.
-    if target.weights is not None and not target.weights.all():
-        kept = target.weights > 0.0
-        rows, target = rows[kept], subset(target, kept)
+    """Return some rows, with what to minimise there."""
     labels = np.asarray(target.codes, dtype=np.float64)
     at_scores = None if objective is None else lambda scores: derivatives(objective, target.sample, scores)
     return TrainingSet(_safe_indexing(X, rows), labels, target.weights, at_scores)

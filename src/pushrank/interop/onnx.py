@@ -173,7 +173,7 @@ def _loses_digits(ranker: Any, inputs: list[Variable]) -> bool:
     if all(type(variable.type).__name__ != "FloatTensorType" for variable in inputs):
         return False
     # The operator before, where it is a scaler, shows the size of columns that it has made small.
-    scaler = getattr(getattr(inputs[0], "_parent", None), "raw_operator", None)
+    scaler: Any = getattr(getattr(inputs[0], "_parent", None), "raw_operator", None)
     centre = getattr(scaler, "mean_", getattr(scaler, "center_", None))
     if centre is not None and getattr(scaler, "scale_", None) is not None:
         return bool(np.any(np.abs(centre) * SINGLE > MAX_ROUNDING * scaler.scale_))
