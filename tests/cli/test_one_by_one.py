@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from benchmarks.alert_state import full_output, kills
 from pushrank.alerts import AlertThreshold
 from tests.cli.runner import call, fitted
 
@@ -109,6 +110,16 @@ def test_an_output_that_failed_is_written_by_the_next_run(stream, monkeypatch, n
     for _ in range(2):
         assert said in call(*command).stdout
         assert (stream / "out.csv").read_bytes() == expected
+
+
+@pytest.mark.nightly
+def test_killed_commands_and_full_disks_leave_the_next_run_the_same_file(tmp_path):
+    for name, part in {"kills": lambda at: kills(at, 6, 4), "full": full_output}.items():
+        (tmp_path / name).mkdir()
+        counts = part(tmp_path / name)
+        faults = ("second run failed", "another file or other alerts", "half an output", "another file")
+        assert [counts[fault] for fault in (*faults, "exit code again")] == [0] * 5
+    assert counts["exit code without room"] == 2
 
 
 def test_without_names_rows_of_another_file_are_others(stream):
