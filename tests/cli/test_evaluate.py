@@ -39,13 +39,15 @@ def test_an_evaluation_in_print_is_short_unless_all_is_asked_for(files):
     assert "interval" not in everything.lower()
 
 
-def test_an_evaluation_of_one_positive(files, frame):
+@pytest.mark.parametrize(("n", "n_known"), [(1, 0), (3, 3), (5, 9)])
+def test_an_evaluation_of_few_positives(files, frame, n, n_known):
     model = fitted(files / "data.csv")
-    one = frame["class"].eq("malignant").cumsum().le(1) | frame["class"].eq("benign")
-    frame[one].to_csv(files / "one.csv", index=False)
-    found = json.loads(call("evaluate", model, files / "one.csv", "--json").stdout)
-    assert (found["positives"], found["depth"]) == (1, 1)
+    some = frame["class"].eq("malignant").cumsum().le(n) | frame["class"].eq("benign")
+    frame[some].to_csv(files / "few.csv", index=False)
+    found = json.loads(call("evaluate", model, files / "few.csv", "--json").stdout)
+    assert (found["positives"], found["depth"]) == (n, 1)
     [measures] = found["scores"].values()
     known = [of for of in measures.values() if of["low"] is not None]
-    assert len(known) >= 5
+    assert len(known) == n_known
     assert all(of["low"] <= of["estimate"] <= of["high"] for of in known)
+    assert (f"bedroc (it takes 5 positives, found {n})" in found["without_interval"]) == (n < 5)

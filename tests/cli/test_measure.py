@@ -235,10 +235,11 @@ def test_requirements_that_cannot_be_judged_are_refused(scored):
 def test_the_words_of_what_promises_little_or_nothing(tmp_path):
     y, scores = np.arange(400) < 40, -np.arange(400.0)
     twins = np.arange(400) // 2
-    nothing = "are not promised a single hit: they, or the labelled rows, are too few."
+    nothing = "are not promised a single hit by"
     for said, same, labels, values, options in [
-        (f"of the next 400 rows the first 20 {nothing}", True, np.arange(400) < 1, scores, {}),
-        (f"of the next 5 rows the first 2 {nothing}", True, y[38:43], scores[:5], {}),
+        (f"the first 20 {nothing} 400 labelled rows, nor would 1,000,000", True, scores > -1, scores, {}),
+        (f"the first 2 {nothing} 5 labelled rows, nor would", True, y[38:43], scores[:5], {}),
+        (f"the first 20 {nothing} 400 labelled rows, about", True, np.arange(400) % 5 == 2, scores, {}),
         ("Rows of both are needed.", "holds one class only", y & False, scores, {}),
         ("Rows of both are needed.", "holds one class only", y | True, scores, {}),
         ("found nan in row 7", "row 8 of", y, np.where(np.arange(400) == 7, np.nan, scores), {}),

@@ -1,5 +1,6 @@
 """Promises of coming lists: on every arrangement of few rows, against plain sums, and what is refused."""
 
+import re
 from itertools import combinations, product
 
 import numpy as np
@@ -202,7 +203,7 @@ def test_other_scores_are_warned_of():
 
 def test_days_are_promised_by_their_order_statistics():
     days = np.repeat(np.arange(39), 10)
-    hits = np.random.default_rng(0).permutation(39) % 10
+    hits = np.random.default_rng(0).permutation(39) % 9 + 1
     y = np.concatenate([np.arange(10) < h for h in hits])
     scores = -np.tile(np.arange(10.0), 39)
     # With 39 days the second smallest holds on the next at 1 - 2 / 40.
@@ -212,6 +213,24 @@ def test_days_are_promised_by_their_order_statistics():
     assert metrics.guarantee_days(y, scores, days, k=9, n_coming=5, n_kept=4) == np.sort(hits)[most - 1]
     with pytest.raises(ValueError, match=r"10 days promise nothing at 95 %, 19 days would"):
         metrics.guarantee_days(y[:100], scores[:100], days[:100], k=9)
+
+
+def test_a_promise_of_no_hit_says_how_many_days_or_rows_would_do():
+    days, scores = np.repeat(np.arange(30), 10), np.tile(-np.arange(10.0), 30)
+    # Of 39 days the second least holds at 1 - 2 / 40, and one in thirty has no hit.
+    for n_empty, needed in ((1, "about 39 would"), (2, "nor would any number of days like these")):
+        y = (days >= n_empty) & (scores > -3)
+        with pytest.warns(UserWarning, match=f"30 days promise no hit among the first 3 rows.*{needed}"):
+            assert metrics.guarantee_days(y, scores, days, k=3) == 0
+    y, scores = np.arange(400) < 40, -np.arange(400.0)
+    sentence = metrics.guarantee(y, scores, k=3).sentence(3)
+    [copies] = re.findall(r"not promised a single hit by 400 labelled rows, about ([\d,]+) would", sentence)
+    times = int(copies.replace(",", "")) // 400
+    found = [
+        metrics.guarantee(np.repeat(y, n), -np.arange(400.0 * n), k=3, n_new=400).hits_at(3)
+        for n in (times - 1, times)
+    ]
+    assert found == [0, 1]
 
 
 def test_selection_is_benjamini_and_hochbergs_rule():

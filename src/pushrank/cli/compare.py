@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import warnings
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -188,7 +189,8 @@ def _promise(
     level = 1.0 - (1.0 - CONFIDENCE) / COMING
     for kept in range(COMING, 0, -1):
         # A promise that needs more periods than there are is refused, and one of fewer is tried next.
-        with suppress(ValueError):
+        with suppress(ValueError), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             of = {"n_coming": COMING, "n_kept": kept}
             if least := metrics.guarantee_days(*tested, k=budget.n, confidence_level=level, **of):
                 said = f"at least {least:,} on {kept} of the next {COMING} {budget.several}"

@@ -94,10 +94,9 @@ def confidence_interval(
 
     Notes
     -----
-    With fewer than 50 positives or negatives all methods give wider intervals, of which simulations held the
-    truth in 94 % or more (:doc:`/measures`): the truth is the mean of the metric over lists of as many rows
-    and positives. Hits then have Clopper and Pearson's interval, and the area Newcombe's, joined with that of
-    the method; others are resampled with one more row at either end of the list, after Gaffke.
+    With fewer than 50 positives or negatives all methods give wider intervals (:doc:`/measures`): hits have
+    Clopper and Pearson's, and the area Newcombe's, joined with that of the method; others are resampled with
+    one more row at either end of the list, after Gaffke. What is held is the mean over lists of that size.
 
     The list is sorted once. A resample is a multinomial count for each row, drawn within each class, and
     costs O(n) with a small constant. Metrics that depend on more than the order, and functions of your own,

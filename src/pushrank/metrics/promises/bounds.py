@@ -26,6 +26,8 @@ NAMED_SHARE = 0.8
 DEPTH_RATIO, PRECISION_RATIO = 1.25, 1.1
 # Plans go no further than so many labelled rows.
 MOST_PLANNED = 10**7
+# How many labelled rows or days a hit would take is not looked for beyond so many.
+MOST_COPIED = 10**6
 
 
 @compiled()
@@ -120,6 +122,20 @@ def hits_bound(hits_above: NDArray[Any], n_rows: int, n_new: int, k: int, miss: 
     hits = hits_above[first * labelled // n_rows] * (n_rows / labelled)
     order = np.argsort(levels, kind="stable")[: np.count_nonzero(levels < 1.0)]
     return int(least_promise(hits[order], last[order].astype(np.float64), levels[order], k))
+
+
+def rows_for_hit(hits_above: NDArray[Any], n_new: int, k: int, miss: float) -> str:
+    """Return how many labelled rows like these promise a hit in the first k of ``n_new`` rows, in words."""
+    n = len(hits_above) - 1
+
+    def is_enough(times: int) -> bool:
+        above = times * np.interp(np.arange(times * n + 1) / times, np.arange(n + 1), hits_above)
+        return hits_bound(above, times * n, n_new, k, miss) > 0
+
+    try:
+        return f"about {n * least(is_enough, 2, max(2, MOST_COPIED // n), 'times as many rows'):,} would"
+    except ValueError:
+        return f"nor would {MOST_COPIED:,} like them"
 
 
 def spread(n: int, ratio: float = DEPTH_RATIO) -> Counts:

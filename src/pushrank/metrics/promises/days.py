@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from pushrank._docstrings import shared_docs
 from pushrank.metrics._ranking import Ranking
-from pushrank.metrics.promises.bounds import MOST_PLANNED, beta_binomial_cdf, least
+from pushrank.metrics.promises.bounds import MOST_COPIED, MOST_PLANNED, beta_binomial_cdf, least
 from pushrank.metrics.promises.lists import tied_order
-from pushrank.validation import check_number, comparable_scores
+from pushrank.validation import check_number, comparable_scores, warn
 
 
 @shared_docs
@@ -55,6 +56,11 @@ def guarantee_days(
 
     %(errors)s
 
+    Warns
+    -----
+    UserWarning
+        When no hit is promised, with the number of days that one would take.
+
     Examples
     --------
     >>> rng = np.random.default_rng(0)
@@ -85,4 +91,11 @@ def guarantee_days(
             "or promise less by n_kept or confidence_level."
         )
     rank = least(lambda rank: rank == n_days or not holds(rank + 1, n_days), 1, n_days, "days")
+    if hits[rank - 1] == 0:
+        # Of more days like these the same share has no hit.
+        share, needed = np.count_nonzero(hits == 0) / n_days, "nor would any number of days like these"
+        with suppress(ValueError):
+            many = least(lambda n: holds(min(n, int(share * n) + 1), n), n_days + 1, MOST_COPIED, "days")
+            needed = f"about {many:,} would" if share < 1.0 else needed
+        warn(f"{n_days} days promise no hit among the first {k:,} rows of a day, {needed}.")
     return int(hits[rank - 1])

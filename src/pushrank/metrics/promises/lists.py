@@ -14,7 +14,13 @@ from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank.metrics._proportions import clopper_pearson_interval
 from pushrank.metrics._ranking import Ranking, refuse_periods
-from pushrank.metrics.promises.bounds import Counts, divided, hits_bound, order_statistic_floors
+from pushrank.metrics.promises.bounds import (
+    Counts,
+    divided,
+    hits_bound,
+    order_statistic_floors,
+    rows_for_hit,
+)
 from pushrank.validation import check_number, comparable_scores, warn
 
 Ties = Literal["random", "pessimistic"]
@@ -38,6 +44,10 @@ class Guarantee(NamedTuple):
         The number of rows to come.
     confidence_level : float
         The least chance with which each column holds by itself, in all its rows.
+    labelled_hits : ndarray of shape (n + 1,)
+        The hits of the first 0, 1, ... and n labelled rows.
+    chance_of_failure : ndarray
+        What each depth takes of the chance that a bound of hits fails.
 
     Examples
     --------
@@ -55,6 +65,8 @@ class Guarantee(NamedTuple):
     false_positive_rate: Floats
     n_new: int
     confidence_level: float
+    labelled_hits: Counts
+    chance_of_failure: Floats
 
     def hits_at(self, depth: ArrayLike) -> Counts:
         """Return the bound of the first rows, of any number; all hold together with those of the table.
@@ -70,11 +82,14 @@ class Guarantee(NamedTuple):
         return np.asarray(np.maximum(from_above[up], from_below[down] + at))
 
     def sentence(self, k: int) -> str:
-        """Return the promise of the first k rows as a sentence."""
+        """Return the promise of the first k rows as a sentence, or how many labelled rows one would take."""
         hits = int(self.hits_at(k))
-        promised = "are not promised a single hit: they, or the labelled rows, are too few."
-        if hits:
-            promised = f"hold at least {hits:,} hit{'s' * (hits > 1)}."
+        promised = f"hold at least {hits:,} hit{'s' * (hits > 1)}."
+        if not hits:
+            at = max(int(np.searchsorted(self.depth, k, side="right")) - 1, 0)
+            settings = self.n_new, int(self.depth[at]), float(self.chance_of_failure[at])
+            promised = f"are not promised a single hit by {len(self.labelled_hits) - 1:,} labelled rows, "
+            promised += f"{rows_for_hit(self.labelled_hits, *settings)}."
         level = f"With {100.0 * self.confidence_level:g} % confidence"
         return f"{level}, of the next {self.n_new:,} rows the first {k:,} {promised}"
 
@@ -198,6 +213,8 @@ def guarantee(
         1.0 - order_statistic_floors(n - n_positives, miss)[::-1][above - positives],
         n_new,
         float(confidence_level),
+        hits_above,
+        miss * shares,
     )
 
 
