@@ -218,7 +218,7 @@ def test_columns_in_any_order_of_memory_have_the_same_optimum():
     for kind in kinds:
         found = InfinitePush(C=10.0).fit(kind(apart), y).decision_function(apart)
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * np.ptp(expected))
-    # Where zero coefficients are optimal, what is left of them is rounding, and so is their order.
+    # Where zero coefficients are optimal, what a solver leaves of them is rounding, and ranks no rows.
     for kind in kinds:
         with pytest.warns(UserWarning, match="InfinitePush collapsed"):
-            assert np.abs(InfinitePush(C=10.0).fit(kind(X), y).coef_).max() < 1e-9
+            assert not InfinitePush(C=10.0).fit(kind(X), y).decision_function(X).any()

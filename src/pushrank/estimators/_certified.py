@@ -80,11 +80,8 @@ def _rounded(
     return solution._replace(coef=coef, certificate=replace(solution.certificate, primal=primal))
 
 
-def _warn_of_flaws(
-    ranker: RankerMixin, certificate: Certificate, at_zero: float, collapse_advice: str | None, single: bool
-) -> None:
+def _warn_of_flaws(ranker: RankerMixin, certificate: Certificate, collapse: str, single: bool) -> None:
     """Warn if zero coefficients are optimal, or the gap is above the tolerance."""
-    collapse = "" if collapse_advice is None else certificate.collapse(at_zero, ranker.tol, collapse_advice)
     message = f"collapsed: {collapse}" if collapse else ""
     if not collapse and not ranker.converged_:
         easier = "lower C, give the features in float64, for coef_ to be so too" if single else "lower C"
@@ -206,6 +203,15 @@ class CertifiedMixin(RankerMixin):
                 state = solution.state
                 if isinstance(model, LinearModel) and (isinstance(model, RowSpace) or X.dtype != np.float64):
                     solution = _rounded(solution, C, model, X.dtype, risk)
+                collapse = ""
+                if spec.collapse_advice is not None:
+                    # With zero coefficients all scores are equal.
+                    at_zero = C * risk(np.zeros(model.n_rows))
+                    collapse = solution.certificate.collapse(at_zero, ranker.tol, spec.collapse_advice)
+                if collapse:
+                    # What a solver leaves of them is rounding, and would rank rows by chance.
+                    certificate = replace(solution.certificate, primal=at_zero)
+                    solution = solution._replace(coef=np.zeros_like(solution.coef), certificate=certificate)
                 if isinstance(model, KernelModel):
                     scores = model.scores(solution.coef)
                 else:
@@ -220,9 +226,7 @@ class CertifiedMixin(RankerMixin):
                 ranker.dual_gap_, ranker.n_iter_ = certificate.gap, solution.n_iter
                 ranker.converged_ = bool(certificate.gap <= ranker.tol)
                 single = isinstance(model, LinearModel) and X.dtype == np.float32
-                # With zero coefficients all scores are equal.
-                at_zero = 0.0 if spec.collapse_advice is None else C * risk(np.zeros(model.n_rows))
-                _warn_of_flaws(ranker, certificate, at_zero, spec.collapse_advice, single)
+                _warn_of_flaws(ranker, certificate, collapse, single)
         return rankers
 
     def decision_function(self, X: MatrixLike) -> NDArray[np.floating]:

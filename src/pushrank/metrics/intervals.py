@@ -205,7 +205,7 @@ def _ends_of_few_rows(
             hits = min(max(estimate / unit, 0.0), 1.0) * n
             limits = [unit * np.array(clopper_pearson_interval(hits, n, 0.5 * (1.0 - level)))]
         elif metric.spec.error.influence_values:
-            limits = [newcombe(estimate, *sizes, level)]
+            limits = [newcombe(estimate, sizes[0], sizes[1], level)]
         all_ends.append(np.ravel(limits).tolist())
     return all_ends
 
