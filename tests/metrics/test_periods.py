@@ -183,7 +183,7 @@ def test_bad_input_is_refused():
         ({"time": days_of([0])}, ValueError, "inconsistent numbers of samples"),
         ({"time": [1, 2]}, ValueError, "needs dates"),
         ({"value": [1.0, np.inf]}, ValueError, "value must be finite"),
-        ({"ids": [None, 1]}, ValueError, "missing"),
+        ({"ids": [None, 1]}, ValueError, "has no entry in row 0"),
     ):
         with pytest.raises(error, match=said):
             measure_periods(y, scores, **{"budget": Budget(1), "time": time} | wrong)

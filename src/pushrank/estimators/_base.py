@@ -88,6 +88,9 @@ def numbers_of_counted(ranker: Any, passed: Mapping[str, Any]) -> NDArray[np.int
     weights, cv = passed.get("sample_weight"), getattr(ranker, "cv", None)
     if weights is None or isinstance(weights, Real) or not is_numpy(weights) or lies_elsewhere(passed["X"]):
         return None
+    # Sums over all rows, weighted, are to be those of the same rows on disk to the last bit.
+    if getattr(ranker, "_sums_alone", False):
+        return None
     # Pairs, the columns of a kernel, and folds that are listed have the numbers of rows as they are passed.
     is_listed = not (isinstance(cv, int | None) or hasattr(cv, "split"))
     if is_listed or passed.get("pairs") is not None or getattr(ranker, "kernel", None) == "precomputed":

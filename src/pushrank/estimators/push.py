@@ -41,6 +41,9 @@ MAX_TOTAL_WEIGHT = 1e100
 class LinearPushMixin(RankerMixin):
     """Linear scores that minimise the objective of an estimator's :meth:`_pair_objective`."""
 
+    # A fit neither draws nor counts rows, so that those of weight zero need not be left out.
+    _sums_alone = True
+
     alpha: float = 1e-3
     solver: Literal["lbfgs", "newton-cg", "coordinate"] = "lbfgs"
     tol: float = 1e-4
