@@ -114,7 +114,7 @@ def mutations(folder: Path, n: int) -> Counter[str]:
 def timers(folder: Path, n: int) -> Counter[str]:
     """Interrupt decisions by SIGALRM and SIGINT, and ask again for the row until it is answered."""
     path, rng, counts = folder / "timers.state", np.random.default_rng(3), Counter[str]()
-    scores, times, names = stream(2 * n)
+    scores, times, names = stream(5 * n)
     expected, _ = fitted(None).decide(scores, times, return_threshold=True)
 
     def fire(*_: Any) -> None:
