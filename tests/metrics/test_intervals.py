@@ -379,7 +379,7 @@ def test_a_single_row_of_a_class_is_never_left_out(name):
 
 
 @pytest.mark.parametrize("n_seeds", by_day([6, 20], 1))
-@pytest.mark.filterwarnings("ignore:.* on every resample")
+@pytest.mark.filterwarnings("ignore:.* on every resample", "ignore:the interval of a difference")
 @pytest.mark.parametrize("n_positive", [1, 3, 30])
 def test_the_p_value_agrees_with_the_interval(n_positive, n_seeds):
     rng = np.random.default_rng(7)
@@ -391,6 +391,14 @@ def test_the_p_value_agrees_with_the_interval(n_positive, n_seeds):
             found = metrics.compare(y, a, b, "average_precision", **options)
             if not 0.04 < found.p_value < 0.06:  # quantiles are read between resamples
                 assert (found.p_value < 0.05) == (found.low > 0 or found.high < 0)
+
+
+def test_a_difference_by_too_few_positives_is_warned_of():
+    """Of two models alike with two positives one was better beyond chance in 35 % of samples."""
+    y, (a, b) = np.arange(40) < 4, np.random.default_rng(0).normal(size=(2, 40))
+    with pytest.warns(UserWarning, match="difference in auc is too narrow: it takes 5 .*, found 4"):
+        metrics.compare(y, a, b, "auc", n_resamples=20, random_state=0)
+    metrics.compare(y, a, b, "precision_at_k", k=5, n_resamples=20, random_state=0)
 
 
 def share_of_high(y, scores):

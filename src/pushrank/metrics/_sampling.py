@@ -161,7 +161,11 @@ Interval = NormalInterval | PercentileInterval
 
 
 def contrast_intervals(
-    rankings: Sequence[Ranking], metrics: Sequence[BoundMetric], contrast: ArrayLike, sampling: Sampling
+    rankings: Sequence[Ranking],
+    metrics: Sequence[BoundMetric],
+    contrast: ArrayLike,
+    sampling: Sampling,
+    not_drawn: Sequence[int] = (0, 0),
 ) -> tuple[Floats, list[float], list[Interval]]:
     """Return metrics of rankings, (n_rankings, n_metrics), and each one's contrast over them and interval."""
     if sampling.method == "delong":
@@ -173,7 +177,7 @@ def contrast_intervals(
             values,
             [_normal_interval(rankings, metric, contrast, value) for metric, value in both],
         )
-    bootstrap = StratifiedBootstrap(rankings, metrics)
+    bootstrap = StratifiedBootstrap(rankings, metrics, not_drawn)
     estimates = np.reshape(bootstrap.evaluate_data(), (len(rankings), len(metrics)))
     values = contrasted(estimates.T, contrast).tolist()
     contrasts = np.kron(np.asarray(contrast), np.eye(len(metrics)))

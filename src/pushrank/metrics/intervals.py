@@ -10,18 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pushrank._docstrings import shared_docs
-from pushrank.metrics._bootstrap import StratifiedBootstrap, with_outer_row
+from pushrank.metrics._bootstrap import with_outer_row
 from pushrank.metrics._proportions import clopper_pearson_interval, difference_of_hits_interval, newcombe
 from pushrank.metrics._ranking import Ranking, checked_rankings
-from pushrank.metrics._registry import BoundMetric, bind_metric, class_sizes
-from pushrank.metrics._sampling import (
-    METHODS,
-    Method,
-    Sampling,
-    bootstrap_intervals,
-    check_resampling,
-    contrast_intervals,
-)
+from pushrank.metrics._registry import BoundMetric, SamplingError, bind_metric, class_sizes
+from pushrank.metrics._sampling import METHODS, Method, Sampling, check_resampling, contrast_intervals
 from pushrank.user_types import Label, Seed
 from pushrank.validation import warn
 
@@ -173,10 +166,9 @@ def ranking_intervals(
         limits = float(np.min(joined)), float(np.max(joined))
         is_constant = found.is_constant and limits[0] == limits[1]
         limits = safe_limits(limits, estimate, metric, ranking, level, is_constant=is_constant)
-        if metric.why_too_few(ranking):
-            results.append(ConfidenceInterval(np.nan, np.nan, estimate, np.nan))
-        else:
-            results.append(ConfidenceInterval(*limits, estimate, found.standard_error))
+        interval = ConfidenceInterval(*limits, estimate, found.standard_error)
+        none = ConfidenceInterval(np.nan, np.nan, estimate, np.nan)
+        results.append(none if metric.why_too_few(ranking) else interval)
     return results
 
 
@@ -190,23 +182,21 @@ def _ends_of_few_rows(
     # which as many rows are drawn as there were. With random weights in place of draws these are Gaffke's
     # limits for the mean of a bounded variable (Mathematical Methods of Statistics 14, 2005), which of hits
     # and misses are Clopper and Pearson's.
-    level, sizes = sampling.level, class_sizes(ranking)
+    sizes, percentiles, all_ends = class_sizes(ranking), replace(sampling, method="bootstrap"), []
     is_small, resampled = [n < FEW_ROWS for n in sizes], []
     others = any(not (m.spec.error.hits or m.spec.error.influence_values) for m in metrics)
     for best in (True, False) if others else ():
-        longer = StratifiedBootstrap([with_outer_row(ranking, is_small, best=best)], metrics, is_small)
-        percentiles = replace(sampling, method="bootstrap")
-        found = bootstrap_intervals(longer, np.eye(len(metrics)), estimates, percentiles)
-        resampled.append([interval.limits(level) for interval in found])
-    all_ends: list[Sequence[float]] = []
-    for metric, estimate, *limits in zip(metrics, estimates, *resampled, strict=True):
+        longer = with_outer_row(ranking, is_small, best=best)
+        resampled.append(contrast_intervals([longer], metrics, [1.0], percentiles, is_small)[2])
+    for metric, estimate, *found in zip(metrics, estimates, *resampled, strict=True):
+        ends: Sequence[float] = [end for interval in found for end in interval.limits(sampling.level)]
         if metric.spec.error.hits:
             n, unit = min(metric.spec.error.trials(ranking, **metric.parameters))
-            hits = min(max(estimate / unit, 0.0), 1.0) * n
-            limits = [unit * np.array(clopper_pearson_interval(hits, n, 0.5 * (1.0 - level)))]
+            hits, tail = min(max(estimate / unit, 0.0), 1.0) * n, 0.5 * (1.0 - sampling.level)
+            ends = [unit * float(end) for end in clopper_pearson_interval(hits, n, tail)]
         elif metric.spec.error.influence_values:
-            limits = [newcombe(estimate, sizes[0], sizes[1], level)]
-        all_ends.append(np.ravel(limits).tolist())
+            ends = newcombe(estimate, sizes[0], sizes[1], sampling.level)
+        all_ends.append(ends)
     return all_ends
 
 
@@ -307,7 +297,8 @@ def compare(
     Warns
     -----
     UserWarning
-        When every resample has the same difference, and the metric is no proportion: the ends are NaN.
+        When every resample has the same difference, and the metric is no proportion: the ends are NaN. When
+        a class has fewer than 5 rows, and the metric is none of hits: the interval is too narrow.
 
     Notes
     -----
@@ -335,6 +326,12 @@ def compare(
     rankings = checked_rankings(y_true, [scores_a, scores_b], sample_weight, pos_label, value, groups)
     sampling = Sampling(level, n_resamples, random_state, method)
     [comparison] = ranking_differences(rankings, [measured], sampling)
+    least, n = SamplingError.least_positives, min(class_sizes(rankings[0]))
+    if not measured.spec.error.hits and n < least:
+        warn(
+            f"the interval of a difference in {measured.spec.name} is too narrow: it takes {least} positives "
+            f"and negatives, found {n:.3g}."
+        )
     _warn_of_no_interval(measured, comparison.low, comparison.difference)
     return comparison
 

@@ -52,14 +52,10 @@ def guarantee_days(
     Returns
     -------
     int
-        The hits of the r-th day, for the largest r that the confidence level allows.
+        The hits of the r-th day, for the largest r that the confidence level allows; if they are 0, a warning
+        says how many days would promise one.
 
     %(errors)s
-
-    Warns
-    -----
-    UserWarning
-        When no hit is promised, with the number of days that one would take.
 
     Examples
     --------

@@ -14,13 +14,7 @@ from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank.metrics._proportions import clopper_pearson_interval
 from pushrank.metrics._ranking import Ranking, refuse_periods
-from pushrank.metrics.promises.bounds import (
-    Counts,
-    divided,
-    hits_bound,
-    order_statistic_floors,
-    rows_for_hit,
-)
+from pushrank.metrics.promises.bounds import Counts, divided, hits_bound, order_statistic_floors, rows_for_hit
 from pushrank.validation import check_number, comparable_scores, warn
 
 Ties = Literal["random", "pessimistic"]
