@@ -1,10 +1,13 @@
-"""Do 95 % intervals hold the truth where few rows are positive, and how wide are they?
+r"""Do 95 % intervals hold the truth where few rows are positive, and how wide are they?
 
     python benchmarks/interval_coverage.py > benchmarks/interval_coverage.txt
+    python benchmarks/interval_coverage.py --differences --draws 300 --resamples 100 \
+        > benchmarks/interval_coverage_differences.txt
 
 Lists of a number of rows and of positives are drawn from a population: normal scores, those of positives
 shifted, rounded in one case so that they tie. The truth is the mean of the measure over such lists, of which
-a stated number is drawn beside. It takes about a quarter of an hour on one processor.
+a stated number is drawn beside. It takes about a quarter of an hour on one processor. Differences are of two
+models that are alike: how often does their interval put one beyond the other?
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ import numpy as np
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics._registry import bind_metric
 from pushrank.metrics._sampling import Sampling
-from pushrank.metrics.intervals import ranking_intervals
+from pushrank.metrics.intervals import ranking_differences, ranking_intervals
 
 MEASURES = {
     "auc": bind_metric("auc"),
@@ -68,19 +71,41 @@ def print_cell(n_rows: int, n_positive: int, population: str, arguments: argpars
     print(f"{n_rows:6,d} {n_positive:9d}  {population:10s}{shown}", flush=True)
 
 
+def print_differences(n_positive: int, arguments: argparse.Namespace) -> None:
+    """Print how often one of two models alike is put beyond the other, by each measure, of 200 rows."""
+    # Both are as good, and half of the variance within a class is common to both.
+    metrics, beyond = list(MEASURES.values()), np.zeros(len(MEASURES))
+    for seed in range(arguments.draws):
+        rng, y = np.random.default_rng([2, n_positive, seed]), np.arange(200) < n_positive
+        common, *own = rng.normal(size=(3, 200)) * np.sqrt(0.5)
+        first, second = (Ranking(y, y + common + part) for part in own)
+        found = ranking_differences([first, second], metrics, Sampling(0.95, arguments.resamples, seed))
+        beyond += [comparison.low > 0.0 or comparison.high < 0.0 for comparison in found]
+    shown = "".join(f"{100 * share:22.1f} %" for share in beyond / arguments.draws)
+    print(f"{n_positive:9d}{shown}", flush=True)
+
+
 def main() -> None:
     """Print all cells."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=1000, help="lists of each cell")
     parser.add_argument("--resamples", type=int, default=200, help="of each interval")
     parser.add_argument("--truths", type=int, default=10_000, help="lists whose mean is the truth")
+    parser.add_argument("--differences", action="store_true", help="of models alike, in place of measures")
     arguments = parser.parse_args()
+    heads = "".join(f"{name:>24s}" for name in MEASURES)
+    if arguments.differences:
+        print(f"share of {arguments.draws:,} 95 % intervals of a difference without 0, of models alike")
+        print(f"{arguments.resamples:,} resamples each; 200 rows, normal scores one apart\n")
+        print(f"positives{heads}")
+        for n_positive in (2, 3, 5, 10, 30):
+            print_differences(n_positive, arguments)
+        return
     print(
         f"share of {arguments.draws:,} intervals of 95 % that hold the truth (mean width), "
         f"{arguments.resamples:,} resamples each; the truth is the mean of {arguments.truths:,} lists"
     )
     print(f"standard error of a share of 95 %: {100 * np.sqrt(0.95 * 0.05 / arguments.draws):.1f} %\n")
-    heads = "".join(f"{name:>24s}" for name in MEASURES)
     print(f"{'rows':>6s} {'positives':>9s}  {'scores':10s}{heads}")
     for n_rows in (200, 2000):
         for n_positive in (1, 2, 3, 5, 10, 30):

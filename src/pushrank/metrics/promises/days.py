@@ -89,9 +89,9 @@ def guarantee_days(
     rank = least(lambda rank: rank == n_days or not holds(rank + 1, n_days), 1, n_days, "days")
     if hits[rank - 1] == 0:
         # Of more days like these the same share has no hit.
-        share, needed = np.count_nonzero(hits == 0) / n_days, "nor would any number of days like these"
+        share, would = np.count_nonzero(hits == 0) / n_days, "nor would any number of days like these"
         with suppress(ValueError):
             many = least(lambda n: holds(min(n, int(share * n) + 1), n), n_days + 1, MOST_COPIED, "days")
-            needed = f"about {many:,} would" if share < 1.0 else needed
-        warn(f"{n_days} days promise no hit among the first {k:,} rows of a day, {needed}.")
+            would = f"about {many:,} would" if share < 1.0 else would
+        warn(f"{n_days} days promise no hit among the first {k:,} rows of a day, {would}.")
     return int(hits[rank - 1])
