@@ -394,7 +394,7 @@ def test_the_p_value_agrees_with_the_interval(n_positive, n_seeds):
 
 
 def test_a_difference_by_too_few_positives_is_warned_of():
-    """Of two models alike with two positives one was better beyond chance in 35 % of samples."""
+    """Of two models alike with two positives one was better beyond chance in 28 % of samples."""
     y, (a, b) = np.arange(40) < 4, np.random.default_rng(0).normal(size=(2, 40))
     with pytest.warns(UserWarning, match="difference in auc is too narrow: it takes 5 .*, found 4"):
         metrics.compare(y, a, b, "auc", n_resamples=20, random_state=0)
