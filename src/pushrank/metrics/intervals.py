@@ -317,10 +317,10 @@ def compare(
 
     Examples
     --------
-    >>> y = [0, 0, 0, 1, 0, 1, 1, 1]
-    >>> comparison = compare(y, [1, 2, 3, 4, 5, 6, 7, 8], [8, 2, 3, 4, 5, 6, 7, 1], "auc", method="delong")
+    >>> y, one, other = [0, 0, 0, 0, 1, 0, 1, 1, 1, 1], range(10), [9, 1, 2, 3, 4, 5, 6, 7, 8, 0]
+    >>> comparison = compare(y, one, other, "auc", method="delong")
     >>> round(comparison.difference, 4), comparison.p_value < 0.05
-    (0.4375, False)
+    (0.36, False)
     """
     measured, level = _checked_request(metric, parameters, method, confidence_level, n_resamples, groups)
     rankings = checked_rankings(y_true, [scores_a, scores_b], sample_weight, pos_label, value, groups)
