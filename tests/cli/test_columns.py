@@ -232,6 +232,10 @@ DOUBTFUL = [
     ("customer_id", CUSTOMERS, "--group customer_id), or leave the column out: --exclude customer_id."),
     ("card", 4_000_000_000_000_000 + 10**11 * SHUFFLED, "identifiers do"),
     ("zip", [f"0{1000 + 7 * row % 60}" for row in range(N_ROWS)], "begins with a zero"),
+    *(
+        (name, np.arange(N_ROWS) % 99, "pandas calls its index")
+        for name in ("__index_level_0__", "Unnamed: 0.1", "index")
+    ),
     ("day", 20240101 + np.arange(N_ROWS) % 28, "holds days as whole numbers"),
     ("at", 1_700_000_000 + 977 * SHUFFLED, "as seconds since 1970"),
     (
@@ -374,6 +378,44 @@ def test_thousands_are_read(tmp_path, frame, thousands, decimal):
     assert sorted(ranked["amount"]) == sorted(parted["amount"])
 
 
+ODD = {
+    "({})": ("()", -1), "(${})": ("($)", -1), "{}-": ("-", -1), "'{}": ("'", 1), "{} kg": ("kg", 1),
+    "<{}": ("<", 1), "{}°C": ("°C", 1), "≈ {} %": ("≈%", 1), "{} EUR-": ("EUR-", -1),
+    '="{}"': ('="', 1), "-€{}": ("€", -1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize("plain_rows", [0, 2])
+def test_numbers_written_oddly_are_refused_with_what_reads_them(tmp_path, frame, odd, plain_rows):
+    units, sign = ODD[odd]
+    numbers = np.arange(N_ROWS) % 19 + 1
+    is_odd = (np.arange(N_ROWS) % 3 >= plain_rows) | (plain_rows == 0)
+    texts = [odd.format(n) if at else str(n) for n, at in zip(numbers, is_odd, strict=True)]
+    told = fitted(tmp_path, frame.assign(n=texts), code=2).stderr
+    assert "'n' holds numbers written as " in told
+    assert f"Read numbers with --units {shlex.quote(units)}. Leave out" in told
+    read = read_features(FeatureSource(tmp_path / "train.csv", "y"), TextFormat(units=units))
+    np.testing.assert_array_equal(read.rows.X["n"], np.where(is_odd, sign, 1) * numbers)
+
+
+@pytest.mark.parametrize("odd", ["–{}", "${}|€{}", "{} g|{} kg", "\uff11{}"])
+def test_numbers_that_no_options_read_are_refused_too(tmp_path, frame, odd):
+    ways = odd.split("|")
+    texts = [ways[row % len(ways)].format(row % 19) for row in range(N_ROWS)]
+    assert (
+        "No options read them all: write the numbers"
+        in fitted(tmp_path, frame.assign(n=texts), code=2).stderr
+    )
+
+
+def test_few_numbers_with_a_word_are_categories_with_a_line(tmp_path, frame, capsys):
+    terms = np.array(["36 months", "60 months"])[np.arange(N_ROWS) % 2]
+    assert "holds texts such as '36 months', each of them a category" in warned(
+        tmp_path, frame.assign(term=terms), capsys
+    )
+
+
 @pytest.mark.parametrize(
     ("written", "text", "number"),
     [
@@ -382,6 +424,22 @@ def test_thousands_are_read(tmp_path, frame, thousands, decimal):
         (TextFormat(thousands=","), ["1,025,000.5", "10,25", "12,5000"], [1025000.5, np.nan, np.nan]),
         (TextFormat(decimal=","), ["1,5", "1.5"], [1.5, np.nan]),
         (TextFormat(decimal=",", thousands="."), ["1.025,5", "1.5"], [1025.5, np.nan]),
+        (
+            TextFormat(thousands=","),
+            ["1,25,000", "1,234,5", "1.5,250", "0,126"],
+            [125000.0, *[np.nan] * 3],
+        ),
+        (
+            TextFormat(units="$()-"),
+            ["($12)", "$(1)", "12-", "-12", "(12", "(-1)", "12$50"],
+            [-12.0, -1.0, -12.0, -12.0, *[np.nan] * 3],
+        ),
+        (TextFormat(units="EUR"), ["1E5", "EUR -3", "12 EUR", "1E"], [1e5, -3.0, 12.0, 1.0]),
+        (
+            TextFormat(),
+            ["\u22121.5", "１", "nAn", "0.1234567890123456789", "x"],
+            [-1.5, np.nan, np.nan, 0.12345678901234568, np.nan],
+        ),
         (TextFormat(thousands=" "), ["1\xa0025", "1\u202f025.5"], [1025.0, 1025.5]),
         (TextFormat(), ["TRUE", "false", ""], [1.0, 0.0, np.nan]),
         (TextFormat(), ["true", "1", "0"], [np.nan, 1.0, 0.0]),

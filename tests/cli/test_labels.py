@@ -30,6 +30,20 @@ def test_yes_and_the_larger_number_are_positive(tmp_path, capsys, positive, nega
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.parametrize("odd", ["7e5000", "3e99999999", "1_0", "１", "inf", "0x10", "1e-5000"])
+def test_what_is_no_number_is_a_label_of_its_own(tmp_path, odd):
+    rows = table(tmp_path, odd, "10")
+    with pytest.raises(InputError, match=r"holds 2 values, 10 .*; name the one to be ranked at the top"):
+        label_rows(rows, rows.labels("y"), None)
+    assert label_rows(rows, rows.labels("y"), odd).y.sum() == 3
+
+
+@pytest.mark.parametrize(("odd", "number"), [("−1", -1), ("+1", 1), (" 1. ", 1), ("1e0", 1), ("01.0", 1)])
+def test_labels_are_the_numbers_that_they_are_written_for(tmp_path, odd, number):
+    rows = table(tmp_path, odd, "0")
+    assert label_rows(rows, rows.labels("y"), str(number)).y.sum() == 3
+
+
 def test_of_two_texts_none_is_guessed(tmp_path):
     rows = table(tmp_path, "fraud", "legit")
     said = r"holds 2 values, fraud \(3 rows\), legit \(7 rows\); .*: --positive fraud or --positive legit\."

@@ -15,8 +15,10 @@ from typer.testing import CliRunner
 from pushrank.cli import app
 from pushrank.cli.errors import InputError
 from pushrank.cli.features import read_features
+from pushrank.cli.model import SavedModel
 from pushrank.cli.options import FeatureSource
 from pushrank.cli.read import read_table
+from pushrank.cli.table import Kind
 from pushrank.cli.text_format import DEFAULT_FORMAT, TextFormat
 from tests.cli.runner import call, fitted
 
@@ -53,6 +55,8 @@ def write(frame, path):
         path.mkdir()
         frame[:30].to_parquet(path / "part-0.parquet")
         frame[30:].to_parquet(path / "part-1.parquet")
+    elif path.suffix == ".parquet":
+        frame.to_parquet(path)
     elif path.suffix == ".xlsx":
         pytest.importorskip("openpyxl")
         frame.to_excel(path, index=False)
@@ -260,3 +264,254 @@ def test_a_file_says_by_its_first_bytes_that_it_is_utf_16(tmp_path, frame):
     one, other = (rows_of(tmp_path / name) for name in ("a.csv", "b.csv"))
     pd.testing.assert_frame_equal(one.rows.X, other.rows.X)
     assert other.table.text_format.encoding == "utf-16"
+
+
+WIDE = 11_234_567_890_123_456_789
+IDS = [WIDE, WIDE + 1, 2**53 + 1, -(2**53) - 1] * 10
+
+
+def orient_of(frame, orient):
+    if orient == "lines":
+        return frame.to_json(orient="records", lines=True)
+    return frame.to_json(orient=orient, index=False) if orient == "table" else frame.to_json(orient=orient)
+
+
+@pytest.mark.parametrize("orient", ["records", "lines", "columns", "index", "split", "table"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_frames_are_read_from_json_however_pandas_wrote_them(tmp_path, frame, orient, encoding):
+    frame["size"] = frame["size"].round(3)
+    path = tmp_path / ("a.jsonl" if orient == "lines" else "a.json")
+    path.write_bytes(orient_of(frame.sample(frac=1.0, random_state=0), orient).encode(encoding))
+    found = rows_of(path).rows.X.sort_values(["size", "n"], ignore_index=True)
+    pd.testing.assert_frame_equal(
+        found, frame[["size", "n", "kind"]].sort_values(["size", "n"], ignore_index=True), check_dtype=False
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[[1, 2], [3, 4]]", "holds rows without names; write objects"),
+        ('[{"x": 1, "x": 2, "y": 0}]', "an object holds 'x' twice"),
+        (
+            '[{"x": 1, "y": 0}, {"x": "a", "y": 1}]',
+            "holds 1 in row 1 and 'a' in row 2; write all of its cells",
+        ),
+        ('[{"x": 1.5, "y": 0}, {"x": true, "y": 1}]', "holds 1.5 in row 1 and True in row 2"),
+        ('{"x": {"0": 1, "1": 2}, "y": {"0": 1}}', "'y' has other rows than the first column"),
+        ('{"columns": ["x", "y"], "data": [[1, 0], [1]]}', "has rows of another length than its 2 columns"),
+        ('{"data": [{"x": 1, "y": 0}]}', "--label 'y' is no column of"),
+        ('{"x": 1, "y": 0', "cannot be read as json"),
+        ("[" * 100_000, "cannot be read as json"),
+        ("null", "holds rows without names"),
+    ],
+)
+def test_json_that_is_no_table_is_told_in_a_line(tmp_path, text, said):
+    (tmp_path / "a.json").write_text(text)
+    assert said in (told := refused(tmp_path / "a.json"))
+    assert len(told) < 300
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.csv"])
+def test_whole_numbers_of_any_length_are_kept(tmp_path, frame, name):
+    frame.assign(id=IDS).to_json(tmp_path / name, orient="records", lines=name.endswith("l"))
+    if name == "a.csv":
+        frame.assign(id=IDS).to_csv(tmp_path / name, index=False)
+    table = read_table(tmp_path / name)
+    assert len(set(table.groups("id"))) == 4
+    assert [int(text) for text in table.column("id", Kind.TEXT).values] == IDS
+    call("fit", tmp_path / name, "--label", "y", "--exclude", "id", "-o", tmp_path / "m.skops")
+    call("score", tmp_path / "m.skops", tmp_path / name, "-o", tmp_path / "r.csv")
+    written = pd.read_csv(tmp_path / "r.csv", dtype=str)["id"]
+    assert sorted(map(int, written)) == sorted(IDS)
+
+
+@pytest.mark.parametrize("kind", ["json", "parquet", "xlsx"])
+def test_texts_of_numbers_are_read_by_the_options_that_are_named(tmp_path, frame, kind, capsys):
+    frame["size"] = [f"{size:.3f}".replace(".", ",") for size in frame["size"]]
+    frame["n"] = frame["n"].astype(str)
+    write(frame, data := tmp_path / f"a.{kind}")
+    read = rows_of(data, TextFormat(decimal=","))
+    assert read.numeric == ["size", "n"]
+    np.testing.assert_array_equal(read.rows.X["size"], frame["size"].str.replace(",", ".").astype(float))
+    if kind == "xlsx":
+        assert "Read numbers with --decimal ,." in refused(data)
+        return
+    assert rows_of(data).numeric == []
+    assert "holds numbers as texts, each of them a category; to read them as numbers: --decimal ." in (
+        capsys.readouterr().err
+    )
+    assert rows_of(data, TextFormat(decimal="."), exclude=["size"]).numeric == ["n"]
+
+
+TEXTS = pa.array(["ä", "b", None, "b"] * 10)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        TEXTS.cast(pa.string_view()), TEXTS.cast(pa.binary()), TEXTS.cast(pa.binary()).cast(pa.binary_view()),
+        TEXTS.cast(pa.large_binary()), TEXTS.cast(pa.large_string()), TEXTS.dictionary_encode(),
+    ],
+    ids=lambda column: str(column.type)[:12],
+)  # fmt: skip
+def test_texts_of_every_type_of_arrow_are_texts(tmp_path, frame, column):
+    pq.write_table(pa.Table.from_pandas(frame).append_column("c", column), tmp_path / "a.parquet")
+    table = read_table(tmp_path / "a.parquet")
+    assert table.column("c").kind is Kind.TEXT
+    assert table.column("c").values.fillna("").tolist() == [text or "" for text in TEXTS.to_pylist()]
+
+
+@pytest.mark.parametrize("key", [pa.int32(), pa.int64(), pa.string()])
+def test_folders_of_a_key_have_its_column(tmp_path, frame, key):
+    year = pa.array([2022, 2023, 2024, 2025] * 10).cast(key)
+    rows = pa.Table.from_pandas(frame).append_column("year", year)
+    pq.write_to_dataset(rows, tmp_path / "parts", partition_cols=["year"])
+    model, parts = tmp_path / "m.skops", tmp_path / "parts"
+    call("fit", parts, "--label", "y", "-o", model)
+    call("score", model, parts, "-o", tmp_path / "r.csv")
+    pq.write_table(rows, tmp_path / "whole.parquet")
+    call("score", model, tmp_path / "whole.parquet", "-o", tmp_path / "w.csv")
+    one, other = (pd.read_csv(tmp_path / name).sort_values(["score", "size"]) for name in ("r.csv", "w.csv"))
+    np.testing.assert_array_equal(one["score"], other["score"])
+    np.testing.assert_array_equal(one["year"], other["year"])
+
+
+def test_a_column_without_a_value_can_be_scored(tmp_path, frame):
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    call("fit", tmp_path / "a.csv", "--label", "y", "-o", tmp_path / "m.skops")
+    empty = frame.assign(n=None, kind=None)
+    empty.to_parquet(tmp_path / "new.parquet")
+    empty.to_json(tmp_path / "new.json", orient="records")
+    for name in ("new.parquet", "new.json"):
+        call("score", tmp_path / "m.skops", tmp_path / name, "-o", tmp_path / "r.csv")
+
+
+@pytest.mark.parametrize("cell", ["two\r\nlines", "a\rb", 'a "quoted"\r\n', "\r\n\r\n"])
+@pytest.mark.parametrize("encoding", [None, "utf-16-le", "cp1252"])
+def test_line_breaks_within_quotation_marks_outlast_the_blocks_of_the_reader(
+    tmp_path, monkeypatch, cell, encoding
+):
+    monkeypatch.setattr("pushrank.cli.read.BLOCK_BYTES", 101)
+    frame = pd.DataFrame({"k": [f"{row}{cell}" for row in range(500)], "x": range(500)})
+    frame.to_csv(tmp_path / "a.csv", index=False, encoding=encoding or "utf-8", lineterminator="\r\n")
+    table = read_table(tmp_path / "a.csv", TextFormat(encoding=encoding))
+    assert table.frame["k"].tolist() == frame["k"].tolist()
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r", ""])
+@pytest.mark.parametrize(("last", "is_open"), [('"2', True), ('"2\n', False), ('"a""b', True), ("2", None)])
+def test_a_quotation_mark_that_is_never_closed_is_told(tmp_path, end, last, is_open):
+    text = f"k,x{end or chr(10)}a,{last}" + '"' * (is_open is False) + end
+    (tmp_path / "a.csv").write_bytes(text.encode())
+    if is_open:
+        with pytest.raises(InputError, match="is never closed"):
+            read_table(tmp_path / "a.csv")
+    else:
+        assert read_table(tmp_path / "a.csv").frame["x"].tolist() == [last.strip('"')]
+
+
+def test_utf_16_without_its_first_bytes_is_told(tmp_path, frame):
+    frame.to_csv(tmp_path / "a.csv", index=False, encoding="utf-16-le")
+    assert "--encoding utf-16-le or utf-16-be" in refused(tmp_path / "a.csv")
+    assert rows_of(tmp_path / "a.csv", TextFormat(encoding="utf-16-le")).numeric == ["size", "n"]
+
+
+@pytest.mark.parametrize("blank", ["", " ", None, float("nan")])
+@pytest.mark.parametrize("kind", ["csv", "json", "parquet"])
+def test_rows_without_a_group_are_told(tmp_path, blank, kind):
+    frame = pd.DataFrame({"g": [1.0, blank] if isinstance(blank, float) else ["a", blank], "y": [0, 1]})
+    path = tmp_path / f"a.{kind}"
+    {"csv": frame.to_csv, "json": frame.to_json, "parquet": frame.to_parquet}[kind](path)
+    with pytest.raises(InputError, match=r"--group 'g' is empty in 1 rows of .*, first in row 2; fill it"):
+        read_table(path).groups("g")
+
+
+def test_groups_of_long_texts_take_no_more_than_their_texts(tmp_path):
+    frame = pd.DataFrame({"g": ["a" * 20_000, *(f"c{row % 50}" for row in range(9_999))], "y": 1})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    groups = read_table(tmp_path / "a.csv").groups("g")
+    assert (groups.nbytes, len(set(groups))) == (80_000, 51)
+
+
+COVER = pd.DataFrame({"Report of May": ["by finance"]})
+
+
+def write_book(path, sheets, hidden=()):
+    pytest.importorskip("openpyxl")
+    with pd.ExcelWriter(path, engine="openpyxl") as writer:
+        for name, sheet in sheets.items():
+            sheet.to_excel(writer, sheet_name=name, index=False)
+        for name in hidden:
+            writer.book[name].sheet_state = "hidden"
+
+
+def test_of_several_sheets_the_visible_one_with_a_table_is_read(tmp_path, frame, capsys):
+    book, other = tmp_path / "a.xlsx", frame.assign(n=1, size=2.5)
+    for sheets, hidden in (({"Cover": COVER, "rows": frame}, []), ({"old": other, "rows": frame}, ["old"])):
+        write_book(book, sheets, hidden)
+        np.testing.assert_array_equal(rows_of(book).rows.X["n"], frame["n"])
+        assert "rows are those of sheet 'rows', of " in capsys.readouterr().err
+    for sheets, hidden, said in (
+        ({"one": frame, "two": other}, [], "'one', 'two'"),
+        ({"Cover": COVER, "two": other}, ["two"], "'Cover', 'two' (hidden)"),
+    ):
+        write_book(book, sheets, hidden)
+        assert f"has the sheets {said}; say which holds the rows: --sheet NAME." in refused(book)
+        assert rows_of(book, TextFormat(sheet="two"), label="y").numeric == []
+    assert "has no sheet 'x'; it has 'Cover', 'two'" in refused(book, TextFormat(sheet="x"))
+    frame.to_csv(tmp_path / "a.csv")
+    assert "--sheet is for Excel files, not for" in refused(tmp_path / "a.csv", TextFormat(sheet="x"))
+
+
+def svm(path, rows, first):
+    path.write_text(
+        "\n".join(" ".join([str(y), *(f"{at + first}:{x}" for at, x in cells)]) for y, cells in rows)
+    )
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_the_first_index_of_a_libsvm_file_is_that_of_the_model(tmp_path, first):
+    rng = np.random.default_rng(0)
+    rows = [(at % 2, [(c, f"{rng.normal() + c * (at % 2):.3f}") for c in range(4)]) for at in range(60)]
+    svm(tmp_path / "train.svm", rows, first)
+    assert (
+        f"4 sparse features, numbered from {first}"
+        in call("fit", tmp_path / "train.svm", "-o", tmp_path / "m.skops").stdout
+    )
+    # The first feature of these rows is nowhere stored.
+    svm(tmp_path / "new.svm", without := [(y, cells[1:]) for y, cells in rows], first)
+    svm(tmp_path / "stored.svm", [(y, [(0, 0), *cells]) for y, cells in without], first)
+    for name in ("new", "stored"):
+        call("score", tmp_path / "m.skops", tmp_path / f"{name}.svm", "-o", tmp_path / f"{name}.csv")
+    assert (tmp_path / "new.csv").read_bytes() == (tmp_path / "stored.csv").read_bytes()
+    tested = rows_of(tmp_path / "train.svm", label=None)
+    both = read_features(
+        FeatureSource(tmp_path / "train.svm"), TextFormat(), test=tmp_path / "new.svm"
+    ).rows.X
+    assert both.shape == (120, 4)
+    assert both[60:, [0]].nnz == 0
+    np.testing.assert_array_equal(both[:60].toarray(), tested.rows.X.toarray())
+    svm(tmp_path / "more.svm", [(1, [(4, 1.0)])], first)
+    more = call("score", tmp_path / "m.skops", tmp_path / "more.svm", "-o", tmp_path / "r.csv", code=2).stderr
+    assert f"holds the index {4 + first}, and the last known is {3 + first}" in more
+    if first:
+        svm(tmp_path / "zero.svm", rows, 0)
+        told = call("evaluate", tmp_path / "m.skops", tmp_path / "zero.svm", code=2).stderr
+        assert "holds the index 0, where indices were to begin at 1: --index-base 0" in told
+    else:
+        call("fit", tmp_path / "new.svm", "--index-base", "0", "-o", tmp_path / "n.skops")
+        assert SavedModel.load(tmp_path / "n.skops").n_features == 4
+
+
+def test_queries_of_a_libsvm_file_are_a_column_for_groups(tmp_path, capsys):
+    path = tmp_path / "a.svm"
+    path.write_text("\n".join(f"{row % 2} qid:{row // 4} 1:{row}" for row in range(40)))
+    read = read_features(FeatureSource(path), TextFormat(), group="qid")
+    np.testing.assert_array_equal(read.rows.groups, np.arange(40) // 4)
+    assert "rows of all queries (qid:) of" in capsys.readouterr().err
+    path.write_text(path.read_text().replace("qid:3 ", ""))
+    assert "has qid: in 36 of its 40 rows; give it in all" in refused(path, label=None)
+    path.write_text("1 1:1\n0 1:2\n")
+    with pytest.raises(InputError, match="--group 'qid' is for named columns"):
+        read_features(FeatureSource(path), TextFormat(), group="qid")

@@ -3,6 +3,7 @@
 import re
 import shlex
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,17 @@ from numpy.typing import NDArray
 
 from pushrank.cli.errors import InputError, warn
 from pushrank.cli.header import DATE_PART, listed
-from pushrank.cli.table import NEARLY_ALL, TEXT, Column, Kind, Table, as_text
+from pushrank.cli.table import (
+    NEARLY_ALL,
+    TEXT,
+    Column,
+    Kind,
+    Table,
+    as_text,
+    is_of_texts,
+    numbers_of,
+)
+from pushrank.cli.text_format import DEFAULT_FORMAT
 from pushrank.dates import FORMATS
 
 MAX_CATEGORIES = 100
@@ -27,12 +38,20 @@ MIN_DIGITS = 6
 """Shorter numbers of the same length are more often amounts than identifiers."""
 ROWS_TO_SEARCH = 10_000
 """Leading zeros are looked for in so many rows."""
-UNIT = "[$€£¥₹₽₩₺¢%‰]|EUR|USD|GBP|CHF|JPY"
+CODE = r"EUR|USD|GBP|CHF|JPY|CAD|AUD|INR|CNY|SEK|NOK|DKK|PLN|BRL|R\$|kr|Rs\.?"
+DASHES = "‐‑‒–—﹣－"
+"""Signs that stand for a minus or for a range: no option reads them."""
+SIGNS = rf"(?:[$€£¥₹₽₩₺¢₪₫₴₦฿%‰<>≤≥~≈±=*'’\"()°−{DASHES}-]|{CODE}|\s)*"
+WORD = r"(?:\s*°|\s+|(?=[^\W\d_]{2}))[^\W\d_][^\d\s,;]*\s*"
 AMOUNT = (
-    rf"\s*[-+]?\s*(?P<before>{UNIT})?\s*[-+]?"
-    r"(?P<number>(?:0|[1-9]\d{0,2})(?:[.,'’\s]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?)"
-    rf"\s*(?P<after>{UNIT})?\s*"
+    rf"(?P<before>\s*[-+]?{SIGNS}[-+]?)"
+    r"(?P<number>[1-9]\d{0,2}(?P<mark>[.,'’_\s])\d{3}(?:(?P=mark)\d{3})*(?:[.,]\d+)?"
+    r"|[1-9]\d?(?:,\d\d)+,\d{3}(?:\.\d+)?|\d+[.,]?|\d*[.,]\d+)(?:[eE][-+]?\d+)?"
+    rf"(?P<after>{SIGNS}(?:{WORD})?)"
 )
+MAX_UNITS = 3
+"""Words behind numbers that are units: of more words they are names, and so they are beside few numbers."""
+MIN_AMOUNTS = 6
 SMILES = r"(?=.*[CNOScnos])(?:\[[^\[\]\s]+\]|Br|Cl|[BCNOPSFIbcnops]|[-=#$:/\\.()]|%\d\d|\d)+"
 """A molecule: atoms, in brackets where they are unusual, bonds, branches and ring closures."""
 MIN_IDENTIFIERS = 0.1
@@ -41,8 +60,10 @@ GIVES_AWAY = (
     "alone tells the two classes apart: is it a copy of the label, or known only afterwards? A model that "
     "has it learns nothing else; if so,"
 )
-IDENTIFIER = r"(?i:id)|.*[^a-zA-Z](?i:id)|.*[a-z]I[dD]|Unnamed: \d+|\s*"
-"""Names of columns of identifiers, and those of columns without a name, as pandas writes row numbers."""
+IDENTIFIER = r"(?i:id)|.*[^a-zA-Z](?i:id)|.*[a-z]I[dD]|\s*"
+"""Names of columns of identifiers, and those of columns without a name."""
+INDEX = r"Unnamed: \d+(?:\.\d+)?|__index_level_\d+__|level_\d+|index"
+"""Names that pandas gives the numbers of rows when it writes them into a file."""
 
 
 def excluding(names: Iterable[str]) -> str:
@@ -201,7 +222,9 @@ def _refuse_unusable(columns: list[Column]) -> None:
             arrow_type = column.cells.dtype.pyarrow_dtype
             reasons[column.name] = f"holds {arrow_type}, of which no single number can be made"
         elif column.kind is Kind.TEXT and (parts := _amounts(column)) is not None:
-            reasons[column.name] = f"holds numbers written as {parts.index[~parts['is plain']][0]!r}"
+            units = set(parts["unit"]) - {""}
+            several = f", in several units ({listed(map(repr, sorted(units)))})" * (len(units) > 1)
+            reasons[column.name] = f"holds numbers written as {parts.index[~parts['is plain']][0]!r}{several}"
             amounts.append(parts)
         elif column.kind is Kind.TEXT and _names_rows(column):
             row_names[column.name] = f"holds {len(column.counts):,} different texts, as names of rows do"
@@ -211,7 +234,7 @@ def _refuse_unusable(columns: list[Column]) -> None:
     reasons |= row_names
     # Formats of numbers are never guessed. All amounts of the file together say how they are read.
     if amounts:
-        advice = f" Read numbers with {_options_to_read(pd.concat(amounts))}.{advice}"
+        advice = f" {_how_to_read(columns, amounts)}"
     shown = "; ".join(f"{name!r} {reason}" for name, reason in reasons.items())
     # All of them are named in one error: with one at a time a command would be run as often.
     n_columns = f"{len(reasons):,} columns" if len(reasons) > 1 else "a column"
@@ -228,39 +251,58 @@ def _names_rows(column: Column) -> bool:
 
 def _are_numbers(column: Column) -> NDArray[np.bool_]:
     """Return which of the texts of a column are numbers."""
-    return np.asarray(column.counts.index.isin(column.values[~np.isnan(column.numbers)]))
+    texts = pd.Series(column.counts.index, dtype=TEXT)
+    return ~np.isnan(numbers_of(texts, column.text_format or DEFAULT_FORMAT)[0])
 
 
 def _amounts(column: Column) -> pd.DataFrame | None:
-    """Return the parts of the amounts that nearly all texts of a column are, if plain numbers are not."""
+    """Return the parts of the amounts that nearly all texts of a column are, if some are no plain numbers."""
     # In a file with types a text is meant as a text, whatever it holds.
-    if not column.is_text_file:
+    if column.text_format is None:
         return None
     texts, shares = column.counts.index, column.counts / column.counts.sum()
-    parts = texts.str.extract(f"^{AMOUNT}$").set_index(texts)
+    parts = texts.str.extract(rf"^{AMOUNT}\Z").set_index(texts)
     parts["is plain"] = _are_numbers(column)
     is_amount = parts["number"].notna()
-    is_written_otherwise = shares[is_amount].sum() >= NEARLY_ALL > shares[parts["is plain"]].sum()
-    return parts[is_amount] if is_written_otherwise else None
+    if shares[is_amount].sum() < NEARLY_ALL or parts.loc[is_amount, "is plain"].all():
+        return None
+    parts = parts[is_amount]
+    around = parts["before"] + parts["after"]
+    parts["unit"] = around.str.replace(rf"[-+\s()<>≤≥~≈±=*'’\"−{DASHES}]", "", regex=True)
+    words = parts["unit"][parts["unit"].str.contains(r"[^\W\d_]") & ~parts["unit"].str.fullmatch(CODE)]
+    is_named = len(words) and (len(parts) < MIN_AMOUNTS or words.nunique() > MAX_UNITS)
+    return None if is_named else parts
 
 
-def _options_to_read(amounts: pd.DataFrame) -> str:
-    """Return the options by which amounts are read."""
-    units = "".join(dict.fromkeys("".join(amounts[["before", "after"]].fillna("").to_numpy().ravel())))
-    numbers = amounts["number"]
+def _how_to_read(columns: list[Column], amounts: list[pd.DataFrame]) -> str:
+    """Return the options by which amounts are read, once they are tried."""
+    parts = pd.concat(amounts)
+    numbers = parts["number"]
     marks = numbers.str.findall(r"\D").map("".join)
     decimal = "."
     for mark in (",", "."):
-        # A decimal mark stands once and last. Either another mark comes before it, or the digits after it are
-        # not three, as they are after a mark of thousands.
+        # A decimal mark stands once and last. Either another mark or a zero comes before it, or the digits
+        # after it are not three, as they are after a mark of thousands.
         last = marks.str.endswith(mark) & (marks.str.count(re.escape(mark)) == 1)
-        if (last & ((marks.str.len() > 1) | ~numbers.str.contains(rf"\{mark}\d{{3}}$"))).any():
+        if (last & ((marks.str.len() > 1) | ~numbers.str.contains(rf"^[1-9].*\{mark}\d{{3}}$"))).any():
             decimal = mark
     thousands = next(iter(set("".join(marks)) - {decimal}), "")
-    words = [f"--decimal {decimal}"] * (decimal != ".")
-    words += [f"--thousands {shlex.quote(thousands)}"] * bool(thousands)
-    words += [f"--units {shlex.quote(units)}"] * bool(units)
-    return " ".join(words) or "--decimal, --thousands"
+    before = parts["before"].str.replace(r"[-+−]", "", regex=True)
+    signs = dict.fromkeys("".join(pd.concat([before, parts["after"]], axis=1).to_numpy().ravel()))
+    units = "".join(sign for sign in signs if not sign.isspace() and sign not in DASHES)
+    # Options begin with a minus sign: it stands last.
+    units = units.replace("-", "") + "-" * ("-" in units)
+    stated = next(column.text_format for column in columns if column.text_format)
+    options = {"decimal": decimal * (decimal != "."), "thousands": thousands, "units": units}
+    given: dict[str, Any] = {name: mark for name, mark in options.items() if mark}
+    read = replace(stated, **given)
+    tried = [pd.Series(part.index, dtype=TEXT) for part in amounts]
+    tried += [column.cells for column in columns if column.kind is Kind.NUMBER and is_of_texts(column.cells)]
+    has_several = any(part["unit"].loc[lambda unit: unit != ""].nunique() > 1 for part in amounts)
+    if has_several or any(numbers_of(texts, read)[1] for texts in tried):
+        return "No options read them all: write the numbers of the file alike, such as -1234.5."
+    words = [f"--{name} {shlex.quote(mark)}" for name, mark in given.items()]
+    return f"Read numbers with {' '.join(words)}."
 
 
 def _doubts(column: Column, y: NDArray[np.bool_]) -> Iterator[str]:
@@ -268,7 +310,12 @@ def _doubts(column: Column, y: NDArray[np.bool_]) -> Iterator[str]:
     if DATE_PART.fullmatch(str(column.name)):
         return
     has_many_rows = len(y) >= MIN_ROWS_TO_WARN
-    if column.kind is Kind.TEXT:
+    if re.fullmatch(INDEX, str(column.name)):
+        yield (
+            "is called as pandas calls its index, and says nothing about new rows, as row numbers and "
+            "identifiers do; if it is one,"
+        )
+    elif column.kind is Kind.TEXT:
         yield from _doubts_of_text(column)
     elif has_many_rows:
         yield from _doubts_of_numbers(column)
@@ -301,7 +348,7 @@ def _doubts_of_numbers(column: Column) -> Iterator[str]:
     numbers = pd.Series(column.values)
     shown = ", ".join(map(as_text, numbers[:3]))
     # All codes of a column begin with a zero, or a good part of them: the first rows have some.
-    texts = column.cells.iloc[: ROWS_TO_SEARCH if column.is_text_file else 0].astype(TEXT)
+    texts = column.cells.iloc[: ROWS_TO_SEARCH if column.text_format else 0].astype(TEXT)
     codes = texts[texts.str.match(r"\s*0\d").fillna(False).to_numpy(dtype=bool)]
     is_steady = numbers.is_monotonic_increasing or numbers.is_monotonic_decreasing
     # Amounts that differ in every row vary in length and have gaps, which identifiers need not.
@@ -350,6 +397,14 @@ def _doubts_of_text(column: Column) -> Iterator[str]:
             f"is read as text, for row {row} holds {stranger!r}, though {percent:.4g} % of its values are "
             "numbers; if all should be, say that this stands for a missing value: "
             f"--na-values {shlex.quote(stranger)}, or"
+        )
+    elif column.text_format is None and len(texts) >= MIN_AMOUNTS and is_number.all():
+        if not texts.str.match(r"\s*0\d").any():
+            yield "holds numbers as texts, each of them a category; to read them as numbers: --decimal ., or"
+    elif len(texts) < MIN_AMOUNTS and texts.str.fullmatch(AMOUNT).all():
+        yield (
+            f"holds texts such as {texts[0]!r}, each of them a category; to read numbers, name what stands "
+            "around them (--units), or"
         )
     elif _names_rows(column):
         yield (

@@ -47,7 +47,8 @@ class LabelledFeatures(LabelledRows):
     def describe_features(self) -> str:
         """Return how the columns were read."""
         if self.table.is_sparse:
-            return f"{self.rows.X.shape[1]:,} sparse features"
+            first = self.table.text_format.index_base
+            return f"{self.rows.X.shape[1]:,} sparse features, numbered from {first}"
         numbers, texts = (
             f"{len(names):,} {kind} column{'s' * (len(names) != 1)}"
             for names, kind in ((self.numeric, "numeric"), (self.categorical, "text"))
@@ -121,6 +122,8 @@ def _read_labelled(source: FeatureSource, text_format: TextFormat, test: Path | 
     for path in filter(None, (source.data, test)):
         # A libsvm file has as many columns as its largest index says, and that of the tests may be smaller.
         features = tables[0].features if tables else None
+        if features is not None:
+            text_format = replace(text_format, index_base=tables[0].text_format.index_base)
         tables.append(read_table(path, text_format, None if features is None else features.shape[1]))
     if tables[0].is_sparse != tables[-1].is_sparse:
         raise InputError(f"{test} is not of the kind of {source.data}; give --test rows of that kind.")

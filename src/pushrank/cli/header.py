@@ -141,6 +141,11 @@ def read_head(stream: Any, path: Path, kind: str, text_format: TextFormat) -> Te
     first = next(filter(None, csv.reader(io.StringIO(sample), delimiter=separator)), None)
     if first is None:
         raise InputError(f"{path} cannot be read as {kind[1:]}: it is empty. Check that it is whole.")
+    if any("\0" in cell for cell in first):
+        raise InputError(
+            f"{path} holds NUL characters in its first line; if it is UTF-16, say so: --encoding utf-16-le "
+            "or utf-16-be."
+        )
     names = column_names(path, first, text_format.no_header)
     return TextHead(encoding, separator, skip_rows + (stated is not None), first, names)
 

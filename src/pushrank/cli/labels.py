@@ -1,8 +1,9 @@
 """Labels: which rows of a table are positive."""
 
+import re
 import shlex
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from itertools import groupby
 from typing import NamedTuple
 
@@ -11,11 +12,13 @@ from numpy.typing import NDArray
 
 from pushrank.cli.errors import InputError, warn
 from pushrank.cli.header import listed
-from pushrank.cli.table import Column, Table
+from pushrank.cli.table import NUMBER, Column, Table
 from pushrank.validation import positive_label
 
 UNLABELLED = {"?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL"}
 """Texts that mean that a row has no label, unless one of them is named as the positive label."""
+MAX_EXPONENT = 308
+"""Beyond that of floats, a label such as 3e99999999 is a text: no memory holds its digits."""
 
 
 @dataclass(frozen=True)
@@ -101,12 +104,10 @@ def labels_so_far(column: Column, positive: str) -> NDArray[np.float64]:
 
 def _label_key(text: str) -> Decimal | str:
     """Return what two labels have in common that are the same: the exact number, or the text."""
-    try:
-        number = Decimal(text)
-    except InvalidOperation:
-        return text.strip().casefold()
-    # Texts such as nan are decimals, too, which have no order among numbers.
-    return number if number.is_finite() else text
+    text = text.strip().replace("\u2212", "-")
+    if re.fullmatch(NUMBER, text) and abs((number := Decimal(text)).adjusted()) <= MAX_EXPONENT:
+        return number
+    return text.casefold()
 
 
 def _classes(column: Column, keys: dict[str, Decimal | str]) -> list[LabelClass]:
@@ -126,7 +127,8 @@ def _positive_class(
     column: Column, classes: list[LabelClass], positive: str | None, wanted: Decimal | str | None
 ) -> LabelClass:
     """Return the class to be ranked at the top, or raise InputError when there is none or several may be."""
-    if positive is None and len(classes) == 2:
+    # A number and a text, such as 3e99999999, have no order.
+    if positive is None and len(classes) == 2 and len({type(group.key) for group in classes}) == 1:
         chosen = positive_label([group.shown for group in classes])
         found = [group for group in classes if group.shown == chosen]
     else:

@@ -256,6 +256,7 @@ class SavedModel(RowScorer):
         training["fingerprint"] = fingerprint(rows.X)
         same = {name: getattr(data, name) for name in ("label", "positive", "numeric", "categorical")}
         size = {"sparse": table.is_sparse, "n_features": rows.X.shape[1]}
+        size["index_base"] = table.text_format.index_base
         return cls(pipeline=pipeline, name=name, training=training, **same, **size, **more)
 
     def save(self, path: Path) -> None:

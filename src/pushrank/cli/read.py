@@ -1,25 +1,28 @@
 """Files: rows of every kind of file as a table, with every cell as it is in the file."""
 
+import codecs
 import csv
-import io
 import json
 import lzma
 import re
 import zipfile
 import zlib
+from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
-import pyarrow.json
 import pyarrow.parquet as pq
 import scipy.sparse as sp
 
-from pushrank.cli.errors import InputError
+from pushrank.cli.errors import InputError, say, warn
 from pushrank.cli.header import (
     JSON_FILES,
     SHEETS,
@@ -27,22 +30,26 @@ from pushrank.cli.header import (
     STANDARD_INPUT,
     STANDARD_STREAM,
     TEXT_FILES,
+    TextHead,
     check_names,
     column_names,
     kind_of_rows,
+    listed,
     open_file,
     read_head,
     separator_hint,
 )
-from pushrank.cli.table import FLOAT, LIBSVM_LABEL, TEXT, Table, as_text
+from pushrank.cli.table import FLOAT, LIBSVM_LABEL, QUERY, Table, as_text
 from pushrank.cli.text_format import DEFAULT_FORMAT, TextFormat
 
 # Arrow parses blocks of this size, and a block must hold the longest row.
 BLOCK_BYTES = 1 << 24
+# By so many of its last bytes a file shows whether its last cell ends within quotation marks.
+TAIL_BYTES = 1000
 # pandas raises TypeError for a file whose types it does not support.
 UNREADABLE = (
     OSError, ValueError, TypeError, KeyError, EOFError, csv.Error, zlib.error, lzma.LZMAError,
-    zipfile.BadZipFile, pa.ArrowException,
+    zipfile.BadZipFile, pa.ArrowException, RecursionError,
 )  # fmt: skip
 
 
@@ -59,15 +66,23 @@ def read_table(
     kind = kind_of_rows(path)
     _check_format(text_format, path, kind)
     try:
-        table = _read_kind(path, kind, text_format, n_features)
+        if kind in TEXT_FILES:
+            table = _read_text(path, kind, text_format)
+        elif kind in SHEETS:
+            table = _read_sheet(path, text_format)
+        elif kind in SPARSE:
+            table = _read_sparse(path, text_format, n_features)
+        else:
+            rows = _read_json(path) if kind in JSON_FILES else _read_parquet(path)
+            # Arrow's types keep whole numbers beside gaps, of which pandas makes floats.
+            table = Table(path, rows.to_pandas(types_mapper=pd.ArrowDtype), text_format=text_format)
     except UNREADABLE as error:
         raise InputError(
             f"{path} cannot be read as {kind[1:]}: {error}. Check that the file is whole and of that kind."
         ) from error
     if not len(table) and not may_be_empty:
         raise InputError(f"{path} holds no rows.")
-    # Texts may hold dates in files of any kind.
-    return replace(table, text_format=replace(table.text_format, date_order=text_format.date_order))
+    return table
 
 
 def read_rows(
@@ -87,13 +102,21 @@ def read_rows(
 
 
 def _check_format(text_format: TextFormat, path: Path, kind: str) -> None:
-    """Raise InputError when a file is no text file, or the encoding or a mark cannot be one."""
-    for name, value in vars(text_format).items():
-        serves_sheets = name in ("units", "na_values", "skip_rows", "no_header") and kind in SHEETS
-        if value and kind not in TEXT_FILES and not serves_sheets and name != "date_order":
-            option = f"--{name.replace('_', '-')}"
-            raise InputError(f"{option} is for CSV, TSV and other text files, not for {path}.")
-        if name in ("separator", "decimal", "thousands") and value is not None and len(value) != 1:
+    """Raise InputError when an option is for other files, or an encoding or a mark cannot be one."""
+    for name in text_format.stated:
+        kinds, served = "CSV, TSV and other text files", TEXT_FILES
+        if name == "date_order":
+            continue
+        if name in ("decimal", "thousands", "units", "na_values"):
+            kinds, served = "files with named columns", {kind} - SPARSE
+        elif name in ("skip_rows", "no_header"):
+            served = {*TEXT_FILES, *SHEETS}
+        elif name in ("sheet", "index_base"):
+            kinds, served = ("Excel files", SHEETS) if name == "sheet" else ("libsvm files", SPARSE)
+        if kind not in served:
+            raise InputError(f"--{name.replace('_', '-')} is for {kinds}, not for {path}.")
+        value = getattr(text_format, name)
+        if name in ("separator", "decimal", "thousands") and len(value) != 1:
             raise InputError(f"--{name} must be one character, got {value!r}.")
     if text_format.thousands == (text_format.decimal or "."):
         raise InputError(
@@ -107,44 +130,209 @@ def _check_format(text_format: TextFormat, path: Path, kind: str) -> None:
         ) from error
 
 
-def _read_kind(path: Path, kind: str, text_format: TextFormat, n_features: int | None) -> Table:
-    if kind in TEXT_FILES:
-        return _read_text(path, kind, text_format)
-    if kind in SHEETS:
-        return _read_sheet(path, text_format)
-    if kind in SPARSE:
-        from sklearn.datasets import load_svmlight_file
+def _read_sparse(path: Path, text_format: TextFormat, n_features: int | None) -> Table:
+    """Return the rows of a libsvm file, whose indices begin at 0 where one is 0, and else at 1."""
+    from sklearn.datasets import load_svmlight_file
 
-        features, labels = load_svmlight_file(str(path), n_features=n_features)
-        return Table(path, pd.DataFrame({LIBSVM_LABEL: labels}).astype(FLOAT), sp.csr_matrix(features))
-    if kind in JSON_FILES:
-        with open_file(path) as stream:
-            content = stream.read()
-        # Arrow reads an object a line, so that an array of objects is written out like that first.
-        if content.lstrip()[:1] == b"[":
-            content = "\n".join(json.dumps(row) for row in json.loads(content)).encode()
-        rows = pyarrow.json.read_json(io.BytesIO(content))
-    else:
-        if path.is_file():
-            check_names(path, pq.read_schema(path).names)
-        # The metadata hold pandas' index, which is no column, and its types, which have no gaps in integers.
-        rows = pq.read_table(path).replace_schema_metadata(None)
-    # Arrow's types keep whole numbers beside gaps, of which pandas makes floats.
-    return Table(path, rows.to_pandas(types_mapper=pd.ArrowDtype))
+    matrix, labels, queries = load_svmlight_file(str(path), zero_based=True, query_id=True)
+    features, has_zero = sp.csr_matrix(matrix), bool((matrix.indices == 0).any())
+    base = int(not has_zero) if text_format.index_base is None else text_format.index_base
+    if has_zero and base == 1:
+        raise InputError(f"{path} holds the index 0, where indices were to begin at 1: --index-base 0.")
+    features = features[:, base:]
+    if n_features is not None:
+        if features.shape[1] > n_features:
+            last = features.shape[1] - 1 + base
+            raise InputError(f"{path} holds the index {last}, and the last known is {n_features - 1 + base}.")
+        features.resize((features.shape[0], n_features))
+    frame = pd.DataFrame({LIBSVM_LABEL: labels}).astype(FLOAT)
+    if len(queries):
+        if len(queries) != len(frame):
+            raise InputError(
+                f"{path} has qid: in {len(queries):,} of its {len(frame):,} rows; give it in all."
+            )
+        frame[QUERY] = pd.array(queries, dtype=pd.ArrowDtype(pa.int64()))
+        warn(f"rows of all queries (qid:) of {path} make one list; --group qid keeps those of one together.")
+    return Table(path, frame, features, text_format=replace(text_format, index_base=base))
+
+
+def _read_parquet(path: Path) -> pa.Table:
+    if path.is_file():
+        check_names(path, pq.read_schema(path).names)
+    # The metadata hold pandas' index, which is no column, and its types, which have no gaps in integers.
+    rows = pq.read_table(path).replace_schema_metadata(None)
+    return pa.table([_with_plain_type(column) for column in rows.columns], names=rows.column_names)
+
+
+def _with_plain_type(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column whose type says no more than what its cells are: texts, numbers or others."""
+    types, kind = pa.types, column.type
+    if types.is_run_end_encoded(kind):
+        return _with_plain_type(pa.chunked_array(map(pc.run_end_decode, column.chunks), kind.value_type))
+    if types.is_null(kind):
+        return column.cast(pa.float64())
+    # Keys of folders such as year=2024 are dictionaries of numbers; those of texts are read as they are.
+    if types.is_dictionary(kind) and not types.is_string(kind.value_type):
+        return _with_plain_type(column.cast(kind.value_type))
+    is_bytes = types.is_binary, types.is_large_binary, types.is_binary_view, types.is_fixed_size_binary
+    if types.is_string_view(kind) or any(is_it(kind) for is_it in is_bytes):
+        try:
+            return column.cast(pa.string())
+        except pa.ArrowInvalid:
+            # These bytes are no text, and only a command that needs this column refuses it.
+            return column
+    return column
+
+
+def _read_json(path: Path) -> pa.Table:
+    """Return the objects of a JSON file, in lines or in an array, or a frame that pandas wrote."""
+    with open_file(path) as stream:
+        content = stream.read()
+    text = content.decode(json.detect_encoding(content)).strip()
+    # Python's parser keeps whole numbers of any length, of which others make floats.
+    decoder, documents, end = json.JSONDecoder(object_pairs_hook=_unique_names), list[Any](), 0
+    while end < len(text) or not documents:
+        document, end = decoder.raw_decode(text, end)
+        documents.append(document)
+        while text[end : end + 1].isspace():
+            end += 1
+    data = documents[0] if len(documents) == 1 and isinstance(documents[0], dict | list) else documents
+    if isinstance(data, dict):
+        data = _oriented(path, data)
+    if isinstance(data, list):
+        if not all(isinstance(row, dict) for row in data):
+            raise InputError(f"{path} holds rows without names; write objects: to_json(orient='records').")
+        names = dict.fromkeys(chain.from_iterable(data))
+        data = {name: [row.get(name) for row in data] for name in names}
+    return pa.table({name: _column_of(f"column {name!r} of {path}", cells) for name, cells in data.items()})
+
+
+def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON, or raise ValueError when it names something twice."""
+    names = dict(pairs)
+    if len(names) < len(pairs):
+        twice = next(name for name in names if [other for other, _ in pairs].count(name) > 1)
+        raise ValueError(f"an object holds {twice!r} twice")
+    return names
+
+
+def _oriented(path: Path, data: dict[str, Any]) -> Any:
+    """Return the rows, or the columns, of a single object: a frame as pandas writes it, or a single row."""
+    if isinstance(data.get("schema"), dict) and isinstance(data.get("data"), list):
+        return data["data"]
+    if isinstance(names := data.get("columns"), list) and isinstance(data.get("data"), list):
+        check_names(path, names)
+        rows = data["data"]
+        if any(len(row) != len(names) for row in rows):
+            raise InputError(f"{path} has rows of another length than its {len(names)} columns.")
+        return {str(name): [row[place] for row in rows] for place, name in enumerate(names)}
+    if not all(isinstance(value, dict) for value in data.values()):
+        return [data]
+    first: dict[str, Any] = next(iter(data.values()), {})
+    if strange := [name for name, value in data.items() if value.keys() != first.keys()]:
+        raise InputError(f"{path}: {strange[0]!r} has other rows than the first column; write records.")
+    # By rows the names of rows come first, which are numbers, unless columns are named so, too.
+    if all(name.isdecimal() for name in data) and not all(name.isdecimal() for name in first):
+        return list(data.values())
+    return {name: [cells[row] for row in first] for name, cells in data.items()}
+
+
+def _column_of(name: str, cells: Sequence[Any]) -> pa.Array:
+    """Return cells of one type as an array, and whole numbers of any length exactly."""
+    kinds = {type(cell) for cell in cells if cell is not None}
+    if not kinds:
+        return pa.nulls(len(cells), pa.float64())
+    if not kinds <= {int, float} and len(kinds) > 1:
+        places = {type(cell): row for row, cell in reversed([*enumerate(cells, 1)]) if cell is not None}
+        shown = " and ".join(f"{cells[row - 1]!r} in row {row:,}" for row in sorted(places.values())[:2])
+        raise InputError(f"{name} holds {shown}; write all of its cells alike.")
+    try:
+        return pa.array(cells, from_pandas=True)
+    except (OverflowError, pa.ArrowInvalid):
+        if kinds == {int}:
+            return pa.array([None if cell is None else Decimal(cell) for cell in cells])
+        return pa.array([None if cell is None else float(cell) for cell in cells])
 
 
 def _read_sheet(path: Path, text_format: TextFormat) -> Table:
-    """Return the rows of the first sheet of an Excel file, every cell as text."""
+    """Return the rows of a sheet: numbers in columns of numbers alone, all other cells as text."""
     if find_spec("openpyxl") is None:
         raise InputError(f"{path}: Excel files are read with openpyxl: pip install openpyxl.")
-    # By default pandas would make floats of whole numbers beside gaps, and gaps of texts such as NA.
-    cells = pd.read_excel(path, header=None, skiprows=text_format.skip_rows, dtype=object, na_filter=False)
+    with pd.ExcelFile(path, engine="openpyxl") as book:
+        name = text_format.sheet or _sheet_with_a_table(path, book, text_format.skip_rows)
+        if name not in book.sheet_names:
+            raise InputError(f"{path} has no sheet {name!r}; it has {listed(map(repr, book.sheet_names))}.")
+        # By default pandas would make floats of whole numbers beside gaps, and gaps of texts such as NA.
+        how = {"header": None, "skiprows": text_format.skip_rows, "dtype": object, "na_filter": False}
+        cells = pd.read_excel(book, name, **how)
     if not len(cells):
         raise InputError(f"{path} holds no rows.")
-    texts = cells.map(lambda cell: None if cell in ("", None) else as_text(cell))
-    names = column_names(path, texts.iloc[0].fillna("").tolist(), text_format.no_header)
-    rows = texts.iloc[int(not text_format.no_header) :].set_axis(names, axis=1).astype(TEXT)
-    return Table(path, rows, is_text=True, text_format=text_format)
+    cells = cells.astype(object).where(cells.notna() & (cells != ""), None)
+    first = ["" if cell is None else as_text(cell) for cell in cells.iloc[0]]
+    names = column_names(path, first, text_format.no_header)
+    rows = cells.iloc[int(not text_format.no_header) :].set_axis(names, axis=1)
+    mark = text_format.decimal or "."
+
+    def as_written(cell: Any) -> str | None:
+        # A number among texts is written as they are, so that all are read in one way.
+        is_number = isinstance(cell, float)
+        return None if cell is None else as_text(cell).replace(".", mark) if is_number else as_text(cell)
+
+    columns = {}
+    for column in names:
+        values = rows[column].tolist()
+        is_number = {type(cell) for cell in values if cell is not None} <= {int, float}
+        columns[column] = pa.array(values if is_number else map(as_written, values), from_pandas=True)
+        if pa.types.is_null(columns[column].type):
+            columns[column] = columns[column].cast(pa.string())
+    frame = pa.table(columns).to_pandas(types_mapper=pd.ArrowDtype).set_axis(rows.index)
+    return Table(path, frame, is_text=True, text_format=text_format)
+
+
+def _sheet_with_a_table(path: Path, book: pd.ExcelFile, skip_rows: int) -> str:
+    """Return the name of the only visible sheet with a table, or raise InputError that lists all sheets."""
+    if len(book.sheet_names) == 1:
+        return str(book.sheet_names[0])
+    states = {sheet.title: sheet.sheet_state for sheet in book.book.worksheets}
+    tables: list[str] = []
+    for name in (name for name, state in states.items() if state == "visible"):
+        cells = pd.read_excel(book, name, header=None, skiprows=skip_rows, nrows=2)
+        # A cover holds texts in a column, or names without rows below them.
+        if len(cells) == 2 and cells.notna().sum(axis=1).min() > 1:
+            tables.append(name)
+    shown = listed(f"{name!r}{' (hidden)' * (states.get(name) != 'visible')}" for name in book.sheet_names)
+    if len(tables) != 1:
+        raise InputError(f"{path} has the sheets {shown}; say which holds the rows: --sheet NAME.")
+    say(f"{path}: rows are those of sheet {tables[0]!r}, of {shown}.", err=True)
+    return tables[0]
+
+
+class _Blocks:
+    """A stream in UTF-8 of which no block ends in a carriage return.
+
+    Arrow would drop the line feed that the next block begins with, within quotation marks, too.
+    """
+
+    closed = False
+
+    def __init__(self, stream: Any, encoding: str | None) -> None:
+        stream.seek(0)
+        self.stream = codecs.EncodedFile(stream, "utf-8", encoding) if encoding else stream
+        self.held = self.tail = b""
+
+    def read(self, size: int) -> bytes:
+        """Return at most so many bytes, and none at the end."""
+        block = self.held + self.stream.read(size - len(self.held))
+        whole = block.rstrip(b"\r") or block
+        self.held = block[len(whole) :]
+        self.tail = (self.tail + whole)[-TAIL_BYTES:]
+        return whole
+
+    def ends_in_quotes(self, cell: str | None) -> bool:
+        """Return whether the last cell of all began with a quotation mark that was never closed."""
+        text = (cell or "").replace('"', '""').encode()
+        may_be_quoted = len(text) < TAIL_BYTES or b"\n" in text or b"\r" in text
+        return bool(text) and may_be_quoted and self.tail.endswith((b'"' + text)[-TAIL_BYTES:])
 
 
 def _read_text(path: Path, kind: str, text_format: TextFormat) -> Table:
@@ -152,40 +340,46 @@ def _read_text(path: Path, kind: str, text_format: TextFormat) -> Table:
     with open_file(path) as stream:
         head = read_head(stream, path, kind, text_format)
         text_format = replace(text_format, separator=head.separator, encoding=head.encoding)
-        read = pyarrow.csv.ReadOptions(
-            block_size=BLOCK_BYTES,
-            skip_rows=head.n_above,
-            column_names=[str(number) for number in range(len(head.names))],
-            encoding=head.encoding or "utf8",
-        )
         try:
-            rows = _read_separated(stream, head.separator, read)
+            rows, is_open = _read_separated(stream, head)
         except (pa.ArrowInvalid, UnicodeError) as error:
             raise _text_error(path, error, head.first, text_format) from error
-    # Arrow reads on from an open quotation mark without an error, so that the last cell ends in a line break.
-    if rows.num_rows and any(str(column[-1]).endswith("\n") for column in rows.itercolumns()):
-        open_quote = 'a quotation mark (") is never closed, and takes in the last lines; close it.'
-        raise InputError(f"{path}: {open_quote}")
+    if is_open:
+        raise InputError(
+            f'{path}: a quotation mark (") is never closed, and takes in the last lines; close it.'
+        )
     frame = rows.slice(not text_format.no_header).rename_columns(head.names)
     frame = frame.to_pandas(types_mapper=pd.ArrowDtype)
     return Table(path, frame, is_text=True, text_format=text_format)
 
 
-def _read_separated(stream: Any, separator: str, read: pyarrow.csv.ReadOptions) -> pa.Table:
-    """Return all rows of a text file, the first included, as text; an error names the row."""
+def _read_separated(stream: Any, head: TextHead) -> tuple[pa.Table, bool]:
+    """Return all rows of a text file, the first included, as text, and whether a quotation is left open.
+
+    The parser of pandas takes four times as long, and fills rows that are too short without an error.
+    """
+    names = [str(number) for number in range(len(head.names))]
     # By default Arrow takes a line break within quotation marks for the end of a row.
-    parse = pyarrow.csv.ParseOptions(delimiter=separator, newlines_in_values=True)
-    # Cells are written again as they were read: parsed as a number, 1.50 would become 1.5.
-    types = dict.fromkeys(read.column_names, pa.string())
-    # Only an empty cell is missing in every column: NA among texts is Namibia.
-    convert = pyarrow.csv.ConvertOptions(column_types=types, strings_can_be_null=True, null_values=[""])
-    try:
-        return pyarrow.csv.read_csv(stream, read, parse, convert)
-    except pa.ArrowInvalid:
-        # Several threads do not know the number of the row that an error is in: a single thread reads again.
-        stream.seek(0)
-        read.use_threads = False
-        return pyarrow.csv.read_csv(stream, read, parse, convert)
+    parse = pyarrow.csv.ParseOptions(delimiter=head.separator, newlines_in_values=True)
+    # Cells are written again as they were read: parsed as a number, 1.50 would become 1.5. Only an empty cell
+    # is missing in every column: NA among texts is Namibia.
+    convert = pyarrow.csv.ConvertOptions(
+        column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=True, null_values=[""]
+    )
+    # Several threads do not know the number of the row that an error is in: a single thread reads again.
+    for use_threads in (True, False):
+        blocks = _Blocks(stream, head.encoding)
+        read = pyarrow.csv.ReadOptions(
+            use_threads=use_threads, block_size=BLOCK_BYTES, skip_rows=head.n_above, column_names=names
+        )
+        try:
+            rows = pyarrow.csv.read_csv(blocks, read, parse, convert)
+        except pa.ArrowInvalid:
+            if not use_threads:
+                raise
+        else:
+            break
+    return rows, bool(rows.num_rows) and blocks.ends_in_quotes(rows.columns[-1][-1].as_py())
 
 
 def _text_error(path: Path, error: Exception, first: list[str], text_format: TextFormat) -> InputError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -100,6 +100,7 @@ class RowScorer(ABC):
     categorical: list[str]
     sparse: bool
     n_features: int
+    index_base: int | None = None
     training: dict[str, Any] = field(default_factory=dict)
     alert: Alert | None = None
 
@@ -108,6 +109,9 @@ class RowScorer(ABC):
     ) -> Table:
         """Read rows of the kind that the model was fitted on."""
         n_features = self.n_features if self.sparse else None
+        if self.sparse and text_format.index_base is None:
+            # The features of a file may be numbered from 0 though it stores none of the first of them.
+            text_format = replace(text_format, index_base=self.index_base)
         return read_rows(path, text_format, n_features, sparse=self.sparse, may_be_empty=may_be_empty)
 
     def read_labelled(

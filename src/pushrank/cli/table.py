@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from enum import Enum
 from functools import partial
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
@@ -23,12 +25,14 @@ from pushrank.dates import orders_that_read, read_dates
 from pushrank.exceptions import BadRowError
 
 LIBSVM_LABEL = "label"
+QUERY = "qid"
 TEXT = pd.ArrowDtype(pa.string())
 FLOAT = pd.ArrowDtype(pa.float64())
-MISSING = ["#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>",
-           "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"]  # fmt: skip
+MISSING = ["#n/a", "#n/a n/a", "#na", "-1.#ind", "-1.#qnan", "-nan", "1.#ind", "1.#qnan", "<na>", "n/a", "na",
+           "nan", "none", "null"]  # fmt: skip
 """The cells that are missing numbers, as in pandas.read_csv. Beside text they are text: NA is Namibia."""
-TRUTH_VALUES = {"true": 1.0, "false": 0.0}
+NUMBER = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
+"""A number with a decimal point; Python would also take 1_000, and digits of other scripts."""
 DAY = r"(?:0?[1-9]|[12]\d|3[01])"
 DATE = rf"\s*(?:\d{{4}}([-/.]){DAY}\1{DAY}|{DAY}([-/.]){DAY}\2(?:19|20)\d\d|{DAY}/{DAY}/\d\d)(?:[Tt ,].*)?\s*"
 FAR = np.array(["1800-01-01", "2200-01-01"], "datetime64[D]")
@@ -39,42 +43,54 @@ NEARLY_ALL = 0.9
 
 def are_empty(cells: pd.Series, text_format: TextFormat) -> pd.Series:
     """Return which cells of text are blank, or hold a text that stands for a missing value."""
-    return cells.isna() | cells.str.strip().isin(["", *(text_format.na_values or [])])
+    return cells.isna() | cells.str.strip().isin(["", *map(str.strip, text_format.na_values or [])])
 
 
-def plain(text: pd.Series, text_format: TextFormat) -> pd.Series:
-    """Return text whose numbers are written with a decimal point, without units or marks of thousands."""
-    text = text.str.strip()
-    if text_format.units:
-        text = text.astype(object).str.translate(str.maketrans("", "", text_format.units)).str.strip()
-    if text_format.thousands is not None:
-        # A mark counts only where three digits follow, so that 1,25 is not taken for 125. A space stands
-        # for spaces of all kinds, such as the narrow ones of French numbers.
-        mark = r"\s" if text_format.thousands.isspace() else re.escape(text_format.thousands)
-        # The regular expressions of Arrow have no look-around; those of Python have.
-        text = text.astype(object).str.replace(rf"(?<=\d){mark}(?=\d{{3}}(?!\d))", "", regex=True)
+def plain(texts: Any, text_format: TextFormat) -> Any:
+    """Return Arrow texts whose numbers have a decimal point, and no units or marks of thousands."""
+    # The minus sign of typesetters can mean nothing else.
+    texts = pc.replace_substring(pc.utf8_trim_whitespace(texts), "\u2212", "-")
+    if units := text_format.units:
+        # Signs count at the ends alone: within a number they would join 12$50 to 1250.
+        signs = re.escape("".join(set(units) - set("()-")))
+        around = rf"[\s\pZ{signs}]*"
+        if set("()") & set(units):
+            texts = pc.replace_substring_regex(texts, rf"^{around}\((.*)\){around}$", r"-\1")
+        if "-" in units:
+            texts = pc.replace_substring_regex(texts, rf"^{around}([^-]+?){around}-{around}$", r"-\1")
+        texts = pc.replace_substring_regex(texts, rf"^{around}([-+]?){around}(.*?){around}$", r"\1\2")
+    if text_format.thousands:
+        # A space stands for spaces of all kinds, such as the narrow ones of French numbers.
+        mark = r"\s\pZ" if text_format.thousands.isspace() else re.escape(text_format.thousands)
+        # Marks count where three digits follow, or two in lakhs: 1,25 and 1.5,250 are no 125 and no 1.525.
+        groups = rf"(?:[{mark}][0-9]{{3}})+|(?:[{mark}][0-9]{{2}})+[{mark}][0-9]{{3}}"
+        grouped = rf"^[-+]?[1-9][0-9]{{0,2}}(?:{groups})(?:[^0-9{mark}][^{mark}]*)?$"
+        joined = pc.replace_substring_regex(texts, f"[{mark}]", "")
+        texts = pc.if_else(pc.match_substring_regex(texts, grouped), joined, texts)
     if text_format.decimal not in (None, "."):
-        # The point and the mark change places: where the mark is a comma, 1.5 is no number.
-        swapped = str.maketrans({text_format.decimal: ".", ".": text_format.decimal})
-        text = text.astype(object).str.translate(swapped)
-    return text.astype(TEXT)
+        # Where the mark is a comma, 1.5 is no number.
+        texts = pc.replace_substring(pc.replace_substring(texts, ".", "\0"), text_format.decimal, ".")
+    return texts
 
 
 def numbers_of(cells: pd.Series, text_format: TextFormat) -> tuple[NDArray[np.float64], bool]:
     """Return texts as floats, NaN where they are missing or no numbers, and whether some are none."""
     cells = cells.astype(TEXT)
     # Arrow reads the numbers of most files at once, which spares several passes over the texts.
-    if not (text_format.decimal or text_format.thousands or text_format.units or text_format.na_values):
+    if not text_format.reads_numbers:
         try:
             return np.asarray(pa.array(cells.array).cast(pa.float64())), False
         except pa.ArrowInvalid:
             pass
-    cells = plain(cells.mask(are_empty(cells, text_format)), text_format)
-    cells = cells.mask(cells.isin(["", *MISSING]))
-    numbers = cells.str.lower().map(TRUTH_VALUES)
-    if numbers.count() < cells.count():
-        numbers = pd.to_numeric(cells.astype(object), errors="coerce")
-    return np.asarray(numbers.to_numpy(np.float64, na_value=np.nan)), numbers.count() < cells.count()
+    texts = plain(pa.array(cells.mask(are_empty(cells, text_format)).array), text_format)
+    lower, nothing = pc.utf8_lower(texts), pa.scalar(None, pa.string())
+    texts = pc.if_else(pc.is_in(lower, pa.array(["", *MISSING])), nothing, texts)
+    is_truth = pc.is_in(lower, pa.array(["true", "false"]))
+    if 0 < len(texts) - texts.null_count == pc.sum(is_truth).as_py():
+        texts = pc.if_else(is_truth, pc.if_else(pc.equal(lower, "true"), "1", "0"), nothing)
+    is_number = pc.match_substring_regex(texts, rf"^(?:{NUMBER}|[-+]?(?i:inf|infinity))$")
+    numbers = pc.if_else(is_number, texts, nothing).cast(pa.float64())
+    return np.asarray(numbers), pc.any(pc.invert(is_number)).as_py() or False
 
 
 class Kind(Enum):
@@ -90,9 +106,9 @@ class Kind(Enum):
 class Column:
     """A column, parsed once: its cells as they are in the file, and their values.
 
-    Values are floats or texts, NaN where they are missing; other cells are their own values. ``numbers`` are
-    those of the texts that are numbers, where these were looked for; ``counts`` says how often each text
-    occurs, ``plain`` how labels are written with a decimal point, ``holds_texts`` that texts became NaN.
+    Values are floats or texts, NaN where they are missing; other cells are their own values. ``counts`` says
+    how often each text occurs, ``plain`` how labels are written with a decimal point, ``holds_texts`` that
+    texts became NaN, and ``text_format`` how numbers are written, where texts may be numbers.
     """
 
     name: str
@@ -100,11 +116,10 @@ class Column:
     cells: pd.Series
     kind: Kind
     values: Any
-    numbers: Any = None
     counts: Any = None
     plain: Mapping[str, str] = field(default_factory=dict)
     holds_texts: bool = False
-    is_text_file: bool = False
+    text_format: TextFormat | None = None
     date_order: str | None = None
 
     def __str__(self) -> str:
@@ -181,24 +196,23 @@ class Table:
         """Return a column, parsed as numbers or as texts if ``kind`` says which, else as its cells suggest.
 
         In a file with types a column of texts is no column of numbers, whatever it holds, unless numbers are
-        asked for.
+        asked for, or an option says how they are written.
         """
         if name not in self.frame and (part := DATE_PART.fullmatch(name)):
             return self._date_part(name, *part.groups())
-        cells = self.frame[name]
+        cells, written = self.frame[name], self.text_format
         type_kind = _kind_of_type(cells.dtype.pyarrow_dtype)
-        order = self.text_format.date_order
-        parsed = partial(Column, name, self.path, cells, is_text_file=self.is_text, date_order=order)
-        numbers = None
-        if kind is not Kind.TEXT:
+        reads_texts = self.is_text or written.reads_numbers
+        beside = {"text_format": written if reads_texts else None, "date_order": written.date_order}
+        parsed = partial(Column, name, self.path, cells, **beside)
+        if kind is Kind.NUMBER or (kind is None and type_kind in (Kind.NUMBER, Kind.TEXT)):
             numbers, holds_texts = np.full(len(cells), np.nan), True
             if type_kind is Kind.NUMBER:
                 numbers, holds_texts = cells.to_numpy(np.float64, na_value=np.nan), False
-            elif type_kind is Kind.TEXT:
-                numbers, holds_texts = numbers_of(cells, self.text_format)
-            is_number = not holds_texts and (self.is_text or type_kind is Kind.NUMBER)
-            if is_number or kind is Kind.NUMBER:
-                return parsed(Kind.NUMBER, numbers, numbers, holds_texts=holds_texts)
+            elif type_kind is Kind.TEXT and (reads_texts or kind is Kind.NUMBER):
+                numbers, holds_texts = numbers_of(cells, written)
+            if kind is Kind.NUMBER or not holds_texts:
+                return parsed(Kind.NUMBER, numbers, holds_texts=holds_texts)
         if kind is None and type_kind is Kind.OTHER:
             return parsed(Kind.OTHER, cells)
         # By the clock of its zone a time may lie beyond the years that Python can write.
@@ -206,22 +220,23 @@ class Table:
             clock = cells.dt.tz_localize(None)
             cells = cells if clock.dt.year.between(1, 9999).all() else clock
         texts = cells.astype(object)
-        # Missing texts are NaN, as scikit-learn's encoders expect them.
-        if self.is_text:
-            texts = texts.mask(are_empty(cells, self.text_format), np.nan)
+        if type_kind is Kind.TEXT:
+            is_missing = are_empty(cells.astype(TEXT), written)
         else:
-            texts = texts.map(as_text, na_action="ignore").mask(cells.isna(), np.nan).astype(object)
+            texts, is_missing = texts.map(as_text, na_action="ignore").astype(object), texts.isna()
+        # Missing texts are NaN, as scikit-learn's encoders expect them.
+        texts = texts.mask(is_missing, np.nan)
         counts = texts.value_counts()
         if kind is None:
             # Dates are recognised by their texts alone: no library reads all the ways in which people write
             # them without taking version numbers for dates.
             n_dates = counts[counts.index.str.fullmatch(DATE)].sum() if len(counts) else 0
             kind = Kind.DATE if 0 < NEARLY_ALL * counts.sum() <= n_dates else type_kind
-        return parsed(kind, texts, numbers, counts)
+        return parsed(kind, texts, counts)
 
     def check(self, name: str, option: str) -> None:
         """Raise InputError unless there is a column that an option names."""
-        if self.is_sparse:
+        if self.is_sparse and name not in self.frame:
             raise InputError(f"--{option} {name!r} is for named columns; those of {self.path} have none.")
         self.header.check(name, option)
 
@@ -234,10 +249,10 @@ class Table:
         else:
             self.check(name, "label")
         column = self.column(name, Kind.TEXT)
-        texts = column.counts.index
-        # Labels in a file with types are written with a decimal point already.
-        written = plain(pd.Series(texts, dtype=TEXT), self.text_format) if self.is_text else texts
-        return replace(column, plain=dict(zip(texts, written, strict=True)))
+        texts = pa.array(column.counts.index, pa.string())
+        # Labels that are no texts are written with a decimal point already.
+        written = plain(texts, self.text_format) if is_of_texts(column.cells) else texts
+        return replace(column, plain=dict(zip(texts.to_pylist(), written.to_pylist(), strict=True)))
 
     def numbers(self, name: str, option: str, lowest: float = -np.inf) -> NDArray[np.float64]:
         """Return the column that an option names, or raise InputError unless each row holds a number."""
@@ -254,10 +269,22 @@ class Table:
             )
         return np.asarray(column.values)
 
-    def groups(self, name: str) -> NDArray[np.str_]:
-        """Return the groups of rows that the column of --group says; rows without one make a group."""
-        self.check(name, "group")
-        return np.asarray(self.column(name, Kind.TEXT).values.fillna(""), dtype=str)
+    def names(self, name: str, option: str) -> NDArray[np.object_]:
+        """Return the texts of the column that an option names, or raise InputError where one is empty."""
+        self.check(name, option)
+        column = self.column(name, Kind.TEXT)
+        if (is_empty := column.values.isna()).any():
+            row, _ = column.first_row(is_empty)
+            raise InputError(
+                f"--{option} {name!r} is empty in {is_empty.sum():,} rows of {self.path}, first in row "
+                f"{row}; fill it (of merged cells only the first holds their value), or leave such rows out."
+            )
+        return np.asarray(column.values, dtype=object)
+
+    def groups(self, name: str) -> NDArray[np.int64]:
+        """Return the groups of rows that the column of --group says, by their numbers."""
+        # Texts of a fixed width would all be as long as the longest.
+        return np.asarray(pd.factorize(self.names(name, "group"), sort=True)[0])
 
     def times(self, name: str, *, may_be_text: bool = False) -> NDArray[Any]:
         """Return the numbers or dates of the column of --time, or the texts that batches may have."""
@@ -270,7 +297,7 @@ class Table:
             values = np.asarray(texts.values)
         elif (
             self.is_text
-            and np.isnan(column.numbers).mean() <= 1 - NEARLY_ALL
+            and np.isnan(self.column(name, Kind.NUMBER).values).mean() <= 1 - NEARLY_ALL
             and texts.words_to_read() is None
         ):
             # A few texts among numbers: the error names the first of them.
@@ -299,7 +326,7 @@ class Table:
         hours, numbers = (dates - days).astype("timedelta64[m]") / np.timedelta64(60, "m"), days.astype(int)
         numbers = {"hour": hours, "weekday": (numbers + 3) % 7, "days since 1970": numbers}[part]
         numbers = np.where(np.isnat(dates), np.nan, numbers)
-        return Column(name, self.path, column.cells, Kind.NUMBER, numbers, numbers)
+        return Column(name, self.path, column.cells, Kind.NUMBER, numbers)
 
     def to_show(self, frame: pd.DataFrame, names: Sequence[str] | None) -> pd.DataFrame:
         """Return the columns that --show names, or all, or raise InputError when one is not there."""
@@ -339,9 +366,14 @@ class Table:
                 how = "; say how numbers are written: --decimal, --thousands, --units, --na-values"
                 raise InputError(
                     f"{column} must hold numbers, as where the model was fitted; row {row} holds "
-                    f"{str(cell)!r}{how * self.is_text}."
+                    f"{str(cell)!r}{how * is_of_texts(column.cells)}."
                 )
         return parsed + [self.column(name, Kind.TEXT) for name in categorical]
+
+
+def is_of_texts(cells: pd.Series) -> bool:
+    """Return whether the cells of a column are texts."""
+    return _kind_of_type(cells.dtype.pyarrow_dtype) is Kind.TEXT
 
 
 def _kind_of_type(arrow_type: Any) -> Kind:
@@ -360,6 +392,7 @@ def _kind_of_type(arrow_type: Any) -> Kind:
 
 def as_text(value: Any) -> str:
     """Return a value as text; whole numbers have no decimal point, even where gaps made them floats."""
-    if isinstance(value, float | np.floating) and float(value).is_integer():
+    is_float = isinstance(value, float | np.floating)
+    if float(value).is_integer() if is_float else isinstance(value, Decimal) and value == round(value):
         return str(int(value))
     return str(value)

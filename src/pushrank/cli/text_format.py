@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 import typer
@@ -24,9 +24,12 @@ class TextFormat:
         metavar="CHARACTER",
     )
     encoding: str | None = option("File encoding of text files, such as cp1252; by default utf-8.")
-    decimal: str | None = option("Decimal mark of text files; by default a point.")
-    thousands: str | None = option("Thousands separator of text files, as in 1,025; by default none.")
-    units: str | None = option("Signs to ignore in numbers, as '$%' in $12.50 and 57.2%; by default none.")
+    decimal: str | None = option("Decimal mark of numbers in text; by default a point.")
+    thousands: str | None = option("Thousands separator of numbers in text, as in 1,025; by default none.")
+    units: str | None = option(
+        "Signs to ignore before and after numbers, as '$%' in $12.50 and 57.2%; with () among them (12) is "
+        "-12, and with - so is 12-."
+    )
     na_values: list[str] | None = option(
         "A text that stands for a missing value, such as -; may be repeated."
     )
@@ -38,11 +41,23 @@ class TextFormat:
     no_header: bool = option(
         "The first row holds no names; columns are called 1, 2, ...", "--no-header", default=False
     )
+    sheet: str | None = option("The sheet of an Excel file; by default the only visible one with a table.")
+    index_base: int | None = option(
+        "The first index of a libsvm file; by default that of the model, there 1 unless an index is 0.",
+        min=0,
+        max=1,
+    )
 
     @property
     def stated(self) -> dict[str, Any]:
-        """The options that were given, None where one was not."""
-        return {name: value or None for name, value in vars(self).items()}
+        """The options that were given, by their names."""
+        defaults = {part.name: part.default for part in fields(self)}
+        return {name: value for name, value in vars(self).items() if value not in (defaults[name], [], "")}
+
+    @property
+    def reads_numbers(self) -> bool:
+        """Whether an option says how numbers in text are written."""
+        return bool(self.decimal or self.thousands or self.units or self.na_values)
 
 
 DEFAULT_FORMAT = TextFormat()
