@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pushrank.cli.errors import InputError, warn
 from pushrank.cli.header import DATE_PART, listed
 from pushrank.cli.table import (
+    MISSING,
     NEARLY_ALL,
     TEXT,
     Column,
@@ -25,6 +26,7 @@ from pushrank.cli.table import (
 )
 from pushrank.cli.text_format import DEFAULT_FORMAT
 from pushrank.dates import FORMATS
+from pushrank.user_types import Floats
 
 MAX_CATEGORIES = 100
 """One-hot columns of a text column; one of more texts is encoded by its mean labels."""
@@ -249,10 +251,11 @@ def _names_rows(column: Column) -> bool:
     return n_rows >= MIN_ROWS_TO_WARN and len(column.counts) > n_rows / 2
 
 
-def _are_numbers(column: Column) -> NDArray[np.bool_]:
-    """Return which of the texts of a column are numbers."""
-    texts = pd.Series(column.counts.index, dtype=TEXT)
-    return ~np.isnan(numbers_of(texts, column.text_format or DEFAULT_FORMAT)[0])
+def _known_texts(column: Column) -> tuple[pd.Index, Floats, NDArray[np.bool_]]:
+    """Return the texts that do not mean a missing number, their shares, and which are numbers."""
+    counts = column.counts[~column.counts.index.str.strip().str.lower().isin(MISSING)]
+    numbers, _ = numbers_of(pd.Series(counts.index, dtype=TEXT), column.text_format or DEFAULT_FORMAT)
+    return counts.index, (counts / max(counts.sum(), 1)).to_numpy(), ~np.isnan(numbers)
 
 
 def _amounts(column: Column) -> pd.DataFrame | None:
@@ -260,10 +263,11 @@ def _amounts(column: Column) -> pd.DataFrame | None:
     # In a file with types a text is meant as a text, whatever it holds.
     if column.text_format is None:
         return None
-    texts, shares = column.counts.index, column.counts / column.counts.sum()
-    parts = texts.str.extract(rf"^{AMOUNT}\Z").set_index(texts)
-    parts["is plain"] = _are_numbers(column)
-    is_amount = parts["number"].notna()
+    texts, shares, is_plain = _known_texts(column)
+    parts = (
+        texts.astype(object).str.extract(rf"^{AMOUNT}\Z").set_index(texts).assign(**{"is plain": is_plain})
+    )
+    is_amount = parts["number"].notna().to_numpy()
     if shares[is_amount].sum() < NEARLY_ALL or parts.loc[is_amount, "is plain"].all():
         return None
     parts = parts[is_amount]
@@ -299,6 +303,10 @@ def _how_to_read(columns: list[Column], amounts: list[pd.DataFrame]) -> str:
     tried = [pd.Series(part.index, dtype=TEXT) for part in amounts]
     tried += [column.cells for column in columns if column.kind is Kind.NUMBER and is_of_texts(column.cells)]
     has_several = any(part["unit"].loc[lambda unit: unit != ""].nunique() > 1 for part in amounts)
+    if not thousands and decimal == "," and any(numbers_of(texts, read)[1] for texts in tried):
+        # Whole numbers of the file may have points alone, which look like decimal ones.
+        given["thousands"] = "."
+        read = replace(read, thousands=".")
     if has_several or any(numbers_of(texts, read)[1] for texts in tried):
         return "No options read them all: write the numbers of the file alike, such as -1234.5."
     words = [f"--{name} {shlex.quote(mark)}" for name, mark in given.items()]
@@ -385,8 +393,7 @@ def _doubts_of_numbers(column: Column) -> Iterator[str]:
 
 
 def _doubts_of_text(column: Column) -> Iterator[str]:
-    texts, shares = column.counts.index, column.counts.to_numpy() / column.counts.sum()
-    is_number = _are_numbers(column)
+    texts, shares, is_number = _known_texts(column)
     percent = 100 * shares[is_number].sum()
     # A single text beside numbers stands for missing ones, however often. Of several each may mean something.
     is_mark = np.count_nonzero(~is_number) == 1

@@ -160,7 +160,7 @@ def _read_parquet(path: Path) -> pa.Table:
     if path.is_file():
         check_names(path, pq.read_schema(path).names)
     # The metadata hold pandas' index, which is no column, and its types, which have no gaps in integers.
-    rows = pq.read_table(path).replace_schema_metadata(None)
+    rows = pq.read_table(path, page_checksum_verification=True).replace_schema_metadata(None)
     return pa.table([_with_plain_type(column) for column in rows.columns], names=rows.column_names)
 
 

@@ -57,7 +57,7 @@ def plain(texts: Any, text_format: TextFormat) -> Any:
         if set("()") & set(units):
             texts = pc.replace_substring_regex(texts, rf"^{around}\((.*)\){around}$", r"-\1")
         if "-" in units:
-            texts = pc.replace_substring_regex(texts, rf"^{around}([^-]+?){around}-{around}$", r"-\1")
+            texts = pc.replace_substring_regex(texts, rf"^{around}([^-].*?){around}-{around}$", r"-\1")
         texts = pc.replace_substring_regex(texts, rf"^{around}([-+]?){around}(.*?){around}$", r"\1\2")
     if text_format.thousands:
         # A space stands for spaces of all kinds, such as the narrow ones of French numbers.

@@ -1,0 +1,522 @@
+"""Are tables read for what they mean, however they are written, and refused where they cannot be?
+
+    python benchmarks/odd_files.py > benchmarks/odd_files.txt
+
+Each of 30,000 tables is drawn, with numbers, whole numbers, identifiers of up to 25 digits, texts, truth
+values and labels, and written in a valid but odd way: encodings, line ends, separators, quoting, number
+formats, texts for missing values, types of cells in Excel, JSON and Parquet. With the options that say how,
+its values must be those of the table; without those of numbers it must be refused, and read as the refusal
+says. 5,000 files are damaged by bytes cut out, doubled, overwritten or turned round: an error, or the cells
+that Python's own parsers find in the damaged file, and in Parquet those of the whole one. 200 tables go
+through the commands fit and score, beside the same table in Parquet of plain types, whose order of rows
+they must have.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import json
+import shlex
+import sys
+import tempfile
+import time
+from collections import Counter
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from typer.testing import CliRunner
+
+from pushrank.cli import app
+from pushrank.cli.errors import InputError
+from pushrank.cli.features import read_features
+from pushrank.cli.options import FeatureSource
+from pushrank.cli.read import read_table
+from pushrank.cli.table import Kind
+from pushrank.cli.text_format import TextFormat
+
+N_TABLES, N_DAMAGED, N_COMMANDS = 30_000, 5_000, 200
+KINDS = {"csv": 0.6, "json": 0.15, "jsonl": 0.1, "parquet": 0.1, "xlsx": 0.05}
+LABELS = [("0", "1"), ("no", "yes"), ("-1", "1"), ("false", "true"), ("2", "1"), ("N", "Y"), ("1_0", "10")]
+WORDS = [
+    "Zürich",
+    "NA",
+    "a,b",
+    'he said "no"',
+    "x;y",
+    "two\nlines",
+    "two\r\nlines",
+    "tab\there",
+    "naïve",
+    "ß",
+    "null",
+    "- ",
+]
+"""Texts that separators, quotation marks and line ends may hurt."""
+MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "#N/A", "None", "  "]
+
+
+def draw(rng: np.random.Generator) -> pd.DataFrame:
+    """Return a table of plain types: objects of Python, None where a value is missing."""
+    n = int(rng.integers(24, 60))
+    digits = int(rng.integers(1, 26))
+    low, high = 10 ** (digits - 1), 10**digits - 1
+    ids = [int(low + int(rng.random() * (high - low))) for _ in range(n)]
+    scale = 10.0 ** rng.integers(-3, 7)
+    table = {
+        "number": [round(float(value), int(rng.integers(0, 6))) for value in scale * rng.normal(size=n)],
+        "count": [int(value) for value in rng.integers(-50, 3000, n)],
+        "id": ids,
+        "word": [WORDS[at] for at in rng.integers(0, len(WORDS), n)],
+        "flag": [bool(at) for at in rng.integers(0, 2, n)],
+        "label": [int(at) for at in np.arange(n) % 2],
+    }
+    frame = pd.DataFrame(table, dtype=object)
+    if rng.random() < 0.5:
+        for name in ("number", "word"):
+            frame.loc[rng.random(n) < 0.1, name] = None
+    return frame
+
+
+def plain_cells(frame: pd.DataFrame) -> dict[str, list[Any]]:
+    """Return the values that readers are to find: floats, exact whole numbers, texts."""
+    return {name: frame[name].tolist() for name in frame}
+
+
+class Written:
+    """A file, how it is to be read, and what may be refused of it."""
+
+    def __init__(self, path: Path, text_format: TextFormat, advice: bool = False) -> None:
+        self.path, self.text_format, self.advice = path, text_format, advice
+
+
+def number_text(value: float | None, style: dict[str, Any], missing: str) -> str:
+    """Return a number as a style writes it."""
+    if value is None:
+        return missing
+    text = np.format_float_positional(abs(value), trim="0" if style["point"] else "-")
+    if style["exponent"] and value:
+        text = f"{Decimal(repr(abs(value))):E}"
+    whole, _, rest = text.partition(".")
+    if style["thousands"] and "E" not in text:
+        whole = f"{int(whole):,}".replace(",", style["thousands"])
+    text = whole + (style["decimal"] + rest if rest else "")
+    text = style["around"].format(text)
+    negative = np.signbit(value) and value != 0.0
+    return style["negative"].format(text) if negative else style["positive"].format(text)
+
+
+def text_style(rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return how numbers are written, and the options by which they are read."""
+    decimal = "," if rng.random() < 0.3 else "."
+    marks = ["", "", "", "." if decimal == "," else ",", " ", "\u202f", "'", "_"]
+    thousands = str(rng.choice(marks))
+    around = str(rng.choice(["{}", "{}", "{}", "${}", "{} €", "{}%", "{} kg", "USD {}", "'{}"]))
+    negative = str(rng.choice(["-{}", "-{}", "-{}", "({})", "{}-", "\u2212{}"]))
+    if thousands == "'" and around == "'{}":
+        around = "{}"
+    signs = around.replace("{}", "").replace(" ", "") + negative.replace("{}", "").replace("\u2212", "")
+    units = "".join(dict.fromkeys(signs if negative != "-{}" else signs.replace("-", "")))
+    style = {
+        "decimal": decimal,
+        "thousands": thousands,
+        "around": around,
+        "negative": negative,
+        "positive": str(rng.choice(["{}", "{}", "{}", " {}", "{} "])) if "(" not in negative else "{}",
+        "point": rng.random() < 0.5,
+        "exponent": rng.random() < 0.1,
+    }
+    options = {
+        "decimal": decimal if decimal != "." else None,
+        "thousands": thousands or None,
+        "units": units or None,
+    }
+    return style, options
+
+
+def write_text(frame: pd.DataFrame, path: Path, rng: np.random.Generator) -> Written:
+    """Write separated text in an odd way."""
+    style, options = text_style(rng)
+    encoding = str(
+        rng.choice(["utf-8", "utf-8-sig", "utf-16", "cp1252", "utf-16-le"], p=[0.5, 0.2, 0.1, 0.1, 0.1])
+    )
+    separator = str(rng.choice([",", ";", "\t", "|"]))
+    end = str(rng.choice(["\n", "\r\n", "\r"]))
+    # By default the writer leaves line feeds bare where a line ends otherwise.
+    quoting = [csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC][rng.integers(3) if end != "\r" else 1]
+    missing = str(rng.choice(MISSING))
+    truth = [("false", "true"), ("FALSE", "TRUE"), ("0", "1"), ("False", "True")][rng.integers(4)]
+    whole = {**style, "point": False, "exponent": False}
+    rows = [
+        [
+            number_text(row.number, style, missing),
+            number_text(row.count, whole, missing),
+            str(row.id),
+            "" if row.word is None else row.word,
+            truth[row.flag],
+            str(row.label),
+        ]
+        for row in frame.itertuples(index=False)
+    ]
+    stream = io.StringIO()
+    head = str(rng.choice(["", "sep=", "title"], p=[0.8, 0.1, 0.1]))
+    if head == "sep=":
+        stream.write(f"sep={separator}{end}")
+    elif head == "title":
+        stream.write(f"Report{end}{end}")
+    writer = csv.writer(stream, delimiter=separator, quoting=quoting, lineterminator=end)
+    writer.writerow(frame.columns)
+    writer.writerows(rows)
+    text = stream.getvalue()
+    if rng.random() < 0.2:
+        text = text.removesuffix(end)
+    if encoding == "cp1252":
+        text = text.replace("\u202f", " ").replace("\u2212", "-")
+    path.write_bytes(text.encode(encoding))
+    given = {name: value for name, value in options.items() if value}
+    if encoding in ("cp1252", "utf-16-le"):
+        given["encoding"] = encoding
+    if head == "title":
+        given["skip_rows"] = 2
+    # The sniffer is a guess, and a user who sees a wrong one says which it is.
+    given["separator"] = separator
+    return Written(path, TextFormat(**given), advice=True)
+
+
+def write_json(frame: pd.DataFrame, path: Path, rng: np.random.Generator) -> Written:
+    """Write JSON in one of its ways."""
+    cells = plain_cells(frame)
+    options: dict[str, Any] = {}
+    if rng.random() < 0.3:
+        cells["number"] = [None if value is None else repr(value) for value in cells["number"]]
+        cells["count"] = [str(value) for value in cells["count"]]
+        options["decimal"] = "."
+    records = [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
+    ascii_only, indent = bool(rng.random() < 0.5), [None, 1][rng.integers(2)]
+    dump = {"ensure_ascii": ascii_only, "indent": indent}
+    if path.suffix == ".jsonl":
+        end = str(rng.choice(["\n", "\r\n", "\n\n"]))
+        text = end.join(json.dumps(record, ensure_ascii=ascii_only) for record in records) + end * (
+            rng.random() < 0.7
+        )
+    else:
+        numbers = [str(at) for at in range(len(frame))]
+        orients = {
+            "records": records,
+            "columns": {name: dict(zip(numbers, column, strict=True)) for name, column in cells.items()},
+            "index": dict(zip(numbers, records, strict=True)),
+            "split": {
+                "columns": list(cells),
+                "index": numbers,
+                "data": [list(row.values()) for row in records],
+            },
+            "table": {"schema": {"fields": []}, "data": records},
+        }
+        text = json.dumps(orients[str(rng.choice(list(orients)))], **dump)
+    encoding = str(rng.choice(["utf-8", "utf-8-sig", "utf-16"], p=[0.6, 0.3, 0.1]))
+    path.write_bytes(text.encode(encoding))
+    return Written(path, TextFormat(**options))
+
+
+def write_parquet(frame: pd.DataFrame, path: Path, rng: np.random.Generator) -> Written:
+    """Write Parquet with one of the types that each column may have."""
+    words = pa.array(frame["word"].tolist(), pa.string())
+    texts = [
+        words, words.cast(pa.large_string()), words.cast(pa.string_view()), words.cast(pa.binary()),
+        words.cast(pa.large_binary()), words.dictionary_encode(),
+    ]  # fmt: skip
+    counts = pa.array(frame["count"].tolist(), pa.int64())
+    whole = [
+        counts, counts.cast(pa.int16()), counts.cast(pa.float64()), counts.cast(pa.decimal128(22, 2)),
+        counts.dictionary_encode(), counts.cast(pa.int32()),
+    ]  # fmt: skip
+    flags = pa.array(frame["flag"].tolist())
+    columns = {
+        "number": pa.array(frame["number"].tolist(), pa.float64()),
+        "count": whole[rng.integers(len(whole))],
+        "id": pa.array([Decimal(value) for value in frame["id"]], pa.decimal128(38, 0)),
+        "word": texts[rng.integers(len(texts))],
+        "flag": [flags, flags.cast(pa.int8()), flags.dictionary_encode()][rng.integers(3)],
+        "label": pa.array(frame["label"].tolist()),
+    }
+    compression = str(rng.choice(["snappy", "zstd", "none"]))
+    # Without checksums a changed value could not be told.
+    pq.write_table(pa.table(columns), path, compression=compression, write_page_checksum=True)
+    return Written(path, TextFormat())
+
+
+def write_sheet(frame: pd.DataFrame, path: Path, rng: np.random.Generator) -> Written:
+    """Write an Excel file with a cover or a hidden sheet, and numbers as numbers or as texts."""
+    style, options = text_style(rng)
+    # Excel holds numbers of 15 digits, and longer ones as texts.
+    table = frame.assign(id=frame["id"].map(str))
+    # XML has line feeds alone.
+    words = [word and word.replace("\r\n", "\n") for word in frame["word"]]
+    table["word"] = frame["word"] = pd.Series(words, dtype=object)
+    if is_text := bool(rng.random() < 0.5):
+        part = rng.random(len(frame)) < rng.choice([0.5, 1.0])
+        texts = [number_text(value, style, "") for value in frame["number"]]
+        table["number"] = [
+            text if at else value for text, value, at in zip(texts, frame["number"], part, strict=True)
+        ]
+    cover = pd.DataFrame({"Report": ["of May"]})
+    book = str(rng.choice(["alone", "cover", "hidden", "named"]))
+    with pd.ExcelWriter(path, engine="openpyxl") as writer:
+        if book == "cover":
+            cover.to_excel(writer, sheet_name="Cover", index=False)
+        elif book in ("hidden", "named"):
+            table.assign(number=1.0).to_excel(writer, sheet_name="old", index=False)
+        table.to_excel(writer, sheet_name="rows", index=False)
+        if book == "hidden":
+            writer.book["old"].sheet_state = "hidden"
+    given = {name: value for name, value in options.items() if value and is_text}
+    if book == "named":
+        given["sheet"] = "rows"
+    return Written(path, TextFormat(**given))
+
+
+WRITERS = {
+    "csv": write_text,
+    "json": write_json,
+    "jsonl": write_json,
+    "parquet": write_parquet,
+    "xlsx": write_sheet,
+}
+
+
+def differences(written: Written, frame: pd.DataFrame) -> list[str]:
+    """Return the columns whose values differ from those of the table, as the readers find them."""
+    table = read_table(written.path, written.text_format)
+    if len(table) != len(frame):
+        return [f"{len(table)} rows for {len(frame)}"]
+    wrong = []
+    for name in ("number", "count", "flag"):
+        expected = frame[name].astype(float).to_numpy()
+        column = table.column(name)
+        if column.kind is not Kind.NUMBER:
+            wrong.append(f"{name}: {column.kind.value}")
+        elif not np.array_equal(column.values, expected, equal_nan=True):
+            at = int(np.argmax(~np.isclose(column.values, expected, rtol=0, atol=0, equal_nan=True)))
+            wrong.append(f"{name}: {column.cells.iloc[at]!r} is {column.values[at]!r}, not {expected[at]!r}")
+    if table.column("id", Kind.TEXT).values.tolist() != [str(value) for value in frame["id"]]:
+        wrong.append("id")
+    words = table.column("word", Kind.TEXT).values
+    if [None if pd.isna(word) else word for word in words] != frame["word"].tolist():
+        wrong.append("word")
+    if table.labels("label").plain.keys() != {"0", "1"}:
+        wrong.append("label")
+    return wrong
+
+
+def refusal(path: Path, text_format: TextFormat) -> str:
+    """Return what is said where a file is refused as features, or else nothing."""
+    source = FeatureSource(path, "label", exclude=["id", "word"])
+    with contextlib.redirect_stderr(io.StringIO()):
+        try:
+            read_features(source, text_format)
+        except InputError as error:
+            return str(error)
+    return ""
+
+
+def advised(told: str, text_format: TextFormat) -> dict[str, Any] | None:
+    """Return the options that a refusal says to type."""
+    if "Read numbers with " not in told:
+        return None
+    words = shlex.split(told.split("Read numbers with ")[1].split(". Leave out")[0])
+    return {**text_format.stated, **dict(zip((w[2:] for w in words[::2]), words[1::2], strict=True))}
+
+
+def damage(content: bytes, rng: np.random.Generator) -> bytes:
+    """Return a file with a piece cut out, doubled, overwritten or swapped."""
+    start, length = int(rng.integers(len(content))), int(rng.integers(1, 40))
+    piece = content[start : start + length]
+    bits = [b'"', b"\n", b"\r", b"\x00", b"\xff", b",", b"-", b"e9"]
+    new = [b"", piece * 2, bits[rng.integers(len(bits))], piece[::-1]][rng.integers(4)]
+    return content[:start] + new + content[start + length :]
+
+
+def plain_parse(path: Path) -> list[dict[str, Any]] | None:
+    """Return the rows of a damaged CSV file or JSON Lines by the parsers of Python, or None."""
+    try:
+        text = path.read_bytes().decode("utf-8")
+        if path.suffix == ".jsonl":
+            return [json.loads(line) for line in text.split("\n") if line.strip()]
+        rows = [row for row in csv.reader(io.StringIO(text, newline=""), strict=False) if row]
+        return [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
+    except (ValueError, csv.Error, IndexError):
+        return None
+
+
+def damaged(rng: np.random.Generator, folder: Path) -> str:
+    """Damage a file, and return what its reading came to."""
+    frame = draw(rng)
+    kind = ["csv", "jsonl", "parquet"][rng.integers(3)]
+    path = folder / f"damaged.{kind}"
+    if kind == "csv":
+        content = frame.to_csv(index=False).encode()
+    elif kind == "jsonl":
+        content = frame.to_json(orient="records", lines=True, force_ascii=False).encode()
+    else:
+        write_parquet(frame, path, rng)
+        content = path.read_bytes()
+    path.write_bytes(damage(content, rng))
+    try:
+        table = read_table(path)
+    except InputError:
+        return f"{kind}: refused"
+    if kind == "parquet":
+        same = differences_of_frames(table.frame, frame)
+        return f"{kind}: {'equal' if same else 'other values'}"
+    rows = plain_parse(path)
+    if rows is None:
+        return f"{kind}: read, where Python's parser refuses"
+    found = table.frame.astype(object).where(table.frame.notna(), None).to_dict("records")
+    expected = [
+        {name: row.get(name) if row.get(name) != "" else None for name in table.frame} for row in rows
+    ]
+    return f"{kind}: {'equal' if list(map(shown, found)) == list(map(shown, expected)) else 'other values'}"
+
+
+def shown(row: dict[str, Any]) -> dict[str, str | None]:
+    """Return a row with its cells as texts, whole floats without a decimal point."""
+    return {name: None if cell is None else cell_text(cell) for name, cell in row.items()}
+
+
+def cell_text(cell: Any) -> str:
+    """Return a cell as text; numbers that are equal have the same one."""
+    is_number = isinstance(cell, int | float | Decimal)
+    return (
+        str(Decimal(str(int(cell) if isinstance(cell, bool) else cell)).normalize())
+        if is_number
+        else str(cell)
+    )
+
+
+def differences_of_frames(found: pd.DataFrame, frame: pd.DataFrame) -> bool:
+    """Return whether two tables hold the same texts."""
+    if list(found) != list(frame) or len(found) != len(frame):
+        return False
+    cells = found.astype(object).where(found.notna(), None).to_dict("records")
+    expected = frame.to_dict("records")
+    return [{k: str(v) for k, v in shown(row).items()} for row in cells] == [
+        {k: str(v) for k, v in shown(row).items()} for row in expected
+    ]
+
+
+def by_command(rng: np.random.Generator, folder: Path) -> str:
+    """Read a table by the command, and return what came of it."""
+    frame = draw(rng)
+    kind = str(rng.choice(list(KINDS), p=list(KINDS.values())))
+    written = WRITERS[kind](frame, folder / f"command.{kind}", rng)
+    plain = folder / "plain.parquet"
+    write_plain(frame, plain)
+    stated = []
+    for name, value in written.text_format.stated.items():
+        stated += [f"--{name.replace('_', '-')}", "tab" if value == "\t" else str(value)]
+    outputs = []
+    for path, options in ((written.path, stated), (plain, [])):
+        model, ranked = folder / "m.skops", folder / "ranked.parquet"
+        fit = [
+            "fit",
+            path,
+            "--label",
+            "label",
+            "--exclude",
+            "id",
+            "--exclude",
+            "word",
+            "--model",
+            "pnorm-push",
+        ]
+        score = ["score", model, path, "--columns", "id", "-o", ranked]
+        for words in ([*fit, "-o", model], score):
+            done = CliRunner().invoke(app, [str(word) for word in [*words, "--force", *options]])
+            if done.exit_code:
+                return f"{words[0]} refuses: {done.stderr.strip()[-100:]}"
+        outputs.append([int(cell) for cell in pq.read_table(ranked)["id"].to_pylist()])
+    return "equal" if outputs[0] == outputs[1] else "OTHER ORDER"
+
+
+def write_plain(frame: pd.DataFrame, path: Path) -> None:
+    """Write a table as Parquet of plain types."""
+    columns = {name: frame[name].tolist() for name in frame}
+    columns["number"] = pa.array(columns["number"], pa.float64())
+    columns["id"] = [str(value) for value in columns["id"]]
+    pq.write_table(pa.table(columns), path)
+
+
+def main() -> None:
+    """Print how many tables were read, refused or misread, of each kind."""
+    n_tables, n_damaged, n_commands = (
+        map(int, sys.argv[1:4]) if len(sys.argv) > 3 else (N_TABLES, N_DAMAGED, N_COMMANDS)
+    )
+    began = time.process_time()
+    counts, examples = Counter(), {}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for seed in range(n_tables):
+            rng = np.random.default_rng(seed)
+            frame = draw(rng)
+            kind = str(rng.choice(list(KINDS), p=list(KINDS.values())))
+            written = WRITERS[kind](frame, folder / f"table.{kind}", rng)
+            outcomes = []
+            try:
+                with contextlib.redirect_stderr(io.StringIO()):
+                    wrong = differences(written, frame)
+                outcomes.append("with its options: " + ("equal" if not wrong else "OTHER VALUES"))
+            except InputError as error:
+                wrong = [str(error).replace(str(folder), "")]
+                outcomes.append("with its options: refused")
+            if written.advice and not wrong:
+                outcomes.append("without options of numbers: " + without_options(written, frame))
+            for outcome in outcomes:
+                counts[f"{kind:8} {outcome}"] += 1
+                if not outcome.endswith(
+                    ("equal", "refused, and read as advised", "refused, no options read it")
+                ):
+                    examples.setdefault(f"{kind:8} {outcome}", []).append(
+                        (seed, wrong[:2], written.text_format.stated)
+                    )
+        print(f"{n_tables:,} tables, in {time.process_time() - began:.0f} s")
+        for outcome, count in sorted(counts.items()):
+            print(f"  {outcome:70} {count:7,}")
+        for outcome, seen in examples.items():
+            print(f"  such as, {outcome}: {seen[:3]}")
+        began, counts = time.process_time(), Counter()
+        for seed in range(n_damaged):
+            outcome = damaged(np.random.default_rng([1, seed]), folder)
+            counts[outcome] += 1
+            if outcome.endswith(("other values", "parser refuses")):
+                examples.setdefault(outcome, []).append(seed)
+        print(f"{n_damaged:,} damaged files, in {time.process_time() - began:.0f} s")
+        for outcome, count in sorted(counts.items()):
+            print(f"  {outcome:70} {count:7,}  {examples.get(outcome, [])[:5]}")
+        counts = Counter(by_command(np.random.default_rng([2, seed]), folder) for seed in range(n_commands))
+        print(f"{n_commands:,} tables by the command")
+        for outcome, count in sorted(counts.items()):
+            print(f"  {outcome:70} {count:7,}")
+
+
+def without_options(written: Written, frame: pd.DataFrame) -> str:
+    """Return what becomes of a file where no option says how its numbers are written."""
+    kept = {"separator", "encoding", "skip_rows"}
+    bare = TextFormat(**{name: value for name, value in written.text_format.stated.items() if name in kept})
+    told = refusal(written.path, bare)
+    if not told:
+        return "equal" if not differences(Written(written.path, bare), frame) else "OTHER VALUES"
+    options = advised(told, bare)
+    if options is None:
+        return "refused, no options read it" if "No options read" in told else f"refused: {told[-120:]}"
+    wrong = differences(Written(written.path, TextFormat(**options)), frame)
+    return "refused, and read as advised" if not wrong else "OTHER VALUES as advised"
+
+
+if __name__ == "__main__":
+    main()
