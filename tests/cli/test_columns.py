@@ -334,6 +334,7 @@ def test_files_that_are_separated_and_coded_otherwise(tmp_path, frame):
     frame.to_parquet(tmp_path / "data.parquet")
     for arguments, said in (
         ([data, "--separator", ";;"], "--separator must be one character, got ';;'"),
+        ([data, "--units", "$."], "--units '$.' are signs before and after numbers; marks within"),
         ([data, "--encoding", "klingon"], "--encoding 'klingon' is not known"),
         ([tmp_path / "data.parquet", "--separator", ";"], "--separator is for CSV, TSV and other text files"),
     ):

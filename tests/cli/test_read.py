@@ -510,6 +510,9 @@ def test_queries_of_a_libsvm_file_are_a_column_for_groups(tmp_path, capsys):
     read = read_features(FeatureSource(path), TextFormat(), group="qid")
     np.testing.assert_array_equal(read.rows.groups, np.arange(40) // 4)
     assert "rows of all queries (qid:) of" in capsys.readouterr().err
+    call("fit", path, "-o", tmp_path / "m.skops")
+    call("score", tmp_path / "m.skops", path, "--columns", "qid", "-o", tmp_path / "r.csv")
+    assert set(pd.read_csv(tmp_path / "r.csv")["qid"]) == set(range(10))
     path.write_text(path.read_text().replace("qid:3 ", ""))
     assert "has qid: in 36 of its 40 rows; give it in all" in refused(path, label=None)
     path.write_text("1 1:1\n0 1:2\n")

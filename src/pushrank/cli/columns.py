@@ -4,6 +4,7 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -264,9 +265,8 @@ def _amounts(column: Column) -> pd.DataFrame | None:
     if column.text_format is None:
         return None
     texts, shares, is_plain = _known_texts(column)
-    parts = (
-        texts.astype(object).str.extract(rf"^{AMOUNT}\Z").set_index(texts).assign(**{"is plain": is_plain})
-    )
+    parts = texts.astype(object).str.extract(rf"^{AMOUNT}\Z").set_index(texts)
+    parts["is plain"] = is_plain
     is_amount = parts["number"].notna().to_numpy()
     if shares[is_amount].sum() < NEARLY_ALL or parts.loc[is_amount, "is plain"].all():
         return None
@@ -279,38 +279,26 @@ def _amounts(column: Column) -> pd.DataFrame | None:
 
 
 def _how_to_read(columns: list[Column], amounts: list[pd.DataFrame]) -> str:
-    """Return the options by which amounts are read, once they are tried."""
-    parts = pd.concat(amounts)
-    numbers = parts["number"]
-    marks = numbers.str.findall(r"\D").map("".join)
-    decimal = "."
-    for mark in (",", "."):
-        # A decimal mark stands once and last. Either another mark or a zero comes before it, or the digits
-        # after it are not three, as they are after a mark of thousands.
-        last = marks.str.endswith(mark) & (marks.str.count(re.escape(mark)) == 1)
-        if (last & ((marks.str.len() > 1) | ~numbers.str.contains(rf"^[1-9].*\{mark}\d{{3}}$"))).any():
-            decimal = mark
-    thousands = next(iter(set("".join(marks)) - {decimal}), "")
-    before = parts["before"].str.replace(r"[-+−]", "", regex=True)
-    signs = dict.fromkeys("".join(pd.concat([before, parts["after"]], axis=1).to_numpy().ravel()))
+    """Return the options by which all numbers of the file are read, once they are tried."""
+    before, after = (pd.concat([part[name] for part in amounts]) for name in ("before", "after"))
+    signs = dict.fromkeys("".join(before.str.replace(r"[-+−]", "", regex=True) + after))
     units = "".join(sign for sign in signs if not sign.isspace() and sign not in DASHES)
-    # Options begin with a minus sign: it stands last.
+    # A text that begins with a minus sign looks like an option.
     units = units.replace("-", "") + "-" * ("-" in units)
-    stated = next(column.text_format for column in columns if column.text_format)
-    options = {"decimal": decimal * (decimal != "."), "thousands": thousands, "units": units}
-    given: dict[str, Any] = {name: mark for name, mark in options.items() if mark}
-    read = replace(stated, **given)
     tried = [pd.Series(part.index, dtype=TEXT) for part in amounts]
-    tried += [column.cells for column in columns if column.kind is Kind.NUMBER and is_of_texts(column.cells)]
-    has_several = any(part["unit"].loc[lambda unit: unit != ""].nunique() > 1 for part in amounts)
-    if not thousands and decimal == "," and any(numbers_of(texts, read)[1] for texts in tried):
-        # Whole numbers of the file may have points alone, which look like decimal ones.
-        given["thousands"] = "."
-        read = replace(read, thousands=".")
-    if has_several or any(numbers_of(texts, read)[1] for texts in tried):
-        return "No options read them all: write the numbers of the file alike, such as -1234.5."
-    words = [f"--{name} {shlex.quote(mark)}" for name, mark in given.items()]
-    return f"Read numbers with {' '.join(words)}."
+    plain = [column for column in columns if column.kind is Kind.NUMBER and is_of_texts(column.cells)]
+    tried += [column.cells.iloc[:ROWS_TO_SEARCH] for column in plain]
+    has_several = any(len(set(part["unit"]) - {""}) > 1 for part in amounts)
+    stated = next(column.text_format for column in columns if column.text_format)
+    # Three digits behind a mark are thousands, unless other numbers show that it is a decimal mark.
+    for decimal, thousands in [] if has_several else product(".,", ["", *",. '’_"]):
+        options = {"decimal": decimal.strip("."), "thousands": thousands, "units": units}
+        given: dict[str, Any] = {name: mark for name, mark in options.items() if mark}
+        read = replace(stated, **given)
+        if decimal != thousands and not any(numbers_of(texts, read)[1] for texts in tried):
+            words = [f"--{name} {shlex.quote(mark)}" for name, mark in given.items()]
+            return f"Read numbers with {' '.join(words)}."
+    return "No options read them all: write the numbers of the file alike, such as -1234.5."
 
 
 def _doubts(column: Column, y: NDArray[np.bool_]) -> Iterator[str]:
@@ -395,6 +383,8 @@ def _doubts_of_numbers(column: Column) -> Iterator[str]:
 def _doubts_of_text(column: Column) -> Iterator[str]:
     texts, shares, is_number = _known_texts(column)
     percent = 100 * shares[is_number].sum()
+    # In a file with types codes that begin with a zero are meant as texts.
+    are_typed = column.text_format is None and not texts.str.match(r"\s*0\d").any()
     # A single text beside numbers stands for missing ones, however often. Of several each may mean something.
     is_mark = np.count_nonzero(~is_number) == 1
     if percent >= (50 if is_mark else 100 * NEARLY_ALL) and not is_number.all():
@@ -405,9 +395,8 @@ def _doubts_of_text(column: Column) -> Iterator[str]:
             "numbers; if all should be, say that this stands for a missing value: "
             f"--na-values {shlex.quote(stranger)}, or"
         )
-    elif column.text_format is None and len(texts) >= MIN_AMOUNTS and is_number.all():
-        if not texts.str.match(r"\s*0\d").any():
-            yield "holds numbers as texts, each of them a category; to read them as numbers: --decimal ., or"
+    elif are_typed and is_number.all() and len(texts) >= MIN_AMOUNTS:
+        yield "holds numbers as texts, each of them a category; to read them as numbers: --decimal ., or"
     elif len(texts) < MIN_AMOUNTS and texts.str.fullmatch(AMOUNT).all():
         yield (
             f"holds texts such as {texts[0]!r}, each of them a category; to read numbers, name what stands "

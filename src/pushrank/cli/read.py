@@ -85,22 +85,6 @@ def read_table(
     return table
 
 
-def read_rows(
-    path: Path,
-    text_format: TextFormat,
-    n_features: int | None,
-    *,
-    sparse: bool,
-    may_be_empty: bool = False,
-) -> Table:
-    """Read rows of the kind that a model was fitted on."""
-    table = read_table(path, text_format, n_features, may_be_empty=may_be_empty)
-    if table.is_sparse != sparse:
-        wanted = "a libsvm file" if sparse else "a table with named columns"
-        raise InputError(f"{path}: the model was fitted on {wanted}; give it rows of that kind.")
-    return table
-
-
 def _check_format(text_format: TextFormat, path: Path, kind: str) -> None:
     """Raise InputError when an option is for other files, or an encoding or a mark cannot be one."""
     for name in text_format.stated:
@@ -118,6 +102,11 @@ def _check_format(text_format: TextFormat, path: Path, kind: str) -> None:
         value = getattr(text_format, name)
         if name in ("separator", "decimal", "thousands") and len(value) != 1:
             raise InputError(f"--{name} must be one character, got {value!r}.")
+    if re.search(r"[\d.,]", text_format.units or ""):
+        raise InputError(
+            f"--units {text_format.units!r} are signs before and after numbers; marks within them are "
+            "--decimal and --thousands."
+        )
     if text_format.thousands == (text_format.decimal or "."):
         raise InputError(
             f"--thousands {text_format.thousands!r} is the decimal mark, too; say which that is: --decimal."
@@ -271,22 +260,20 @@ def _read_sheet(path: Path, text_format: TextFormat) -> Table:
     first = ["" if cell is None else as_text(cell) for cell in cells.iloc[0]]
     names = column_names(path, first, text_format.no_header)
     rows = cells.iloc[int(not text_format.no_header) :].set_axis(names, axis=1)
-    mark = text_format.decimal or "."
-
-    def as_written(cell: Any) -> str | None:
-        # A number among texts is written as they are, so that all are read in one way.
-        is_number = isinstance(cell, float)
-        return None if cell is None else as_text(cell).replace(".", mark) if is_number else as_text(cell)
-
     columns = {}
     for column in names:
         values = rows[column].tolist()
-        is_number = {type(cell) for cell in values if cell is not None} <= {int, float}
-        columns[column] = pa.array(values if is_number else map(as_written, values), from_pandas=True)
-        if pa.types.is_null(columns[column].type):
-            columns[column] = columns[column].cast(pa.string())
+        if {type(cell) for cell in values if cell is not None} - {int, float}:
+            values = [None if cell is None else _written(cell, text_format) for cell in values]
+        columns[column] = _column_of(column, values)
     frame = pa.table(columns).to_pandas(types_mapper=pd.ArrowDtype).set_axis(rows.index)
     return Table(path, frame, is_text=True, text_format=text_format)
+
+
+def _written(cell: Any, text_format: TextFormat) -> str:
+    """Return a cell as text, a number with the decimal mark of the texts beside it."""
+    text = as_text(cell)
+    return text.replace(".", text_format.decimal or ".") if isinstance(cell, float) else text
 
 
 def _sheet_with_a_table(path: Path, book: pd.ExcelFile, skip_rows: int) -> str:

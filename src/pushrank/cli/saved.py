@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from pushrank.bounds import decimals
 from pushrank.cli.columns import check_magnitudes, feature_matrix, row_hashes
-from pushrank.cli.read import read_rows
+from pushrank.cli.errors import InputError
+from pushrank.cli.read import read_table
 from pushrank.cli.table import Column, Table
 from pushrank.cli.text_format import DEFAULT_FORMAT, TextFormat
 from pushrank.files import read_facts
@@ -112,7 +113,11 @@ class RowScorer(ABC):
         if self.sparse and text_format.index_base is None:
             # The features of a file may be numbered from 0 though it stores none of the first of them.
             text_format = replace(text_format, index_base=self.index_base)
-        return read_rows(path, text_format, n_features, sparse=self.sparse, may_be_empty=may_be_empty)
+        table = read_table(path, text_format, n_features, may_be_empty=may_be_empty)
+        if table.is_sparse != self.sparse:
+            wanted = "a libsvm file" if self.sparse else "a table with named columns"
+            raise InputError(f"{path}: the model was fitted on {wanted}; give it rows of that kind.")
+        return table
 
     def read_labelled(
         self, path: Path, text_format: TextFormat, label: str | None, positive: str | None, drop: bool = False

@@ -120,6 +120,9 @@ def _cells(
         rows = rows.assign(**numbers.iloc[order])
     if not columns:
         return rows
+    if table.is_sparse:
+        named = [name for name in columns if name in table.frame]
+        rows = rows.assign(**{name: table.frame[name].to_numpy()[order] for name in named})
     if unknown := [name for name in columns if name not in rows.columns]:
         table.check(unknown[0], "columns")
     return rows[list(dict.fromkeys(columns))]
