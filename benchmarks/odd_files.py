@@ -42,7 +42,9 @@ from pushrank.cli.table import Kind
 from pushrank.cli.text_format import TextFormat
 
 N_TABLES, N_DAMAGED, N_COMMANDS = 30_000, 5_000, 200
-KINDS = {"csv": 0.6, "json": 0.15, "jsonl": 0.1, "parquet": 0.1, "xlsx": 0.05}
+N_BARE = 4
+"""Of so many tables one is also read without the options that say how its numbers are written."""
+KINDS = {"csv": 0.62, "json": 0.15, "jsonl": 0.1, "parquet": 0.1, "xlsx": 0.03}
 LABELS = [("0", "1"), ("no", "yes"), ("-1", "1"), ("false", "true"), ("2", "1"), ("N", "Y"), ("1_0", "10")]
 WORDS = [
     "Zürich",
@@ -474,7 +476,7 @@ def main() -> None:
             except InputError as error:
                 wrong = [str(error).replace(str(folder), "")]
                 outcomes.append("with its options: refused")
-            if written.advice and not wrong:
+            if written.advice and not wrong and seed % N_BARE == 0:
                 outcomes.append("without options of numbers: " + without_options(written, frame))
             for outcome in outcomes:
                 counts[f"{kind:8} {outcome}"] += 1

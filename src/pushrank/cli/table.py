@@ -82,9 +82,11 @@ def numbers_of(cells: pd.Series, text_format: TextFormat) -> tuple[NDArray[np.fl
             return np.asarray(pa.array(cells.array).cast(pa.float64())), False
         except pa.ArrowInvalid:
             pass
-    texts = plain(pa.array(cells.mask(are_empty(cells, text_format)).array), text_format)
-    lower, nothing = pc.utf8_lower(texts), pa.scalar(None, pa.string())
-    texts = pc.if_else(pc.is_in(lower, pa.array(["", *MISSING])), nothing, texts)
+    texts, nothing = pc.utf8_trim_whitespace(pa.array(cells.array)), pa.scalar(None, pa.string())
+    stated = pa.array(["", *map(str.strip, text_format.na_values or [])])
+    is_missing = pc.or_(pc.is_in(texts, stated), pc.is_in(pc.utf8_lower(texts), pa.array(MISSING)))
+    texts = plain(pc.if_else(is_missing, nothing, texts), text_format)
+    lower = pc.utf8_lower(texts)
     is_truth = pc.is_in(lower, pa.array(["true", "false"]))
     if 0 < len(texts) - texts.null_count == pc.sum(is_truth).as_py():
         texts = pc.if_else(is_truth, pc.if_else(pc.equal(lower, "true"), "1", "0"), nothing)
