@@ -464,6 +464,14 @@ def test_of_several_sheets_the_visible_one_with_a_table_is_read(tmp_path, frame,
     assert "--sheet is for Excel files, not for" in refused(tmp_path / "a.csv", TextFormat(sheet="x"))
 
 
+def test_numbers_beside_texts_of_numbers_in_a_sheet(tmp_path, frame):
+    frame["n"] = ["1.234,5", 2.5, 3, None] * 10
+    write(frame, tmp_path / "a.xlsx")
+    assert "Read numbers with --decimal , --thousands .." in refused(tmp_path / "a.xlsx")
+    read = rows_of(tmp_path / "a.xlsx", TextFormat(decimal=",", thousands="."))
+    np.testing.assert_array_equal(read.rows.X["n"], [1234.5, 2.5, 3.0, np.nan] * 10)
+
+
 def svm(path, rows, first):
     path.write_text(
         "\n".join(" ".join([str(y), *(f"{at + first}:{x}" for at, x in cells)]) for y, cells in rows)

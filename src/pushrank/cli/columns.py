@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pushrank.cli.errors import InputError, warn
-from pushrank.cli.header import DATE_PART, listed
+from pushrank.cli.header import DATE_PART, SHEETS, file_kind, listed
 from pushrank.cli.table import (
     MISSING,
     NEARLY_ALL,
@@ -285,7 +285,9 @@ def _how_to_read(columns: list[Column], amounts: list[pd.DataFrame]) -> str:
     units = "".join(sign for sign in signs if not sign.isspace() and sign not in DASHES)
     # A text that begins with a minus sign looks like an option.
     units = units.replace("-", "") + "-" * ("-" in units)
-    tried = [pd.Series(part.index, dtype=TEXT) for part in amounts]
+    # The numbers of a sheet are written with the decimal mark of the texts beside them, whatever it is.
+    in_sheet = file_kind(columns[0].path) in SHEETS
+    tried = [pd.Series(part.index[~(part["is plain"] & in_sheet)], dtype=TEXT) for part in amounts]
     plain = [column for column in columns if column.kind is Kind.NUMBER and is_of_texts(column.cells)]
     tried += [column.cells.iloc[:ROWS_TO_SEARCH] for column in plain]
     has_several = any(len(set(part["unit"]) - {""}) > 1 for part in amounts)
