@@ -18,7 +18,7 @@ from rich.table import Table as Grid
 
 from pushrank import metrics
 from pushrank.budgets import Budget
-from pushrank.cli.errors import InputError, refusing, warn
+from pushrank.cli.errors import InputError, in_option_names, refusing, warn
 from pushrank.cli.labels import LabelledRows, label_rows
 from pushrank.cli.options import LabelledSource, MeasureConfig, numbers_of
 from pushrank.cli.promises import Promises, promises_of
@@ -28,6 +28,7 @@ from pushrank.cli.screen import console, grid_of, share_of_rows
 from pushrank.cli.text_format import TextFormat
 from pushrank.cli.write import versions, write_figure, write_page, write_table, writing
 from pushrank.files import atomic_write
+from pushrank.held_out import record_warnings
 from pushrank.metrics import Measurement
 from pushrank.metrics.measurement import number_text
 from pushrank.report import MeasurementData
@@ -212,7 +213,8 @@ def show_periods(
 ) -> None:
     """Print what the first rows of every period hold, by the scores of each model."""
     table, y, name, level = rows.table, rows.y, str(config.time), config.promise
-    with refusing():
+    warned: list[str] = []
+    with refusing(), record_warnings(warned):
         # Batches may have names; all other periods are cut from dates or numbers.
         time = table.times(name, may_be_text=budget.per == "batch")
         measured = metrics.measure_periods(
@@ -229,6 +231,8 @@ def show_periods(
             each, periods = 1.0 - (1.0 - level) / len(scores), budget.periods(time).codes
             for of, values in scores.items():
                 promised[of] = metrics.guarantee_days(y, values, periods, k=budget.n, confidence_level=each)
+    for line in warned:
+        warn(in_option_names(line))
     if config.as_json:
         facts = {"promise": {"confidence_level": level, "hits": promised}} if promised else {}
         typer.echo(json.dumps(measured.summary() | facts, indent=2))

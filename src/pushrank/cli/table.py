@@ -131,10 +131,15 @@ class Column:
         """Return the number of a row in the file, from 1, which leaving out rows does not change."""
         return int(self.cells.index[position]) + 1
 
+    @property
+    def marks(self) -> list[str]:
+        """The texts that stand for a missing number or date."""
+        return [text for text in self.counts.index if text.strip().lower() in MISSING]
+
     def dates(self, option: str = "") -> NDArray[np.datetime64]:
         """Return texts as dates, NaT where they are missing, or raise InputError for one that is none."""
         try:
-            return read_dates(self.values.mask(self.values.isin(MISSING)), order=self.date_order)
+            return read_dates(self.values.mask(self.values.isin(self.marks)), order=self.date_order)
         except BadRowError as error:
             must, row = f"{self} must hold dates such as 2024-12-31", f"row {self.row_number(error.row)}"
             if option:
@@ -144,7 +149,7 @@ class Column:
 
     def words_to_read(self) -> str | None:
         """Return the option by which dates are read, empty where none is needed, or None where none does."""
-        if not (orders := orders_that_read(self.counts.index.difference(MISSING).to_list())):
+        if not (orders := orders_that_read(self.counts.index.difference(self.marks).to_list())):
             return None
         return "" if self.date_order in orders else " --date-order " + " or ".join(map(str, orders))
 
@@ -205,8 +210,14 @@ class Table:
         cells, written = self.frame[name], self.text_format
         type_kind = _kind_of_type(cells.dtype.pyarrow_dtype)
         reads_texts = self.is_text or written.reads_numbers
-        beside = {"text_format": written if reads_texts else None, "date_order": written.date_order}
-        parsed = partial(Column, name, self.path, cells, **beside)
+        parsed = partial(
+            Column,
+            name,
+            self.path,
+            cells,
+            text_format=written if reads_texts else None,
+            date_order=written.date_order,
+        )
         if kind is Kind.NUMBER or (kind is None and type_kind in (Kind.NUMBER, Kind.TEXT)):
             numbers, holds_texts = np.full(len(cells), np.nan), True
             if type_kind is Kind.NUMBER:
