@@ -131,7 +131,9 @@ def test_missing_numbers_and_masked_times_are_named_and_no_times_are_no_periods(
         np.ma.masked_array(days.astype(str), [False, True]),
     ):
         for read in (lambda given: check_times(given, 2), Budget(1, "batch").periods):
-            with pytest.raises(ValueError, match="time is missing in row 1"):
+            with pytest.raises(
+                ValueError, match=r"time is (missing in|a masked array, .* the first in) row 1"
+            ):
                 read(times)
     for per in ("day", "batch"):
         assert Budget(1, per).periods([]).codes.tolist() == []

@@ -47,10 +47,16 @@ def days(tmp_path):
     return tmp_path / "days.csv", frame
 
 
+@pytest.mark.filterwarnings("ignore:30 days promise no hit")
 def test_measure_counts_hits_in_the_first_rows_of_every_period(days):
     path, frame = days
     measuring = ["measure", path, "--label", "y", "--score", "a", "--score", "b", "--budget"]
-    found = json.loads(call(*measuring, "10/day", "--time", "came", "--promise", "0.9", "--json").stdout)
+    result = call(*measuring, "10/day", "--time", "came", "--promise", "0.9", "--json")
+    found, line = (
+        json.loads(result.stdout),
+        "warning: 30 days promise no hit among the first 10 rows of a day",
+    )
+    assert line in " ".join(result.stderr.split())
     scores = {name: frame[name] for name in "ab"}
     expected = metrics.measure_periods(frame["y"], scores, budget=Budget(10), time=frame["came"])
     promised = found.pop("promise")

@@ -35,9 +35,9 @@ from pushrank import (
 )  # fmt: skip
 from pushrank.estimators._rows import TrainingRows
 from pushrank.estimators._target import Target
+from pushrank.exceptions import LIBRARY
 from pushrank.interop.lightgbm import PushLGBMRanker
 from pushrank.interop.xgboost import PushXGBRanker
-from pushrank.validation import LIBRARY
 from samples import PUSH_RANKERS, overlapping
 
 pytestmark = pytest.mark.fast

@@ -261,6 +261,7 @@ MASKED = np.ma.array([0.0, 1.0, 0.0, 1.0], mask=[0, 0, 1, 0])
         (lambda y, s, m: metrics.confidence_interval(y, s, "auc", groups=m), "groups"),
     ],
 )
+@pytest.mark.filterwarnings("ignore:auc has no interval")
 def test_masked_entries_are_refused(call, name):
     y, scores = [0, 1, 0, 1], [1.0, 2.0, 3.0, 4.0]
     call(y, scores, np.ma.array(MASKED.data, mask=False))
