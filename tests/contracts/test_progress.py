@@ -83,5 +83,8 @@ def test_a_ranker_shows_what_it_learns_by(kind, capsys, monkeypatch):
         return
     expected = ranker.objective_path_[-1] if hasattr(ranker, "objective_path_") else ranker.primal_objective_
     assert shown["objective"] == pytest.approx(expected, rel=1e-3)
-    if names == GAP:
+    if kind == "infinite push, wide":
+        # Newton's steps are shown with the gap before them, which the last of them closes.
+        assert ranker.dual_gap_ <= shown["gap"]
+    elif names == GAP:
         assert shown["gap"] == pytest.approx(ranker.dual_gap_, rel=1e-3, abs=1e-9)
