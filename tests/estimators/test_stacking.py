@@ -24,6 +24,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from pushrank import PerceptronAtK, PNormPush, PushBoost, RankSVM, StackingRanker, load, metrics, save
+from pushrank.budgets import Budget
 from pushrank.estimators._combination import RIVALS, Column, Columns, Final, raw_scores
 from pushrank.interop.lightgbm import PushLGBMRanker
 from pushrank.interop.xgboost import PushXGBRanker
@@ -174,6 +175,16 @@ def test_a_way_is_chosen_for_the_budget():
         assert other.final_ == name
         assert not hasattr(other, "candidates_")
         assert sum(other.weights_.values()) == pytest.approx(1.0)
+
+
+def test_a_budget_a_day_is_spent_within_every_day_by_the_greedy_way_too():
+    rng, days = np.random.default_rng(0), np.repeat(np.arange(60), 10)
+    y = np.tile([1, 1, *[0] * 8], 60)
+    # The first column is right on every day, and cannot be compared between days.
+    rows = np.column_stack([y + 10.0 * days, y + rng.normal(size=600)])
+    ranker = StackingRanker(columns_of(0, 1), final_estimator="greedy", budget=Budget(2, "batch"), cv=3)
+    weights = ranker.fit(rows, y, time=days).weights_
+    assert weights == {"column 0": 1.0, "column 1": 0.0}
 
 
 def test_what_says_more_together_is_put_together():

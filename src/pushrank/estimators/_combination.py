@@ -222,7 +222,8 @@ def greedy(part: Columns) -> Floats:
     best_counts = counts
     for _ in range(GREEDY_ROUNDS):
         # Sums of columns need none of the checks that a user's scores do.
-        rankings = (ranking._with(scores=total + column) for column in columns)
+        sums = (measure.within_periods(part.rows, total + column) for column in columns)
+        rankings = (ranking._with(scores=scores) for scores in sums)
         precisions = np.array([measure.precision(of_sum) for of_sum in rankings])
         # The average precision, which costs more, decides between equals alone.
         tried = {

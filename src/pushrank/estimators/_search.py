@@ -341,12 +341,16 @@ class PrecisionAtBudget:
         return self.of_ranking(self.ranking(fold.test, member.scores))
 
     def ranking(self, rows: NDArray[np.intp], scores: NDArray[np.floating]) -> Ranking:
-        """Return the ranking of some rows by scores."""
-        if self._periods is not None:
-            scores = -self._periods.depths(scores.astype(np.float64), self._n, rows)
+        """Return the ranking of some rows by scores, in every period apart."""
         # Without weights the first rows are selected, which is faster than to sort all.
         weights = self.weights[rows] if self._is_weighted else None
-        return Ranking(self.is_positive[rows], scores, weights)
+        return Ranking(self.is_positive[rows], self.within_periods(rows, scores), weights)
+
+    def within_periods(self, rows: NDArray[np.intp], scores: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Return scores by which the best rows of every period come first."""
+        if self._periods is None:
+            return scores
+        return -self._periods.depths(scores.astype(np.float64), self._n, rows)
 
     def precision(self, ranking: Any) -> float:
         """Return the precision at the budget of a ranking."""
