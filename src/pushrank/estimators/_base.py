@@ -33,7 +33,13 @@ from pushrank.estimators.reasons import linear_parts, mean_parts, no_parts, scor
 from pushrank.models import linear_scores as linear_scores
 from pushrank.solvers import Callback
 from pushrank.user_types import Estimator, GenericArray, Matrix, MatrixLike, PerRow
-from pushrank.validation import check_flag, checked_weights, plain_labels, refuse_masked
+from pushrank.validation import (
+    check_flag,
+    checked_weights,
+    plain_labels,
+    refuse_masked,
+    warn_of_other_order,
+)
 from pushrank.validation import warn as warn
 
 
@@ -57,6 +63,7 @@ def whole_fit(fit: Callable[..., Any]) -> Callable[..., Any]:
             if isinstance(parameter.default, bool):
                 check_flag(name, getattr(ranker, name))
         before, passed = dict(vars(ranker)), signature(fit).bind(ranker, *data, **beside)
+        warn_of_other_order(**{name: passed.arguments.get(name) for name in BY_ROW})
         numbers = numbers_of_counted(ranker, passed.arguments)
         try:
             if numbers is None:

@@ -33,14 +33,7 @@ from pushrank.metrics import average_precision, precision_at_k
 from pushrank.metrics._ranking import Ranking
 from pushrank.times import check_times, splitter_of, warn_of_random_folds
 from pushrank.user_types import GenericArray, MatrixLike, PerRow
-from pushrank.validation import (
-    check_choice,
-    check_number,
-    group_numbers,
-    plain_labels,
-    refuse_masked,
-    warn_of_other_order,
-)
+from pushrank.validation import check_choice, check_number, group_numbers, plain_labels, refuse_masked
 
 Selection = Literal["best", "one_standard_error"]
 SELECTIONS = get_args(Selection)
@@ -170,7 +163,6 @@ class Search(NamedTuple):
         refuse_masked(X, "X")
         # Here only the names and the number of the columns are recorded.
         validate_data(ranker, X, skip_check_array=True)
-        warn_of_other_order(X=X, y=y, sample_weight=sample_weight, groups=groups, time=time)
         (X,), labels = indexable(X), column_or_1d(plain_labels(y), warn=True)
         check_consistent_length(X, labels)
         target = two_class_target(ranker, labels, sample_weight)

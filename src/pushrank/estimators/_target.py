@@ -34,7 +34,6 @@ from pushrank.validation import (
     not_two_classes,
     plain_labels,
     two_classes,
-    warn_of_other_order,
 )
 
 FORMATS = ["csr", "csc"]
@@ -101,7 +100,6 @@ def validate_ranking(
             raise ValueError("pairs are taken with NumPy arrays only; convert X.")
         weights = row_weights(sample_weight, X.shape[0])
         return X, Target(sample_of_pairs(pairs, X.shape[0], weights), weights)
-    warn_of_other_order(X=X, y=y, sample_weight=sample_weight, qid=qid)
     X, labels = _validated(ranker, detached(X), plain_labels(y), allow_missing=allow_missing)
     # Here alone, and for two classes, it is decided whether X is NumPy's or an array of another library.
     if not is_numpy(X):
@@ -118,7 +116,6 @@ def validate_two_classes(
     ranker: BaseEstimator, X: MatrixLike, y: ArrayLike, sample_weight: PerRow = None
 ) -> tuple[Matrix, Target]:
     """Return checked features, and two classes to rank; as :func:`validate_ranking` otherwise."""
-    warn_of_other_order(X=X, y=y, sample_weight=sample_weight)
     X, labels = _validated(ranker, detached(X), plain_labels(y))
     if not is_numpy(X):
         return X, _array_target(ranker, X, labels, sample_weight)

@@ -33,13 +33,7 @@ from pushrank.pairs import BipartiteSample, GradedSample
 from pushrank.pairs.targets import sample_of_labels
 from pushrank.prices import Power, Price
 from pushrank.user_types import Matrix, MatrixLike, Seed
-from pushrank.validation import (
-    check_number,
-    checked_entries,
-    group_numbers,
-    plain_labels,
-    warn_of_other_order,
-)
+from pushrank.validation import check_number, checked_entries, group_numbers, plain_labels
 
 # As p this stands for the log loss of the library in place of a push.
 BINARY = "binary"
@@ -407,7 +401,6 @@ def validate_table(
     ranker: BoosterRanker, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None, qid: ArrayLike | None
 ) -> tuple[Matrix, Target]:
     """Return features as the booster takes them, pandas frames as they are, and what to rank."""
-    warn_of_other_order(X=X, y=y, sample_weight=sample_weight, qid=qid)
     y = plain_labels(y)
     if hasattr(X, "iloc"):
         labels = column_or_1d(y, warn=True)
