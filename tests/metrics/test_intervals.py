@@ -458,6 +458,16 @@ def test_rows_that_count_as_few_are_groups_effective_weights_and_negatives():
             assert np.isnan(metrics.confidence_interval(y_true, scores, **options, **rows).low)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_shares_of_few_groups_stay_within_their_bounds(seed):
+    rng = np.random.default_rng(seed)
+    y, groups = np.arange(120) < 30, rng.integers(0, 12, 120)
+    of = {"n_resamples": 20, "random_state": 0, "groups": groups}
+    scores = y + 0.3 * rng.normal(size=120)
+    assert metrics.confidence_interval(y, scores, metrics.recall_at_k, k=40, **of).high == 1.0
+    assert metrics.confidence_interval(y, scores, metrics.precision_at_k, k=40, **of).high == 0.75
+
+
 @pytest.mark.parametrize(("n_hits", "ends"), [(5, (0.4, 1.0)), (0, (0.0, 0.6)), (2, (0.0, 1.0))])
 def test_the_limits_of_few_rows_are_binomial(n_hits, ends):
     """Each of five draws is the row beyond them with chance 1/6: three or more are in 3.5 % of resamples."""

@@ -191,9 +191,11 @@ def _ends_of_few_rows(
     for metric, estimate, *found in zip(metrics, estimates, *resampled, strict=True):
         ends: Sequence[float] = [end for interval in found for end in interval.limits(sampling.level)]
         if metric.spec.error.hits:
-            n, unit = min(metric.spec.error.trials(ranking, **metric.parameters))
+            trials = metric.spec.error.trials(ranking, **metric.parameters)
+            n, unit = min(trials)
             hits, tail = min(max(estimate / unit, 0.0), 1.0) * n, 0.5 * (1.0 - sampling.level)
-            ends = [unit * float(end) for end in clopper_pearson_interval(hits, n, tail)]
+            most = min(unit for _, unit in trials)
+            ends = [min(most, unit * float(end)) for end in clopper_pearson_interval(hits, n, tail)]
         elif metric.spec.error.influence_values:
             ends = newcombe(estimate, sizes[0], sizes[1], sampling.level)
         all_ends.append(ends)
