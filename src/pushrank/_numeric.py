@@ -11,11 +11,9 @@ from pushrank._array import namespace
 
 
 def softmax_and_log_sum(exponents: Floats, out: Floats | None = None) -> tuple[Floats, float]:
-    """Return ``e_i / sum(e)`` and ``ln sum(e)`` for ``e = exp(exponents)``.
-
-    An empty or all ``-inf`` input has the logarithm ``-inf`` and a softmax of zeros. The softmax is written
-    to ``out``, if that is not None; it may be ``exponents`` itself.
-    """
+    """Return ``e_i / sum(e)`` and ``ln sum(e)`` for ``e = exp(exponents)``."""
+    # An empty or all `-inf` input has the logarithm `-inf` and a softmax of zeros. The softmax is written to
+    # `out`, if that is not None; it may be `exponents` itself.
     xp = namespace(exponents)
     largest = float(xp.max(exponents)) if exponents.shape[0] else -np.inf
     if largest == -np.inf:

@@ -39,10 +39,8 @@ def row_chunks(n_rows: int, elements_per_row: float) -> list[tuple[int, int]]:
 def map_chunks(
     function: Callable[[int, int], Part], chunks: Sequence[tuple[int, int]], n_threads: int | None = None
 ) -> list[Part]:
-    """Return ``[function(start, stop) for start, stop in chunks]``, computed in threads.
-
-    The number of threads is by default ``NUMBA_NUM_THREADS`` (the processors this process may use).
-    """
+    """Return ``[function(start, stop) for start, stop in chunks]``, computed in threads."""
+    # The number of threads is by default `NUMBA_NUM_THREADS` (the processors this process may use).
     n_threads = min(n_threads or int(config.NUMBA_NUM_THREADS), len(chunks))
     if n_threads <= 1:
         return [function(start, stop) for start, stop in chunks]
@@ -53,10 +51,8 @@ def map_chunks(
 def sum_chunks(
     function: Callable[[int, int], Floats], chunks: Sequence[tuple[int, int]], n_threads: int | None = None
 ) -> Floats:
-    """Return the sum of ``function(start, stop)`` over the chunks, computed in threads.
-
-    It is added up in order, so that rounding does not depend on which part was finished first.
-    """
+    """Return the sum of ``function(start, stop)`` over the chunks, computed in threads."""
+    # It is added up in order, so that rounding does not depend on which part was finished first.
     total, *others = map_chunks(function, chunks, n_threads)
     for part in others:
         total += part
@@ -101,10 +97,8 @@ class _OneThread:
 
 
 def one_blas_thread() -> AbstractContextManager[None]:
-    """Let BLAS use one thread until the last of all callers has left the block.
-
-    The sums of several BLAS threads would differ in their rounding from machine to machine.
-    """
+    """Let BLAS use one thread until the last of all callers has left the block."""
+    # The sums of several BLAS threads would differ in their rounding from machine to machine.
     return _limits["blas"]
 
 
@@ -131,11 +125,9 @@ if hasattr(os, "register_at_fork"):
 
 
 def compiled(**options: object) -> Callable[[Callable[..., Any]], Any]:
-    """Return a decorator that compiles a function, free of the interpreter lock.
-
-    Machine code is cached beside the source or in the user's cache folder; if neither can be written to,
-    each process compiles it again.
-    """
+    """Return a decorator that compiles a function, free of the interpreter lock."""
+    # Machine code is cached beside the source or in the user's cache folder; if neither can be written to,
+    # each process compiles it again.
     # Without this a function inherits fast mathematics from whichever caller compiles it first.
     options.setdefault("fastmath", False)
 

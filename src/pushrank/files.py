@@ -25,11 +25,9 @@ def clear_partial(folder: Path, names: str = "*") -> None:
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
-    """Yield a temporary path in the same folder, and rename it to ``path`` when the block succeeds.
-
-    Where ``path`` is a link, the file that it points to is replaced. The temporary file is removed where the
-    block fails, and one that a killed process left by the next write, once it is an hour old.
-    """
+    """Yield a temporary path in the same folder, and rename it to ``path`` when the block succeeds."""
+    # Where `path` is a link, the file that it points to is replaced. The temporary file is removed where the
+    # block fails, and one that a killed process left by the next write, once it is an hour old.
     path = path.resolve() if path.is_symlink() else path
     prefix, suffix = f".{path.name}.", f".partial{path.suffix}"
     clear_partial(path.parent, glob.escape(path.name))
@@ -69,10 +67,8 @@ def digest(archive: zipfile.ZipFile) -> str:
 
 
 def written_by(data: bytes) -> str:
-    """Return the version that wrote a file, "0" for the first, whose files do not name it.
-
-    A ValueError says that members would inflate without measure, or are not those that were saved together.
-    """
+    """Return the version that wrote a file, "0" for the first, whose files do not name it."""
+    # A ValueError says that members would inflate without measure, or are not those that were saved together.
     with zipfile.ZipFile(BytesIO(data)) as archive:
         # Reading a member ends at the size that the archive states, and compares its checksum. pushrank
         # compresses nothing, and skops makes files of JSON and numbers at most some ten times smaller.

@@ -213,10 +213,8 @@ def _places(model: object, strangers: list[str]) -> str:
 
 
 def _check_trees(loaded: object) -> None:
-    """Raise ModelFileError unless every tree within an object is one that prediction can walk safely.
-
-    The children and the feature of every node must be in range, and children come after their parent.
-    """
+    """Raise ModelFileError unless every tree within an object is one that prediction can walk safely."""
+    # The children and the feature of every node must be in range, and children come after their parent.
     seen: set[int] = set()
     waiting = [loaded]
     while waiting:

@@ -143,12 +143,10 @@ def checked_weights(sample_weight: ArrayLike, n_rows: int, name: str = "sample_w
 
 
 def plain_labels(labels: Any, name: str = "y") -> Any:
-    """Return labels, those of pandas' nullable integers and truth values as NumPy's.
-
-    Scikit-learn would make floats of them. Masked labels are a ValueError, and so are those of an ordered
-    categorical whose order differs from their sorted order: the larger label in sorted order is the positive
-    one, so that the ranking would come out upside down.
-    """
+    """Return labels, those of pandas' nullable integers and truth values as NumPy's."""
+    # Scikit-learn would make floats of them. Masked labels are a ValueError, and so are those of an ordered
+    # categorical whose order differs from their sorted order: the larger label in sorted order is the
+    # positive one, so that the ranking would come out upside down.
     refuse_masked(labels, name)
     given = labels
     if hasattr(labels, "iloc") and labels.ndim == 2 and labels.shape[1] == 1:
@@ -211,10 +209,8 @@ def group_numbers(groups: ArrayLike, n_rows: int, name: str = "qid") -> NDArray[
 
 
 def check_labels(labels: GenericArray) -> None:
-    """Raise unless labels are those of classes or grades, in contrast to the numbers of a regression.
-
-    Numbers with a fraction are grades, such as half stars, unless most rows have one of their own.
-    """
+    """Raise unless labels are those of classes or grades, in contrast to the numbers of a regression."""
+    # Numbers with a fraction are grades, such as half stars, unless most rows have one of their own.
     if labels.dtype.kind == "f" and np.isfinite(labels).all():
         n_distinct = len(distinct(labels))
         if n_distinct <= max(2, len(labels) // 2):
@@ -254,12 +250,10 @@ def not_two_classes(classes: GenericArray, name: str = "y", ranker: str | None =
 
 
 def positive_label(classes: Sequence[Label] | GenericArray) -> Label | None:
-    """Return which of two sorted labels is positive, or None if they do not show it.
-
-    It is the larger of two numbers or truth values, also if written as texts; of the texts yes and no it is
-    yes, and of true and false it is true, in small or capital letters. For other texts it is unknown, since
-    their alphabetical order means nothing.
-    """
+    """Return which of two sorted labels is positive, or None if they do not show it."""
+    # It is the larger of two numbers or truth values, also if written as texts; of the texts yes and no it is
+    # yes, and of true and false it is true, in small or capital letters. For other texts it is unknown, since
+    # their alphabetical order means nothing.
     if not all(isinstance(label, str | bytes) for label in classes):
         return classes[1]
     texts = [text.strip().lower() for text in np.asarray(classes).astype(str)]
@@ -286,12 +280,9 @@ def warn_of_texts(classes: GenericArray, ranker: str) -> None:
 def two_classes(
     labels: GenericArray, name: str = "y", pos_label: Label | None = None, ranker: str | None = None
 ) -> tuple[GenericArray, NDArray[np.bool_]]:
-    """Return the two classes in sorted order, and which rows are positive.
-
-    Messages call the labels ``name``. The positive class is by default that of :func:`positive_label`; where
-    that is None ``pos_label`` is needed, or a fit of the estimator ``ranker`` takes the later class, with a
-    warning.
-    """
+    """Return the two classes in sorted order, and which rows are positive."""
+    # Messages call the labels `name`. The positive class is by default that of `positive_label`; where that
+    # is None `pos_label` is needed, or a fit of the estimator `ranker` takes the later class, with a warning.
     try:
         classes = distinct(labels, name)
     except TypeError as error:
@@ -394,11 +385,9 @@ VALUE_TOLERANCE = 1e-9
 def check_traits(
     member: Any, what: str, at: Floats, sign: float, *, smooth: bool, twice: bool, names: Iterable[str]
 ) -> None:
-    """Raise unless a user's loss or price has the traits that it declares, at some ascending arguments.
-
-    ``sign`` is one if the value has to grow with the argument, minus one if it has to fall, else zero. It may
-    declare ``names``; another attribute that resembles one of them counts as misspelt.
-    """
+    """Raise unless a user's loss or price has the traits that it declares, at some ascending arguments."""
+    # `sign` is one if the value has to grow with the argument, minus one if it has to fall, else zero. It may
+    # declare `names`; another attribute that resembles one of them counts as misspelt.
     described = f"the {what} {member!r}"
     fields = getattr(member, "__dataclass_fields__", {})
     for name in {name for cls in type(member).__mro__ for name in vars(cls)} - {*names, *fields}:

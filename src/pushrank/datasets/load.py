@@ -232,11 +232,9 @@ def _describe(record: DataSet, source: str) -> str:
 
 
 def _read(record: DataSet, data_home: DataHome) -> tuple[pd.DataFrame, str]:
-    """Return the rows of a data set in canonical form, and the file or address that they were read from.
-
-    The frame has the features of the record (float64, or object with strings and NaN), ``label`` (strings, or
-    float64 if the label is a number), ``split`` if the source has one, and the extra columns.
-    """
+    """Return the rows of a data set in canonical form, and the file or address that they were read from."""
+    # The frame has the features of the record (float64, or object with strings and NaN), `label` (strings, or
+    # float64 if the label is a number), `split` if the source has one, and the extra columns.
     import_optional("pandas", "io")
     name, folder = "data_home", data_home
     if folder is None:

@@ -51,11 +51,9 @@ def _to_pandas(X: MatrixLike) -> MatrixLike:
 
 
 def _with_numbers(X: Any, categorical: Collection[Any]) -> Any:
-    """Return a data frame with numbers that are held as objects, such as Decimals, as float64.
-
-    Categorical columns, by name or number, stay as they are, and so does any other X. Dates that are held as
-    objects are refused, as columns of dates are: each new one would be an unknown category.
-    """
+    """Return a data frame with numbers that are held as objects, such as Decimals, as float64."""
+    # Categorical columns, by name or number, stay as they are, and so does any other X. Dates that are held
+    # as objects are refused, as columns of dates are: each new one would be an unknown category.
     if not _is_pandas(X):
         return X
     frame = X.copy(deep=False)

@@ -177,11 +177,9 @@ class Search(NamedTuple):
         keep_scores: bool = False,
         screen: Callable[[list[dict[str, Any]], Floats], None] | None = None,
     ) -> Results:
-        """Return all members on all folds; ``path`` yields those of a fold, in the same order in each.
-
-        ``screen`` is called with the members and their measures on the first two of more folds. Members that
-        ``path`` yields no longer after it have no measures on the other folds, but NaN.
-        """
+        """Return all members on all folds; ``path`` yields those of a fold, in the same order in each."""
+        # `screen` is called with the members and their measures on the first two of more folds. Members that
+        # `path` yields no longer after it have no measures on the other folds, but NaN.
         params: list[dict[str, Any]] = []
         solutions: list[list[Any]] = [[] for _ in self.folds]
         solved = count(1)

@@ -262,11 +262,9 @@ def ramp_path(
     callback: Callback | None = None,
     queries: GradedSample | None = None,
 ) -> dict[tuple[Any, float], tuple[str, Descent]]:
-    """Return the lowest end and the name of its start, for falling ks and, for each, rising Cs.
-
-    The first C of the first k starts from the lowest of a trial of each of the ranker's starts; the others
-    from the lowest of all starts and of the neighbours' ends. In ``queries`` a k is a tuple of their own.
-    """
+    """Return the lowest end and the name of its start, for falling ks and, for each, rising Cs."""
+    # The first C of the first k starts from the lowest of a trial of each of the ranker's starts; the others
+    # from the lowest of all starts and of the neighbours' ends. In `queries` a k is a tuple of their own.
     tol, max_iter = float(ranker.tol), int(ranker.max_iter)
     random_state = check_random_state(ranker.random_state)
     names = STARTS if ranker.init == "best" else tuple(name for name in STARTS if name == ranker.init)

@@ -221,11 +221,9 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
         target: Target,
         final: Final | None,
     ) -> None:
-        """Find the weights of members from scores of held-out rows, and set what was learned.
-
-        ``models`` are the fitted ones of each member, here or elsewhere. By time, and with ``refit``, members
-        of positive weight are fitted again, to all rows.
-        """
+        """Find the weights of members from scores of held-out rows, and set what was learned."""
+        # `models` are the fitted ones of each member, here or elsewhere. By time, and with `refit`, members
+        # of positive weight are fitted again, to all rows.
         check_choice("calibration", self.calibration, CALIBRATIONS)
         validate_data(self, rows.X, skip_check_array=True)
         codes, weights, scores = np.asarray(target.codes).astype(np.intp), target.weights, out_of_fold.scores

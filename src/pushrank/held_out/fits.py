@@ -79,11 +79,9 @@ def fit_paths(
     *,
     in_threads: bool = False,
 ) -> Iterator[Member]:
-    """Begin the fits to all parts, and return the members that ``path`` yields of each, in this order.
-
-    Members of a path share starts or rounds; a model by itself is a path of one member. ``n_jobs`` parts are
-    fitted at a time, in processes, or in threads, which share the rows.
-    """
+    """Begin the fits to all parts, and return the members that ``path`` yields of each, in this order."""
+    # Members of a path share starts or rounds; a model by itself is a path of one member. `n_jobs` parts are
+    # fitted at a time, in processes, or in threads, which share the rows.
     # A task is a whole path: in batches the last process would have several to go.
     run = Parallel(n_jobs, return_as="generator", batch_size=1, require="sharedmem" if in_threads else None)
     return chain.from_iterable(run(delayed(_members)(path, part) for part in parts))
@@ -105,13 +103,11 @@ def fit_parts(
     guard: Callable[[str, int], AbstractContextManager[None]] | None = None,
     path_of: Callable[[str, int], Path | None] = lambda *_: None,
 ) -> Iterator[Fit]:
-    """Fit all models to the training part of each pair of it and its test parts, and yield in this order.
-
-    Pipelines that hold the same transformer objects share their output, which this process makes; the rankers
-    are fitted and asked for scores in ``n_jobs`` processes, and there ``look`` takes the fitted model and its
-    test parts. With ``record`` the warnings of a fit come with it, in place of being issued. A ``guard`` of a
-    model's name and the part's number stands around the fit, and ``path_of`` says where it is kept.
-    """
+    """Fit all models to the training part of each pair of it and its test parts, and yield in this order."""
+    # Pipelines that hold the same transformer objects share their output, which this process makes; the
+    # rankers are fitted and asked for scores in `n_jobs` processes, and there `look` takes the fitted model
+    # and its test parts. With `record` the warnings of a fit come with it, in place of being issued. A
+    # `guard` of a model's name and the part's number stands around the fit, and `path_of` names its file.
     work = Work(score or model_scores, look, keep, record, guard)
     return fit_paths(partial(_fitted, work), _tasks(models, parts, work, path_of, get_config()), n_jobs)
 

@@ -129,11 +129,9 @@ class Plan(NamedTuple):
 
     @classmethod
     def to_score(cls, rows: Rows, n_parts: int, budget: Budget | None = None) -> Self:
-        """Return the plan by which each row is scored by a fit to others: by time, to earlier ones.
-
-        A class of fewer rows makes fewer parts. With a budget by period the parts are of whole periods, and
-        models are handed the times as they are.
-        """
+        """Return the plan by which each row is scored by a fit to others: by time, to earlier ones."""
+        # A class of fewer rows makes fewer parts. With a budget by period the parts are of whole periods, and
+        # models are handed the times as they are.
         n_rare = int(min(rows.positive.sum(), (~rows.positive).sum()))
         times = rows.times if budget is None else whole_periods(budget, rows.times)
         cv, by_time = splitter_of(n_parts, times)

@@ -195,10 +195,8 @@ def evaluate(
     pos_label: Label | None,
     most: float = math.inf,
 ) -> Any:
-    """Return a metric of one ranking, also a checked one, or of each row of scores, shape (n_rankings, n).
-
-    Rounding takes none above ``most``, its largest value.
-    """
+    """Return a metric of one ranking, also a checked one, or of each row of scores, shape (n_rankings, n)."""
+    # Rounding takes none above `most`, its largest value.
     if isinstance(scores, RankCounts):
         if sample_weight is not None or pos_label is not None:
             raise ValueError("rows are checked and weighted already: give sample_weight and pos_label there.")

@@ -127,10 +127,8 @@ def part_errors(
     groups: GenericArray | None,
     by_folds: bool,
 ) -> Errors:
-    """Return the errors of a measure: by rows, where these have influence values, else by the folds.
-
-    Halves are scores of the last parts, by part and model, of fits to either half of ``n_halved`` rows.
-    """
+    """Return the errors of a measure: by rows, where these have influence values, else by the folds."""
+    # Halves are scores of the last parts, by part and model, of fits to either half of `n_halved` rows.
     n_folds, which = len(parts) // n_repeats, SCORERS.get(measure, measure)
     rows = np.sort(np.concatenate([part.rows for part in parts[:n_folds]]))
     if by_folds or which not in (HITS, WEIGHT, PRECISION, AVERAGE_PRECISION, AUC):

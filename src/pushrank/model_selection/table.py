@@ -121,11 +121,9 @@ class HeldOutTable(NamedTuple):
         halves: Halves | None = None,
         indifference: float = 0.0,
     ) -> RankerComparison:
-        """Return the comparison that the held-out scores make.
-
-        ``members`` are added up, too, without a fit; ``chosen`` are the names of the models that were chosen
-        inside each training part, and ``halves`` the fits that errors rest on.
-        """
+        """Return the comparison that the held-out scores make."""
+        # `members` are added up, too, without a fit; `chosen` are the names of the models that were chosen
+        # inside each training part, and `halves` the fits that errors rest on.
         plan, frame, parts, members = self.plan, Frame.of(self.plan), self.parts(), members or {}
         judged, ranks = dict(self.judged), dict(self.simplicity)
         lists = {name: list(scores) for name, scores in self.scores.items()}

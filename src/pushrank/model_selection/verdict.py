@@ -21,13 +21,11 @@ ROUNDING = 1e-9
 
 
 def quantiles(errors: Errors, level: float, seed: int) -> tuple[float, Floats]:
-    r"""Return by how many standard errors equal models may seem to differ, at a level of confidence.
-
-    The first result is the quantile of the largest of all absolute differences in their standard errors:
-    whichever model these rows show as the best, its differences from the others are among them (Tukey). The
-    second, for each model, is that of the largest difference of another from it (Hsu 1981): smaller, and for
-    the question alone whether it may be the best.
-    """
+    """Return by how many standard errors equal models may seem to differ, at a level of confidence."""
+    # The first result is the quantile of the largest of all absolute differences in their standard errors:
+    # whichever model these rows show as the best, its differences from the others are among them (Tukey). The
+    # second, for each model, is that of the largest difference of another from it (Hsu 1981): smaller, and
+    # for the question alone whether it may be the best.
     one, two = (float(t.ppf(share, errors.freedom)) for share in (level, 0.5 + level / 2.0))
     from_each = np.full(len(errors.means), one)
     # A single difference has the quantile of Student's t exactly, so that nothing needs to be drawn.

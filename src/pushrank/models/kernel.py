@@ -128,11 +128,9 @@ class KernelModel:
         return max(norm, 0.0)
 
     def check_definite(self) -> None:
-        """Raise a ValueError when a negative eigenvalue shows that the kernel is no inner product.
-
-        A ranking sees differences of rows alone, so that only the kernel about its mean has to be one: minus
-        the squared distance may serve. Of more than 1,000 rows, 1,000 that lie evenly are examined.
-        """
+        """Raise a ValueError when a negative eigenvalue shows that the kernel is no inner product."""
+        # A ranking sees differences of rows alone, so that only the kernel about its mean has to be one:
+        # minus the squared distance may serve. Of more than 1,000 rows, 1,000 that lie evenly are examined.
         rows = np.linspace(0, self.n_rows - 1, min(self.n_rows, MAX_EXAMINED_ROWS)).astype(np.intp)
         if self.kernel.kind == "precomputed":
             values = self._X[np.ix_(rows, rows)]

@@ -372,10 +372,8 @@ class LinearModel(FeatureSpace):
     def add_block_moments(
         self, start: int, stop: int, factors: Floats, class_codes: ClassCodes, moments: Floats, sums: Floats
     ) -> None:
-        """Add ``factors[i] * outer(X[i], X[i])`` to ``moments``, whose lower triangle means nothing.
-
-        To ``sums``, shape (2, n_features), ``factors[i] * X[i]`` is added by class code.
-        """
+        """Add ``factors[i] * outer(X[i], X[i])`` to ``moments``, whose lower triangle means nothing."""
+        # To `sums`, shape (2, n_features), `factors[i] * X[i]` is added by class code.
         if self._is_csc:
             by_rows = LinearModel(self.data.tocsr())
             return by_rows.add_block_moments(start, stop, factors, class_codes, moments, sums)

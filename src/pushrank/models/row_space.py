@@ -84,11 +84,9 @@ def linear_model(X: Matrix, *, reduced: bool = True) -> LinearModel | ArrayLinea
 
 
 def in_row_space(model: M) -> M:
-    """Return the model of wide data in their row space, and that of other data unchanged.
-
-    Data are wide where there are fewer rows than columns, at most 4,096, and no column hides others. It takes
-    O(n_rows ** 2 * n_features) time once, and the memory of four numbers for each pair of rows.
-    """
+    """Return the model of wide data in their row space, and that of other data unchanged."""
+    # Data are wide where there are fewer rows than columns, at most 4,096, and no column hides others. It
+    # takes O(n_rows ** 2 * n_features) time once, and the memory of four numbers for each pair of rows.
     if not 1 < model.n_rows < min(model.n_features, MAX_ROWS + 1):
         return model
     model.check_range()

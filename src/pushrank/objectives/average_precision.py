@@ -19,15 +19,10 @@ MAX_COPIES = 10**7
 
 @compiled()
 def set_most_violated(positives, negatives, start, stop, lower, upper, above):
-    """Write how many positives the worst order puts above each negative from ``start`` to ``stop``.
-
-    Scores descend within each class of m and n rows. The order is worst where the sum over the positives i
-    below negative j, both counted from one, is largest of
-
-        i / ((i + j) (i + j - 1)) - 2 (s_i - t_j) / n .
-
-    The numbers are known to be between ``lower`` and ``upper``.
-    """
+    """Write how many positives the worst order puts above each negative from ``start`` to ``stop``."""
+    # Scores descend within each class of m and n rows. The order is worst where the sum over the positives i
+    # below negative j, both counted from one, is largest of i / ((i + j) (i + j - 1)) - 2 (s_i - t_j) / n.
+    # The numbers are known to be between `lower` and `upper`.
     if start >= stop:
         return
     middle, n = (start + stop) // 2, len(negatives)

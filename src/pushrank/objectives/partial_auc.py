@@ -127,10 +127,8 @@ class PartialAUC(ScoreSurrogate):
 def _tight(
     s: Floats, positive_weights: Floats, t: Floats, counted: Floats, before: Floats
 ) -> tuple[float, Floats, Floats, float]:
-    """Return the tight structured hinge, its slopes in both classes, and its plane's offset.
-
-    ``counted`` are the weights of the negatives in the interval, and ``before`` of those above it.
-    """
+    """Return the tight structured hinge, its slopes in both classes, and its plane's offset."""
+    # `counted` are the weights of the negatives in the interval, and `before` of those above it.
     middle = float(t.mean())
     s, t = s - middle, t - middle
     order = np.argsort(t)

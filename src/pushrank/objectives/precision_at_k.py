@@ -145,10 +145,8 @@ def _sort_descending(scores, rows, sign):
 
 @compiled()
 def select_highest(scores, sample_weight, rows, target, sign):
-    """Bring the fewest rows of highest ``sign * score`` that have a weight of ``target`` to the front.
-
-    Three-way quickselect takes linear time on average, also with ties. numpy.partition takes no weights.
-    """
+    """Bring the fewest rows of highest ``sign * score`` that have a weight of ``target`` to the front."""
+    # Three-way quickselect takes linear time on average, also with ties. numpy.partition takes no weights.
     low, high = 0, len(rows)
     missing = target
     # Pivots come from a fixed xorshift sequence, so that equal input gives equal output in any thread.
@@ -358,12 +356,10 @@ def negatives_in_top(scores, positive, sample_weight, k):
 
 @compiled()
 def ramp_majorant(in_top, scores, positive, sample_weight, k, slope):
-    """Write a subgradient of a convex bound of the ramp; return the bound, and its plane's value at zero.
-
-    The ramp is the sum of the k highest of ``s + 1 - y`` less the scores of the k highest positives. The
-    bound subtracts the scores of the fixed positives ``in_top``, so that it is the ramp if these are the
-    highest.
-    """
+    """Write a subgradient of a convex bound of the ramp; return the bound, and its plane's value at zero."""
+    # The ramp is the sum of the k highest of `s + 1 - y` less the scores of the k highest positives. The
+    # bound subtracts the scores of the fixed positives `in_top`, so that it is the ramp if these are the
+    # highest.
     keys = np.empty(len(scores))
     for r in range(len(scores)):
         keys[r] = scores[r] if positive[r] else scores[r] + 1.0

@@ -216,11 +216,9 @@ def evaluate(bins, local, coefficients, start, stop, out):
 
 @compiled()
 def near_sums(table, low, in_sources, weights, in_targets):
-    """Return the sums at the nodes of the target bins over the near source bins of the same segment.
-
-    Sources and targets are pairs of bin centres, in widths and ascending in every segment, and of segment
-    starts. The first axis of the table runs over the differences of centres, from ``low``.
-    """
+    """Return the sums at the nodes of the target bins over the near source bins of the same segment."""
+    # Sources and targets are pairs of bin centres, in widths and ascending in every segment, and of segment
+    # starts. The first axis of the table runs over the differences of centres, from `low`.
     (sources, source_starts), (targets, target_starts) = in_sources, in_targets
     q = weights.shape[1]
     high = low + len(table) - 1

@@ -63,11 +63,9 @@ def scatter_add(indices: list[Indices] | list[Indices | slice], parts: list[Floa
 
 
 def grade_blocks(grades_p: Floats, groups_p: Indices, grades_n: Floats, groups_n: Indices) -> list[Block]:
-    """Return blocks in which every pair of a higher and a lower grade of a group occurs exactly once.
-
-    The highest binary digit at which two grades differ is a one in the higher grade and a zero in the lower.
-    So there is a block for each digit, whose segments hold the rows that agree in all higher digits.
-    """
+    """Return blocks in which every pair of a higher and a lower grade of a group occurs exactly once."""
+    # The highest binary digit at which two grades differ is a one in the higher grade and a zero in the
+    # lower. So there is a block for each digit, whose segments hold the rows that agree in all higher digits.
     levels, codes = np.unique(np.concatenate([grades_p, grades_n]), return_inverse=True)
     codes_p, codes_n = codes[: len(grades_p)], codes[len(grades_p) :]
     blocks = []

@@ -48,11 +48,9 @@ def _add(moments, weight, distance):
 
 @compiled()
 def add_piece(sources, weights, targets, lower, upper, closed, coefficients, out):
-    """Add ``sum_i weights_i sum_m coefficients_m (upper + t - sources_i) ** m`` for every target t.
-
-    Sources and targets ascend. The sum is over the sources that are ``lower`` to ``upper`` above t. The upper
-    end belongs to the interval if ``closed``, the lower end otherwise.
-    """
+    """Add ``sum_i weights_i sum_m coefficients_m (upper + t - sources_i) ** m`` for every target t."""
+    # Sources and targets ascend. The sum is over the sources that are `lower` to `upper` above t. The upper
+    # end belongs to the interval if `closed`, the lower end otherwise.
     # Subtracting the sources that leave at the lower end would cancel digits. Instead the sources in the
     # interval are in two parts. The lower part, from first to middle, has its sums over every possible rest
     # of it in ``behind``; when it is used up they are computed from the upper part, from middle to last,
@@ -135,11 +133,9 @@ def add_lowest_piece(sources, weights, targets, upper, closed, coefficients, out
 
 @compiled()
 def segment_sums(in_sources, weights, in_targets, breakpoints, coefficients, closed):
-    """Return the sums of all pieces for every segment's targets over the sources of the same segment.
-
-    Sources and targets are pairs of scores and segment starts. Row j of ``coefficients`` is for margins from
-    ``breakpoints[j]`` to ``breakpoints[j + 1]``.
-    """
+    """Return the sums of all pieces for every segment's targets over the sources of the same segment."""
+    # Sources and targets are pairs of scores and segment starts. Row j of `coefficients` is for margins from
+    # `breakpoints[j]` to `breakpoints[j + 1]`.
     (sources, source_starts), (targets, target_starts) = in_sources, in_targets
     out = np.zeros(len(targets))
     for segment in range(len(target_starts) - 1):

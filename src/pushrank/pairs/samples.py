@@ -99,10 +99,8 @@ class Sample(ABC):
 
     @cached_property
     def totals(self) -> tuple[Floats, Floats]:
-        """The log weight of the positives that each negative is compared with, and each negative's weight.
-
-        Negatives that are all compared with the same positives have a single entry in both arrays.
-        """
+        """The log weight of the positives that each negative is compared with, and each negative's weight."""
+        # Negatives that are all compared with the same positives have a single entry in both arrays.
         weights = np.ones(len(self.positives)) if self.positive_weights is None else self.positive_weights
         others = np.ones(len(self.negatives)) if self.negative_weights is None else self.negative_weights
         return np.asarray(self.normaliser(np.log(weights)).log_totals), others

@@ -17,12 +17,10 @@ from pushrank.validation import check_labels, distinct, group_numbers, not_two_c
 def sample_of_labels(
     ranker: str, labels: GenericArray, weights: Floats | None = None, qid: ArrayLike | None = None
 ) -> tuple[Sample, GenericArray, GenericArray, RowNumbers | None]:
-    """Return the sample of two classes or grades, in query groups or in one list, and what it was made of.
-
-    Labels are two values of any kind, or any number of numbers, the higher the better. Weights are checked,
-    and messages name the ``ranker``. With the sample come the distinct labels of positive weight in order,
-    each row's index among them, and each row's query group as a number, or None.
-    """
+    """Return the sample of two classes or grades, in query groups or in one list, and what it was made of."""
+    # Labels are two values of any kind, or any number of numbers, the higher the better. Weights are checked,
+    # and messages name the `ranker`. With the sample come the distinct labels of positive weight in order,
+    # each row's index among them, and each row's query group as a number, or None.
     check_labels(labels)
     classes = distinct(labels)
     # Classes without weight do not make grades of two classes.

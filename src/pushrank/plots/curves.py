@@ -440,11 +440,9 @@ def enrichment_figure(
     measured: Measurement, y: Any, scores: Mapping[str, Floats], weight: Any, groups: Any,
     fractions: Sequence[float], seed: int,
 ) -> Any:  # fmt: skip
-    """Return a figure of the positives found against the share of the list, on a logarithmic axis.
-
-    The two lists that are best by the first figure at a chosen share, or else by hits, have the intervals of
-    :func:`~pushrank.metrics.measure` as bands, at each share by itself. Markers are at the fractions.
-    """
+    """Return a figure of the positives found against the share of the list, on a logarithmic axis."""
+    # The two lists that are best by the first figure at a chosen share, or else by hits, have the intervals
+    # of `measure` as bands, at each share by itself. Markers are at the fractions.
     from matplotlib.figure import Figure
 
     by, level = measured.to_paper()["measure"].iloc[0], measured.confidence_level

@@ -136,11 +136,9 @@ def _neighbours(values, weights, value):
 
 
 def break_even_threshold(scores: ValueParts, coef: NDArray[np.floating], negative_weight: float) -> float:
-    """Return the threshold above which as much weight is predicted positive as is positive.
-
-    It lies midway between two neighbouring scores, which are in the dtype of the coefficients; rows that tie
-    across it all fall below it, or above it where no score is higher.
-    """
+    """Return the threshold above which as much weight is predicted positive as is positive."""
+    # It lies midway between two neighbouring scores, which are in the dtype of the coefficients; rows that
+    # tie across it all fall below it, or above it where no score is higher.
     cut = order_statistic(scores, coef.dtype, negative_weight * (1.0 - WEIGHT_ROUNDING)).value
     below, above = zip(*scores.map(neighbours, cut), strict=True)
     if min(above) < np.inf:

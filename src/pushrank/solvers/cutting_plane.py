@@ -76,13 +76,10 @@ def cutting_plane(
     max_seconds: float = np.inf,
     non_negative: bool = True,
 ) -> CertifiedSolution:
-    """Minimise until the relative gap of the bounds is at most ``tol``; the state returned is the planes.
-
-    It ends after ``max_iter`` planes, and with the first plane that is ready after ``max_seconds``.
-
-    A risk that is ``non_negative`` has the plane zero to begin with; ``start`` may be the planes of a run
-    with another C. A plane costs two passes over the data and about ten evaluations of the risk.
-    """
+    """Minimise until the relative gap of the bounds is at most ``tol``; the state returned is the planes."""
+    # It ends after `max_iter` planes, and with the first plane that is ready after `max_seconds`.
+    # A risk that is `non_negative` has the plane zero to begin with; `start` may be the planes of a run with
+    # another C. A plane costs two passes over the data and about ten evaluations of the risk.
     started = time.monotonic()
     if start is None:
         start = Planes.none(model.rmatvec(np.zeros(model.n_rows)), non_negative=non_negative)
@@ -194,11 +191,9 @@ def _line_search(
 def _maximise_bound(
     gram: Floats, offsets: Floats, dual: Floats, tol: float, normals: Floats | None = None
 ) -> Floats | None:
-    """Set the dual variables to those of the highest bound, by the active set method; their sum stays.
-
-    A plane whose variable would turn negative leaves, and one that would raise the bound by more than ``tol``
-    per unit joins. With ``normals`` the coefficients that minimise the planes' bound are returned, else None.
-    """
+    """Set the dual variables to those of the highest bound, by the active set method; their sum stays."""
+    # A plane whose variable would turn negative leaves, and one that would raise the bound by more than `tol`
+    # per unit joins. With `normals` the coefficients that minimise the planes' bound are returned, else None.
     longest, highest = float(np.diag(gram).max()), float(np.abs(offsets).max())
     unit = max(longest, tolerances.MIN_UNIT * highest) or 1.0
     total, used, joined = float(dual.sum()), dual > 0.0, -1
@@ -251,12 +246,10 @@ def _unconstrained_change(gram: Floats, gradient: Floats) -> Floats:
 
 
 def _primal_and_dual(normals: Floats, offsets: Floats, total: float) -> tuple[Floats, Floats]:
-    """Return the dual variables of the highest bound, of any sign, and the coefficients they make.
-
-    Both are unknowns of one system, in units of the columns. Two columns whose units differ by a hundred
-    million would not survive the alternatives: products of planes lose the column of the larger unit, and the
-    sum over planes loses the coefficient of the other.
-    """
+    """Return the dual variables of the highest bound, of any sign, and the coefficients they make."""
+    # Both are unknowns of one system, in units of the columns. Two columns whose units differ by a hundred
+    # million would not survive the alternatives: products of planes lose the column of the larger unit, and
+    # the sum over planes loses the coefficient of the other.
     n_planes, n_features = normals.shape
     units = 1.0 / np.maximum(np.abs(normals).max(axis=0), tolerances.MIN_UNIT)
     in_units, curvature = normals * units, units**2

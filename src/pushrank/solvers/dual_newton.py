@@ -219,12 +219,10 @@ def has_near_dual(problem: Problem) -> bool:
 def dual_newton(
     problem: Problem, scales: Floats, tol: float, max_iter: int, callback: Callback | None = None
 ) -> Result:
-    """Minimise a problem of two sums of exponentials and a positive penalty, in the dual.
-
-    It stops when neither an entry of the objective's gradient, in units of ``scales``, nor the duality gap
-    exceeds ``tol``, after ``max_iter`` steps, or where there is no way up. The steps do not lower the
-    objective by themselves: where they stop early, the end is the lowest point on the way.
-    """
+    """Minimise a problem of two sums of exponentials and a positive penalty, in the dual."""
+    # It stops when neither an entry of the objective's gradient, in units of `scales`, nor the duality gap
+    # exceeds `tol`, after `max_iter` steps, or where there is no way up. The steps do not lower the objective
+    # by themselves: where they stop early, the end is the lowest point on the way.
     dual = WeightsDual(problem)
     weights = dual.distributions(np.exp(dual.log_weights - dual.log_weights.max()))
     v = dual.combination(weights)

@@ -42,10 +42,8 @@ def lbfgs(
     callback: Callback | None = None,
     proven: Proof | None = None,
 ) -> Result:
-    """Minimise by L-BFGS in restarts, to the tolerance of :func:`minimise`.
-
-    Byrd, Lu, Nocedal and Zhu, *A limited memory algorithm for bound constrained optimization*, 1995.
-    """
+    """Minimise by L-BFGS in restarts, to the tolerance of :func:`minimise`."""
+    # Byrd, Lu, Nocedal and Zhu, *A limited memory algorithm for bound constrained optimization*, 1995.
     # The stopping rules of scipy are off: they do not see the units of the columns, nor any proof.
     options = {"ftol": 0.0, "gtol": 0.0, "maxfun": 1_000_000_000, "maxls": 50}
     return minimise("L-BFGS-B", options, problem, start, tol, max_iter, callback, proven)
@@ -54,10 +52,8 @@ def lbfgs(
 def newton_cg(
     problem: Problem, start: Floats, tol: float, max_iter: int, callback: Callback | None = None
 ) -> Result:
-    """Minimise by Newton-CG in restarts, to the tolerance of :func:`minimise`.
-
-    Nocedal and Wright, *Numerical Optimization*, 2nd edition (2006), algorithm 7.2.
-    """
+    """Minimise by Newton-CG in restarts, to the tolerance of :func:`minimise`."""
+    # Nocedal and Wright, *Numerical Optimization*, 2nd edition (2006), algorithm 7.2.
     # The stopping rule of scipy is off. Its bound on the length of a step, in preconditioned variables, means
     # nothing to the problem: it is out of reach.
     options = {"gtol": 0.0, "max_trust_radius": 1e10}
@@ -122,14 +118,12 @@ def minimise(
     callback: Callback | None = None,
     proven: Proof | None = None,
 ) -> Result:
-    """Minimise a smooth problem with a method of ``scipy.optimize.minimize``, in restarts.
-
-    It stops after ``max_iter`` iterations in all, or when no entry of the gradient, in units of the columns'
-    standard deviations, exceeds ``tol``, nor the duality gap where there is one; where whitening is cheap,
-    when the value shows no more descent either. Where rounding ends the descent before the gap is closed the
-    gradient is enough. ``proven(coef)`` replaces the test of the duality gap: it is called once the gradient
-    is below ``tol``, and the fit goes on while it returns False.
-    """
+    """Minimise a smooth problem with a method of ``scipy.optimize.minimize``, in restarts."""
+    # It stops after `max_iter` iterations in all, or when no entry of the gradient, in units of the columns'
+    # standard deviations, exceeds `tol`, nor the duality gap where there is one; where whitening is cheap,
+    # when the value shows no more descent either. Where rounding ends the descent before the gap is closed
+    # the gradient is enough. `proven(coef)` replaces the test of the duality gap: it is called once the
+    # gradient is below `tol`, and the fit goes on while it returns False.
     problem.rows.check_range()
     strategy = choose_strategy(problem, start, proven)
     # The moments measured at zero serve the first run too, where it starts there.
@@ -299,11 +293,9 @@ class _Iterates:
             self.tol = tolerances.TIGHTER * self.size
 
     def step_by_gradient(self) -> None:
-        """Take the step that the preconditioner makes of the gradient, where rounding hides all descent.
-
-        A line search by values fails there, although the gradient still has digits. The step is kept if the
-        largest entry of the gradient falls, and the value rises by no more than its rounding.
-        """
+        """Take the step that the preconditioner makes of the gradient, where rounding hides all descent."""
+        # A line search by values fails there, although the gradient still has digits. The step is kept if the
+        # largest entry of the gradient falls, and the value rises by no more than its rounding.
         coef, size = self.coef, self.size
         value, gradient = self.evaluate(coef)
         rounding = tolerances.MACHINE_ROUNDING * abs(value)

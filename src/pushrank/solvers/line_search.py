@@ -23,12 +23,10 @@ P = TypeVar("P", bound=HasValue)
 
 
 def exact_step(slope: Slope, longest: float, reduction: float = tolerances.ZERO_SLOPE) -> float:
-    """Return the zero of an increasing slope, by Newton's method kept inside a shrinking bracket.
-
-    ``slope`` gives the first and the second derivative at a step; the second may be zero where unknown. The
-    step ``longest``, either way, is returned where the slope has no zero before it, and the search ends where
-    the slope is ``reduction`` times the first.
-    """
+    """Return the zero of an increasing slope, by Newton's method kept inside a shrinking bracket."""
+    # `slope` gives the first and the second derivative at a step; the second may be zero where unknown. The
+    # step `longest`, either way, is returned where the slope has no zero before it, and the search ends where
+    # the slope is `reduction` times the first.
     first, second = slope(0.0)
     if first == 0.0:
         return 0.0
@@ -80,11 +78,9 @@ def bracketed_root(slope: Callable[[float], float], low: float, high: float) -> 
 def armijo_step(
     at: Callable[[float], P], value: float, slope: float, rounding: float = 0.0
 ) -> tuple[float, P] | None:
-    """Return the first of the steps 1, 1/2, 1/4, ... that descends enough, and the point there, or None.
-
-    ``value`` and the negative ``slope`` are those at zero; ``rounding`` is what the function may rise by
-    rounding alone. Nocedal and Wright, *Numerical Optimization*, 2nd edition (2006), algorithm 3.1.
-    """
+    """Return the first of the steps 1, 1/2, 1/4, ... that descends enough, and the point there, or None."""
+    # `value` and the negative `slope` are those at zero; `rounding` is what the function may rise by rounding
+    # alone. Nocedal and Wright, *Numerical Optimization*, 2nd edition (2006), algorithm 3.1.
     step = 1.0
     for _ in range(tolerances.MAX_HALVINGS):
         point = at(step)

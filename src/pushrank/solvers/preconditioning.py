@@ -27,11 +27,9 @@ class Preconditioner(NamedTuple):
 
 
 def column_scales(moments: ClassMoments, n_rows: int) -> Floats:
-    """Return the columns' standard deviations within the classes, under the weights of the moments.
-
-    Gradients are measured in these units, so that a tolerance does not depend on the units of a feature. A
-    constant column has the unit one, or its value where that is larger.
-    """
+    """Return the columns' standard deviations within the classes, under the weights of the moments."""
+    # Gradients are measured in these units, so that a tolerance does not depend on the units of a feature. A
+    # constant column has the unit one, or its value where that is larger.
     # No row has a weight where all losses are zero.
     scales = np.sqrt(np.asarray(moments.variances) / max(float(moments.totals.sum()), tolerances.TINY))
     if not scales.all():
@@ -58,11 +56,9 @@ def diagonal(moments: ClassMoments, alpha: float) -> Preconditioner:
 
 
 def whitening(moments: ClassMoments, alpha: float, scales: Floats) -> Preconditioner:
-    """Return the preconditioner in whose variables the whole curvature is one in all directions.
-
-    The curvature is the covariance of the columns within the classes under the row weights: for the P-Norm
-    Push on the log scale the exact Hessian.
-    """
+    """Return the preconditioner in whose variables the whole curvature is one in all directions."""
+    # The curvature is the covariance of the columns within the classes under the row weights: for the P-Norm
+    # Push on the log scale the exact Hessian.
     curvature = np.asarray(moments.covariance) / np.outer(scales, scales)
     curvature[np.diag_indices_from(curvature)] += alpha / scales**2
     if len(curvature) <= tolerances.MAX_EIGEN_FEATURES:

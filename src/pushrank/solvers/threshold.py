@@ -62,10 +62,8 @@ def minimise_above_threshold(
     tol: float,
     max_iter: int,
 ) -> CertifiedSolution:
-    """Return coefficients whose relative gap is at most ``tol``, by L-BFGS on rounded kinks.
-
-    Of many rows the positives and those near the threshold are copied, and solved for alone.
-    """
+    """Return coefficients whose relative gap is at most ``tol``, by L-BFGS on rounded kinks."""
+    # Of many rows the positives and those near the threshold are copied, and solved for alone.
     total, kept = objective.total(sample), sample.class_codes == 1
     if model.n_rows < tolerances.MANY_ROWS or model.in_row_space:
         first = np.zeros(model.n_features) if start is None else start

@@ -67,11 +67,9 @@ def unpenalised_certificate(problem: Problem, coef: Floats, value: float, gradie
 
 
 def newton_step(problem: Problem, coef: Floats, gradient: Floats) -> tuple[Floats, float] | None:
-    """Return the step d that leaves nothing of the gradient, and d @ H @ d; None where there is none.
-
-    A part of the gradient that no change of the slopes takes away is a descent without end: only that of
-    rounding may be left.
-    """
+    """Return the step d that leaves nothing of the gradient, and d @ H @ d; None where there is none."""
+    # A part of the gradient that no change of the slopes takes away is a descent without end: only that of
+    # rounding may be left.
     point = problem.point(coef)
     hessian_product: Callable[[Floats], Floats]
     if isinstance(point, ScoredPoint):

@@ -195,11 +195,9 @@ def least_bound(
     theta: float,
     delta: float,
 ) -> ErrorBound:
-    """Return the bound with the least excess at which a theorem fails with a chance of at most delta.
-
-    The chance is ``exp(log_chance(excess))`` times the covering number at ``excess * theta / 8``. If no
-    excess makes it small enough, the bound is infinite.
-    """
+    """Return the bound with the least excess at which a theorem fails with a chance of at most delta."""
+    # The chance is `exp(log_chance(excess))` times the covering number at `excess * theta / 8`. If no excess
+    # makes it small enough, the bound is infinite.
     check_numbers(delta=delta)
 
     def is_enough(excess: float) -> bool:

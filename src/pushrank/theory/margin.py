@@ -143,11 +143,9 @@ def sample_of_rows(
 
 
 def _constraints(sample: Sample) -> tuple[Any, Any, Floats]:
-    """Return the matrices of ``-row_signs @ values @ weights + levels @ u + gains * margin <= 0``.
-
-    Explicit pairs have a constraint each. For grades a level u lies between the better and the worse rows of
-    each step: no better row scores below u, and no worse row above u less the margin.
-    """
+    """Return the matrices of ``-row_signs @ values @ weights + levels @ u + gains * margin <= 0``."""
+    # Explicit pairs have a constraint each. For grades a level u lies between the better and the worse rows
+    # of each step: no better row scores below u, and no worse row above u less the margin.
     row = sp.eye_array(sample.n_rows, format="csr")
     if isinstance(sample, CrucialSample):
         n_pairs = len(sample.better)

@@ -92,11 +92,9 @@ def sampled_rows(n_rows: int, row_weights: Floats | None, random_state: np.rando
 
 
 def quantile_thresholds(values: Floats, weights: Floats | None, max_bins: int) -> Floats:
-    """Return ascending thresholds between at most ``max_bins`` bins of about equal weight.
-
-    With no more distinct values than bins, a threshold lies midway between each two neighbours. A value that
-    many rows share has a bin of its own.
-    """
+    """Return ascending thresholds between at most ``max_bins`` bins of about equal weight."""
+    # With no more distinct values than bins, a threshold lies midway between each two neighbours. A value
+    # that many rows share has a bin of its own.
     present = ~np.isnan(values)
     if weights is None:
         distinct, counts = np.unique(values[present], return_counts=True)
@@ -163,10 +161,8 @@ class WeightedColumns:
 def dense_bins(
     X: Matrix, thresholds: list[Floats], categories: list[Floats | None], n_threads: int | None
 ) -> Bins:
-    """Return the bins of all entries, shape (n_features, n_rows): how many thresholds lie below the entry.
-
-    255 stands for a missing value, and for a category that is not among those of a categorical feature.
-    """
+    """Return the bins of all entries, shape (n_features, n_rows): how many thresholds lie below the entry."""
+    # 255 stands for a missing value, and for a category that is not among those of a categorical feature.
     n_rows, n_features = X.shape
     bins = np.empty((n_features, n_rows), dtype=np.uint8)
     padded = np.full((n_features, N_BINS), np.inf)

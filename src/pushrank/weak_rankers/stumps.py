@@ -83,11 +83,9 @@ def sparse_edges(
 
 @compiled()
 def add_step_functions(X, features, firsts, thresholds, values, start, stop, out):
-    """Add step functions of single features to the scores of the rows from start to stop.
-
-    Function m reads feature ``features[m]``. Its thresholds are ``thresholds[firsts[m] : firsts[m + 1]]``,
-    and ``values`` holds, from ``firsts[m] + 2 * m`` on, one more value than thresholds and the one of NaN.
-    """
+    """Add step functions of single features to the scores of the rows from start to stop."""
+    # Function m reads feature `features[m]`. Its thresholds are `thresholds[firsts[m] : firsts[m + 1]]`, and
+    # `values` holds, from `firsts[m] + 2 * m` on, one more value than thresholds and the one of NaN.
     for top in range(start, stop, BLOCK_ROWS):
         bottom = min(top + BLOCK_ROWS, stop)
         for m in range(len(features)):

@@ -176,12 +176,10 @@ def boost(
     patience: int = 0,
     callback: Callback | None = None,
 ) -> BoostingResult:
-    """Run rounds, which change the state, until it has ``n_rounds`` in all or no slope exceeds ``tol``.
-
-    ``validate`` returns the validation score, the higher the better, from the scores of all rows; then the
-    run also stops when ``patience`` rounds have not improved on the best. ``draw_rows`` and ``draw_features``
-    draw the rows by which a round chooses and steps, and the features that it chooses from.
-    """
+    """Run rounds, which change the state, until it has ``n_rounds`` in all or no slope exceeds ``tol``."""
+    # `validate` returns the validation score, the higher the better, from the scores of all rows; then the
+    # run also stops when `patience` rounds have not improved on the best. `draw_rows` and `draw_features`
+    # draw the rows by which a round chooses and steps, and the features that it chooses from.
     history, random_state = state.history, state.random_state
     if not history.values:
         _record(problem, state)

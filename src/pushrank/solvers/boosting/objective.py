@@ -37,10 +37,8 @@ SAFE_SUM = 1e-270
 
 @compiled()
 def exponents(scores, powers, class_codes, log_weights, start, stop, out):
-    """Write ``power * score + log_weight`` of the rows from start to stop; return the largest by class.
-
-    ``powers`` are those of the class codes 0 and 1; rows of code 2 take no part and get ``-inf``.
-    """
+    """Write ``power * score + log_weight`` of the rows from start to stop; return the largest by class."""
+    # `powers` are those of the class codes 0 and 1; rows of code 2 take no part and get `-inf`.
     largest = np.empty(3)
     for code in range(3):
         largest[code] = -np.inf

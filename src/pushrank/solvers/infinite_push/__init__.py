@@ -40,10 +40,8 @@ def solve_infinite_push(
     max_iter: int,
     solver: str = "auto",
 ) -> CertifiedSolution:
-    """Return the solution whose relative gap is at most ``tol``, or the best of ``max_iter`` iterations.
-
-    C is the weight of the mean loss of the positives, ``start`` the state of a solution for another C.
-    """
+    """Return the solution whose relative gap is at most ``tol``, or the best of ``max_iter`` iterations."""
+    # C is the weight of the mean loss of the positives, `start` the state of a solution for another C.
     dual = InfinitePushDual(model, sample, cost_per_positive(sample, C), loss)
     start = None if start is None else dual.rescaled(start)
     name = solver_for(model) if solver == "auto" else solver

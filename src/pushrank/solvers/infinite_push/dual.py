@@ -109,11 +109,9 @@ class InfinitePushDual:
         return self.solution(np.zeros(len(self.sample.positives)), np.zeros(len(self.sample.negatives)))
 
     def with_better_coef(self, solution: DualSolution, coef: Floats, scores: Floats) -> DualSolution:
-        """Return a solution with other coefficients, of known scores, if their objective is lower.
-
-        A feature whose unit is a million times the others' has a coefficient that is a small difference of
-        large sums over the dual variables, and is lost in their rounding.
-        """
+        """Return a solution with other coefficients, of known scores, if their objective is lower."""
+        # A feature whose unit is a million times the others' has a coefficient that is a small difference of
+        # large sums over the dual variables, and is lost in their rounding.
         primal = self.certificate(solution.alpha, coef, scores).primal
         if primal >= solution.certificate.primal:
             return solution
@@ -121,12 +119,10 @@ class InfinitePushDual:
         return DualSolution(solution.alpha, solution.beta, coef, certificate)
 
     def refined(self, solution: DualSolution) -> DualSolution:
-        """Return a solution after the best step along the gradient of the dual, if that raises the dual.
-
-        The gradient is in units of the variables, so that none leaves its bounds, and keeps their sums equal.
-        A feature in much smaller units than the others magnifies the rounding of the variables; where it does
-        so its own curvature exceeds all others', and one step takes the error away.
-        """
+        """Return a solution after the best step along the gradient of the dual, if that raises the dual."""
+        # The gradient is in units of the variables, so that none leaves its bounds, and keeps their sums
+        # equal. A feature in much smaller units than the others magnifies the rounding of the variables;
+        # where it does so its own curvature exceeds all others', and one step takes the error away.
         alpha, beta = solution.alpha, solution.beta
         positive_scores, negative_scores = self.sample.gather(self.model.scores(solution.coef))
         rates = 1.0 - positive_scores - self.quadratic * alpha

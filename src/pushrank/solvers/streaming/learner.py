@@ -145,10 +145,8 @@ class StreamLearner:
         self.sample = BatchSample(self.rule.batch_size)
 
     def partial_fit(self, rows: LabelledRows) -> None:
-        """Learn from the next rows; where a score is not finite a ``BadRowError`` leaves all unchanged.
-
-        Rows of weight zero are in no batch.
-        """
+        """Learn from the next rows; where a score is not finite a ``BadRowError`` leaves all unchanged."""
+        # Rows of weight zero are in no batch.
         counted = np.flatnonzero(rows.sample_weight)
         if len(counted) < rows.n_rows:
             if not np.isfinite(rows.X.data if sp.issparse(rows.X) else rows.X).all():

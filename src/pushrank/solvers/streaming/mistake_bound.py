@@ -70,10 +70,8 @@ def mistake_bound(
     orders: Callable[[int], Iterator[NDArray[np.intp]]],
     n_epochs: int,
 ) -> float:
-    """Return the bound at about the best multiple of some coefficients, for a perceptron and its rows.
-
-    ``unit_scores`` are the rows' scores at unit length, and ``orders`` gives those of a number of epochs.
-    """
+    """Return the bound at about the best multiple of some coefficients, for a perceptron and its rows."""
+    # `unit_scores` are the rows' scores at unit length, and `orders` gives those of a number of epochs.
     rule, state = learner.rule, learner.finalized
 
     def loss(scores: Floats, order: NDArray[np.intp]) -> float:

@@ -162,11 +162,9 @@ def learn_batches(
     state: State,
     mistakes_path: Floats,
 ) -> int:
-    """Learn from batches of rows, dense or CSR, one after the other; ``state`` is changed in place.
-
-    ``mistakes_path`` takes the weight of negatives among the first k of every batch. Return -1, or the number
-    of a batch whose scores are not finite, or lead to coefficients that are not.
-    """
+    """Learn from batches of rows, dense or CSR, one after the other; ``state`` is changed in place."""
+    # `mistakes_path` takes the weight of negatives among the first k of every batch. Return -1, or the number
+    # of a batch whose scores are not finite, or lead to coefficients that are not.
     dense, sparse = (None, CSR(X.data, X.indices, X.indptr)) if sp.issparse(X) else (read_only(X), None)
     surrogate = None if rule.is_perceptron else rule.update
     failed = run_batches(
