@@ -66,11 +66,10 @@ def side_by_side(*functions: Callable[[], Part], many: bool) -> list[Part]:
 
 
 class _OneThread:
-    """A limit of the whole process, from the first thread that enters it to the last one that leaves.
+    """A limit of the whole process, from the first thread that enters it to the last one that leaves."""
 
-    Threads that set and lift limits of their own would undo each other's while they overlap. ``user_api`` is
-    that of threadpoolctl, None for all libraries.
-    """
+    # Threads that set and lift limits of their own would undo each other's while they overlap. `user_api` is
+    # that of threadpoolctl, None for all libraries.
 
     def __init__(self, user_api: str | None) -> None:
         self._user_api = user_api

@@ -35,11 +35,10 @@ class Terms(NamedTuple):
 
 
 class PriceTotal(NamedTuple):
-    """The total price and its derivatives with respect to the logarithms of the inner sums.
+    """The total price and its derivatives with respect to the logarithms of the inner sums."""
 
-    The Hessian is ``diag(curvature) - coupling * outer(coupled, coupled)``, ``coupled`` being the gradient
-    where it is None.
-    """
+    # The Hessian is `diag(curvature) - coupling * outer(coupled, coupled)`, `coupled` being the gradient
+    # where it is None.
 
     value: float
     gradient: Floats

@@ -44,16 +44,15 @@ MAX_DRAWS = 100
 
 @dataclass(frozen=True, eq=False)
 class BoostingSpec:
-    """What a boosted ranker minimises, and how its rounds choose and step.
+    """What a boosted ranker minimises, and how its rounds choose and step."""
 
-    The objective is by default RankBoost's. ``alpha`` is the L2 strength on the weights, or with columns on
-    the coefficients; ``scale_slopes`` puts ``tol`` in units of one over the columns' standard deviations
-    within the classes. ``joint`` adds the sums over the two classes, as AdaBoost does, over weak rankers in
-    {-1, +1} and, with ``constant``, a constant. ``two_classes_only`` is the error for grades, groups and
-    pairs. ``paths`` returns further fitted attributes, each with an entry before the first round and one
-    after each; it may raise or warn. ``threshold`` returns that of ``predict``, if it is not the break-even
-    point, from the training part and the scores of all rows.
-    """
+    # The objective is by default RankBoost's. `alpha` is the L2 strength on the weights, or with columns on
+    # the coefficients; `scale_slopes` puts `tol` in units of one over the columns' standard deviations within
+    # the classes. `joint` adds the sums over the two classes, as AdaBoost does, over weak rankers in {-1, +1}
+    # and, with `constant`, a constant. `two_classes_only` is the error for grades, groups and pairs. `paths`
+    # returns further fitted attributes, each with an entry before the first round and one after each; it may
+    # raise or warn. `threshold` returns that of `predict`, if it is not the break-even point, from the
+    # training part and the scores of all rows.
 
     objective: PushObjective = field(default_factory=partial(PushObjective, scale="log"))
     alpha: float = 0.0
@@ -68,11 +67,10 @@ class BoostingSpec:
 
 
 class BoostingStart(NamedTuple):
-    """Where the rounds start: with weak rankers that are not fitted yet, or after those of the last fit.
+    """Where the rounds start: with weak rankers that are not fitted yet, or after those of the last fit."""
 
-    ``generator`` is in the state in which nothing had been drawn for the first fit, and ``random_state`` is
-    its state after the last round, or None before the first.
-    """
+    # `generator` is in the state in which nothing had been drawn for the first fit, and `random_state` is its
+    # state after the last round, or None before the first.
 
     learner: WeakRankers
     history: loop.History

@@ -49,12 +49,11 @@ SolverAndRisk = tuple[Callable[..., CertifiedSolution], RiskOfScores]
 
 
 class CertifiedSpec(NamedTuple):
-    """What a certified ranker minimises, and how: ``solver`` is a function of a model and a sample.
+    """What a certified ranker minimises, and how: ``solver`` is a function of a model and a sample."""
 
-    The risk is ``centred`` if a constant added to all scores changes nothing. ``collapse_advice`` says what
-    to do where zero coefficients are optimal; None where they are as good an answer as others. With
-    ``grades`` the risk is of pairs of any kind.
-    """
+    # The risk is `centred` if a constant added to all scores changes nothing. `collapse_advice` says what to
+    # do where zero coefficients are optimal; None where they are as good an answer as others. With `grades`
+    # the risk is of pairs of any kind.
 
     solver: Callable[[Any, Any], SolverAndRisk]
     collapse_advice: str | None = None

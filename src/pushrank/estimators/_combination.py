@@ -61,12 +61,11 @@ def unlinked(model: Estimator, scores: Floats) -> Floats:
 
 @dataclass
 class Column:
-    """The function from a model's scores to the scale on which models are added up.
+    """The function from a model's scores to the scale on which models are added up."""
 
-    A logistic curve makes log-odds of the scores. Beyond those of a probability of .999 it rises by a
-    logarithm alone, as single rows would else decide what a push does. In experiments/ensemble ranks are no
-    better, however few the positives are, or as time passes.
-    """
+    # A logistic curve makes log-odds of the scores. Beyond those of a probability of .999 it rises by a
+    # logarithm alone, as single rows would else decide what a push does. In experiments/ensemble ranks are no
+    # better, however few the positives are, or as time passes.
 
     slope: float
     intercept: float

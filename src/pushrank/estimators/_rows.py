@@ -27,12 +27,11 @@ RowsLike: TypeAlias = MatrixLike | DiskRows | OuterRows
 
 
 class TrainingRows(NamedTuple):
-    """What a linear ranker is fitted to, wherever the rows lie.
+    """What a linear ranker is fitted to, wherever the rows lie."""
 
-    ``classes`` are the sorted labels or grades, None for explicit pairs, ``weights_below`` the weight of the
-    rows below each class but the lowest, and ``coef_like`` an array of the library, the device and the dtype
-    of the coefficients.
-    """
+    # `classes` are the sorted labels or grades, None for explicit pairs, `weights_below` the weight of the
+    # rows below each class but the lowest, and `coef_like` an array of the library, the device and the dtype
+    # of the coefficients.
 
     source: RowSource
     classes: Any

@@ -83,12 +83,11 @@ TWO_CLASS_METRICS = (
 
 
 class HeldOutScorer:
-    """A scorer of held-out rows, at any scores that a ranker gives them.
+    """A scorer of held-out rows, at any scores that a ranker gives them."""
 
-    ``scoring`` is the name of a scorer of ours, or else what scikit-learn takes. With grades, metrics of two
-    classes count every grade above the lowest as positive. With query groups, metrics that take ``qid`` are
-    averaged over queries; others treat all rows as one list.
-    """
+    # `scoring` is the name of a scorer of ours, or else what scikit-learn takes. With grades, metrics of two
+    # classes count every grade above the lowest as positive. With query groups, metrics that take `qid` are
+    # averaged over queries; others treat all rows as one list.
 
     def __init__(
         self, scoring: Scoring, classes: GenericArray, labels: Any, weights: Any, queries: Any = None

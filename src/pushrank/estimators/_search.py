@@ -99,12 +99,11 @@ Measure = Callable[[Fold, Member], tuple[float, float]]
 
 
 class Results(NamedTuple):
-    """Members x folds.
+    """Members x folds."""
 
-    ``values`` has the measure of each member on each fold, and ``overall`` the second measure.
-    ``solutions`` are by fold and member; ``held_out`` has the scores of every row while it was held out, by
-    member, and is None unless asked for.
-    """
+    # `values` has the measure of each member on each fold, and `overall` the second measure. `solutions` are
+    # by fold and member; `held_out` has the scores of every row while it was held out, by member, and is None
+    # unless asked for.
 
     params: list[dict[str, Any]]
     values: Floats
@@ -304,12 +303,11 @@ def scorer_of_folds(scoring: Any, X: Any, target: Target, folds: Sequence[Fold])
 
 
 class PrecisionAtBudget:
-    """The precision at the budget as the measure of a search, and the average precision between equals.
+    """The precision at the budget as the measure of a search, and the average precision between equals."""
 
-    The budget is the same share of the rows, or of the positives, in every fold, or of every period, whose
-    rows are then ranked apart. ``kept`` is the number of rows that can be acted on as a share of the number
-    of positives.
-    """
+    # The budget is the same share of the rows, or of the positives, in every fold, or of every period, whose
+    # rows are then ranked apart. `kept` is the number of rows that can be acted on as a share of the number
+    # of positives.
 
     def __init__(self, ranker: Any, target: Target, times: NDArray[Any] | None = None) -> None:
         self.is_positive = np.asarray(target.codes, dtype=bool)

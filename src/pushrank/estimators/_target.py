@@ -46,11 +46,10 @@ MAX_ARRAY_FEATURES = 1024
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """What a ranker should order: the sample says which rows should stand above which.
+    """What a ranker should order: the sample says which rows should stand above which."""
 
-    ``classes`` are the sorted labels or grades, and None for explicit pairs; ``codes`` are the indices of the
-    rows' labels among them, ``groups`` the rows' query groups, and ``times`` what early stopping goes by.
-    """
+    # `classes` are the sorted labels or grades, and None for explicit pairs; `codes` are the indices of the
+    # rows' labels among them, `groups` the rows' query groups, and `times` what early stopping goes by.
 
     sample: Sample
     weights: Floats | None

@@ -54,11 +54,10 @@ RAMP_TOL, MAX_RAMP_PROBLEMS = 1e-2, 20
 
 @dataclass
 class TrainingRows:
-    """The rows of positive weight among the rows of X, which are not copied.
+    """The rows of positive weight among the rows of X, which are not copied."""
 
-    The model is that of X, in the row space of wide data. ``seed`` is for rankers that draw orders of the
-    rows, and ``is_final`` says that the coefficients are those of all rows, not of a fold.
-    """
+    # The model is that of X, in the row space of wide data. `seed` is for rankers that draw orders of the
+    # rows, and `is_final` says that the coefficients are those of all rows, not of a fold.
 
     X: Matrix
     model: LinearModel

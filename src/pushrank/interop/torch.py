@@ -125,10 +125,9 @@ def checked_batch(scores: Tensor, labels: Tensor, weight: Tensor | None) -> Batc
 
 
 class BatchEvaluation:
-    """An objective at the scores of a batch, the first ``n_batch`` of ``rows``; others are constants.
+    """An objective at the scores of a batch, the first ``n_batch`` of ``rows``; others are constants."""
 
-    All derivatives are multiplied by ``factor``; a value or gradient above ``largest`` is an overflow.
-    """
+    # All derivatives are multiplied by `factor`; a value or gradient above `largest` is an overflow.
 
     def __init__(self, objective: Any, rows: Batch, n_batch: int, factor: float, largest: float) -> None:
         self._objective, self._n_batch, self._factor = objective, n_batch, factor

@@ -47,11 +47,10 @@ class Part(NamedTuple):
 
 
 class Errors(NamedTuple):
-    """The standard errors of the mean measures of models and of all their differences.
+    """The standard errors of the mean measures of models and of all their differences."""
 
-    A difference is zero between models that are measured alike on all rows; the covariance of the means is up
-    to a factor; the degrees of freedom are infinite where errors come from many rows.
-    """
+    # A difference is zero between models that are measured alike on all rows; the covariance of the means is
+    # up to a factor; the degrees of freedom are infinite where errors come from many rows.
 
     means: Floats
     differences: Floats

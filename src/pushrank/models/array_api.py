@@ -15,12 +15,11 @@ BLOCK_ELEMENTS = 1 << 24
 
 
 class ArrayLinearModel(FeatureSpace):
-    """Scores ``X @ coef`` computed where ``X`` is; coefficients, a few numbers, are on the host.
+    """Scores ``X @ coef`` computed where ``X`` is; coefficients, a few numbers, are on the host."""
 
-    ``X`` is checked, finite, float32 or float64, of any library that follows the array API standard; it is
-    not copied. All is computed in double precision, for float32 data a block of rows at a time: in single
-    precision the rounding of the scores would hide the last steps of a descent.
-    """
+    # `X` is checked, finite, float32 or float64, of any library that follows the array API standard; it is
+    # not copied. All is computed in double precision, for float32 data a block of rows at a time: in single
+    # precision the rounding of the scores would hide the last steps of a descent.
 
     # The columns are not centred, but a constant in the scores changes none of the objectives taken here.
     centred = True

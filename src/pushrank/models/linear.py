@@ -47,11 +47,10 @@ ClassCodes = NDArray[np.uint8]
 
 
 class ClassMoments(NamedTuple):
-    """How weighted rows vary within their classes, and the sums that this follows from.
+    """How weighted rows vary within their classes, and the sums that this follows from."""
 
-    The totals of the weights, shape (2,), and the sums of the weighted rows, shape (2, n_features), are by
-    class code; the variances and the covariance of the columns are times the weights.
-    """
+    # The totals of the weights, shape (2,), and the sums of the weighted rows, shape (2, n_features), are by
+    # class code; the variances and the covariance of the columns are times the weights.
 
     totals: Floats
     sums: Floats

@@ -37,12 +37,11 @@ MAX_SPREAD = 1e8
 
 
 class RowSpace:
-    """The coordinates of coefficients on orthonormal columns that span the rows of a model.
+    """The coordinates of coefficients on orthonormal columns that span the rows of a model."""
 
-    It is mixed into the model whose data are those rows in the same coordinates; ``features`` is the model of
-    the features. ``factor`` is the Cholesky factor of the products of the rows ``pivots``, lower triangular
-    and not singular.
-    """
+    # It is mixed into the model whose data are those rows in the same coordinates; `features` is the model of
+    # the features. `factor` is the Cholesky factor of the products of the rows `pivots`, lower triangular and
+    # not singular.
 
     in_row_space = True
     features: Any

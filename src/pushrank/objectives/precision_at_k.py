@@ -39,11 +39,10 @@ def resolve_k_within(k, counted, positive_weight):
 
 
 class TopRows(NamedTuple):
-    """The rows of a class, with the highest in front; of the negatives, lower ones may be left out.
+    """The rows of a class, with the highest in front; of the negatives, lower ones may be left out."""
 
-    The first ``n_top`` of ``rows`` are the highest, in order. ``weights``, shape (n_top,), say how much of
-    each of these counts: all, except for the last one. ``class_weight`` is the weight of all rows.
-    """
+    # The first `n_top` of `rows` are the highest, in order. `weights`, shape (n_top,), say how much of each
+    # of these counts: all, except for the last one. `class_weight` is the weight of all rows.
 
     rows: NDArray[np.int64]
     n_top: int

@@ -32,15 +32,14 @@ from pushrank.pairs.pair_sums import VALUE, PairSums, derivative_of, polynomial_
 
 
 class Expansion:
-    """The nodes, the far field and the tables of an analytic loss at some accuracy.
+    """The nodes, the far field and the tables of an analytic loss at some accuracy."""
 
-    The accuracy is the largest error, relative to the sum of the loss and its scaled derivatives at the same
-    margin. A loss that is not as it declares is a ValueError: 40 nodes do not reach it, or its tails differ.
-
-    ``from_moments`` maps sums of Chebyshev polynomials over a bin to weights of the nodes on [-1, 1]; its
-    transpose maps values at the nodes to coefficients. The rows of ``left`` are the left tails of the loss
-    and its derivatives, in powers of minus the margin; the right is ``exp(log_size - rate * margin)``.
-    """
+    # The accuracy is the largest error, relative to the sum of the loss and its scaled derivatives at the
+    # same margin. A loss that is not as it declares is a ValueError: 40 nodes do not reach it, or its tails
+    # differ.
+    # `from_moments` maps sums of Chebyshev polynomials over a bin to weights of the nodes on [-1, 1]; its
+    # transpose maps values at the nodes to coefficients. The rows of `left` are the left tails of the loss
+    # and its derivatives, in powers of minus the margin; the right is `exp(log_size - rate * margin)`.
 
     def __init__(self, loss: Loss, accuracy: float) -> None:
         half_width = loss.strip_half_width
@@ -299,11 +298,10 @@ def add_right_tail(log_size, rate, factor, high, node_offsets, width, in_sources
 
 @dataclass(frozen=True, eq=False)
 class Bins:
-    """Points, segment by segment, in bins about the multiples of a width.
+    """Points, segment by segment, in bins about the multiples of a width."""
 
-    Only bins with a point are numbered. Their ``centres``, in widths, ascend in every segment; ``starts`` has
-    the first bin of each segment, and the end of the last. ``local`` coordinates run from -1 to 1 in a bin.
-    """
+    # Only bins with a point are numbered. Their `centres`, in widths, ascend in every segment; `starts` has
+    # the first bin of each segment, and the end of the last. `local` coordinates run from -1 to 1 in a bin.
 
     bin_of_point: NDArray[np.int32]
     local: Floats

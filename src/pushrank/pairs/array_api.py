@@ -21,10 +21,9 @@ from pushrank.validation import not_two_classes
 
 
 class ArrayWalk:
-    """All pairs of two classes, summed by differences of running sums of powers of the centred scores.
+    """All pairs of two classes, summed by differences of running sums of powers of the centred scores."""
 
-    For few rows far from the middle the differences lose digits, in contrast to the compiled walk.
-    """
+    # For few rows far from the middle the differences lose digits, in contrast to the compiled walk.
 
     sources = targets = slice(None)
 
@@ -74,11 +73,10 @@ def _sums(
 
 @dataclass(frozen=True, eq=False)
 class ArrayBins:
-    """Points in bins about the multiples of a width; the bins are on the host, the points on their device.
+    """Points in bins about the multiples of a width; the bins are on the host, the points on their device."""
 
-    The fields have the meaning of those of :class:`~pushrank.pairs.analytic.Bins`. In ``order`` the points of
-    each bin are together, and ``stops`` holds the end of each bin.
-    """
+    # The fields have the meaning of those of `Bins`. In `order` the points of each bin are together, and
+    # `stops` holds the end of each bin.
 
     bin_of_point: Any
     local: Any
@@ -136,10 +134,9 @@ class ArrayBins:
 
 @dataclass(frozen=True, eq=False)
 class ArraySample(TwoClassSample):
-    """Two classes as arrays of any library that keeps the array API standard, on their device.
+    """Two classes as arrays of any library that keeps the array API standard, on their device."""
 
-    ``class_order`` is each row's index in the list of the positives, the negatives and the rows in neither.
-    """
+    # `class_order` is each row's index in the list of the positives, the negatives and the rows in neither.
 
     class_order: Any = None
 

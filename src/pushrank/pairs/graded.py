@@ -24,11 +24,10 @@ Indices = NDArray[np.intp]
 
 
 class Block(NamedTuple):
-    """Disjoint segments, in each of which every source is compared with every target.
+    """Disjoint segments, in each of which every source is compared with every target."""
 
-    Sources are indices among the positives and targets among the negatives, segment by segment. The starts
-    hold the position of each segment's first entry, and the end of the last segment.
-    """
+    # Sources are indices among the positives and targets among the negatives, segment by segment. The starts
+    # hold the position of each segment's first entry, and the end of the last segment.
 
     sources: Indices
     targets: Indices
@@ -129,14 +128,13 @@ def running_minimum(lowest, starts_group):
 
 @dataclass(frozen=True, eq=False)
 class GradedSample(Sample):
-    """Rows with grades, in groups: a row should stand above every row of its group with a lower grade.
+    """Rows with grades, in groups: a row should stand above every row of its group with a lower grade."""
 
-    Rows are ordered by group and, within it, from the highest grade to the lowest. A *step* leads from a
-    grade of a group to the next lower one. Step j adds the ``upper_sizes[j]`` rows of the upper grade to the
-    sum that the ``lower_sizes[j]`` rows of the lower grade are compared with, so that a walk over the rows
-    sums over all pairs. ``starts_group[j]`` is True if step j is the first of its group, and ``backwards``
-    if the steps lead from the lowest grade to the highest.
-    """
+    # Rows are ordered by group and, within it, from the highest grade to the lowest. A *step* leads from a
+    # grade of a group to the next lower one. Step j adds the `upper_sizes[j]` rows of the upper grade to the
+    # sum that the `lower_sizes[j]` rows of the lower grade are compared with, so that a walk over the rows
+    # sums over all pairs. `starts_group[j]` is True if step j is the first of its group, and `backwards` if
+    # the steps lead from the lowest grade to the highest.
 
     grades: Floats = field(default_factory=lambda: np.zeros(0))
     groups: RowNumbers = field(default_factory=lambda: np.zeros(0, dtype=np.intp))

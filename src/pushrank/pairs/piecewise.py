@@ -195,11 +195,10 @@ class SortedSums(PairSums):
 
 
 class _Polynomials(NamedTuple):
-    """The pieces of a loss or of a derivative of it, as arrays with a row for each.
+    """The pieces of a loss or of a derivative of it, as arrays with a row for each."""
 
-    A piece ends at the next of the ``breakpoints``, which belongs to it if ``closed``; its ``coefficients``
-    are of powers of the distance to that end.
-    """
+    # A piece ends at the next of the `breakpoints`, which belongs to it if `closed`; its `coefficients` are
+    # of powers of the distance to that end.
 
     breakpoints: Floats
     coefficients: Floats

@@ -61,13 +61,12 @@ class Normaliser(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Sample(ABC):
-    """Rows that should stand above others, the rows that should stand below, and their weights.
+    """Rows that should stand above others, the rows that should stand below, and their weights."""
 
-    ``positives`` are the numbers of the rows that are preferred to some row, the paper's x_i (i = 1..I), and
-    ``negatives`` those to which some row is preferred, its x~_k (k = 1..K); with more than two classes a row
-    can be both. Weights are positive, or None if every row has the weight one. ``n_rows`` also counts the
-    rows in neither.
-    """
+    # `positives` are the numbers of the rows that are preferred to some row, the paper's x_i (i = 1..I), and
+    # `negatives` those to which some row is preferred, its x~_k (k = 1..K); with more than two classes a row
+    # can be both. Weights are positive, or None if every row has the weight one. `n_rows` also counts the
+    # rows in neither.
 
     n_rows: int
     positives: RowNumbers
@@ -198,10 +197,9 @@ class TwoClassSample(Sample):
 
 @dataclass(frozen=True, eq=False)
 class BipartiteSample(TwoClassSample):
-    """Two classes: every positive should stand above every negative.
+    """Two classes: every positive should stand above every negative."""
 
-    Rows of weight zero belong to neither class and enter no sum. Row numbers ascend.
-    """
+    # Rows of weight zero belong to neither class and enter no sum. Row numbers ascend.
 
     @classmethod
     def from_mask(cls, is_positive: NDArray[np.bool_], weights: Floats | None = None) -> BipartiteSample:

@@ -20,11 +20,10 @@ from pushrank.rows.source import Block, Blocks, Part, RowSource
 
 
 class MemoryRows(RowSource):
-    """Rows in memory: a linear model of them, and the sample that says which are compared.
+    """Rows in memory: a linear model of them, and the sample that says which are compared."""
 
-    Sums over blocks are for two classes of NumPy data (``gives_sums``), scores for any sample and array
-    library. ``row_weights`` are by default those of the sample, which may leave out rows.
-    """
+    # Sums over blocks are for two classes of NumPy data (`gives_sums`), scores for any sample and array
+    # library. `row_weights` are by default those of the sample, which may leave out rows.
 
     def __init__(
         self, model: LinearModel | ArrayLinearModel, sample: Sample, row_weights: Floats | None = None

@@ -32,10 +32,9 @@ MAX_FLOAT = np.finfo(float).max
 
 
 class SoftmaxSums(NamedTuple):
-    """Sums of ``w exp(c z)`` and of ``w exp(c z) x`` over each class, in units of ``exp(largest)``.
+    """Sums of ``w exp(c z)`` and of ``w exp(c z) x`` over each class, in units of ``exp(largest)``."""
 
-    The sums of rows have shape (2, n_features), or (2, 0) where they were not asked for.
-    """
+    # The sums of rows have shape (2, n_features), or (2, 0) where they were not asked for.
 
     largest: Floats
     totals: Floats
@@ -103,11 +102,10 @@ def combined_softmax(parts: Sequence[SoftmaxSums]) -> tuple[Floats, Floats]:
 
 
 class PriceSums(NamedTuple):
-    """Sums of a price's terms over the outer rows, in units of ``exp(shift)``.
+    """Sums of a price's terms over the outer rows, in units of ``exp(shift)``."""
 
-    The totals are those of the value, of the derivative in ln h and of its absolute value; the sum of rows is
-    that of the derivative times the row, or empty.
-    """
+    # The totals are those of the value, of the derivative in ln h and of its absolute value; the sum of rows
+    # is that of the derivative times the row, or empty.
 
     shift: float
     totals: Floats

@@ -37,12 +37,11 @@ would be rounded for large scores and could lift a plane above the risk."""
 
 
 class Planes(NamedTuple):
-    """Planes below a risk, which a run with another weight of the risk can start from.
+    """Planes below a risk, which a run with another weight of the risk can start from."""
 
-    ``normals`` has shape (n_planes, n_features), and the first is zero if the risk is never negative.
-    ``offsets`` are the planes' values at zero coefficients, ``gram`` the inner products of the normals,
-    ``dual`` variables that add up to the weight of the risk, and ``coef`` the best coefficients so far.
-    """
+    # `normals` has shape (n_planes, n_features), and the first is zero if the risk is never negative.
+    # `offsets` are the planes' values at zero coefficients, `gram` the inner products of the normals, `dual`
+    # variables that add up to the weight of the risk, and `coef` the best coefficients so far.
 
     normals: Floats
     offsets: Floats

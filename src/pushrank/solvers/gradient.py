@@ -61,14 +61,13 @@ def newton_cg(
 
 
 class Strategy(NamedTuple):
-    """How to minimise a problem, as the shape of its rows and its start suggest.
+    """How to minimise a problem, as the shape of its rows and its start suggest."""
 
-    The first run starts with the whole curvature as its preconditioner if ``whitened``, otherwise with the
-    diagonal; runs end after ``first_run`` and ``later_runs`` iterations. The gradient is brought down to
-    ``refinement`` times the tolerance. The dual is solved once: before all runs if ``dual_first``, otherwise
-    after the first run that completes ``dual_after`` iterations (and separates the classes, with a duality
-    gap left, if ``dual_if_far``), or never, for None.
-    """
+    # The first run starts with the whole curvature as its preconditioner if `whitened`, otherwise with the
+    # diagonal; runs end after `first_run` and `later_runs` iterations. The gradient is brought down to
+    # `refinement` times the tolerance. The dual is solved once: before all runs if `dual_first`, otherwise
+    # after the first run that completes `dual_after` iterations (and separates the classes, with a duality
+    # gap left, if `dual_if_far`), or never, for None.
 
     whitened: bool
     first_run: int

@@ -19,10 +19,9 @@ from pushrank.solvers.result import Result
 
 
 class RegularisationPath:
-    """Solutions for a grid of objectives and penalties on the same rows; ``max_iter`` is that of each.
+    """Solutions for a grid of objectives and penalties on the same rows; ``max_iter`` is that of each."""
 
-    With ``rough`` a solver stops where the gradient is below ``tol``, and does not go on for the duality gap.
-    """
+    # With `rough` a solver stops where the gradient is below `tol`, and does not go on for the duality gap.
 
     def __init__(
         self, model: LinearModel, sample: Sample, tol: float, max_iter: int, *, rough: bool = False

@@ -16,11 +16,10 @@ from pushrank.solvers.problem import Problem
 
 
 class Preconditioner(NamedTuple):
-    """A linear map S from preconditioned variables v to changes of the coefficients, and its transpose.
+    """A linear map S from preconditioned variables v to changes of the coefficients, and its transpose."""
 
-    ``coef_change(v)`` is ``S @ v``, and ``gradient(g)`` is ``S.T @ g``, the gradient in v that belongs to the
-    gradient g in the coefficients.
-    """
+    # `coef_change(v)` is `S @ v`, and `gradient(g)` is `S.T @ g`, the gradient in v that belongs to the
+    # gradient g in the coefficients.
 
     coef_change: Callable[[Floats], Floats]
     gradient: Callable[[Floats], Floats]

@@ -278,11 +278,10 @@ class ScoredPoint:
 
 
 class SummedPoint:
-    """A penalised objective at coefficients, of rows that give sums alone.
+    """A penalised objective at coefficients, of rows that give sums alone."""
 
-    A trial of a line search, mostly the only one of its step, is a pass over the rows that gives the next
-    gradient too; a Hessian is two passes.
-    """
+    # A trial of a line search, mostly the only one of its step, is a pass over the rows that gives the next
+    # gradient too; a Hessian is two passes.
 
     scores: Floats | None = None
 

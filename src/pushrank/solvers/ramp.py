@@ -87,10 +87,9 @@ class Ramp(NamedTuple):
 
 
 class QueryRamp:
-    """The mean of the ramps of query groups, each over its k: its methods are those of :class:`Ramp`.
+    """The mean of the ramps of query groups, each over its k: its methods are those of :class:`Ramp`."""
 
-    ``k`` is that of every row's query times their number, which divides the weights of rows ``in_top``.
-    """
+    # `k` is that of every row's query times their number, which divides the weights of rows `in_top`.
 
     def __init__(self, queries: GradedSample, ks: Floats) -> None:
         lists, weights = queries.lists(), queries.row_weights

@@ -15,11 +15,10 @@ PUSH_LESS = (
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """Bounds on an optimum from both sides.
+    """Bounds on an optimum from both sides."""
 
-    ``primal`` is the objective at the answer, and ``dual`` the dual objective at feasible variables, below
-    which no answer is. The gap is relative to the primal objective, or to ``floor`` where that is larger.
-    """
+    # `primal` is the objective at the answer, and `dual` the dual objective at feasible variables, below
+    # which no answer is. The gap is relative to the primal objective, or to `floor` where that is larger.
 
     primal: float
     dual: float
@@ -51,11 +50,10 @@ class Certificate:
 
 
 class CertifiedSolution(NamedTuple):
-    """The end of a solver that stops on the duality gap.
+    """The end of a solver that stops on the duality gap."""
 
-    The coefficients are those of the model that was solved. ``state`` is what the same problem with another C
-    can start from, and ``dual`` the dual variables of all rows, where the solver has them.
-    """
+    # The coefficients are those of the model that was solved. `state` is what the same problem with another C
+    # can start from, and `dual` the dual variables of all rows, where the solver has them.
 
     coef: Floats
     certificate: Certificate
@@ -82,14 +80,13 @@ def offset_callback(callback: Callback | None, before: int, factor: float = 1.0)
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """The end of a solver's run: the coefficients of the lowest objective, and how the solver got there.
+    """The end of a solver's run: the coefficients of the lowest objective, and how the solver got there."""
 
-    ``objective_path`` is the penalised objective at the start and after every iteration; ``gradient_size``
-    the largest entry of the gradient in units of the columns' standard deviations, or for a method that stops
-    on the duality gap the gap; ``message`` what to do where the run did not converge; ``certificate`` None
-    where the solver has none at hand, its dual minus infinity where the objective is not convex or no line
-    below it is known; ``collapse`` the message where it proves zero coefficients optimal.
-    """
+    # `objective_path` is the penalised objective at the start and after every iteration; `gradient_size` the
+    # largest entry of the gradient in units of the columns' standard deviations, or for a method that stops
+    # on the duality gap the gap; `message` what to do where the run did not converge; `certificate` None
+    # where the solver has none at hand, its dual minus infinity where the objective is not convex or no line
+    # below it is known; `collapse` the message where it proves zero coefficients optimal.
 
     coef: Floats
     objective_path: Floats

@@ -28,10 +28,9 @@ CHOICE_TOL = 1e-2
 
 
 class RoundedThreshold:
-    """A threshold objective with kinks of a width, as :mod:`pushrank.solvers.smoothing` asks for it.
+    """A threshold objective with kinks of a width, as :mod:`pushrank.solvers.smoothing` asks for it."""
 
-    ``share`` is the part of all weight that is above the threshold, of these rows or some spread over them.
-    """
+    # `share` is the part of all weight that is above the threshold, of these rows or some spread over them.
 
     powers = None
     bounded = True

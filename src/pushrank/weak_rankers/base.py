@@ -17,11 +17,10 @@ Values = NDArray[Any]
 
 
 class Outputs(Protocol):
-    """The numbered weak rankers of a family on the training rows.
+    """The numbered weak rankers of a family on the training rows."""
 
-    The values of a ranker are float64 in [0, 1], or bool if it has only two values: true stands for one, and
-    false for ``offset``, which is -1 for rankers in {-1, +1} and otherwise zero.
-    """
+    # The values of a ranker are float64 in [0, 1], or bool if it has only two values: true stands for one,
+    # and false for `offset`, which is -1 for rankers in {-1, +1} and otherwise zero.
 
     offset: float
     n_rows: int

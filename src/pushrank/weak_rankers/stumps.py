@@ -310,11 +310,10 @@ class Stumps(WeakRankers):
 
 
 class StepFunction(NamedTuple):
-    """A step function of one feature.
+    """A step function of one feature."""
 
-    Its values are those below the first threshold, between each two and above the last, and of NaN. If the
-    values of the feature are names, they are those of each category, and of NaN and any other name.
-    """
+    # Its values are those below the first threshold, between each two and above the last, and of NaN. If the
+    # values of the feature are names, they are those of each category, and of NaN and any other name.
 
     feature: int
     thresholds: Floats

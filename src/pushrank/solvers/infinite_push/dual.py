@@ -51,11 +51,10 @@ def cost_per_positive(sample: BipartiteSample, C: float) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class DualSolution:
-    """Feasible dual variables with the coefficients that they make, and a certificate.
+    """Feasible dual variables with the coefficients that they make, and a certificate."""
 
-    ``alpha`` belongs to the positives and ``beta`` to the negatives. ``coef`` is ``X_+.T @ alpha - X_-.T @
-    beta``, unless :meth:`InfinitePushDual.with_better_coef` replaced it.
-    """
+    # `alpha` belongs to the positives and `beta` to the negatives. `coef` is `X_+.T @ alpha - X_-.T @ beta`,
+    # unless `InfinitePushDual.with_better_coef` replaced it.
 
     alpha: Floats
     beta: Floats

@@ -188,13 +188,12 @@ def _difference_of_means(dual: InfinitePushDual) -> Floats:
 
 
 class _Iterate(NamedTuple):
-    """The variables of a restricted problem, or a step of them.
+    """The variables of a restricted problem, or a step of them."""
 
-    The primal variables are w, t and the positives' ``excess``, the slack variable of the hinge. The slacks
-    of the positives' and the negatives' constraints are ``slack`` and ``below``, and their multipliers
-    ``alpha`` and ``beta``. The multiplier of the excess is ``room``, upper bound - alpha. ``room`` and
-    ``excess`` are empty for the squared hinge, which has no upper bound.
-    """
+    # The primal variables are w, t and the positives' `excess`, the slack variable of the hinge. The slacks
+    # of the positives' and the negatives' constraints are `slack` and `below`, and their multipliers `alpha`
+    # and `beta`. The multiplier of the excess is `room`, upper bound - alpha. `room` and `excess` are empty
+    # for the squared hinge, which has no upper bound.
 
     w: Floats
     t: float
@@ -229,11 +228,10 @@ class _Iterate(NamedTuple):
 
 
 class _RestrictedProblem:
-    """The problem of some positives and some negatives, by Mehrotra's method.
+    """The problem of some positives and some negatives, by Mehrotra's method."""
 
-    ``fixed_sum`` is the sum of the fixed positives times their variables. The rows ``positives`` and
-    ``negatives`` are dense and less a common centre, or CSR.
-    """
+    # `fixed_sum` is the sum of the fixed positives times their variables. The rows `positives` and
+    # `negatives` are dense and less a common centre, or CSR.
 
     def __init__(
         self,

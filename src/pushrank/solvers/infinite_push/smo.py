@@ -88,10 +88,9 @@ class _State:
 
 
 class _ColumnCache:
-    """Kernel columns of some rows: those of the model if it can keep all, else those used last.
+    """Kernel columns of some rows: those of the model if it can keep all, else those used last."""
 
-    The column of a row is ``values[slots[row]]``; the slot is -1 if it is missing.
-    """
+    # The column of a row is `values[slots[row]]`; the slot is -1 if it is missing.
 
     def __init__(self, model: KernelModel) -> None:
         self._model = model

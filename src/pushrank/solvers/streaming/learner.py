@@ -69,12 +69,11 @@ def concatenated(parts: Sequence[LabelledRows]) -> LabelledRows:
 
 @dataclass
 class BatchSample:
-    """A random sample of batches of ``size`` rows, as many as there is room for, and at least one.
+    """A random sample of batches of ``size`` rows, as many as there is room for, and at least one."""
 
-    Every batch has a random key that depends on its number in the stream alone, and those with the smallest
-    keys are kept: how rows were cut into chunks changes nothing. ``batches`` is a heap with the keys negated,
-    ``n_bytes`` the memory of their features; ``n_batches`` and ``n_rows`` count all that were offered.
-    """
+    # Every batch has a random key that depends on its number in the stream alone, and those with the smallest
+    # keys are kept: how rows were cut into chunks changes nothing. `batches` is a heap with the keys negated,
+    # `n_bytes` the memory of their features; `n_batches` and `n_rows` count all that were offered.
 
     size: int
     batches: list[tuple[int, LabelledRows]] = field(default_factory=list)
@@ -121,13 +120,12 @@ class BatchSample:
 
 @dataclass
 class StreamLearner:
-    """Learns by an update rule from rows that come in chunks of any size.
+    """Learns by an update rule from rows that come in chunks of any size."""
 
-    Rows that do not fill a batch are kept in ``buffer``. Meanwhile ``finalized`` has learned from the short
-    batch too, as if the stream ended here; the full batch will be learned from ``state``, which has not.
-    ``buffer_mistakes`` are those in the incomplete batch, of length 0 or 1. ``sample`` is taken from the rows
-    since the start, or since they were forgotten, and not from those of an earlier epoch.
-    """
+    # Rows that do not fill a batch are kept in `buffer`. Meanwhile `finalized` has learned from the short
+    # batch too, as if the stream ended here; the full batch will be learned from `state`, which has not.
+    # `buffer_mistakes` are those in the incomplete batch, of length 0 or 1. `sample` is taken from the rows
+    # since the start, or since they were forgotten, and not from those of an earlier epoch.
 
     rule: UpdateRule
     state: State

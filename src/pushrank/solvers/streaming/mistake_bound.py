@@ -36,10 +36,9 @@ DEPTH_ROUNDING = 1e-12
 
 
 class Margins(NamedTuple):
-    """The margins at k of scores, each at most the one before, all less the highest negative.
+    """The margins at k of scores, each at most the one before, all less the highest negative."""
 
-    They are the k-th highest of m positives, the mean of their m - k + 1 lowest, and the lowest.
-    """
+    # They are the k-th highest of m positives, the mean of their m - k + 1 lowest, and the lowest.
 
     weak: float
     average: float

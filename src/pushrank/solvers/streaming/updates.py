@@ -55,12 +55,11 @@ ANY_ORDER = {"reassoc", "contract", "nsz"}
 
 
 class UpdateRule(NamedTuple):
-    """What is learned from a batch.
+    """What is learned from a batch."""
 
-    ``update`` is a surrogate of :mod:`pushrank.objectives.precision_at_k` or one of ``PERCEPTRONS``; ``k`` is
-    a number of rows if ``counted``, else a fraction of the batch's positives. ``eta0`` is the first step of a
-    surrogate's descent, and ``radius`` the largest norm of an iterate.
-    """
+    # `update` is a surrogate of `objectives.precision_at_k` or one of `PERCEPTRONS`; `k` is a number of rows
+    # if `counted`, else a fraction of the batch's positives. `eta0` is the first step of a surrogate's
+    # descent, and `radius` the largest norm of an iterate.
 
     update: int
     k: float
@@ -84,10 +83,9 @@ class CSR(NamedTuple):
 
 
 class Batches(NamedTuple):
-    """An order of rows, cut into batches: ``starts`` has where each starts, and the end.
+    """An order of rows, cut into batches: ``starts`` has where each starts, and the end."""
 
-    If ``single`` every batch is one row, which is compared with a row of zeros of the other class.
-    """
+    # If `single` every batch is one row, which is compared with a row of zeros of the other class.
 
     order: NDArray[np.intp]
     starts: NDArray[np.intp]
