@@ -106,11 +106,9 @@ def comparable_scores(scores: ArrayLike) -> Floats:
 
 
 def checked_entries(X: Any) -> Any:
-    """Return X with entries that a sparse matrix stores in parts added up; raise for masked ones and dates.
-
-    NumPy and scikit-learn would count dates in days or nanoseconds, and hand the parts of an entry on as if
-    each were its value.
-    """
+    """Return X, the parts of entries of a sparse matrix added up; raise for masked entries and dates."""
+    # NumPy and scikit-learn would count dates in days or nanoseconds, and hand the parts of an entry on as if
+    # each were its value.
     refuse_masked(X, "X")
     types = getattr(X, "dtypes", None)
     types = [getattr(X, "dtype", None)] if types is None else types

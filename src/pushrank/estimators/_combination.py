@@ -144,11 +144,10 @@ trust_in_files(Column, Combination)
 
 
 class OutOfFold(NamedTuple):
-    """Scores of rows by models that had not seen them, shape (n_models, n_samples), NaN where there are none.
+    """Scores of rows by models that had not seen them, shape (n_models, n_samples), NaN without any."""
 
-    ``parts`` has the numbers of the rows of each part that was held out, in the order of time if ``by_time``.
-    A budget by period needs the times of all rows.
-    """
+    # `parts` has the numbers of the rows of each part that was held out, in the order of time if `by_time`. A
+    # budget by period needs the times of all rows.
 
     scores: Floats
     parts: list[NDArray[np.intp]]

@@ -224,10 +224,8 @@ def fit_to(model: Any, rows: Rows) -> Any:
 def fit_params(
     model: Any, weights: Floats | None, times: GenericArray | None = None, groups: GenericArray | None = None
 ) -> dict[str, GenericArray]:
-    """Return the keywords by which a model's ``fit`` takes what is beside rows; of a pipeline, its last step.
-
-    Times go to our rankers where they choose or stop by rows held out, groups to those with a splitter.
-    """
+    """Return the keywords by which the ``fit`` of a model, or of a pipeline's last step, takes these."""
+    # Times go to our rankers where they choose or stop by rows held out, groups to those with a splitter.
     last = model.steps[-1][1] if isinstance(model, Pipeline) else model
     given: dict[str, GenericArray] = {}
     if weights is not None:

@@ -13,13 +13,7 @@ from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled
 from pushrank.metrics._bootstrap import RowCounts, StratifiedBootstrap
-from pushrank.metrics._ranking import (
-    K_ROUNDING,
-    Ranking,
-    check_depth,
-    checked_rankings,
-    depth_in_rows,
-)
+from pushrank.metrics._ranking import K_ROUNDING, Ranking, check_depth, checked_rankings, depth_in_rows
 from pushrank.metrics._registry import bind_metric
 from pushrank.metrics._sampling import Sampling, bootstrap_intervals, check_resampling
 from pushrank.metrics.promises.threshold import Guaranteed

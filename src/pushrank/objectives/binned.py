@@ -46,13 +46,11 @@ Evaluate = Callable[[Sample, Floats], ObjectiveEvaluation]
 def binned_evaluation(
     evaluate: Evaluate, sample: Sample, scores: Floats, steepness: float, accuracy: float, smooth: bool
 ) -> ObjectiveEvaluation | None:
-    """Return an objective at some scores, or None if few rows cannot represent all.
-
-    Terms that grow by :math:`e^{ud}` over a distance d have a relative error of :math:`(ua)^4 / 96` in bins
-    of the half-width a, which may be a quarter of the accuracy. Steeper terms show in the cubic coefficients
-    of the gradient, which are to be at most :math:`(ua)^3 / 6`. For a loss that is not ``smooth`` these are
-    about the error, relative to the mean gradient of a class.
-    """
+    """Return an objective at some scores, or None if few rows cannot represent all."""
+    # Terms that grow by e^(ud) over a distance d have a relative error of (ua)^4 / 96 in bins of the
+    # half-width a, which may be a quarter of the accuracy. Steeper terms show in the cubic coefficients of
+    # the gradient, which are to be at most (ua)^3 / 6. For a loss that is not `smooth` these are about the
+    # error, relative to the mean gradient of a class.
     if type(sample) is not BipartiteSample:
         return None
     change = (24.0 * min(accuracy, MAX_ERROR)) ** 0.25

@@ -369,15 +369,13 @@ class Bins:
 
 
 class SmoothSums(PairSums):
-    r"""Log inner sums of an analytic loss in O(I + K), to a given accuracy.
+    """Log inner sums of an analytic loss in O(I + K), to a given accuracy."""
 
-    The error of a sum is at most ``accuracy`` times the same sum of :math:`\ell + a |\ell'| + a^2 |\ell''|`,
-    a being the half-width of the loss's strip: for the losses of this package a few times :math:`\ell`, so
-    that small sums are as accurate as large ones.
-
-    Fong and Darve, *The black-box fast multipole method*, J. Comput. Phys. 228 (2009), section 2, the
-    interpolation in Chebyshev nodes.
-    """
+    # With a the half-width of the loss's strip, the error of a sum is at most `accuracy` times the same sum
+    # of loss + a |loss'| + a^2 |loss''|: for the losses of this package that is a few times the loss, so that
+    # small sums are as accurate as large ones.
+    # Fong and Darve, *The black-box fast multipole method*, J. Comput. Phys. 228 (2009), section 2, the
+    # interpolation in Chebyshev nodes.
 
     def __init__(
         self,

@@ -54,16 +54,13 @@ def newton(
     least_step: float = 0.0,
     light: float = 0.0,
 ) -> Result:
-    r"""Minimise a logarithm of sums of exponentials, whose Hessian is a covariance, from a point.
-
-    With the weights a of the positives and b of the negatives at the current scores, each adding up to one,
-    that of the P-Norm Push is :math:`\mathrm{Cov}_a(X_+) + p\, \mathrm{Cov}_b(X_-) + \alpha I`. With
-    ``resample`` the problem is another one after every step. It ends after a step below ``least_step``.
-    Rows below a part ``light`` of the mean weight of their class are left out of Hessians. A step costs
-    O(n_rows * n_features^2); where the rows lie in memory its line search does not read them.
-
-    Nocedal and Wright, *Numerical Optimization*, 2nd edition (2006), algorithm 3.2.
-    """
+    """Minimise a logarithm of sums of exponentials, whose Hessian is a covariance, from a point."""
+    # With the weights a of the positives and b of the negatives at the current scores, each adding up to one,
+    # that of the P-Norm Push is Cov_a(X_+) + p Cov_b(X_-) + alpha I. With `resample` the problem is another
+    # one after every step. It ends after a step below `least_step`. Rows below a part `light` of the mean
+    # weight of their class are left out of Hessians. A step costs O(n_rows * n_features^2); where the rows
+    # lie in memory its line search does not read them.
+    # Nocedal and Wright, *Numerical Optimization*, 2nd edition (2006), algorithm 3.2.
     path, factor = [point.value], None
     step, size = 1.0, np.inf
     # A resampled problem moves with every step, so that an old factor is as good as a new one for longer.
@@ -115,11 +112,9 @@ def _gradient_size(point: Point, scales: Floats) -> float:
 
 
 def _bounded_direction(factor: Floats, coef: Floats, gradient: Floats, scales: Floats) -> Floats:
-    r"""Return the way to the minimum of the quadratic model over coefficients of at least zero.
-
-    With the Hessian :math:`R^T R` that minimises :math:`\|R (w - c) + R^{-T} g\|`: all points of the way
-    are of at least zero, so that a line search need not bend it.
-    """
+    """Return the way to the minimum of the quadratic model over coefficients of at least zero."""
+    # With the Hessian R^T R that minimises |R (w - c) + R^(-T) g|: all points of the way are of at least
+    # zero, so that a line search need not bend it.
     target = np.triu(factor) @ coef - scipy.linalg.solve_triangular(factor, gradient, trans=1)
     try:
         minimum: Floats = nnls(np.triu(factor) / scales, target)[0] / scales
@@ -205,12 +200,9 @@ def _lower_end(reached: Result, end: Result) -> Result:
 def squared_hinge_certificate(
     model: Model, sample: Sample, C: float, coef: Floats, scores: Floats, at_point: ObjectiveEvaluation
 ) -> Certificate:
-    r"""Return the objective of the squared hinge, and the dual at the variables that the margins suggest.
-
-    With :math:`a = 2 C \pi (1 - m)_+` for a pair of margin m and fraction :math:`\pi` of all weight, the dual
-    is the sum of a, less that of :math:`a^2 / 4 C \pi`, less half the squared norm of the combination of
-    pairs.
-    """
+    """Return the objective of the squared hinge, and the dual at the variables that the margins suggest."""
+    # With a = 2 C pi (1 - m)_+ for a pair of margin m and fraction pi of all weight, the dual is the sum of
+    # a, less that of a^2 / 4 C pi, less half the squared norm of the combination of pairs.
     gradient = at_point.gradient()
     combined = -C * model.rmatvec(sample.scatter(*gradient))
     # The combination of pairs that belongs to these variables is the minimiser of the Lagrangian.

@@ -126,13 +126,11 @@ def trimmed_path(
     whole: Total | None = None,
     start: Floats | None = None,
 ) -> list[TrimmedSolution]:
-    """Return the solutions that keep positives of some total weights, which fall; each starts from the last.
-
-    ``max_iter`` is the largest number of turns at each total; ``callback`` is called after each of them. With
-    ``exact=False`` every stage takes single Newton steps, which do not raise the objective either, and
-    intermediate stages take half as many. Of rows in query groups the totals are arrays with an entry for
-    each query, ``whole`` those of all positives. ``start`` is the known solution with all.
-    """
+    """Return solutions that keep positives of some total weights, which fall; each starts from the last."""
+    # `max_iter` is the largest number of turns at each total; `callback` is called after each of them. With
+    # `exact=False` every stage takes single Newton steps, which do not raise the objective either, and
+    # intermediate stages take half as many. Of rows in query groups the totals are arrays with an entry for
+    # each query, `whole` those of all positives. `start` is the known solution with all.
     problem.rows.check_range()
     descent, rough_tol = TrimmedDescent(problem, whole), max(tol, tolerances.TRIMMING_TOL)
     max_steps = tolerances.MAX_TRIMMING_TURNS if exact else tolerances.MAX_TRIMMING_TURNS // 2

@@ -26,10 +26,8 @@ MAX_ROWS = 200_000
 
 @compiled()
 def bin_ends(weights, max_bins):
-    """Return the index of the last value in each bin but the last, for ascending values with these weights.
-
-    A value as heavy as a bin has a bin of its own, and the other values share the bins that are left.
-    """
+    """Return the index of the last value in each bin but the last, for ascending values of these weights."""
+    # A value as heavy as a bin has a bin of its own, and the other values share the bins that are left.
     n_values = len(weights)
     # Sums of the same weights in another order differ by rounding, which must not move a boundary.
     slack = 1.0 - 1e-12

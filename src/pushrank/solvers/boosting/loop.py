@@ -34,12 +34,11 @@ step, as figure 2 prints; or with the lowest objective after its best step (Freu
 
 @dataclass(frozen=True, eq=False)
 class BoostingProblem:
-    r"""What is minimised, over which weak rankers, and how a round chooses and steps.
+    """What is minimised, over which weak rankers, and how a round chooses and steps."""
 
-    ``outputs`` are the weak rankers on the training rows, ``lower`` and ``upper`` bound their weights
-    :math:`\lambda_j`, the penalty is ``ridge`` * :math:`\lambda_j^2 / 2`, and slopes are compared with the
-    tolerance in units of ``scales``: one number each for all rankers, or one for each.
-    """
+    # `outputs` are the weak rankers on the training rows, `lower` and `upper` bound their weights lambda_j,
+    # the penalty is `ridge` * lambda_j^2 / 2, and slopes are compared with the tolerance in units of
+    # `scales`: one number each for all rankers, or one for each.
 
     objective: ScoreObjective
     outputs: Outputs
@@ -68,13 +67,12 @@ class BoostingProblem:
 
 @dataclass
 class History(EarlyStopping):
-    r"""The rounds so far: with the fitted weak rankers they can be repeated without choosing.
+    """The rounds so far: with the fitted weak rankers they can be repeated without choosing."""
 
-    The first three lists have an entry for each round: the number of the weak ranker, the change of its
-    weight, its edge. The others have one before the first round and one after each: the objective with the
-    penalty and without, :math:`\|\lambda\|_1`, and the logarithms of the sums of exponentials over the
-    positives and over the negatives, which are NaN unless the objective is made of two sums.
-    """
+    # The first three lists have an entry for each round: the number of the weak ranker, the change of its
+    # weight, its edge. The others have one before the first round and one after each: the objective with the
+    # penalty and without, |lambda|_1, and the logarithms of the sums of exponentials over the positives and
+    # over the negatives, which are NaN unless the objective is made of two sums.
 
     indices: list[int] = field(default_factory=list)
     steps: list[float] = field(default_factory=list)
@@ -318,11 +316,8 @@ def _lowest(
     slopes: Floats,
     class_edges: tuple[Floats, Floats] | None,
 ) -> int:
-    r"""Return the ranker whose best step lowers the objective most.
-
-    A ranker in {0, 1} multiplies the objective by :math:`d_0 + 2 \sqrt{d_+ d_-}`, which is
-    :math:`1 - (\sqrt{d_+} - \sqrt{d_-})^2`.
-    """
+    """Return the ranker whose best step lowers the objective most."""
+    # A ranker in {0, 1} multiplies the objective by d_0 + 2 sqrt(d_+ d_-) = 1 - (sqrt(d_+) - sqrt(d_-))^2.
     fall, one_by_one = np.zeros_like(slopes), slopes != 0.0
     # The fractions of pairs of two classes are products of the classes' edges, for all rankers at once. For
     # other pairs, and for rankers with other values, each ranker costs a pass over the rows.
@@ -356,11 +351,9 @@ def _entry(values: Floats | float, index: int) -> float:
 def coordinate_descent(
     problem: Problem, start: Floats, tol: float, max_iter: int, callback: Callback | None = None
 ) -> Result:
-    """Minimise a linear model's objective by exact steps along one coefficient at a time.
-
-    The weak rankers are the columns in units of their range; ``max_iter`` is the paper's :math:`t_{max}`
-    (Rudin, *The P-Norm Push*, JMLR 10 (2009), figure 2).
-    """
+    """Minimise a linear model's objective by exact steps along one coefficient at a time."""
+    # The weak rankers are the columns in units of their range; `max_iter` is the paper's t_max (Rudin, *The
+    # P-Norm Push*, JMLR 10 (2009), figure 2).
     rows = problem.memory_rows
     rows.check_range()
     X = rows.host_model.data

@@ -131,11 +131,10 @@ class _SearchedObjective:
 
 
 class PairwiseObjective(_SearchedObjective):
-    r"""Any differentiable objective of any sample.
+    """Any differentiable objective of any sample."""
 
-    ``power_sum`` is the c of the closed form :math:`\ln(d_+ / d_-) / c` of the best step, and
-    ``log_n_pairs`` bounds steps that would be infinite.
-    """
+    # `power_sum` is the c of the closed form ln(d_+ / d_-) / c of the best step, and `log_n_pairs` bounds
+    # steps that would be infinite.
 
     power_sum = 2.0
 
@@ -184,12 +183,10 @@ class PairwiseEvaluation:
 
 
 class TwoSumObjective(_SearchedObjective):
-    r"""An objective of two classes made of one sum of exponentials each, evaluated in O(n).
+    """An objective of two classes made of one sum of exponentials each, evaluated in O(n)."""
 
-    With the sums :math:`A = \sum_i w_i e^{-c_+ s_i}` and :math:`B = \sum_k w_k e^{c_- t_k}`, ``powers`` being
-    :math:`(c_+, c_-)`, it is :math:`\ln A / c_+ + \ln B / c_-`, or if ``joint`` AdaBoost's
-    :math:`\ln(A + B)`.
-    """
+    # With the sums A = sum_i w_i e^(-c_+ s_i) and B = sum_k w_k e^(c_- t_k), `powers` being (c_+, c_-), it is
+    # ln A / c_+ + ln B / c_-, or if `joint` AdaBoost's ln(A + B).
 
     def __init__(
         self, sample: BipartiteSample, powers: tuple[float, float], *, joint: bool, n_threads: int | None
@@ -340,11 +337,9 @@ class TwoSumEvaluation:
         return PairFractions(a1 * b0, a0 * b1, a1 * b1 + a0 * b0)
 
     def slope_along(self, mask: Mask) -> Slope | None:
-        r"""Return the derivatives at a step along a weak ranker in {0, 1}, in O(1) after one O(n) pass.
-
-        The slope is :math:`B_1(\alpha) - A_1(\alpha)`, with the fractions of A and B over the rows where
-        the ranker is 1. AdaBoost's steps along such a ranker always have a closed form: there it is None.
-        """
+        """Return the derivatives at a step along a weak ranker in {0, 1}, in O(1) after one O(n) pass."""
+        # The slope is B_1(alpha) - A_1(alpha), with the fractions of A and B over the rows where the ranker
+        # is 1. AdaBoost's steps along such a ranker always have a closed form: there it is None.
         if self._objective.joint:
             return None
         positive_power, negative_power = self._objective.powers

@@ -20,11 +20,10 @@ from pushrank.weak_rankers.base import Values
 
 @dataclass(frozen=True, eq=False)
 class Direction:
-    r"""A weak ranker to step along.
+    """A weak ranker to step along."""
 
-    ``values`` are those on the training rows, bool where there are only two; ``weight`` w is its weight
-    before the step, whose penalty is ``ridge`` * :math:`w^2 / 2`; ``norm`` is :math:`\|\lambda\|_1`.
-    """
+    # `values` are those on the training rows, bool where there are only two; `weight` w is its weight before
+    # the step, whose penalty is `ridge` * w^2 / 2; `norm` is |lambda|_1.
 
     values: Values
     weight: float = 0.0
@@ -37,17 +36,13 @@ StepRule = Callable[[ScoreObjective, Evaluation, Floats, Direction], float]
 
 
 def best_step(objective: ScoreObjective, evaluation: Evaluation, scores: Floats, along: Direction) -> float:
-    r"""Return the step to the least penalised objective.
-
-    For a ranker in {0, 1} and no penalty it is :math:`\ln(d_+ / d_-) / c`, with c = p + 1 for the P-Norm Push
-    and 2 for RankBoost and AdaBoost; in other cases it is searched for, however far it is.
-
-    Where no pair is against the ranker, :math:`d_- = 0`, the best step is infinite. The one taken is that of
-    a sample with one more pair of each kind: :math:`\ln(1 + I K d_+) / c` for a ranker in {0, 1}, and for
-    others :math:`\ln(1 + I K) / c`, as if all pairs were ordered rightly. So is a step too long for a float.
-
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), figure 2; the closed form at p = 1 is the paper's.
-    """
+    """Return the step to the least penalised objective."""
+    # For a ranker in {0, 1} and no penalty it is ln(d_+ / d_-) / c, with c = p + 1 for the P-Norm Push and 2
+    # for RankBoost and AdaBoost; in other cases it is searched for, however far it is.
+    # Where no pair is against the ranker, d_- = 0, the best step is infinite. The one taken is that of a
+    # sample with one more pair of each kind: ln(1 + I K d_+) / c for a ranker in {0, 1}, and ln(1 + I K) / c
+    # for others, as if all pairs were ordered rightly. So is a step too long for a float.
+    # Rudin, *The P-Norm Push*, JMLR 10 (2009), figure 2; the closed form at p = 1 is the paper's.
     if along.values.dtype == bool and along.ridge == 0.0:
         fractions = evaluation.pair_fractions(along.values)
         if fractions is not None and not _underflows(objective, fractions, along.values):
@@ -106,12 +101,10 @@ def smooth_margin_step(
 def exact_smooth_margin_step(
     objective: ScoreObjective, evaluation: Evaluation, scores: Floats, along: Direction
 ) -> float:
-    r"""Return the step of coordinate ascent on the smooth margin G: to the largest G along a ranker.
-
-    It solves :math:`G(\lambda + \alpha e_j) = -F'(\alpha) / F(\alpha)` where the ranker's weight grows; the
-    paper, Rudin et al., COLT 2005, section 4.2, prints :math:`F(0)` in the denominator, a slip. As long as G
-    is not positive, the step is RankBoost's.
-    """
+    """Return the step of coordinate ascent on the smooth margin G: to the largest G along a ranker."""
+    # It solves G(lambda + alpha e_j) = -F'(alpha) / F(alpha) where the ranker's weight grows; the paper,
+    # Rudin et al., COLT 2005, section 4.2, prints F(0) in the denominator, a slip. As long as G is not
+    # positive, the step is RankBoost's.
     g = smooth_margin(objective, evaluation.value, along.norm)
     if g <= 0.0:
         return best_step(objective, evaluation, scores, along)

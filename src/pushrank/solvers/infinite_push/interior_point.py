@@ -100,12 +100,11 @@ def interior_point(
 
 
 class Shrinking:
-    """Which positives' dual variables are free in the restricted problem, and which are fixed at a bound.
+    """Which positives' dual variables are free in the restricted problem, and which are fixed at a bound."""
 
-    At first an even sample of the positives is free and represents all of them. Then those nearest to the
-    margin are free and the others fixed. ``free`` holds the ascending numbers of the free variables,
-    ``free_C`` their :math:`C_i`, and ``fixed`` the values of the fixed variables, with zeros for the free.
-    """
+    # At first an even sample of the positives is free and represents all of them. Then those nearest to the
+    # margin are free and the others fixed. `free` holds the ascending numbers of the free variables, `free_C`
+    # their C_i, and `fixed` the values of the fixed variables, with zeros for the free.
 
     def __init__(self, dual: InfinitePushDual, n_features: int) -> None:
         self._C = dual.sample_C

@@ -209,11 +209,9 @@ def accelerated_gradient(
     start: DualSolution | None = None,
     hopeless: float = np.inf,
 ) -> tuple[DualSolution, int]:
-    """Return the best iterate of accelerated projected gradients on the dual, and the number of iterations.
-
-    An iteration reads the data twice, and backtracking sets its length. The first few iterations are the last
-    where they leave a gap above ``hopeless``.
-    """
+    """Return the best iterate of accelerated projected gradients on the dual, and how many there were."""
+    # An iteration reads the data twice, and backtracking sets its length. The first few iterations are the
+    # last where they leave a gap above `hopeless`.
     sample = dual.sample
     start = dual.zero() if start is None else start
     iterate = _Iterate.at(dual, start.alpha, start.beta)
