@@ -87,17 +87,9 @@ def confidence_interval(
 
     Notes
     -----
-    With fewer than 50 positives or negatives all methods give wider intervals (:doc:`/measures`): hits have
-    Clopper and Pearson's, and the area Newcombe's, joined with that of the method; others are resampled with
-    one more row at either end of the list, after Gaffke. What is held is the mean over lists of that size.
-
-    The list is sorted once. A resample is a multinomial count for each row, drawn within each class, and
-    costs O(n) with a small constant. Metrics that depend on more than the order, and functions of your own,
-    are called on copied rows.
-
-    A proportion of 0 or 1, or one that no resample changes, has the interval of Clopper and Pearson, or that
-    of the resamples if it is wider; other metrics, such as the average precision of a perfect list, then have
-    NaN. :doc:`/measures` says what counts as a proportion, and how often intervals held the truth.
+    :doc:`/measures` says where an interval is wider than resamples make it (a class of few rows, a proportion
+    of 0 or 1), and how often intervals held the truth, the mean over lists of that size. A resample costs
+    O(n), after one sort; metrics of more than the order, and functions of your own, take copied rows.
 
     Rows are assumed to be independent. With `groups` resamples draw whole groups, those that hold a positive
     apart from the others, and intervals allow for the number of groups instead of the rows (Davison and
@@ -308,11 +300,9 @@ def compare(
     :func:`confidence_interval` says of independent rows, groups and extremes holds here too, and the cost is
     that of two calls of it. How much a model changes with its training data does not show.
 
-    If all resamples have the same difference although the orders differ, the interval joins those of the two
-    rankings, each at half the error rate (Bonferroni). A difference in hits among the first rows, or in what
-    is proportional to them, rests on the rows that are on one of the two lists only. If fewer than ten hits
-    are among these, the interval comes from Clopper and Pearson's limits of either list's own hits (joined as
-    by Zou and Donner 2008): the more alike two lists are, the narrower it is.
+    Where resamples know too little, as of two lists that share nearly all their hits, the interval comes from
+    exact limits of either list's own hits (Zou and Donner 2008; :doc:`/measures`): the more alike two lists
+    are, the narrower it is.
 
     Davison and Hinkley, *Bootstrap methods and their application* (1997), chapters 4 and 5; DeLong, DeLong
     and Clarke-Pearson, Biometrics 44 (1988).
