@@ -10,17 +10,7 @@ from sklearn.base import clone
 
 import pushrank
 from combinations import each_and_some
-from pushrank import (
-    IRPush,
-    PNormPush,
-    PNormPushCV,
-    PushBoost,
-    PushRanker,
-    RankSVM,
-    TopRankerCV,
-    metrics,
-    theory,
-)
+from pushrank import metrics, theory
 from pushrank.interop.lightgbm import PushLGBMRanker
 from pushrank.interop.xgboost import PushXGBRanker
 from pushrank.model_selection import fit_held_out
@@ -161,14 +151,15 @@ GRADES = RNG.integers(0, 3, 90)
 Z = RNG.normal(size=(90, 3)) + 0.8 * GRADES[:, None]
 
 GRADED = [
-    PNormPush(p=2.0),
-    PushRanker("logistic"),
-    RankSVM(),
-    PushBoost(n_estimators=5),
+    pushrank.PNormPush(p=2.0),
+    pushrank.PushRanker("logistic"),
+    pushrank.RankSVM(),
+    pushrank.PushBoost(n_estimators=5),
     PushLGBMRanker(n_estimators=3, min_child_samples=5, n_jobs=1),
     PushXGBRanker(n_estimators=3, n_jobs=1),
 ]
-TWO_CLASSES = [*GRADED, IRPush(), PNormPushCV(cv=3), TopRankerCV(cv=3, random_state=0)]
+TWO_CLASSES = [*GRADED, pushrank.IRPush(), pushrank.PNormPushCV(cv=3)]
+TWO_CLASSES += [pushrank.TopRankerCV(cv=3, random_state=0)]
 
 
 def name(ranker):

@@ -11,30 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import has_fit_parameter
 
-from pushrank import (
-    SVMMAP,
-    AdaBoostRanker,
-    InfinitePush,
-    IRPush,
-    PatMat,
-    PerceptronAtK,
-    PNormPush,
-    PNormPushCV,
-    PushBoost,
-    PushBoostCV,
-    PushRanker,
-    RampAtK,
-    RankBoost,
-    RankerSearchCV,
-    RankSVM,
-    SGDAtK,
-    SmoothMarginRanking,
-    StackingRanker,
-    StructSVM,
-    TopPushK,
-    TopRankerCV,
-    TrimmedPush,
-)  # fmt: skip
+import pushrank
 from pushrank.interop.lightgbm import PushLGBMRanker
 from pushrank.interop.xgboost import PushXGBRanker
 from pushrank.model_selection import compare_rankers, fit_held_out
@@ -52,21 +29,28 @@ BESIDE = {"qid": RNG.integers(0, 6, N + N_ZERO), "time": RNG.permutation(N + N_Z
 
 SCALED = make_pipeline(StandardScaler(), LogisticRegression())
 GRID = [
-    ("push", PNormPush(), {"p": [1.0, 4.0]}), ("scaled", SCALED, {"logisticregression__C": [1.0, 2.0]}),
-    ("stumps", PushBoost(), {"n_estimators": [3, 9]}),
+    ("push", pushrank.PNormPush(), {"p": [1.0, 4.0]}),
+    ("scaled", SCALED, {"logisticregression__C": [1.0, 2.0]}),
+    ("stumps", pushrank.PushBoost(), {"n_estimators": [3, 9]}),
 ]  # fmt: skip
-MEMBERS = [("push", PNormPush()), ("scaled", SCALED)]
+MEMBERS = [("push", pushrank.PNormPush()), ("scaled", SCALED)]
 STOPPED = {"early_stopping": True, "n_estimators": 20, "validation_fraction": 0.3}
 RANKERS = [
-    PNormPush(), PNormPush(solver="coordinate"), IRPush(), PushRanker("hinge"), TrimmedPush(k=0.5), PatMat(),
-    TopPushK(), RankSVM(), RankSVM(kernel="rbf"), InfinitePush(), InfinitePush(kernel="rbf"), StructSVM(),
-    SVMMAP(), RampAtK(), PushBoost(n_estimators=9), PushBoost(**STOPPED),
-    PushBoost(n_estimators=9, subsample=0.6), PushBoost(n_estimators=9, weak_rankers="columns"),
-    PushBoost(n_estimators=9, weak_rankers="regressors"), PushBoost(n_estimators=9, weak_rankers="lightgbm"),
-    RankBoost(n_estimators=9, max_features=0.5), AdaBoostRanker(n_estimators=9),
-    SmoothMarginRanking(n_estimators=9, not_separable="warn"), SGDAtK(), PerceptronAtK(), PNormPushCV(cv=3),
-    PushBoostCV(n_estimators=[2, 5], cv=3), TopRankerCV(cv=3), RankerSearchCV(GRID, cv=3, keep_scores=True),
-    StackingRanker(MEMBERS, cv=3), StackingRanker(MEMBERS, cv=3, refit=True, calibration="isotonic"),
+    pushrank.PNormPush(), pushrank.PNormPush(solver="coordinate"), pushrank.IRPush(),
+    pushrank.PushRanker("hinge"), pushrank.TrimmedPush(k=0.5), pushrank.PatMat(), pushrank.TopPushK(),
+    pushrank.RankSVM(), pushrank.RankSVM(kernel="rbf"), pushrank.InfinitePush(),
+    pushrank.InfinitePush(kernel="rbf"), pushrank.StructSVM(), pushrank.SVMMAP(), pushrank.RampAtK(),
+    pushrank.PushBoost(n_estimators=9), pushrank.PushBoost(**STOPPED),
+    pushrank.PushBoost(n_estimators=9, subsample=0.6),
+    pushrank.PushBoost(n_estimators=9, weak_rankers="columns"),
+    pushrank.PushBoost(n_estimators=9, weak_rankers="regressors"),
+    pushrank.PushBoost(n_estimators=9, weak_rankers="lightgbm"),
+    pushrank.RankBoost(n_estimators=9, max_features=0.5), pushrank.AdaBoostRanker(n_estimators=9),
+    pushrank.SmoothMarginRanking(n_estimators=9, not_separable="warn"), pushrank.SGDAtK(),
+    pushrank.PerceptronAtK(), pushrank.PNormPushCV(cv=3), pushrank.PushBoostCV(n_estimators=[2, 5], cv=3),
+    pushrank.TopRankerCV(cv=3), pushrank.RankerSearchCV(GRID, cv=3, keep_scores=True),
+    pushrank.StackingRanker(MEMBERS, cv=3),
+    pushrank.StackingRanker(MEMBERS, cv=3, refit=True, calibration="isotonic"),
     PushLGBMRanker(**STOPPED, n_jobs=1), PushXGBRanker(**STOPPED, n_jobs=1),
     PushXGBRanker(n_estimators=9, subsample=0.5, n_jobs=1),
 ]  # fmt: skip
@@ -74,7 +58,7 @@ RANKERS = [
 
 def takes(ranker, beside):
     # Few rows validated on may have no pair within a query.
-    stops = getattr(ranker, "early_stopping", False) or isinstance(ranker, AdaBoostRanker)
+    stops = getattr(ranker, "early_stopping", False) or isinstance(ranker, pushrank.AdaBoostRanker)
     return not beside or (has_fit_parameter(ranker, beside) and not (beside == "qid" and stops))
 
 
@@ -106,7 +90,7 @@ def test_folds_that_are_listed_have_the_numbers_of_all_rows():
     with_zeros = [
         (np.union1d(train, AT[:10]), np.union1d(test, AT[10:])) for train, test in folds[:1]
     ] + folds[1:]
-    for ranker in (RankerSearchCV(GRID), StackingRanker(MEMBERS)):
+    for ranker in (pushrank.RankerSearchCV(GRID), pushrank.StackingRanker(MEMBERS)):
         found = clone(ranker).set_params(cv=with_zeros).fit(X, Y, WEIGHTS).decision_function(X)
         expected = clone(ranker).set_params(cv=folds).fit(X, Y, WEIGHTS).decision_function(X)
         np.testing.assert_allclose(found, expected, rtol=1e-9)
@@ -114,20 +98,20 @@ def test_folds_that_are_listed_have_the_numbers_of_all_rows():
 
 @pytest.mark.parametrize("kind", [np.asarray, pd.DataFrame, sp.csr_matrix, sp.csc_array])
 def test_rows_of_any_kind_are_left_out(kind):
-    for ranker in (PushBoost(n_estimators=5, subsample=0.5, random_state=0), RankSVM()):
+    for ranker in (pushrank.PushBoost(n_estimators=5, subsample=0.5, random_state=0), pushrank.RankSVM()):
         found = ranker.fit(kind(X), list(Y), list(WEIGHTS)).decision_function(kind(X))
         expected = ranker.fit(X[REST], Y[REST], WEIGHTS[REST]).decision_function(X)
         np.testing.assert_allclose(found, expected, rtol=1e-9)
     for weights in (WEIGHTS[:-1], -WEIGHTS):
         with pytest.raises(ValueError, match=r"they must agree|must not be negative"):
             ranker.fit(kind(X), Y, weights)
-    path = TrimmedPush().path(X, Y, ks=[20], sample_weight=WEIGHTS)[0]
+    path = pushrank.TrimmedPush().path(X, Y, ks=[20], sample_weight=WEIGHTS)[0]
     assert not np.isin(path.trimmed_, AT).any()
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_held_out_fits_of_pipelines_see_no_row_of_weight_zero():
-    models = {"push": make_pipeline(StandardScaler(), PNormPush()), "scaled": SCALED}
+    models = {"push": make_pipeline(StandardScaler(), pushrank.PNormPush()), "scaled": SCALED}
     parts = [(REST[train], REST[test]) for train, test in StratifiedKFold(3).split(X[REST], Y[REST])]
     zeros = [(np.union1d(train, AT), test) for train, test in parts]
     for fit in (compare_rankers, fit_held_out):
