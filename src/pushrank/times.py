@@ -197,9 +197,7 @@ def check_present(values: GenericArray, time: Any) -> None:
     if values.dtype.kind == "O":
         is_missing |= [isinstance(value, str) and not value.strip() for value in values]
     if is_missing.any():
-        raise ValueError(
-            f"time is missing in row {int(np.argmax(is_missing))}; fill it or leave the row out."
-        )
+        raise ValueError(f"time is missing in row {np.argmax(is_missing)}; fill it or leave the row out.")
 
 
 def _span(name: str, span: Any, times: GenericArray) -> Any:

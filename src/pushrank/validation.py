@@ -44,9 +44,7 @@ def refuse_masked(values: Any, name: str) -> None:
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         mask, instead = np.ma.getmaskarray(values), "leave those rows out"
         if name == "X":
-            instead = (
-                "pass X.filled(np.nan) to a ranker that takes missing values (PushBoost), or impute them"
-            )
+            instead = "pass X.filled(np.nan) to a ranker that takes missing values (PushBoost) or impute them"
         raise ValueError(
             f"{name} is a masked array, and {mask.sum()} of its entries, the first in row "
             f"{np.argwhere(mask)[0, 0]}, are masked and have no value: {instead}."
@@ -190,9 +188,7 @@ def group_numbers(groups: ArrayLike, n_rows: int, name: str = "qid") -> NDArray[
     labels = column(groups, name)
     missing = np.flatnonzero(are_missing(labels))
     if len(missing):
-        raise ValueError(
-            f"{name} has no entry in row {missing[0]}; give every row one, or leave the row out."
-        )
+        raise ValueError(f"{name} has no entry in row {missing[0]}; give every row one, or leave it out.")
     if len(labels) != n_rows:
         raise ValueError(
             f"{name} must hold one entry a row; found {len(labels)} entries for {n_rows} rows. Sizes of "

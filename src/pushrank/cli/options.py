@@ -184,9 +184,7 @@ class MeasureConfig:
 
     budget: Budget = None
     time: str | None = option("The column of dates, or of batches, of a budget such as 150/day.")
-    value: str | None = option(
-        "A column of what a row is worth if it is positive, such as the amount at stake."
-    )
+    value: str | None = option("A column of what a row is worth if it is positive, such as an amount.")
     group: str | None = option(
         "A column whose equal values belong together, such as the customer: intervals resample these whole."
     )
@@ -246,9 +244,7 @@ class MeasureConfig:
 class ScoreConfig:
     """What is written of the rows, and where, and how rows are decided on as they come."""
 
-    alert: Path | None = option(
-        "Say which rows to act on, as they come: the file of what was decided so far."
-    )
+    alert: Path | None = option("Say which rows to act on, as they come: the file of what was decided.")
     id: str | None = option(
         "The column of what each row is called: the same row gets the same answer. By default rows are those "
         "of this very file."
@@ -265,13 +261,9 @@ class ScoreConfig:
     probability: bool = option(
         "Also write probabilities: of models fitted with --probability.", "--probability", default=False
     )
-    reasons: int | None = option(
-        "Also write so many columns that raise each row's score most, with values.", min=1
-    )
+    reasons: int | None = option("Write so many columns that raise a row's score most, with values.", min=1)
     promise: float | None = option("Also write what the list to each row holds at least.", min=0.5, max=0.999)
-    labelled: Path | None = option(
-        "Labelled rows that the model has not seen, to promise by.", callback=check_data
-    )
+    labelled: Path | None = option("Labelled rows new to the model, to promise by.", callback=check_data)
     label: str | None = option("Their label's column, where it differs from the training data's.")
     force: Force = False
 
@@ -293,9 +285,7 @@ class ScoreConfig:
         if self.alert is not None and not self.budget:
             check_exists(self.alert, "; begin it with past rows: --budget 30/day")
         if (self.promise is None) != (self.labelled is None):
-            raise InputError(
-                "--promise 0.95 and --labelled FILE, rows that the model has not seen, go together."
-            )
+            raise InputError("--promise 0.95 and --labelled FILE, rows new to the model, go together.")
 
 
 @dataclass(frozen=True)
@@ -446,9 +436,7 @@ class FitConfig:
     )
     weak_rankers: str | None = option("What to boost: columns, stumps, regressors or lightgbm.")
     n_estimators: int | None = option("The number of boosting rounds.", callback=check_bounds)
-    learning_rate: float | None = option(
-        "The factor of each boosting step, in (0, 1].", callback=check_bounds
-    )
+    learning_rate: float | None = option("The factor of a boosting step, in (0, 1].", callback=check_bounds)
     max_iter: int | None = option("The largest number of iterations.", callback=check_bounds)
     tol: float | None = option("How close to the optimum iterations end.")
     weight: Weight = None

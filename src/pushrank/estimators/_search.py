@@ -316,9 +316,7 @@ class PrecisionAtBudget:
         self._periods: Periods | None = None
         if isinstance(budget := ranker.budget, Budget):
             if times is None:
-                raise ValueError(
-                    f"a budget of {budget.words} needs the time of every row: fit(X, y, time=...)."
-                )
+                raise ValueError(f"a budget of {budget.words} needs the time of every row: pass time=.")
             self._periods, self._n = budget.periods(times), budget.n
         self._depth = budget_depth(ranker, float(self.weights.sum()), self._periods)
         per_row = float(self.weights.sum() / self.weights[self.is_positive].sum())

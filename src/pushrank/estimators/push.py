@@ -403,9 +403,7 @@ def check_solvable(ranker: RankerMixin, objective: PushObjective) -> None:
             "solver='lbfgs'."
         )
     if ranker.positive and ranker.solver != "lbfgs":
-        raise ValueError(
-            f"positive=True is for solver='lbfgs', got solver={ranker.solver!r}; change one of them."
-        )
+        raise ValueError(f"positive=True is for solver='lbfgs', got solver={ranker.solver!r}; change one.")
     if ranker.solver == "coordinate":
         prices.check_monotonic(prices.resolve(objective.price))
     if objective.differentiable:

@@ -394,9 +394,7 @@ def _named(estimators: Any) -> list[tuple[str, Any]]:
     if not isinstance(estimators, list | tuple) or not all(
         isinstance(pair, list | tuple) and len(pair) == 2 and isinstance(pair[0], str) for pair in estimators
     ):
-        raise ValueError(
-            f"estimators must be a list of pairs of a name and an estimator, got {estimators!r}."
-        )
+        raise ValueError(f"estimators must be a list of pairs, a name and an estimator, got {estimators!r}.")
     return [(name, member) for name, member in estimators]
 
 

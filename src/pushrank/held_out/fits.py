@@ -262,9 +262,7 @@ def _catch(caught: list[Caught]) -> Iterator[None]:
         # By default Python shows a warning once a place in the code: later fits would seem to have none.
         warnings.simplefilter("always")
         yield
-    caught.extend(
-        (warning.message, warning.category, warning.filename, warning.lineno) for warning in recorded
-    )
+    caught.extend((w.message, w.category, w.filename, w.lineno) for w in recorded)
 
 
 def texts_for_user(caught: list[Caught]) -> list[str]:

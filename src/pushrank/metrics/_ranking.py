@@ -365,9 +365,7 @@ def depth_in_rows(
             return float(k)
         if ranking.is_resample:
             return ranking.total
-        raise ValueError(
-            f"k={k} must lie between 1 and the number (or weight) of the rows, {ranking.total:g}."
-        )
+        raise ValueError(f"k={k} must lie between 1 and the number or weight of rows, {ranking.total:g}.")
     if fraction is not None:
         return round_up_to_rows(float(fraction) * ranking.total, ranking)
     if ranking.has_whole_weights:

@@ -135,9 +135,7 @@ def _checked_request(
     if method == "delong":
         has_influence = measured.spec.error.influence_values is not None
         if not has_influence or measured.parameters.get("ties", "half") != "half":
-            raise ValueError(
-                "method='delong' is for metric='auc' with ties='half'; use 'bootstrap' or 'bca'."
-            )
+            raise ValueError("method='delong' is for metric='auc', ties='half'; use 'bootstrap' or 'bca'.")
         if groups is not None:
             raise ValueError(
                 "method='delong' takes rows to be independent; of groups take 'bootstrap' or 'bca'."

@@ -122,9 +122,7 @@ class KernelModel:
         norm = float(coef @ (self.scores(coef) if scores is None else scores))
         largest = float(np.abs(self.diagonal).max()) * float(np.abs(coef).sum()) ** 2
         if norm < -NORM_ROUNDING * largest:
-            raise ValueError(
-                f"the kernel is not positive semi-definite: a function has the squared norm {norm:g}."
-            )
+            raise ValueError(f"the kernel is not positive semi-definite: the square of a norm is {norm:g}.")
         return max(norm, 0.0)
 
     def check_definite(self) -> None:

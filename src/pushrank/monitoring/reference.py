@@ -211,9 +211,7 @@ class Reference:
         if not (seen := ~np.isnan(scores)).any() or np.isinf(scores).any():
             raise ValueError("scores must be finite, or NaN of some rows, which were never held out.")
         if not np.isin(labels[seen], (0.0, 1.0)).all():
-            raise ValueError(
-                "y must hold 0 or 1 for each row with a score; set scores without labels to NaN."
-            )
+            raise ValueError("y must hold 0 or 1 for each row with a score; set other scores to NaN.")
         periods = budget.periods(time)
         held_out = budget.periods(periods.labels[periods.codes][seen])
         scores, is_positive = scores[seen], labels[seen] == 1.0

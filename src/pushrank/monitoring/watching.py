@@ -102,9 +102,7 @@ class Watch:
         for code in range(max(len(names) - max_lines, 0), len(names)):
             part = [self.table[at] for at in np.flatnonzero(codes == code)]
             known = [record for record in part if record["hits"] is not None]
-            sums: dict[str, Any] = {
-                name: sum(record[name] for record in part) for name in ("rows", "looked_at")
-            }
+            sums: dict[str, Any] = {name: sum(of[name] for of in part) for name in ("rows", "looked_at")}
             for name in ("positives", "hits", "promised"):
                 sums[name] = sum(record[name] for record in known) if known else None
             evidence = known[-1]["evidence"] if known else None
@@ -302,9 +300,7 @@ def _watch_rows(
     periods = reference.budget.periods(time)
     blocks, n_blocks = blocks_of(periods, reference.budget)
     values = dict(columns_of(X)) | {SCORES: scores}
-    watched = {
-        name: profile for name, profile in reference.profiles.items() if X is not None or name == SCORES
-    }
+    watched = {name: of for name, of in reference.profiles.items() if X is not None or name == SCORES}
     if missing := [name for name in watched if name not in values]:
         raise ValueError(f"X lacks the column {missing[0]!r} of the reference; it has {', '.join(values)}.")
     angles = {

@@ -41,9 +41,7 @@ def estimator_scores(estimator: Any, X: Any, pos_label: Any = None, response_met
     name = estimator_name(estimator)
     classes = getattr(estimator, "classes_", None)
     if classes is not None and len(classes) != 2:
-        raise ValueError(
-            f"{name} knows {len(classes)} classes; a ranking of positives above negatives needs 2."
-        )
+        raise ValueError(f"{name} knows {len(classes)} classes; take one that knows 2.")
     if pos_label is not None and classes is not None and pos_label not in classes:
         raise ValueError(f"pos_label={pos_label!r} is not a class of the estimator: {list(classes)}.")
     # Estimators score the later class; for the earlier one the order is reversed.

@@ -30,9 +30,7 @@ def axes_or_new(ax: Any, *, figsize: tuple[float, float] = (6.4, 4.2)) -> Any:
         return ax
     if ax is not None:
         several = f"{type(ax).__name__} of {len(ax)}" if hasattr(ax, "__len__") else type(ax).__name__
-        raise TypeError(
-            f"ax must be one matplotlib Axes, got {several}; of several pass one, such as axes[0]."
-        )
+        raise TypeError(f"ax must be one matplotlib Axes, got {several}; pass one, such as axes[0].")
     # Only a new figure needs pyplot, which chooses a backend when it is imported.
     from matplotlib import pyplot
 

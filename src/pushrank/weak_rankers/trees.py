@@ -390,9 +390,7 @@ class LightGBMOutputs(RegressorOutputs):
     ) -> int:
         """Grow a tree and return its number; a draw of features is a ValueError."""
         if features is not None:
-            raise ValueError(
-                'max_features must be 1.0 with weak_rankers="lightgbm", whose trees read all features.'
-            )
+            raise ValueError('max_features must be 1.0 with weak_rankers="lightgbm", whose trees read all.')
         # LightGBM adds up in single precision, so weights have the mean one from round to round.
         unit = len(weights) / weights.sum()
         gradient, curvature = -unit * targets * weights, unit * weights
