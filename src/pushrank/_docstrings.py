@@ -239,8 +239,7 @@ y : array-like of shape (n_samples,)
 %(weights_and_queries)s""",
     "kernel_parameters": """gamma : {"scale", "auto"} or float
     The :math:`\\gamma` of ``"rbf"`` :math:`e^{-\\gamma \\|x - z\\|^2}` and ``"poly"``
-    :math:`(\\gamma x \\cdot z + c)^d`: ``"scale"`` is 1 / (n_features * X.var()), ``"auto"`` is 1 /
-    n_features.
+    :math:`(\\gamma x \\cdot z + c)^d`: ``"scale"`` is 1 / (n_features * X.var()), ``"auto"`` 1 / n_features.
 degree : int
     The d of ``"poly"``, at least 1.
 coef0 : float
@@ -326,8 +325,7 @@ ConvergenceWarning
     "fitted_path": """Returns
 -------
 list
-    Fitted rankers in the order of the values, with the other parameters of this ranker, which is not
-    changed.
+    Fitted rankers in the order of the values, with the other parameters of this ranker, which is not changed.
 
 Raises
 ------
@@ -349,8 +347,7 @@ ConvergenceWarning
     The L2 strength, at least 0. With 0 separable data have no optimum, which is reported.
 solver : {"lbfgs", "newton-cg", "coordinate"}
     L-BFGS, Newton's method with conjugate gradients, or exact steps along one coefficient at a time, which is
-    the paper's boosting algorithm with the columns as its weak rankers. All three end at the same
-    coefficients.
+    the paper's boosting algorithm with columns as its weak rankers. All three end at the same coefficients.
 tol : float
     Stop when neither the duality gap nor :math:`\\max_j |g_j| / s_j` exceeds this, with g the gradient and
     :math:`s_j` the standard deviation of feature j within the classes; with fewer rows than features these

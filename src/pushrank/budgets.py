@@ -139,8 +139,7 @@ class Budget:
         Parameters
         ----------
         time : array-like of shape (n,)
-            Dates as :func:`~pushrank.dates.read_dates` reads them, or for batches any values that can be
-            sorted.
+            Dates as :func:`~pushrank.dates.read_dates` reads them, or for batches any sortable values.
         """
         if self.per == "batch":
             check_present(values := column(time, "time"), time)

@@ -328,8 +328,7 @@ class AdaBoostRanker(BoostedRankerMixin, BaseEstimator):
     def _boosting_spec(self) -> BoostingSpec:
         if not isinstance(self.constant_ranker, bool | np.bool_):
             raise ValueError(f"constant_ranker must be True or False, got {self.constant_ranker!r}.")
-        # AdaBoost's objective is a sum over rows, not over pairs, so grades and explicit pairs have no such
-        # objective.
+        # AdaBoost's objective is a sum over rows, not over pairs, so grades and explicit pairs have none.
         only = (
             "Only binary classification is supported: AdaBoostRanker ranks two classes in one list; for "
             "grades, query groups and explicit pairs use RankBoost."

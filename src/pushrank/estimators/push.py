@@ -284,8 +284,7 @@ class PushRanker(LinearPushMixin, BaseEstimator):
     them. A loss or price of your own joins by subclassing :class:`pushrank.losses.Loss` or
     :class:`pushrank.prices.Price`. The sigmoid losses, the price ``LogOnePlus`` with a loss other than
     the exponential, and prices of your own that are not convex or fall somewhere make objectives that are not
-    convex: the answer is then a local minimum. ``examples/pictures/plot_6_roc_portion.py`` has a price that
-    falls.
+    convex: the answer is a local minimum. ``examples/pictures/plot_6_roc_portion.py`` has a price that falls.
 
     No sampling of pairs is needed for any of this. A sample of them, passed as ``pairs``, is of use for a
     loss whose sums have no fast way, or where the pairs themselves are the data.
@@ -315,8 +314,7 @@ class PushRanker(LinearPushMixin, BaseEstimator):
     ----------
     %(coef_ classes_grades_ threshold_ thresholds_ n_iter_)s
     objective_path_ : ndarray of shape (n_iter_ + 1,)
-        The objective at the start and after every iteration; where kinks are smoothed, of the smoothed
-        objectives.
+        The objective at the start and after every iteration; with smoothed kinks, of the smoothed objectives.
     converged_ : bool
         Whether the duality gap and the gradient came down to ``tol``; without a bound, and where rounding
         ended the descent before the gap was closed, the gradient; with kinks the gap.

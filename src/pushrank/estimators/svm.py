@@ -451,8 +451,7 @@ class StructSVM(CertifiedMixin, BaseEstimator):
     min_fpr, max_fpr : float, default=0.0 and 0.05
         For ``"partial_auc"``: the false-positive rates that count are above the first, up to the second.
     min_tpr : float, default=0.0
-        For ``"partial_auc"``: the true-positive rates that count are above it, which is the two-way partial
-        AUC.
+        For ``"partial_auc"``: the true-positive rates that count are above it, the two-way partial AUC.
     max_seconds : float, optional
         The time of a fit, after which it ends with the next plane and warns unless its gap is closed; by
         default as long as it takes. How far it comes then depends on the machine. The paper gave SVMPerf 50

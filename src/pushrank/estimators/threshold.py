@@ -124,8 +124,7 @@ class PatMat(CertifiedMixin, BaseEstimator):
     %(threshold_solver)s
 
     Near :math:`w = 0` the threshold is the mean of the scores and a constant, so that zero is optimal only
-    where the positives' mean is that of the rows: unlike :class:`TopPushK` it learns from classes that
-    overlap.
+    where the positives' mean is that of the rows: unlike :class:`TopPushK` it learns where classes overlap.
 
     Adam, Mácha, Šmídl and Pevný, *General framework for binary classification on top samples*, Optimization
     Methods and Software 37 (2022).

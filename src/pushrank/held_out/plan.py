@@ -251,8 +251,7 @@ def _rows_needed(n_folds: int, n_splits: int) -> int:
     """Return how many rows of a class suffice for every fold, where training parts are split again."""
     needed = n_folds
     for _ in range(n_splits - 1):
-        # The largest test part takes the rows of a class over the folds, rounded up, and the rest is split
-        # again.
+        # The largest test part takes the rows of a class over the folds, rounded up; the rest is split again.
         needed = next(n_rows for n_rows in count(needed) if n_rows - -(-n_rows // n_folds) >= needed)
     return needed
 

@@ -60,8 +60,7 @@ class RankCounts:
 
     # There are U thresholds, ascending, and 2U + 1 bins: bin 2g lies below threshold g and above g - 1, bin
     # 2g + 1 is tied with threshold g. In a resample a threshold may have no weight. With
-    # `has_whole_weights` each row stands for a whole number of copies, so that ranks can be counted in
-    # rows.
+    # `has_whole_weights` each row stands for a whole number of copies, so that ranks can be counted in rows.
 
     # Groups or weights change the length of a resample, so k may exceed it.
     is_resample: ClassVar[bool] = True

@@ -324,8 +324,7 @@ K_ROUNDING = 1e-9
 
 def check_depth(k: object = None, fraction: object = None, fraction_of_positives: object = None) -> None:
     """Raise unless exactly one of the three ways to limit the list is set, and in its range."""
-    # A k that is no integer is refused, because a share passed as k could mean a share of the rows or of the
-    # positives.
+    # A k that is no integer is refused, as a share passed as k could be one of the rows or of the positives.
     depth = zip(DEPTHS, (k, fraction, fraction_of_positives), strict=True)
     shares: dict[str, Any] = {name: value for name, value in depth if value is not None}
     if len(shares) != 1:

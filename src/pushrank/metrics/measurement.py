@@ -392,8 +392,7 @@ def measure(
     Returns
     -------
     Measurement
-        The measures, the differences to the first model, the gains tables and the curves, which prints as a
-        table.
+        Measures, differences to the first model, gains tables and curves, which print as a table.
 
     Raises
     ------

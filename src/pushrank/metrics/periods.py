@@ -233,8 +233,7 @@ class PeriodMeasurement:
     def regret(self) -> Regret:
         """Return what it costs to take in every period the model with the most hits in the one before.
 
-        Of several with as many the rule takes one at random. Needs two models and two periods, else it is a
-        ValueError.
+        Of several with as many it takes one at random. Fewer than two models or periods are a ValueError.
         """
         table, level = np.array(list(self.hits.values())), self.confidence_level
         if min(table.shape) < 2:

@@ -311,8 +311,7 @@ def positives_at_top(
     .. math:: \sum_i w_i\, 1[s_i > \max_k t_k]
 
     O(n), without sorting. By default a positive tied with the best negative counts nothing, as in the paper.
-    The result is the weight of the positives minus :func:`r_max`. Agarwal, *The Infinite Push*, SDM 2011,
-    section 6.
+    It is the weight of the positives minus :func:`r_max`. Agarwal, *The Infinite Push*, SDM 2011, section 6.
 
     %(labels_and_rankings)s
     normalize : bool, default=False

@@ -111,8 +111,7 @@ class AtBudget(ListAim):
     fraction : float, optional
         The budget as a share of all rows, in (0, 1], rounded up to whole rows.
     fraction_of_positives : float, optional
-        The budget as a share of the positives, in (0, 1], rounded to the nearest number from 1 on,
-        halves to even.
+        The budget as a share of the positives, in (0, 1], rounded to the nearest from 1 on, halves to even.
 
     %(aim_errors)s
 

@@ -310,8 +310,7 @@ def default_rankers(
             rankers[GRADIENT_BOOSTING] = HistGradientBoostingClassifier(random_state=0)
             if find_spec("lightgbm") and (n_rows is None or n_rows >= MIN_LIGHTGBM_ROWS):
                 try:
-                    # LightGBM may be installed and yet not load, which must not keep others from being
-                    # compared.
+                    # LightGBM may be installed and yet not load, which must not keep others out.
                     trees = import_module("pushrank.interop.lightgbm").PushLGBMRanker
                     rankers[LIGHTGBM] = trees("binary", n_jobs=1, random_state=0)
                     rankers[f"{LIGHTGBM}, P-Norm Push, p = 4"] = trees(4.0, n_jobs=1, random_state=0)

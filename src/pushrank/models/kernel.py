@@ -51,8 +51,7 @@ class Kernel(NamedTuple):
         return np.asarray(values, dtype=np.float64)
 
 
-# A squared norm may be negative by rounding, relative to the largest that coefficients of this size could
-# have.
+# A squared norm may be negative by rounding, relative to the largest of coefficients of this size.
 NORM_ROUNDING = 1e-12
 # An eigenvalue may be negative by rounding, relative to the largest: kernels may come in single precision.
 EIGENVALUE_ROUNDING = 1e-5

@@ -54,8 +54,7 @@ def average_precision_hinge(sample: Sample, scores: Floats) -> tuple[float, Floa
 
     O(n log n), n counting copies: the worst order keeps each class sorted by score, and the number of
     positives above the j-th negative never falls with j. Weights are copies of rows, and so whole numbers, or
-    a ValueError: with fractions the worst order need not keep a class sorted, and no fast algorithm for it is
-    known.
+    a ValueError: with fractions the worst order need not keep a class sorted, and no fast algorithm is known.
     """
     positive_scores, negative_scores = sample.gather(scores)
     order_p = _copies(np.argsort(-positive_scores), sample.positive_weights)

@@ -357,8 +357,7 @@ def negatives_in_top(scores, positive, sample_weight, k):
 def ramp_majorant(in_top, scores, positive, sample_weight, k, slope):
     """Write a subgradient of a convex bound of the ramp; return the bound, and its plane's value at zero."""
     # The ramp is the sum of the k highest of `s + 1 - y` less the scores of the k highest positives. The
-    # bound subtracts the scores of the fixed positives `in_top`, so that it is the ramp if these are the
-    # highest.
+    # bound subtracts the scores of the fixed positives `in_top`, so it is the ramp if these are the highest.
     keys = np.empty(len(scores))
     for r in range(len(scores)):
         keys[r] = scores[r] if positive[r] else scores[r] + 1.0

@@ -2,8 +2,7 @@
 
 There are two ways to sum over pairs. A sum of exponentials over all higher grades is a running sum over the
 grades of a group, which visits each row once. Any other sum takes the pairs in blocks, in each of which all
-rows of one side are compared with all rows of the other. There is a block for each binary digit of the
-grades.
+rows of one side are compared with all rows of the other. There is one for each binary digit of the grades.
 """
 
 from __future__ import annotations

@@ -342,8 +342,7 @@ def summed_objective(
             return two_sum_push(source, coef, powers, swapped=swapped, with_rows=with_rows)
         return priced_push(source, coef, price, scale, swapped=swapped, with_rows=with_rows)
 
-    # The scales of an objective depend on the total weights of the classes: two rows of these weights stand
-    # for all.
+    # Scales of an objective depend on total weights of the classes: two rows of these weights stand for all.
     numbers = np.arange(2)
     weights = (np.array([weight]) for weight in source.class_weights)
     return objective.composed(push, BipartiteSample(2, numbers[:1], numbers[1:], *weights))

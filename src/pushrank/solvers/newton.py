@@ -142,8 +142,7 @@ def newton_or_lbfgs(
     point: Point, scales: Floats, tol: float, max_iter: int, callback: Callback | None = None
 ) -> Result:
     """Minimise the two-sum objective with a penalty by Newton's method, from a point near the minimum."""
-    # Where Newton's method stops early, a path of penalties or L-BFGS finishes; `max_iter` counts the steps
-    # of all three.
+    # Where Newton's method stops early, a path or L-BFGS finishes; `max_iter` counts the steps of all three.
     problem, n_steps = point.problem, min(tolerances.NEWTON_STEPS, max_iter)
     # The last Newton step squares the error: it nearly always reaches a hundredth of the tolerance.
     aim = tolerances.NEWTON_REFINEMENT * tol
@@ -167,8 +166,7 @@ def _along_path(problem: Problem, reached: Result, scales: Floats, tol: float, m
     # On rows that are nearly separable the minimum is far, and where a high power has gathered the weight on
     # a few rows Newton's steps from afar are short. From one minimum to the next it is a few steps, which are
     # not counted: from the largest curvature at zero as the penalty down at p = 1, and then up to the power.
-    # Where the classes are apart Newton's method in the dual is shorter still, if the rows are not too many
-    # for it.
+    # Where the classes are apart Newton's method in the dual is shorter still, if the rows are not too many.
     objective, alphas, powers = problem.push_objective, [2.0 * float(np.max(scales)) ** 2], [1.0]
     while alphas[-1] * tolerances.PENALTY_STEP > problem.alpha:
         alphas.append(alphas[-1] * tolerances.PENALTY_STEP)

@@ -31,8 +31,7 @@ class Certificate:
 
     def collapse(self, at_zero: float, tol: float, advice: str = PUSH_LESS) -> str:
         """Return the message where zero coefficients are proven optimal, to a part of the objective there."""
-        # Where the answer is better than zero coefficients these are not optimal, however small the
-        # difference.
+        # Where the answer is better than zero coefficients they are not optimal, however small the gap.
         better = self.primal < at_zero - VALUE_ROUNDING * abs(at_zero)
         if better or self.dual < at_zero - max(tol, VALUE_ROUNDING) * abs(at_zero):
             return ""

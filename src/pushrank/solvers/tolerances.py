@@ -55,8 +55,7 @@ MAX_WHITENED_FEATURES = 1024
 # The eigenvectors of a matrix of this size, which help where columns differ by many decades, are found in
 # milliseconds.
 MAX_EIGEN_FEATURES = 128
-# Curvature that is added, relative to what there is along a column: copies of a column leave none along a
-# direction.
+# Curvature added, relative to what there is along a column: copies of a column leave none along a direction.
 RIDGE = 1e-11
 # Every row that is added to a mean changes it by a rounding of this relative size.
 MEAN_ROUNDING = 1e-15
@@ -143,8 +142,7 @@ SPREAD_ROWS = 20_000
 
 # Trimming
 
-# The part of the positives kept at each stage: larger jumps end in worse minima, shorter steps in no better
-# ones.
+# The part of the positives kept at each stage: larger jumps end in worse minima, shorter ones in no better.
 TRIMMING_STEP = 0.75
 # On the way only the order of the positives is asked for.
 TRIMMING_TOL = 1e-3

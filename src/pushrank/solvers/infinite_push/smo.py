@@ -108,8 +108,7 @@ class _ColumnCache:
     def worth_making(self) -> NDArray[np.bool_]:
         """Return which rows' columns may be made together with a missing one."""
         # While there is free room these are the rows whose columns are missing, since larger blocks are
-        # faster. In a full cache they are all rows, so that only columns that will be needed soon replace
-        # others.
+        # faster. In a full cache they are all rows, so that only those needed soon replace others.
         return (self.slots < 0) | (self._n_filled == len(self.values))
 
     def make(self, missing: int, others: NDArray[np.intp]) -> None:

@@ -58,8 +58,7 @@ RIDGE = 1e-15
 
 # A few of Newton's steps cost as much as these projected gradients, which solve many a problem alone.
 N_PROJECTED_GRADIENTS = 64
-# On counts of words they hardly move the gap; where they lead to the optimum, less than half of it is left by
-# then.
+# On counts of words they hardly move the gap; where they lead to the optimum, less than half is left by then.
 N_TRIED_GRADIENTS, HOPELESS_GAP = 16, 0.5
 # Backtracking doubles the estimate of the Lipschitz constant, and every step lets it shrink.
 LIPSCHITZ_GROWTH, LIPSCHITZ_DECAY = 2.0, 0.9
