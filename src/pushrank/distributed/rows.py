@@ -204,8 +204,7 @@ def find_client(client: Client | None) -> Client:
             client = distributed.get_client()
         except ValueError as error:
             raise ValueError(
-                "found no client of a Dask cluster: make one first by distributed.Client(), or pass it as "
-                "client."
+                "found no client of a Dask cluster: make one by distributed.Client(), or pass it as client."
             ) from error
     if not isinstance(client, distributed.Client):
         raise TypeError(f"client must be None or a distributed.Client, got {client!r}; pass Client(it).")

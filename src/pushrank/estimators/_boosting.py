@@ -448,8 +448,7 @@ def _row_subsampler(
             if always_has_pair or _has_pair(train, rows & takes_part):
                 return rows
         raise ValueError(
-            f"subsample={fraction} left no pair to rank in {MAX_DRAWS} draws; raise it, there are too few "
-            "rows."
+            f"subsample={fraction} left no pair to rank in {MAX_DRAWS} draws; raise it: too few rows."
         )
 
     return draw

@@ -154,8 +154,7 @@ class StreamRankerMixin(RankerMixin):
             raise ValueError(f"classes={both!r} is not the same as on last call, {learned!r}.")
         if learner is not None and learner.rule != rule:
             raise ValueError(
-                "parameters have changed in the middle of a stream: set them back, or start anew with "
-                "clone(ranker)."
+                "parameters have changed in the middle of a stream: set them back, or take clone(ranker)."
             )
         # Only the first chunk sets the names of the features.
         checked = copy(self) if learner is None else self

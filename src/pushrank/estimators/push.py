@@ -397,8 +397,7 @@ def check_solvable(ranker: RankerMixin, objective: PushObjective) -> None:
     described = f"loss={objective.loss} with price={objective.price}"
     if ranker.solver == "newton-cg" and not objective.twice_differentiable:
         raise ValueError(
-            f"solver='newton-cg' needs second derivatives, which {described} does not have; use "
-            "solver='lbfgs'."
+            f"solver='newton-cg' needs second derivatives, which {described} lacks; use solver='lbfgs'."
         )
     if ranker.positive and ranker.solver != "lbfgs":
         raise ValueError(f"positive=True is for solver='lbfgs', got solver={ranker.solver!r}; change one.")

@@ -193,18 +193,10 @@ class BoosterRanker(RankerMixin, BaseEstimator):
         random_state: Seed = None,
         **booster_params: object,
     ) -> None:
-        self.p = p
-        self.price = price
-        self.side = side
-        self.bottom_weight = bottom_weight
-        self.loss = loss
-        self.n_estimators = n_estimators
-        self.early_stopping = early_stopping
-        self.scoring = scoring
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+        self.p, self.price, self.side, self.bottom_weight, self.loss = p, price, side, bottom_weight, loss
+        self.n_estimators, self.n_jobs, self.random_state = n_estimators, n_jobs, random_state
+        self.early_stopping, self.scoring = early_stopping, scoring
+        self.validation_fraction, self.n_iter_no_change = validation_fraction, n_iter_no_change
         self._booster_params = booster_params
 
     def fit(
