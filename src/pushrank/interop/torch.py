@@ -1,8 +1,7 @@
 """Losses for networks of torch that look at the top of the list, each the objective of a batch's scores.
 
-Cynthia Rudin, *The P-Norm Push: A Simple Convex Ranking Algorithm that Concentrates at the Top of the List*,
-JMLR 10 (2009), 2233-2271; Shivani Agarwal, *The Infinite Push*, SDM 2011; Purushottam Kar, Harikrishna
-Narasimhan and Prateek Jain, *Surrogate functions for maximizing precision at the top*, ICML 2015.
+Rudin, *The P-Norm Push*, JMLR 10 (2009), 2233-2271; Agarwal, *The Infinite Push*, SDM 2011; Kar, Narasimhan
+and Jain, *Surrogate functions for maximizing precision at the top*, ICML 2015.
 """
 
 from __future__ import annotations

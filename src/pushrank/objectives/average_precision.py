@@ -1,7 +1,6 @@
 """The structured hinge of average precision, as a function of the scores.
 
-Yisong Yue, Thomas Finley, Filip Radlinski, Thorsten Joachims, *A support vector method for optimizing average
-precision*, SIGIR 2007.
+Yue, Finley, Radlinski and Joachims, *A support vector method for optimizing average precision*, SIGIR 2007.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 r"""Surrogates of the partial AUC: over false-positive rates in an interval, and over true-positive rates.
 
-Harikrishna Narasimhan, Shivani Agarwal, *A structural SVM based approach for optimizing partial AUC*, ICML
-2013, and *SVMpAUC-tight: a new support vector method for optimizing partial AUC based on a tight convex upper
-bound*, KDD 2013; Hanfang Yang, Kun Lu, Xiang Lyu, Feifang Hu, *Two-way partial AUC and its properties*, 2019.
+Narasimhan and Agarwal, *A structural SVM based approach for optimizing partial AUC*, ICML 2013, and
+*SVMpAUC-tight*, KDD 2013; Yang, Lu, Lyu and Hu, *Two-way partial AUC and its properties*, 2019.
 """
 
 from __future__ import annotations

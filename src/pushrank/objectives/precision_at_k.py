@@ -5,8 +5,7 @@ those alone, and walk through them once. :mod:`pushrank.solvers.streaming.update
 :mod:`pushrank.solvers.ramp` call them too. A row of weight w counts as w copies, of which a fraction may be
 taken, and tied negatives stand above tied positives.
 
-Purushottam Kar, Harikrishna Narasimhan, Prateek Jain, *Surrogate functions for maximizing precision at the
-top*, ICML 2015.
+Kar, Narasimhan and Jain, *Surrogate functions for maximizing precision at the top*, ICML 2015.
 """
 
 from __future__ import annotations

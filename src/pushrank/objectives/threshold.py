@@ -4,8 +4,7 @@ r"""The loss of positives against a threshold at a share of the rows, with its s
 weighted by a point of the simplex, plus a constant. Value, subgradient and the plane below need no more than
 the threshold, these weights and the constant.
 
-Lukáš Adam, Václav Mácha, Václav Šmídl, Tomáš Pevný, *General framework for binary classification on top
-samples*, Optimization Methods and Software 37 (2022).
+Adam, Mácha, Šmídl and Pevný, *General framework for binary classification on top samples*, 2022.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ a small quadratic program whose value bounds P from below; :math:`w = -A^T v` mi
 planes. A line search goes from the best point so far towards that minimiser, and the next plane touches the
 risk a little beyond the best point on the way, which needs fewer planes than touching it at the minimiser.
 
-Thorsten Joachims, *Training linear SVMs in linear time*, KDD 2006; Vojtěch Franc, Soeren Sonnenburg,
-*Optimized cutting plane algorithm for support vector machines*, ICML 2008, for the line search.
+Joachims, *Training linear SVMs in linear time*, KDD 2006; Franc and Sonnenburg, *Optimized cutting plane
+algorithm for support vector machines*, ICML 2008, for the line search.
 """
 
 from __future__ import annotations

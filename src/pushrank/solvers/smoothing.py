@@ -1,7 +1,7 @@
 """Objectives with kinks: minimise ever closer smooth objectives, until a lower bound proves the answer.
 
-Yurii Nesterov, *Smooth minimization of non-smooth functions*, Math. Programming 103 (2005), with the
-smoothness lowered in stages, each from the answer of the stage before.
+Nesterov, *Smooth minimization of non-smooth functions*, Math. Programming 103 (2005), with the smoothness
+lowered in stages, each from the answer of the stage before.
 """
 
 from collections.abc import Callable

@@ -18,8 +18,7 @@ clips at zero. That is not the nearest feasible point, which results from clippi
 :class:`pushrank.InfinitePush` and :class:`pushrank.RankSVM` run them by ``solver="gradient-projection"``.
 They hardly ever reach a small gap; ``solver="auto"`` solves the same problems with a variable for each row.
 
-Shivani Agarwal, *The Infinite Push*, SDM 2011; Ariadna Quattoni, Xavier Carreras, Michael Collins, Trevor
-Darrell, *An efficient projection for l1,inf regularization*, ICML 2009.
+Agarwal, SDM 2011; Quattoni et al., *An efficient projection for l1,inf regularization*, ICML 2009.
 """
 
 from collections.abc import Callable

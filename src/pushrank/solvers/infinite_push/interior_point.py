@@ -13,8 +13,7 @@ A solution of the restricted problem is feasible for the whole problem, and its 
 whole problem. A general solver of quadratic programs, clarabel, takes 5 to 50 times as long on a restricted
 problem of 30 to 120 features (benchmarks/restricted_qp.txt).
 
-Sanjay Mehrotra, *On the implementation of a primal-dual interior point method*, SIAM Journal on Optimization
-2 (1992), 575-601, for the predictor and corrector steps.
+Mehrotra, *On the implementation of a primal-dual interior point method*, SIAM J. Optimization 2 (1992).
 """
 
 from __future__ import annotations

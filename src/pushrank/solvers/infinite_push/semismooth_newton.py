@@ -9,11 +9,9 @@ generalised Hessian, so that conjugate gradients for a Newton step read those ro
 
 The first iterations are accelerated projected gradients on the dual itself, which solve many problems alone.
 
-Xudong Li, Defeng Sun, Kim-Chuan Toh, *A highly efficient semismooth Newton augmented Lagrangian method for
-solving Lasso problems*, SIAM Journal on Optimization 28 (2018), 433-458; Amir Beck, Marc Teboulle, *A fast
-iterative shrinkage-thresholding algorithm*, SIAM Journal on Imaging Sciences 2 (2009), 183-202; Brendan
-O'Donoghue, Emmanuel Candès, *Adaptive restart for accelerated gradient schemes*, Foundations of Computational
-Mathematics 15 (2015).
+Li, Sun and Toh, *A highly efficient semismooth Newton augmented Lagrangian method for solving Lasso
+problems*, SIAM J. Optimization 28 (2018); Beck and Teboulle, *A fast iterative shrinkage-thresholding
+algorithm*, 2009; O'Donoghue and Candès, *Adaptive restart for accelerated gradient schemes*, 2015.
 """
 
 from __future__ import annotations

@@ -6,8 +6,7 @@ at the rate :math:`g_i = y_i \, \partial D / \partial z_i`: :math:`1 - f(x_i) - 
 another one down by the same length. The variable of the largest rate goes up. The one that goes down promises
 the largest gain to second order, :math:`(g_i - g_j)^2 / 2 (K_{ii} + K_{jj} - 2 K_{ij} + q_i + q_j)`.
 
-Rong-En Fan, Pai-Hsuan Chen, Chih-Jen Lin, *Working set selection using second order information for training
-support vector machines*, Journal of Machine Learning Research 6 (2005), 1889-1918.
+Fan, Chen and Lin, *Working set selection using second order information*, JMLR 6 (2005), 1889-1918.
 """
 
 from __future__ import annotations

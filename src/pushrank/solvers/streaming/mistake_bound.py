@@ -7,8 +7,7 @@ sum over batches of the surrogate that belongs to the variant, Perceptron@k make
 
 mistakes. L vanishes where the scores have the margin that belongs to it, at least 1.
 
-Purushottam Kar, Harikrishna Narasimhan, Prateek Jain, *Surrogate functions for maximizing precision at the
-top*, ICML 2015, definitions 2, 4 and 5, theorems 7 and 9.
+Kar, Narasimhan and Jain, ICML 2015, definitions 2, 4 and 5, theorems 7 and 9.
 """
 
 from collections.abc import Callable, Iterator

@@ -18,9 +18,8 @@ ball. A batch of one row has a single class; it is compared with a row of zeros 
 perceptrons then are the classical one without intercept, :math:`w \leftarrow w \pm x` where the sign of the
 score is wrong.
 
-Purushottam Kar, Harikrishna Narasimhan, Prateek Jain, *Surrogate functions for maximizing precision at the
-top*, ICML 2015, algorithms 1 to 4; *Online and stochastic gradient methods for non-decomposable loss
-functions*, NIPS 2014, for 1PMB.
+Kar, Narasimhan and Jain, ICML 2015, algorithms 1 to 4; *Online and stochastic gradient methods for
+non-decomposable loss functions*, NIPS 2014, for 1PMB.
 """
 
 from __future__ import annotations
