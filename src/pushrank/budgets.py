@@ -71,6 +71,9 @@ class Budget:
 
     rows are acted on, of the :math:`n_d` rows of period d.
 
+    Times with a zone are in the calendar of that zone. A period without rows is none; one with fewer rows
+    than the budget is looked at whole. Finding the periods costs a sort of the times.
+
     Parameters
     ----------
     n : int
@@ -84,11 +87,6 @@ class Budget:
         When `n` is no integer.
     ValueError
         When it is below 1, or there is no such period.
-
-    Notes
-    -----
-    Times with a zone are in the calendar of that zone. A period without rows is none; one with fewer rows
-    than the budget is looked at whole. Finding the periods costs a sort of the times.
 
     Examples
     --------

@@ -106,6 +106,12 @@ def save_with_facts(model: object, path: Path, facts: dict[str, object]) -> None
 def load(path: str | Path) -> Any:
     """Read a model that :func:`save` or ``pushrank fit`` wrote.
 
+    A file whose parts were exchanged, or would inflate to far more than the file holds, counts as damaged.
+    Only registered types are built: pushrank's estimators, losses, prices, weak rankers, measures and the
+    state of streams, and those of scikit-learn, numpy and scipy that skops trusts by itself. Nothing else in
+    the file is imported or run. The text of a booster is read by LightGBM or XGBoost, which do not look for
+    nodes that point out of a tree: load boosters of people that you trust.
+
     Parameters
     ----------
     path : str or Path
@@ -129,14 +135,6 @@ def load(path: str | Path) -> Any:
     -----
     UserWarning
         When a later version of pushrank wrote the file.
-
-    Notes
-    -----
-    A file whose parts were exchanged, or would inflate to far more than the file holds, counts as damaged.
-    Only registered types are built: pushrank's estimators, losses, prices, weak rankers, measures and the
-    state of streams, and those of scikit-learn, numpy and scipy that skops trusts by itself. Nothing else in
-    the file is imported or run. The text of a booster is read by LightGBM or XGBoost, which do not look for
-    nodes that point out of a tree: load boosters of people that you trust.
 
     Examples
     --------

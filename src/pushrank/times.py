@@ -33,6 +33,14 @@ class TimeSplit(BaseCrossValidator):  # type: ignore[misc]
 
     .. math:: [t - \mathrm{gap} - \mathrm{window},\; t - \mathrm{gap}).
 
+    Rows need no order, and rows of equal time are always in the same period. For parts of whole days or
+    months, pass times rounded to these. With `groups`, such as customers, rows of groups that are in the test
+    part are not learnt from. Splitting costs a sort of the times.
+
+    Tools of scikit-learn hand `time` on under metadata routing; without it they can split data frames that
+    hold times themselves. Bergmeir and Benítez, *On the use of cross-validation for time series predictor
+    evaluation*, Information Sciences 191 (2012).
+
     Parameters
     ----------
     n_splits : int, default=5
@@ -46,20 +54,6 @@ class TimeSplit(BaseCrossValidator):  # type: ignore[misc]
     --------
     sklearn.model_selection.TimeSeriesSplit : Cuts rows in their own order, at numbers of rows, so that rows
         of the same time may be on both sides, and takes its gap in rows.
-
-    Notes
-    -----
-    Rows need no order, and rows of equal time are always in the same period. For parts of whole days or
-    months, pass times rounded to these. With `groups`, such as customers, rows of groups that are in the test
-    part are not learnt from. Splitting costs a sort of the times.
-
-    Tools of scikit-learn hand `time` on under metadata routing; without it they can split data frames that
-    hold times themselves.
-
-    References
-    ----------
-    Bergmeir and Benítez, *On the use of cross-validation for time series predictor evaluation*, Information
-    Sciences 191 (2012).
 
     Examples
     --------

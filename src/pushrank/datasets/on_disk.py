@@ -42,6 +42,11 @@ class DiskRows:
     :meth:`write` checks rows and writes the folder, once; ``DiskRows(path)`` opens it. Fits take this for
     ``X`` and hold blocks of rows in memory, whatever the number of rows.
 
+    A row takes ``n_features * dtype.itemsize + 1`` bytes, 8 more with a weight. Iterating over the object
+    yields blocks of ``(X, y)`` or ``(X, y, sample_weight)``, so that ``fit_stream`` of
+    :class:`pushrank.PerceptronAtK` and :class:`pushrank.SGDAtK` takes it too. Files are opened for each read:
+    there is nothing to close, and several threads and processes may fit to the same folder.
+
     Parameters
     ----------
     path : str or Path
@@ -70,13 +75,6 @@ class DiskRows:
         When the folder holds no rows.
     ValueError
         When another version has written them, or a file is not as long as it was.
-
-    Notes
-    -----
-    A row takes ``n_features * dtype.itemsize + 1`` bytes, 8 more with a weight. Iterating over the object
-    yields blocks of ``(X, y)`` or ``(X, y, sample_weight)``, so that ``fit_stream`` of
-    :class:`pushrank.PerceptronAtK` and :class:`pushrank.SGDAtK` takes it too. Files are opened for each read:
-    there is nothing to close, and several threads and processes may fit to the same folder.
 
     Examples
     --------

@@ -272,6 +272,17 @@ def compare(
 
     .. math:: \theta(y, s_a) - \theta(y, s_b)
 
+    Both rankings are measured on the same resamples, so that their common variation cancels. What
+    :func:`confidence_interval` says of independent rows, groups and extremes holds here too, and the cost is
+    that of two calls of it. How much a model changes with its training data does not show.
+
+    Where resamples know too little, as of two lists that share nearly all their hits, the interval comes from
+    exact limits of either list's own hits (Zou and Donner 2008; :doc:`/measures`): the more alike two lists
+    are, the narrower it is.
+
+    Davison and Hinkley, *Bootstrap methods and their application* (1997), chapters 4 and 5; DeLong, DeLong
+    and Clarke-Pearson, Biometrics 44 (1988).
+
     Parameters
     ----------
     y_true : array-like of shape (n,)
@@ -291,19 +302,6 @@ def compare(
     UserWarning
         When every resample has the same difference, and the metric is no proportion: the ends are NaN. When
         a class has fewer than 5 rows, and the metric is none of hits: the interval is too narrow.
-
-    Notes
-    -----
-    Both rankings are measured on the same resamples, so that their common variation cancels. What
-    :func:`confidence_interval` says of independent rows, groups and extremes holds here too, and the cost is
-    that of two calls of it. How much a model changes with its training data does not show.
-
-    Where resamples know too little, as of two lists that share nearly all their hits, the interval comes from
-    exact limits of either list's own hits (Zou and Donner 2008; :doc:`/measures`): the more alike two lists
-    are, the narrower it is.
-
-    Davison and Hinkley, *Bootstrap methods and their application* (1997), chapters 4 and 5; DeLong, DeLong
-    and Clarke-Pearson, Biometrics 44 (1988).
 
     Examples
     --------

@@ -53,6 +53,15 @@ class PushObjective:
     ``Maximum()``; under ``LargestShare(b)`` the pairs of the partial AUC up to the false-positive rate b
     count.
 
+    Losses are summed pair by pair only over few rows and explicit pairs. The exponential loss costs O(n) for
+    every price, in log space: any finite score and any p give a finite log scale, while the raw scale
+    overflows to infinity if R exceeds the largest float. Piecewise polynomial losses (the hinge, its square
+    and the zero-one loss) cost sorting, O(n log n); analytic ones (the logistic, the sigmoids, the smoothed
+    hinge) O(n), by fast summation, where a sum below the smallest float counts as zero. Tied pairs have the
+    loss of margin zero.
+
+    Rudin, *The P-Norm Push*, JMLR 10 (2009), sections 2 and 7.
+
     Parameters
     ----------
     loss : Loss or str, default="exponential"
@@ -80,17 +89,6 @@ class PushObjective:
         When the weight or the accuracy is not a number.
     ValueError
         When a name, the scale, the weight or the accuracy is not valid, or the price has no log scale.
-
-    Notes
-    -----
-    Losses are summed pair by pair only over few rows and explicit pairs. The exponential loss costs O(n) for
-    every price, in log space: any finite score and any p give a finite log scale, while the raw scale
-    overflows to infinity if R exceeds the largest float. Piecewise polynomial losses (the hinge, its square
-    and the zero-one loss) cost sorting, O(n log n); analytic ones (the logistic, the sigmoids, the smoothed
-    hinge) O(n), by fast summation, where a sum below the smallest float counts as zero. Tied pairs have the
-    loss of margin zero.
-
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), sections 2 and 7.
 
     Examples
     --------
