@@ -71,18 +71,12 @@ class Loss(ABC):
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
-        """The polynomials, by rising margin, of a piecewise polynomial loss that is zero above the last.
-
-        Its sums over pairs cost no more than sorting.
-        """
+        """The polynomials, by rising margin, of a piecewise polynomial loss that is zero above the last."""
         return ()
 
     @property
     def strip_half_width(self) -> float | None:
-        """The distance of an analytic loss's nearest singularity from the real axis, or less.
-
-        Its sums over pairs cost linear time.
-        """
+        """The distance of an analytic loss's nearest singularity from the real axis, or less."""
         return None
 
     @property

@@ -208,10 +208,8 @@ class DiskRows:
         )
 
     def read(self, start: int, X: GenericArray, codes: NDArray[np.uint8], weights: Floats) -> None:
-        """Read rows from ``start`` on into arrays: features, one for a positive, weights if there are any.
-
-        Threads may read side by side; the interpreter lock is free meanwhile.
-        """
+        """Read rows from ``start`` on into arrays: features, one for a positive, weights if there are any."""
+        # Threads may read side by side; the interpreter lock is free meanwhile.
         for name, out in zip(FILES, list[GenericArray]([X, codes, weights]), strict=True):
             if not out.size:
                 continue

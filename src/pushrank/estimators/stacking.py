@@ -306,10 +306,7 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
 
     @property
     def predict_proba(self) -> Callable[[Any], Floats]:
-        """A function of rows to the probabilities of both classes, shape (n_samples, 2), by ``calibration``.
-
-        It is an AttributeError where ``calibration`` is None.
-        """
+        """A function of rows to probabilities of both classes, an AttributeError without ``calibration``."""
         if self.calibration is None:
             raise AttributeError(
                 "StackingRanker has probabilities with calibration='sigmoid' or 'isotonic', and got None."

@@ -308,10 +308,7 @@ class BoosterRanker(RankerMixin, BaseEstimator):
 
     @property
     def feature_importances_(self) -> Floats:
-        """The share of each feature in the gain of all splits, shape (n_features,).
-
-        It is an AttributeError where the ranker is not fitted.
-        """
+        """The share of each feature in the gain of all splits, shape (n_features,)."""
         if not hasattr(self, "booster_"):
             raise AttributeError("feature_importances_ need a fitted ranker.")
         gains = self.engine.gains(self.booster_)

@@ -224,10 +224,7 @@ class Measurement:
         return f"Without an interval: {shown}." * bool(shown)
 
     def cells(self) -> tuple[list[str], list[list[str]]]:
-        """Return the header and the rows of the printed table, as texts.
-
-        There is a row for each figure of each model. A table of one model also has the meanings.
-        """
+        """Return the header and the rows of the printed table, as texts: a row for each figure of a model."""
         several, level = len(self.measures) > 1, self.confidence_level
         header = ["measure", "scores", "figure", f"{100 * (level or 0.0):g} % interval", "meaning"]
         shown = [True, several, True, level is not None, not several]

@@ -222,10 +222,7 @@ class PeriodMeasurement:
         return {name: mean_difference(x - baseline, level, len(others)) for name, x in others}
 
     def share_of_periods(self, at_least: float = 1.0) -> dict[str, ConfidenceInterval]:
-        """Return for each model the share of the periods with at least so many hits, with its interval.
-
-        Where rows tie, it is the expected number of hits that counts.
-        """
+        """Return for each model the share of the periods with at least so many hits, with its interval."""
         check_number("at_least", at_least, 0.0)
         level = self.confidence_level
         return {name: share_interval(x >= at_least - ROUNDING, level) for name, x in self.hits.items()}

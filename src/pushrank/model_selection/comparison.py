@@ -293,10 +293,8 @@ class RankerComparison:
         return float(self.errors_of(measure).means[self._models.index(model)])
 
     def errors_of(self, measure: str) -> Errors:
-        """Return the errors of a measure of all models, from the folds unless those of rows are known.
-
-        The error of a difference that is the same in all of fewer than six folds is infinite.
-        """
+        """Return the errors of a measure of all models, from the folds unless those of rows are known."""
+        # The error of a difference that is the same in all of fewer than six folds is infinite.
         means = [self.mean(model, measure) for model in self._models]
         errors = self.errors.get(measure) or self._errors_among(self._models, measure)
         gaps = np.abs(np.subtract.outer(means, means))
@@ -316,10 +314,7 @@ class RankerComparison:
         return self.quantiles or quantiles(self.errors_of(self.criterion), CONFIDENCE, seed=0)
 
     def difference(self, model: str, other: str) -> Difference:
-        """Return by how much a model exceeds another by the criterion, and whether that is beyond chance.
-
-        The interval holds at 95 % together with those of all other pairs of models.
-        """
+        """Return by how much a model exceeds another by the criterion, and whether that is beyond chance."""
         mean = self.mean(model, self.criterion) - self.mean(other, self.criterion)
         # The choice inside may be another model in each part: its errors come from the parts, not from rows.
         if CHOSEN in (model, other):

@@ -272,11 +272,9 @@ class Reference:
         return np.asarray(np.minimum(counts.positives * shares, counts.looked_at))
 
     def limits(self, level: float) -> tuple[float, float]:
-        """Return the lower limit of the hits in units of the promise, and how much they spread.
-
-        The spread is that of the sums of single periods, or of blocks of them, in units of the binomial
-        variance, and at least 1.
-        """
+        """Return the lower limit of the hits in units of the promise, and how much they spread."""
+        # The spread is that of the sums of single periods, or of blocks of them, in units of the binomial
+        # variance, and at least 1.
         counts = PeriodCounts(*self.counts)
         promised = self.promised(counts)
         ratio = counts.hits.sum() / promised.sum()

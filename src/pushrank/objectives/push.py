@@ -140,12 +140,10 @@ class PushObjective:
 
     @property
     def convex(self) -> bool:
-        r"""Whether the objective is known to be convex in the scores, which bounds from below need.
-
-        A convex loss under a convex price is convex, but in general not its logarithm. The logarithm of a sum
-        of exponentials is: of the exponential loss under a power, and of a convex loss under
-        ``ExponentialPrice``. So is :math:`\ln(1 + h)` of a sum h of exponential losses.
-        """
+        """Whether the objective is known to be convex in the scores, which bounds from below need."""
+        # A convex loss under a convex price is convex, but in general not its logarithm. The logarithm of a
+        # sum of exponentials is: of the exponential loss under a power, and of a convex loss under
+        # `ExponentialPrice`. So is ln(1 + h) of a sum h of exponential losses.
         loss, price = self._loss, self._price
         if self.scale == "log" and not isinstance(price, prices.ExponentialPrice):
             return loss.factorises and price.homogeneous
@@ -181,11 +179,10 @@ class PushObjective:
         return self.evaluation_within(sample, scores, self.accuracy)
 
     def evaluation_within(self, sample: Sample, scores: Floats, accuracy: float) -> ObjectiveEvaluation:
-        """Return the objective at some scores, with a relative error in each part if that saves time.
-
-        For many rows and a piecewise polynomial loss, the errors of the gradient are a few times the accuracy
-        relative to its mean, and those of the diagonals some per cent where the second derivative jumps.
-        """
+        """Return the objective at some scores, with a relative error in each part if that saves time."""
+        # For many rows and a piecewise polynomial loss, the errors of the gradient are a few times the
+        # accuracy relative to its mean, and those of the diagonals some per cent where the second derivative
+        # jumps.
         # No term of the objective grows faster than e^(steepness d) over a distance d of the scores.
         loss, p = self._loss, max(1.0, self._price.log_divisor or 1.0)
         rate = max(np.pi / (loss.strip_half_width or np.pi), loss.tails.rate if loss.tails else 0.0)
@@ -194,11 +191,9 @@ class PushObjective:
         return self._evaluation(sample, scores) if binned is None else binned
 
     def plane(self, sample: Sample, scores: Floats) -> tuple[float, Floats, float]:
-        """Return the objective, a subgradient in the scores, and the value of their plane at zero scores.
-
-        The last is without the rounding of a difference for a push of the hinge, on the scale of the mean,
-        under a price that weighs the inner sums: the identity, the maximum and the largest share.
-        """
+        """Return the objective, a subgradient in the scores, and the value of their plane at zero scores."""
+        # The last is without the rounding of a difference for a push of the hinge, on the scale of the mean,
+        # under a price that weighs the inner sums: the identity, the maximum and the largest share.
         at_point = self.evaluation(sample, scores)
         gradient = at_point.gradient()
         slope = sample.scatter(*gradient)
@@ -212,11 +207,9 @@ class PushObjective:
         return self.composed(partial(self._push, sample, scores), sample)
 
     def composed(self, push: Callable[..., ObjectiveEvaluation], sample: Sample) -> ObjectiveEvaluation:
-        """Return the objective that the scale and the side make of pushes.
-
-        ``push(scale, swapped)`` returns the push on the scale "raw" or "log", with exchanged classes and
-        negated scores if ``swapped``. The sample may be of other rows with the same weights of the classes.
-        """
+        """Return the objective that the scale and the side make of pushes."""
+        # `push(scale, swapped)` returns the push on the scale "raw" or "log", with exchanged classes and
+        # negated scores if `swapped`. The sample may be of other rows with the same weights of the classes.
         if self.scale != "mean":
             return self._on_scale(push, self.scale)
         # A homogeneous price has a log scale that is finite wherever scores are, so that its power mean

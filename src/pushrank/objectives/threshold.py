@@ -200,11 +200,9 @@ class ThresholdObjective(ScoreSurrogate):
         return at_point.value, at_point.slopes, at_point.offset
 
     def at(self, sample: Sample, scores: Floats, total: float, width: float = 0.0) -> ThresholdEvaluation:
-        r"""Return the objective at some scores, with its kinks replaced by parabolas of a width.
-
-        The weight above the threshold is ``total``. The plane of the rounded objective lies below the
-        objective without rounding everywhere.
-        """
+        """Return the objective at some scores, with its kinks replaced by parabolas of a width."""
+        # The weight above the threshold is `total`. The plane of the rounded objective lies below the
+        # objective without rounding everywhere.
         threshold, slopes, constant, curvature = self._threshold(sample, scores, total, width)
         weights = sample.positive_weights
         shares = np.ones(len(sample.positives)) if weights is None else weights

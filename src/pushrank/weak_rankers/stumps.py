@@ -212,10 +212,8 @@ class Stumps(WeakRankers):
         return above | np.isnan(column) if missing_is_high else above
 
     def scores(self, X: Matrix, indices: Numbers, weights: Floats) -> Floats:
-        """Return the weighted sums of rankers, by one look-up a row in a table of each feature used.
-
-        O(n_rows * used features * log(thresholds)), however many rounds there were.
-        """
+        """Return the weighted sums of rankers, by one look-up a row in a table of each feature used."""
+        # O(n_rows * used features * log(thresholds)), however many rounds there were.
         return self._sums(X, self.step_functions(indices, weights))
 
     def contributions(self, X: Any, indices: Numbers, weights: Floats) -> Floats:
@@ -267,10 +265,8 @@ class Stumps(WeakRankers):
         return np.bincount(self._features(indices), gains, minlength=len(self.thresholds_)).astype(np.float64)
 
     def directions(self, directions: NDArray[np.intp], names: list[str]) -> NDArray[np.intp]:
-        """Return the direction of its feature for each stump, and 0 for a stump of missing values alone.
-
-        A constraint on a categorical feature is a ValueError.
-        """
+        """Return the direction of its feature for each stump, and 0 for a stump of missing values alone."""
+        # A constraint on a categorical feature is a ValueError.
         for feature in np.flatnonzero(directions):
             if self.categories_[feature] is not None:
                 raise ValueError(
