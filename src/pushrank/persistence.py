@@ -174,8 +174,7 @@ def load_content(path: str | Path) -> Any:
     if _numbers(by_version) > _numbers(version("pushrank")):
         warn(
             f"{path} was written by pushrank {by_version}, which is later than this, {version('pushrank')}: "
-            "scores may differ. Install that version.",
-            UserWarning,
+            "scores may differ. Install that version."
         )
     return model
 

@@ -263,6 +263,5 @@ def warn_of_random_folds(X: Any) -> None:
     warn(
         f"the rows of X follow the times of {where}, and random folds let models learn from later rows than "
         f"they are tested on. Pass time={where} to test on what comes later, or a splitter such as "
-        "StratifiedKFold to keep random folds.",
-        UserWarning,
+        "StratifiedKFold to keep random folds."
     )

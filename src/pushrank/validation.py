@@ -266,8 +266,7 @@ def warn_of_texts(classes: GenericArray, ranker: str) -> None:
     if positive_label(classes) != upper:
         warn(
             f"{ranker} ranks {upper!s} above {lower!s}, the later of two texts in sorted order, as "
-            f"scikit-learn's classifiers take it; to have {lower!s} at the top, fit to y == {lower!r}.",
-            UserWarning,
+            f"scikit-learn's classifiers take it; to have {lower!s} at the top, fit to y == {lower!r}."
         )
 
 

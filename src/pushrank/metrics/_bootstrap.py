@@ -260,22 +260,18 @@ def _binned_classes(
     ranking: Ranking, *, numbered_in_order: bool
 ) -> tuple[BinnedRows, BinnedRows, BinnedRows | None]:
     """Return the positives by threshold, the negatives by bin, and the positives' values by threshold."""
-    n_thresholds, values = len(ranking.thresholds), None
+    n, values = len(ranking.thresholds), None
     if ranking.weighted_values is not None:
-        values = BinnedRows.from_index(
-            ranking.positive_threshold_index, n_thresholds, ranking.weighted_values
-        )
+        values = BinnedRows.from_index(ranking.positive_threshold_index, n, ranking.weighted_values)
     if numbered_in_order:
         counts = ranking.positive_counts, ranking.negative_counts
         positives, negatives = (BinnedRows(np.cumsum(c.astype(np.int64))) for c in counts)
         if values is not None and values.rows is not None:
             values.weights, values.rows = values.weights[values.rows], np.arange(len(values.rows))
         return positives, negatives, values
-    return (
-        BinnedRows.from_index(ranking.positive_threshold_index, n_thresholds, ranking.positive_weights),
-        BinnedRows.from_index(ranking.negative_bin_index, 2 * n_thresholds + 1, ranking.negative_weights),
-        values,
-    )
+    positives = BinnedRows.from_index(ranking.positive_threshold_index, n, ranking.positive_weights)
+    negatives = BinnedRows.from_index(ranking.negative_bin_index, 2 * n + 1, ranking.negative_weights)
+    return positives, negatives, values
 
 
 def _as_float(value: Any, metric: BoundMetric) -> float:

@@ -172,11 +172,7 @@ def contrast_intervals(
         estimates = np.array([[ranking.evaluate(metric.call) for metric in metrics] for ranking in rankings])
         values = contrasted(estimates.T, contrast).tolist()
         both = zip(metrics, values, strict=True)
-        return (
-            estimates,
-            values,
-            [_normal_interval(rankings, metric, contrast, value) for metric, value in both],
-        )
+        return estimates, values, [_normal_interval(rankings, of, contrast, value) for of, value in both]
     bootstrap = StratifiedBootstrap(rankings, metrics, not_drawn)
     estimates = np.reshape(bootstrap.evaluate_data(), (len(rankings), len(metrics)))
     values = contrasted(estimates.T, contrast).tolist()

@@ -223,11 +223,12 @@ def safe_limits(
 
 def _warn_of_no_interval(metric: BoundMetric, low: float, value: float, too_few: str = "") -> None:
     if too_few:
-        warn(f"{metric.spec.name} has no interval, NaN: {too_few}.", UserWarning)
+        warn(f"{metric.spec.name} has no interval, NaN: {too_few}.")
     elif np.isnan(low):
-        message = "which says nothing of its error: there is no interval, NaN. Proportions such as "
-        message += "precision_at_k and auc have one."
-        warn(f"{metric.spec.name} is {value:g} on every resample, {message}", UserWarning)
+        warn(
+            f"{metric.spec.name} is {value:g} on every resample, which says nothing of its error: there is "
+            "no interval, NaN. Proportions such as precision_at_k and auc have one."
+        )
 
 
 class Comparison(NamedTuple):
@@ -335,8 +336,7 @@ def ranking_differences(
         limits = interval.limits(level)
         p_value = np.nan if np.isnan(limits[0]) else interval.p_value()
         comparison = Comparison(*limits, difference, p_value)
-        of_hits = _comparison_of_hits(metric, rankings, difference, level)
-        if of_hits is not None:
+        if (of_hits := _comparison_of_hits(metric, rankings, difference, level)) is not None:
             comparison = of_hits
         # Three hits of three against none of three: nearly all resamples agree, and the limits are equal.
         elif interval.is_constant or comparison.low == comparison.high:

@@ -197,11 +197,7 @@ def lift(
     >>> lift([1, 0, 1, 0, 0], [5.0, 4.0, 3.0, 2.0, 1.0], fraction=0.2)
     2.5
     """
-    depth: dict[str, float | None] = {
-        "k": k,
-        "fraction": fraction,
-        "fraction_of_positives": fraction_of_positives,
-    }
+    depth: dict[str, float | None] = dict(zip(DEPTHS, (k, fraction, fraction_of_positives), strict=True))
 
     def ratio(ranking: RankCounts) -> float:
         precision = ranking.evaluate(precision_at_k, **depth, ties=ties)

@@ -234,7 +234,6 @@ def check_new_scores(scores: Floats, new: Floats, n_new: int | None = None) -> i
     if test.pvalue < SHIFT_LEVEL:
         warn(
             "new scores differ from the labelled ones beyond chance: their distribution functions by "
-            f"{test.statistic:.2f}, p = {test.pvalue:.1g}. What is promised assumes rows alike.",
-            UserWarning,
+            f"{test.statistic:.2f}, p = {test.pvalue:.1g}. What is promised assumes rows alike."
         )
     return len(new)
