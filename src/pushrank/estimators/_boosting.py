@@ -199,11 +199,7 @@ class BoostedRankerMixin(RankerMixin):
 
     @property
     def feature_importances_(self) -> Floats:
-        """The share of each feature in the fall of the objective over all rounds, shape (n_features,).
-
-        It is an AttributeError where the ranker is not fitted, or it is unknown which features its weak
-        rankers read.
-        """
+        """The share of each feature in the fall of the objective over all rounds, shape (n_features,)."""
         if not hasattr(self, "estimator_weights_"):
             raise AttributeError("feature_importances_ need a fitted ranker.")
         gains = np.maximum(-np.diff(self.objective_path_), 0.0)

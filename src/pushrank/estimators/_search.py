@@ -306,8 +306,7 @@ class PrecisionAtBudget:
     """The precision at the budget as the measure of a search, and the average precision between equals."""
 
     # The budget is the same share of the rows, or of the positives, in every fold, or of every period, whose
-    # rows are then ranked apart. `kept` is the number of rows that can be acted on as a share of the number
-    # of positives.
+    # rows are then ranked apart. `kept` is how many rows can be acted on over the number of positives.
 
     def __init__(self, ranker: Any, target: Target, times: NDArray[Any] | None = None) -> None:
         self.is_positive = np.asarray(target.codes, dtype=bool)

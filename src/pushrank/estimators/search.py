@@ -298,17 +298,15 @@ def check_candidates(candidates: Any) -> list[tuple[str, Any, Mapping[str, Seque
             ("P-Norm Push", PNormPush(), {"p": [4.0, 16.0, 64.0]}),
             ("boosted stumps", PushBoost(), {"p": [1.0, 16.0], ROUNDS: [30, 100]}),
         ]
-    for candidate in candidates:
-        if not (
-            isinstance(candidate, tuple | list) and len(candidate) == 3 and isinstance(candidate[0], str)
-        ):
+    for given in candidates:
+        if not (isinstance(given, tuple | list) and len(given) == 3 and isinstance(given[0], str)):
             raise ValueError(
-                f"candidates must be tuples of a name, an estimator and a dict of lists, got {candidate!r}."
+                f"candidates must be tuples of a name, an estimator and a dict of lists, got {given!r}."
             )
-        for name, values in candidate[2].items():
+        for name, values in given[2].items():
             if isinstance(values, str) or np.ndim(values) != 1 or len(values) == 0:
                 raise ValueError(
-                    f"{name} of the candidate {candidate[0]!r} must be a list of at least one value, got "
+                    f"{name} of the candidate {given[0]!r} must be a list of at least one value, got "
                     f"{values!r}."
                 )
     names = [name for name, _, _ in candidates]

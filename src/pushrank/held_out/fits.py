@@ -269,7 +269,6 @@ def texts_for_user(caught: list[Caught]) -> list[str]:
     """Return the texts of warnings to the user, and issue the others, though another process caught them."""
     for warning in caught:
         if not issubclass(warning[1], UserWarning):
-            # A worker process has other filters than the process of the user, where warnings to developers
-            # are issued.
+            # A worker process has other filters than the user's, where warnings to developers are issued.
             warnings.warn_explicit(*warning)
     return sorted({" ".join(str(text).split()) for text, kind, *_ in caught if issubclass(kind, UserWarning)})

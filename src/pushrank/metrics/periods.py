@@ -405,8 +405,7 @@ def measure_periods(
     ----------
     y_true : array-like of shape (n,)
     scores : dict of str to array-like of shape (n,), DataFrame, or array-like of shape (n,)
-        The scores of each model by its name, finite, the higher the better. The others are compared with the
-        first.
+        Scores by the names of models, finite, the higher the better. The others are compared with the first.
     budget : Budget
         How many rows of every period are looked at; of a shorter one all are.
     time : array-like of shape (n,)

@@ -33,8 +33,7 @@ def set_most_violated(positives, negatives, start, stop, lower, upper, above):
         if gain >= best:
             best, number = gain, i
     above[middle] = number
-    # The numbers never fall with j, so that this one bounds those on either side: divide and conquer takes
-    # O(n log n).
+    # The numbers never fall with j, so this one bounds those on either side: divide and conquer, O(n log n).
     set_most_violated(positives, negatives, start, middle, lower, number, above)
     set_most_violated(positives, negatives, middle + 1, stop, number, upper, above)
 

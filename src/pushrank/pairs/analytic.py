@@ -35,8 +35,7 @@ class Expansion:
     """The nodes, the far field and the tables of an analytic loss at some accuracy."""
 
     # The accuracy is the largest error, relative to the sum of the loss and its scaled derivatives at the
-    # same margin. A loss that is not as it declares is a ValueError: 40 nodes do not reach it, or its tails
-    # differ.
+    # same margin. A loss not as declared is a ValueError: 40 nodes do not reach it, or its tails differ.
     # `from_moments` maps sums of Chebyshev polynomials over a bin to weights of the nodes on [-1, 1]; its
     # transpose maps values at the nodes to coefficients. The rows of `left` are the left tails of the loss
     # and its derivatives, in powers of minus the margin; the right is `exp(log_size - rate * margin)`.

@@ -31,8 +31,7 @@ POSITIVE = 1
 class Block(NamedTuple):
     """Rows of two classes that lie together: those of a model from ``first`` to ``last``."""
 
-    # The logarithms of the weights are None where all rows weigh one, and minus infinity for a row that takes
-    # no part.
+    # The logarithms of weights are None where all weigh one, and minus infinity for a row that takes no part.
 
     model: LinearModel
     first: int

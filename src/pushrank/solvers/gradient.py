@@ -129,8 +129,7 @@ def minimise(
     reuse_moments = not strategy.dual_first and not start.any()
     moments: ClassMoments | None
     moments = problem.moments(np.zeros_like(start), whole=strategy.whitened and reuse_moments)
-    # Scale columns by their spread in the data, not by the weights at the start: then tol means the same for
-    # every start.
+    # Columns are scaled by their spread, not by the weights at the start: tol means the same for every start.
     scales = column_scales(moments, problem.n_rows)
     if not reuse_moments:
         moments = None

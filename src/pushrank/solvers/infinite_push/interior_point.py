@@ -152,8 +152,7 @@ def _smallest(values: Floats, size: int) -> NDArray[np.intp]:
 
 def _free_rows(dual: InfinitePushDual, shrinking: Shrinking) -> tuple[Any, Floats, Floats]:
     """Return the rows of the free positives less a centre, the centre, and the sum of the fixed positives."""
-    # The centre is the mean of the free positives, so that a large mean does not cost digits. Sparse rows are
-    # not centred.
+    # The centre is the mean of the free positives: a large one costs no digits. Sparse rows are not centred.
     model, sample = dual.model, dual.sample
     rows = _rows(model, sample.positives[shrinking.free])
     centre = np.zeros(rows.shape[1]) if sp.issparse(rows) else rows.mean(axis=0)
