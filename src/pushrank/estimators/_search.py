@@ -23,6 +23,7 @@ from sklearn.utils.validation import validate_data
 from pushrank._docstrings import shared_docs
 from pushrank._html import html_table, interval_pictures
 from pushrank._numeric import Floats
+from pushrank.bounds import check_number
 from pushrank.budgets import Budget, Periods
 from pushrank.estimators._base import RankerMixin, progress_bar
 from pushrank.estimators._scoring import HeldOutScorer
@@ -33,7 +34,13 @@ from pushrank.metrics import average_precision, precision_at_k
 from pushrank.metrics._ranking import Ranking
 from pushrank.times import check_times, splitter_of, warn_of_random_folds
 from pushrank.user_types import GenericArray, MatrixLike, PerRow
-from pushrank.validation import check_choice, check_number, group_numbers, plain_labels, refuse_masked
+from pushrank.validation import (
+    check_choice,
+    check_number,
+    group_numbers,
+    plain_labels,
+    refuse_masked,
+)
 
 Selection = Literal["best", "one_standard_error"]
 SELECTIONS = get_args(Selection)

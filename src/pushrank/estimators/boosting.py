@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -24,10 +24,7 @@ from pushrank.solvers.boosting.loop import Choice
 from pushrank.solvers.boosting.steps import exact_smooth_margin_step, smooth_margin, smooth_margin_step
 from pushrank.validation import check_choice
 
-THRESHOLDS: dict[str, Callable[[Any, Floats], float] | None] = {
-    "break-even": None,
-    "adaboost": adaboost_threshold,
-}
+THRESHOLDS: dict[str, Callable[..., float] | None] = {"break-even": None, "adaboost": adaboost_threshold}
 CHOICES: dict[str, Choice] = {"absolute": "steepest", "signed": "signed"}
 ASCENTS = {"approximate": smooth_margin_step, "exact": exact_smooth_margin_step}
 

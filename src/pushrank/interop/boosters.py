@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pushrank import losses, prices
 from pushrank._docstrings import shared_docs, shared_docs_from
 from pushrank._numeric import Floats
+from pushrank.bounds import check_number
 from pushrank.estimators._base import RankerMixin, set_classes
 from pushrank.estimators._scoring import HeldOutScorer, check_one_scorer, parts
 from pushrank.estimators._target import DTYPES, FORMATS, Target, checked_data, row_weights
@@ -33,7 +34,12 @@ from pushrank.pairs import BipartiteSample, GradedSample
 from pushrank.pairs.targets import sample_of_labels
 from pushrank.prices import Power, Price
 from pushrank.user_types import Matrix, MatrixLike, Seed
-from pushrank.validation import check_number, checked_entries, group_numbers, plain_labels
+from pushrank.validation import (
+    check_number,
+    checked_entries,
+    group_numbers,
+    plain_labels,
+)
 
 # As p this stands for the log loss of the library in place of a push.
 BINARY = "binary"
@@ -361,7 +367,7 @@ class BoosterRanker(RankerMixin, BaseEstimator):
         return tags
 
 
-documented_booster = shared_docs_from({"booster": cleandoc(BoosterRanker.__doc__ or "").partition("\n\n")[2]})
+booster_docs = shared_docs_from({"booster": cleandoc(BoosterRanker.__doc__ or "").partition("\n\n")[2]})
 """The parameters and attributes above, filled into the docstring of the ranker of a library."""
 
 

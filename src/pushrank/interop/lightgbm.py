@@ -18,7 +18,7 @@ from pushrank.interop.boosters import (
     BoosterRanker,
     TrainingSet,
     Validation,
-    documented_booster,
+    booster_docs,
     no_split,
     plainly_named,
 )
@@ -211,7 +211,7 @@ def _table(X: Matrix) -> Matrix:
     return sp.csr_matrix(X) if sp.issparse(X) else plainly_named(X)
 
 
-@documented_booster
+@booster_docs
 class PushLGBMRanker(BoosterRanker):
     r"""LightGBM's trees, grown so that the worst-placed negatives are pushed down the list.
 

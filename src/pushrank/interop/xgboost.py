@@ -13,13 +13,7 @@ from pushrank._numeric import Floats
 from pushrank._optional import import_optional
 from pushrank.files import trust_in_files
 from pushrank.interop._derivatives import CustomMetric, CustomObjective, custom_docs, labels_of_sizes
-from pushrank.interop.boosters import (
-    BoosterRanker,
-    TrainingSet,
-    Validation,
-    documented_booster,
-    plainly_named,
-)
+from pushrank.interop.boosters import BoosterRanker, TrainingSet, Validation, booster_docs, plainly_named
 from pushrank.user_types import Matrix
 
 if TYPE_CHECKING:
@@ -208,7 +202,7 @@ def _margins(booster: Booster, matrix: DMatrix, start: int = 0, stop: int = 0) -
     return np.asarray(booster.predict(matrix, iteration_range=(start, stop), **options))
 
 
-@documented_booster
+@booster_docs
 class PushXGBRanker(BoosterRanker):
     r"""XGBoost's trees, grown so that the worst-placed negatives are pushed down the list.
 

@@ -1,8 +1,7 @@
 """The exponential loss in sums over blocks of rows, wherever the rows are kept.
 
-All that a descent needs of the data are sums over the rows: of terms, of weighted rows, of their squares and
-products. Each is a function of blocks that returns partial sums, and a function that combines these in the
-order of the blocks, so that rounding does not depend on which was finished first.
+A sum is a function of blocks that returns partial sums, and a function that combines these in the order of
+the blocks, so that rounding does not depend on which was finished first.
 
 Two classes under the exponential loss take one round where the sums over both classes do not need each other,
 which is the two-sum objective (the P-Norm Push at any p), and two under any other price: the inner sum first,
