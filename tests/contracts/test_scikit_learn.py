@@ -23,50 +23,32 @@ from samples import scaled_cancer
 RANKERS = [getattr(estimators, name) for name in estimators.__all__]
 
 AT_K = [ranker for ranker in RANKERS if "k" in ranker().get_params()]
+MEMBERS = [("push", pushrank.PNormPush()), ("stumps", pushrank.PushBoost(n_estimators=10))]
 # one configuration for each estimator, and for each way through its code
+# Of the hinge of pairs two optima agree as far as the gap says, hence its tolerance.
 CONFIGURED = [
-    pushrank.PNormPush(),
-    pushrank.PNormPush(solver="newton-cg"),
-    pushrank.PNormPush(alpha=0.1, solver="coordinate"),
-    pushrank.PNormPush(side="both"),
-    pushrank.IRPush(),
-    pushrank.PNormPush(positive=True),
-    pushrank.IRPush(positive=True),
-    pushrank.PushRanker("logistic", "power"),
-    pushrank.PushRanker("squared_hinge"),
+    pushrank.PNormPush(), pushrank.PNormPush(solver="newton-cg"),
+    pushrank.PNormPush(alpha=0.1, solver="coordinate"), pushrank.PNormPush(side="both"), pushrank.IRPush(),
+    pushrank.PNormPush(positive=True), pushrank.IRPush(positive=True),
+    pushrank.PushRanker("logistic", "power"), pushrank.PushRanker("squared_hinge"),
     pushrank.PNormPushCV((1.0, 4.0), alphas=(0.1,), scoring="average_precision", cv=2),
     *(pushrank.PushBoost(weak_rankers=kind, n_estimators=10) for kind in ("stumps", "columns", "regressors")),
-    pushrank.RankBoost(n_estimators=10),
-    pushrank.SmoothMarginRanking("warn", n_estimators=10),
-    pushrank.AdaBoostRanker(n_estimators=10),
-    pushrank.InfinitePush(),
-    pushrank.InfinitePush(kernel="rbf", tol=1e-14),
-    pushrank.InfinitePush(kernel="precomputed"),
-    pushrank.RankSVM(),
-    pushrank.RankSVM(10.0, loss="hinge", tol=1e-14),  # two optima agree as far as the gap says
-    pushrank.RankSVM(kernel="poly", tol=1e-14),
-    pushrank.RankSVM(kernel="rbf", loss="hinge", tol=1e-14),
-    pushrank.SVMMAP(),
-    pushrank.StructSVM(10.0, tol=1e-14),
+    pushrank.RankBoost(n_estimators=10), pushrank.SmoothMarginRanking("warn", n_estimators=10),
+    pushrank.AdaBoostRanker(n_estimators=10), pushrank.InfinitePush(),
+    pushrank.InfinitePush(kernel="rbf", tol=1e-14), pushrank.InfinitePush(kernel="precomputed"),
+    pushrank.RankSVM(), pushrank.RankSVM(10.0, loss="hinge", tol=1e-14),
+    pushrank.RankSVM(kernel="poly", tol=1e-14), pushrank.RankSVM(kernel="rbf", loss="hinge", tol=1e-14),
+    pushrank.SVMMAP(), pushrank.StructSVM(10.0, tol=1e-14),
     pushrank.TopPushK(k=0.5, loss="squared_hinge", tol=1e-14),
-    pushrank.PatMat(tau=0.5, loss="squared_hinge", tol=1e-14),
-    pushrank.PerceptronAtK(),
-    pushrank.SGDAtK(radius=10.0),
-    pushrank.RampAtK(init="logistic", tol=1e-13),
+    pushrank.PatMat(tau=0.5, loss="squared_hinge", tol=1e-14), pushrank.PerceptronAtK(),
+    pushrank.SGDAtK(radius=10.0), pushrank.RampAtK(init="logistic", tol=1e-13),
     pushrank.TrimmedPush(0.5, alpha=0.1, tol=1e-8),
     pushrank.TrimmedPush(0.5, alpha=0.1, tol=1e-8, positive=True),
     pushrank.TopRankerCV(candidates=["logistic-regression"], cv=2),
     pushrank.PushBoostCV(ps=[4.0], learning_rates=[1.0], n_estimators=[2, 5], cv=2),
     pushrank.RankerSearchCV([("push", pushrank.PNormPush(), {"p": [1.0, 4.0]})], cv=2),
-    *(
-        pushrank.StackingRanker(
-            [("push", pushrank.PNormPush()), ("stumps", pushrank.PushBoost(n_estimators=10))],
-            final_estimator=final,
-            cv=2,
-        )
-        for final in ("mean", None)
-    ),
-]
+    *(pushrank.StackingRanker(MEMBERS, final_estimator=final, cv=2) for final in ("mean", None)),
+]  # fmt: skip
 NIGHTLY = [
     *(ranker(solver=solver) for ranker in (pushrank.IRPush, pushrank.PushRanker) for solver in SOLVERS),
     *(pushrank.PNormPush(side=side, solver=solver) for side in ("pull", "both") for solver in SOLVERS),
