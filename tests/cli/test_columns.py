@@ -400,7 +400,9 @@ def test_numbers_written_oddly_are_refused_with_what_reads_them(tmp_path, frame,
     np.testing.assert_array_equal(read.rows.X["n"], np.where(is_odd, sign, 1) * numbers)
 
 
-@pytest.mark.parametrize("odd", ["–{}", "${}|€{}", "{} g|{} kg", "\uff11{}"])
+@pytest.mark.parametrize(
+    "odd", ["–{}", "${}|€{}", "{} g|{} kg", "\uff11{}", "{}D+05", "{}×10^3", "{}.5 x 10⁻³", "{},146e+05"]
+)
 def test_numbers_that_no_options_read_are_refused_too(tmp_path, frame, odd):
     ways = odd.split("|")
     texts = [ways[row % len(ways)].format(row % 19) for row in range(N_ROWS)]
@@ -427,8 +429,8 @@ def test_few_numbers_with_a_word_are_categories_with_a_line(tmp_path, frame, cap
         (TextFormat(decimal=",", thousands="."), ["1.025,5", "1.5"], [1025.5, np.nan]),
         (
             TextFormat(thousands=","),
-            ["1,25,000", "1,234,5", "1.5,250", "0,126"],
-            [125000.0, *[np.nan] * 3],
+            ["1,25,000", "1,234,5", "1.5,250", "0,126", "2,146e5", "2,146.5E5"],
+            [125000.0, *[np.nan] * 4, 2146.5e5],
         ),
         (
             TextFormat(units="$()-"),
@@ -442,6 +444,7 @@ def test_few_numbers_with_a_word_are_categories_with_a_line(tmp_path, frame, cap
             [-1.5, np.nan, np.nan, 0.12345678901234568, np.nan],
         ),
         (TextFormat(thousands=" "), ["1\xa0025", "1\u202f025.5"], [1025.0, 1025.5]),
+        (TextFormat(), ["\u200b1", " \ufeff-2 ", "\u200e3\u202c", "4\u200b4"], [1.0, -2.0, 3.0, np.nan]),
         (TextFormat(), ["TRUE", "false", ""], [1.0, 0.0, np.nan]),
         (TextFormat(), ["true", "1", "0"], [np.nan, 1.0, 0.0]),
     ],

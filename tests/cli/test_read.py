@@ -1,8 +1,13 @@
 """Files of every kind that business has, and what is said of those that cannot be read."""
 
+import bz2
 import gzip
+import io
+import lzma
 import shlex
+import unicodedata
 import zipfile
+from pathlib import Path
 from unittest.mock import Mock
 
 import numpy as np
@@ -304,12 +309,70 @@ def test_frames_are_read_from_json_however_pandas_wrote_them(tmp_path, frame, or
         ('{"x": 1, "y": 0', "cannot be read as json"),
         ("[" * 100_000, "cannot be read as json"),
         ("null", "holds rows without names"),
+        ('[{"x": 1.5, "y": 0}, {"x": ' + "9" * 99 + "}]", "holds 1.5 in row 1 and '999"),
+        ('[{"x": 1.5, "y": 0}, {"x": ' + "9" * 5000 + "}]", "holds 1.5 in row 1 and '999"),
     ],
 )
 def test_json_that_is_no_table_is_told_in_a_line(tmp_path, text, said):
     (tmp_path / "a.json").write_text(text)
     assert said in (told := refused(tmp_path / "a.json"))
     assert len(told) < 300
+
+
+LATER = b"\n".join([b"PAR1,PK,y", *(b"%d,%d,%d" % (row, row % 7, row % 2) for row in range(20))])
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.json", "a.svm", "a.xlsx", "a.parquet", "-"])
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (gzip.compress(LATER), "is compressed by gzip; unpack it, or let the name of text end in .gz."),
+        (bz2.compress(LATER), "is compressed by bzip2; unpack it"),
+        (lzma.compress(LATER), "is compressed by xz; unpack it"),
+        (pa.compress(LATER, codec="zstd", asbytes=True), "unpack it: zstd -d."),
+        (b"PK\3\4 and more", "is an Excel file or an archive; let its name end in .xlsx or .zip."),
+        (b"PAR1\x15 and more", "is a Parquet file; let its name end in .parquet."),
+        (b"\xd0\xcf\x11\xe0 and more", "is an old or an encrypted file of Excel; save it as .xlsx."),
+    ],
+    ids=["gzip", "bz2", "xz", "zstd", "zip", "parquet", "xls"],
+)
+def test_a_file_of_another_kind_than_its_name_says_is_named(tmp_path, monkeypatch, name, content, said):
+    if name[1:] in said or (name == "a.xlsx" and "Excel" in said):
+        return
+    if name == "-":
+        monkeypatch.setattr("sys.stdin", Mock(buffer=io.BytesIO(content)))
+    else:
+        (tmp_path / name).write_bytes(content)
+    path = tmp_path / name if name != "-" else Path(name)
+    assert said in refused(path)
+    # Names that begin as signatures do are names.
+    (tmp_path / "b.csv").write_bytes(LATER)
+    assert list(read_table(tmp_path / "b.csv").frame) == ["PAR1", "PK", "y"]
+
+
+@pytest.mark.parametrize("kind", ["csv", "json", "jsonl", "xlsx", "parquet"])
+@pytest.mark.parametrize("forms", [("NFC", "NFD"), ("NFD", "NFC")])
+def test_letters_are_the_same_however_programs_compose_them(tmp_path, frame, kind, forms):
+    frame["kind"] = frame["kind"].replace({"a": "Köln", "b": "É"})
+    frame = frame.rename(columns={"size": "größe"}).assign(y=frame["y"].map({0: "für", 1: "wider"}))
+    fitted_on, scored = (
+        frame.assign(kind=[unicodedata.normalize(form, text) for text in frame["kind"]]).rename(
+            columns=lambda name, form=form: unicodedata.normalize(form, name)
+        )
+        for form in forms
+    )
+    fitted_on["y"] = [unicodedata.normalize(forms[0], text) for text in frame["y"]]
+    write(fitted_on, data := tmp_path / f"a.{kind}")
+    write(scored, new := tmp_path / f"b.{kind}")
+    model, option = tmp_path / "m.skops", unicodedata.normalize(forms[1], "für")
+    call("fit", data, "--label", "y", "--positive", option, "-o", model)
+    for rows, name in ((data, "a"), (new, "b")):
+        told = call("score", model, rows, "--columns", "größe", "-o", tmp_path / f"{name}-scores.csv").stderr
+        assert "unknown" not in told
+    one, other = (pd.read_csv(tmp_path / f"{name}-scores.csv") for name in "ab")
+    pd.testing.assert_frame_equal(one, other)
+    write(frame.assign(**{unicodedata.normalize("NFD", "größe"): 1}), double := tmp_path / f"c.{kind}")
+    assert "more than one column 'größe'" in refused(double)
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.csv"])
@@ -526,3 +589,26 @@ def test_queries_of_a_libsvm_file_are_a_column_for_groups(tmp_path, capsys):
     path.write_text("1 1:1\n0 1:2\n")
     with pytest.raises(InputError, match="--group 'qid' is for named columns"):
         read_features(FeatureSource(path), TextFormat(), group="qid")
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ("2:nan", "holds a number that is not finite in row 3; leave it out"),
+        ("2:-inf", "holds a number that is not finite in row 3; leave it out"),
+        ("1000000000:1", "holds the index 1000000000, which would take a weight for each index up to it"),
+    ],
+)
+def test_what_no_model_can_learn_from_a_libsvm_file_is_told(tmp_path, cell, said):
+    rows = [f"{row % 2} 1:{row}" for row in range(20)]
+    rows[2] += f" {cell}"
+    (tmp_path / "a.svm").write_text("\n".join(rows))
+    assert said in refused(tmp_path / "a.svm", label=None)
+
+
+def test_a_model_of_libsvm_rows_given_a_table_says_what_it_needs(tmp_path, frame):
+    svm(tmp_path / "a.svm", [(row % 2, [(0, row)]) for row in range(20)], 1)
+    call("fit", tmp_path / "a.svm", "-o", tmp_path / "m.skops")
+    frame.to_csv(tmp_path / "a.csv")
+    told = call("score", tmp_path / "m.skops", tmp_path / "a.csv", code=2).stderr
+    assert "a.csv: the model was fitted on a libsvm file; give it rows of that kind" in told

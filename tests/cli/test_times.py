@@ -209,6 +209,34 @@ def test_a_time_that_cannot_be_read_is_named(dated, tmp_path, cell, said):
     assert said in told
 
 
+@pytest.mark.parametrize("name", ["d.csv", "d.parquet"])
+@pytest.mark.parametrize("kind", [int, str])
+def test_whole_numbers_that_are_days_are_days(dated, name, kind):
+    days = pd.Series(DAYS).dt.strftime("%Y%m%d").astype(kind)
+    table = read_table(path := dated(days, name))
+    np.testing.assert_array_equal(table.times("day").astype("datetime64[D]"), DAYS.astype("datetime64[D]"))
+    measure = ["measure", path, "--label", "y", "--score", "a", "--time", "day", "--budget", "5/month"]
+    assert "10 months" in call(*measure).stdout
+    # In a batch the numbers stay what they are called.
+    assert str(table.times("day", may_be_text=True)[0]) == "20240101"
+    days[7] = kind(20240231)
+    dated(days, name)
+    assert "holds '20240231'; dates are read as" in (told := call(*measure, code=2).stderr)
+    assert "row 8 of" in told
+    # A single number that can be no day says that all are numbers.
+    days[7] = kind(20241301)
+    if kind is int:
+        assert read_table(dated(days, name)).times("day")[7] == 20241301
+
+
+@pytest.mark.parametrize("name", ["d.csv", "d.parquet"])
+def test_numbers_since_a_date_are_to_be_converted_for_date(dated, tmp_path, name):
+    path = dated(DAYS.astype("datetime64[s]").astype(int), name)
+    told = call("fit", path, "--label", "y", "--date", "day", "-o", tmp_path / "m.skops", code=2).stderr
+    assert "row 1 holds '1704067200'; dates are read as 2024-12-31" in told
+    assert told.endswith("2024-366; convert numbers since a date to one of these.\n")
+
+
 def test_a_text_among_numbers_is_named_and_missing_dates_are_missing_numbers(dated, tmp_path):
     fit = ["--label", "y", "-o", tmp_path / "m.skops"]
     numbers = np.where(np.arange(300) == 7, "soon", np.arange(300).astype(str))

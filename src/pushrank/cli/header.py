@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
+from unicodedata import normalize
 
 from pushrank.cli.errors import InputError
 from pushrank.cli.text_format import TextFormat
@@ -34,6 +35,16 @@ READABLE = (
     "Excel (.xlsx), JSON (.json, .jsonl), Parquet (.parquet or a folder of such) or libsvm (.libsvm, "
     ".svmlight, .svm)"
 )
+SIGNATURES = {
+    b"\x1f\x8b\x08": "compressed by gzip; unpack it, or let the name of text end in .gz",
+    rb"BZh\d1AY&SY": "compressed by bzip2; unpack it, or let the name of text end in .bz2",
+    rb"\xfd7zXZ\0": "compressed by xz; unpack it, or let the name of text end in .xz",
+    rb"\(\xb5/\xfd": "compressed by zstd, which is not read here; unpack it: zstd -d",
+    rb"PK\x03\x04": "an Excel file or an archive; let its name end in .xlsx or .zip",
+    rb"\xd0\xcf\x11\xe0": "an old or an encrypted file of Excel; save it as .xlsx",
+    rb"PAR1[\x15-\x1c]": "a Parquet file; let its name end in .parquet",
+}
+"""First bytes of files that are no text, and what to do where a name does not say so."""
 # The separator is looked for in this much of a file.
 SAMPLE_BYTES = 1 << 14
 SEPARATOR_NAMES = {";": "';'", "\t": "tab", "|": "'|'", ",": "','"}
@@ -45,6 +56,20 @@ def check_exists(path: Path, what_to_do: str = "") -> None:
     """Raise InputError where there is no file or folder of a name."""
     if not path.exists():
         raise InputError(f"{path} does not exist{what_to_do}.")
+
+
+def normal(value: Any) -> Any:
+    """Return a text, or each of several, in the form NFC: two ways to write ä look the same on a screen."""
+    if isinstance(value, list):
+        return [normal(part) for part in value]
+    return normalize("NFC", value) if isinstance(value, str) else value
+
+
+def check_signature(path: Path, kind: str, first: bytes) -> None:
+    """Raise InputError where the first bytes of a file show that it is of another kind."""
+    for signature, what in SIGNATURES.items():
+        if re.match(signature, first) and kind not in what:
+            raise InputError(f"{path} is {what}.")
 
 
 def file_kind(path: Path) -> str:
@@ -99,15 +124,16 @@ def column_names(path: Path, first: Sequence[str], no_header: bool) -> list[str]
         return [str(number) for number in range(1, len(first) + 1)]
     # A column without a name is called as pandas calls it, which a warning knows as numbers of rows.
     names = [name if name.strip() else f"Unnamed: {position}" for position, name in enumerate(first)]
-    check_names(path, names)
-    return names
+    return check_names(path, names)
 
 
-def check_names(path: Path, names: Sequence[str]) -> None:
-    """Raise InputError when two columns have the same name."""
+def check_names(path: Path, names: Iterable[str]) -> list[str]:
+    """Return names in the normal form, or raise InputError when two columns have the same name."""
+    names = [normal(str(name)) for name in names]
     if len(set(names)) < len(names):
         twice = next(name for position, name in enumerate(names) if name in names[:position])
         raise InputError(f"{path} has more than one column {twice!r}; give each its own name.")
+    return names
 
 
 class TextHead(NamedTuple):
@@ -125,6 +151,7 @@ def read_head(stream: Any, path: Path, kind: str, text_format: TextFormat) -> Te
     # The line that the sample ends in is read to its end: cut off, it would have fewer cells than others.
     head = stream.read(SAMPLE_BYTES) + stream.readline()
     stream.seek(0)
+    check_signature(path, kind, head)
     encoding, skip_rows = text_format.encoding, text_format.skip_rows
     # UTF-16 is known by its first bytes: as UTF-8 a file was refused for rows that it does not have.
     if encoding is None and head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -165,6 +192,7 @@ class Header(NamedTuple):
 
     def check_model_columns(self, model_columns: Sequence[str]) -> None:
         """Raise InputError unless all columns that a model was fitted on are there, or the dates of parts."""
+        model_columns = [normal(name) for name in model_columns]
         columns, parts = set(self.names), map(DATE_PART.fullmatch, model_columns)
         columns |= {part[0] for part in parts if part and part[1] in columns}
         missing = [name for name in model_columns if name not in columns]
@@ -201,7 +229,7 @@ def read_header(path: Path, text_format: TextFormat) -> Header | None:
         if kind == ".parquet" and path.is_file():
             from pyarrow.parquet import read_schema
 
-            return Header(path, read_schema(path).names, is_text=False)
+            return Header(path, check_names(path, read_schema(path).names), is_text=False)
     return None
 
 

@@ -15,7 +15,7 @@ import typer
 from pushrank.bounds import UNITS, check_number
 from pushrank.cli import write
 from pushrank.cli.errors import InputError, refusing
-from pushrank.cli.header import DATE_PART, STANDARD_STREAM, check_exists, read_header
+from pushrank.cli.header import DATE_PART, STANDARD_STREAM, check_exists, normal, read_header
 from pushrank.cli.names import MODELS_WITH, check_model_name, model_names
 from pushrank.cli.text_format import TextFormat, option
 from pushrank.files import read_facts
@@ -479,7 +479,8 @@ def expand_dataclasses(command: Callable[..., None]) -> Callable[..., None]:
             parameters.append(parameter.replace(name=part.name, default=default, annotation=hint))
 
     @wraps(command)
-    def expanded(**values: Any) -> None:
+    def expanded(**options: Any) -> None:
+        values = {name: normal(value) for name, value in options.items()}
         for name, group in groups.items():
             values[name] = group(**{part.name: values.pop(part.name) for part in fields(group)})
         command(**values)

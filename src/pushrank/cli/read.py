@@ -13,8 +13,10 @@ from decimal import Decimal
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
+from reprlib import repr as shortened
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -32,6 +34,7 @@ from pushrank.cli.header import (
     TEXT_FILES,
     TextHead,
     check_names,
+    check_signature,
     column_names,
     kind_of_rows,
     listed,
@@ -44,6 +47,9 @@ from pushrank.cli.text_format import DEFAULT_FORMAT, TextFormat
 
 # Arrow parses blocks of this size, and a block must hold the longest row.
 BLOCK_BYTES = 1 << 24
+MAX_DIGITS = 76
+# A model of more features than there are numbers in the file has more than enough weights.
+MAX_INDEX = 1 << 24
 # By so many of its last bytes a file shows whether its last cell ends within quotation marks.
 TAIL_BYTES = 1000
 # pandas raises TypeError for a file whose types it does not support.
@@ -66,6 +72,9 @@ def read_table(
     kind = kind_of_rows(path)
     _check_format(text_format, path, kind)
     try:
+        if path.is_file():
+            with open_file(path) as stream:
+                check_signature(path, kind, stream.read(16))
         if kind in TEXT_FILES:
             table = _read_text(path, kind, text_format)
         elif kind in SHEETS:
@@ -134,6 +143,14 @@ def _read_sparse(path: Path, text_format: TextFormat, n_features: int | None) ->
             last = features.shape[1] - 1 + base
             raise InputError(f"{path} holds the index {last}, and the last known is {n_features - 1 + base}.")
         features.resize((features.shape[0], n_features))
+    elif features.shape[1] > max(MAX_INDEX, features.nnz):
+        raise InputError(
+            f"{path} holds the index {features.shape[1] - 1 + base}, which would take a weight for each "
+            "index up to it; number the features that occur."
+        )
+    if not np.isfinite(features.data).all():
+        row = np.searchsorted(features.indptr, np.argmin(np.isfinite(features.data)), side="right")
+        raise InputError(f"{path} holds a number that is not finite in row {row}; leave it out.")
     frame = pd.DataFrame({LIBSVM_LABEL: labels}).astype(FLOAT)
     if len(queries):
         if len(queries) != len(frame):
@@ -141,16 +158,15 @@ def _read_sparse(path: Path, text_format: TextFormat, n_features: int | None) ->
                 f"{path} has qid: in {len(queries):,} of its {len(frame):,} rows; give it in all."
             )
         frame[QUERY] = pd.array(queries, dtype=pd.ArrowDtype(pa.int64()))
-        warn(f"rows of all queries (qid:) of {path} make one list; --group qid keeps those of one together.")
+        warn(f"rows of all queries (qid:) of {path} make one list; to test by query: --group qid.")
     return Table(path, frame, features, text_format=replace(text_format, index_base=base))
 
 
 def _read_parquet(path: Path) -> pa.Table:
-    if path.is_file():
-        check_names(path, pq.read_schema(path).names)
     # The metadata hold pandas' index, which is no column, and its types, which have no gaps in integers.
     rows = pq.read_table(path, page_checksum_verification=True).replace_schema_metadata(None)
-    return pa.table([_with_plain_type(column) for column in rows.columns], names=rows.column_names)
+    names = check_names(path, rows.column_names)
+    return pa.table([_with_plain_type(column) for column in rows.columns], names=names)
 
 
 def _with_plain_type(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -178,8 +194,9 @@ def _read_json(path: Path) -> pa.Table:
     with open_file(path) as stream:
         content = stream.read()
     text = content.decode(json.detect_encoding(content)).strip()
-    # Python's parser keeps whole numbers of any length, of which others make floats.
-    decoder, documents, end = json.JSONDecoder(object_pairs_hook=_unique_names), list[Any](), 0
+    # Other parsers make floats of long whole numbers; those too long for Arrow's decimals stay texts.
+    how: dict[str, Any] = {"parse_int": lambda text: int(text) if len(text) <= MAX_DIGITS else text}
+    decoder, documents, end = json.JSONDecoder(object_pairs_hook=_unique_names, **how), list[Any](), 0
     while end < len(text) or not documents:
         document, end = decoder.raw_decode(text, end)
         documents.append(document)
@@ -193,7 +210,8 @@ def _read_json(path: Path) -> pa.Table:
             raise InputError(f"{path} holds rows without names; write objects: to_json(orient='records').")
         names = dict.fromkeys(chain.from_iterable(data))
         data = {name: [row.get(name) for row in data] for name in names}
-    return pa.table({name: _column_of(f"column {name!r} of {path}", cells) for name, cells in data.items()})
+    columns = [_column_of(f"column {name!r} of {path}", cells) for name, cells in data.items()]
+    return pa.table(columns, names=check_names(path, data))
 
 
 def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -210,11 +228,10 @@ def _oriented(path: Path, data: dict[str, Any]) -> Any:
     if isinstance(data.get("schema"), dict) and isinstance(data.get("data"), list):
         return data["data"]
     if isinstance(names := data.get("columns"), list) and isinstance(data.get("data"), list):
-        check_names(path, names)
-        rows = data["data"]
+        names, rows = check_names(path, names), data["data"]
         if any(len(row) != len(names) for row in rows):
             raise InputError(f"{path} has rows of another length than its {len(names)} columns.")
-        return {str(name): [row[place] for row in rows] for place, name in enumerate(names)}
+        return {name: [row[place] for row in rows] for place, name in enumerate(names)}
     if not all(isinstance(value, dict) for value in data.values()):
         return [data]
     first: dict[str, Any] = next(iter(data.values()), {})
@@ -233,7 +250,8 @@ def _column_of(name: str, cells: Sequence[Any]) -> pa.Array:
         return pa.nulls(len(cells), pa.float64())
     if not kinds <= {int, float} and len(kinds) > 1:
         places = {type(cell): row for row, cell in reversed([*enumerate(cells, 1)]) if cell is not None}
-        shown = " and ".join(f"{cells[row - 1]!r} in row {row:,}" for row in sorted(places.values())[:2])
+        first = sorted(places.values())[:2]
+        shown = " and ".join(f"{shortened(cells[row - 1])} in row {row:,}" for row in first)
         raise InputError(f"{name} holds {shown}; write all of its cells alike.")
     try:
         return pa.array(cells, from_pandas=True)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pushrank.bounds import decimals
 from pushrank.cli.columns import check_magnitudes, feature_matrix, row_hashes
 from pushrank.cli.errors import InputError
+from pushrank.cli.header import SPARSE, file_kind
 from pushrank.cli.read import read_table
 from pushrank.cli.table import Column, Table
 from pushrank.cli.text_format import DEFAULT_FORMAT, TextFormat
@@ -110,14 +111,15 @@ class RowScorer(ABC):
     ) -> Table:
         """Read rows of the kind that the model was fitted on."""
         n_features = self.n_features if self.sparse else None
-        if self.sparse and text_format.index_base is None:
+        if file_kind(path) in SPARSE and text_format.index_base is None:
             # The features of a file may be numbered from 0 though it stores none of the first of them.
             text_format = replace(text_format, index_base=self.index_base)
         table = read_table(path, text_format, n_features, may_be_empty=may_be_empty)
         if table.is_sparse != self.sparse:
             wanted = "a libsvm file" if self.sparse else "a table with named columns"
             raise InputError(f"{path}: the model was fitted on {wanted}; give it rows of that kind.")
-        return table
+        # What was fitted in Python, without a label's column here, knows texts as they were in its table.
+        return replace(table, is_normal=bool(self.label))
 
     def read_labelled(
         self, path: Path, text_format: TextFormat, label: str | None, positive: str | None, drop: bool = False

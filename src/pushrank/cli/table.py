@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pushrank.cli.errors import InputError, in_option_names, warn
-from pushrank.cli.header import DATE_PART, Header, listed
+from pushrank.cli.header import DATE_PART, Header, listed, normal
 from pushrank.cli.text_format import DEFAULT_FORMAT, TextFormat
 from pushrank.dates import orders_that_read, read_dates
 from pushrank.exceptions import BadRowError
@@ -33,8 +33,12 @@ MISSING = ["#n/a", "#n/a n/a", "#na", "-1.#ind", "-1.#qnan", "-nan", "1.#ind", "
 """The cells that are missing numbers, as in pandas.read_csv. Beside text they are text: NA is Namibia."""
 NUMBER = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 """A number with a decimal point; Python would also take 1_000, and digits of other scripts."""
+INVISIBLE = "\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
+"""Marks around a number that no screen shows, as spreadsheets copy them along."""
 DAY = r"(?:0?[1-9]|[12]\d|3[01])"
 DATE = rf"\s*(?:\d{{4}}([-/.]){DAY}\1{DAY}|{DAY}([-/.]){DAY}\2(?:19|20)\d\d|{DAY}/{DAY}/\d\d)(?:[Tt ,].*)?\s*"
+WHOLE_DAY = r"\s*(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\s*"
+"""A whole number that is a day, such as 20241231, where all of a column are."""
 FAR = np.array(["1800-01-01", "2200-01-01"], "datetime64[D]")
 """Days before and from which on dates are seldom meant, as 9999-12-31 for no end."""
 NEARLY_ALL = 0.9
@@ -48,8 +52,9 @@ def are_empty(cells: pd.Series, text_format: TextFormat) -> pd.Series:
 
 def plain(texts: Any, text_format: TextFormat) -> Any:
     """Return Arrow texts whose numbers have a decimal point, and no units or marks of thousands."""
+    texts = pc.utf8_trim_whitespace(pc.utf8_trim(pc.utf8_trim_whitespace(texts), INVISIBLE))
     # The minus sign of typesetters can mean nothing else.
-    texts = pc.replace_substring(pc.utf8_trim_whitespace(texts), "\u2212", "-")
+    texts = pc.replace_substring(texts, "\u2212", "-")
     if units := text_format.units:
         # Signs count at the ends alone: within a number they would join 12$50 to 1250.
         signs = re.escape("".join(set(units) - set("()-")))
@@ -62,9 +67,10 @@ def plain(texts: Any, text_format: TextFormat) -> Any:
     if text_format.thousands:
         # A space stands for spaces of all kinds, such as the narrow ones of French numbers.
         mark = r"\s\pZ" if text_format.thousands.isspace() else re.escape(text_format.thousands)
-        # Marks count where three digits follow, or two in lakhs: 1,25 and 1.5,250 are no 125 and no 1.525.
+        # Marks count where three digits follow, or two in lakhs: 1,25 and 1.5,250 are no 125 and no 1.525. In
+        # 2,146e5 the comma is a decimal mark.
         groups = rf"(?:[{mark}][0-9]{{3}})+|(?:[{mark}][0-9]{{2}})+[{mark}][0-9]{{3}}"
-        grouped = rf"^[-+]?[1-9][0-9]{{0,2}}(?:{groups})(?:[^0-9{mark}][^{mark}]*)?$"
+        grouped = rf"^[-+]?[1-9][0-9]{{0,2}}(?:{groups})(?:[^0-9eE{mark}][^{mark}]*)?$"
         joined = pc.replace_substring_regex(texts, f"[{mark}]", "")
         texts = pc.if_else(pc.match_substring_regex(texts, grouped), joined, texts)
     if text_format.decimal not in (None, "."):
@@ -142,10 +148,13 @@ class Column:
             return read_dates(self.values.mask(self.values.isin(self.marks)), order=self.date_order)
         except BadRowError as error:
             must, row = f"{self} must hold dates such as 2024-12-31", f"row {self.row_number(error.row)}"
+            # A column of numbers is no answer to --date: a model that was fitted on dates needs them.
+            to_convert = "; convert numbers since a date to one of these"
+            problem = error.args[2].replace(", and numbers as numbers, not as texts", to_convert)
             if option:
                 must = f"--{option} {self.name!r} must hold numbers or dates such as 2024-12-31 in every row"
-                row += f" of {self.path}"
-            raise InputError(in_option_names(f"{must}; {row}{error.args[2]}")) from error
+                row, problem = f"{row} of {self.path}", error.args[2]
+            raise InputError(in_option_names(f"{must}; {row}{problem}")) from error
 
     def words_to_read(self) -> str | None:
         """Return the option by which dates are read, empty where none is needed, or None where none does."""
@@ -172,7 +181,8 @@ class Column:
 class Table:
     """Rows as they are in the file, in a frame of Arrow types; those of a text file or a sheet are all texts.
 
-    A libsvm file has sparse ``features`` beside its labels.
+    A libsvm file has sparse ``features`` beside its labels. The texts of columns that ``is_normal`` says are
+    taken in the form NFC, in which the ä of all programs is the same.
     """
 
     path: Path
@@ -180,6 +190,7 @@ class Table:
     features: sp.csr_matrix | None = None
     is_text: bool = False
     text_format: TextFormat = DEFAULT_FORMAT
+    is_normal: bool = True
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -205,9 +216,11 @@ class Table:
         In a file with types a column of texts is no column of numbers, whatever it holds, unless numbers are
         asked for, or an option says how they are written.
         """
-        if name not in self.frame and (part := DATE_PART.fullmatch(name)):
+        # A model that was fitted in Python may know a column by a name in another normal form.
+        key = normal(name)
+        if key not in self.frame and (part := DATE_PART.fullmatch(key)):
             return self._date_part(name, *part.groups())
-        cells, written = self.frame[name], self.text_format
+        cells, written = self.frame[key], self.text_format
         type_kind = _kind_of_type(cells.dtype.pyarrow_dtype)
         reads_texts = self.is_text or written.reads_numbers
         parsed = partial(
@@ -232,11 +245,14 @@ class Table:
         if getattr(cells.dtype.pyarrow_dtype, "tz", None):
             clock = cells.dt.tz_localize(None)
             cells = cells if clock.dt.year.between(1, 9999).all() else clock
-        texts = cells.astype(object)
         if type_kind is Kind.TEXT:
-            is_missing = are_empty(cells.astype(TEXT), written)
+            written_texts = pa.array(cells.astype(TEXT).array)
+            normal_texts = pc.utf8_normalize(written_texts, form="NFC") if self.is_normal else written_texts
+            cells = pd.Series(pd.arrays.ArrowExtensionArray(normal_texts), index=cells.index)
+            texts, is_missing = cells.astype(object), are_empty(cells, written)
         else:
-            texts, is_missing = texts.map(as_text, na_action="ignore").astype(object), texts.isna()
+            texts = cells.astype(object).map(as_text, na_action="ignore").astype(object)
+            is_missing = cells.isna()
         # Missing texts are NaN, as scikit-learn's encoders expect them.
         texts = texts.mask(is_missing, np.nan)
         counts = texts.value_counts()
@@ -303,13 +319,15 @@ class Table:
         """Return the numbers or dates of the column of --time, or the texts that batches may have."""
         self.check(name, "time")
         column = self.column(name)
-        texts = self.column(name, Kind.TEXT) if column.kind is Kind.OTHER else column
-        if column.kind is Kind.NUMBER:
+        texts = column if column.kind in (Kind.TEXT, Kind.DATE) else self.column(name, Kind.TEXT)
+        are_days = len(texts.counts) and texts.counts.index.str.fullmatch(WHOLE_DAY).all()
+        if column.kind is Kind.NUMBER and (may_be_text or not are_days):
             values = column.values
         elif may_be_text:
             values = np.asarray(texts.values)
         elif (
             self.is_text
+            and column.kind is not Kind.NUMBER
             and np.isnan(self.column(name, Kind.NUMBER).values).mean() <= 1 - NEARLY_ALL
             and texts.words_to_read() is None
         ):
