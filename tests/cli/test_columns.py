@@ -196,7 +196,11 @@ def test_hours_and_gaps_of_dates(tmp_path, frame):
 
 @pytest.mark.parametrize(
     "written",
-    by_day(["%d.%m.%Y", "%m/%d/%y", "%d/%m/%Y, %I:%M %p", "%d/%m/%Y", "%d.%m.%Y %H:%M", "%Y/%m/%d"], 3),
+    by_day(["%d.%m.%Y", "%m/%d/%y", "%d/%m/%Y, %I:%M %p", "%d/%m/%Y", "%d.%m.%Y %H:%M", "%Y/%m/%d"], 3)
+    + by_day(
+        ["%Y%m%dT%H%M", "%Y-%m-%d+01:00", "%d-%b-%Y", "%B %d, %Y", "%d%b%Y:%H:%M", "\u200e%Y-%m-%d\xa0%H:%M"],
+        3,
+    ),
 )
 def test_dates_are_known_however_they_are_written(tmp_path, frame, written):
     days = pd.Timestamp("2024-01-30") + pd.to_timedelta(np.arange(N_ROWS) % 5, unit="D")
@@ -205,7 +209,13 @@ def test_dates_are_known_however_they_are_written(tmp_path, frame, written):
 
 
 def test_what_is_like_a_date_is_a_category(tmp_path, frame):
-    for texts in (["1.2.3", "1.10.0"], ["10.0.0.1", "10.0.0.2"], ["1/2", "3/4"], ["45.67.8901", "1.2.3333"]):
+    for texts in (
+        ["1.2.3", "1.10.0"],
+        ["10.0.0.1", "10.0.0.2"],
+        ["1/2", "3/4"],
+        ["45.67.8901", "1.2.3333"],
+        ["1 mark", "dec 24"],
+    ):
         shown = fitted(tmp_path, frame.assign(code=np.array(texts)[frame["code"] % 2]))
         assert "and 1 text column ('code')" in shown.stdout
 
@@ -236,7 +246,11 @@ DOUBTFUL = [
         (name, np.arange(N_ROWS) % 99, "pandas calls its index")
         for name in ("__index_level_0__", "Unnamed: 0.1", "index")
     ),
-    ("day", 20240101 + np.arange(N_ROWS) % 28, "holds days as whole numbers"),
+    (
+        "day",
+        20240101 + np.arange(N_ROWS) % 28,
+        "to read them as dates: --date day, or leave",
+    ),
     ("at", 1_700_000_000 + 977 * SHUFFLED, "as seconds since 1970"),
     (
         "text",

@@ -363,7 +363,8 @@ def _doubts_of_numbers(column: Column) -> Iterator[str]:
         )
     # As a number the day 20250101 comes 8,870 after the day before it, 20241231.
     elif low >= 19000101 and high <= 21001231 and is_day.all():
-        yield f"holds days as whole numbers ({shown}, ...); convert them to days since a date, or"
+        how = f"--date {shlex.quote(str(column.name))}"
+        yield f"holds days as whole numbers ({shown}, ...); to read them as dates: {how}, or"
     # Seconds since 1970 are within the first bounds from 2001 to 2039, and milliseconds within the second.
     elif numbers.is_unique and ((low >= 1e9 and high < 2.2e9) or (low >= 1e12 and high < 2.2e12)):
         yield (

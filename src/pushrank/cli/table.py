@@ -36,7 +36,12 @@ NUMBER = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 INVISIBLE = "\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
 """Marks around a number that no screen shows, as spreadsheets copy them along."""
 DAY = r"(?:0?[1-9]|[12]\d|3[01])"
-DATE = rf"\s*(?:\d{{4}}([-/.]){DAY}\1{DAY}|{DAY}([-/.]){DAY}\2(?:19|20)\d\d|{DAY}/{DAY}/\d\d)(?:[Tt ,].*)?\s*"
+MONTH = r"(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+DATE = (
+    rf"[\s{INVISIBLE}]*(?:\d{{4}}([-/.]){DAY}\1{DAY}|{DAY}([-/.]){DAY}\2(?:19|20)\d\d|{DAY}/{DAY}/\d\d"
+    rf"|\d{{8}}(?=[Tt]\d)|(?:{DAY}[- ]?{MONTH}|{MONTH} {DAY}),?[- ]?(?:19|20)\d\d)(?:[Tt ,+Zz\xa0:].*)?\s*"
+)
+"""A text that is meant as a date, whether it is read as one or not."""
 WHOLE_DAY = r"\s*(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\s*"
 """A whole number that is a day, such as 20241231, where all of a column are."""
 FAR = np.array(["1800-01-01", "2200-01-01"], "datetime64[D]")
