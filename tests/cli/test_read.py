@@ -440,6 +440,23 @@ def test_folders_of_a_key_have_its_column(tmp_path, frame, key):
     np.testing.assert_array_equal(one["year"], other["year"])
 
 
+@pytest.mark.parametrize(("part", "odd"), [(["n", "y"], "size"), (["size", "y", "n", "kind"], "kind")])
+def test_files_of_a_folder_that_differ_in_a_column_are_told(tmp_path, frame, part, odd):
+    write(frame.drop(columns="kind"), folder := tmp_path / "parts")
+    frame[30:][["n", "size", "y"]].to_parquet(folder / "part-1.parquet")
+    assert len(rows_of(folder).y) == N_ROWS
+    frame[30:][part].to_parquet(folder / "part-1.parquet")
+    said = f"{folder}/part-0.parquet and {folder}/part-1.parquet differ in column '{odd}'; give all the same."
+    assert said in refused(folder)
+
+
+def test_an_archive_of_macos_is_read(tmp_path, frame):
+    with zipfile.ZipFile(tmp_path / "a.csv.zip", "w") as archive:
+        archive.writestr("a.csv", frame.to_csv(index=False))
+        archive.writestr("__MACOSX/._a.csv", b"\0\5\x16\7")
+    assert len(rows_of(tmp_path / "a.csv.zip").y) == N_ROWS
+
+
 def test_a_column_without_a_value_can_be_scored(tmp_path, frame):
     frame.to_csv(tmp_path / "a.csv", index=False)
     call("fit", tmp_path / "a.csv", "--label", "y", "-o", tmp_path / "m.skops")

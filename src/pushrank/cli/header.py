@@ -45,6 +45,11 @@ SIGNATURES = {
     rb"PAR1[\x15-\x1c]": "a Parquet file; let its name end in .parquet",
 }
 """First bytes of files that are no text, and what to do where a name does not say so."""
+# pandas raises TypeError for a file whose types it does not support.
+UNREADABLE = (
+    OSError, EOFError, LookupError, TypeError, ValueError, csv.Error, zlib.error, lzma.LZMAError,
+    zipfile.BadZipFile,
+)  # fmt: skip
 # The separator is looked for in this much of a file.
 SAMPLE_BYTES = 1 << 14
 SEPARATOR_NAMES = {";": "';'", "\t": "tab", "|": "'|'", ",": "','"}
@@ -101,9 +106,11 @@ def open_file(path: Path) -> Any:
         return io.BytesIO(sys.stdin.buffer.read())
     if path.suffix.lower() == ".zip":
         archive = zipfile.ZipFile(path)
-        if len(archive.namelist()) != 1:
-            raise InputError(f"{path} holds {len(archive.namelist())} files; zip one alone.")
-        return archive.open(archive.namelist()[0])
+        # macOS adds a hidden copy of what its Finder knows of a file.
+        names = [name for name in archive.namelist() if not name.startswith("__MACOSX/")]
+        if len(names) != 1:
+            raise InputError(f"{path} holds {len(names)} files; zip one alone.")
+        return archive.open(names[0])
     opener: Any = COMPRESSED.get(path.suffix.lower(), open)
     return opener(path, "rb")
 
@@ -219,10 +226,7 @@ def read_header(path: Path, text_format: TextFormat) -> Header | None:
     """Return the names of a file's columns, if it is text or Parquet that can be read at once."""
     kind = file_kind(path)
     # A damaged file, or a wrong separator or encoding, is refused by what reads the rows, in its own words.
-    with suppress(
-        OSError, EOFError, LookupError, TypeError, ValueError, csv.Error, zlib.error, lzma.LZMAError,
-        zipfile.BadZipFile,
-    ):  # fmt: skip
+    with suppress(*UNREADABLE):
         if kind in TEXT_FILES:
             with open_file(path) as stream:
                 return Header(path, read_head(stream, path, kind, text_format).names, is_text=True)

@@ -1,12 +1,8 @@
 """Files: rows of every kind of file as a table, with every cell as it is in the file."""
 
 import codecs
-import csv
 import json
-import lzma
 import re
-import zipfile
-import zlib
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -32,6 +28,7 @@ from pushrank.cli.header import (
     STANDARD_INPUT,
     STANDARD_STREAM,
     TEXT_FILES,
+    UNREADABLE,
     TextHead,
     check_names,
     check_signature,
@@ -47,16 +44,20 @@ from pushrank.cli.text_format import DEFAULT_FORMAT, TextFormat
 
 # Arrow parses blocks of this size, and a block must hold the longest row.
 BLOCK_BYTES = 1 << 24
+# Arrow's decimals have at most so many digits.
 MAX_DIGITS = 76
 # A model of more features than there are numbers in the file has more than enough weights.
 MAX_INDEX = 1 << 24
 # By so many of its last bytes a file shows whether its last cell ends within quotation marks.
 TAIL_BYTES = 1000
-# pandas raises TypeError for a file whose types it does not support.
-UNREADABLE = (
-    OSError, ValueError, TypeError, KeyError, EOFError, csv.Error, zlib.error, lzma.LZMAError,
-    zipfile.BadZipFile, pa.ArrowException, RecursionError,
-)  # fmt: skip
+NAMED = {*TEXT_FILES, *SHEETS, *JSON_FILES, ".parquet"}
+SERVED = {
+    **dict.fromkeys(("decimal", "thousands", "units", "na_values"), ("files with named columns", NAMED)),
+    **dict.fromkeys(("skip_rows", "no_header"), ("CSV, TSV and Excel files", TEXT_FILES | SHEETS)),
+    "date_order": ("all files", NAMED | SPARSE), "sheet": ("Excel files", SHEETS),
+    "index_base": ("libsvm files", SPARSE),
+}  # fmt: skip
+"""Which files an option is for that is not for text files alone."""
 
 
 def read_table(
@@ -85,7 +86,7 @@ def read_table(
             rows = _read_json(path) if kind in JSON_FILES else _read_parquet(path)
             # Arrow's types keep whole numbers beside gaps, of which pandas makes floats.
             table = Table(path, rows.to_pandas(types_mapper=pd.ArrowDtype), text_format=text_format)
-    except UNREADABLE as error:
+    except (*UNREADABLE, pa.ArrowException, RecursionError) as error:
         raise InputError(
             f"{path} cannot be read as {kind[1:]}: {error}. Check that the file is whole and of that kind."
         ) from error
@@ -97,15 +98,7 @@ def read_table(
 def _check_format(text_format: TextFormat, path: Path, kind: str) -> None:
     """Raise InputError when an option is for other files, or an encoding or a mark cannot be one."""
     for name in text_format.stated:
-        kinds, served = "CSV, TSV and other text files", TEXT_FILES
-        if name == "date_order":
-            continue
-        if name in ("decimal", "thousands", "units", "na_values"):
-            kinds, served = "files with named columns", {kind} - SPARSE
-        elif name in ("skip_rows", "no_header"):
-            served = {*TEXT_FILES, *SHEETS}
-        elif name in ("sheet", "index_base"):
-            kinds, served = ("Excel files", SHEETS) if name == "sheet" else ("libsvm files", SPARSE)
+        kinds, served = SERVED.get(name, ("CSV, TSV and other text files", TEXT_FILES))
         if kind not in served:
             raise InputError(f"--{name.replace('_', '-')} is for {kinds}, not for {path}.")
         value = getattr(text_format, name)
@@ -163,9 +156,15 @@ def _read_sparse(path: Path, text_format: TextFormat, n_features: int | None) ->
 
 
 def _read_parquet(path: Path) -> pa.Table:
+    files = pq.ParquetDataset(path, page_checksum_verification=True)
+    first, *others = files.fragments
+    for other in others:
+        # Arrow would leave out what the first file of a folder lacks, and have gaps where another does.
+        if odd := sorted({*first.physical_schema.names} ^ {*other.physical_schema.names}):
+            raise InputError(f"{first.path} and {other.path} differ in column {odd[0]!r}; give all the same.")
+    names = check_names(path, files.schema.names)
     # The metadata hold pandas' index, which is no column, and its types, which have no gaps in integers.
-    rows = pq.read_table(path, page_checksum_verification=True).replace_schema_metadata(None)
-    names = check_names(path, rows.column_names)
+    rows = files.read().replace_schema_metadata(None)
     return pa.table([_with_plain_type(column) for column in rows.columns], names=names)
 
 

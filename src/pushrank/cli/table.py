@@ -50,11 +50,6 @@ NEARLY_ALL = 0.9
 """A column is what at least this share of its values are: the others may be mistakes."""
 
 
-def are_empty(cells: pd.Series, text_format: TextFormat) -> pd.Series:
-    """Return which cells of text are blank, or hold a text that stands for a missing value."""
-    return cells.isna() | cells.str.strip().isin(["", *map(str.strip, text_format.na_values or [])])
-
-
 def plain(texts: Any, text_format: TextFormat) -> Any:
     """Return Arrow texts whose numbers have a decimal point, and no units or marks of thousands."""
     texts = pc.utf8_trim_whitespace(pc.utf8_trim(pc.utf8_trim_whitespace(texts), INVISIBLE))
@@ -186,8 +181,8 @@ class Column:
 class Table:
     """Rows as they are in the file, in a frame of Arrow types; those of a text file or a sheet are all texts.
 
-    A libsvm file has sparse ``features`` beside its labels. The texts of columns that ``is_normal`` says are
-    taken in the form NFC, in which the ä of all programs is the same.
+    A libsvm file has sparse ``features`` beside its labels. Columns have their texts in the form NFC if
+    ``is_normal``.
     """
 
     path: Path
@@ -251,10 +246,12 @@ class Table:
             clock = cells.dt.tz_localize(None)
             cells = cells if clock.dt.year.between(1, 9999).all() else clock
         if type_kind is Kind.TEXT:
-            written_texts = pa.array(cells.astype(TEXT).array)
-            normal_texts = pc.utf8_normalize(written_texts, form="NFC") if self.is_normal else written_texts
-            cells = pd.Series(pd.arrays.ArrowExtensionArray(normal_texts), index=cells.index)
-            texts, is_missing = cells.astype(object), are_empty(cells, written)
+            cells = cells.astype(TEXT)
+            if self.is_normal:
+                normal_texts = pc.utf8_normalize(pa.array(cells.array), form="NFC")
+                cells = pd.Series(pd.arrays.ArrowExtensionArray(normal_texts), index=cells.index)
+            missing = ["", *map(str.strip, written.na_values or [])]
+            texts, is_missing = cells.astype(object), cells.isna() | cells.str.strip().isin(missing)
         else:
             texts = cells.astype(object).map(as_text, na_action="ignore").astype(object)
             is_missing = cells.isna()
