@@ -298,6 +298,7 @@ def test_frames_are_read_from_json_however_pandas_wrote_them(tmp_path, frame, or
     [
         ("[[1, 2], [3, 4]]", "holds rows without names; write objects"),
         ('[{"x": 1, "x": 2, "y": 0}]', "an object holds 'x' twice"),
+        ('[{"ä": 1, "a\u0308": 2, "y": 0}]', "an object holds 'ä' twice"),
         (
             '[{"x": 1, "y": 0}, {"x": "a", "y": 1}]',
             "holds 1 in row 1 and 'a' in row 2; write all of its cells",
@@ -372,7 +373,8 @@ def test_letters_are_the_same_however_programs_compose_them(tmp_path, frame, kin
     one, other = (pd.read_csv(tmp_path / f"{name}-scores.csv") for name in "ab")
     pd.testing.assert_frame_equal(one, other)
     write(frame.assign(**{unicodedata.normalize("NFD", "größe"): 1}), double := tmp_path / f"c.{kind}")
-    assert "more than one column 'größe'" in refused(double)
+    said = "holds 'größe' twice" if kind.startswith("json") else "more than one column 'größe'"
+    assert said in refused(double)
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.csv"])
@@ -613,6 +615,7 @@ def test_queries_of_a_libsvm_file_are_a_column_for_groups(tmp_path, capsys):
     [
         ("2:nan", "holds a number that is not finite in row 3; leave it out"),
         ("2:-inf", "holds a number that is not finite in row 3; leave it out"),
+        ("4294967297:1", "cannot be read as svm: value too large to convert to int"),
         ("1000000000:1", "holds the index 1000000000, which would take a weight for each index up to it"),
     ],
 )

@@ -48,7 +48,7 @@ SIGNATURES = {
 # pandas raises TypeError for a file whose types it does not support.
 UNREADABLE = (
     OSError, EOFError, LookupError, TypeError, ValueError, csv.Error, zlib.error, lzma.LZMAError,
-    zipfile.BadZipFile,
+    zipfile.BadZipFile, OverflowError,
 )  # fmt: skip
 # The separator is looked for in this much of a file.
 SAMPLE_BYTES = 1 << 14

@@ -35,6 +35,7 @@ from pushrank.cli.header import (
     column_names,
     kind_of_rows,
     listed,
+    normal,
     open_file,
     read_head,
     separator_hint,
@@ -215,9 +216,10 @@ def _read_json(path: Path) -> pa.Table:
 
 def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return an object of JSON, or raise ValueError when it names something twice."""
-    names = dict(pairs)
+    names = {normal(name): value for name, value in pairs}
     if len(names) < len(pairs):
-        twice = next(name for name in names if [other for other, _ in pairs].count(name) > 1)
+        written = [normal(name) for name, _ in pairs]
+        twice = next(name for name in names if written.count(name) > 1)
         raise ValueError(f"an object holds {twice!r} twice")
     return names
 
