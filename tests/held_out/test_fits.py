@@ -1,6 +1,7 @@
 """The loop that fits models to parts of rows: how many threads a fit has, what it keeps, what it hands on."""
 
 import os
+import subprocess
 import sys
 import warnings
 from importlib.metadata import version
@@ -11,11 +12,12 @@ import pytest
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: F401  # it loads OpenMP
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from pushrank import PNormPush
+from pushrank import PNormPush, StackingRanker
 from pushrank.held_out import Rows, fingerprint, fit_parts, fits
 
 
@@ -107,6 +109,7 @@ MEMBER = """
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 import helpers
@@ -173,6 +176,85 @@ def test_a_fit_is_kept_for_the_code_that_made_it(tmp_path, monkeypatch):
         assert [
             a != b for a, b in zip(first, names_of_kept(tmp_path, monkeypatch, *edited), strict=True)
         ] == changed
+
+
+GLOBALS = "def f(X):\n    return P * X + Q - R\n"
+DISPATCHED = """
+@singledispatch
+def k(X): return 1
+@k.register
+def _(X: int): return 2
+def f(X): return k(X)
+"""
+DECORATED = "@dec\ndef f(X):\n    return X\n"
+METHODS = "class C:\n    def {}(self): return 1\n    def {}(self): return 2\ndef f(X): return C().a() * X\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("P, Q, R = 2, 2, 3\n" + GLOBALS, "P, Q, R = 2, 3, 3\n" + GLOBALS),
+        (METHODS.format("a", "b"), METHODS.format("b", "a")),
+        ("class C:\n    k = 1\n    def g(self): self.k = self.k\ndef f(X): return C.k\n", ("k = 1", "k = 2")),
+        ("class M(type):\n    k = 1\nclass C(metaclass=M): pass\ndef f(X): return C.k\n", ("1", "2")),
+        ("class C:\n    @cached_property\n    def k(self): return 1\ndef f(X): return C().k\n", ("1", "2")),
+        ("def dec(g):\n    def h(X): return g(X)\n    return wraps(g)(h)\n" + DECORATED, ("n g", "n -g")),
+        ("def dec(g): return wraps(g)(lambda X: g(X))\n" + DECORATED, ("return X", "return -X")),
+        ("@cache\ndef k(): return 1\ndef f(X): return k() * X\n", ("return 1", "return 2")),
+        (DISPATCHED, ("2", "3")),
+        ("D = {'k': lambda X: X, 'l': [Lock(), 1]}\ndef f(X): return D['k'](X)\n", ("X: X", "X: -X")),
+        ("D = {'k': lambda X: X, 'l': [Lock(), 1]}\ndef f(X): return D['k'](X)\n", ("1]", "2]")),
+        ("G = partial(lambda k, X: k * X, 2)\ndef f(X): return G(X)\n", ("k * X", "k + X")),
+        ("def f(X):\n    import folder.helper\n    return folder.helper.go(X)\n", "helper"),
+        ("def f(X):\n    from folder import helper as h\n    return h.go(X)\n", "helper"),
+        ("def f(X):\n    from .helper import go\n    return go(X)\n", "helper"),
+        ("import folder.helper\ndef f(X):\n    return folder.helper.go(X)\n", "helper"),
+    ],
+)  # fmt: skip
+def test_a_fit_is_kept_for_all_that_its_code_names(tmp_path, monkeypatch, before, after):
+    changed = before if after == "helper" else before.replace(*after) if isinstance(after, tuple) else after
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "__init__.py").touch()
+    helpers = ["def go(X): return X\n", "def go(X): return 2 * X\n"] if after == "helper" else [""] * 2
+    found = []
+    for member, helper in zip([before, changed] * 2, helpers * 2, strict=True):
+        (tmp_path / "folder" / "helper.py").write_text(helper)
+        for name in ("folder", "folder.helper", "folder.mine"):
+            monkeypatch.delitem(sys.modules, name, raising=False)
+        monkeypatch.setattr(sys, "dont_write_bytecode", True)
+        module = ModuleType("folder.mine")
+        module.__file__, module.__package__ = str(tmp_path / "folder" / "mine.py"), "folder"
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+        exec("from functools import *\nfrom threading import Lock\n" + member, vars(module))  # noqa: S102
+        found.append(fingerprint.fingerprint(FunctionTransformer(module.f)))
+    assert found[:2] == found[2:]
+    assert found[0] != found[1]
+
+
+def test_a_key_is_the_same_in_every_process(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "import numba\nS = frozenset('abcdef')\n@numba.njit\ndef g(x): return x\n"
+        "def f(X): return g(X) if 'a' in S or X in {'u', 'v', 'w'} else X\n"
+    )
+    ask = "import mine, pushrank.held_out.fingerprint as p; print(p.fingerprint(mine.f))"
+    found = set()
+    for seed in "12":
+        path = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])
+        env = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path}
+        found.add(subprocess.check_output([sys.executable, "-c", ask], env=env))
+    assert len(found) == 1
+
+
+def test_kept_fits_serve_models_of_other_names_and_parts_in_another_order(tmp_path):
+    table = rows(36)
+    folds = list(KFold(3).split(table.X))
+    for names, cv in (("ab", folds), ("ba", folds), ("cd", folds[::-1])):
+        members = [(names[0], PNormPush()), (names[1], LogisticRegression()), ("same", PNormPush())]
+        stacks = [StackingRanker(members, cv=cv, cache_dir=folder) for folder in (tmp_path, None)]
+        kept, alone = (stack.fit(table.X, table.y) for stack in stacks)
+        assert kept.weights_ == alone.weights_
+        np.testing.assert_array_equal(kept.held_out_scores_, alone.held_out_scores_)
 
 
 def test_a_fit_is_kept_for_the_versions_that_made_it_and_partial_files_go(tmp_path, monkeypatch):

@@ -169,7 +169,8 @@ def _fitted(work: Work, task: Task) -> list[Fit]:
     """Return the path of a model by itself: its fit, from its file if it has been kept there."""
     name, number, ranker, rows, X_tests, steps, tests, file = task
     if file is not None and file.exists():
-        return [_read(file)]
+        # It may have been kept of a model of another name, or as another part.
+        return [_read(file)._replace(name=name, number=number)]
     caught: list[Caught] = []
     guard = nullcontext() if work.guard is None else work.guard(name, number)
     with _catch(caught) if work.record else nullcontext(), guard, fit_threads(len(rows.y)):
