@@ -1,6 +1,8 @@
 """Rows that come one by one: the budget is kept, nearly all of it is spent, and no answer is ever lost."""
 
+import copy
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -309,6 +311,12 @@ def test_a_fork_is_refused_and_the_first_process_goes_on(tmp_path):
                 assert alert.decide(50.0, MARCH, name) == (name != "c")
 
 
+@pytest.mark.parametrize("copies", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_copy_that_would_spend_the_budget_again_is_refused(copies):
+    with pytest.raises(TypeError, match="each copy of an alert threshold would spend its budget"):
+        copies(fitted())
+
+
 @pytest.mark.parametrize("late", ["2062-03-01 10:00", "2027-12-01", "9999-12-31", "2026-05-25"])
 def test_a_row_far_ahead_of_the_clock_is_refused_and_harms_nothing(monkeypatch, late):
     now = MARCH + np.timedelta64(9, "h")
@@ -470,6 +478,12 @@ def test_times_with_a_zone_are_in_its_calendar():
             "row_id is missing in row 1",
         ),
         (lambda: fitted().decide([1.0], [MARCH], [None]), ValueError, "row_id is missing in row 0"),
+        (lambda: fitted().decide([1.0], [MARCH], iter([None])), ValueError, "row_id is missing in row 0"),
+        (
+            lambda: fitted().decide([1.0], [MARCH], np.ma.array([1], mask=[1])),
+            ValueError,
+            "row_id is a masked",
+        ),
         (lambda: AlertThreshold(3, n_kept=0), ValueError, "n_kept must be"),
         (lambda: AlertThreshold(3, n_kept=1.5), TypeError, "n_kept must be"),
         (lambda: fitted().decide(1.0, 7), ValueError, "needs dates"),

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from threading import Lock
 from time import time_ns
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from pushrank.budgets import STEPS, Budget
 from pushrank.state import State
 from pushrank.times import check_times
-from pushrank.validation import are_missing, as_numbers, check_number, column, warn
+from pushrank.validation import are_missing, as_numbers, check_number, column, refuse_masked, warn
 
 __all__ = ["AlertThreshold"]
 
@@ -255,12 +255,13 @@ class AlertThreshold:
             raise RuntimeError("the threshold is not fitted, or was closed: call fit, or open its state.")
         is_one = np.ndim(score) == 0
         values, moments, starts = self._rows([score] if is_one else score, [time] if is_one else time)
-        ids = [row_id] if is_one else row_id
-        names: list[str | None] = [None] * len(values) if row_id is None else [str(name) for name in ids]
-        if len(names) != len(values):
-            raise ValueError(f"row_id must name each of the {len(values)} rows, got {len(names)} names.")
-        if row_id is not None and (missing := are_missing(np.array([*ids], dtype=object))).any():
+        refuse_masked(row_id, "row_id")
+        ids = [None] * len(values) if row_id is None else [row_id] if is_one else [*row_id]
+        if len(ids) != len(values):
+            raise ValueError(f"row_id must name each of the {len(values)} rows, got {len(ids)} names.")
+        if row_id is not None and (missing := are_missing(np.array(ids, dtype=object))).any():
             raise ValueError(f"row_id is missing in row {int(np.argmax(missing))}; give each row a name.")
+        names = [None if name is None else str(name) for name in ids]
         with self._lock:
             act, threshold = self._decided(self._state, values, moments, starts, names)
         answer = (bool(act[0]), float(threshold[0])) if is_one else (act, threshold)
@@ -327,6 +328,10 @@ class AlertThreshold:
         if self._state is not None:
             self._state.close()
         self._state = None
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse a copy, also one for another process."""
+        raise TypeError("each copy of an alert threshold would spend its budget: open its state once.")
 
     def _mend(self) -> None:
         """Go on from the state after an exception, unless a decision of another thread is under way."""
