@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from itertools import pairwise
-from numbers import Integral, Real
+from numbers import Integral, Number, Real
 from typing import Any
 
 import numpy as np
@@ -67,6 +67,10 @@ def column(values: ArrayLike, name: str) -> GenericArray:
 def as_numbers(values: GenericArray, name: str) -> Floats:
     """Return real numbers as float64; text, dates and complex numbers are a ValueError."""
     if values.dtype.kind in "biufO":
+        # NumPy would read texts that are held as objects, and count the units of dates.
+        for value in values.flat if values.dtype.kind == "O" else ():
+            if isinstance(value, str | bytes | np.datetime64 | np.timedelta64):
+                raise ValueError(f"{name} must be real numbers; could not convert {value!r}.")
         try:
             return np.ascontiguousarray(values, dtype=np.float64)
         except (TypeError, ValueError) as error:
@@ -86,10 +90,15 @@ def finite_numbers(values: GenericArray, name: str) -> Floats:
 def checked_scores(scores: ArrayLike) -> Floats:
     """Return finite scores as float64, or as their ranks where that would merge distinct ones."""
     largest_exact, numbers = 2**53, column(scores, "scores")
+    merges = False
     if numbers.dtype.kind in "iu" and len(numbers):
-        if max(-int(numbers.min()), int(numbers.max())) > largest_exact:
-            numbers = np.unique(numbers, return_inverse=True)[1]
-    elif numbers.dtype.kind == "f" and numbers.dtype.itemsize > 8 and np.isfinite(numbers).all():
+        merges = max(-int(numbers.min()), int(numbers.max())) > largest_exact
+    elif numbers.dtype.kind == "f":
+        merges = numbers.dtype.itemsize > 8 and bool(np.isfinite(numbers).all())
+    elif numbers.dtype.kind == "O":
+        # Larger integers, Decimals and fractions are held as objects.
+        merges = len({*finite_numbers(numbers, "scores").tolist()}) < len({*numbers})
+    if merges:
         numbers = np.unique(numbers, return_inverse=True)[1]
     return finite_numbers(numbers, "scores")
 
@@ -150,6 +159,12 @@ def plain_labels(labels: Any, name: str = "y") -> Any:
     dtype: Any = getattr(labels, "dtype", None)
     if hasattr(dtype, "numpy_dtype") and dtype.kind in "biu" and not labels.isna().any():
         return labels.to_numpy()
+    if isinstance(labels, list | tuple) or dtype == np.dtype(object):
+        values = np.asarray(labels)
+        # Scikit-learn takes numbers that are held as objects for no labels.
+        if values.dtype == object and all(isinstance(value, Number | np.bool_) for value in values.flat):
+            numbers = np.array(values.tolist())
+            return as_numbers(values, name) if numbers.dtype == object else numbers
     # The categorical of a pandas series is its array.
     labels = getattr(labels, "array", labels)
     if not (getattr(labels, "ordered", False) and hasattr(labels, "codes")):

@@ -1,6 +1,8 @@
 """Labels: which of two is ranked at the top, and grades, numbers of which only the order counts."""
 
 import warnings
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -133,11 +135,16 @@ RANKERS = [
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("ranker", RANKERS, ids=lambda ranker: type(ranker).__name__)
-def test_nullable_labels_keep_their_kind_and_masked_ones_are_refused(ranker):
+def test_nullable_labels_and_objects_keep_their_kind_and_masked_ones_are_refused(ranker):
     for dtype, kind in (("Int64", "i"), ("boolean", "b"), ("bool[pyarrow]", "b"), ("UInt8", "u")):
         classes = clone(ranker).fit(X, pd.Series(Y, dtype=dtype)).classes_
         assert classes.dtype.kind == kind
         np.testing.assert_array_equal(classes, [0, 1])
+    for kind, of in (("i", int), ("b", bool), ("f", Decimal), ("f", Fraction), ("f", np.float32)):
+        for labels in ([*map(of, Y.tolist())], pd.Series([*map(of, Y.tolist())], dtype=object)):
+            classes = clone(ranker).fit(X, labels).classes_
+            assert classes.dtype.kind == kind
+            np.testing.assert_array_equal(classes, [0, 1])
     masked = np.ma.array(Y, mask=np.arange(len(Y)) == 7)
     for name, arguments in (("y", (X, masked)), ("sample_weight", (X, Y, masked))):
         with pytest.raises(ValueError, match=rf"{name} is a masked array, and 1 .*, the first in row 7, are"):

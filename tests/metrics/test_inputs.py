@@ -1,6 +1,8 @@
 """Labels, scores and weights of any kind, and what every metric refuses."""
 
 import math
+from decimal import Decimal
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -75,6 +77,16 @@ def test_scores_that_float64_cannot_tell_apart(dtype):
         pytest.skip("long double is float64 here")
     assert metrics.auc([0, 1, 1], scores) == 1.0
     assert metrics.auc([0, 1, 0], -scores if dtype != np.uint64 else scores[::-1]) == 0.5
+
+
+@pytest.mark.parametrize("unit", [1, Decimal(1), Fraction(1)])
+def test_scores_held_as_objects_keep_their_digits(unit):
+    scores = [2**70 * unit, (2**70 + 1) * unit, (2**70 + 2) * unit]
+    for kind in (list, lambda scores: pd.Series(scores, dtype=object)):
+        assert metrics.auc([0, 1, 1], kind(scores)) == 1.0
+        assert metrics.auc([0, 1, 0], kind(scores)) == 0.5
+    with pytest.raises(ValueError, match="more digits than float64"):
+        metrics.threshold_for([0, 1, 1], scores, metrics.AtRecall(1.0))
 
 
 def test_negative_zero_is_zero():
@@ -160,6 +172,12 @@ def test_numbers_truth_values_and_yes_or_no_say_which_is_positive(labels, positi
         (np.array(["a", None, "b"], dtype=object), [1.0, 2.0, 3.0], r"y_true is missing \(None\) in row 1"),
         ([0, 1], ["a", "b"], "scores must be real numbers, found dtype <U1"),
         ([0, 1], np.array([1.0, "a"], dtype=object), "scores must be real numbers; could not convert"),
+        ([0, 1], np.array(["1", "2_0"], dtype=object), "scores must be real numbers; could not convert '1'"),
+        (
+            [0, 1],
+            np.array([1, np.timedelta64(2, "s")], dtype=object),
+            "scores must be real numbers; could not",
+        ),
         ([0, 1], [1.0, None], "finite, found nan in row 1"),
     ],
 )

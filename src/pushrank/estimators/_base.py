@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache, wraps
 from importlib.metadata import metadata
-from inspect import signature
+from inspect import isfunction, signature
 from numbers import Real
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import average_precision_score
-from sklearn.utils import Tags, _safe_indexing, check_consistent_length, get_tags
+from sklearn.utils import Tags, _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from pushrank._array import is_numpy, namespace, to_host
@@ -92,8 +92,11 @@ def numbers_of_counted(ranker: Any, passed: Mapping[str, Any]) -> NDArray[np.int
 
     Others would count where rows do: in the folds, the parts of early stopping, batches and leaves.
     """
-    weights, cv = passed.get("sample_weight"), getattr(ranker, "cv", None)
-    if weights is None or isinstance(weights, Real) or not is_numpy(weights) or lies_elsewhere(passed["X"]):
+    X, y, weights, cv = (*map(passed.get, ("X", "y", "sample_weight")), getattr(ranker, "cv", None))
+    # A ranker of users may call rows and labels otherwise, and hands them on to the fit that it extends.
+    if X is None or y is None or weights is None or isinstance(weights, Real):
+        return None
+    if not is_numpy(weights) or lies_elsewhere(X):
         return None
     # Sums over all rows, weighted, are to be those of the same rows on disk to the last bit.
     if getattr(ranker, "_sums_alone", False):
@@ -102,12 +105,13 @@ def numbers_of_counted(ranker: Any, passed: Mapping[str, Any]) -> NDArray[np.int
     is_listed = not (isinstance(cv, int | None) or hasattr(cv, "split"))
     if is_listed or passed.get("pairs") is not None or getattr(ranker, "kernel", None) == "precomputed":
         return None
-    counted = checked_weights(weights, _num_samples(passed["X"])) > 0.0
+    counted = checked_weights(weights, _num_samples(X)) > 0.0
     if counted.all() or not counted.any():
         return None
-    check_consistent_length(*(passed[name] for name in BY_ROW if passed.get(name) is not None))
-    # A class without a weight is an error that says so.
-    labels = np.asarray(passed["y"])[counted]
+    # What has no entry for each row is an error that says so, and so is a class without a weight.
+    if any(np.shape(passed[name])[:1] != counted.shape for name in BY_ROW if passed.get(name) is not None):
+        return None
+    labels = np.asarray(y)[counted]
     return None if (labels == labels[0]).all() else np.flatnonzero(counted)
 
 
@@ -139,7 +143,8 @@ class RankerMixin(ClassifierMixin):
         """Let every fit check flags, leave out rows of weight zero, and leave the last fit if it fails."""
         super().__init_subclass__(**options)
         for name in {"fit", "path"} & vars(cls).keys():
-            setattr(cls, name, whole_fit(vars(cls)[name]))
+            if isfunction(vars(cls)[name]):
+                setattr(cls, name, whole_fit(vars(cls)[name]))
 
     @property
     def _doc_link_template(self) -> str:
