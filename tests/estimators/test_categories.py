@@ -102,6 +102,15 @@ def test_numbers_held_as_objects_are_numbers(ranker, held):
     assert len(np.unique(plain.decision_function(new))) > 5
 
 
+@pytest.mark.parametrize("kind", ["object", "string", "string[pyarrow]"])
+def test_numbers_held_as_texts_are_warned_of(kind):
+    X = pd.DataFrame({"a": [*"0123456789", "1.5", None] * 5, "b": np.arange(60.0)}).astype({"a": kind})
+    with pytest.warns(UserWarning, match=r"column 'a' holds numbers as texts.*pandas.to_numeric"):
+        fitted(X)
+    for codes in (X.astype({"a": "category"}), X.assign(a=X["a"].fillna("none"))):
+        fitted(codes)
+
+
 def test_of_objects_those_that_are_named_stay_categories_and_dates_are_refused():
     X = frame().assign(code=pd.Series([2**53 + row % 2 for row in range(60)], dtype=object))
     ranker = fitted(X, Stumps(categorical_features=["g", "code"]))

@@ -293,6 +293,34 @@ def test_frames_of_any_names_and_number_types(ranker, table, tmp_path):
         np.testing.assert_array_equal(fitted.decision_function(typed), expected)
 
 
+KINDS = {
+    "float": [0.5, 1.5, 2.5],
+    "bool": [False, True, True],
+    "date": pd.to_datetime(["2024", "2025", "2026"]),
+    "interval": pd.interval_range(0, 3),
+    "mixed": [1, "a", 2.5],
+}
+
+
+@pytest.mark.parametrize(
+    "ranker", [PushLGBMRanker(n_estimators=5, n_jobs=1), PushXGBRanker(n_estimators=5, n_jobs=1)]
+)
+@pytest.mark.parametrize("kind", KINDS)
+def test_categories_of_any_kind_score_as_their_numbers_do(ranker, kind):
+    rng = np.random.default_rng(0)
+    codes, number = rng.integers(0, 3, 150), rng.normal(size=150)
+    y = (codes == 1) + rng.normal(size=150) > 0.5
+    column = pd.Series(np.array([*KINDS[kind]], dtype=object)[codes]).infer_objects().astype("category")
+    X, plain = (
+        pd.DataFrame({"kind": of, "number": number}) for of in (column, column.cat.codes.astype("category"))
+    )
+    fitted = clone(ranker).fit(X, y)
+    expected = clone(ranker).fit(plain, y).decision_function(plain)
+    np.testing.assert_array_equal(fitted.decision_function(X), expected)
+    few = X.iloc[:5].assign(kind=column[:5].cat.remove_unused_categories())
+    np.testing.assert_array_equal(fitted.decision_function(few), expected[:5])
+
+
 @BOTH
 def test_categories_that_were_not_seen_are_missing(ranker, table):
     X, y = table

@@ -1,6 +1,7 @@
 """Categorical columns of data frames as numbers, for stumps."""
 
 from collections.abc import Collection
+from contextlib import suppress
 from datetime import date, timedelta
 from decimal import Decimal
 from numbers import Real
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import OrdinalEncoder
 
 from pushrank.user_types import MatrixLike
+from pushrank.validation import warn
 from pushrank.weak_rankers import Stumps
 from pushrank.weak_rankers.base import WeakRankers
 
@@ -85,7 +87,10 @@ def _categorical_numbers(stumps: Stumps, X: Any) -> list[int]:
     if isinstance(chosen, str):
         if chosen != "from_dtype" or not is_frame:
             return []
-        return [number for number, dtype in enumerate(X.dtypes) if _is_category(dtype)]
+        numbers = [number for number, dtype in enumerate(X.dtypes) if _is_category(dtype)]
+        for number in numbers:
+            _warn_of_numbers(X.iloc[:, number])
+        return numbers
     chosen = list(chosen)
     if not any(isinstance(feature, str) for feature in chosen):
         marks = np.asarray(chosen)
@@ -98,6 +103,18 @@ def _categorical_numbers(stumps: Stumps, X: Any) -> list[int]:
             f"{names[:10] if is_frame else 'unnamed: pass a data frame, or numbers of features'}."
         )
     return [names.index(feature) for feature in chosen]
+
+
+def _warn_of_numbers(texts: Any) -> None:
+    """Warn where all texts of a column are numbers, and those of new rows would be unknown categories."""
+    if not hasattr(texts, "cat") and texts.notna().any():
+        with suppress(ValueError, TypeError):
+            texts.dropna().astype(np.float64)
+            warn(
+                f"column {texts.name!r} holds numbers as texts, which are taken for categories, and any that "
+                "was not fitted to counts as missing: make numbers of them by pandas.to_numeric, or, if "
+                "they are codes, categories by astype('category')."
+            )
 
 
 def _fitted_encoder(X: Any, numbers: list[int]) -> OrdinalEncoder | None:

@@ -426,7 +426,11 @@ def checked_frame(ranker: BoosterRanker, X: MatrixLike, reset: bool = True) -> M
         ranker._categories = {name: named[name].cat.categories.tolist() for name in named}
     for name in ranker._categories.keys() & frame.select_dtypes("category").columns:
         # XGBoost refuses to score categories that it has not seen: they are missing, as they are in LightGBM.
-        frame[name] = frame[name].cat.set_categories(ranker._categories[name])
+        categories = ranker._categories[name]
+        frame[name] = frame[name].cat.set_categories(categories)
+        # The libraries take texts and integers, and no others, such as truth values, dates or several kinds.
+        if {*map(type, categories)} not in ({str}, {int}):
+            frame[name] = frame[name].cat.rename_categories(range(len(categories)))
     return frame
 
 
