@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pushrank._numeric import Floats
 from pushrank.budgets import STEPS, Budget
 from pushrank.state import State
 from pushrank.times import check_times
@@ -29,7 +30,6 @@ N_PAST = 60
 """So many periods are learnt from."""
 DAY = 86_400_000_000
 """In microseconds."""
-Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 

@@ -119,7 +119,11 @@ def test_folds_that_are_listed_have_the_numbers_of_all_rows():
         np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
-@pytest.mark.parametrize("kind", [np.asarray, pd.DataFrame, sp.csr_matrix, sp.csc_array])
+KINDS = [np.asarray, pd.DataFrame, sp.csr_matrix, sp.csc_array, sp.coo_array, sp.bsr_matrix, sp.dia_matrix]
+
+
+@pytest.mark.filterwarnings("ignore:Constructing a DIA matrix")
+@pytest.mark.parametrize("kind", KINDS)
 def test_rows_of_any_kind_are_left_out(kind):
     for ranker in (pushrank.PushBoost(n_estimators=5, subsample=0.5, random_state=0), pushrank.RankSVM()):
         found = ranker.fit(kind(X), list(Y), list(WEIGHTS)).decision_function(kind(X))

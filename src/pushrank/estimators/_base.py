@@ -70,7 +70,11 @@ def whole_fit(fit: Callable[..., Any]) -> Callable[..., Any]:
                 return fit(*passed.args, **passed.kwargs)
             n_rows = _num_samples(passed.arguments["X"])
             for name in set(BY_ROW) & passed.arguments.keys():
-                if (values := passed.arguments[name]) is not None:
+                values = passed.arguments[name]
+                # Rows of these formats cannot be taken by their numbers.
+                if getattr(values, "format", None) in ("bsr", "coo", "dia"):
+                    values = values.tocsr()
+                if values is not None:
                     passed.arguments[name] = _safe_indexing(values, numbers)
             fitted = fit(*passed.args, **passed.kwargs)
             for one in fitted if isinstance(fitted, list) else [ranker]:
