@@ -34,13 +34,7 @@ from pushrank.metrics import average_precision, precision_at_k
 from pushrank.metrics._ranking import Ranking
 from pushrank.times import check_times, splitter_of, warn_of_random_folds
 from pushrank.user_types import GenericArray, MatrixLike, PerRow
-from pushrank.validation import (
-    check_choice,
-    check_number,
-    group_numbers,
-    plain_labels,
-    refuse_masked,
-)
+from pushrank.validation import check_choice, group_numbers, plain_labels, refuse_masked
 
 Selection = Literal["best", "one_standard_error"]
 SELECTIONS = get_args(Selection)

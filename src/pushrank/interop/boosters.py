@@ -34,12 +34,7 @@ from pushrank.pairs import BipartiteSample, GradedSample
 from pushrank.pairs.targets import sample_of_labels
 from pushrank.prices import Power, Price
 from pushrank.user_types import Matrix, MatrixLike, Seed
-from pushrank.validation import (
-    check_number,
-    checked_entries,
-    group_numbers,
-    plain_labels,
-)
+from pushrank.validation import checked_entries, group_numbers, plain_labels
 
 # As p this stands for the log loss of the library in place of a push.
 BINARY = "binary"
