@@ -323,10 +323,8 @@ class Table:
         column = self.column(name)
         texts = column if column.kind in (Kind.TEXT, Kind.DATE) else self.column(name, Kind.TEXT)
         are_days = len(texts.counts) and texts.counts.index.str.fullmatch(WHOLE_DAY).all()
-        if column.kind is Kind.NUMBER and (may_be_text or not are_days):
-            values = column.values
-        elif may_be_text:
-            values = np.asarray(texts.values)
+        if may_be_text or (column.kind is Kind.NUMBER and not are_days):
+            values = np.asarray((column if column.kind is Kind.NUMBER else texts).values)
         elif (
             self.is_text
             and column.kind is not Kind.NUMBER
