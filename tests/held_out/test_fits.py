@@ -1,5 +1,6 @@
 """The loop that fits models to parts of rows: how many threads a fit has, what it keeps, what it hands on."""
 
+import io
 import os
 import subprocess
 import sys
@@ -7,6 +8,7 @@ import warnings
 from importlib.metadata import version
 from types import ModuleType
 
+import joblib
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
@@ -100,9 +102,15 @@ def test_kept_fits_are_read_again_and_broken_files_are_said(tmp_path):
     never = {"push": PNormPush(p=-1.0)}  # it is not fitted again, or it would raise
     again = [fit.scores[0] for fit in fit_parts(never, halves(table), path_of=path_of, keep=True)]
     np.testing.assert_array_equal(first, again)
-    path_of("push", 0).write_bytes(b"broken")
-    with pytest.raises(ValueError, match="in cache_dir cannot be read"):
-        list(fit_parts(models, halves(table), path_of=path_of))
+    whole = path_of("push", 0).read_bytes()
+    for broken in (b"broken", path_of("push", 1).read_bytes()):
+        path_of("push", 0).write_bytes(broken)
+        with pytest.raises(ValueError, match=r"push0.* in cache_dir cannot be read"):
+            list(fit_parts(models, halves(table), path_of=path_of))
+    for foreign in ({"x": 1}, (1, 2, 3, 4, 5, 6), joblib.load(io.BytesIO(whole))[1:]):
+        joblib.dump(foreign, path_of("push", 0))
+        with pytest.raises(ValueError, match=r"push0.* in cache_dir cannot be read"):
+            list(fit_parts(models, halves(table), path_of=path_of))
 
 
 MEMBER = """

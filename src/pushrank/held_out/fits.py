@@ -182,7 +182,7 @@ def _fitted(work: Work, task: Task) -> list[Fit]:
     fit = Fit(name, number, scores, whole if work.keep else None, seen, caught)
     if file is not None:
         with atomic_write(file) as beside:
-            joblib.dump(fit, beside)
+            joblib.dump((file.name, *fit), beside)
         # What is read again has forgotten what was shared, such as a column's name: all runs are alike.
         return [_read(file)]
     return [fit]
@@ -190,7 +190,10 @@ def _fitted(work: Work, task: Task) -> list[Fit]:
 
 def _read(path: Path) -> Fit:
     try:
-        return Fit(*joblib.load(path))
+        name, *fit = joblib.load(path)
+        if name != path.name:
+            raise ValueError(f"it was kept as {name!r}")
+        return Fit(*fit)
     except Exception as error:
         raise ValueError(
             f"{path} in cache_dir cannot be read ({type(error).__name__}: {error}); delete it, and its model "
