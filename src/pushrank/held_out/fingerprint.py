@@ -175,5 +175,8 @@ def _is_installed(module: str | None) -> bool:
     package = str(module).partition(".")[0]
     loaded = sys.modules.get(str(module), sys.modules.get(package))
     found = find_spec(package) if loaded is None else loaded
-    path = getattr(found, "origin" if loaded is None else "__file__", None)
+    names = ("origin", "submodule_search_locations") if loaded is None else ("__file__", "__path__")
+    file, folders = (getattr(found, name, None) for name in names)
+    # A folder without __init__.py has no file.
+    path = file or next(iter(folders or ()), None)
     return path is None or package == "pushrank" or path.startswith(INSTALLED)
