@@ -98,12 +98,10 @@ def numbers_of_counted(ranker: Any, passed: Mapping[str, Any]) -> NDArray[np.int
     """
     X, y, weights, cv = (*map(passed.get, ("X", "y", "sample_weight")), getattr(ranker, "cv", None))
     # A ranker of users may call rows and labels otherwise, and hands them on to the fit that it extends.
-    if X is None or y is None or weights is None or isinstance(weights, Real):
-        return None
-    if not is_numpy(weights) or lies_elsewhere(X):
+    if X is None or y is None or weights is None or isinstance(weights, Real) or lies_elsewhere(X):
         return None
     # Sums over all rows, weighted, are to be those of the same rows on disk to the last bit.
-    if getattr(ranker, "_sums_alone", False):
+    if not is_numpy(weights) or getattr(ranker, "_sums_alone", False):
         return None
     # Pairs, the columns of a kernel, and folds that are listed have the numbers of rows as they are passed.
     is_listed = not (isinstance(cv, int | None) or hasattr(cv, "split"))

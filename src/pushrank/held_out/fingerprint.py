@@ -89,9 +89,8 @@ def _code_of(named: Iterable[Any]) -> Iterator[Any]:
         elif isinstance(part, type) and not _is_installed(part.__module__):
             functions = [value for value in vars(part).values() if isinstance(value, FunctionType)]
             # A class that has moved in its file is the same, and what its code writes is its state.
-            passed_over = {"__firstlineno__", "__static_attributes__"}
-            passed_over |= {*chain.from_iterable(map(_written_by, functions))}
-            kept = {name: value for name, value in vars(part).items() if name not in passed_over}
+            written = {"__firstlineno__", "__static_attributes__", *chain(*map(_written_by, functions))}
+            kept = {name: value for name, value in vars(part).items() if name not in written}
             left += [type(part), *part.__bases__, *kept.values()]
             yield part.__qualname__, *kept
         elif isinstance(part, property):
