@@ -87,7 +87,7 @@ def test_a_fit_with_rows_of_weight_zero_is_the_one_without_them(ranker, beside):
             np.testing.assert_array_equal(getattr(found, name), REST[getattr(expected, name)])
 
 
-class Renamed(PushBoost):
+class Renamed(pushrank.PushBoost):
     """A ranker of a user, who calls rows and labels otherwise."""
 
     path = "rows.csv"
@@ -98,14 +98,14 @@ class Renamed(PushBoost):
 
 def test_rankers_of_users_and_their_errors_are_those_without_weights():
     found = Renamed(n_estimators=5).fit(X, Y, WEIGHTS)
-    expected = PushBoost(n_estimators=5).fit(X[REST], Y[REST], WEIGHTS[REST])
+    expected = pushrank.PushBoost(n_estimators=5).fit(X[REST], Y[REST], WEIGHTS[REST])
     np.testing.assert_array_equal(found.decision_function(X), expected.decision_function(X))
     assert found.path == "rows.csv"
     for wrong in (None, {}, 3, iter([1]), Y[:-1], Y[None], sp.csr_matrix(Y)):
         with pytest.raises((TypeError, ValueError)) as alone:
-            PushBoost().fit(X, wrong)
+            pushrank.PushBoost().fit(X, wrong)
         with pytest.raises(alone.type, match=re.escape(str(alone.value)[:30])):
-            PushBoost().fit(X, wrong, WEIGHTS)
+            pushrank.PushBoost().fit(X, wrong, WEIGHTS)
 
 
 def test_folds_that_are_listed_have_the_numbers_of_all_rows():

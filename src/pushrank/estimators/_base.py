@@ -63,23 +63,18 @@ def whole_fit(fit: Callable[..., Any]) -> Callable[..., Any]:
             if isinstance(parameter.default, bool):
                 check_flag(name, getattr(ranker, name))
         before, passed = dict(vars(ranker)), signature(fit).bind(ranker, *data, **beside)
-        warn_of_other_order(**{name: passed.arguments.get(name) for name in BY_ROW})
+        by_row = {name: passed.arguments[name] for name in BY_ROW if passed.arguments.get(name) is not None}
         numbers = numbers_of_counted(ranker, passed.arguments)
         try:
-            if numbers is None:
-                return fit(*passed.args, **passed.kwargs)
-            n_rows = _num_samples(passed.arguments["X"])
-            for name in set(BY_ROW) & passed.arguments.keys():
-                values = passed.arguments[name]
-                # Rows of these formats cannot be taken by their numbers.
-                if getattr(values, "format", None) in ("bsr", "coo", "dia"):
-                    values = values.tocsr()
-                if values is not None:
-                    passed.arguments[name] = _safe_indexing(values, numbers)
+            if numbers is not None:
+                for name, values in by_row.items():
+                    # Rows of these formats cannot be taken by their numbers.
+                    has_rows = getattr(values, "format", None) not in ("bsr", "coo", "dia")
+                    passed.arguments[name] = _safe_indexing(values if has_rows else values.tocsr(), numbers)
             fitted = fit(*passed.args, **passed.kwargs)
-            for one in fitted if isinstance(fitted, list) else [ranker]:
-                number_as_passed(one, before, numbers, n_rows)
-            return fitted
+            if numbers is not None:
+                for each in fitted if isinstance(fitted, list) else [ranker]:
+                    number_as_passed(each, before, numbers, _num_samples(by_row["X"]))
         except BaseException as error:
             if numbers is not None:
                 error.add_note("Rows of weight zero were left out, and rows are numbered without them.")
@@ -87,6 +82,9 @@ def whole_fit(fit: Callable[..., Any]) -> Callable[..., Any]:
             vars(ranker).clear()
             vars(ranker).update(before)
             raise
+        # The fit has checked parameters, which comes before any look at rows.
+        warn_of_other_order(**by_row)
+        return fitted
 
     return fit_or_restore
 
