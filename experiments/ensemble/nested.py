@@ -1,4 +1,4 @@
-"""Is the row "all of them together (not nested)" of a comparison too good, and what does it cost?
+"""Is the row "ensemble", where it is not nested, of a comparison too good, and what does it cost?
 
     PUSHRANK_DATA=... python -m experiments.ensemble.nested > experiments/ensemble/nested.txt
 
@@ -24,7 +24,7 @@ from experiments.protocol import cut_rows, versions
 from pushrank import PNormPush, PushBoost, StackingRanker
 from pushrank.datasets import load_dataset
 from pushrank.model_selection import compare_rankers
-from pushrank.model_selection.comparison import TOGETHER_NOT_NESTED
+from pushrank.model_selection.comparison import TOGETHER
 
 SETS = ("adult_a9a", "magic", "spambase", "letter", "cover_odds", "ijcnn1")
 N_ROWS, QUICK_ROWS, SHARE = 2500, 2000, 0.02
@@ -72,7 +72,7 @@ def main() -> None:
             nested = compare_rankers({**of, "nested": stack}, X, y, budget=budget, random_state=0)
             shown = (
                 (f"best: {alone.best_[:11]}", alone, alone.best_, middle - start),
-                ("not nested", row, TOGETHER_NOT_NESTED, end - middle),
+                ("not nested", row, TOGETHER, end - middle),
                 ("nested", nested, "nested", time.process_time() - end),
             )
             for what, comparison, model, seconds in shown:

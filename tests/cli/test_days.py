@@ -129,7 +129,7 @@ def test_tomorrow_s_commands_read_rows_that_are_written_as_the_data(data, tmp_pa
 
 def test_the_command_that_fits_the_model_again_says_the_budget_a_day(compared, data):
     shown, _, _ = compared
-    command = re.search(r"To fit the .*? on all rows: (pushrank fit .*)", shown.stdout)[1]
+    command = re.search(r"To fit .*? on all rows: (pushrank fit .*)", shown.stdout)[1]
     _, *words = shlex.split(command)
     assert words[words.index("--budget") + 1] == "4/day"
     call(*words[:-1], data.with_name("again.skops"))

@@ -79,7 +79,7 @@ def test_dates_and_times_of_the_best_model_reach_fit(tmp_path):
     table.sample(frac=1.0, random_state=0).to_parquet(data, index=False)
     shown = call("compare", data, "--label", "fraud", "--model", "pnorm-push-cv", "--folds", 2, "--time",
                  "day", "--date", "day").stdout  # fmt: skip
-    command = shlex.split(shown.split("To fit the best on all rows: pushrank ")[1])
+    command = shlex.split(shown.split(" on all rows: pushrank ")[1])
     assert command[command.index("--date") + 1] == command[command.index("--time") + 1] == "day"
     call(*command[: command.index("-o")], "-o", model)
     saved = SavedModel.load(model)

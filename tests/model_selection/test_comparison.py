@@ -23,8 +23,10 @@ def compared(n_repeats=1, **hits):
 def test_the_verdict_says_what_few_test_parts_can_show():
     logistic = [0.5, 0.5]
     same = compared(logistic=logistic, push=[0.75, 0.75]).verdict()
-    assert "+0.250 against logistic, the same in all test parts, which are too few" in same
-    assert same.startswith("No clear winner, by precision at 1/4: logistic or push may be the best")
+    assert "0.250 more precision at 1/4 than logistic (the same in all test parts, which are too few" in same
+    assert same.endswith(
+        "Take logistic: it is the simplest of 2 models that may be the best (logistic or push)."
+    )
     # Student's t for two parts is 12.7, and the error allows for training parts as large as the test parts.
     few = compared(logistic=logistic, push=[0.7, 0.6])
     reach = stats.t.ppf(0.975, 1) * np.std([0.2, 0.1], ddof=1) * np.sqrt(1 / 2 + 1)
@@ -32,9 +34,12 @@ def test_the_verdict_says_what_few_test_parts_can_show():
     assert few.may_be_best_ == ["logistic", "push"]
     many = compared(logistic=logistic * 3, push=[0.7, 0.6] * 3).verdict()
     reach = stats.t.ppf(0.975, 5) * np.std([0.7, 0.6] * 3, ddof=1) * np.sqrt(1 / 6 + 1 / 5)
-    assert f"interval {0.15 - reach:+.3f} to {0.15 + reach:+.3f}: more than chance explains" in many
+    assert (
+        f"interval {0.15 - reach:+.3f} to {0.15 + reach:+.3f}): more than luck explains. Take push: no other"
+        in many
+    )
     always = compared(logistic=logistic * 3, push=[0.75] * 6).verdict()
-    assert "+0.250 against logistic, the same in all test parts: more than chance explains" in always
+    assert "than logistic (the same in all test parts): more than luck explains" in always
 
 
 def test_the_verdict_names_no_best_of_equals():
@@ -74,13 +79,20 @@ def test_candidates_and_equals_are_named_simplest_first():
     comparison = replace(comparison, simplicity={"forest": 3, "linear": 0, "bad": 2})
     assert comparison.best_ == "forest"
     assert comparison.may_be_best_ == ["linear", "forest"]
-    assert "linear or forest may be the best, and linear is the simplest of them." in comparison.verdict()
+    assert (
+        "Take linear: it is the simplest of 2 models that may be the best (linear or forest)."
+        in comparison.verdict()
+    )
     assert comparison.equal_for_your_purposes_ == ["forest"]
     comparison = replace(comparison, indifference=0.2)
     assert comparison.equal_for_your_purposes_ == ["linear", "forest"]
-    equal = "Equal for your purposes: linear or forest, of which linear is the simplest."
+    equal = "Equal for your purposes: linear or forest."
     assert equal in comparison.verdict()
-    assert comparison.summary()["may_be_best"] == ["linear", "forest"]
+    summary = comparison.summary()
+    assert (summary["may_be_best"], summary["chosen"]) == (["linear", "forest"], "linear")
+    best = replace(comparison, choose="best")
+    assert [best.standing(model) for model in best.measures] == ["chosen", "yes", "no"]
+    assert "Take forest: it has the highest mean. linear is the simplest" in best.verdict()
 
 
 def test_no_interval_leaves_the_range_of_its_measure():

@@ -87,7 +87,7 @@ def test_of_two_models_the_intervals_are_those_of_measuring_by_day(stream, compa
         assert compared.standard_error(model, HITS) == pytest.approx(mean.standard_error)
         assert compared.days.means[model] == mean
     assert compared.name_of(HITS) == "hits a day in 4 rows"
-    assert "by hits a day in 4 rows" in compared.verdict()
+    assert "more hits a day in 4 rows than" in compared.verdict()
     summary = json.loads(json.dumps(compared.summary(), allow_nan=False))
     assert summary["days"]["scores"]["push"]["hits_by_period"] == compared.days.hits["push"].tolist()
 
@@ -122,7 +122,7 @@ def test_choices_are_made_for_the_budget_a_day(stream):
     models = {**MODELS, LINEAR_CHOSEN: TopRankerCV(budget=budget, candidates=["logistic-regression"], cv=2)}
     options = {"budget": Budget(4), "cv": 2, "time": stream.time, "together": True, "nested": True}
     comparison = compare_rankers(models, stream.data, stream.target, **options)
-    together = "all of them together"
+    together = "ensemble"
     assert together in comparison.measures
     assert comparison.optimism_ is not None
     assert set(comparison.days.hits) == set(comparison.measures)

@@ -10,7 +10,7 @@ from pushrank import PNormPush, PushBoost, StackingRanker, metrics
 from pushrank.estimators._combination import OutOfFold, combine_apart
 from pushrank.estimators._target import two_class_target
 from pushrank.model_selection import TimeSplit, compare_rankers, table
-from pushrank.model_selection.comparison import TOGETHER, TOGETHER_NOT_NESTED
+from pushrank.model_selection.comparison import TOGETHER
 
 MODELS = {"linear": LogisticRegression(), "push": PNormPush(4), "stumps": PushBoost(n_estimators=10)}
 
@@ -30,17 +30,17 @@ def many():
 def test_many_rows_are_not_nested_and_cost_no_fit(many):
     X, y, comparison = many
     alone = compare_rankers(MODELS, X, y, budget=300, random_state=0)
-    assert list(comparison.measures) == [*MODELS, TOGETHER_NOT_NESTED]
+    assert list(comparison.measures) == [*MODELS, TOGETHER]
     for model in MODELS:
         for measure, values in alone.measures[model].items():
             np.testing.assert_array_equal(comparison.measures[model][measure], values)
             error = alone.standard_error(model, measure)
             assert comparison.standard_error(model, measure) == pytest.approx(error)
-    assert comparison.simplicity[TOGETHER_NOT_NESTED] == 4
-    assert comparison.mean(TOGETHER_NOT_NESTED, "AUC") > max(comparison.mean(m, "AUC") for m in MODELS) - 0.01
-    assert 0.0 < comparison.standard_error(TOGETHER_NOT_NESTED, "AUC") < 0.05
-    held_out = comparison.scores[TOGETHER_NOT_NESTED]
-    for fold, value in enumerate(comparison.measures[TOGETHER_NOT_NESTED]["AUC"]):
+    assert comparison.simplicity[TOGETHER] == 4
+    assert comparison.mean(TOGETHER, "AUC") > max(comparison.mean(m, "AUC") for m in MODELS) - 0.01
+    assert 0.0 < comparison.standard_error(TOGETHER, "AUC") < 0.05
+    held_out = comparison.scores[TOGETHER]
+    for fold, value in enumerate(comparison.measures[TOGETHER]["AUC"]):
         part = comparison.folds == fold
         assert metrics.auc(y[part], held_out[part]) == pytest.approx(value)
 
@@ -83,11 +83,11 @@ def test_weights_of_a_part_do_not_come_from_its_labels_nor_from_later_ones(by_ti
 def test_by_time_a_part_is_on_the_scale_of_the_one_before():
     X, y = rows(3000)
     comparison = compare_rankers(MODELS, X, y, cv=TimeSplit(4), time=np.arange(3000), together=True)
-    assert TOGETHER_NOT_NESTED in comparison.measures
-    assert comparison.mean(TOGETHER_NOT_NESTED, "AUC") > 0.75
+    assert TOGETHER in comparison.measures
+    assert comparison.mean(TOGETHER, "AUC") > 0.75
     drifting = X + 3.0 * (np.arange(3000) // 600)[:, None]
     drifted = compare_rankers(MODELS, drifting, y, cv=TimeSplit(4), time=np.arange(3000), together=True)
-    assert np.isfinite(drifted.mean(TOGETHER_NOT_NESTED, "AUC"))
+    assert np.isfinite(drifted.mean(TOGETHER, "AUC"))
 
 
 @pytest.mark.nightly
@@ -110,11 +110,11 @@ def test_repeats_scorers_weights_and_groups():
     compared = compare_rankers(
         models, X, y, cv=3, n_repeats=2, scoring=scorer, sample_weight=weights, together=True, random_state=0
     )
-    values = compared.measures[TOGETHER_NOT_NESTED]
+    values = compared.measures[TOGETHER]
     np.testing.assert_allclose(values[compared.criterion], values["AUC"])
     assert len(values["AUC"]) == 6
     of_groups = compare_rankers(models, X, y, cv=GroupKFold(3), groups=groups, together=True, random_state=0)
-    assert TOGETHER_NOT_NESTED in of_groups.measures
+    assert TOGETHER in of_groups.measures
 
 
 def test_the_choice_inside_is_among_single_models():

@@ -22,7 +22,6 @@ from pushrank.cli.comparison import Compared, run_comparison
 from pushrank.cli.errors import refusing, say
 from pushrank.cli.header import file_kind, listed
 from pushrank.cli.model import SavedModel, alert_of, fit_pipeline, reference_of
-from pushrank.cli.names import ENSEMBLE
 from pushrank.cli.options import CompareOutput, ComparisonConfig, FeatureSource, alert_state, words_of
 from pushrank.cli.report import write_comparison_report
 from pushrank.cli.screen import print_comparison
@@ -53,8 +52,7 @@ def compare_models(
         if names := compared.data.giveaways:
             which = f"{listed(map(repr, names))}, which alone tell{'s' * (len(names) == 1)} the classes apart"
             say(f"All this rests on {which}. Unless it is known beforehand: {excluding(names)}.")
-        which = "best" if compared.chosen == comparison.best_ else "simplest that may be the best"
-        say(f"To fit the {which} on all rows: {command}")
+        say(f"To fit {comparison.chosen_} on all rows: {command}")
     # The model is saved before the report is written, whose page repeats what is said of the saved model.
     facts = {} if save_best is None else save_chosen(compared, save_best, text_format)
     lines = facts.get("sentences", [])
@@ -71,17 +69,17 @@ def compare_models(
 
 def save_chosen(compared: Compared, saved: Path, text_format: TextFormat) -> dict[str, Any]:
     """Fit the chosen model to all rows and save it; return what it finds in every period of a budget."""
-    chosen, learnt, budget = compared.chosen, compared.data.learnt, compared.budget_of_rows_learnt
-    fitted, name = fit_pipeline(compared.models[chosen], learnt), chosen
+    chosen, learnt, budget = compared.comparison.chosen_, compared.data.learnt, compared.budget_of_rows_learnt
+    fitted = fit_pipeline(compared.models[chosen], learnt)
     y, scores, alert = compared.data.y, compared.comparison.scores[chosen], None
-    if chosen.startswith(TOGETHER):
+    if chosen == TOGETHER:
         # In the comparison each part has weights of its own: the threshold is for those of all rows.
-        name, y, scores = ENSEMBLE, learnt.y, np.full(len(learnt.y), np.nan)
+        y, scores = learnt.y, np.full(len(learnt.y), np.nan)
         scores[slice(None) if learnt.weights is None else learnt.weights > 0.0] = fitted[-1].held_out_scores_
     if not isinstance(budget, Budget | None):
         seen = ~np.isnan(scores)
         alert = alert_of(y[seen], scores[seen], budget, len(learnt.y))
-    model = SavedModel.from_fit(fitted, name, compared.data, alert=alert)
+    model = SavedModel.from_fit(fitted, chosen, compared.data, alert=alert)
     facts: dict[str, Any] = {}
     if (days := compared.comparison.days) is not None:
         facts, reference = every_day(compared, days, saved, text_format, scores)
@@ -96,10 +94,10 @@ def save_chosen(compared: Compared, saved: Path, text_format: TextFormat) -> dic
 def fit_command(
     source: FeatureSource, text_format: TextFormat, config: ComparisonConfig, compared: Compared, saved: Path
 ) -> str:
-    """Return the command that fits the best model as it was compared."""
-    best, data = compared.chosen, compared.data
-    ranker = compared.models[best].named_steps["rank"]
-    is_ensemble = best.startswith(TOGETHER)
+    """Return the command that fits the chosen model as it was compared."""
+    chosen, data = compared.comparison.chosen_, compared.data
+    ranker = compared.models[chosen].named_steps["rank"]
+    is_ensemble = chosen == TOGETHER
     # The command has to run as it is printed, and fit refuses --alpha for a model that has none.
     has_alpha = "alpha" in ranker.get_params() or is_ensemble
     given = {
@@ -113,7 +111,7 @@ def fit_command(
         "date": source.date,
         "time": data.time,
         "weight": config.weight,
-        "model": ENSEMBLE if is_ensemble else best,
+        "model": chosen,
         "member": [name for name, _ in ranker.estimators] if is_ensemble and config.model else None,
         "budget": compared.budget_of_rows_learnt,
         "alpha": config.alpha if has_alpha else None,
@@ -126,7 +124,7 @@ def every_day(
     compared: Compared, days: PeriodMeasurement, saved: Path, text_format: TextFormat, scores: Floats
 ) -> tuple[dict[str, Any], Reference]:
     """Return what the chosen model finds, by scores of rows held out, and begin its file of alerts."""
-    data, model, budget = compared.data, compared.chosen, days.budget
+    data, model, budget = compared.data, compared.comparison.chosen_, days.budget
     rows, candidates = data.rows, compared.comparison.may_be_best_
     low, high, mean, _ = days.means[model]
     share, periods = days.share_of_periods()[model], budget.periods(rows.times).codes
@@ -181,7 +179,7 @@ def _promise(
     compared: Compared, budget: Budget, periods: NDArray[np.int64]
 ) -> tuple[dict[str, int] | None, str]:
     """Return on how many of the next periods at least how many hits are found, and in words, or None."""
-    rows, scores = compared.data.rows, compared.comparison.scores[compared.chosen]
+    rows, scores = compared.data.rows, compared.comparison.scores[compared.comparison.chosen_]
     held_out = ~np.isnan(scores)
     tested = rows.y[held_out], scores[held_out], periods[held_out]
     # One hit a period is the least to promise: on all of the next ones, or else on fewer. What is chosen

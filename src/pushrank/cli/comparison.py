@@ -67,12 +67,6 @@ class Compared(NamedTuple):
     comparison: RankerComparison
 
     @property
-    def chosen(self) -> str:
-        """The model to use: the best, or with a budget by period the simplest that may be the best."""
-        by_period = isinstance(self.comparison.budget, Budget)
-        return self.comparison.may_be_best_[0] if by_period else self.comparison.best_
-
-    @property
     def budget_of_rows_learnt(self) -> int | Budget | None:
         """The budget, as it is of as many rows as models are fitted to in the end, or by period."""
         budget, n_held_out = self.comparison.budget, int((self.comparison.folds >= 0).sum())
@@ -105,14 +99,15 @@ def run_comparison(
     models = make_ranking_pipelines(rankers, **data.kinds, alpha=config.alpha)
     # What is named is added up; of the models by default those that differ.
     members = list(models) if config.model else members_among(models)
-    together = members if config.together and len(members) > 1 else []
+    # An ensemble that is compared by its name is fitted anew in every part, and needs no second row.
+    together = members if config.together and len(members) > 1 and TOGETHER not in models else []
     nested = bool(together) and plan.nests_together
     by_groups = plan.rows.groups is not None and plan.rows.times is None
     few_groups = by_groups and plan.n_groups_learnt < N_INNER_FOLDS
     if nested and (few_groups or not plan.can_split_again(N_INNER_FOLDS)):
         together, nested = [], False
         few = "there are too few groups" if few_groups else "a class has too few rows"
-        warn(f"{TOGETHER} are not measured: {few} to choose how they are added up.")
+        warn(f"the {TOGETHER} of all models is not measured: {few} to choose how they are added up.")
     n_models = len(models) + config.nested + nested
     try:
         with refusing(), progress(config.folds * config.repeats, n_models) as advance:
@@ -131,14 +126,13 @@ def run_comparison(
             "a process that fits models was killed, as happens where memory is short; take fewer --jobs, or "
             "fewer rows or columns."
         ) from error
-    compared = Compared(data, models, split, comparison)
+    compared = Compared(data, models, split, replace(comparison, choose=config.choose))
     if together:
         # All models together may be chosen and saved like one of them, by the name of their row.
-        name = next(name for name in comparison.measures if name.startswith(TOGETHER))
         added = [(name, rankers[name]) for name in together]
         params = budget_params(compared.budget_of_rows_learnt, data.n_learnt)
         stack = StackingRanker(added, **params, random_state=config.seed)
-        models |= make_ranking_pipelines({name: stack}, **data.kinds, alpha=config.alpha)
+        models |= make_ranking_pipelines({TOGETHER: stack}, **data.kinds, alpha=config.alpha)
     return compared
 
 

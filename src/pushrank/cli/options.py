@@ -8,7 +8,7 @@ from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import partial, wraps
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_type_hints
 
 import typer
 
@@ -321,6 +321,9 @@ class ComparisonConfig:
     indifference: float = option(
         "Fewer hits than these make no difference to you; needs --budget.", default=0.0, min=0.0
     )
+    choose: Literal["simplest", "best"] = option(
+        "The model to take: the simplest that may be the best, or the best.", default="simplest"
+    )
     seed: Seed = 0
     nested: bool = option("Also choose the model inside every training part.", "--nested", default=False)
     together: bool = option("Also measure all models together.", "--together/--no-together", default=True)
@@ -376,7 +379,7 @@ class CompareOutput:
     output: Path | None = option("Also save the measures of every test part here.", "--output", "-o")
     report: Path | None = option("Also save a report with curves and rows here (.html).")
     opened: Open = False
-    save_best: Path | None = option("Fit the best model to all rows and save it here (.skops).")
+    save_best: Path | None = option("Fit the chosen model to all rows and save it here (.skops).")
     force: Force = False
     as_json: bool = option("Print JSON instead of a table.", "--json", default=False)
 

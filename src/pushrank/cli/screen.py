@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 WIDTH = 140
 """The width of what is printed where neither a terminal nor COLUMNS says how wide it may be."""
+STANDING = "may be\nthe best"
+"""The head of the column that says of each model whether it may be the best, and which one to take."""
 
 
 def compiling_is_announced() -> AbstractContextManager[Any]:
@@ -111,20 +113,23 @@ def comparison_grid(comparison: RankerComparison, width: int) -> tuple[Grid, lis
     cells = {m: [comparison.mean_and_error(model, m) for model in comparison.measures] for m in shown}
     # A column takes three characters beside its text: a border and two blanks.
     widths = [max(map(len, [*names[measure].split("\n"), *cells[measure]])) + 3 for measure in shown]
-    may_be_best = comparison.may_be_best_ if len(comparison.measures) > 1 else []
-    models = [model + " *" * (model in may_be_best) for model in comparison.measures]
+    standings = [comparison.standing(model) for model in comparison.measures]
+    width_of_standings = max(map(len, [*STANDING.split("\n"), *standings])) + 3
     # The deciding measure is shown in full, however narrow the terminal: names of models are broken for it.
-    width_of_models = max(1, min(max(map(len, models)), width - widths[0] - 4))
-    room = width - width_of_models - 4
+    room = width - widths[0] - width_of_standings - 4
+    width_of_models = max(1, min(max(map(len, comparison.measures)), room))
+    room += widths[0] - width_of_models
     n_shown = max(1, sum(width <= room for width in accumulate(widths)))
     grid = Grid()
-    header = "model" + "\n* may be best" * bool(may_be_best)
-    grid.add_column(header, min_width=width_of_models)
+    grid.add_column("model", min_width=width_of_models)
+    grid.add_column(STANDING, no_wrap=True)
     for measure in shown[:n_shown]:
         grid.add_column(names[measure], justify="right", no_wrap=True)
     for row, model in enumerate(comparison.measures):
-        style = "bold" if model == comparison.best_ and not comparison.none_is_better_ else None
-        grid.add_row(models[row], *(cells[measure][row] for measure in shown[:n_shown]), style=style)
+        style = "bold" if model == comparison.chosen_ else None
+        grid.add_row(
+            model, standings[row], *(cells[measure][row] for measure in shown[:n_shown]), style=style
+        )
     return grid, [comparison.name_of(measure) for measure in shown[n_shown:]]
 
 

@@ -131,7 +131,7 @@ def compare_rankers(
     together : bool or sequence of str, default=False
         Also measure all models together, or those of these names, as :class:`~pushrank.StackingRanker` adds
         them up: by their held-out scores, at no further fit, with weights from the other test parts. Models
-        there have seen the rows of this one, so that the row says "not nested". With fewer than 2,000 rows or
+        there have seen the rows of this one, which the verdict says. With fewer than 2,000 rows or
         100 positives, or a list of parts as `cv`, the whole is fitted to every training part.
     random_state : int, RandomState or None, default=None
         The seed of the folds and of the quantiles. Models that draw at random have their own seeds.
@@ -217,6 +217,8 @@ def compare_plan(
 def named_members(models: Mapping[str, Estimator], together: bool | Sequence[str]) -> dict[str, Estimator]:
     """Return the models to measure together, by name."""
     named = list(models) if together is True else list(together or ())
+    if named and TOGETHER in models:
+        raise ValueError(f"together adds a row named {TOGETHER!r}: give the model of that name another.")
     if strangers := [name for name in named if name not in models]:
         raise ValueError(f"together must name some of {list(models)}, got {strangers}.")
     return {name: models[name] for name in named}

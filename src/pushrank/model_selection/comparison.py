@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import t
 
 from pushrank._html import html_sentences, html_table, interval_pictures
 from pushrank._optional import import_optional
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
 
 POSITIVES_AT_TOP = "positives at top"
 CHOSEN = "best of the above, chosen inside"
-TOGETHER = "all of them together"
-TOGETHER_NOT_NESTED = f"{TOGETHER} (not nested)"
+TOGETHER = "ensemble"
 CONFIDENCE = 0.95
 # Equal differences in all folds have no spread for Student's t, so that a sign test stands in for it: the
 # same sign in six folds has a two-sided probability below 5 %, 2 / 2^6.
@@ -115,6 +115,8 @@ class RankerComparison:
         whatever is none of these, 3 for forests, 4 for ensembles. Equals keep the order of ``measures``.
     indifference : float, default=0.0
         Differences of the criterion below it make no difference to the user.
+    choose : {"simplest", "best"}, default="simplest"
+        Which model to take of those that may be the best: the simplest, or the one with the highest mean.
     times : ndarray of shape (n_samples,), optional
         With a budget by period, the beginning of each row's period.
     days : PeriodMeasurement, optional
@@ -129,10 +131,10 @@ class RankerComparison:
     ... )
     >>> comparison
     RankerComparison(2 models, 3 folds)
-    No clear winner, by AUC: a or b may be the best, and a is the simplest of them. Highest: b, +0.200 against
-    a, 95 % interval -0.193 to +0.593, which chance alone may explain.
-    >>> comparison.may_be_best_
-    ['a', 'b']
+    b has 0.200 more AUC than a (95 % interval -0.193 to +0.593), but that may be luck. Take a: it is the
+    simplest of 2 models that may be the best (a or b).
+    >>> comparison.may_be_best_, comparison.chosen_
+    (['a', 'b'], 'a')
     """
 
     measures: dict[str, dict[str, NDArray[np.float64]]]
@@ -148,6 +150,7 @@ class RankerComparison:
     quantiles: tuple[float, NDArray[np.float64]] | None = None
     simplicity: dict[str, int] = field(default_factory=dict)
     indifference: float = 0.0
+    choose: Literal["simplest", "best"] = "simplest"
     times: GenericArray | None = None
     days: PeriodMeasurement | None = None
     estimators: dict[str, list[Estimator]] = field(default_factory=dict)
@@ -160,11 +163,10 @@ class RankerComparison:
         """Return the verdict, the means of all measures, and the best model's differences as pictures."""
         best, by = self.best_, self.name_of(self.criterion)
         measures = sorted(self.measures[best], key=lambda name: name != self.criterion)
-        candidates = self.may_be_best_
-        shown = []
-        for model in self.measures:
-            figures = [self.mean_and_error(model, name) for name in measures]
-            shown.append([model, "yes" * (model in candidates), *figures])
+        shown = [
+            [model, self.standing(model), *(self.mean_and_error(model, name) for name in measures)]
+            for model in self.measures
+        ]
         heads = ["model", "may be the best", *map(self.name_of, measures)]
         page = html_sentences(self.verdict())
         page += html_table(heads, shown, "Means over the test parts ± standard errors")
@@ -224,6 +226,17 @@ class RankerComparison:
         means = np.array([self.mean(model, self.criterion) for model in self._models])
         which = may_be_best(means, self.errors_of(self.criterion), self._quantiles()[1])
         return self._simplest_first(model for model, may in zip(self._models, which, strict=True) if may)
+
+    @property
+    def chosen_(self) -> str:
+        """The model to take: the simplest that may be the best, or the best where ``choose`` says so."""
+        return self.best_ if self.choose == "best" else self.may_be_best_[0]
+
+    def standing(self, model: str) -> str:
+        """Return whether a model may be the best, and whether it is the one to take, for a table."""
+        if model == CHOSEN:
+            return ""
+        return "chosen" if model == self.chosen_ else "yes" if model in self.may_be_best_ else "no"
 
     @property
     def equal_for_your_purposes_(self) -> list[str]:
@@ -292,6 +305,16 @@ class RankerComparison:
             return float(self._errors_among([model], measure).means[0])
         return float(self.errors_of(measure).means[self._models.index(model)])
 
+    def interval(self, model: str, measure: str) -> tuple[float, float]:
+        """Return the 95 % interval of the mean of a model's measure, NaN where nothing tells it."""
+        if measure == HITS and self.days is not None:
+            return self.days.means[model][:2]
+        mean, error = self.mean(model, measure), self.standard_error(model, measure)
+        if not error > 0.0:
+            return np.nan, np.nan
+        reach = float(t.ppf(0.5 + CONFIDENCE / 2.0, self.errors_of(measure).freedom)) * error
+        return max(mean - reach, 0.0), min(mean + reach, self._largest_value(measure))
+
     def errors_of(self, measure: str) -> Errors:
         """Return the errors of a measure of all models, from the folds unless those of rows are known."""
         # The error of a difference that is the same in all of fewer than six folds is infinite.
@@ -327,15 +350,15 @@ class RankerComparison:
         reach = joint * error
         beyond = abs(mean) > max(reach, ROUNDING)
         # No difference exceeds the largest value of its measure.
-        most = max(abs(mean), self._largest_value())
+        most = max(abs(mean), self._largest_value(self.criterion))
         return Difference(mean, error, max(mean - reach, -most), min(mean + reach, most), beyond)
 
-    def _largest_value(self) -> float:
-        if self.criterion == HITS and self.days is not None:
+    def _largest_value(self, measure: str) -> float:
+        if measure == HITS and self.days is not None:
             return float(self.days.looked_at.mean())
-        if self.criterion == HITS and not isinstance(self.budget, Budget | None):
+        if measure == HITS and not isinstance(self.budget, Budget | None):
             return float(min(self.budget, self.n_positives or self.budget))
-        return 1.0 if self.criterion in (PRECISION, AVERAGE_PRECISION, AUC) else np.inf
+        return 1.0 if measure in (PRECISION, AVERAGE_PRECISION, AUC) else np.inf
 
     def name_of(self, measure: str) -> str:
         """Return a measure's name for readers, with the number of rows that it counts."""
@@ -360,7 +383,7 @@ class RankerComparison:
         return f"{self.mean(model, measure):.{digits}f} ± {error:.{digits}f}"
 
     def verdict(self) -> str:
-        """Return which model is best at the top, whether by more than chance, and what to expect of it."""
+        """Return which model to take, whether it is better by more than luck, and what to expect of it."""
         sentences = f"{_sentences(self)} {self.judged}".rstrip()
         if (days := self.days) is not None:
             few = f"So few {days.budget.several} tell little: intervals are from the test parts."
@@ -388,12 +411,13 @@ class RankerComparison:
     def summary(self) -> dict[str, Any]:
         """Return the means, the differences and the verdict as a dict of plain values, for JSON.
 
-        Its keys are ``best``, ``may_be_best`` and ``equal_for_your_purposes`` (the simplest first),
-        ``equally_good``, ``criterion``, ``verdict``, ``differences``, ``models``, with a budget by period
-        ``days`` and, after a nested choice, ``optimism``.
+        Its keys are ``best``, ``chosen``, ``may_be_best`` and ``equal_for_your_purposes`` (the simplest
+        first), ``equally_good``, ``criterion``, ``verdict``, ``differences``, ``models``, with a budget by
+        period ``days`` and, after a nested choice, ``optimism``.
         """
         summary: dict[str, object] = {
             "best": self.best_,
+            "chosen": self.chosen_,
             "may_be_best": self.may_be_best_,
             "equal_for_your_purposes": self.equal_for_your_purposes_,
             "equally_good": self.equals_,
@@ -418,48 +442,71 @@ class RankerComparison:
 
 
 def _sentences(comparison: RankerComparison) -> str:
-    """Return in sentences which models may be the best, and by how much the observed best exceeds others."""
-    best, other = comparison.best_, comparison.runner_up_
+    """Return in sentences by how much the best model exceeds the one to take, and why that is taken."""
+    best, chosen, candidates = comparison.best_, comparison.chosen_, comparison.may_be_best_
     by, digits = comparison.name_of(comparison.criterion), comparison.digits(comparison.criterion)
     each = f"{comparison.mean(best, comparison.criterion):.{digits}f}"
-    if best == other:
+    if not comparison.differences_:
         return f"{best} alone was measured, by {by}: {each}."
     if comparison.none_is_better_:
-        return f"No model is better at the top than another, by {by}: each has {each}."
-    gap = comparison.difference(best, other)
-    most = "Most" if comparison.criterion == HITS else "Highest"
-    against = f"{best}, {gap.mean:+.{digits}f} against {other}"
-    against += ", the next best" * (other != comparison.baseline_)
-    if gap.high - gap.low <= ROUNDING or np.isinf(gap.standard_error):
-        against += ", the same in all test parts" + ", which are too few to tell" * bool(gap.standard_error)
+        lead = f"No model is better at the top than another, by {by}: each has {each}."
     else:
-        n_others = len(comparison.differences_)
-        against += f", 95 % interval {gap.low:+.{digits}f} to {gap.high:+.{digits}f}"
-        against += f" (of all {n_others} differences together)" * (n_others > 1)
-    against += ": more than chance explains." if gap.more_than_chance else ", which chance alone may explain."
-    candidates, equal = comparison.may_be_best_, comparison.equal_for_your_purposes_
-    # Intervals of differences promise more than the set of candidates does: some may hold zero where a single
-    # candidate is left.
-    if len(candidates) > 1:
-        lead = f"No clear winner, by {by}: {_named(candidates)} may be the best, and {candidates[0]} is the "
-        lead += f"simplest of them. {most}: {against}"
-    elif all(other_gap.more_than_chance for other_gap in comparison.differences_.values()):
-        lead = f"Best at the top, by {by}: {against}"
+        lead = _difference(comparison, best, comparison.runner_up_ if chosen == best else chosen)
+        if chosen not in (best, comparison.baseline_):
+            lead += f" {_difference(comparison, chosen, comparison.baseline_)}"
+    simplest = f"the simplest of {len(candidates)} models that may be the best ({_named(candidates)})"
+    if chosen == candidates[0] and len(candidates) > 1:
+        lead += f" Take {chosen}: it is {simplest}."
+    elif len(candidates) > 1:
+        lead += f" Take {chosen}: it has the highest mean. {candidates[0]} is {simplest}."
+    elif all(gap.more_than_chance for gap in comparison.differences_.values()):
+        lead += f" Take {chosen}: no other may be the best."
     else:
-        lead = f"Likely the best at the top, by {by}: {against} No other may be the best, at 95 %."
+        # Intervals of differences promise more than the set of candidates does: some may hold zero where a
+        # single candidate is left.
+        lead += (
+            f" Take {chosen}: at 95 % no other may be the best, which takes less than an interval above 0."
+        )
+    equal = comparison.equal_for_your_purposes_
     if len(equal) > 1:
         reach = max(comparison.differences_[model].high for model in equal if model != best)
         lead += (
-            f" Equal for your purposes: {_named(equal)}, of which {equal[0]} is the simplest. The best has "
-            f"at most {max(reach, 0.0):.{digits}f} more, which is less than your {comparison.indifference:g}."
+            f" Equal for your purposes: {_named(equal)}. The best has at most {max(reach, 0.0):.{digits}f} "
+            f"more, which is less than your {comparison.indifference:g}."
         )
     return lead
 
 
+def _difference(comparison: RankerComparison, model: str, other: str) -> str:
+    """Return a sentence that says by how much a model exceeds another, and whether that may be luck."""
+    gap, n_others = comparison.difference(model, other), len(comparison.differences_)
+    is_hits = comparison.criterion == HITS
+    by, digits = comparison.name_of(comparison.criterion), comparison.digits(comparison.criterion)
+    size = f"{abs(gap.mean):.{digits}f}"
+    if float(size) == 0.0:
+        said = f"{model} and {other} " + (f"found the same number of {by}" if is_hits else f"have equal {by}")
+    else:
+        more = "more" if gap.mean > 0.0 else "fewer" if is_hits else "less"
+        said = f"{model} {'found' if is_hits else 'has'} {size} {more} {by} than {other}"
+        said += ", the next best" * (model == comparison.chosen_ and other != comparison.baseline_)
+    if gap.high - gap.low <= ROUNDING or np.isinf(gap.standard_error):
+        said += (
+            " (the same in all test parts" + ", which are too few to tell" * bool(gap.standard_error) + ")"
+        )
+    else:
+        said += f" (95 % interval {gap.low:+.{digits}f} to {gap.high:+.{digits}f}"
+        said += f", of all {n_others} differences together)" if n_others > 1 else ")"
+    if gap.more_than_chance:
+        return f"{said}: more than luck explains."
+    # Whether a model may be the best is another question, which a narrower interval answers.
+    is_luck = float(size) != 0.0 and {model, other} <= {*comparison.may_be_best_}
+    return f"{said}, but that may be luck." if is_luck else f"{said}."
+
+
 def _named(models: list[str]) -> str:
-    """Return names joined by "or"; of many the first and how many there are."""
+    """Return names joined by "or"; of many the first ones."""
     # Names such as "P-Norm Push, p = 4" hold the comma that would separate them.
     comma = "; " if any("," in model for model in models) else ", "
     if len(models) <= MAX_NAMED:
         return f"{comma.join(models[:-1])} or {models[-1]}"
-    return f"any of {len(models)} models ({comma.join(models[: MAX_NAMED - 1])}{comma}...)"
+    return f"{comma.join(models[: MAX_NAMED - 1])}{comma}..."

@@ -124,7 +124,7 @@ class HeldOut:
             What to judge models by; by default the hits in the budget, as in :func:`compare_rankers`.
         together : bool or sequence of str, default=False
             Also measure all models, or those of these names, as one list. The models there have seen the
-            rows of each part, so that the row says "not nested".
+            rows of each part, which the verdict says.
         indifference : float, default=0.0
             Differences below it make no difference to you.
 

@@ -27,7 +27,6 @@ from pushrank.model_selection.comparison import (
     CONFIDENCE,
     POSITIVES_AT_TOP,
     TOGETHER,
-    TOGETHER_NOT_NESTED,
     RankerComparison,
 )
 from pushrank.model_selection.errors import AUC, AVERAGE_PRECISION, HITS, PRECISION, WEIGHT, Part, part_errors
@@ -39,6 +38,7 @@ from pushrank.user_types import Estimator
 LEAST_TESTED = 0.2
 # Models may refuse fewer rows of a class, and vary in other ways than with all of them.
 MIN_ROWS_OF_CLASS = 10
+NOT_NESTED = f"The weights of the {TOGETHER} come from the other parts and are not nested."
 
 Callback = Callable[[], None]
 Models = Mapping[str, Estimator]
@@ -135,9 +135,9 @@ class HeldOutTable(NamedTuple):
         if combinations:
             for part, combination in zip(parts, combinations, strict=True):
                 part.scores.append(combination(_unlinked(members, list(self.models), part.scores)))
-            lists[TOGETHER_NOT_NESTED] = [part.scores[-1] for part in parts]
-            judged[TOGETHER_NOT_NESTED] = _judged_frozen(judge, plan, lists[TOGETHER_NOT_NESTED])
-            ranks[TOGETHER_NOT_NESTED] = simplicity(StackingRanker())
+            lists[TOGETHER] = [part.scores[-1] for part in parts]
+            judged[TOGETHER] = _judged_frozen(judge, plan, lists[TOGETHER])
+            ranks[TOGETHER] = simplicity(StackingRanker())
         estimators = _estimators(self, members, combinations, chosen)
         measures: dict[str, dict[str, Floats]] = {}
         for name, of_parts in lists.items():
@@ -156,7 +156,7 @@ class HeldOutTable(NamedTuple):
             scores=scores,
             folds=frame.folds,
             warnings=self.warnings,
-            judged=frame.judged,
+            judged=f"{frame.judged} {NOT_NESTED}".strip() if combinations else frame.judged,
             simplicity=ranks,
             indifference=indifference,
             times=None if days is None else plan.rows.times,
@@ -253,7 +253,7 @@ def _estimators(
         lists[CHOSEN] = [of_parts[best][number] for number, best in enumerate(chosen)]
     for number, combination in enumerate(combinations):
         added = {name: [of_parts[name][number]] for name in members}
-        lists.setdefault(TOGETHER_NOT_NESTED, []).append(StackingRanker._of_fitted(added, combination))
+        lists.setdefault(TOGETHER, []).append(StackingRanker._of_fitted(added, combination))
     return lists
 
 
