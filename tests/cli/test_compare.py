@@ -187,11 +187,11 @@ def test_the_future_is_tested_on(visits, monkeypatch):
     folds = seen[0].folds
     assert days[folds == -1].max() < days[folds == 0].min()
     assert days[folds == 0].max() < days[folds == 1].min()
-    assert "each after its training part by day" in shown
+    assert "each after its training part by day" in " ".join(shown.split())
     assert "weight found" in shown
     assert "--time day --weight amount" in shown
     assert "10 of 60 rows is 7 of the 40 tested" in " ".join(shown.split())
-    assert "; 7 of 40 rows (17.5 %); " in " ".join(shown.split())
+    assert "; 10 of 60 rows (16.7 %), tested on the later 40, so 7 there; " in " ".join(shown.split())
 
 
 def test_rows_of_a_file_are_tested_on(visits, tmp_path):
@@ -276,6 +276,44 @@ def test_compare(files):
         values = parts[(parts["model"] == model) & (parts["measure"] == "AUC")]["value"]
         assert measures["AUC"]["mean"] == pytest.approx(values.mean())
         assert measures["AUC"]["standard_error"] > 0.0
+
+
+@pytest.mark.parametrize("choose", ["simplest", "best"])
+def test_one_model_from_the_table_to_the_saved_file(files, monkeypatch, choose):
+    monkeypatch.chdir(files)
+    arguments = ["compare", "data.csv", *LABEL, "--budget", 200, "--folds", 2, *FEW, "--choose", choose]
+    arguments += ["--save-best", f"{choose}.skops", "--force"]
+    shown = call(*arguments, "--report", "report.html").stdout
+    summary = json.loads(call(*arguments, "--json").stdout)
+    name, text = summary["chosen"], " ".join(shown.split())
+    assert name == {"simplest": summary["may_be_best"][0], "best": summary["best"]}[choose]
+    assert [line.split("│")[1].strip() for line in shown.splitlines() if "│ chosen " in line] == [name]
+    assert f"Take {name}: it " in text
+    assert f"To fit {name} on all rows: {summary['fit']}" in text
+    assert f"--model {shlex.quote(name)} --budget 200" in summary["fit"]
+    model, hits, promised, threshold, tomorrow = lines = shown.strip().split("\n")[-5:]
+    assert re.match(rf"Model: {name}, the .+, fitted to all 569 rows; saved as {choose}.skops\.", model)
+    found = summary["saved"]["hits"]
+    assert found["estimate"] == summary["models"][name]["hits in budget"]["mean"]
+    assert hits.startswith(
+        "Hits: {estimate:.1f} in 200 of 569 rows tested (95 % interval {low:.1f} to {high:.1f})".format(
+            **found
+        )
+    )
+    assert 0.0 <= found["low"] < found["estimate"] < found["high"] <= 200.0
+    assert "--hold-out" in promised
+    assert (
+        summary["saved"]["sentences"]
+        == lines
+        == SavedModel.load(files / f"{choose}.skops").training["saved"]["sentences"]
+    )
+    kept = json.loads(call("show", f"{choose}.skops", "--json").stdout)
+    assert (kept["model"], kept["alert"]["threshold"]) == (name, summary["saved"]["threshold"])
+    assert threshold.startswith("Alert threshold: ")
+    for command in summary["saved"]["commands"]:
+        assert command in tomorrow
+        call(*("data.csv" if word == "NEW.csv" else word for word in shlex.split(command)[1:]))
+    assert len(pd.read_csv("first.csv")) == 200
 
 
 def test_few_hits_may_make_no_difference(files):

@@ -73,13 +73,13 @@ def test_it_ends_with_five_lines(compared, summary):
 def test_the_saved_model_holds_what_the_lines_say(compared):
     shown, saved, _ = compared
     kept = SavedModel.load(saved)
-    facts, reference = kept.training["days"], kept.reference
+    facts, reference = kept.training["saved"], kept.reference
     assert facts["sentences"] == shown.stdout.strip().split("\n")[-5:]
     assert reference.budget == Budget(4)
     hits = reference.counts[3]
     assert hits.mean() == pytest.approx(facts["hits"]["estimate"])
     summary = json.loads(call("show", saved, "--json").stdout)
-    assert summary["training"]["days"] == facts
+    assert summary["training"]["saved"] == facts
     at_least = facts["at_least"]
     # A promise of so many days holds for as many of those that it was made by.
     assert np.mean(hits >= at_least["hits"]) >= at_least["n_kept"] / at_least["n_coming"]
@@ -87,7 +87,7 @@ def test_the_saved_model_holds_what_the_lines_say(compared):
 
 def test_tomorrow_s_commands_run(compared, data, tmp_path):
     _, saved, _ = compared
-    facts = SavedModel.load(saved).training["days"]
+    facts = SavedModel.load(saved).training["saved"]
     later = make_stream(62, 30, random_state=1)
     rows = later.day == 60
     columns = {"id": np.arange(rows.sum()), "came": later.time[rows]}
@@ -116,7 +116,7 @@ def test_tomorrow_s_commands_read_rows_that_are_written_as_the_data(data, tmp_pa
     marked.to_csv("it's.txt.gz", sep="|", decimal=",", index=False)
     formats = ["--decimal", ",", "--na-values", "-999"]
     call("compare", "it's.txt.gz", *BY_DAY, *formats, "--save-best", "m.skops", "--report", "r.html")
-    facts = SavedModel.load(Path("m.skops")).training["days"]
+    facts = SavedModel.load(Path("m.skops")).training["saved"]
     assert facts["sentences"][-1] in unescape(Path("r.html").read_text())
     rows = frame.assign(came=pd.to_datetime(frame["came"]) + pd.Timedelta(days=70)).head(90)
     rows.to_csv("NEW.txt", sep="|", decimal=",", index=False)
@@ -139,8 +139,11 @@ def test_the_command_that_fits_the_model_again_says_the_budget_a_day(compared, d
 
 def test_json_holds_the_days(summary, data):
     days = summary["days"]
-    assert days["sentences"] == SavedModel.load(data.with_name("json.skops")).training["days"]["sentences"]
-    assert days["hits"] == days["scores"][days["model"]]["hits"]
+    assert (
+        summary["saved"]["sentences"]
+        == SavedModel.load(data.with_name("json.skops")).training["saved"]["sentences"]
+    )
+    assert summary["saved"]["hits"] == days["scores"][summary["chosen"]]["hits"]
     labelled = pd.read_csv(data)
     periods = Budget(4).periods(labelled["came"])
     assert np.isin(days["periods"]["rows"], periods.sizes).all()

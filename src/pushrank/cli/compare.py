@@ -30,6 +30,7 @@ from pushrank.cli.write import TABLES_WRITTEN, write_table
 from pushrank.metrics import PeriodMeasurement
 from pushrank.metrics.measurement import plain_figures
 from pushrank.model_selection.comparison import CONFIDENCE, TOGETHER
+from pushrank.model_selection.errors import HITS
 from pushrank.monitoring import Reference
 from pushrank.user_types import Floats
 
@@ -61,14 +62,14 @@ def compare_models(
     if as_json:
         summary = comparison.summary() | {"fit": command}
         if facts:
-            summary["days"] |= facts
+            summary["saved"] = facts
         typer.echo(json.dumps(summary, indent=2))
     for line in () if as_json else lines:
         say(line)
 
 
 def save_chosen(compared: Compared, saved: Path, text_format: TextFormat) -> dict[str, Any]:
-    """Fit the chosen model to all rows and save it; return what it finds in every period of a budget."""
+    """Fit the chosen model to all rows and save it; return what it finds, in facts and in sentences."""
     chosen, learnt, budget = compared.comparison.chosen_, compared.data.learnt, compared.budget_of_rows_learnt
     fitted = fit_pipeline(compared.models[chosen], learnt)
     y, scores, alert = compared.data.y, compared.comparison.scores[chosen], None
@@ -80,14 +81,20 @@ def save_chosen(compared: Compared, saved: Path, text_format: TextFormat) -> dic
         seen = ~np.isnan(scores)
         alert = alert_of(y[seen], scores[seen], budget, len(learnt.y))
     model = SavedModel.from_fit(fitted, chosen, compared.data, alert=alert)
-    facts: dict[str, Any] = {}
-    if (days := compared.comparison.days) is not None:
-        facts, reference = every_day(compared, days, saved, text_format, scores)
-        model = replace(model, reference=reference, training=model.training | {"days": facts})
-    model.save(saved)
-    if not facts:
-        # Standard output may be JSON for another program.
-        say(f"{chosen}, fitted to all {len(learnt.y):,} rows, is saved as {saved}.", err=True)
+    comparison, facts = compared.comparison, {"model": chosen}
+    n_candidates = len(comparison.may_be_best_)
+    why = "the only one that may be the best" if n_candidates == 1 else "the one with the highest mean"
+    if n_candidates > 1 and chosen == comparison.may_be_best_[0]:
+        why = f"the simplest of {n_candidates} that may be the best"
+    lines = [f"Model: {chosen}, {why}, fitted to all {len(learnt.y):,} rows; saved as {saved}."]
+    if comparison.days is not None:
+        more, said, reference = every_day(compared, comparison.days, saved, text_format, scores)
+        model, facts, lines = replace(model, reference=reference), facts | more, lines + said
+    elif budget is not None:
+        more, said = at_once(compared, model, saved, text_format)
+        facts, lines = facts | more, lines + said
+    facts["sentences"] = lines
+    replace(model, training=model.training | {"saved": facts}).save(saved)
     return facts
 
 
@@ -120,23 +127,50 @@ def fit_command(
     return shlex.join([*words, "-o", str(saved)])
 
 
+def at_once(
+    compared: Compared, model: SavedModel, saved: Path, text_format: TextFormat
+) -> tuple[dict[str, Any], list[str]]:
+    """Return what the chosen model finds in the first rows of one list, in facts and in sentences."""
+    comparison, chosen = compared.comparison, compared.comparison.chosen_
+    n_tested, mean = int((comparison.folds >= 0).sum()), comparison.mean(chosen, HITS)
+    low, high = comparison.interval(chosen, HITS)
+    first, kind = _commands(compared, saved, text_format, compared.budget)
+    evaluate = f"pushrank evaluate {shlex.quote(str(saved))} {kind} --budget {compared.budget}"
+    lines = [
+        f"Hits: {mean:.1f} in {comparison.budget:,} of {n_tested:,} rows tested{_between(low, high, 1)}, of "
+        f"{comparison.n_positives:,} positives: the mean over the test parts.",
+        # Fits to parts of the rows, among which the model was chosen, calibrate no promise of the last fit.
+        "Promised: nothing for sure, for these rows had a part in fits and choice. --hold-out 20% keeps rows "
+        "out of both, and says how many hits are sure.",
+        f"Alert threshold: {model.alert.sentence() if model.alert else 'none.'}",
+        f"Tomorrow: {first}; and once labels are known: {evaluate}",
+    ]
+    hits = {"estimate": mean} | ({} if np.isnan(low) else {"low": low, "high": high})
+    threshold = model.alert and model.alert.threshold
+    return {"hits": hits, "threshold": threshold, "commands": [first, evaluate]}, lines
+
+
+def _commands(compared: Compared, saved: Path, text_format: TextFormat, n: Any) -> tuple[str, str]:
+    """Return the command that writes the first rows of a new list, and how it names the new rows."""
+    kind = file_kind(compared.data.table.path)
+    # Commands are printed to be run as they are, and pushrank writes no compressed or sparse files.
+    table = kind if kind in TABLES_WRITTEN else ".csv"
+    new = shlex.join([f"NEW{kind}", *words_of(text_format.stated)])
+    return f"pushrank score {shlex.quote(str(saved))} {new} --top {n} -o first{table}", new
+
+
 def every_day(
     compared: Compared, days: PeriodMeasurement, saved: Path, text_format: TextFormat, scores: Floats
-) -> tuple[dict[str, Any], Reference]:
+) -> tuple[dict[str, Any], list[str], Reference]:
     """Return what the chosen model finds, by scores of rows held out, and begin its file of alerts."""
     data, model, budget = compared.data, compared.comparison.chosen_, days.budget
-    rows, candidates = data.rows, compared.comparison.may_be_best_
-    low, high, mean, _ = days.means[model]
+    rows, (low, high, mean, _) = data.rows, days.means[model]
     share, periods = days.share_of_periods()[model], budget.periods(rows.times).codes
     reference = reference_of(budget, periods, rows, scores)
     least, promised = _promise(compared, budget, periods)
     threshold, said = np.inf, f"none, for a {budget.per} comes whole"
-    kind = file_kind(data.table.path)
-    # Commands are printed to be run as they are, and pushrank writes no compressed or sparse files.
-    table = kind if kind in TABLES_WRITTEN else ".csv"
+    score, new = _commands(compared, saved, text_format, budget.n)
     model_file, time = shlex.quote(str(saved)), shlex.quote(str(data.time))
-    new = shlex.join([f"NEW{kind}", *words_of(text_format.stated)])
-    score = f"pushrank score {model_file} {new} --top {budget.n} -o first{table}"
     # A batch comes whole: its first rows are known without a threshold.
     if budget.per != "batch":
         state = alert_state(saved)
@@ -149,13 +183,11 @@ def every_day(
             said = f"{threshold:.6g} when the next {budget.per} begins"
         said += f". It moves with the hour and with what is left of {budget.n:,}; {state} keeps it, begun by "
         said += "scores of rows held out"
-        score = f"pushrank score {model_file} {new} --alert {shlex.quote(str(state))} --id COLUMN "
         # The name of the column of identifiers is not known here: the user puts it in place of COLUMN.
-        score += f"--time {time} -o alerts{table}"
+        alerts = f"--alert {shlex.quote(str(state))} --id COLUMN --time {time} -o alerts"
+        score = score.replace(f"--top {budget.n} -o first", alerts)
     commands = [score, f"pushrank watch {model_file} {new} --time {time}"]
-    why = f"the simplest of {len(candidates)} that may be the best" if candidates[1:] else "the best"
     lines = [
-        f"Model: {model}, {why}, fitted to all {len(rows.y):,} rows; saved as {saved}.",
         f"Hits: {mean:.2f} {budget.each}{_between(low, high, 2)}, of {days.positives.mean():,.1f} positives, "
         f"in {len(days.sizes):,} {budget.several} that come after the rows learnt from.",
         f"Promised: {promised}. One or more are found on {100.0 * share.estimate:.0f} % of {budget.several}"
@@ -163,11 +195,10 @@ def every_day(
         f"Alert threshold: {said}.",
         f"Tomorrow: {commands[0]}; and once labels are known: {commands[1]}",
     ]
-    facts: dict[str, Any] = {"model": model, "at_least": least}
     # JSON has no infinity.
-    facts |= {"threshold": threshold if np.isfinite(threshold) else None, "commands": commands}
-    facts |= plain_figures({"hits": days.means[model]}) | {"sentences": lines}
-    return facts, reference
+    facts = {"at_least": least, "threshold": threshold if np.isfinite(threshold) else None}
+    facts |= {"commands": commands} | plain_figures({"hits": days.means[model]})
+    return facts, lines, reference
 
 
 def _between(low: float, high: float, digits: int) -> str:

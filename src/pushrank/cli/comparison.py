@@ -59,25 +59,32 @@ def models_to_compare(config: ComparisonConfig, plan: Plan, *, dense: bool) -> d
 
 
 class Compared(NamedTuple):
-    """What was compared: the rows, the models, how rows were split, and the measures."""
+    """What was compared: the rows, the models, how rows were split, the measures, and the budget."""
 
     data: LabelledFeatures
     models: dict[str, Pipeline]
     split: str
     comparison: RankerComparison
+    budget: int | Budget | None
 
     @property
     def budget_of_rows_learnt(self) -> int | Budget | None:
         """The budget, as it is of as many rows as models are fitted to in the end, or by period."""
-        budget, n_held_out = self.comparison.budget, int((self.comparison.folds >= 0).sum())
-        if isinstance(budget, Budget | None):
-            return budget
-        return part_of_budget(budget, self.data.n_learnt, n_held_out)
+        n_learnt, n_test = self.data.n_learnt, len(self.data.y) - self.data.n_learnt
+        if isinstance(self.budget, Budget | None) or not n_test:
+            return self.budget
+        return part_of_budget(self.budget, n_learnt, n_test)
 
     def title(self) -> str:
         """Return what was compared, in one line."""
         data, n_test = self.data, len(self.data.y) - self.data.n_learnt
-        share = share_of_rows(self.comparison.budget, (self.comparison.folds >= 0).sum())
+        share, n_tested = (
+            share_of_rows(self.budget, n_test or data.n_learnt),
+            (self.comparison.folds >= 0).sum(),
+        )
+        if self.budget != self.comparison.budget:
+            # By time the first part is only learnt from.
+            share += f", tested on the later {n_tested:,}, so {self.comparison.budget:,} there"
         counted = f"{data.n_learnt:,} rows" + f" and {n_test:,} to test on" * bool(n_test)
         positive = f"{int(data.y.sum()):,} with {data.label_meaning}{share}"
         return f"{data.table.path.name}: {counted}, {positive}; {data.describe_features()}; {self.split}"
@@ -126,7 +133,7 @@ def run_comparison(
             "a process that fits models was killed, as happens where memory is short; take fewer --jobs, or "
             "fewer rows or columns."
         ) from error
-    compared = Compared(data, models, split, replace(comparison, choose=config.choose))
+    compared = Compared(data, models, split, replace(comparison, choose=config.choose), config.budget)
     if together:
         # All models together may be chosen and saved like one of them, by the name of their row.
         added = [(name, rankers[name]) for name in together]
