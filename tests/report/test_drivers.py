@@ -50,7 +50,7 @@ def test_a_list_of_all_models_says_which_member_raises_a_row(n_rows):
     options = {"together": True, "return_estimators": True, "random_state": 0}
     found = compare_rankers(models, X, y, budget=n_rows // 10, **options)
     name = next(name for name in found.measures if name.startswith(TOGETHER))
-    lists = RankedLists(y.to_numpy(), found.held_out_, n_rows // 10, name, "linear")
+    lists = RankedLists(y.to_numpy(), found.held_out_, n_rows // 10, [name, "linear"])
     drivers = find_drivers(found, lists, X, 0)
     assert {drivers.importances[0].column, drivers.importances[1].column} == {"line", "curve"}
     assert set(drivers.reasons) == set(lists.first_rows(name, 50))

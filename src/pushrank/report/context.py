@@ -93,22 +93,22 @@ class ReportData(Page):
     def lists(self) -> RankedLists:
         """The lists of the models, from fits that had not seen the rows."""
         comparison = self.comparison
-        best, runner_up = comparison.best_, comparison.runner_up_
         depth = comparison.budget or max(1, round(0.25 * int(self.y.sum())))
         if isinstance(depth, Budget):
             depth = depth.spent(depth.periods(comparison.times))
-        other = None if runner_up == best else runner_up
-        return RankedLists(self.y, comparison.held_out_, depth, best, other)
+        # What differs from the chosen model and stands beside it: the best, the baseline, or the next best.
+        named = [comparison.chosen_, comparison.best_, comparison.baseline_, comparison.runner_up_]
+        return RankedLists(self.y, comparison.held_out_, depth, list(dict.fromkeys(named)))
 
     @cached_property
     def list_differences(self) -> list[ListDifference]:
-        """The best model's list against every other."""
+        """The chosen model's list against every other."""
         lists, k = self.lists, self.lists.depth
-        others = [model for model in lists.names if model != lists.best]
+        others = lists.names[1:]
         level = 1.0 - (1.0 - CONFIDENCE) / max(1, len(others))
         differences = []
         for model in others:
-            scores = lists.scores[lists.best], lists.scores[model]
+            scores = lists.scores[lists.main], lists.scores[model]
             low, high, difference, p_value = metrics.compare(
                 self.y, *scores, "precision_at_k", k=k, confidence_level=level, random_state=self.seed
             )
@@ -123,11 +123,9 @@ class ReportData(Page):
             "measured": None,
             "models": model_sentences(self.models),
             "drivers": find_drivers(comparison, lists, self.X, self.seed),
-            "measures": sorted(comparison.measures[lists.best], key=lambda m: m != comparison.criterion),
+            "measures": sorted(comparison.measures[lists.main], key=lambda m: m != comparison.criterion),
             "n_resamples": default_n_resamples(len(self.y)),
             "none_is_better": comparison.none_is_better_,
-            "place": _place_of_best(comparison),
-            "may_be_best": comparison.may_be_best_,
             "of_days": _other_budgets_by_period(self),
         }
         return of_comparison | _template_context(self, _facts(self))
@@ -163,14 +161,14 @@ class MeasurementData(Page):
 
     @cached_property
     def lists(self) -> RankedLists:
-        """The lists: first the one with the most hits, beside it the one that all are compared with."""
+        """The lists: the one with the most hits, the one that all are compared with, and the others."""
         figures, first = self.measurement.measures, self.measurement.first
         by = ("hits", "average_precision")
         best, *others = sorted(
             figures, key=lambda model: [figures[model][name].estimate for name in by], reverse=True
         )
-        runner_up = first if best != first else next(iter(others), None)
-        return RankedLists(self.y, dict(self.scores), round(self.measurement.depth), best, runner_up)
+        named = list(dict.fromkeys([best, first, *others]))
+        return RankedLists(self.y, dict(self.scores), round(self.measurement.depth), named)
 
     def context(self) -> dict[str, object]:
         """Return the names that the template uses."""
@@ -192,22 +190,46 @@ def sentences(data: ReportData | MeasurementData) -> list[str]:
         days = data.comparison.days
         found = _hits_sentence(data.lists, "") if days is None else _days_sentence(days, data.lists)
         return [data.comparison.verdict(), found, *data.every_day]
-    low, high, *_ = data.measurement.measures[data.lists.best]["hits"]
+    low, high, *_ = data.measurement.measures[data.lists.main]["hits"]
     interval = "" if np.isnan(low) else f", 95 % interval {row_count(low)} to {row_count(high)}"
     return [_hits_sentence(data.lists, interval), *data.measurement.sentences(), *data.promised]
 
 
+def headline(data: ReportData | MeasurementData) -> list[str]:
+    """Return what a reader needs who reads one sentence: how many hits, by which model, and by chance."""
+    if isinstance(data, MeasurementData):
+        hits, *_ = sentences(data)
+        return [hits, *data.promised]
+    comparison, days, depth, model = data.comparison, data.comparison.days, data.lists.depth, data.lists.main
+    candidates, n = len(comparison.may_be_best_), f"{depth:,} of {len(data.y):,} rows"
+    # Without a budget the measure is a share of the rows; a measure of the user's own counts no hits.
+    measure = next((m for m in (HITS, PRECISION) if m in comparison.measures[model]), None)
+    if days is not None:
+        low, high, mean, _ = days.means[model]
+        chance = float(np.mean(days.looked_at * days.positives / days.sizes))
+        counts, n = [f"{value:.2f}" for value in (mean, low, high, chance)], days.budget.words
+    else:
+        of_rows = depth if measure == PRECISION else 1
+        mean = data.lists.hits(model) if measure is None else of_rows * comparison.mean(model, measure)
+        low, high = (np.nan, np.nan) if measure is None else comparison.interval(model, measure)
+        counts = [row_count(value) for value in (mean, of_rows * low, of_rows * high)]
+        counts.append(row_count(depth * data.lists.base_rate))
+    interval = "" if np.isnan(low) else f" (95 % interval {counts[1]} to {counts[2]})"
+    why = f" It is the simplest of {candidates} models that may be the best." * (candidates > 1)
+    why *= model == comparison.may_be_best_[0]
+    return [f"{model} finds {counts[0]} hits in {n}{interval}. A random pick would find {counts[3]}.{why}"]
+
+
 def _hits_sentence(lists: RankedLists, interval: str) -> str:
-    depth, best, runner_up = lists.depth, lists.best, lists.runner_up
+    depth, main = lists.depth, lists.main
     tied = {model: lists.tied_at(model, depth) for model in lists.pair}
     counts = " and ".join(f"{rows:,} by {model}" for model, rows in tied.items() if rows)
     ties = f" Some rows tie where the list is cut ({counts}) and count by their chance to be in."
-    other = ""
-    if runner_up:
-        other = f"; of the first {depth:,} by {runner_up}, {row_count(lists.hits(runner_up))} are"
+    beside = [f"; of the first {depth:,} by {m}, {row_count(lists.hits(m))} are" for m in lists.pair[1:]]
     return (
-        f"Of the {depth:,} rows that {best} ranks first, {row_count(lists.hits(best))} are hits{interval}"
-        f"{other}.{ties * bool(counts)} A random pick would find {row_count(depth * lists.base_rate)}."
+        f"Of the {depth:,} rows that {main} ranks first, {row_count(lists.hits(main))} are hits{interval}"
+        f"{''.join(beside)}.{ties * bool(counts)} "
+        f"A random pick would find {row_count(depth * lists.base_rate)}."
     )
 
 
@@ -234,19 +256,25 @@ def _other_budgets_by_period(data: ReportData) -> list[PeriodMeasurement]:
 def _template_context(data: ReportData | MeasurementData, facts: dict[str, str]) -> dict[str, object]:
     """Return the names that the template uses of both kinds of lists."""
     lists = data.lists
-    top = lists.first_rows(lists.best, MAX_TOP_ROWS)
-    first, last = (ranks[top] for ranks in lists.ranks[lists.best])
+    top = lists.first_rows(lists.main, MAX_TOP_ROWS)
+    first, last = (ranks[top] for ranks in lists.ranks[lists.main])
+    shown = headline(data)
     hits = f"{int(data.y.sum()):,}, the rows with {data.meaning}"
     return {
         "facts": {"Rows": f"{len(data.y):,}", "Hits": hits, **facts, **data.settings},
         "data": data,
         "lists": lists,
+        "headline": [*map(with_minus_signs, shown)],
         # A command is there to be copied, and its hyphens stay.
-        "sentences": [said if "pushrank " in said else with_minus_signs(said) for said in sentences(data)],
+        "sentences": [
+            said if "pushrank " in said else with_minus_signs(said)
+            for said in sentences(data)
+            if said not in shown
+        ],
         "budgets": sorted({min(len(lists.y), max(1, round(part * lists.depth))) for part in BUDGETS}),
         "top": top,
         "top_has_ties": bool((first != last).any()),
-        "tied_at_end": lists.tied_at(lists.best, len(top)),
+        "tied_at_end": lists.tied_at(lists.main, len(top)),
         "n_shown_of_tied": len(top) + 1 - int(first[-1]),
         "columns": [
             Cell(str(name), "number" if dtype.kind in "iuf" else "")
@@ -263,16 +291,6 @@ def _template_context(data: ReportData | MeasurementData, facts: dict[str, str])
         "p_value": lambda p: f"< {MIN_P_VALUE:g}" if p < MIN_P_VALUE else f"{p:.3f}",
         "row_count": row_count,
     }
-
-
-def _place_of_best(comparison: RankerComparison) -> str:
-    """Return the title of the first model in the table: the best only if it is by more than chance."""
-    best, runner_up = comparison.best_, comparison.runner_up_
-    if best == runner_up or runner_up in comparison.equals_:
-        return ""
-    if comparison.differences_[runner_up].more_than_chance and comparison.may_be_best_ == [best]:
-        return "best at the top"
-    return "most hits" if comparison.criterion == HITS else "highest"
 
 
 def _number(measure: str, value: float, *interval: float) -> str:
@@ -313,16 +331,16 @@ def with_minus_signs(text: str) -> str:
 
 def _agreement(lists: RankedLists) -> dict[str, tuple[float, float]]:
     """Return how many rows, and hits, are among the first of both lists, and of each of them only."""
-    if lists.runner_up is None:
+    if len(lists.pair) < 2:
         return {}
-    best, runner_up = lists.chances(lists.best), lists.chances(lists.runner_up)
+    (name, beside), (main, other) = lists.pair, map(lists.chances, lists.pair)
     # Tied rows come in the same random order in both lists, so that these differ as little as they can.
     groups = {
-        f"{lists.best} and {lists.runner_up}": np.minimum(best, runner_up),
-        f"{lists.best} only": np.maximum(0.0, best - runner_up),
-        f"{lists.runner_up} only": np.maximum(0.0, runner_up - best),
+        f"{name} and {beside}": np.minimum(main, other),
+        f"{name} only": np.maximum(0.0, main - other),
+        f"{beside} only": np.maximum(0.0, other - main),
     }
-    return {name: (float(chance.sum()), float(chance[lists.y].sum())) for name, chance in groups.items()}
+    return {group: (float(chance.sum()), float(chance[lists.y].sum())) for group, chance in groups.items()}
 
 
 def _disagreement(lists: RankedLists, model: str, other: str) -> dict[str, object]:

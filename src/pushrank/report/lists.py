@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -26,23 +26,30 @@ class TiedRanks(NamedTuple):
 
 @dataclass(frozen=True)
 class RankedLists:
-    """Rankings by the scores of models, which rows are hits, how many first rows count, and the best two."""
+    """Rankings by the scores of models, which rows are hits, how many first rows count, and whom to name.
+
+    The first model named is the one that the page is about, and the second stands beside it in its tables.
+    """
 
     y: NDArray[np.bool_]
     scores: Mapping[str, Floats]
     depth: int
-    best: str
-    runner_up: str | None
+    named: Sequence[str]
 
     @property
-    def pair(self) -> list[str]:
-        """The best model and its runner-up, if it has one."""
-        return [self.best] if self.runner_up is None else [self.best, self.runner_up]
+    def main(self) -> str:
+        """The model that the page is about."""
+        return self.named[0]
+
+    @property
+    def pair(self) -> Sequence[str]:
+        """The model that the page is about and the one beside it, if there is one."""
+        return self.named[:2]
 
     @property
     def names(self) -> list[str]:
-        """The names of the models: the best, then the others in the order of the scores."""
-        return list(dict.fromkeys([self.best, *self.scores]))
+        """The names of the models: those named, then the others in the order of the scores."""
+        return list(dict.fromkeys([*self.named, *self.scores]))
 
     @property
     def base_rate(self) -> float:
@@ -73,7 +80,7 @@ class RankedLists:
 
     @property
     def is_cut_tied(self) -> bool:
-        """Whether rows tie at the end of the first rows of the best list or its runner-up."""
+        """Whether rows tie at the end of the first rows of either list of the pair."""
         return any(self.tied_at(model, self.depth) for model in self.pair)
 
     def chances(self, model: str) -> NDArray[np.float64]:
@@ -102,7 +109,7 @@ def hits_of_members(
     y: NDArray[np.bool_], depth: int, members: Mapping[str, tuple[float, Floats]]
 ) -> list[MemberHits]:
     """Return what the members of an ensemble find, of their weights and scores, the largest weight first."""
-    lists = RankedLists(y, {name: scores for name, (_, scores) in members.items()}, depth, "", None)
+    lists = RankedLists(y, {name: scores for name, (_, scores) in members.items()}, depth, [])
     found = [
         MemberHits(name, weight, lists.hits(name), lists.hits_alone(name))
         for name, (weight, _) in members.items()

@@ -70,7 +70,7 @@ class Importance(NamedTuple):
 
 
 class Drivers(NamedTuple):
-    """The columns that drive the best ranking, or why none is shown, and what raises rows at its top."""
+    """The columns that drive the ranking shown, or why none is shown, and what raises rows at its top."""
 
     importances: list[Importance]
     why_none: str
@@ -88,12 +88,12 @@ def model_sentences(models: Mapping[str, Estimator]) -> dict[str, str]:
 
 
 def find_drivers(comparison: RankerComparison, lists: RankedLists, X: pd.DataFrame, seed: int) -> Drivers:
-    """Return the columns that drive the best ranking, by permutation importance, and raise its top rows."""
+    """Return the columns that drive the main ranking, by permutation importance, and raise its top rows."""
     if X is None:
         return Drivers([], "")
     if not hasattr(X, "iloc"):
         return Drivers([], "The columns of these rows have no names.")
-    models = comparison.estimators.get(lists.best, [])
+    models = comparison.estimators.get(lists.main, [])
     if not models:
         why = "The comparison kept no models: compare_rankers(..., return_estimators=True) keeps them."
         return Drivers([], why)
@@ -111,7 +111,7 @@ def find_drivers(comparison: RankerComparison, lists: RankedLists, X: pd.DataFra
         for part in parts[:n_parts]:
             test = np.flatnonzero(comparison.folds == part)
             rows, model = _safe_indexing(X, test), models[part]
-            first = np.flatnonzero(np.isin(test, lists.first_rows(lists.best, MAX_TOP_ROWS)))
+            first = np.flatnonzero(np.isin(test, lists.first_rows(lists.main, MAX_TOP_ROWS)))
             # Scores of forests, for one, are no sums over columns.
             with suppress(TypeError):
                 texts = map("; ".join, reasons(model, _safe_indexing(rows, first), rows, MAX_REASONS))

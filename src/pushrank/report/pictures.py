@@ -17,6 +17,8 @@ from pushrank.report.lists import RankedLists
 
 N_LEADERS = 2
 """Curves that are drawn thick, and with their intervals: those of the two models compared."""
+GREY = "#BBBBBB"
+"""The curves of models that are not named."""
 MAX_TABLE_ROWS, MAX_TICKS = 14, 4
 FIGSIZE = (5.2, 3.5)
 """In inches, so that text of 10 points is legible on a phone, where a picture is 360 pixels wide, and not too
@@ -51,8 +53,8 @@ class Picture(NamedTuple):
 
 
 def pictures(lists: RankedLists) -> list[Picture]:
-    """Return the pictures of all models, the best and its runner-up first."""
-    models = list(dict.fromkeys([*lists.pair, *lists.names]))
+    """Return the pictures of all models, of which the legend names those that the page is about."""
+    models = lists.names
     budget, n_rows, n_hits = lists.depth, len(lists.y), int(lists.y.sum())
     base_rate = f"{100 * lists.base_rate:.3g} %"
     which = ", for the two models compared above" if len(models) > 1 else ""
@@ -61,7 +63,7 @@ def pictures(lists: RankedLists) -> list[Picture]:
         model: TopCurveDisplay.compute(lists.y, lists.scores[model], quantity="recall") for model in models
     }
     edge = {model: RocLeftEdgeDisplay.compute(lists.y, lists.scores[model]) for model in models}
-    best_edge = edge[lists.best]
+    main_edge = edge[lists.main]
     # On the left edge the budget is a line: all points where false alarms and hits add up to it.
     false_alarms = np.linspace(max(0, budget - n_hits), min(budget, n_rows - n_hits), 200)
     return [
@@ -72,7 +74,8 @@ def pictures(lists: RankedLists) -> list[Picture]:
             f"Shaded{which}: 95 % intervals (Wilson's, at each k by itself). On the right every model ends "
             f"at the share of hits among all rows, {base_rate}.",
             precision,
-            [f"{k:,.0f}" for k in precision[lists.best].k],
+            lists.named,
+            [f"{k:,.0f}" for k in precision[lists.main].k],
             "precision",
             (budget, [budget, budget], [0.0, 1.0]),
         ),
@@ -82,7 +85,8 @@ def pictures(lists: RankedLists) -> list[Picture]:
             "Cumulative gains: a list in random order would give a straight line from corner to corner, a "
             f"perfect one would be at the top after {base_rate} of the list.",
             gains,
-            [f"{100 * part:.3g} %" for part in gains[lists.best].fraction],
+            lists.named,
+            [f"{100 * part:.3g} %" for part in gains[lists.main].fraction],
             "recall",
             (budget, [budget / n_rows] * 2, [0.0, 1.0]),
         ),
@@ -90,10 +94,11 @@ def pictures(lists: RankedLists) -> list[Picture]:
             "left-edge",
             "How many hits are found before the first false alarms?",
             "The left edge of the ROC curve: rows that are no hits count as false alarms, here as a share of "
-            f"all {best_edge.n_negative:,} such rows. At 0, the hits that stand above all of those. "
+            f"all {main_edge.n_negative:,} such rows. At 0, the hits that stand above all of those. "
             "Shaded: 95 % intervals, at each place by itself.",
             edge,
-            [f"{100 * x:.3g} % ({n:,})" for x, n in zip(best_edge.fpr, best_edge.false_alarms, strict=True)],
+            lists.named,
+            [f"{100 * x:.3g} % ({n:,})" for x, n in zip(main_edge.fpr, main_edge.false_alarms, strict=True)],
             "tpr",
             (budget, false_alarms / (n_rows - n_hits), (budget - false_alarms) / n_hits),
             place="false positive rate (false alarms)",
@@ -106,6 +111,7 @@ def _picture(
     title: str,
     caption: str,
     displays: Mapping[str, Any],
+    named: Sequence[str],
     places: Sequence[str],
     share: str,
     line_at_budget: tuple[int, Any, Any],
@@ -116,11 +122,18 @@ def _picture(
     def draw(ax: Any) -> None:
         for n, (model, display) in enumerate(displays.items()):
             is_leader = n < N_LEADERS
-            look = {"linewidth": 2.0, "zorder": 3} if is_leader else {"linewidth": 1.4, "zorder": 2}
+            look: dict[str, Any] = (
+                {"linewidth": 2.0, "zorder": 3} if is_leader else {"linewidth": 1.4, "zorder": 2}
+            )
+            if n >= len(named):
+                look |= {"color": GREY, "linestyle": "-", "zorder": 1.5}
             band = {"band": is_leader} if hasattr(display, "low") else {}
             # The names of the models stand in the legend beside the picture, where long ones wrap.
             display.plot(ax, name=f"curve {n}", curve_kwargs=look, **band)
-            names[f"curve {n}"] = model
+            if n < len(named):
+                names[f"curve {n}"] = model
+            elif n == len(named):
+                names[f"curve {n}"] = f"other models ({len(displays) - n})"
         budget, x, y = line_at_budget
         label = f"the first {budget:,} rows"
         ax.plot(x, y, color="#767676", linewidth=1.2, label=label, gid=REFERENCE, zorder=1)
@@ -132,10 +145,10 @@ def _picture(
         ax.get_legend().remove()
 
     ax, svg, looks = _drawn(key, draw)
-    shares = [getattr(display, share) for display in displays.values()]
+    shares = [getattr(displays[model], share) for model in named]
     legend = [Curve(name, looks[gid]) for gid, name in names.items()]
     labels = (place or ax.get_xlabel(), ax.get_ylabel())
-    return Picture(key, title, caption, svg, legend, *labels, list(displays), _numbers(places, shares))
+    return Picture(key, title, caption, svg, legend, *labels, list(named), _numbers(places, shares))
 
 
 def over_time(
