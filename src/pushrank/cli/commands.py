@@ -261,16 +261,18 @@ def compare(
     --nested, the last row of the table is what the whole choice achieves on rows that had no part in it.
     With V folds this takes about V times as long.
 
-    The last line is the command that fits the best model as it was compared; --save-best does it at once.
+    The model to take is the simplest of those that may be the best, or with --choose best the one with the
+    highest mean. The last line is the command that fits it as it was compared. --save-best does it at once,
+    and with a budget ends with five lines: the model, its hits, what is promised, the alert threshold, and
+    the commands for tomorrow.
 
     With --budget 30/day --time COLUMN, models are judged by hits a day (hour, week, month, batch), in parts
-    of whole days, with intervals that allow for neighbouring days that are alike. --save-best then takes the
-    simplest of those that may be the best, and ends with five lines: the model, hits a day, what is promised,
-    the alert threshold, whose file is written beside the model, and the commands for tomorrow.
+    of whole days, with intervals that allow for neighbouring days that are alike. The file of the alert
+    threshold is then written beside the model.
 
-    With --json, "may_be_best" names the models that may be the best, the simplest first, at 95 %, and
-    "differences" holds by how much the best model exceeds every other one by the criterion, with intervals
-    that hold together at 95 %.
+    With --json, "chosen" is the model to take, "may_be_best" names the models that may be the best, the
+    simplest first, at 95 %, "saved" holds the five lines and their figures, and "differences" holds by how
+    much the best model exceeds every other one by the criterion, with intervals that hold together at 95 %.
 
     Example: pushrank compare data.csv --label fraud --budget 100
     """
@@ -292,10 +294,10 @@ def report(
 ) -> None:
     """Compare models and write one HTML file that opens anywhere, offline.
 
-    It says which model is best at the top and whether that could be chance, what a larger or smaller budget
-    would find, and which columns drive the best ranking. It shows the curves, the top rows and the rows that
-    the models disagree on. All figures are of rows that a model had not seen. With --nested it also says what
-    the choice of the model achieves on rows that had no part in it.
+    It says how many hits the model to take finds, which model that is and how sure, what a larger or smaller
+    budget would find, and which columns drive its ranking. It shows the curves, the top rows and the rows
+    that the models disagree on. All figures are of rows that a model had not seen. With --nested it also says
+    what the choice of the model achieves on rows that had no part in it.
 
     Example: pushrank report data.csv --label fraud --budget 100 -o report.html
     """

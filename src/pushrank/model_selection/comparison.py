@@ -448,25 +448,28 @@ def _sentences(comparison: RankerComparison) -> str:
     each = f"{comparison.mean(best, comparison.criterion):.{digits}f}"
     if not comparison.differences_:
         return f"{best} alone was measured, by {by}: {each}."
+    against = ""
     if comparison.none_is_better_:
         lead = f"No model is better at the top than another, by {by}: each has {each}."
     else:
         lead = _difference(comparison, best, comparison.runner_up_ if chosen == best else chosen)
-        if chosen not in (best, comparison.baseline_):
-            lead += f" {_difference(comparison, chosen, comparison.baseline_)}"
+        if len({best, chosen, comparison.baseline_}) == 3:
+            gap = comparison.difference(chosen, comparison.baseline_)
+            mean, low, high = (f"{value:+.{digits}f}" for value in gap[:1] + gap[2:4])
+            against = f", {mean} against {comparison.baseline_} ({low} to {high})"
     simplest = f"the simplest of {len(candidates)} models that may be the best ({_named(candidates)})"
-    if chosen == candidates[0] and len(candidates) > 1:
-        lead += f" Take {chosen}: it is {simplest}."
-    elif len(candidates) > 1:
-        lead += f" Take {chosen}: it has the highest mean. {candidates[0]} is {simplest}."
+    if len(candidates) > 1:
+        is_simplest = chosen == candidates[0]
+        why = (
+            f"it is {simplest}" if is_simplest else f"it has the highest mean. {candidates[0]} is {simplest}"
+        )
     elif all(gap.more_than_chance for gap in comparison.differences_.values()):
-        lead += f" Take {chosen}: no other may be the best."
+        why = "no other may be the best"
     else:
         # Intervals of differences promise more than the set of candidates does: some may hold zero where a
         # single candidate is left.
-        lead += (
-            f" Take {chosen}: at 95 % no other may be the best, which takes less than an interval above 0."
-        )
+        why = "at 95 % no other may be the best, which takes less than an interval above 0"
+    lead += f" Take {chosen}{against}: {why}."
     equal = comparison.equal_for_your_purposes_
     if len(equal) > 1:
         reach = max(comparison.differences_[model].high for model in equal if model != best)

@@ -38,7 +38,7 @@ from pushrank.user_types import Estimator
 LEAST_TESTED = 0.2
 # Models may refuse fewer rows of a class, and vary in other ways than with all of them.
 MIN_ROWS_OF_CLASS = 10
-NOT_NESTED = f"The weights of the {TOGETHER} come from the other parts and are not nested."
+NOT_NESTED = f"Weights of the {TOGETHER} are not nested."
 
 Callback = Callable[[], None]
 Models = Mapping[str, Estimator]

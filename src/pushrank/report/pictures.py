@@ -57,7 +57,7 @@ def pictures(lists: RankedLists) -> list[Picture]:
     models = lists.names
     budget, n_rows, n_hits = lists.depth, len(lists.y), int(lists.y.sum())
     base_rate = f"{100 * lists.base_rate:.3g} %"
-    which = ", for the two models compared above" if len(models) > 1 else ""
+    which = ", for the first two models named" if len(models) > 1 else ""
     precision = {model: TopCurveDisplay.compute(lists.y, lists.scores[model]) for model in models}
     gains = {
         model: TopCurveDisplay.compute(lists.y, lists.scores[model], quantity="recall") for model in models
