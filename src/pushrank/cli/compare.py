@@ -81,7 +81,8 @@ def save_chosen(compared: Compared, saved: Path, text_format: TextFormat) -> dic
         seen = ~np.isnan(scores)
         alert = alert_of(y[seen], scores[seen], budget, len(learnt.y))
     model = SavedModel.from_fit(fitted, chosen, compared.data, alert=alert)
-    comparison, facts = compared.comparison, {"model": chosen}
+    comparison = compared.comparison
+    facts: dict[str, Any] = {"model": chosen}
     n_candidates = len(comparison.may_be_best_)
     why = "the only one that may be the best" if n_candidates == 1 else "the one with the highest mean"
     if n_candidates > 1 and chosen == comparison.may_be_best_[0]:
@@ -196,7 +197,7 @@ def every_day(
         f"Tomorrow: {commands[0]}; and once labels are known: {commands[1]}",
     ]
     # JSON has no infinity.
-    facts = {"at_least": least, "threshold": threshold if np.isfinite(threshold) else None}
+    facts: dict[str, Any] = {"at_least": least, "threshold": threshold if np.isfinite(threshold) else None}
     facts |= {"commands": commands} | plain_figures({"hits": days.means[model]})
     return facts, lines, reference
 

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from pushrank import metrics
 from pushrank.budgets import Budget
 from pushrank.metrics import Measurement, PeriodMeasurement
-from pushrank.metrics.measurement import default_n_resamples, number_text
+from pushrank.metrics.measurement import number_text
 from pushrank.metrics.periods import interval_texts
-from pushrank.model_selection.comparison import CONFIDENCE, RankerComparison
+from pushrank.model_selection.comparison import RankerComparison
 from pushrank.model_selection.errors import HITS, PRECISION
 from pushrank.report.lists import MAX_TOP_ROWS, MemberHits, RankedLists
 from pushrank.report.models import Drivers, find_drivers, model_sentences
@@ -37,16 +37,6 @@ MAX_SHORT_TEXT = 20
 """Columns of longer texts are given a minimal width."""
 BUDGETS = (0.25, 0.5, 1.0, 1.5, 2.0, 5.0)
 """The rows of the table of budgets, in units of the budget."""
-
-
-class ListDifference(NamedTuple):
-    """How many more hits one list has than another, by intervals that hold for all together (Bonferroni)."""
-
-    model: str
-    difference: float
-    low: float
-    high: float
-    p_value: float
 
 
 @dataclass(frozen=True)
@@ -100,22 +90,6 @@ class ReportData(Page):
         named = [comparison.chosen_, comparison.best_, comparison.baseline_, comparison.runner_up_]
         return RankedLists(self.y, comparison.held_out_, depth, list(dict.fromkeys(named)))
 
-    @cached_property
-    def list_differences(self) -> list[ListDifference]:
-        """The chosen model's list against every other."""
-        lists, k = self.lists, self.lists.depth
-        others = lists.names[1:]
-        level = 1.0 - (1.0 - CONFIDENCE) / max(1, len(others))
-        differences = []
-        for model in others:
-            scores = lists.scores[lists.main], lists.scores[model]
-            low, high, difference, p_value = metrics.compare(
-                self.y, *scores, "precision_at_k", k=k, confidence_level=level, random_state=self.seed
-            )
-            p_value = min(1.0, p_value * len(others))
-            differences.append(ListDifference(model, k * difference, k * low, k * high, p_value))
-        return differences
-
     def context(self) -> dict[str, object]:
         """Return the names that the template uses."""
         comparison, lists = self.comparison, self.lists
@@ -124,7 +98,6 @@ class ReportData(Page):
             "models": model_sentences(self.models),
             "drivers": find_drivers(comparison, lists, self.X, self.seed),
             "measures": sorted(comparison.measures[lists.main], key=lambda m: m != comparison.criterion),
-            "n_resamples": default_n_resamples(len(self.y)),
             "none_is_better": comparison.none_is_better_,
             "of_days": _other_budgets_by_period(self),
         }
