@@ -375,7 +375,7 @@ def test_a_choice_by_folds_that_has_too_few_rows_is_refused_before_any_fit(fit):
     if fit is compare_rankers:
         by_group = {"cv": StratifiedGroupKFold(2), "together": True}
         for learnt in (2, 4):
-            with pytest.raises(ValueError, match=f"together' chooses by 5 .* there are {learnt} groups"):
+            with pytest.raises(ValueError, match=f"'ensemble' chooses by 5 .* there are {learnt} groups"):
                 fit({"never": Never(), "a": IRPush()}, X, y, groups=np.arange(120) % (2 * learnt), **by_group)
         with pytest.raises(ValueError, match="'search' chooses by 5 folds"):
             fit({"never": Never(), "search": TopRankerCV()}, X[few], y[few], cv=2, nested=True)

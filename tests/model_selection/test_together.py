@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import make_scorer, roc_auc_score
 from sklearn.model_selection import GroupKFold, StratifiedKFold
@@ -135,3 +136,8 @@ def test_by_time_weights_are_for_the_share_that_the_budget_is_of_all_rows(monkey
     models = {name: MODELS[name] for name in ("linear", "push")}
     compare_rankers(models, X, y, budget=300, cv=3, time=np.arange(3000), together=True)
     assert seen == [0.1]
+
+
+def test_a_model_may_not_have_the_name_of_the_row_of_all():
+    with pytest.raises(ValueError, match="adds a row named 'ensemble': give the model of that name another"):
+        compare_rankers({"ensemble": DummyClassifier()}, np.eye(20), np.arange(20) % 2, together=True)

@@ -230,7 +230,7 @@ class RankerComparison:
     @property
     def chosen_(self) -> str:
         """The model to take: the simplest that may be the best, or the best where ``choose`` says so."""
-        return self.best_ if self.choose == "best" else self.may_be_best_[0]
+        return {"simplest": self.may_be_best_[0], "best": self.best_}[self.choose]
 
     def standing(self, model: str) -> str:
         """Return whether a model may be the best, and whether it is the one to take, for a table."""
