@@ -301,7 +301,7 @@ def test_one_model_from_the_table_to_the_saved_file(files, monkeypatch, choose):
         )
     )
     assert 0.0 <= found["low"] < found["estimate"] < found["high"] <= 200.0
-    assert "--hold-out" in promised
+    assert "--promise 0.95" in promised
     assert (
         summary["saved"]["sentences"]
         == lines

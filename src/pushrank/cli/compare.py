@@ -141,8 +141,8 @@ def at_once(
         f"Hits: {mean:.1f} in {comparison.budget:,} of {n_tested:,} rows tested{_between(low, high, 1)}, of "
         f"{comparison.n_positives:,} positives: the mean over the test parts.",
         # Fits to parts of the rows, among which the model was chosen, calibrate no promise of the last fit.
-        "Promised: nothing for sure, for these rows had a part in fits and choice. --hold-out 20% keeps rows "
-        "out of both, and says how many hits are sure.",
+        "Promised: nothing for sure, for these rows had a part in fits and choice. On labelled rows that are "
+        "new, pushrank evaluate --promise 0.95 says how many hits are sure.",
         f"Alert threshold: {model.alert.sentence() if model.alert else 'none.'}",
         f"Tomorrow: {first}; and once labels are known: {evaluate}",
     ]
