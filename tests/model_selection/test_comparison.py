@@ -95,6 +95,12 @@ def test_candidates_and_equals_are_named_simplest_first():
     assert "Take forest: it has the highest mean. linear is the simplest" in best.verdict()
 
 
+def test_a_choice_that_is_none_is_refused():
+    measures = {name: {"AUC": np.array([0.5, 0.6])} for name in "ab"}
+    with pytest.raises(ValueError, match="choose must be"):
+        RankerComparison(measures, "AUC", choose="most")
+
+
 def test_no_interval_leaves_the_range_of_its_measure():
     comparison = compared(a=[0.0, 1.0, 0.0], b=[1.0, 0.0, 0.9], c=[0.1, 0.8, 0.2])
     for gap in comparison.differences_.values():

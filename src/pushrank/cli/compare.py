@@ -135,8 +135,9 @@ def at_once(
     comparison, chosen = compared.comparison, compared.comparison.chosen_
     n_tested, mean = int((comparison.folds >= 0).sum()), comparison.mean(chosen, HITS)
     low, high = comparison.interval(chosen, HITS)
-    first, kind = _commands(compared, saved, text_format, compared.budget)
-    evaluate = f"pushrank evaluate {shlex.quote(str(saved))} {kind} --budget {compared.budget}"
+    model_and_rows, kind = _words(compared, saved, text_format)
+    first = f"pushrank score {model_and_rows} --top {compared.budget} -o first{kind}"
+    evaluate = f"pushrank evaluate {model_and_rows} --budget {compared.budget}"
     lines = [
         f"Hits: {mean:.1f} in {comparison.budget:,} of {n_tested:,} rows tested{_between(low, high, 1)}, of "
         f"{comparison.n_positives:,} positives: the mean over the test parts.",
@@ -151,13 +152,12 @@ def at_once(
     return {"hits": hits, "threshold": threshold, "commands": [first, evaluate]}, lines
 
 
-def _commands(compared: Compared, saved: Path, text_format: TextFormat, n: Any) -> tuple[str, str]:
-    """Return the command that writes the first rows of a new list, and how it names the new rows."""
+def _words(compared: Compared, saved: Path, text_format: TextFormat) -> tuple[str, str]:
+    """Return how commands name the model and new rows, and the kind of the file that they write."""
     kind = file_kind(compared.data.table.path)
     # Commands are printed to be run as they are, and pushrank writes no compressed or sparse files.
     table = kind if kind in TABLES_WRITTEN else ".csv"
-    new = shlex.join([f"NEW{kind}", *words_of(text_format.stated)])
-    return f"pushrank score {shlex.quote(str(saved))} {new} --top {n} -o first{table}", new
+    return shlex.join([str(saved), f"NEW{kind}", *words_of(text_format.stated)]), table
 
 
 def every_day(
@@ -170,8 +170,8 @@ def every_day(
     reference = reference_of(budget, periods, rows, scores)
     least, promised = _promise(compared, budget, periods)
     threshold, said = np.inf, f"none, for a {budget.per} comes whole"
-    score, new = _commands(compared, saved, text_format, budget.n)
-    model_file, time = shlex.quote(str(saved)), shlex.quote(str(data.time))
+    (model_and_rows, kind), time = _words(compared, saved, text_format), shlex.quote(str(data.time))
+    score = f"pushrank score {model_and_rows} --top {budget.n} -o first{kind}"
     # A batch comes whole: its first rows are known without a threshold.
     if budget.per != "batch":
         state = alert_state(saved)
@@ -185,9 +185,9 @@ def every_day(
         said += f". It moves with the hour and with what is left of {budget.n:,}; {state} keeps it, begun by "
         said += "scores of rows held out"
         # The name of the column of identifiers is not known here: the user puts it in place of COLUMN.
-        alerts = f"--alert {shlex.quote(str(state))} --id COLUMN --time {time} -o alerts"
-        score = score.replace(f"--top {budget.n} -o first", alerts)
-    commands = [score, f"pushrank watch {model_file} {new} --time {time}"]
+        score = f"pushrank score {model_and_rows} --alert {shlex.quote(str(state))} --id COLUMN "
+        score += f"--time {time} -o alerts{kind}"
+    commands = [score, f"pushrank watch {model_and_rows} --time {time}"]
     lines = [
         f"Hits: {mean:.2f} {budget.each}{_between(low, high, 2)}, of {days.positives.mean():,.1f} positives, "
         f"in {len(days.sizes):,} {budget.several} that come after the rows learnt from.",

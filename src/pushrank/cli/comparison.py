@@ -78,11 +78,9 @@ class Compared(NamedTuple):
     def title(self) -> str:
         """Return what was compared, in one line."""
         data, n_test = self.data, len(self.data.y) - self.data.n_learnt
-        share, n_tested = (
-            share_of_rows(self.budget, n_test or data.n_learnt),
-            (self.comparison.folds >= 0).sum(),
-        )
+        share = share_of_rows(self.budget, n_test or data.n_learnt)
         if self.budget != self.comparison.budget:
+            n_tested = (self.comparison.folds >= 0).sum()
             # By time the first part is only learnt from.
             share += f", tested on the later {n_tested:,}, so {self.comparison.budget:,} there"
         counted = f"{data.n_learnt:,} rows" + f" and {n_test:,} to test on" * bool(n_test)

@@ -20,6 +20,7 @@ from pushrank.model_selection.errors import AUC, AVERAGE_PRECISION, HITS, PRECIS
 from pushrank.model_selection.folds import on_one_scale
 from pushrank.model_selection.verdict import ROUNDING, may_be_best, quantiles
 from pushrank.user_types import Estimator, GenericArray
+from pushrank.validation import check_choice
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -155,6 +156,9 @@ class RankerComparison:
     days: PeriodMeasurement | None = None
     estimators: dict[str, list[Estimator]] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        check_choice("choose", self.choose, ("simplest", "best"))
+
     def __repr__(self) -> str:
         folds = f"{self.n_folds} folds" + f", {self.n_repeats} times" * (self.n_repeats > 1)
         return f"{type(self).__name__}({len(self._models)} models, {folds})\n{self.verdict()}"
@@ -230,7 +234,7 @@ class RankerComparison:
     @property
     def chosen_(self) -> str:
         """The model to take: the simplest that may be the best, or the best where ``choose`` says so."""
-        return {"simplest": self.may_be_best_[0], "best": self.best_}[self.choose]
+        return self.best_ if self.choose == "best" else self.may_be_best_[0]
 
     def standing(self, model: str) -> str:
         """Return whether a model may be the best, and whether it is the one to take, for a table."""
@@ -468,7 +472,7 @@ def _sentences(comparison: RankerComparison) -> str:
     else:
         # Intervals of differences promise more than the set of candidates does: some may hold zero where a
         # single candidate is left.
-        why = "at 95 % no other may be the best, which takes less than an interval above 0"
+        why = "at 95 % no other may be the best, though intervals of all differences may hold 0"
     lead += f" Take {chosen}{against}: {why}."
     equal = comparison.equal_for_your_purposes_
     if len(equal) > 1:
