@@ -357,6 +357,26 @@ def test_files_that_are_separated_and_coded_otherwise(tmp_path, frame):
         assert len(told.splitlines()) == 1
 
 
+@pytest.mark.parametrize("model", ["pnorm-push", "random-forest"])
+def test_a_model_reads_numbers_as_they_were_written_where_it_was_fitted(tmp_path, frame, model):
+    """Also one whose file says all that it takes to score; options replace all marks at once."""
+    data, saved = tmp_path / "comma.csv", tmp_path / "m.skops"
+    frame.to_csv(data, index=False, sep=";", decimal=",")
+    call("fit", data, "--label", "y", "--model", model, "--decimal", ",", "--thousands", ".", "-o", saved)
+    assert "numbers: --decimal , --thousands .\n" in call("show", saved).stdout
+    frame.to_csv(tmp_path / "point.csv", index=False)
+    frame.to_parquet(tmp_path / "typed.parquet")
+    read = [[data], [tmp_path / "point.csv", "--decimal", "."], [tmp_path / "typed.parquet"]]
+    ranked = []
+    for number, rows in enumerate(read):
+        call("score", saved, *rows, "-o", tmp_path / f"{number}.parquet", "--columns", "x")
+        ranked.append(pd.read_parquet(tmp_path / f"{number}.parquet"))
+    pd.testing.assert_frame_equal(ranked[0], ranked[1])
+    pd.testing.assert_frame_equal(ranked[0], ranked[2])
+    told = call("score", saved, tmp_path / "point.csv", "-o", tmp_path / "r.csv", code=2).stderr
+    assert "say how numbers are written: --decimal" in told
+
+
 AMOUNTS = np.round(np.random.default_rng(0).gamma(1.0, 2000.0, N_ROWS), 2)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -30,6 +31,7 @@ from pushrank.budgets import Budget
 from pushrank.cli.errors import InputError, in_option_names, refusing, warn
 from pushrank.cli.features import LabelledFeatures
 from pushrank.cli.names import ENSEMBLE, kebab_case, unknown_model
+from pushrank.cli.options import words_of
 from pushrank.cli.saved import NOTED, Alert, RowScorer, fingerprint
 from pushrank.cli.table import Column, Table
 from pushrank.cli.write import writing
@@ -256,7 +258,7 @@ class SavedModel(RowScorer):
         training["fingerprint"] = fingerprint(rows.X)
         same = {name: getattr(data, name) for name in ("label", "positive", "numeric", "categorical")}
         size = {"sparse": table.is_sparse, "n_features": rows.X.shape[1]}
-        size["index_base"] = table.text_format.index_base
+        size |= {"index_base": table.text_format.index_base, "written": table.text_format.marks}
         return cls(pipeline=pipeline, name=name, training=training, **same, **size, **more)
 
     def save(self, path: Path) -> None:
@@ -404,6 +406,7 @@ def _lines(facts: dict[str, Any], saved: Any) -> dict[str, str]:
         "positive": f"{facts['label']} = {facts['positive']}" if facts["label"] else "",
         "fitted on": training.format_map(facts["training"]) if facts["training"] else "",
         "columns": "; ".join(columns) or f"{facts['n_features']:,} features without names",
+        "numbers": shlex.join(words_of(facts["written"])),
         "probabilities": "calibrated" if facts["probability"] else "",
         "promised": facts["promised"]["sentence"] if facts["promised"] else "",
         "alert threshold": saved.alert.sentence() if saved.alert else "",

@@ -41,7 +41,7 @@ from pushrank.cli.header import (
     separator_hint,
 )
 from pushrank.cli.table import FLOAT, LIBSVM_LABEL, QUERY, Table, as_text
-from pushrank.cli.text_format import DEFAULT_FORMAT, TextFormat
+from pushrank.cli.text_format import DEFAULT_FORMAT, MARKS, TextFormat
 
 # Arrow parses blocks of this size, and a block must hold the longest row.
 BLOCK_BYTES = 1 << 24
@@ -53,7 +53,7 @@ MAX_INDEX = 1 << 24
 TAIL_BYTES = 1000
 NAMED = {*TEXT_FILES, *SHEETS, *JSON_FILES, ".parquet"}
 SERVED = {
-    **dict.fromkeys(("decimal", "thousands", "units", "na_values"), ("files with named columns", NAMED)),
+    **dict.fromkeys(MARKS, ("files with named columns", NAMED)),
     **dict.fromkeys(("skip_rows", "no_header"), ("CSV, TSV and Excel files", TEXT_FILES | SHEETS)),
     "date_order": ("all files", NAMED | SPARSE), "sheet": ("Excel files", SHEETS),
     "index_base": ("libsvm files", SPARSE),

@@ -23,7 +23,7 @@ from pushrank.user_types import Floats
 
 if TYPE_CHECKING:
     from pushrank.cli.labels import LabelledRows
-NOTED = ("label", "positive", "training", "numeric", "categorical", "n_features")
+NOTED = ("label", "positive", "training", "numeric", "categorical", "n_features", "written")
 """What a model's file notes of it under the same names."""
 
 
@@ -103,6 +103,7 @@ class RowScorer(ABC):
     sparse: bool
     n_features: int
     index_base: int | None = None
+    written: dict[str, Any] = field(default_factory=dict)
     training: dict[str, Any] = field(default_factory=dict)
     alert: Alert | None = None
 
@@ -111,7 +112,9 @@ class RowScorer(ABC):
     ) -> Table:
         """Read rows of the kind that the model was fitted on."""
         n_features = self.n_features if self.sparse else None
-        if file_kind(path) in SPARSE and text_format.index_base is None:
+        if file_kind(path) not in SPARSE:
+            text_format = text_format.written_as(self.written)
+        elif text_format.index_base is None:
             # The features of a file may be numbered from 0 though it stores none of the first of them.
             text_format = replace(text_format, index_base=self.index_base)
         table = read_table(path, text_format, n_features, may_be_empty=may_be_empty)
@@ -175,7 +178,8 @@ class NotedModel(RowScorer):
             sparse=False,
             alert=facts["alert"] and Alert(**facts["alert"]),
             scorer=Scorer(**noted["scoring"]),
-            **{name: facts[name] for name in NOTED},
+            # Files of earlier versions say nothing of how numbers are written.
+            **{name: facts[name] for name in NOTED if name in facts},
         )
 
     def scores_of(self, features: Any) -> Floats:

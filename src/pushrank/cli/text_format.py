@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 import typer
+
+MARKS = ("decimal", "thousands", "units", "na_values")
+"""The options that say how numbers are written."""
 
 
 def option(text: str, *names: str, default: Any = None, **more: Any) -> Any:
@@ -55,9 +58,19 @@ class TextFormat:
         return {name: value for name, value in vars(self).items() if value not in (defaults[name], [], "")}
 
     @property
+    def marks(self) -> dict[str, Any]:
+        """How numbers in text are written, as far as options say it."""
+        return {name: value for name, value in self.stated.items() if name in MARKS}
+
+    @property
     def reads_numbers(self) -> bool:
         """Whether an option says how numbers in text are written."""
-        return bool(self.decimal or self.thousands or self.units or self.na_values)
+        return bool(self.marks)
+
+    def written_as(self, marks: dict[str, Any]) -> TextFormat:
+        """Return the format with other marks of numbers, unless options name any."""
+        # Marks of both together would contradict each other, as a point for thousands does a decimal point.
+        return self if self.marks else replace(self, **marks)
 
 
 DEFAULT_FORMAT = TextFormat()
