@@ -287,7 +287,14 @@ def test_texts_that_differ_in_case_and_copied_rows_are_told(tmp_path, frame, cap
     copied = pd.concat([frame, frame.iloc[[4, 9]], frame.iloc[[4]]], ignore_index=True)
     told = warned(tmp_path, copied, capsys)
     assert "3 of the 303 rows of" in told
-    assert "such as row 301, 302, 303: they count several times" in told
+    of = "row 301 of row 5, row 302 of row 10, row 303 of row 5"
+    assert f"such as {of}: they count several times" in told
+    of_copied = FeatureSource(tmp_path / "a.csv", "y", drop_copies=True)
+    assert len(read_features(of_copied, TextFormat()).y) == N_ROWS
+    assert f"such as {of}, and are left out." in capsys.readouterr().err
+    (tmp_path / "a.libsvm").write_text("1 1:2\n-1 1:3\n")
+    sparse = [tmp_path / "a.libsvm", "-o", tmp_path / "m.skops", "--drop-copies"]
+    assert "--drop-copies is for named columns" in call("fit", *sparse, code=2).stderr
     # Rows that differ in a column which is left out are no copies, nor are those that have their like.
     visits = copied.assign(visit=np.random.default_rng(1).permutation(len(copied)))
     assert "copies" not in warned(tmp_path, visits, capsys, exclude=["visit"])

@@ -169,16 +169,34 @@ def warn_of_copies(table: Table, features: Any, y: NDArray[np.bool_]) -> None:
     # In a table of a few categories many rows have their like, which says nothing.
     if not 0.0 < candidates.mean() <= 0.1:
         return
-    # Cells of lists and the like, in columns that are left out, can only be compared as texts.
-    rows = table.frame[candidates].astype(str)
-    copies = rows[rows.duplicated().to_numpy()]
-    if len(copies):
-        shown = ", ".join(f"{number + 1:,}" for number in copies.index[:3])
+    if len(firsts := _firsts_of_copies(table.where(candidates))):
         warn(
-            f"{len(copies):,} of the {len(table):,} rows of {table.path} are copies of others, such as row "
-            f"{shown}: they count several times, and may be learnt from and tested on. Leave copies out, "
-            "unless each is a case of its own."
+            f"{_copies(firsts, table)}: they count several times, and may be learnt from and tested on. "
+            "Leave them out with --drop-copies, unless each is a case of its own."
         )
+
+
+def without_copies(table: Table) -> Table:
+    """Return the rows that are not the same as an earlier one in every cell of the file."""
+    if table.is_sparse:
+        raise InputError(f"--drop-copies is for named columns; those of {table.path} have none.")
+    if len(firsts := _firsts_of_copies(table)):
+        warn(f"{_copies(firsts, table)}, and are left out.")
+    return table.where(~table.frame.index.isin(firsts.index))
+
+
+def _firsts_of_copies(table: Table) -> pd.Series:
+    """Return the number of the row that each copy is the same as in every cell, by the number of the copy."""
+    # Cells of lists and the like, in columns that are left out, can only be compared as texts.
+    hashes = row_hashes(table.frame.astype(str))
+    numbers = pd.Series(table.frame.index, index=table.frame.index)
+    firsts = numbers.groupby(hashes).transform("first")
+    return firsts[firsts != numbers]
+
+
+def _copies(firsts: pd.Series, table: Table) -> str:
+    shown = ", ".join(f"row {copy + 1:,} of row {first + 1:,}" for copy, first in firsts[:3].items())
+    return f"{len(firsts):,} of the {len(table):,} rows of {table.path} are copies of others, such as {shown}"
 
 
 def feature_matrix(table: Table, columns: list[Column]) -> Any:

@@ -111,7 +111,8 @@ def fit_command(
     given = {
         "label": None if data.table.is_sparse else data.label,
         "positive": data.positive,
-        "drop_unlabelled": source.drop_unlabelled or None,
+        "drop_unlabelled": source.drop_unlabelled,
+        "drop_copies": source.drop_copies,
         **text_format.stated,
         # Fit would learn from the groups, which the comparison set aside, and from columns that give the
         # label away, to which perfect scores are due.

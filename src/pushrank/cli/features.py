@@ -17,6 +17,7 @@ from pushrank.cli.columns import (
     feature_matrix,
     usable_columns,
     warn_of_copies,
+    without_copies,
 )
 from pushrank.cli.errors import InputError, say, warn
 from pushrank.cli.labels import LabelledRows, label_rows
@@ -129,7 +130,8 @@ def _read_labelled(source: FeatureSource, text_format: TextFormat, test: Path | 
         raise InputError(f"{test} is not of the kind of {source.data}; give --test rows of that kind.")
     parts, label, positive = [], source.label, source.positive
     for table in tables:
-        part = label_rows(table, table.labels(label), positive, drop_unlabelled=source.drop_unlabelled)
+        rows = without_copies(table) if source.drop_copies else table
+        part = label_rows(rows, rows.labels(label), positive, drop_unlabelled=source.drop_unlabelled)
         parts.append(part)
         # The test file is read by the label of the first file, though its own rows may suggest another.
         label, positive = part.label, part.positive

@@ -176,6 +176,9 @@ class FeatureSource(LabelledSource):
     date: list[str] | None = option(
         "A column of dates to make numbers of: hour, weekday, days since 1970; may be repeated."
     )
+    drop_copies: bool = option(
+        "Leave out rows that are the same as an earlier one in every cell.", "--drop-copies", default=False
+    )
 
 
 @dataclass(frozen=True)
