@@ -11,20 +11,41 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+from lightgbm import LGBMClassifier
+from sklearn.base import clone
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics.pairwise import linear_kernel
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler, scale
+from sklearn.preprocessing import OneHotEncoder, StandardScaler, scale
 from sklearn.tree import DecisionTreeRegressor
 from skops import io
+from xgboost import XGBClassifier
 
 from model_file_mutations import mutated
-from pushrank import PerceptronAtK, PushRanker, RankBoost, RankSVM, estimators, persistence
+from pushrank import (
+    PerceptronAtK,
+    PNormPush,
+    PushRanker,
+    RankBoost,
+    RankSVM,
+    StackingRanker,
+    estimators,
+    persistence,
+)
 from pushrank.exceptions import ModelFileError
 from pushrank.files import atomic_write
 from pushrank.losses import Logistic
+from pushrank.persistence import BoostedClassifier
 from pushrank.prices import Power
 
 pytestmark = pytest.mark.fast
@@ -74,6 +95,92 @@ def test_objects_as_parameters_come_back(tmp_path):
     ranker = PushRanker(Logistic(), Power(8))
     persistence.save({"model": ranker}, tmp_path / "model.skops")
     assert persistence.load(tmp_path / "model.skops")["model"].get_params() == ranker.get_params()
+
+
+def few_rows(n_rows=200):
+    """Return rows of numbers with gaps and of words, and labels that hang on both."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(n_rows, 3)), columns=list("abc"))
+    frame["word"] = pd.Categorical(rng.choice(list("xyz"), n_rows))
+    y = frame["b"] + (frame["word"] == "x") + rng.normal(size=n_rows) > 1.0
+    return frame.assign(a=frame["a"].where(frame.index % 7 > 0)), y.to_numpy().astype(int)
+
+
+def test_stacks_of_every_kind_of_member_come_back(tmp_path):
+    frame, y = few_rows()
+
+    def after_words(model):
+        words = make_column_transformer((OneHotEncoder(), ["word"]), (StandardScaler(), ["b", "c"]))
+        return make_pipeline(words, model)
+
+    few = {"n_estimators": 4, "random_state": 0}
+    members = {
+        "lgb": LGBMClassifier(**few, verbose=-1),
+        "xgb": XGBClassifier(**few, enable_categorical=True),
+        "hist": HistGradientBoostingClassifier(max_iter=4, categorical_features="from_dtype"),
+        "forest": after_words(RandomForestClassifier(**few)),
+        "extra": after_words(ExtraTreesClassifier(**few)),
+        "boosting": after_words(GradientBoostingClassifier(**few)),
+        "logistic": after_words(LogisticRegression()),
+        "push": after_words(PNormPush()),
+    }
+    path = tmp_path / "model.skops"
+    for refit in (False, True):
+        stack = StackingRanker(list(members.items()), cv=2, refit=refit)
+        persistence.save(stack, path)
+        stack = persistence.load(path).fit(frame, y)
+        persistence.save(stack, path)
+        loaded = persistence.load(path)
+        np.testing.assert_array_equal(loaded.decision_function(frame), stack.decision_function(frame))
+    for name in ("lgb", "xgb"):
+        model = clone(members[name]).fit(frame, y)
+        persistence.save(model, path)
+        loaded = persistence.load(path)
+        assert type(loaded) is type(model)
+        np.testing.assert_array_equal(loaded.predict_proba(frame), model.predict_proba(frame))
+
+
+@pytest.mark.parametrize("broken", ["bit set", "eight words", "number", "features"])
+def test_categories_that_point_out_of_a_tree_are_refused(tmp_path, broken):
+    frame, y = few_rows()
+    y = frame["word"] == "x"
+    model = HistGradientBoostingClassifier(max_iter=2, categorical_features="from_dtype").fit(frame, y)
+    [tree] = model._predictors[0]
+    assert tree.nodes["is_categorical"].any()
+    if broken == "bit set":
+        tree.nodes["bitset_idx"] = len(tree.raw_left_cat_bitsets)
+    elif broken == "eight words":
+        tree.raw_left_cat_bitsets = tree.raw_left_cat_bitsets[:, :4].copy()
+    elif broken == "number":
+        model._bin_mapper.is_categorical_[:] = False
+    else:
+        model = RandomForestClassifier(2).fit(frame[["b", "c"]], y)
+        model.n_features_in_ = 1
+    persistence.save(model, tmp_path / "model.skops")
+    with pytest.raises(ModelFileError, match="the file holds a tree"):
+        persistence.load(tmp_path / "model.skops")
+
+
+def test_a_booster_is_of_a_library_that_is_known():
+    with pytest.raises(KeyError, match=r"subprocess\.Popen"):
+        BoostedClassifier("", {}).__setstate__({"kind": "subprocess.Popen", "attributes": {}})
+
+
+class OwnClassifier(LogisticRegression):
+    """A model of the user's own, whose code no file brings along."""
+
+
+@pytest.mark.parametrize("is_fitted", [False, True])
+def test_a_member_that_cannot_be_saved_is_named_with_the_way_out(tmp_path, is_fitted):
+    own = make_pipeline(StandardScaler(), OwnClassifier())
+    stack = StackingRanker([("mine", own), ("push", PNormPush())], cv=2)
+    if is_fitted:
+        frame, y = few_rows()
+        stack.fit(frame[["b", "c"]], y)
+    named = r"mine__ownclassifier is .*OwnClassifier, .* LGBMClassifier, .* can be saved"
+    with pytest.raises(TypeError, match=named) as caught:
+        persistence.save(stack, tmp_path / "model.skops")
+    assert "kernel" not in str(caught.value)
 
 
 class Stranger:
@@ -183,17 +290,29 @@ def watch(event, _):
 
 
 @pytest.mark.filterwarnings("ignore:.* was written by pushrank")  # a mutated version may be a later one
+@pytest.mark.parametrize("of_stacks", [False, True])
 @pytest.mark.parametrize("seeds", [range(30), pytest.param(range(30, 1030), marks=pytest.mark.nightly)])
-def test_a_mutated_file_is_refused_or_loads_and_runs_nothing(tmp_path, seeds):
+def test_a_mutated_file_is_refused_or_loads_and_runs_nothing(tmp_path, seeds, of_stacks):
     X = np.random.default_rng(0).normal(size=(30, 3))
     y = X[:, 0] > 0.3
+    few = {"n_estimators": 2, "random_state": 0}
     kinds = [
-        PushRanker(),
-        RankBoost(n_estimators=3, warm_start=True, subsample=0.5, random_state=0),
-        RankBoost(weak_rankers="regressors", n_estimators=2, random_state=0),
-        make_pipeline(StandardScaler(), PushRanker("logistic", Power(2))),
-        PerceptronAtK(batch_size=10, random_state=0),
+        LGBMClassifier(**few, min_child_samples=3, verbose=-1),
+        XGBClassifier(**few),
+        HistGradientBoostingClassifier(max_iter=2, min_samples_leaf=3),
+        StackingRanker([("lgb", LGBMClassifier(**few, verbose=-1)), ("xgb", XGBClassifier(**few))], cv=2),
     ]
+    kinds = (
+        kinds
+        if of_stacks
+        else [
+            PushRanker(),
+            RankBoost(n_estimators=3, warm_start=True, subsample=0.5, random_state=0),
+            RankBoost(weak_rankers="regressors", n_estimators=2, random_state=0),
+            make_pipeline(StandardScaler(), PushRanker("logistic", Power(2))),
+            PerceptronAtK(batch_size=10, random_state=0),
+        ]
+    )
     path, whole = tmp_path / "model.skops", []
     for kind in kinds:
         persistence.save(kind.fit(X, y), path)

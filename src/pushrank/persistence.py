@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 import zipfile
+from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.ensemble._forest import BaseForest
+from sklearn.ensemble._gb import BaseGradientBoosting
+from sklearn.tree import BaseDecisionTree
 from sklearn.tree._tree import Tree
 
 from pushrank._optional import import_optional
@@ -37,8 +44,63 @@ FOREIGN_TYPES = {
     "sklearn.model_selection._split.StratifiedKFold",
     # The type of the values that an imputer fills in only names a kind of number.
     "numpy.dtype",
+    # Histogram boosting checks columns by this function, which is handed options, where it knows categories.
+    "functools.partial",
+    "sklearn.utils.validation.check_array",
+    # Classifiers of LightGBM keep the measures of their rounds so.
+    "collections.OrderedDict",
+    "pushrank.persistence.BoostedClassifier",
 }
-"""Types of other packages that a file may hold, beside those of scikit-learn and numpy that skops trusts."""
+"""Types that a file may hold beside ``TRUSTED_TYPES``, and those of scikit-learn and numpy of skops."""
+BOOSTED = {
+    "lightgbm.sklearn.LGBMClassifier": "PushLGBMRanker",
+    "xgboost.sklearn.XGBClassifier": "PushXGBRanker",
+}
+"""Classifiers that are saved with the text of their booster, and the rankers whose engines write it."""
+NAMES_SAVED = "Give parameters by name; kernel='precomputed' takes the values of any kernel."
+MEMBERS_SAVED = (
+    "Models of scikit-learn, LGBMClassifier, XGBClassifier and pushrank's rankers can be saved: take one of "
+    "them, or pickle the model for those who trust you."
+)
+
+
+@dataclass
+class BoostedClassifier:
+    """What a file holds of a classifier of LightGBM or XGBoost: its attributes, the booster as a text."""
+
+    kind: str
+    attributes: dict[str, Any]
+
+    @classmethod
+    def of(cls, model: Any) -> BoostedClassifier:
+        """Return a classifier as it is saved."""
+        kind, attributes = type_name(type(model)), dict(vars(model))
+        # LightGBM has None before the fit, and XGBoost no such attribute.
+        if attributes.get("_Booster") is not None:
+            attributes["_Booster"] = engine_of(kind).to_text(model._Booster)
+        return cls(kind, attributes)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Become the classifier."""
+        # skops hands an object its state, and keeps the object. Were the library's classes trusted instead,
+        # a file could have their constructors called, which read the files that they are given.
+        engine, attributes = engine_of(state["kind"]), state["attributes"]
+        module, _, name = state["kind"].rpartition(".")
+        self.__class__ = getattr(import_module(module), name)
+        vars(self).update(attributes)
+        if isinstance(attributes.get("_Booster"), str):
+            vars(self)["_Booster"] = engine.from_text(attributes["_Booster"])
+
+
+def type_name(named: Any) -> str:
+    """Return the whole name of a type or function."""
+    return f"{named.__module__}.{named.__name__}"
+
+
+def engine_of(kind: str) -> Any:
+    """Return what reads and writes the booster of a classifier."""
+    ranker = BOOSTED[kind]
+    return getattr(import_module(f"pushrank.interop.{kind.partition('.')[0]}"), ranker).engine
 
 
 def save(model: object, path: str | Path) -> None:
@@ -46,12 +108,15 @@ def save(model: object, path: str | Path) -> None:
 
     The file is written beside its place and renamed.
 
-    The skops format: a zip of a JSON schema and numpy arrays, without pickles.
+    The skops format: a zip of a JSON schema and numpy arrays, without pickles. Pipelines and stacks may hold
+    models of scikit-learn, ``LGBMClassifier`` and ``XGBClassifier``, whose boosters are written as the texts
+    of their libraries. A model that cannot be saved is refused before its fit, too: save it once unfitted
+    where the fit takes long.
 
     Parameters
     ----------
     model : object
-        A ranker, a pipeline that ends in one, or a dict of such and of plain values.
+        A ranker, a pipeline or a stack, or a dict of such and of plain values.
     path : str or Path
         Where to; an existing file is replaced, whole or not at all.
 
@@ -63,7 +128,8 @@ def save(model: object, path: str | Path) -> None:
         When the file cannot be written; nothing is left in its place.
     TypeError
         When the model holds what could not be loaded again: a function, such as a callable kernel, an
-        object of a type that is not trusted, or an array of a library that skops does not support.
+        object of a type that is not trusted, such as a model of another library, or an array of a library
+        that skops does not support.
 
     Examples
     --------
@@ -80,10 +146,14 @@ def save(model: object, path: str | Path) -> None:
 def save_with_facts(model: object, path: Path, facts: dict[str, object]) -> None:
     """Write a model as :func:`save` does, and facts for JSON beside, which are read without loading it."""
     io = import_optional("skops.io", "io")
+    boosted = {
+        id(item): BoostedClassifier.of(item) for item in _parts(model) if type_name(type(item)) in BOOSTED
+    }
 
     with atomic_write(path) as beside:
         try:
-            io.dump(model, beside)
+            # What is to be copied already has its copy, by which the classifiers are replaced.
+            io.dump(copy.deepcopy(model, boosted) if boosted else model, beside)
         except RuntimeError as error:
             # PyTorch raises it for a tensor that skops builds without its numbers.
             raise TypeError(
@@ -96,11 +166,7 @@ def save_with_facts(model: object, path: Path, facts: dict[str, object]) -> None
             archive.writestr(VERSION_FILE, f"{version('pushrank')}\n{digest(archive)}")
         strangers = _strangers(beside.read_bytes())
         if strangers:
-            raise TypeError(
-                f"{type(model).__name__} cannot be saved: {_places(model, strangers)}, and a file must be "
-                "loaded without running what it holds. Give parameters by name; kernel='precomputed' takes "
-                "the values of any kernel."
-            )
+            raise _refusal(model, strangers)
 
 
 def load(path: str | Path) -> Any:
@@ -197,42 +263,33 @@ def _strangers(data: bytes) -> list[str]:
     return sorted(names - TRUSTED_TYPES - FOREIGN_TYPES)
 
 
-def _places(model: object, strangers: list[str]) -> str:
-    """Return which parameters hold strangers, or the strangers alone where none does."""
-    parameters = []
+def _refusal(model: object, strangers: list[str]) -> TypeError:
+    """Return the error of a model that holds strangers: which parameters, and the way out."""
+    parameters, ways = [], set()
     for holder in model.values() if isinstance(model, dict) else [model]:
         for name, value in holder.get_params().items() if hasattr(holder, "get_params") else ():
-            named = value if hasattr(value, "__name__") else type(value)
-            type_name = f"{named.__module__}.{named.__name__}"
-            if type_name in strangers:
-                parameters.append(f"{name} is {type_name}")
-    return ", ".join(parameters) or f"it holds {', '.join(strangers)}"
+            stranger = type_name(value if hasattr(value, "__name__") else type(value))
+            if stranger in strangers:
+                parameters.append(f"{name} is {stranger}")
+                ways.add(MEMBERS_SAVED if hasattr(value, "fit") else NAMES_SAVED)
+    return TypeError(
+        f"{type(model).__name__} cannot be saved: "
+        f"{', '.join(parameters) or 'it holds ' + ', '.join(strangers)}, and a file must be loaded without "
+        f"running what it holds. {' '.join(sorted(ways) or [NAMES_SAVED])}"
+    )
 
 
-def _check_trees(loaded: object) -> None:
-    """Raise ModelFileError unless every tree within an object is one that prediction can walk safely."""
-    # The children and the feature of every node must be in range, and children come after their parent.
+def _parts(whole: object) -> Iterator[Any]:
+    """Yield an object and all within it, each once."""
     seen: set[int] = set()
-    waiting = [loaded]
+    waiting = [whole]
     while waiting:
         item = waiting.pop()
-        if id(item) in seen or isinstance(item, str | bytes | int | float | type):
+        if id(item) in seen or isinstance(item, str | bytes | int | float | type | ModuleType):
             continue
         seen.add(id(item))
-        if isinstance(item, Tree):
-            is_inner = item.children_left != -1
-            children = np.stack([item.children_left[is_inner], item.children_right[is_inner]])
-            _check_nodes(is_inner, children, item.feature[is_inner], item.n_features)
-        elif isinstance(item, HistGradientBoostingClassifier | HistGradientBoostingRegressor):
-            # Members of an ensemble are held before the fit, too.
-            for predictor in chain.from_iterable(getattr(item, "_predictors", ())):
-                is_inner = predictor.nodes["is_leaf"] == 0
-                inner = predictor.nodes[is_inner]
-                # Splits by category point into bit sets beside the tree, which these checks do not cover.
-                features = np.where(inner["is_categorical"] != 0, -1, inner["feature_idx"])
-                children = np.stack([inner["left"], inner["right"]])
-                _check_nodes(is_inner, children, features, item.n_features_in_)
-        elif isinstance(item, dict):
+        yield item
+        if isinstance(item, dict):
             waiting += item.values()
         elif isinstance(item, list | tuple | set):
             waiting += item
@@ -240,6 +297,35 @@ def _check_trees(loaded: object) -> None:
             waiting += item.ravel().tolist() if item.dtype == object else []
         elif hasattr(item, "__dict__"):
             waiting += vars(item).values()
+
+
+def _check_trees(loaded: object) -> None:
+    """Raise ModelFileError unless every tree within an object is one that prediction can walk safely."""
+    # The children and the feature of every node must be in range, and children come after their parent.
+    for item in _parts(loaded):
+        if isinstance(item, Tree):
+            is_inner = item.children_left != -1
+            children = np.stack([item.children_left[is_inner], item.children_right[is_inner]])
+            _check_nodes(is_inner, children, item.feature[is_inner], item.n_features)
+        elif isinstance(item, BaseForest | BaseGradientBoosting | BaseDecisionTree):
+            # The rows are checked once, by what the model says, and the trees then take their word.
+            for tree in np.ravel(getattr(item, "estimators_", item)):
+                if hasattr(tree, "tree_") and tree.tree_.n_features != item.n_features_in_:
+                    raise ModelFileError("the file holds a tree of other features than its model.")
+        elif isinstance(item, HistGradientBoostingClassifier | HistGradientBoostingRegressor):
+            # Members of an ensemble are held before the fit, too.
+            for predictor in chain.from_iterable(getattr(item, "_predictors", ())):
+                is_inner = predictor.nodes["is_leaf"] == 0
+                inner = predictor.nodes[is_inner]
+                children = np.stack([inner["left"], inner["right"]])
+                _check_nodes(is_inner, children, inner["feature_idx"], item.n_features_in_)
+                # Splits by category point into bit sets beside the tree, eight words for each split.
+                split = inner[inner["is_categorical"] != 0]
+                bit_sets, is_categorical = predictor.raw_left_cat_bitsets, item._bin_mapper.is_categorical_
+                is_held = np.shape(is_categorical) == (item.n_features_in_,) and bit_sets.shape[1] == 8
+                is_held = is_held and np.all(split["bitset_idx"] < len(bit_sets))
+                if not is_held or not np.all(is_categorical[split["feature_idx"]]):
+                    raise ModelFileError("the file holds a tree whose categories point out of it.")
 
 
 def _check_nodes(

@@ -126,13 +126,14 @@ def description_of(model: BaseEstimator) -> dict[str, Any] | None:
     """Return the parameters of the ``Scorer`` of a model as values of JSON; None where it needs more."""
     *steps, ranker = [*steps_of(model)] or [model]
     columns = features_of([*steps, ranker][0])
-    if steps and isinstance(steps[0], ColumnTransformer):
-        parts = [*parts_of(steps.pop(0), columns)]
-        if len(parts) != 1 or parts[0][2] != 1.0:
-            return None
-        [(before, columns, _)] = parts
-        steps = before + steps
     try:
+        if steps and isinstance(steps[0], ColumnTransformer):
+            check_is_fitted(steps[0])
+            parts = [*parts_of(steps.pop(0), columns)]
+            if len(parts) != 1 or parts[0][2] != 1.0:
+                return None
+            [(before, columns, _)] = parts
+            steps = before + steps
         formula = fitted_scores(ranker)
         operations = [
             (sign, np.asarray(value).tolist()) for step in steps for sign, _, value in operations_of(step)
