@@ -88,8 +88,12 @@ def test_the_tutorials_classes_keep_the_laws():
 def test_code_runs_that_needs_a_package_beyond_the_tests(name, package, printed, capsys):
     pytest.importorskip(package)
     guide = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
-    exec(re.search(r"^```python\n([^>].*?)^```", guide, re.MULTILINE | re.DOTALL)[1], {})  # noqa: S102
-    assert capsys.readouterr().out.startswith(printed)
+    names: dict[str, object] = {}
+    for code in re.findall(r"^```python\n([^>].*?)^```", guide, re.MULTILINE | re.DOTALL):
+        exec(code, names)  # noqa: S102
+    out = capsys.readouterr().out
+    assert out.startswith(printed)
+    assert "False" not in out
 
 
 @pytest.mark.docs

@@ -410,11 +410,16 @@ cv : int, splitter or iterable
 n_jobs : int or None
     %(n_jobs_of_folds)s
 verbose : bool""",
+    "scoring_of_a_search": """scoring : str or callable, default=None
+    What to choose by in place of the precision at the budget: the name of a scorer in
+    :mod:`pushrank.metrics.scorers` or in scikit-learn, or a scorer, a function of a model, rows and labels
+    whose larger values are better. No member is then dropped early, equal are only equal scores, and
+    ``candidates_`` has the ``"score"`` for the ``"precision"``.""",
     "best_params_candidate": """best_params_ : dict
     Its parameters, and its name as ``"candidate"``.""",
     "budget_search_": """best_score_ : float
-    The mean precision at the budget of the chosen parameters over the folds. As the best of many it is
-    optimistic: for a figure to report, put the whole estimator in ``cross_val_score``.
+    The mean precision at the budget, or score, of the chosen parameters over the folds. As the best of many
+    it is optimistic: for a figure to report, put the whole estimator in ``cross_val_score``.
 best_index_ : int
     The index of the chosen parameters in ``cv_results_``.
 cv_results_ : dict of str to array

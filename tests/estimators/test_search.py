@@ -15,10 +15,10 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
-from pushrank import PNormPush, PNormPushCV, PushBoost, PushBoostCV, RankerSearchCV, TopRankerCV
+from pushrank import IRPush, PNormPush, PNormPushCV, PushBoost, PushBoostCV, RankerSearchCV, TopRankerCV
 from pushrank.datasets import make_hidden_positives
 from pushrank.estimators._search import below_best, best_of_families, choose, standard_errors
-from pushrank.metrics import average_precision, precision_at_k
+from pushrank.metrics import average_precision, precision_at_k, scorers
 
 SMALL = {"ps": (1.0, 16.0), "learning_rates": (0.5, 1.0), "n_estimators": (8, 2)}
 LOGISTIC = make_pipeline(StandardScaler(), LogisticRegression())
@@ -60,6 +60,45 @@ def test_of_equal_members_the_simplest_is_the_best_and_one_fold_has_no_error():
         assert choose(values[:2], np.zeros(2), [1, 0], selection) == 1
         assert choose(values[:, :1], np.zeros(4), [3, 2, 1, 0], selection) == 1
     assert choose(values, np.array([0.0, 0.5, 0.0, 0.0]), [0, 0, 0, 0], "best") == 1
+
+
+def money(model, X, y):
+    """What letters to the rows predicted positive bring."""
+    return float(np.where(y, 50.0, -10.0)[model.predict(X) == 1].sum())
+
+
+@pytest.mark.parametrize("scoring", [money, "neg_log_loss", "precision_at_quarter"])
+def test_a_scorer_chooses_as_in_a_grid_search(hidden, scoring):
+    X, y = hidden
+    trees = RandomForestClassifier(random_state=0)
+    grid, rules = (
+        {"max_depth": [1, 3], "n_estimators": [5, 10]},
+        {"cv": StratifiedKFold(3), "scoring": scoring},
+    )
+    search = RankerSearchCV([("trees", trees, grid)], budget=30, selection="best", **rules).fit(X, y)
+    rules["scoring"] = scorers.SCORERS.get(scoring, scoring)
+    expected = GridSearchCV(trees, grid, **rules).fit(X, y)
+    by_member = "mean_test_score"
+    np.testing.assert_array_equal(search.cv_results_[by_member], expected.cv_results_[by_member])
+    assert search.candidates_[0]["score"] == search.best_score_ == expected.best_score_
+    assert "score over the folds" in search._html_repr()
+
+
+def test_a_scorer_of_predictions_has_the_rounds_and_thresholds_of_fits(hidden):
+    X, y = hidden
+    cv = StratifiedKFold(3)
+    search = RankerSearchCV([("stumps", PushBoost(), {"n_estimators": [2, 8]})], cv=cv, scoring=money).fit(
+        X, y
+    )
+    expected = GridSearchCV(PushBoost(), {"n_estimators": [2, 8]}, cv=cv, scoring=money).fit(X, y)
+    np.testing.assert_array_equal(
+        search.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"]
+    )
+    linear = TopRankerCV(candidates=["ir-push"], cv=cv, scoring=money).fit(X, y)
+    by_hand = GridSearchCV(IRPush(), {"alpha": [1e-3, 1e-2, 1e-1]}, cv=cv, scoring=money).fit(X, y)
+    assert linear.best_score_ == pytest.approx(by_hand.best_score_, rel=0.02)
+    with pytest.raises(ValueError, match="scoring='nonsense' is not known"):
+        TopRankerCV(scoring="nonsense").fit(X, y)
 
 
 def test_any_estimator_is_chosen_as_by_hand(hidden):

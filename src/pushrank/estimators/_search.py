@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 from sklearn import get_config
 from sklearn.model_selection import check_cv
-from sklearn.utils import check_consistent_length, check_random_state, column_or_1d, indexable
+from sklearn.utils import _safe_indexing, check_consistent_length, check_random_state, column_or_1d, indexable
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import validate_data
 
@@ -75,7 +75,7 @@ class SearchMixin(RankerMixin):
         diagram: str = super()._html_repr()
         if not hasattr(self, "candidates_"):
             return diagram
-        return diagram + candidates_table(self.candidates_, self.best_params_)
+        return diagram + candidates_table(self.candidates_, self.best_params_, measure_name(self))
 
 
 class Fold(NamedTuple):
@@ -89,10 +89,12 @@ class Fold(NamedTuple):
 class Member(NamedTuple):
     """A member on a fold: its parameters, its scores of the rows held out, and what may start another fit."""
 
+    # A scorer is called with the fitted model, where there is one.
     params: dict[str, Any]
     scores: NDArray[np.floating]
     threshold: float = 0.0
     solution: Any = None
+    model: Any = None
 
 
 Measure = Callable[[Fold, Member], tuple[float, float]]
@@ -193,8 +195,8 @@ class Search(NamedTuple):
                     callback(next(solved), score=measures[0])
                 if held_out is not None:
                     held_out[number, fold.test] = member.scores
-                # The scores of all members of a fold would be large.
-                yield fold, member._replace(scores=np.empty(0)), measures
+                # The scores and the models of all members of a fold would be large.
+                yield fold, member._replace(scores=np.empty(0), model=None), measures
 
         n_first = len(self.folds) if screen is None else min(N_SCREENING, len(self.folds))
         with progress_bar(self.ranker, n_members * len(self.folds), is_exact=screen is None) as callback:
@@ -236,13 +238,18 @@ def choose_for_budget(
     ranker.cv_results_["mean_average_precision"] = means_overall
     gaps, errors = below_best(values, overall)
     columns = {"candidate": names, "params": [results.params[member] for member in members]}
-    columns |= {"precision": np.nanmean(values, axis=1).tolist()}
+    columns |= {measure_name(ranker): np.nanmean(values, axis=1).tolist()}
     columns |= {"standard_error": standard_errors(values).tolist(), "average_precision": overall.tolist()}
     columns |= {"below_best": gaps.tolist(), "below_best_standard_error": errors.tolist()}
     ranker.candidates_ = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     if results.held_out is not None:
         ranker.held_out_scores_ = results.held_out[members]
     return members[chosen]
+
+
+def measure_name(ranker: Any) -> str:
+    """Return what the measure of a search is in ``candidates_``."""
+    return "precision" if getattr(ranker, "scoring", None) is None else "score"
 
 
 def choose(values: Floats, overall: Floats, complexity: Sequence[float], selection: str) -> int:
@@ -297,10 +304,21 @@ def scorer_of_folds(scoring: Any, X: Any, target: Target, folds: Sequence[Fold])
     scorers = [HeldOutScorer(scoring, classes, *parts) for parts in zip(labels, weights, strict=True)]
 
     def measure(fold: Fold, member: Member) -> tuple[float, float]:
+        scorer, X_test = scorers[fold.number], _safe_indexing(X, fold.test)
+        if member.model is not None:
+            return scorer.score_model(member.model, X_test), 0.0
         scores, threshold = member.scores.astype(np.float64), np.array([member.threshold])
-        return scorers[fold.number].score(X[fold.test], scores, threshold), 0.0
+        return scorer.score(X_test, scores, threshold), 0.0
 
     return measure
+
+
+def measure_of(search: Search, X: Any, at_budget: PrecisionAtBudget) -> tuple[Measure, float]:
+    """Return the measure that members are chosen by, and by how much those of equals may differ."""
+    if measure_name(search.ranker) == "precision":
+        return at_budget, at_budget.one_hit(search.folds)
+    by_scorer = scorer_of_folds(search.ranker.scoring, X, search.target, search.folds)
+    return lambda fold, member: (by_scorer(fold, member)[0], at_budget(fold, member)[1]), 0.0
 
 
 class PrecisionAtBudget:
@@ -409,10 +427,10 @@ def check_numbers(name: str, values: Any, **limits: Any) -> None:
         check_number(name, value, **limits)
 
 
-def candidates_table(candidates: list[dict[str, Any]], chosen: dict[str, Any]) -> str:
+def candidates_table(candidates: list[dict[str, Any]], chosen: dict[str, Any], measure: str) -> str:
     """Return the candidates of a search for a budget as a table with pictures, for notebooks."""
     means, errors, overall = (
-        [row[name] for row in candidates] for name in ("precision", "standard_error", "average_precision")
+        [row[name] for row in candidates] for name in (measure, "standard_error", "average_precision")
     )
     lows, highs = np.subtract(means, errors).tolist(), np.add(means, errors).tolist()
     rows = [
@@ -427,5 +445,6 @@ def candidates_table(candidates: list[dict[str, Any]], chosen: dict[str, Any]) -
             candidates, interval_pictures(means, lows, highs), means, errors, overall, strict=True
         )
     ]
-    caption = "The best of each family: precision at the budget over the folds, ± standard errors"
-    return html_table(["family", "", "precision", "average precision", ""], rows, caption)
+    what = "precision at the budget" if measure == "precision" else measure
+    caption = f"The best of each family: {what} over the folds, ± standard errors"
+    return html_table(["family", "", measure, "average precision", ""], rows, caption)

@@ -39,24 +39,30 @@ class Candidate(NamedTuple):
     grid: Mapping[str, Sequence[Any]]
     label: dict[str, object]
 
-    def path(self, rows: Rows, X_test: MatrixLike) -> Iterator[tuple[dict[str, Any], Any]]:
-        """Yield the parameters of each member, and its scores of the rows held out."""
+    def path(self, rows: Rows, X_test: MatrixLike, whole: bool) -> Iterator[tuple[dict[str, Any], Any, Any]]:
+        """Yield the parameters of each member, its scores of the rows held out, and the ``whole`` model."""
         numbers = sorted(self.grid.get(ROUNDS, ()))
         others = {name: values for name, values in self.grid.items() if name != ROUNDS}
         for values in product(*others.values()):
             params = dict(zip(others, values, strict=True))
             # Fewer rounds of a boosting fit are its first ones: one fit scores them all.
-            if numbers and getattr(clone(self.estimator).set_params(**params), "_rounds_nest", False):
+            if (
+                numbers
+                and not whole
+                and getattr(clone(self.estimator).set_params(**params), "_rounds_nest", False)
+            ):
                 model = self.fitted(params | {ROUNDS: numbers[-1]}, rows)
                 scores, staged = np.zeros(_num_samples(X_test)), {}
                 for n_rounds, scores in enumerate(model.staged_decision_function(X_test), 1):
                     if n_rounds in numbers:
                         staged[n_rounds] = scores
                 # A fit that ended before, as nothing was left to add, has no later stages.
-                yield from ((params | {ROUNDS: number}, staged.get(number, scores)) for number in numbers)
+                for number in numbers:
+                    yield params | {ROUNDS: number}, staged.get(number, scores), None
                 continue
             for point in [{ROUNDS: number} for number in numbers] or [{}]:
-                yield params | point, model_scores(self.fitted(params | point, rows), X_test)
+                model = self.fitted(params | point, rows)
+                yield params | point, model_scores(model, X_test), model
 
     def fitted(self, params: dict[str, object], rows: Rows) -> Any:
         """Return a clone of the estimator with these parameters, fitted to the rows of positive weight."""
@@ -74,7 +80,8 @@ class RankerSearchCV(_search.SearchMixin, BaseEstimator):
     %(precision_at_budget)s
 
     Every member is fitted once a fold. Boosted rankers of pushrank, without early stopping, are fitted once
-    for all numbers of rounds (``n_estimators``), for fewer rounds are the first ones of a longer fit.
+    for all numbers of rounds (``n_estimators``), for fewer rounds are the first ones of a longer fit; a
+    scorer is called with models, of which every number of rounds is then a fit.
 
     %(equals_of_a_candidate)s
 
@@ -86,7 +93,7 @@ class RankerSearchCV(_search.SearchMixin, BaseEstimator):
         Names, estimators and the values of their parameters to choose from, in ascending order of complexity.
         Estimators are rankers, classifiers and pipelines, with ``decision_function`` or ``predict_proba``.
         None takes logistic regression, the P-Norm Push and boosted stumps.
-    %(budget_search_parameters)s
+    %(budget_search_parameters scoring_of_a_search)s
     selection : {"one_standard_error", "best"}
         Take the first of `candidates` whose best member is within one standard error of the best of all, or
         the best. The standard error is that of the difference, fold by fold.
@@ -134,6 +141,7 @@ class RankerSearchCV(_search.SearchMixin, BaseEstimator):
     cv: CrossValidation = 5
     n_jobs: int | None = None
     verbose: bool = False
+    scoring: str | Callable[..., float] | None = None
     selection: Selection = "one_standard_error"
     keep_scores: bool = False
 
@@ -264,15 +272,17 @@ def fit_candidates(
 ) -> None:
     """Choose among estimators, in ascending order of complexity, and fit the chosen one to all rows."""
     X, labels, search = _search.Search.of_unchecked_rows(ranker, *data)
-    target, folds = search.target, search.folds
+    target = search.target
     rows = Rows(X, labels, np.asarray(target.codes, dtype=bool), target.weights, times=search.times)
-    measure = _search.PrecisionAtBudget(ranker, target, search.times)
+    at_budget = _search.PrecisionAtBudget(ranker, target, search.times)
+    measure, one_hit = _search.measure_of(search, X, at_budget)
+    by_scorer = measure is not at_budget
 
     def path(fold: _search.Fold) -> Iterator[_search.Member]:
         training, X_test = rows.part(fold.train), _safe_indexing(rows.X, fold.test)
         for candidate in candidates:
-            for params, scores in candidate.path(training, X_test):
-                yield _search.Member(candidate.label | params, scores)
+            for params, scores, model in candidate.path(training, X_test, whole=by_scorer):
+                yield _search.Member(candidate.label | params, scores, model=model)
 
     n_members = (prod(map(len, candidate.grid.values())) for candidate in candidates)
     families = [of.name for of, n in zip(candidates, n_members, strict=True) for _ in range(n)]
@@ -280,7 +290,7 @@ def fit_candidates(
     # As in the held-out loop: sums have one order, so that the number of jobs changes nothing.
     with fit_threads(len(rows.y)):
         results = search.run(path, measure, len(families), keep_scores=keep_scores)
-        best = _search.choose_for_budget(ranker, results, families, complexity, measure.one_hit(folds))
+        best = _search.choose_for_budget(ranker, results, families, complexity, one_hit)
         chosen = candidates[complexity[families[best]]]
         params = {name: value for name, value in results.params[best].items() if name in chosen.grid}
         ranker.best_estimator_ = chosen.fitted(params, rows)

@@ -24,7 +24,7 @@ from pushrank.estimators import _search
 from pushrank.estimators._base import linear_scores, set_classes, warn
 from pushrank.estimators._search import Selection
 from pushrank.estimators._streaming import batch_rows, epoch_orders, run_epochs
-from pushrank.estimators._target import validate_two_classes
+from pushrank.estimators._target import sample_threshold, validate_two_classes
 from pushrank.estimators.precision_at_k import PerceptronAtK
 from pushrank.estimators.ramp_at_k import RampAtK, ramp_path
 from pushrank.models import LinearModel, in_row_space
@@ -274,7 +274,7 @@ class TopRankerCV(_search.SearchMixin, BaseEstimator):
 
     Parameters
     ----------
-    %(budget_search_parameters)s
+    %(budget_search_parameters scoring_of_a_search)s
     candidates : sequence of str, default=None
         The families to choose from; None takes all but the ramp, which hardly changed a choice on five sets
         (``benchmarks/at_k_families.txt``) and takes longer than the trimmed push, and
@@ -307,6 +307,7 @@ class TopRankerCV(_search.SearchMixin, BaseEstimator):
     cv: CrossValidation = 5
     n_jobs: int | None = None
     verbose: bool = False
+    scoring: str | Callable[..., float] | None = None
     candidates: Sequence[str] | None = None
     selection: Selection = "one_standard_error"
     random_state: Seed = None
@@ -329,24 +330,29 @@ class TopRankerCV(_search.SearchMixin, BaseEstimator):
             raise ValueError(f"candidates must be some of {list(FAMILIES)}, got {self.candidates!r}.")
         frame, (X, target) = X, validate_two_classes(self, X, y, sample_weight)
         search = _search.Search.of_rows(self, frame, target, groups, time)
-        measure = _search.PrecisionAtBudget(self, target, search.times)
-        # Folds by time and those of a caller may differ by more than chance.
-        is_drawn = isinstance(self.cv, int | None) and time is None
+        at_budget = _search.PrecisionAtBudget(self, target, search.times)
+        measure, one_hit = _search.measure_of(search, X, at_budget)
+        # Folds by time and those of a caller may differ by more than chance, which only hits are known by.
+        is_screened = isinstance(self.cv, int | None) and time is None and self.scoring is None
         seed = _search.draw_seed(self.random_state)
-        grids = {name: FAMILIES[name].grid(measure.kept) for name in names}
+        grids = {name: FAMILIES[name].grid(at_budget.kept) for name in names}
 
         def path(fold: _search.Fold) -> Iterator[_search.Member]:
             # A row may be in a training part more than once.
-            counts = np.bincount(fold.train, minlength=len(measure.weights))
-            rows = TrainingRows(X, model, measure.is_positive, counts * measure.weights, seed)
+            counts = np.bincount(fold.train, minlength=len(at_budget.weights))
+            rows = TrainingRows(X, model, at_budget.is_positive, counts * at_budget.weights, seed)
             test = X[fold.test]
             for name, grid in grids.items():
                 for solution in FAMILIES[name].solve(rows, grid):
-                    scores = linear_scores(test, solution.coef.astype(X.dtype))
-                    yield _search.Member({"candidate": name, **solution.params}, scores)
+                    coef, threshold = solution.coef.astype(X.dtype), 0.0
+                    if self.scoring is not None:
+                        sample = BipartiteSample.from_mask(rows.is_positive, rows.weights)
+                        threshold = sample_threshold(linear_scores(X, coef), sample)
+                    member = {"candidate": name, **solution.params}
+                    yield _search.Member(member, linear_scores(test, coef), threshold)
 
         def screen(params: list[dict[str, Any]], values: Floats) -> None:
-            is_lost = measure.hopeless(values, search.folds[: values.shape[1]])
+            is_lost = at_budget.hopeless(values, search.folds[: values.shape[1]])
             reduce_grids(grids, [of for of, lost in zip(params, is_lost, strict=True) if not lost])
 
         with one_blas_thread(), warnings.catch_warnings():
@@ -354,13 +360,13 @@ class TopRankerCV(_search.SearchMixin, BaseEstimator):
             warnings.simplefilter("ignore", UserWarning)
             model = in_row_space(LinearModel(X))
             n_members = sum(prod(map(len, grid.values())) for grid in grids.values())
-            results = search.run(path, measure, n_members, screen=screen if is_drawn else None)
+            results = search.run(path, measure, n_members, screen=screen if is_screened else None)
             families = [params["candidate"] for params in results.params]
             complexity = {name: FAMILIES[name].complexity for name in names}
-            _search.choose_for_budget(self, results, families, complexity, measure.one_hit(search.folds))
+            _search.choose_for_budget(self, results, families, complexity, one_hit)
             self.candidate_ = self.best_params_["candidate"]
             grid: Grid = {name: [value] for name, value in self.best_params_.items() if name != "candidate"}
-            rows = TrainingRows(X, model, measure.is_positive, measure.weights, seed, is_final=True)
+            rows = TrainingRows(X, model, at_budget.is_positive, at_budget.weights, seed, is_final=True)
             (final,) = FAMILIES[self.candidate_].solve(rows, grid)
         self.coef_ = final.coef.astype(X.dtype)
         set_classes(self, target, linear_scores(X, self.coef_))
