@@ -16,6 +16,7 @@ from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils.validation import _num_samples
 
 from pushrank.dates import in_calendar, read_dates
+from pushrank.files import trust_in_files
 from pushrank.user_types import CrossValidation, GenericArray, MatrixLike
 from pushrank.validation import are_missing, check_number, warn
 
@@ -142,6 +143,9 @@ class TimeSplit(BaseCrossValidator):  # type: ignore[misc]
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None, time: Any = None) -> int:  # noqa: ARG002
         """Return the number of test parts, whatever the rows are."""
         return self.n_splits
+
+
+trust_in_files(TimeSplit)
 
 
 def check_times(time: Any, n_rows: int) -> NDArray[Any]:

@@ -14,7 +14,7 @@ from pushrank.cli.model import SavedModel
 from pushrank.cli.read import read_table
 from pushrank.cli.table import Kind
 from pushrank.cli.text_format import TextFormat
-from pushrank.times import check_times
+from pushrank.times import TimeSplit, check_times
 from tests.cli.runner import TWO, call
 
 DATA = os.environ.get("PUSHRANK_DATA")
@@ -69,6 +69,52 @@ def test_dates_in_another_order_or_several_are_warned_of_once(visits, tmp_path):
     assert "To test on what comes later: --time day" in said(tmp_path / "blocks.csv")[0]
     ordered.assign(fraud=np.sort(ordered["fraud"])).to_csv(tmp_path / "late.csv", index=False)
     assert "To test on what comes later: --time day" in said(tmp_path / "late.csv")[0]
+
+
+@pytest.mark.parametrize(
+    ("time", "late", "budget"), [("day", "2d", 10), ("day", "36h", "1/day"), ("machine", "3", 10)]
+)
+def test_rows_whose_labels_come_late_are_not_learnt_from(tmp_path, monkeypatch, time, late, budget):
+    path, seen = tmp_path / "late.parquet", []
+    rng, number = np.random.default_rng(0), np.arange(1000) // 4
+    rows = pd.DataFrame({"a": rng.normal(size=1000), "b": rng.normal(size=1000), "machine": number})
+    rows["day"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(number, "D")
+    rows.assign(fraud=rows["a"] + rng.normal(size=1000) > 0.5).to_parquet(path, index=False)
+    split = TimeSplit.split
+
+    def watched(self, X, y=None, groups=None, *, time=None):
+        for train, test in split(self, X, y, groups, time=time):
+            seen.append(np.min(time[test]) - np.max(time[train]))
+            yield train, test
+
+    monkeypatch.setattr(TimeSplit, "split", watched)
+    gap = {"2d": np.timedelta64(2, "D"), "36h": np.timedelta64(36, "h"), "3": 3.0}[late]
+    given = ["--time", time, "--labels-after", late, "--budget", budget]
+    of_compare = ["--folds", 2, "--model", "logistic-regression", "--model", "top-ranker-cv", "--no-together"]
+    model = tmp_path / "model.skops"
+    shown = call("compare", path, "--label", "fraud", *given, *of_compare, "--save-best", model)
+    text = " ".join(shown.stdout.split())
+    assert f"by {time}, with labels {late} late" in text
+    assert f"--labels-after {late}" in text
+    fitted = call("fit", path, "--label", "fraud", *given, "--model", "top-ranker-cv", "-o", model, "--force")
+    assert f", with labels {late} late: " in fitted.stdout
+    assert call("score", model, path).stdout
+    # Two parts and a choice in each, and a choice in the fit to all rows; fit has five parts.
+    assert len(seen) > 2 + 2 * 5 + 5
+    assert min(seen) > gap
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (["--random", "--labels-after", "7d"], "--labels-after needs the time of every row: --time COLUMN."),
+        (["--time", "day", "--labels-after", "7"], "day holds dates: give --labels-after 12h, 7d or 2w."),
+        (["--time", "amount", "--labels-after", "7d"], "amount holds numbers: give --labels-after a number."),
+        (["--time", "day", "--labels-after", "soon"], "'soon' is no length of time, such as 12h"),
+    ],
+)
+def test_labels_come_late_by_the_unit_of_times(visits, options, why):
+    assert why in call("compare", visits, "--label", "fraud", *TWO, *options, code=2).stderr
 
 
 def test_dates_and_times_of_the_best_model_reach_fit(tmp_path):

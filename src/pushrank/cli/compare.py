@@ -119,6 +119,7 @@ def fit_command(
         "exclude": [name for name in [*(source.exclude or []), config.group, *data.giveaways] if name],
         "date": source.date,
         "time": data.time,
+        "labels_after": config.labels_after,
         "weight": config.weight,
         "model": chosen,
         "member": [name for name, _ in ranker.estimators] if is_ensemble and config.model else None,
@@ -191,7 +192,7 @@ def every_day(
     commands = [score, f"pushrank watch {model_and_rows} --time {time}"]
     lines = [
         f"Hits: {mean:.2f} {budget.each}{_between(low, high, 2)}, of {days.positives.mean():,.1f} positives, "
-        f"in {len(days.sizes):,} {budget.several} that come after the rows learnt from.",
+        f"in {len(days.sizes):,} {budget.several} that come after the rows learnt from{data.late}.",
         f"Promised: {promised}. One or more are found on {100.0 * share.estimate:.0f} % of {budget.several}"
         f"{_between(100.0 * share.low, 100.0 * share.high, 0)}.",
         f"Alert threshold: {said}.",

@@ -26,7 +26,7 @@ from pushrank.held_out import Plan, can_split, check_classes, part_of_budget
 from pushrank.model_selection.compare import LINEAR_CHOSEN, MAX_SLOW_ROWS, compare_plan, default_rankers
 from pushrank.model_selection.comparison import TOGETHER, RankerComparison
 from pushrank.model_selection.table import budget_params
-from pushrank.times import in_order
+from pushrank.times import TimeSplit, in_order
 
 
 def models_to_compare(config: ComparisonConfig, plan: Plan, *, dense: bool) -> dict[str, BaseEstimator]:
@@ -92,16 +92,16 @@ def run_comparison(
     source: FeatureSource, text_format: TextFormat, config: ComparisonConfig, *, keep_models: bool
 ) -> Compared:
     """Read the rows, plan how they are split, and compare; keep fitted models for a report."""
-    data = read_features(
-        source, text_format, weight=config.weight, group=config.group, time=config.time, test=config.test
-    )
+    asides = {name: getattr(config, name) for name in ("weight", "group", "time", "test", "labels_after")}
+    data = read_features(source, text_format, **asides)
     data = with_times(data, config)
     # A column that is not there is refused before the fits, which may take minutes.
     for name in config.show or ():
         data.table.check(name, "show")
     plan, split = plan_of(data, config), how_split(data, config)
     rankers = models_to_compare(config, plan, dense=not data.table.is_sparse)
-    models = make_ranking_pipelines(rankers, **data.kinds, alpha=config.alpha)
+    prepared = {**data.kinds, "alpha": config.alpha, "gap": data.gap}
+    models = make_ranking_pipelines(rankers, **prepared)
     # What is named is added up; of the models by default those that differ.
     members = list(models) if config.model else members_among(models)
     # An ensemble that is compared by its name is fitted anew in every part, and needs no second row.
@@ -137,7 +137,7 @@ def run_comparison(
         added = [(name, rankers[name]) for name in together]
         params = budget_params(compared.budget_of_rows_learnt, data.n_learnt)
         stack = StackingRanker(added, **params, random_state=config.seed)
-        models |= make_ranking_pipelines({TOGETHER: stack}, **data.kinds, alpha=config.alpha)
+        models |= make_ranking_pipelines({TOGETHER: stack}, **prepared)
     return compared
 
 
@@ -186,7 +186,7 @@ def plan_of(data: LabelledFeatures, config: ComparisonConfig) -> Plan:
         split_budget(budget, data.time)
     elif budget is not None and budget > len(tested):
         raise InputError(f"--budget {budget} exceeds the {len(tested)} rows to test on.")
-    cv: Any = folds
+    cv: Any = folds if data.gap is None else TimeSplit(folds, gap=data.gap)
     draw = {"n_splits": folds, "shuffle": True, "random_state": config.seed}
     if config.test is not None:
         with refusing("--test: "):
@@ -224,7 +224,7 @@ def how_split(data: LabelledFeatures, config: ComparisonConfig) -> str:
     folds = config.folds
     if data.rows.times is not None:
         apart = "" if config.group is None else f", each {config.group} on one side"
-        return f"{folds} test parts, each after its training part by {data.time}{apart}"
+        return f"{folds} test parts, each after its training part by {data.time}{apart}{data.late}"
     if config.test is not None:
         return f"tested on {config.test.name}"
     how = f" by {config.group}" if config.group else ""

@@ -27,6 +27,8 @@ from pushrank.cli.table import Kind, Table
 from pushrank.cli.text_format import TextFormat
 from pushrank.held_out import Rows
 
+SPANS = {"h": np.timedelta64(1, "h"), "d": np.timedelta64(1, "D"), "w": np.timedelta64(1, "W")}
+
 
 @dataclass(frozen=True)
 class LabelledFeatures(LabelledRows):
@@ -39,11 +41,32 @@ class LabelledFeatures(LabelledRows):
     n_learnt: int
     giveaways: list[str]
     n_many: int = 0
+    labels_after: str | None = None
 
     @property
     def learnt(self) -> Rows:
         """The rows to learn from."""
         return self.rows if self.n_learnt == len(self.y) else self.rows.part(np.arange(self.n_learnt))
+
+    @property
+    def gap(self) -> Any:
+        """How long labels take, in the unit of the times; None where they come at once."""
+        if self.labels_after is None:
+            return None
+        times, unit = self.rows.times, self.labels_after[-1]
+        if times is None:
+            raise InputError("--labels-after needs the time of every row: --time COLUMN.")
+        if (times.dtype.kind == "M") == unit.isdecimal():
+            have, take = ("numbers", "a number") if unit.isalpha() else ("dates", "12h, 7d or 2w")
+            raise InputError(f"{self.time} holds {have}: give --labels-after {take}.")
+        if unit.isdecimal():
+            return float(self.labels_after)
+        return int(self.labels_after[:-1]) * SPANS[unit]
+
+    @property
+    def late(self) -> str:
+        """How late labels come, in words."""
+        return "" if self.labels_after is None else f", with labels {self.labels_after} late"
 
     def describe_features(self) -> str:
         """Return how the columns were read."""
@@ -72,6 +95,7 @@ def read_features(
     group: str | None = None,
     time: str | None = None,
     test: Path | None = None,
+    labels_after: str | None = None,
 ) -> LabelledFeatures:
     """Read a file with labels, refuse columns that cannot be used, and warn of those that are doubtful."""
     learnt, *tested = _read_labelled(source, text_format, test)
@@ -113,7 +137,7 @@ def read_features(
     y = np.concatenate([part.y for part in parts])
     rows, label = Rows(features, y, y, weights, groups, times), (learnt.label, learnt.positive)
     return LabelledFeatures(
-        table, *label, y, rows, numeric, categorical, time, len(learnt.y), giveaways, len(many)
+        table, *label, y, rows, numeric, categorical, time, len(learnt.y), giveaways, len(many), labels_after
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -31,6 +32,7 @@ from pushrank.cli.screen import fitting
 from pushrank.cli.text_format import TextFormat
 from pushrank.held_out import Plan, Rows, check_classes, fit_parts, model_scores, record_warnings
 from pushrank.model_selection import compare
+from pushrank.times import TimeSplit
 from pushrank.user_types import Floats
 
 N_HELD_OUT = 5
@@ -39,7 +41,8 @@ N_HELD_OUT = 5
 
 def ranker_of(config: FitConfig, name: str) -> BaseEstimator:
     """Return a model by its name, with the options that are its parameters."""
-    others = {"output", "force", "model", "member", "budget", "weight", "time", "probability", "seed"}
+    others = {"output", "force", "model", "member", "budget", "weight", "time", "labels_after"}
+    others |= {"probability", "seed"}
     parameters = {name: value for name, value in vars(config).items() if name not in others}
     if name == ENSEMBLE:
         # The pipelines of its members take it.
@@ -64,7 +67,9 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
     by_period, budget = split_budget(config.budget, config.time)
     name = config.model or default_model(source.data)
     ranker = ranker_of(config, name)
-    data = read_features(source, text_format, weight=config.weight, time=config.time)
+    data = read_features(
+        source, text_format, weight=config.weight, time=config.time, labels_after=config.labels_after
+    )
     rows = data.rows.counted()
     n_rare = min(rows.y.sum(), (~rows.y).sum())
     held_out = config.probability or config.budget is not None
@@ -92,12 +97,18 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
     if config.probability:
         with refusing("--probability: "):
             check_classes(rows.y, N_HELD_OUT)
-    pipelines = make_ranking_pipelines({name: ranker}, **data.kinds, alpha=config.alpha, n_rows=len(rows.y))
+    pipelines = make_ranking_pipelines(
+        {name: ranker}, **data.kinds, alpha=config.alpha, gap=data.gap, n_rows=len(rows.y)
+    )
     calibrator = alert = reference = None
     with fitting(name):
         pipeline = fit_pipeline(pipelines[name], rows)
         with refusing("--time: " * (config.time is not None)):
-            scores = held_out_scores(pipeline, rows, by_period) if held_out else np.full(len(rows.y), np.nan)
+            scores = (
+                held_out_scores(pipeline, rows, by_period, data.gap)
+                if held_out
+                else np.full(len(rows.y), np.nan)
+            )
         if by_period is not None:
             reference = reference_of(by_period, periods, rows, scores)
         scores, y = scores[~np.isnan(scores)], rows.y[~np.isnan(scores)]
@@ -119,17 +130,18 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
         f"{data.describe_features()}; saved as {config.output}{size}."
     )
     if alert is not None:
-        say(f"Alert threshold: {alert.sentence()}")
+        say(f"Alert threshold{data.late}: {alert.sentence()}")
     if reference is not None:
-        say(f"Promised: {reference.sentence}")
+        say(f"Promised{data.late}: {reference.sentence}")
 
 
-def held_out_scores(pipeline: Pipeline, rows: Rows, budget: Budget | None = None) -> Floats:
+def held_out_scores(pipeline: Pipeline, rows: Rows, budget: Budget | None = None, gap: Any = None) -> Floats:
     """Return the score of each row by a fit to others, by time to earlier ones: NaN where there are none."""
     # An ensemble has made such scores to find its weights.
     if isinstance(pipeline[-1], StackingRanker):
         return np.asarray(pipeline[-1].held_out_scores_)
     # The fit to all rows has printed the warnings already.
     with record_warnings([]):
-        plan = Plan.to_score(rows, N_HELD_OUT, budget)
+        cv = N_HELD_OUT if gap is None else TimeSplit(N_HELD_OUT, gap=gap)
+        plan = Plan.to_score(rows, cv, budget)
         return plan.by_row([fit.scores[0] for fit in fit_parts({"": pipeline}, plan.parts())])

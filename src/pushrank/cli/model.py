@@ -40,6 +40,7 @@ from pushrank.held_out import Rows, fit_params, model_scores, record_warnings
 from pushrank.metrics.thresholds import AtBudget, threshold_for
 from pushrank.model_selection import compare
 from pushrank.monitoring import Reference
+from pushrank.times import TimeSplit
 from pushrank.user_types import Floats
 
 FORMAT = 4
@@ -175,6 +176,7 @@ def make_ranking_pipelines(
     sparse: bool,
     n_many: int = 0,
     alpha: float | None = None,
+    gap: Any = None,
     n_rows: int | None = None,
 ) -> dict[str, Pipeline]:
     """Return pipelines from raw columns to scores; an ensemble without members is given the usual ones."""
@@ -191,13 +193,16 @@ def make_ranking_pipelines(
     for name, model in models.items():
         if isinstance(model, StackingRanker):
             members = dict(model.estimators or ensemble_members(n_rows, dense=not sparse))
-            shared: dict[str, Any] = {"sparse": sparse, "n_many": n_many, "alpha": alpha}
+            shared: dict[str, Any] = {"sparse": sparse, "n_many": n_many, "alpha": alpha, "gap": gap}
             of_members = make_ranking_pipelines(members, numeric, categorical, **shared)
             # One model a member makes a file a fifth as large as those of all folds, with lists as good, and
             # scores that are as far from each other as those of single models by which alerts are set.
             model = clone(model).set_params(estimators=list(of_members.items()), refit=True)
         has_alpha = model.get_params().get("alpha") is not None
         ranker = clone(model).set_params(alpha=alpha) if has_alpha and alpha is not None else model
+        if gap is not None and "cv" in model.get_params():
+            # A model that chooses by rows held out has them as long after those that it learns from.
+            ranker = clone(ranker).set_params(cv=TimeSplit(N_INNER_FOLDS, gap=gap))
         # Classes are known by their names here, since LightGBM may not be installed.
         columns = trees if type(model).__name__ in TAKE_RAW_COLUMNS else matrix
         columns = whole if isinstance(model, StackingRanker) else columns

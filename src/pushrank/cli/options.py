@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import partial, wraps
@@ -64,6 +65,16 @@ def check_bounds(param: typer.CallbackParam, value: float | None) -> float | Non
         with refusing():
             check_number(param.opts[0], value, **BOUNDS[param.opts[0][2:]])
     return value
+
+
+def check_span(span: str | None) -> str | None:
+    """Return a length of time, or raise InputError where it is none."""
+    if span is not None and not re.fullmatch(r"\d+[hdw]|\d+(\.\d+)?", span):
+        raise InputError(
+            f"--labels-after {span!r} is no length of time, such as 12h, 7d or 2w, or a number in the unit "
+            "of the times."
+        )
+    return span
 
 
 def check_model(path: Path) -> Path:
@@ -138,6 +149,14 @@ Show = Annotated[list[str] | None, typer.Option(help=SHOW)]
 Open = Annotated[bool, typer.Option("--open", help="Open the report in the browser.")]
 Force = Annotated[
     bool, typer.Option("--force", help="Replace the output, though it is an input or not of pushrank.")
+]
+LabelsAfter = Annotated[
+    str | None,
+    typer.Option(
+        callback=check_span,
+        help="Labels come so long after their rows, such as 12h, 7d or 2w, or a number in the unit of the "
+        "times: rows so shortly before those held out are not learnt from.",
+    ),
 ]
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
@@ -335,6 +354,7 @@ class ComparisonConfig:
         "A column of numbers or ISO dates: learn from the past, test on what comes next. By default the only "
         "column of dates, where the rows follow it."
     )
+    labels_after: LabelsAfter = None
     random: bool = option("Draw parts at random, though rows have times.", "--random", default=False)
     test: Path | None = option("Labelled rows to test on; all rows of the data are then learnt from.")
     weight: Weight = None
@@ -449,6 +469,7 @@ class FitConfig:
     time: str | None = option(
         "A column of numbers or ISO dates: rows held out, for a choice or for the threshold, are later ones."
     )
+    labels_after: LabelsAfter = None
     probability: bool = option(
         "Calibrate probabilities, too, by five more fits: for score.", "--probability", default=False
     )

@@ -128,15 +128,15 @@ class Plan(NamedTuple):
         return cls(rows, split_rows(rows, cv, n_repeats, n_splits, seed), cv, n_repeats, budget, seed)
 
     @classmethod
-    def to_score(cls, rows: Rows, n_parts: int, budget: Budget | None = None) -> Self:
+    def to_score(cls, rows: Rows, parts: int | TimeSplit, budget: Budget | None = None) -> Self:
         """Return the plan by which each row is scored by a fit to others: by time, to earlier ones."""
         # A class of fewer rows makes fewer parts. With a budget by period the parts are of whole periods, and
         # models are handed the times as they are.
         n_rare = int(min(rows.positive.sum(), (~rows.positive).sum()))
         times = rows.times if budget is None else whole_periods(budget, rows.times)
-        cv, by_time = splitter_of(n_parts, times)
-        if times is None:
-            cv = StratifiedKFold(min(n_parts, n_rare))
+        cv, by_time = splitter_of(parts, times)
+        if isinstance(cv, int):
+            cv = StratifiedKFold(min(cv, n_rare))
         return cls(rows, list(cv.split(rows.X, rows.y, **by_time)), cv, 1, budget, 0)
 
     def can_split_again(self, *cvs: int) -> bool:
@@ -201,7 +201,10 @@ class Plan(NamedTuple):
     def judged(self) -> str:
         """Return a sentence that says on which rows models are judged."""
         if self.rows.times is not None or isinstance(self.cv, TimeSplit):
-            return f"Judged by time, on {len(self.splits)} parts that each come after the rows learnt from."
+            gap = f"{self.cv.gap} " if isinstance(self.cv, TimeSplit) and self.cv.gap else ""
+            return (
+                f"Judged by time, on {len(self.splits)} parts that each come {gap}after the rows learnt from."
+            )
         if isinstance(self.cv, int | np.integer):
             return f"Judged by {self.cv} random folds."
         return f"Judged by {type(self.cv).__name__}." if hasattr(self.cv, "split") else ""
