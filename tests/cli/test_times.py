@@ -14,6 +14,7 @@ from pushrank.cli.model import SavedModel
 from pushrank.cli.read import read_table
 from pushrank.cli.table import Kind
 from pushrank.cli.text_format import TextFormat
+from pushrank.metrics import guarantee
 from pushrank.times import TimeSplit, check_times
 from tests.cli.runner import TWO, call
 
@@ -104,16 +105,62 @@ def test_rows_whose_labels_come_late_are_not_learnt_from(tmp_path, monkeypatch, 
     assert min(seen) > gap
 
 
+@pytest.mark.parametrize("by_time", [True, False])
+def test_rows_kept_from_fits_and_choice_sign_the_promise_of_the_final_model(tmp_path, by_time):
+    rng, path, model = np.random.default_rng(0), tmp_path / "rows.csv", tmp_path / "model.skops"
+    rows = pd.DataFrame(rng.normal(size=(600, 2)), columns=["a", "b"]).assign(day=rng.permutation(600))
+    rows["hit"] = (2 * rows["a"] + rng.normal(size=600) > 1.0).astype(int)
+    rows.to_csv(path, index=False)
+    split = ["--time", "day"] if by_time else ["--exclude", "day", "--seed", 3]
+    given = [path, "--label", "hit", "--budget", 60, "--hold-out", "25%", *split]
+    shown = call("compare", *given, *TWO, "--save-best", model)
+    assert "150 rows kept for the promise" in " ".join(shown.stdout.split())
+    [promise] = [line for line in shown.stderr.splitlines() if line.startswith("With 95 % confidence")]
+    saved = SavedModel.load(model)
+    is_kept = rows["day"] >= 450 if by_time else np.random.default_rng(3).permutation(600) < 150
+    scores = saved.scores_of(rows.loc[is_kept, ["a", "b"]])
+    expected = guarantee(rows["hit"][is_kept], scores, k=60, n_new=600).sentence(60)
+    assert promise.startswith(expected)
+    assert (saved.training["rows"], saved.alert.n_scored, saved.alert.of_rows) == (450, 150, 600)
+    assert saved.alert.n_reaching == (scores >= saved.alert.threshold).sum()
+    # The command that is printed keeps the very same rows, and makes the same model.
+    command = shown.stdout.split("To fit the best on all rows: pushrank ")[1].splitlines()[0]
+    fitted = call(*shlex.split(command), "--force")
+    assert promise in fitted.stdout
+    np.testing.assert_array_equal(
+        SavedModel.load(model).scores_of(rows[["a", "b"]]), saved.scores_of(rows[["a", "b"]])
+    )
+
+
+def test_rows_kept_by_period_are_of_whole_periods(tmp_path):
+    rng, path, model = np.random.default_rng(0), tmp_path / "days.csv", tmp_path / "model.skops"
+    rows = pd.DataFrame(rng.normal(size=(1000, 2)), columns=["a", "b"])
+    rows["day"] = (pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(1000) // 10, "D")).astype(str)
+    rows.assign(hit=(rows["a"] + rng.normal(size=1000) > 0.5).astype(int)).to_csv(path, index=False)
+    given = [path, "--label", "hit", "--budget", "3/day", "--time", "day", "--hold-out", 395]
+    shown = call("fit", *given, "-o", model)
+    assert "fitted on 600 rows" in shown.stdout
+    assert "Promised: 40 held-out periods, 3 a day looked at" in shown.stdout
+    days = shown.stdout.split("Of the final model: ")[1]
+    assert days.startswith("at least ")
+    compared = call("compare", *given, *TWO, "--save-best", model, "--force")
+    assert f"Promised: {days[:40]}" in compared.stdout
+
+
 @pytest.mark.parametrize(
     ("options", "why"),
     [
+        (["--hold-out", "20%"], "--hold-out promises hits within --budget; say both."),
+        (["--budget", 5, "--hold-out", "60"], "--hold-out 60 keeps 60 of 60 rows; keep some, and not all."),
+        (["--budget", 5, "--hold-out", "some"], "'some' is no share of the rows, such as 20%"),
+        (["--budget", 5, "--hold-out", "9", "--group", "customer"], "leave --group and --test out"),
         (["--random", "--labels-after", "7d"], "--labels-after needs the time of every row: --time COLUMN."),
         (["--time", "day", "--labels-after", "7"], "day holds dates: give --labels-after 12h, 7d or 2w."),
         (["--time", "amount", "--labels-after", "7d"], "amount holds numbers: give --labels-after a number."),
         (["--time", "day", "--labels-after", "soon"], "'soon' is no length of time, such as 12h"),
     ],
 )
-def test_labels_come_late_by_the_unit_of_times(visits, options, why):
+def test_labels_come_late_and_rows_are_kept_only_as_is_said(visits, options, why):
     assert why in call("compare", visits, "--label", "fraud", *TWO, *options, code=2).stderr
 
 

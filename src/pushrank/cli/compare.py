@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import shlex
-import warnings
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import typer
-from numpy.typing import NDArray
 
-from pushrank import metrics
 from pushrank.alerts import N_PAST, AlertThreshold
 from pushrank.budgets import Budget
 from pushrank.cli.columns import excluding
@@ -23,19 +20,24 @@ from pushrank.cli.errors import refusing, say
 from pushrank.cli.header import file_kind, listed
 from pushrank.cli.model import SavedModel, alert_of, fit_pipeline, reference_of
 from pushrank.cli.options import CompareOutput, ComparisonConfig, FeatureSource, alert_state, words_of
+from pushrank.cli.promises import promise_of_periods, promise_of_rows
 from pushrank.cli.report import write_comparison_report
 from pushrank.cli.screen import print_comparison
 from pushrank.cli.text_format import TextFormat
 from pushrank.cli.write import TABLES_WRITTEN, write_table
+from pushrank.held_out import model_scores
 from pushrank.metrics import PeriodMeasurement
 from pushrank.metrics.measurement import plain_figures
-from pushrank.model_selection.comparison import CONFIDENCE, TOGETHER
+from pushrank.model_selection.comparison import TOGETHER
 from pushrank.model_selection.errors import HITS
 from pushrank.monitoring import Reference
 from pushrank.user_types import Floats
 
-COMING = 7
-"""Hits are promised on some of so many coming periods."""
+# Fits to parts of the rows, among which the model was chosen, calibrate no promise of the last fit.
+NOTHING_SURE = (
+    "nothing for sure, for these rows had a part in fits and choice. With --hold-out 20% some rows have none, "
+    "and on labelled rows that are new, pushrank evaluate --promise 0.95 says how many hits are sure."
+)
 
 
 def compare_models(
@@ -77,9 +79,12 @@ def save_chosen(compared: Compared, saved: Path, text_format: TextFormat) -> dic
         # In the comparison each part has weights of its own: the threshold is for those of all rows.
         y, scores = learnt.y, np.full(len(learnt.y), np.nan)
         scores[slice(None) if learnt.weights is None else learnt.weights > 0.0] = fitted[-1].held_out_scores_
+    if compared.kept is not None:
+        # The model itself has not seen these rows, of which its threshold and its promise are exact.
+        y, scores = compared.kept.y, model_scores(fitted, compared.kept.X)
     if not isinstance(budget, Budget | None):
         seen = ~np.isnan(scores)
-        alert = alert_of(y[seen], scores[seen], budget, len(learnt.y))
+        alert = alert_of(y[seen], scores[seen], budget, compared.n_rows)
     model = SavedModel.from_fit(fitted, chosen, compared.data, alert=alert)
     comparison = compared.comparison
     facts: dict[str, Any] = {"model": chosen}
@@ -91,8 +96,9 @@ def save_chosen(compared: Compared, saved: Path, text_format: TextFormat) -> dic
     if comparison.days is not None:
         more, said, reference = every_day(compared, comparison.days, saved, text_format, scores)
         model, facts, lines = replace(model, reference=reference), facts | more, lines + said
-    elif budget is not None:
-        more, said = at_once(compared, model, saved, text_format)
+    elif isinstance(budget, int):
+        promised = promise_of_rows(y, scores, budget, compared.n_rows) if compared.kept else NOTHING_SURE
+        more, said = at_once(compared, model, saved, text_format, promised)
         facts, lines = facts | more, lines + said
     facts["sentences"] = lines
     replace(model, training=model.training | {"saved": facts}).save(saved)
@@ -120,6 +126,9 @@ def fit_command(
         "date": source.date,
         "time": data.time,
         "labels_after": config.labels_after,
+        # Rows that are drawn have to be the same, or the choice has seen them.
+        "hold_out": config.hold_out,
+        "seed": config.seed if config.hold_out and config.seed else None,
         "weight": config.weight,
         "model": chosen,
         "member": [name for name, _ in ranker.estimators] if is_ensemble and config.model else None,
@@ -131,7 +140,7 @@ def fit_command(
 
 
 def at_once(
-    compared: Compared, model: SavedModel, saved: Path, text_format: TextFormat
+    compared: Compared, model: SavedModel, saved: Path, text_format: TextFormat, promised: str
 ) -> tuple[dict[str, Any], list[str]]:
     """Return what the chosen model finds in the first rows of one list, in facts and in sentences."""
     comparison, chosen = compared.comparison, compared.comparison.chosen_
@@ -143,9 +152,7 @@ def at_once(
     lines = [
         f"Hits: {mean:.1f} in {comparison.budget:,} of {n_tested:,} rows tested{_between(low, high, 1)}, of "
         f"{comparison.n_positives:,} positives: the mean over the test parts.",
-        # Fits to parts of the rows, among which the model was chosen, calibrate no promise of the last fit.
-        "Promised: nothing for sure, for these rows had a part in fits and choice. On labelled rows that are "
-        "new, pushrank evaluate --promise 0.95 says how many hits are sure.",
+        f"Promised: {promised}",
         f"Alert threshold: {model.alert.sentence() if model.alert else 'none.'}",
         f"Tomorrow: {first}; and once labels are known: {evaluate}",
     ]
@@ -167,10 +174,12 @@ def every_day(
 ) -> tuple[dict[str, Any], list[str], Reference]:
     """Return what the chosen model finds, by scores of rows held out, and begin its file of alerts."""
     data, model, budget = compared.data, compared.comparison.chosen_, days.budget
-    rows, (low, high, mean, _) = data.rows, days.means[model]
+    rows = data.rows if compared.kept is None else compared.kept
+    low, high, mean, _ = days.means[model]
     share, periods = days.share_of_periods()[model], budget.periods(rows.times).codes
     reference = reference_of(budget, periods, rows, scores)
-    least, promised = _promise(compared, budget, periods)
+    seen = ~np.isnan(scores)
+    least, promised = promise_of_periods(rows.y[seen], scores[seen], periods[seen], budget)
     threshold, said = np.inf, f"none, for a {budget.per} comes whole"
     (model_and_rows, kind), time = _words(compared, saved, text_format), shlex.quote(str(data.time))
     score = f"pushrank score {model_and_rows} --top {budget.n} -o first{kind}"
@@ -178,7 +187,7 @@ def every_day(
     if budget.per != "batch":
         state = alert_state(saved)
         # The threshold keeps the latest periods alone: earlier ones would be learnt to be forgotten.
-        latest = ~np.isnan(scores) & (periods > periods.max() - N_PAST)
+        latest = seen & (periods > periods.max() - N_PAST)
         with refusing(), closing(AlertThreshold(budget, state)) as alert:
             threshold = alert.fit(scores[latest], np.asarray(rows.times)[latest]).threshold_
         said = f"none yet, for a {budget.per} has seldom more than {budget.n:,} rows"
@@ -207,25 +216,3 @@ def every_day(
 def _between(low: float, high: float, digits: int) -> str:
     """Return an interval in brackets, or nothing where there is none."""
     return "" if np.isnan(low) else f" (95 % interval {low:.{digits}f} to {high:.{digits}f})"
-
-
-def _promise(
-    compared: Compared, budget: Budget, periods: NDArray[np.int64]
-) -> tuple[dict[str, int] | None, str]:
-    """Return on how many of the next periods at least how many hits are found, and in words, or None."""
-    rows, scores = compared.data.rows, compared.comparison.scores[compared.comparison.chosen_]
-    held_out = ~np.isnan(scores)
-    tested = rows.y[held_out], scores[held_out], periods[held_out]
-    # One hit a period is the least to promise: on all of the next ones, or else on fewer. What is chosen
-    # by looking holds if all choices hold together.
-    level = 1.0 - (1.0 - CONFIDENCE) / COMING
-    for kept in range(COMING, 0, -1):
-        # A promise that needs more periods than there are is refused, and one of fewer is tried next.
-        with suppress(ValueError), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            of = {"n_coming": COMING, "n_kept": kept}
-            if least := metrics.guarantee_days(*tested, k=budget.n, confidence_level=level, **of):
-                said = f"at least {least:,} on {kept} of the next {COMING} {budget.several}"
-                return {"hits": least, **of}, f"{said}, drawn as these were, with 95 % confidence"
-    several = budget.several
-    return None, f"no hit on any of the next {COMING} {several}, at 95 %: hits, or {several}, are few"

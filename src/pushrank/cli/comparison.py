@@ -22,7 +22,7 @@ from pushrank.cli.options import ComparisonConfig, FeatureSource, split_budget
 from pushrank.cli.screen import progress, share_of_rows
 from pushrank.cli.table import Kind
 from pushrank.cli.text_format import TextFormat
-from pushrank.held_out import Plan, can_split, check_classes, part_of_budget
+from pushrank.held_out import Plan, Rows, can_split, check_classes, part_of_budget
 from pushrank.model_selection.compare import LINEAR_CHOSEN, MAX_SLOW_ROWS, compare_plan, default_rankers
 from pushrank.model_selection.comparison import TOGETHER, RankerComparison
 from pushrank.model_selection.table import budget_params
@@ -66,12 +66,18 @@ class Compared(NamedTuple):
     split: str
     comparison: RankerComparison
     budget: int | Budget | None
+    kept: Rows | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows models are fitted to in the end, and are kept for a promise."""
+        return self.data.n_learnt + (0 if self.kept is None else len(self.kept.y))
 
     @property
     def budget_of_rows_learnt(self) -> int | Budget | None:
-        """The budget, as it is of as many rows as models are fitted to in the end, or by period."""
+        """The budget, as it is of as many rows as ``n_rows``, or by period."""
         n_learnt, n_test = self.data.n_learnt, len(self.data.y) - self.data.n_learnt
-        if isinstance(self.budget, Budget | None) or not n_test:
+        if isinstance(self.budget, Budget | None) or self.kept is not None or not n_test:
             return self.budget
         return part_of_budget(self.budget, n_learnt, n_test)
 
@@ -94,11 +100,16 @@ def run_comparison(
     """Read the rows, plan how they are split, and compare; keep fitted models for a report."""
     asides = {name: getattr(config, name) for name in ("weight", "group", "time", "test", "labels_after")}
     data = read_features(source, text_format, **asides)
-    data = with_times(data, config)
+    budget = config.budget
+    data, kept = with_times(data, config).hold_out(config.hold_out, config.budget, config.seed)
+    if kept is not None and isinstance(budget, int):
+        n_rows = len(data.y) + len(kept.y)
+        config = replace(config, budget=part_of_budget(budget, len(data.y), n_rows))
     # A column that is not there is refused before the fits, which may take minutes.
     for name in config.show or ():
         data.table.check(name, "show")
     plan, split = plan_of(data, config), how_split(data, config)
+    split += "" if kept is None else f"; {len(kept.y):,} rows kept for the promise"
     rankers = models_to_compare(config, plan, dense=not data.table.is_sparse)
     prepared = {**data.kinds, "alpha": config.alpha, "gap": data.gap}
     models = make_ranking_pipelines(rankers, **prepared)
@@ -131,11 +142,11 @@ def run_comparison(
             "a process that fits models was killed, as happens where memory is short; take fewer --jobs, or "
             "fewer rows or columns."
         ) from error
-    compared = Compared(data, models, split, replace(comparison, choose=config.choose), config.budget)
+    compared = Compared(data, models, split, replace(comparison, choose=config.choose), budget, kept)
     if together:
         # All models together may be chosen and saved like one of them, by the name of their row.
         added = [(name, rankers[name]) for name in together]
-        params = budget_params(compared.budget_of_rows_learnt, data.n_learnt)
+        params = budget_params(compared.budget_of_rows_learnt, compared.n_rows)
         stack = StackingRanker(added, **params, random_state=config.seed)
         models |= make_ranking_pipelines({TOGETHER: stack}, **prepared)
     return compared

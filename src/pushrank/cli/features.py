@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from pushrank.budgets import Budget
 from pushrank.cli.columns import (
     MAX_CATEGORIES,
     MIN_ROWS_TO_WARN,
@@ -25,7 +26,7 @@ from pushrank.cli.options import FeatureSource
 from pushrank.cli.read import read_table
 from pushrank.cli.table import Kind, Table
 from pushrank.cli.text_format import TextFormat
-from pushrank.held_out import Rows
+from pushrank.held_out import Rows, whole_periods
 
 SPANS = {"h": np.timedelta64(1, "h"), "d": np.timedelta64(1, "D"), "w": np.timedelta64(1, "W")}
 
@@ -67,6 +68,37 @@ class LabelledFeatures(LabelledRows):
     def late(self) -> str:
         """How late labels come, in words."""
         return "" if self.labels_after is None else f", with labels {self.labels_after} late"
+
+    def hold_out(
+        self, kept: str | None, budget: int | Budget | None, seed: int
+    ) -> tuple[LabelledFeatures, Rows | None]:
+        """Return the rows for fits and choice, and those kept from both: the latest, or rows at random."""
+        if kept is None:
+            return self, None
+        n_rows, times = len(self.y), self.rows.times
+        n_kept = round(n_rows * float(kept[:-1]) / 100.0) if kept.endswith("%") else int(kept)
+        if not 0 < n_kept < n_rows:
+            raise InputError(
+                f"--hold-out {kept} keeps {n_kept:,} of {n_rows:,} rows; keep some, and not all."
+            )
+        if times is None:
+            is_kept = np.random.default_rng(seed).permutation(n_rows) < n_kept
+            learnt = ~is_kept
+        else:
+            # A period is kept whole, and so are rows of the same time.
+            times = whole_periods(budget, times) if isinstance(budget, Budget) else times
+            first = np.sort(times)[-n_kept]
+            is_kept = times >= first
+            learnt = ~is_kept if self.gap is None else times < first - self.gap
+        if len(set(self.y[learnt])) < 2:
+            raise InputError(f"--hold-out {kept} leaves rows of one class to learn from; keep fewer.")
+        rows = self.rows.part(np.flatnonzero(learnt))
+        left: dict[str, Any] = {
+            "table": self.table.where(learnt),
+            "y": self.y[learnt],
+            "n_learnt": int(learnt.sum()),
+        }
+        return replace(self, rows=rows, **left), self.rows.part(np.flatnonzero(is_kept))
 
     def describe_features(self) -> str:
         """Return how the columns were read."""

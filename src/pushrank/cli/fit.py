@@ -27,7 +27,8 @@ from pushrank.cli.model import (
     reference_of,
 )
 from pushrank.cli.names import ENSEMBLE
-from pushrank.cli.options import FeatureSource, FitConfig, split_budget
+from pushrank.cli.options import FeatureSource, FitConfig, check_hold_out, split_budget
+from pushrank.cli.promises import promise_of_periods, promise_of_rows
 from pushrank.cli.screen import fitting
 from pushrank.cli.text_format import TextFormat
 from pushrank.held_out import Plan, Rows, check_classes, fit_parts, model_scores, record_warnings
@@ -41,7 +42,7 @@ N_HELD_OUT = 5
 
 def ranker_of(config: FitConfig, name: str) -> BaseEstimator:
     """Return a model by its name, with the options that are its parameters."""
-    others = {"output", "force", "model", "member", "budget", "weight", "time", "labels_after"}
+    others = {"output", "force", "model", "member", "budget", "weight", "time", "labels_after", "hold_out"}
     others |= {"probability", "seed"}
     parameters = {name: value for name, value in vars(config).items() if name not in others}
     if name == ENSEMBLE:
@@ -65,18 +66,23 @@ def default_model(path: Path) -> str:
 def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig) -> None:
     """Learn to rank from a file and save the model."""
     by_period, budget = split_budget(config.budget, config.time)
+    check_hold_out(config.hold_out, config.budget)
     name = config.model or default_model(source.data)
     ranker = ranker_of(config, name)
     data = read_features(
         source, text_format, weight=config.weight, time=config.time, labels_after=config.labels_after
     )
+    data, kept = data.hold_out(config.hold_out, config.budget, config.seed)
     rows = data.rows.counted()
+    # What scores are held out of, and how many rows the budget is of.
+    scored = rows if kept is None else kept
+    n_rows = len(rows.y) + (0 if kept is None else len(kept.y))
     n_rare = min(rows.y.sum(), (~rows.y).sum())
     held_out = config.probability or config.budget is not None
     if by_period is not None:
         with refusing():
             # Times of which no periods can be made are refused before the fit.
-            periods = by_period.periods(rows.times).codes
+            periods = by_period.periods(scored.times).codes
         if "budget" in ranker.get_params():
             ranker.set_params(budget=by_period)
     # A fifth of seven rows, rounded up, leaves five; an ensemble is fitted to others than it scores as it is.
@@ -89,14 +95,14 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
     if config.budget is not None and n_rare < 2:
         raise InputError("a class has 1 row, and --budget scores rows by fits to others; leave it out.")
     if budget is not None:
-        if budget > len(rows.y):
-            raise InputError(f"--budget {budget} exceeds the {len(rows.y)} rows of the data.")
+        if budget > n_rows:
+            raise InputError(f"--budget {budget} exceeds the {n_rows} rows of the data.")
         # As a share the budget holds for parts of the rows, too.
         if "fraction" in ranker.get_params():
-            ranker.set_params(fraction=budget / len(rows.y))
+            ranker.set_params(fraction=budget / n_rows)
     if config.probability:
         with refusing("--probability: "):
-            check_classes(rows.y, N_HELD_OUT)
+            check_classes(scored.y, N_HELD_OUT)
     pipelines = make_ranking_pipelines(
         {name: ranker}, **data.kinds, alpha=config.alpha, gap=data.gap, n_rows=len(rows.y)
     )
@@ -104,19 +110,21 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
     with fitting(name):
         pipeline = fit_pipeline(pipelines[name], rows)
         with refusing("--time: " * (config.time is not None)):
-            scores = (
-                held_out_scores(pipeline, rows, by_period, data.gap)
-                if held_out
-                else np.full(len(rows.y), np.nan)
-            )
+            if kept is not None:
+                scores = model_scores(pipeline, kept.X)
+            elif held_out:
+                scores = held_out_scores(pipeline, rows, by_period, data.gap)
+            else:
+                scores = np.full(len(rows.y), np.nan)
         if by_period is not None:
-            reference = reference_of(by_period, periods, rows, scores)
-        scores, y = scores[~np.isnan(scores)], rows.y[~np.isnan(scores)]
+            reference = reference_of(by_period, periods, scored, scores)
+        seen = ~np.isnan(scores)
+        scores, y = scores[seen], scored.y[seen]
         if config.probability:
             # Scores may have any scale, and the penalty of the logistic curve would depend on it.
             calibrator = make_pipeline(StandardScaler(), LogisticRegression()).fit(scores[:, None], y)
         if budget is not None:
-            alert = alert_of(y, scores, budget, len(rows.y))
+            alert = alert_of(y, scores, budget, n_rows)
         saved = SavedModel.from_fit(
             pipeline, name, data, calibrator=calibrator, alert=alert, reference=reference
         )
@@ -133,6 +141,10 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
         say(f"Alert threshold{data.late}: {alert.sentence()}")
     if reference is not None:
         say(f"Promised{data.late}: {reference.sentence}")
+    if kept is not None and budget is not None:
+        say(promise_of_rows(y, scores, budget, n_rows))
+    elif kept is not None and by_period is not None:
+        say(f"Of the final model: {promise_of_periods(y, scores, periods[seen], by_period)[1]}.")
 
 
 def held_out_scores(pipeline: Pipeline, rows: Rows, budget: Budget | None = None, gap: Any = None) -> Floats:

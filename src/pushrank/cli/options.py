@@ -77,6 +77,19 @@ def check_span(span: str | None) -> str | None:
     return span
 
 
+def check_kept(kept: str | None) -> str | None:
+    """Return a share or number of rows, or raise InputError where it is none."""
+    if kept is not None and not re.fullmatch(r"\d{1,2}(\.\d+)?%|\d+", kept):
+        raise InputError(f"--hold-out {kept!r} is no share of the rows, such as 20%, and no number of them.")
+    return kept
+
+
+def check_hold_out(hold_out: str | None, budget: AnyBudget) -> None:
+    """Raise InputError where rows are kept for a promise that has no budget."""
+    if hold_out is not None and budget is None:
+        raise InputError("--hold-out promises hits within --budget; say both.")
+
+
 def check_model(path: Path) -> Path:
     """Return the path of a model, or raise InputError where there is none."""
     check_exists(path, "; fit a model first: pushrank fit")
@@ -156,6 +169,14 @@ LabelsAfter = Annotated[
         callback=check_span,
         help="Labels come so long after their rows, such as 12h, 7d or 2w, or a number in the unit of the "
         "times: rows so shortly before those held out are not learnt from.",
+    ),
+]
+HoldOut = Annotated[
+    str | None,
+    typer.Option(
+        callback=check_kept,
+        help="Keep rows from fits and choice, such as 20% or 500, the latest by --time or others drawn at "
+        "random, and say by them how many hits the next rows hold for sure; needs --budget.",
     ),
 ]
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")]
@@ -355,6 +376,7 @@ class ComparisonConfig:
         "column of dates, where the rows follow it."
     )
     labels_after: LabelsAfter = None
+    hold_out: HoldOut = None
     random: bool = option("Draw parts at random, though rows have times.", "--random", default=False)
     test: Path | None = option("Labelled rows to test on; all rows of the data are then learnt from.")
     weight: Weight = None
@@ -380,6 +402,11 @@ class ComparisonConfig:
             raise InputError("--jobs must be a number of processes, or -1 for one for each processor, got 0.")
         if self.indifference and self.budget is None:
             raise InputError("--indifference counts hits within --budget; say both.")
+        check_hold_out(self.hold_out, self.budget)
+        if self.hold_out and (self.group or self.test):
+            raise InputError(
+                "--hold-out promises for rows drawn one by one of one file; leave --group and --test out."
+            )
         ways = [f"--{way}" for way in ("group", "time", "random", "test") if getattr(self, way)]
         # Groups are kept apart by time, too, and where parts are drawn of them at random.
         if len(ways) > 1 and ways not in (["--group", "--time"], ["--group", "--random"]):
@@ -470,6 +497,7 @@ class FitConfig:
         "A column of numbers or ISO dates: rows held out, for a choice or for the threshold, are later ones."
     )
     labels_after: LabelsAfter = None
+    hold_out: HoldOut = None
     probability: bool = option(
         "Calibrate probabilities, too, by five more fits: for score.", "--probability", default=False
     )

@@ -2,15 +2,20 @@
 
 import math
 import re
+import warnings
 from collections.abc import Mapping
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import typer
 
+from pushrank.budgets import Budget
 from pushrank.cli.errors import InputError, refusing, say
-from pushrank.metrics import Guarantee, guarantee
+from pushrank.metrics import Guarantee, guarantee, guarantee_days
 
+COMING = 7
+"""Hits are promised on some of so many coming periods."""
 SEEN = "{} was fitted to the very rows of {}, which promise nothing: take rows that it has not seen."
 ASSUMED = (
     "This holds if no model has learnt from the labelled rows, and if those to come are drawn as these were."
@@ -30,6 +35,31 @@ def requirement(text: str) -> tuple[int, int]:
             "'hits@100>=60', 100 at most, in quotes. Recall is not promised: nobody knows all positives."
         )
     return depth, math.ceil(hits)
+
+
+def promise_of_rows(y: Any, scores: Any, budget: int, n_new: int) -> str:
+    """Return what the first of the next rows hold at least, by scores of rows that no model has seen."""
+    with refusing():
+        return f"{guarantee(y, scores, k=budget, n_new=n_new).sentence(budget)} {ASSUMED}"
+
+
+def promise_of_periods(
+    y: Any, scores: Any, periods: Any, budget: Budget
+) -> tuple[dict[str, int] | None, str]:
+    """Return on how many of the next periods at least how many hits are found, and in words, or None."""
+    # One hit a period is the least to promise: on all of the next ones, or else on fewer. What is chosen
+    # by looking holds if all choices hold together.
+    level = 1.0 - 0.05 / COMING
+    for kept in range(COMING, 0, -1):
+        # A promise that needs more periods than there are is refused, and one of fewer is tried next.
+        with suppress(ValueError), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            of = {"n_coming": COMING, "n_kept": kept}
+            if least := guarantee_days(y, scores, periods, k=budget.n, confidence_level=level, **of):
+                said = f"at least {least:,} on {kept} of the next {COMING} {budget.several}"
+                return {"hits": least, **of}, f"{said}, drawn as these were, with 95 % confidence"
+    several = budget.several
+    return None, f"no hit on any of the next {COMING} {several}, at 95 %: hits, or {several}, are few"
 
 
 class Promises(NamedTuple):
