@@ -99,8 +99,8 @@ def type_name(named: Any) -> str:
 
 def engine_of(kind: str) -> Any:
     """Return what reads and writes the booster of a classifier."""
-    ranker = BOOSTED[kind]
-    return getattr(import_module(f"pushrank.interop.{kind.partition('.')[0]}"), ranker).engine
+    library, ranker = kind.partition(".")[0], BOOSTED[kind]
+    return getattr(import_module(f"pushrank.interop.{library}"), ranker).engine
 
 
 def save(model: object, path: str | Path) -> None:

@@ -150,14 +150,14 @@ def test_rows_kept_by_period_are_of_whole_periods(tmp_path):
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (["--hold-out", "20%"], "--hold-out promises hits within --budget; say both."),
-        (["--budget", 5, "--hold-out", "60"], "--hold-out 60 keeps 60 of 60 rows; keep some, and not all."),
-        (["--budget", 5, "--hold-out", "some"], "'some' is no share of the rows, such as 20%"),
-        (["--budget", 5, "--hold-out", "9", "--group", "customer"], "leave --group and --test out"),
+        (["--hold-out", "20%"], "--hold-out promises hits of single rows: with --budget"),
+        (["--budget", 5, "--hold-out", "60"], "--hold-out 60 keeps none of 60 rows, or all of a class"),
+        (["--budget", 5, "--hold-out", "some"], "'some' is not understood: write a share such as 20%"),
+        (["--budget", 5, "--hold-out", "9", "--group", "customer"], "not --group or --test"),
         (["--random", "--labels-after", "7d"], "--labels-after needs the time of every row: --time COLUMN."),
         (["--time", "day", "--labels-after", "7"], "day holds dates: give --labels-after 12h, 7d or 2w."),
         (["--time", "amount", "--labels-after", "7d"], "amount holds numbers: give --labels-after a number."),
-        (["--time", "day", "--labels-after", "soon"], "'soon' is no length of time, such as 12h"),
+        (["--time", "day", "--labels-after", "soon"], "'soon' is not understood: write 12h, 7d"),
     ],
 )
 def test_labels_come_late_and_rows_are_kept_only_as_is_said(visits, options, why):

@@ -75,23 +75,21 @@ class LabelledFeatures(LabelledRows):
         """Return the rows for fits and choice, and those kept from both: the latest, or rows at random."""
         if kept is None:
             return self, None
+        if budget is None or self.rows.groups is not None or self.n_learnt < len(self.y):
+            raise InputError("--hold-out promises hits of single rows: with --budget, not --group or --test.")
         n_rows, times = len(self.y), self.rows.times
         n_kept = round(n_rows * float(kept[:-1]) / 100.0) if kept.endswith("%") else int(kept)
-        if not 0 < n_kept < n_rows:
-            raise InputError(
-                f"--hold-out {kept} keeps {n_kept:,} of {n_rows:,} rows; keep some, and not all."
-            )
-        if times is None:
-            is_kept = np.random.default_rng(seed).permutation(n_rows) < n_kept
-            learnt = ~is_kept
-        else:
+        is_kept = np.random.default_rng(seed).permutation(n_rows) < n_kept
+        learnt = ~is_kept
+        if times is not None and 0 < n_kept < n_rows:
             # A period is kept whole, and so are rows of the same time.
             times = whole_periods(budget, times) if isinstance(budget, Budget) else times
             first = np.sort(times)[-n_kept]
-            is_kept = times >= first
-            learnt = ~is_kept if self.gap is None else times < first - self.gap
-        if len(set(self.y[learnt])) < 2:
-            raise InputError(f"--hold-out {kept} leaves rows of one class to learn from; keep fewer.")
+            is_kept, learnt = times >= first, times < (first if self.gap is None else first - self.gap)
+        if not is_kept.any() or len(set(self.y[learnt])) < 2:
+            raise InputError(
+                f"--hold-out {kept} keeps none of {n_rows:,} rows, or all of a class; change it."
+            )
         rows = self.rows.part(np.flatnonzero(learnt))
         left: dict[str, Any] = {
             "table": self.table.where(learnt),

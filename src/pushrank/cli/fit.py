@@ -27,7 +27,7 @@ from pushrank.cli.model import (
     reference_of,
 )
 from pushrank.cli.names import ENSEMBLE
-from pushrank.cli.options import FeatureSource, FitConfig, check_hold_out, split_budget
+from pushrank.cli.options import FeatureSource, FitConfig, split_budget
 from pushrank.cli.promises import promise_of_periods, promise_of_rows
 from pushrank.cli.screen import fitting
 from pushrank.cli.text_format import TextFormat
@@ -66,7 +66,6 @@ def default_model(path: Path) -> str:
 def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig) -> None:
     """Learn to rank from a file and save the model."""
     by_period, budget = split_budget(config.budget, config.time)
-    check_hold_out(config.hold_out, config.budget)
     name = config.model or default_model(source.data)
     ranker = ranker_of(config, name)
     data = read_features(

@@ -67,27 +67,15 @@ def check_bounds(param: typer.CallbackParam, value: float | None) -> float | Non
     return value
 
 
-def check_span(span: str | None) -> str | None:
-    """Return a length of time, or raise InputError where it is none."""
-    if span is not None and not re.fullmatch(r"\d+[hdw]|\d+(\.\d+)?", span):
-        raise InputError(
-            f"--labels-after {span!r} is no length of time, such as 12h, 7d or 2w, or a number in the unit "
-            "of the times."
-        )
-    return span
+def of_form(form: str, option: str, forms: str) -> Callable[[str | None], str | None]:
+    """Return a check that the text of an option has a form."""
 
+    def check(text: str | None) -> str | None:
+        if text is not None and not re.fullmatch(form, text):
+            raise InputError(f"{option} {text!r} is not understood: write {forms}.")
+        return text
 
-def check_kept(kept: str | None) -> str | None:
-    """Return a share or number of rows, or raise InputError where it is none."""
-    if kept is not None and not re.fullmatch(r"\d{1,2}(\.\d+)?%|\d+", kept):
-        raise InputError(f"--hold-out {kept!r} is no share of the rows, such as 20%, and no number of them.")
-    return kept
-
-
-def check_hold_out(hold_out: str | None, budget: AnyBudget) -> None:
-    """Raise InputError where rows are kept for a promise that has no budget."""
-    if hold_out is not None and budget is None:
-        raise InputError("--hold-out promises hits within --budget; say both.")
+    return check
 
 
 def check_model(path: Path) -> Path:
@@ -163,22 +151,12 @@ Open = Annotated[bool, typer.Option("--open", help="Open the report in the brows
 Force = Annotated[
     bool, typer.Option("--force", help="Replace the output, though it is an input or not of pushrank.")
 ]
-LabelsAfter = Annotated[
-    str | None,
-    typer.Option(
-        callback=check_span,
-        help="Labels come so long after their rows, such as 12h, 7d or 2w, or a number in the unit of the "
-        "times: rows so shortly before those held out are not learnt from.",
-    ),
-]
-HoldOut = Annotated[
-    str | None,
-    typer.Option(
-        callback=check_kept,
-        help="Keep rows from fits and choice, such as 20% or 500, the latest by --time or others drawn at "
-        "random, and say by them how many hits the next rows hold for sure; needs --budget.",
-    ),
-]
+AS_SPAN = of_form(r"\d+[hdw]|\d+(\.\d+)?", "--labels-after", "12h, 7d, 2w or, of times that are numbers, 7")
+LATE = "Labels come so late, as 7d, 12h or 2w: fits leave out rows whose labels were not known yet."
+LabelsAfter = Annotated[str | None, typer.Option(callback=AS_SPAN, help=LATE)]
+AS_SHARE = of_form(r"\d{1,2}(\.\d+)?%|\d+", "--hold-out", "a share such as 20%, or a number of rows")
+KEPT = "Keep rows, such as 20%, the latest or random ones, from fits and choice, and promise hits by them."
+HoldOut = Annotated[str | None, typer.Option(callback=AS_SHARE, help=KEPT)]
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
@@ -402,11 +380,6 @@ class ComparisonConfig:
             raise InputError("--jobs must be a number of processes, or -1 for one for each processor, got 0.")
         if self.indifference and self.budget is None:
             raise InputError("--indifference counts hits within --budget; say both.")
-        check_hold_out(self.hold_out, self.budget)
-        if self.hold_out and (self.group or self.test):
-            raise InputError(
-                "--hold-out promises for rows drawn one by one of one file; leave --group and --test out."
-            )
         ways = [f"--{way}" for way in ("group", "time", "random", "test") if getattr(self, way)]
         # Groups are kept apart by time, too, and where parts are drawn of them at random.
         if len(ways) > 1 and ways not in (["--group", "--time"], ["--group", "--random"]):
