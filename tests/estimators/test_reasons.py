@@ -1,5 +1,8 @@
 """What scores are made of: the parts add up, and each is what exchanging its column alone changes."""
 
+from itertools import permutations
+from unittest.mock import Mock
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,12 +16,12 @@ from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardSca
 
 import pushrank
 from pushrank import estimators
-from pushrank.estimators.reasons import mean_parts, reasons, score_parts
+from pushrank.estimators.reasons import leaving, mean_parts, parts_over, reasons, score_parts
 from pushrank.interop.lightgbm import PushLGBMRanker
 from pushrank.interop.xgboost import PushXGBRanker
 from samples import overlapping
 
-BY_MEMBER = {"StackingRanker"}
+SAMPLED = {"StackingRanker"}
 
 
 def frame(n=120):
@@ -40,9 +43,12 @@ def test_the_parts_of_every_ranker_add_up_to_its_scores(name):
     ranker = getattr(pushrank, name)()
     few = {"cv": 2, "n_estimators": [10]} if name == "PushBoostCV" else {"cv": 2}
     ranker.set_params(**few if "cv" in ranker.get_params() else {}).fit(X, y)
+    if name in SAMPLED:
+        with pytest.raises(TypeError, match="pass over="):
+            ranker.explain(X)
+        return
     parts, scores, room = assert_adds_up(ranker, X)
-    names = ranker.get_feature_names_out() if name in BY_MEMBER else X.columns
-    assert list(parts.columns) == [*names, "base"]
+    assert list(parts.columns) == [*X.columns, "base"]
     assert parts.index.equals(X.index)
     assert parts["base"].nunique() == 1
     # Over other rows each part is beyond its mean there, and the base their mean score.
@@ -130,10 +136,14 @@ def test_what_a_pipeline_encodes_is_added_up_by_the_columns_that_it_was_given(la
     np.testing.assert_allclose(mean_parts(model, X), parts[:, :-1].mean(axis=0), rtol=0.0, atol=1e-14)
 
 
+def encoded(*words):
+    """A transformer that encodes texts and fills gaps."""
+    return ColumnTransformer([("words", OneHotEncoder(), list(words))], remainder=SimpleImputer())
+
+
 def test_a_search_is_explained_by_what_it_chose():
     X, y = mixed()
-    encoded = ColumnTransformer([("words", OneHotEncoder(), ["word", "a_x"])], remainder=SimpleImputer())
-    candidates = [("logistic", make_pipeline(encoded, LogisticRegression()), {})]
+    candidates = [("logistic", make_pipeline(encoded("word", "a_x"), LogisticRegression()), {})]
     search = pushrank.RankerSearchCV(candidates, cv=3).fit(X, y)
     parts, *_ = assert_adds_up(search, X)
     assert list(parts.columns) == [*X.columns, "base"]
@@ -163,10 +173,63 @@ def test_reasons_name_what_raises_a_row_most_beyond_other_rows():
     assert over_largest == [[]]
     missing = make_pipeline(encoded, LogisticRegression()).fit(X, [0, 1, 0, 1])
     assert any("amount missing: +" in text for text in reasons(missing, X, X, 2)[3])
-    stack = pushrank.StackingRanker([("one", model), ("two", model)], final_estimator="mean", cv=2)
-    rows = pd.concat([X] * 5, ignore_index=True)
-    for text in reasons(stack.fit(rows, [1, 0, 1, 0] * 5), rows, rows, 2)[0]:
-        assert text.startswith(("one: +", "two: +"))
+
+
+def test_samples_add_up_and_are_within_their_errors_of_the_values_of_all_orders():
+    X, y = mixed()
+    X = X[["b", "c", "a", "word"]]
+    model = make_pipeline(encoded("word"), RandomForestClassifier(10, random_state=0)).fit(X, y)
+    rows, over = X.iloc[:20], X.iloc[40:60]
+    parts, errors = parts_over(model, rows, over)
+    scores, base = (model.predict_proba(part)[:, 1] for part in (rows, over))
+    np.testing.assert_allclose(parts.sum(axis=1), scores, rtol=0.0, atol=1e-12)
+    np.testing.assert_allclose(parts[:, -1], base.mean(), rtol=0.0, atol=1e-12)
+    assert (errors[:, -1] == 0.0).all()
+    exact = np.zeros((20, 4))
+    for order in permutations(range(4)):
+        for row in range(20):
+            others, before = over.copy(), base
+            for at in order:
+                others[X.columns[at]] = rows.iloc[row, at]
+                after = model.predict_proba(others)[:, 1]
+                exact[row, at] += (after - before).mean() / 24.0
+                before = after
+    misses = np.abs(parts[:, :-1] - exact)
+    assert (misses <= 1.96 * errors[:, :-1] + 1e-12).mean() > 0.9
+    assert misses.max() <= 5.0 * errors.max()
+    again, _ = parts_over(model, rows, over)
+    np.testing.assert_array_equal(parts, again)
+
+
+def test_a_stack_is_explained_by_columns_in_every_format():
+    X, y = frame(100)
+    stack = pushrank.StackingRanker([("one", LogisticRegression()), ("two", pushrank.PushBoost())], cv=2)
+    stack.fit(X, y)
+    parts, errors = stack.explain(X.iloc[:3], over=X.iloc[50:], return_error=True)
+    assert list(parts.columns) == list(errors.columns) == [*X.columns, "base"]
+    np.testing.assert_allclose(parts.sum(axis=1), stack.decision_function(X.iloc[:3]), rtol=0.0, atol=1e-9)
+    stack.fit(X.to_numpy(), y)
+    for kind in (np.asarray, sp.csr_array):
+        found = stack.explain(kind(X.to_numpy()[:3]), over=kind(X.to_numpy()[50:]))
+        np.testing.assert_allclose(found, parts, rtol=0.0, atol=1e-9)
+    # A single other row: what sets the rows apart, and nothing where they are equal.
+    assert (stack.explain(X.to_numpy()[:1], over=X.to_numpy()[:1])[0, :-1] == 0.0).all()
+
+
+def test_a_single_column_takes_a_row_out_of_the_list():
+    X = pd.DataFrame({"amount": [5.0, 9.0, np.nan, 1.0, 2.0, 3.0, 4.0], "word": list("xyxyxyy")})
+    model = Mock(spec=["decision_function"])
+    model.decision_function = lambda rows: rows["amount"].fillna(9.0) + 10.0 * (rows["word"] == "x")
+    parts = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
+    assert leaving(model, X.iloc[:3], X.iloc[3:], parts, 2, 14.5) == [
+        "amount at most 4",
+        "",
+        "amount not missing",
+    ]
+    of_words = leaving(model, X.iloc[:1], X.iloc[3:], np.array([[0.0, 1.0, 0.0]]), 2, 14.5)
+    assert of_words == ["word not x"]
+    model.decision_function = lambda rows: -rows["amount"].to_numpy()
+    assert leaving(model, X.iloc[3:4], X.iloc[4:], parts[:1], 1, -2.5) == ["amount at least 3"]
 
 
 @pytest.mark.parametrize(
@@ -180,7 +243,7 @@ def test_reasons_name_what_raises_a_row_most_beyond_other_rows():
 )
 def test_scores_that_are_no_sum_over_columns_are_refused(model):
     X, y = overlapping(60)
-    with pytest.raises(TypeError, match="no sum over features; shap"):
+    with pytest.raises(TypeError, match="no sum over features: pass over="):
         score_parts(model.fit(X, y), X)
 
 

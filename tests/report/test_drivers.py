@@ -42,7 +42,7 @@ def test_columns_are_told_by_the_models_of_the_parts():
 
 
 @pytest.mark.parametrize("n_rows", [600, 2400])
-def test_a_list_of_all_models_says_which_member_raises_a_row(n_rows):
+def test_a_list_of_all_models_says_which_column_raises_a_row(n_rows):
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(n_rows, 3)), columns=["line", "curve", "noise"])
     y = X["line"] + np.abs(X["curve"]) + rng.normal(size=n_rows) > 2.0
@@ -55,7 +55,7 @@ def test_a_list_of_all_models_says_which_member_raises_a_row(n_rows):
     assert {drivers.importances[0].column, drivers.importances[1].column} == {"line", "curve"}
     assert set(drivers.reasons) == set(lists.first_rows(name, 50))
     raised = [text for text in drivers.reasons.values() if text]
-    assert all(text.startswith(("linear: +", "bayes: +")) for text in raised)
+    assert all(text.startswith(("line ", "curve ", "noise ")) for text in raised)
     for part, model in enumerate(found.estimators[name]):
         test = np.flatnonzero(found.folds == part)
         scores = model.decision_function(X.iloc[test])

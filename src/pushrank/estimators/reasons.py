@@ -1,6 +1,7 @@
 """What a score is made of, by the columns that a user knows, and what raises a row above others."""
 
 from copy import copy
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,18 +17,18 @@ from sklearn.utils.validation import _num_samples
 
 from pushrank._array import to_host
 from pushrank._numeric import Floats
-from pushrank.user_types import MatrixLike
+from pushrank.estimators.shapley import blocks, sampled_parts, stacked, taken
+from pushrank.held_out.fits import model_scores
+from pushrank.user_types import MatrixLike, Seed
 
 BLOCK_ROWS = 1000
 """Rows whose parts are in memory at once for a mean: encoded texts may have many columns."""
 
 
 def score_parts(model: Any, X: Any) -> Floats:
-    """Return the parts that a fitted model's scores are the sums of, by columns or members, the base last."""
+    """Return the parts that a fitted model's scores are the sums of, by columns, the base last."""
     if isinstance(model, Pipeline):
         parts = score_parts(model[-1], model[:-1].transform(X))
-        if hasattr(model[-1], "get_feature_names_out"):
-            return parts
         columns = sources(model[:-1], np.arange(X.shape[1]))
         if len(columns) + 1 != parts.shape[1]:
             raise no_parts(model)
@@ -47,12 +48,26 @@ def linear_parts(model: Any, X: Any) -> Floats:
     return np.column_stack([products, np.full(len(products), np.ravel(model.intercept_)[0])])
 
 
-def no_parts(model: BaseEstimator) -> TypeError:
+class NotASumError(TypeError):
+    """Scores that are no sum over columns, and can be explained by sampling alone."""
+
+
+def no_parts(model: BaseEstimator) -> NotASumError:
     """Return the error of a model whose scores cannot be taken apart."""
-    return TypeError(
-        f"the scores of {type(model).__name__} are no sum over features; shap.Explainer(ranker."
-        "decision_function, X) explains any scores."
+    return NotASumError(
+        f"the scores of {type(model).__name__} are no sum over features: pass over=, rows to compare with."
     )
+
+
+def parts_over(model: Any, X: Any, over: Any, random_state: Seed = 0) -> tuple[Floats, Floats]:
+    """Return what columns add to scores beyond other rows, the base last, and standard errors of samples."""
+    try:
+        parts, mean = score_parts(model, X), mean_parts(model, over)
+    except NotASumError:
+        return sampled_parts(partial(model_scores, model), X, over, random_state)
+    parts[:, :-1] -= mean
+    parts[:, -1] += mean.sum()
+    return parts, np.zeros_like(parts)
 
 
 def mean_parts(model: BaseEstimator, X: MatrixLike) -> Floats:
@@ -86,24 +101,76 @@ def sources(step: object, columns: NDArray[np.intp]) -> NDArray[np.intp]:
     raise no_parts(step)
 
 
-def reasons(model: Any, X: Any, over: Any, n: int) -> list[list[str]]:
-    """Return the n columns that raise each row's score most beyond their means over other rows, in words."""
-    more = score_parts(model, X)[:, :-1] - mean_parts(model, over)
-    last = model[-1] if isinstance(model, Pipeline) else model
-    is_of_members = hasattr(last, "get_feature_names_out")
-    names = (
-        last.get_feature_names_out() if is_of_members else getattr(X, "columns", np.arange(X.shape[1]) + 1)
-    )
+def shown(value: Any) -> str:
+    """Return a cell in words."""
+    if isinstance(value, str):
+        return value
+    return "missing" if value != value else f"{float(value):,.{'6g' if abs(value) < 1e6 else '0f'}}"
+
+
+def cell(X: Any, row: int, column: int) -> Any:
+    """Return a cell of a frame, an array or a sparse matrix."""
+    value = X.iloc[row, column] if hasattr(X, "iloc") else X[row, column]
+    return np.nan if value is None else value
+
+
+def reasons(model: Any, X: Any, over: Any, n: int, random_state: Seed = 0) -> list[list[str]]:
+    """Return the n columns that raise each row's score most beyond other rows, in words."""
+    return reason_texts(X, *parts_over(model, X, over, random_state), n)
+
+
+def reason_texts(X: Any, parts: Floats, errors: Floats, n: int) -> list[list[str]]:
+    """Return the n columns that raise each row's score most by its parts, in words."""
+    names = getattr(X, "columns", np.arange(X.shape[1]) + 1)
 
     def text(row: int, column: int) -> str:
-        part = more[row, column]
-        shown = f"{part:+.2g}" if abs(part) < 100.0 else f"{part:+,.0f}"
-        if is_of_members:
-            return f"{names[column]}: {shown}"
-        value = X.iloc[row, column] if hasattr(X, "iloc") else X[row, column]
-        if not isinstance(value, str):
-            value = "missing" if value != value else f"{float(value):,.{'6g' if abs(value) < 1e6 else '0f'}}"
-        return f"{names[column]} {value}: {shown}"
+        part, error = parts[row, column], errors[row, column]
+        number = f"{part:+.2g}" if abs(part) < 100.0 else f"{part:+,.0f}"
+        # Columns that stand in few orders, of which all were drawn, are off by rounding alone.
+        stated = f" ± {error:.1g}" if error > 1e-6 * part else ""
+        return f"{names[column]} {shown(cell(X, row, column))}: {number}{stated}"
 
-    first = np.argsort(-more, axis=1, kind="stable")[:, :n]
-    return [[text(row, at) for at in chosen if more[row, at] > 0.0] for row, chosen in enumerate(first)]
+    first = np.argsort(-parts[:, :-1], axis=1, kind="stable")[:, :n]
+    return [[text(row, at) for at in chosen if parts[row, at] > 0.0] for row, chosen in enumerate(first)]
+
+
+def leaving(model: Any, X: Any, over: Any, parts: Floats, n: int, cut: float) -> list[str]:
+    """Return how one of the n columns that raise a row most would alone take its score below the cut.
+
+    Its cell takes the place of those of other rows. A number leaves by all smaller or all larger values
+    beyond one of them, a text by all others.
+    """
+    names, both, n_columns = getattr(X, "columns", np.arange(X.shape[1]) + 1), stacked(X, over), X.shape[1]
+    first = np.argsort(-parts[:, :-1], axis=1, kind="stable")[:, :n]
+    trials = [(row, at) for row, chosen in enumerate(first) for at in chosen if parts[row, at] > 0.0]
+    others = np.arange(len(parts), both.shape[0])
+    texts = [""] * len(parts)
+
+    def numbers_of(trial: tuple[int, int]) -> NDArray[np.intp]:
+        numbers = np.full((len(others), n_columns), trial[0])
+        numbers[:, trial[1]] = others
+        return numbers
+
+    for block in blocks(iter(trials), lambda _: len(others) * n_columns):
+        scores = taken(both, np.concatenate([*map(numbers_of, block)]), partial(model_scores, model))
+        for (row, at), of_trial in zip(block, scores.reshape(len(block), -1), strict=True):
+            values = np.array([cell(both, other, at) for other in others])
+            if not texts[row] and (words := _leaves_by(cell(X, row, at), values, of_trial < cut)):
+                texts[row] = f"{names[at]} {words}"
+    return texts
+
+
+def _leaves_by(cell: Any, values: NDArray[Any], leaves: NDArray[np.bool_]) -> str:
+    """Return for which values a row would leave the list, in words; nothing where not for all beyond one."""
+    if isinstance(cell, str) or cell != cell:
+        differ = values != cell
+        return f"not {shown(cell)}" if leaves[differ].any() and leaves[differ].all() else ""
+    for words, sign in (("at most", 1.0), ("at least", -1.0)):
+        beyond = sign * values.astype(np.float64) < sign * cell
+        stay = beyond & ~leaves
+        # No value that stays may lie beyond the limit.
+        limit = np.min(sign * values[stay], initial=np.inf)
+        passing = sign * values[beyond & (sign * values < limit)]
+        if len(passing):
+            return f"{words} {shown(sign * passing.max())}"
+    return ""

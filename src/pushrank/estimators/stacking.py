@@ -205,7 +205,7 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
 
     @classmethod
     def _of_fitted(cls, models: Mapping[str, list[Estimator]], combination: Combination) -> StackingRanker:
-        """Return the list that fitted models make by a combination, for scores and their parts alone."""
+        """Return the list that fitted models make by a combination, for scores alone."""
         stack = cls([(name, clone(fitted[0])) for name, fitted in models.items()])
         stack.weights_ = dict(zip(models, combination.weights.tolist(), strict=True))
         stack._models = {name: models[name] for name, weight in stack.weights_.items() if weight != 0.0}
@@ -281,11 +281,6 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
         columns = self._columns(X)
         scores: Floats = self._combination.total(columns) - self.threshold_
         return scores
-
-    def _parts(self, X: MatrixLike) -> Floats:
-        """Return the weighted columns of the members, base last."""
-        parts = self.transform(X) * self._combination.weights
-        return np.column_stack([parts, np.full(len(parts), -self.threshold_)])
 
     def transform(self, X: MatrixLike) -> Floats:
         """Return the columns of the members of positive weight, whose weighted sum is the score.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -112,9 +111,8 @@ def find_drivers(comparison: RankerComparison, lists: RankedLists, X: pd.DataFra
             test = np.flatnonzero(comparison.folds == part)
             rows, model = _safe_indexing(X, test), models[part]
             first = np.flatnonzero(np.isin(test, lists.first_rows(lists.main, MAX_TOP_ROWS)))
-            # Scores of forests, for one, are no sums over columns.
-            with suppress(TypeError):
-                texts = map("; ".join, reasons(model, _safe_indexing(rows, first), rows, MAX_REASONS))
+            if len(first):
+                texts = map("; ".join, reasons(model, _safe_indexing(rows, first), rows, MAX_REASONS, seed))
                 raised |= zip(test[first].tolist(), texts, strict=True)
             # Each column is shuffled once in every part.
             drawn = {"scoring": partial(_hits, comparison, lists, test), "n_repeats": 1, "random_state": seed}
