@@ -1,5 +1,6 @@
 """pushrank score: the scores of the saved model, and rows that it cannot score or has seen."""
 
+import re
 from io import StringIO
 from pathlib import Path
 from unittest.mock import Mock
@@ -12,6 +13,7 @@ from skops import io
 from pushrank import metrics
 from pushrank.cli.model import SavedModel
 from pushrank.cli.saved import NotedModel
+from pushrank.estimators.shapley import n_compared
 from tests.cli.runner import LABEL, call, fitted
 
 pytestmark = pytest.mark.fast
@@ -164,19 +166,22 @@ def test_texts_that_a_spreadsheet_would_run_are_told(tmp_path):
 
 
 @pytest.mark.parametrize("model", ["pnorm-push", "push-boost", "logistic-regression"])
-def test_reasons_are_the_columns_that_raise_a_row_most_beyond_the_mean_row(files, model):
+def test_reasons_are_the_columns_that_raise_a_row_most_beyond_those_just_below_the_cut(files, model):
     saved = fitted(files / "data.csv", *LABEL, "--model", model)
-    call("score", saved, files / "data.csv", "-o", files / "ranked.csv", "--top", 3, "--reasons", 2)
+    ranked = call("score", saved, files / "data.csv", "-o", files / "ranked.csv", "--top", 3, "--reasons", 2)
     written = pd.read_csv(files / "ranked.csv", dtype=str, keep_default_na=False)
     texts_of_rows = written[["reason_1", "reason_2"]].to_numpy()
     features = SavedModel.load(saved).features(SavedModel.load(saved).read(files / "data.csv"))
     scores = SavedModel.load(saved).scores(features)
-    for row, texts in zip(np.argsort(-scores, kind="stable")[:3], texts_of_rows, strict=True):
+    ranking = np.argsort(-scores, kind="stable")
+    below = ranking[3 : 3 + n_compared(features.shape[1])]
+    assert f"Reasons are against the {len(below)} rows just below the cut." in ranked.stdout
+    for row, texts in zip(ranking[:3], texts_of_rows, strict=True):
         raised = {}
         for column in features:
-            # What the row's own cell does for its score, against the cells of all rows in its place.
-            others = features.iloc[[row] * len(features)].reset_index(drop=True)
-            others[column] = features[column].to_numpy()
+            # What the row's own cell does for its score, against the cells of those rows in its place.
+            others = features.iloc[[row] * len(below)].reset_index(drop=True)
+            others[column] = features[column].to_numpy()[below]
             raised[column] = scores[row] - SavedModel.load(saved).scores(others).mean()
         best = sorted(raised, key=raised.get, reverse=True)[:2]
         for column, text in zip(best, texts, strict=True):
@@ -191,10 +196,29 @@ def test_reasons_are_the_columns_that_raise_a_row_most_beyond_the_mean_row(files
 FOREST = (*LABEL, "--model", "random-forest", "--n-estimators", 10)
 
 
-def test_scores_of_forests_have_no_reasons(files):
-    saved = fitted(files / "data.csv", *FOREST)
-    refused = call("score", saved, files / "data.csv", "--reasons", 3, code=2).stderr
-    assert "the scores of RandomForestClassifier are no sum over features" in refused
+@pytest.mark.parametrize("budget", [[], ["--budget", 150]])
+def test_reasons_of_forests_are_sampled_and_say_what_leaves_the_list(files, budget):
+    saved = fitted(files / "data.csv", *FOREST, *budget)
+    out = ["-o", files / "ranked.csv", "--reasons", 3, *([] if budget else ["--top", 12])]
+    shown = call("score", saved, files / "data.csv", *out).stdout
+    assert "rows just below the cut. They are sampled, and stand beside their standard errors (±)." in shown
+    written = pd.read_csv(files / "ranked.csv", dtype=str, keep_default_na=False)
+    assert written["reason_1"].iloc[:5].str.contains(r": \+[\d.e-]+ ± [\d.e-]+$").all()
+    features = SavedModel.load(saved).features(SavedModel.load(saved).read(files / "data.csv"))
+    scores = SavedModel.load(saved).scores(features)
+    ranking = np.argsort(-scores, kind="stable")
+    cut = SavedModel.load(saved).alert.threshold if budget else scores[ranking[12]]
+    for row, text in zip(ranking, written["leaves_if"], strict=False):
+        number = re.fullmatch(r"(.*) at (?:most|least) ([\d.,e+-]+)", text)
+        if number:
+            other = features.iloc[[row]].assign(**{number[1]: float(number[2].replace(",", ""))})
+            assert scores[row] >= cut > SavedModel.load(saved).scores(other)[0]
+
+
+def test_sampled_reasons_of_a_long_list_are_refused(files, monkeypatch):
+    monkeypatch.setattr("pushrank.cli.score.MAX_SAMPLED", 20)
+    refused = call("score", fitted(files / "data.csv", *FOREST), files / "data.csv", "--reasons", 1, code=2)
+    assert "write at most 20 of these" in refused.stderr
 
 
 @pytest.mark.parametrize("gaps", [False, True])

@@ -23,7 +23,13 @@ from pushrank.user_types import Floats
 
 if TYPE_CHECKING:
     from pushrank.budgets import Budget
+    from pushrank.cli.model import SavedModel
     from pushrank.cli.promises import Promises
+
+MAX_SAMPLED = 1000
+"""Rows whose reasons are sampled at most: a stack of eight takes up to half a second for each."""
+N_TRIED = 60
+"""Values of a column that are tried in place of a row's own."""
 
 
 def write_ranked(model: Path, data: Path, text_format: TextFormat, config: ScoreConfig) -> None:
@@ -53,7 +59,7 @@ def write_ranked(model: Path, data: Path, text_format: TextFormat, config: Score
     if whole is not None and config.probability:
         results["probability"] = whole.probabilities(scores)[order]
     if whole is not None and config.reasons:
-        results |= _reasons(whole.pipeline, features, order, config.reasons)
+        results |= _reasons(whole, features, scores, config, piped=piped)
     promises = _promises(saved, scores, text_format, config)
     if config.promise:
         # An empty file has the column, too.
@@ -128,16 +134,48 @@ def _cells(
     return rows[list(dict.fromkeys(columns))]
 
 
-def _reasons(pipeline: Any, features: Any, order: NDArray[np.intp], n: int) -> dict[str, list[str]]:
-    """Return the columns of what raises each row's score most."""
+def _reasons(
+    saved: SavedModel, features: Any, scores: Floats, config: ScoreConfig, *, piped: bool
+) -> dict[str, list[str]]:
+    """Return the columns of what raises each row's score most, and of what would take it out of the list."""
     from sklearn.utils import _safe_indexing
 
-    from pushrank.estimators.reasons import reasons
+    from pushrank.estimators.reasons import is_sum, leaving, parts_over, reason_texts
+    from pushrank.estimators.shapley import n_compared
 
-    with refusing():
-        # An empty file has the columns, too.
-        found = reasons(pipeline, _safe_indexing(features, order), features, n) if len(order) else []
-    return {f"reason_{at + 1}": [texts[at] if at < len(texts) else "" for texts in found] for at in range(n)}
+    ranking, n = np.argsort(-scores, kind="stable"), int(config.reasons or 0)
+    order, n_listed = ranking[: config.top], min(config.top or len(scores), len(scores))
+    if config.top is None and saved.alert is not None:
+        n_listed = int((scores >= saved.alert.threshold).sum())
+    below = ranking[n_listed : n_listed + n_compared(features.shape[1])]
+    found: list[list[str]] = [[] for _ in order]
+    leaves = [""] * len(order)
+    # An empty file has the columns, too.
+    if len(order):
+        # Without rows below a cut they are compared with all.
+        rows, over = _safe_indexing(features, order), _safe_indexing(features, below if len(below) else order)
+        is_exact = is_sum(saved.pipeline, rows[:1])
+        if len(order) > MAX_SAMPLED and not is_exact:
+            raise InputError(
+                f"--reasons of this model score each row some thousand times: write at most {MAX_SAMPLED:,} "
+                f"of these {len(order):,} rows, by --top."
+            )
+        with refusing():
+            parts, errors = parts_over(saved.pipeline, rows, over)
+            found = reason_texts(rows, parts, errors, n)
+            if len(below):
+                # Values from the whole of the ranking, and those just below the cut.
+                spread = ranking[np.unique(np.linspace(0, len(ranking) - 1, N_TRIED).astype(np.intp))]
+                tried, listed = _safe_indexing(features, spread), slice(n_listed)
+                cut = (
+                    scores[ranking[n_listed]] if config.top or saved.alert is None else saved.alert.threshold
+                )
+                leaves[listed] = leaving(saved.pipeline, rows[listed], tried, parts[listed], n, float(cut))
+        against = f"the {len(below):,} rows just below the cut" if len(below) else "all rows of the file"
+        sampled = "" if is_exact else " They are sampled, and stand beside their standard errors (±)."
+        say(f"Reasons are against {against}.{sampled}", err=piped)
+    texts = {f"reason_{at + 1}": [row[at] if at < len(row) else "" for row in found] for at in range(n)}
+    return texts | {"leaves_if": leaves}
 
 
 def _promises(

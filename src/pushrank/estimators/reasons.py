@@ -59,12 +59,20 @@ def no_parts(model: BaseEstimator) -> NotASumError:
     )
 
 
+def is_sum(model: Any, X: Any) -> bool:
+    """Return whether a model's scores are sums over columns, by some rows."""
+    try:
+        score_parts(model, X)
+    except NotASumError:
+        return False
+    return True
+
+
 def parts_over(model: Any, X: Any, over: Any, random_state: Seed = 0) -> tuple[Floats, Floats]:
     """Return what columns add to scores beyond other rows, the base last, and standard errors of samples."""
-    try:
-        parts, mean = score_parts(model, X), mean_parts(model, over)
-    except NotASumError:
+    if not is_sum(model, _safe_indexing(X, slice(0, 1))):
         return sampled_parts(partial(model_scores, model), X, over, random_state)
+    parts, mean = score_parts(model, X), mean_parts(model, over)
     parts[:, :-1] -= mean
     parts[:, -1] += mean.sum()
     return parts, np.zeros_like(parts)
