@@ -73,8 +73,10 @@ def score(
     rank in the data are kept; the new ones are then called pushrank_score and pushrank_rank. Rows of a
     libsvm file are named by their number, from 1.
 
-    --reasons 3 writes the three columns that raise a row's score most beyond their mean over all rows of the
-    file, such as "amount 4,120: +1.3", of linear models, boosted stumps and LightGBM; of an ensemble members.
+    --reasons 3 writes the three columns that raise a row's score most beyond the rows just below the cut, that
+    of --top or of the alert threshold, such as "amount 4,120: +1.3". Of forests, gradient boosting and
+    ensembles they are sampled, with their standard error, for at most 1,000 rows. leaves_if says which value
+    of one of these columns alone would take the row below the cut, such as "amount at most 309".
 
     --promise 0.95 --labelled held_out.csv writes promised_hits beside each row: so many hits the list down to
     it holds at least, with this probability for all rows together; the list of --top N is promised most. Rows

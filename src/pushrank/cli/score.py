@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pushrank.cli.promises import Promises
 
 MAX_SAMPLED = 1000
-"""Rows whose reasons are sampled at most: a stack of eight takes up to half a second for each."""
+"""Rows whose reasons are sampled at most: each is scored some thousand times."""
 N_TRIED = 60
 """Values of a column that are tried in place of a row's own."""
 

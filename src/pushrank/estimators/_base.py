@@ -195,7 +195,8 @@ class RankerMixin(ClassifierMixin):
         over : array-like, sparse matrix or data frame of shape (n_others, n_features), optional
             Rows to compare with: a single one, to say why rows stand above it, or many. Each part is then
             what it is beyond its mean over these rows, whose mean score is the base. By sampling they are
-            the 20 to 50 drawn, fewer for more features, and a row costs 400 scores a feature, or 160.
+            100 of these at most, drawn, or 20 where features are many, and a row is scored some thousand
+            times.
         random_state : int, RandomState or None
             The seed of what is drawn.
         return_error : bool

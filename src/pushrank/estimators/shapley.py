@@ -38,7 +38,7 @@ class Walk(NamedTuple):
 
 def n_compared(n_columns: int) -> int:
     """Return how many other rows each row is compared with: fewer where columns make each of them dear."""
-    return int(np.clip(500 // max(1, n_columns), 20, 50))
+    return int(np.clip(2000 // max(1, n_columns), 20, 100))
 
 
 def sampled_parts(score: Score, X: Any, over: Any, random_state: Seed) -> tuple[Floats, Floats]:
@@ -53,8 +53,8 @@ def sampled_parts(score: Score, X: Any, over: Any, random_state: Seed) -> tuple[
     n_others = min(_num_samples(over), n_compared(n_columns))
     if n_others < _num_samples(over):
         over = _safe_indexing(over, np.sort(rng.choice(_num_samples(over), n_others, replace=False)))
-    # Four orders for each other row, or more where these are few, tell how far their mean may be off.
-    n_orders = -(-4 * n_compared(n_columns) // n_others)
+    # Six orders for each other row, or more where these are few, tell how far their mean may be off.
+    n_orders = -(-6 * n_compared(n_columns) // n_others)
     both = stacked(X, over)
     codes, scores = comparable(both), score(both)
     parts, variances = np.zeros((2, n_rows, n_columns + 1))
