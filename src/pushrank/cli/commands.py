@@ -73,8 +73,8 @@ def score(
     rank in the data are kept; the new ones are then called pushrank_score and pushrank_rank. Rows of a
     libsvm file are named by their number, from 1.
 
-    --reasons 3 writes the three columns that raise a row's score most beyond the rows just below the cut, that
-    of --top or of the alert threshold, such as "amount 4,120: +1.3". Of forests, gradient boosting and
+    --reasons 3 writes the three columns that raise a row's score most beyond the rows just below the cut,
+    that of --top or of the alert threshold, such as "amount 4,120: +1.3". Of forests, gradient boosting and
     ensembles they are sampled, with their standard error, for at most 1,000 rows. leaves_if says which value
     of one of these columns alone would take the row below the cut, such as "amount at most 309".
 
