@@ -191,7 +191,7 @@ def test_the_future_is_tested_on(visits, monkeypatch):
     assert "weight found" in shown
     assert "--time day --weight amount" in shown
     assert "10 of 60 rows is 7 of the 40 tested" in " ".join(shown.split())
-    assert "; 10 of 60 rows (16.7 %), tested on the later 40, so 7 there; " in " ".join(shown.split())
+    assert "; 10 of 60 rows (16.7 %), so 7 of the 40 tested; " in " ".join(shown.split())
 
 
 def test_rows_of_a_file_are_tested_on(visits, tmp_path):

@@ -115,16 +115,16 @@ def test_rows_kept_from_fits_and_choice_sign_the_promise_of_the_final_model(tmp_
     given = [path, "--label", "hit", "--budget", 60, "--hold-out", "25%", *split]
     shown = call("compare", *given, *TWO, "--save-best", model)
     assert "150 rows kept for the promise" in " ".join(shown.stdout.split())
-    [promise] = [line for line in shown.stderr.splitlines() if line.startswith("With 95 % confidence")]
+    [promise] = [line for line in shown.stdout.splitlines() if line.startswith("Promised: ")]
     saved = SavedModel.load(model)
     is_kept = rows["day"] >= 450 if by_time else np.random.default_rng(3).permutation(600) < 150
     scores = saved.scores_of(rows.loc[is_kept, ["a", "b"]])
     expected = guarantee(rows["hit"][is_kept], scores, k=60, n_new=600).sentence(60)
-    assert promise.startswith(expected)
+    assert promise.startswith(f"Promised: {expected[0].lower()}{expected[1:]}")
     assert (saved.training["rows"], saved.alert.n_scored, saved.alert.of_rows) == (450, 150, 600)
     assert saved.alert.n_reaching == (scores >= saved.alert.threshold).sum()
     # The command that is printed keeps the very same rows, and makes the same model.
-    command = shown.stdout.split("To fit the best on all rows: pushrank ")[1].splitlines()[0]
+    command = shown.stdout.split("on all rows: pushrank ")[1].splitlines()[0]
     fitted = call(*shlex.split(command), "--force")
     assert promise in fitted.stdout
     np.testing.assert_array_equal(

@@ -35,8 +35,8 @@ from pushrank.user_types import Floats
 
 # Fits to parts of the rows, among which the model was chosen, calibrate no promise of the last fit.
 NOTHING_SURE = (
-    "nothing for sure, for these rows had a part in fits and choice. With --hold-out 20% some rows have "
-    "none, and on labelled rows that are new, pushrank evaluate --promise 0.95 says how many hits are sure."
+    "Promised: nothing for sure, for these rows had a part in fits and choice. With --hold-out 20% some rows "
+    "have none, and on labelled rows that are new, pushrank evaluate --promise 0.95 says how many hits are sure."
 )
 
 
@@ -92,7 +92,8 @@ def save_chosen(compared: Compared, saved: Path, text_format: TextFormat) -> dic
     why = "the only one that may be the best" if n_candidates == 1 else "the one with the highest mean"
     if n_candidates > 1 and chosen == comparison.may_be_best_[0]:
         why = f"the simplest of {n_candidates} that may be the best"
-    lines = [f"Model: {chosen}, {why}, fitted to all {len(learnt.y):,} rows; saved as {saved}."]
+    fitted_to = f"fitted to {'all ' * (compared.kept is None)}{len(learnt.y):,} rows"
+    lines = [f"Model: {chosen}, {why}, {fitted_to}; saved as {saved}."]
     if comparison.days is not None:
         more, said, reference = every_day(compared, comparison.days, saved, text_format, scores)
         model, facts, lines = replace(model, reference=reference), facts | more, lines + said
@@ -152,7 +153,7 @@ def at_once(
     lines = [
         f"Hits: {mean:.1f} in {comparison.budget:,} of {n_tested:,} rows tested{_between(low, high, 1)}, of "
         f"{comparison.n_positives:,} positives: the mean over the test parts.",
-        f"Promised: {promised}",
+        promised,
         f"Alert threshold: {model.alert.sentence() if model.alert else 'none.'}",
         f"Tomorrow: {first}; and once labels are known: {evaluate}",
     ]

@@ -84,11 +84,11 @@ class Compared(NamedTuple):
     def title(self) -> str:
         """Return what was compared, in one line."""
         data, n_test = self.data, len(self.data.y) - self.data.n_learnt
-        share = share_of_rows(self.budget, n_test or data.n_learnt)
+        share = share_of_rows(self.budget, n_test or self.n_rows)
         if self.budget != self.comparison.budget:
             n_tested = (self.comparison.folds >= 0).sum()
-            # By time the first part is only learnt from.
-            share += f", tested on the later {n_tested:,}, so {self.comparison.budget:,} there"
+            # By time the first part is only learnt from, and rows kept for the promise are not tested on.
+            share += f", so {self.comparison.budget:,} of the {n_tested:,} tested"
         counted = f"{data.n_learnt:,} rows" + f" and {n_test:,} to test on" * bool(n_test)
         positive = f"{int(data.y.sum()):,} with {data.label_meaning}{share}"
         return f"{data.table.path.name}: {counted}, {positive}; {data.describe_features()}; {self.split}"

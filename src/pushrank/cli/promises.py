@@ -40,7 +40,8 @@ def requirement(text: str) -> tuple[int, int]:
 def promise_of_rows(y: Any, scores: Any, budget: int, n_new: int) -> str:
     """Return what the first of the next rows hold at least, by scores of rows that no model has seen."""
     with refusing():
-        return f"{guarantee(y, scores, k=budget, n_new=n_new).sentence(budget)} {ASSUMED}"
+        said = guarantee(y, scores, k=budget, n_new=n_new).sentence(budget)
+    return f"Promised: {said[0].lower()}{said[1:]} {ASSUMED}"
 
 
 def promise_of_periods(
