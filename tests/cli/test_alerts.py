@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.pipeline import Pipeline
 from typer.testing import CliRunner
 
 from combinations import by_day
@@ -14,6 +16,8 @@ from pushrank.cli import app
 from pushrank.cli.fit import default_model
 from pushrank.cli.model import SavedModel, make_model
 from pushrank.cli.saved import Alert
+from pushrank.cli.thresholds import alert_of_fit
+from pushrank.held_out import Rows
 from pushrank.model_selection.compare import default_rankers
 from tests.cli.runner import call, fitted
 
@@ -81,16 +85,57 @@ def test_every_model_keeps_a_budget_and_its_threshold(folder, model):
     assert shown["budget"] == BUDGET
 
 
-def test_by_time_the_threshold_rests_on_rows_later_than_those_of_their_fits(folder):
-    """Scores that fall from day to day: by fits to other days at random a threshold would be too high."""
+class Shifting(ClassifierMixin, BaseEstimator):
+    """The first column, moved by so much for each tenfold of rows learnt from, and by chance in every fit."""
+
+    def __init__(self, by_rows=0.0, by_chance=0.0):
+        self.by_rows, self.by_chance = by_rows, by_chance
+
+    def fit(self, X, y):
+        chance = np.random.default_rng(int(1e6 * abs(X.sum()))).normal()
+        self.classes_, self.shift_ = np.unique(y), self.by_rows * np.log10(len(X)) + self.by_chance * chance
+        return self
+
+    def decision_function(self, X):
+        return X[:, 0] + self.shift_
+
+
+def alert_of_shifting(X, time=None, **shifts):
+    y = np.arange(len(X)) % 4 == 0
+    fitted = Pipeline([("columns", "passthrough"), ("rank", Shifting(**shifts).fit(X, y))])
+    return fitted, alert_of_fit(fitted, Rows(X, y, y, None, None, time), len(X) // 10, len(X))[0]
+
+
+@pytest.mark.parametrize("n_rows", [400, 8000])
+@pytest.mark.parametrize("by_rows", [2.0, -2.0])
+def test_a_threshold_is_that_of_a_fit_to_all_rows(n_rows, by_rows):
+    """Fits to parts of the rows score by so much lower or higher that twice as many or none would reach it."""
+    X = np.random.default_rng(0).normal(size=(n_rows, 1))
+    fitted, alert = alert_of_shifting(X, by_rows=by_rows)
+    reaching = (fitted.decision_function(X) >= alert.threshold).mean()
+    assert abs(reaching - 0.1) < 0.02
+    assert abs(alert.by_all / n_rows - 0.1) < 0.005
+
+
+@pytest.mark.parametrize("by_chance", [0.0, 0.3])
+def test_the_spread_between_fits_is_found_and_expected(by_chance):
+    alert = alert_of_shifting(np.random.default_rng(0).normal(size=(3000, 1)), by_chance=by_chance)[1]
+    # At a tenth the normal density is 0.175.
+    assert alert.spread == pytest.approx(0.175 * by_chance, rel=0.5, abs=0.005)
+    low, high = alert.expected(3000)
+    assert (low < 170) == (high > 450) == (by_chance > 0.0)
+
+
+def test_by_time_what_is_expected_allows_for_what_moved_before(folder):
+    """Scores that fall from day to day: of the next days hardly any row may reach the threshold."""
     table = made(1200, 0).assign(day=np.arange(1200))
     table["a"] -= table["day"] / 400.0
-    table.to_csv("data.csv", index=False)
+    table.sample(frac=1.0, random_state=0).to_csv("data.csv", index=False)
     fitted(*FITTING, "--time", "day", "--model", "ir-push")
     alert = SavedModel.load(folder / "model.skops").alert
-    assert alert.n_scored == 1000  # five of six periods
+    assert (alert.n_scored, alert.expected(600)[0]) == (1200, 0)
     fitted(*FITTING, "--exclude", "day", "--model", "ir-push")
-    assert SavedModel.load(folder / "model.skops").alert.n_scored == 1200
+    assert SavedModel.load(folder / "model.skops").alert.expected(600)[0] > 0
 
 
 def test_scores_that_a_fit_has_seen_are_no_base_for_a_threshold(folder):
@@ -130,7 +175,7 @@ def test_rows_that_differ_from_those_of_the_fit_are_told():
     new["a"] += 1.0
     new.to_csv("later.csv", index=False)
     assert (
-        "the rows differ from those that the model was fitted to"
+        "The rows differ from those of the fit: 'a' is "
         in call("score", "model.skops", "later.csv", "-o", "ranked.csv").output
     )
     assert "differ" not in call("score", "model.skops", "new.csv", "-o", "ranked.csv").output

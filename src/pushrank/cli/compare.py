@@ -13,17 +13,17 @@ import numpy as np
 import typer
 
 from pushrank.alerts import N_PAST, AlertThreshold
-from pushrank.budgets import Budget
 from pushrank.cli.columns import excluding
 from pushrank.cli.comparison import Compared, run_comparison
 from pushrank.cli.errors import refusing, say
 from pushrank.cli.header import file_kind, listed
-from pushrank.cli.model import SavedModel, alert_of, fit_pipeline, reference_of
+from pushrank.cli.model import SavedModel, fit_pipeline, reference_of
 from pushrank.cli.options import CompareOutput, ComparisonConfig, FeatureSource, alert_state, words_of
 from pushrank.cli.promises import promise_of_periods, promise_of_rows
 from pushrank.cli.report import write_comparison_report
 from pushrank.cli.screen import print_comparison
 from pushrank.cli.text_format import TextFormat
+from pushrank.cli.thresholds import alert_of, alert_of_fit
 from pushrank.cli.write import TABLES_WRITTEN, write_table
 from pushrank.held_out import model_scores
 from pushrank.metrics import PeriodMeasurement
@@ -35,8 +35,9 @@ from pushrank.user_types import Floats
 
 # Fits to parts of the rows, among which the model was chosen, calibrate no promise of the last fit.
 NOTHING_SURE = (
-    "Promised: nothing for sure, for these rows had a part in fits and choice. With --hold-out 20% some rows "
-    "have none, and on labelled rows that are new, pushrank evaluate --promise 0.95 says how many hits are sure."
+    "Promised: nothing for sure, for these rows had a part in fits and choice. With --hold-out 20% some "
+    "rows have none, and on labelled rows that are new, pushrank evaluate --promise 0.95 says how many hits "
+    "are sure."
 )
 
 
@@ -72,19 +73,24 @@ def compare_models(
 
 def save_chosen(compared: Compared, saved: Path, text_format: TextFormat) -> dict[str, Any]:
     """Fit the chosen model to all rows and save it; return what it finds, in facts and in sentences."""
-    chosen, learnt, budget = compared.comparison.chosen_, compared.data.learnt, compared.budget_of_rows_learnt
+    data, chosen, budget = compared.data, compared.comparison.chosen_, compared.budget_of_rows_learnt
+    learnt, unseen, alert = data.learnt, compared.kept, None
     fitted = fit_pipeline(compared.models[chosen], learnt)
-    y, scores, alert = compared.data.y, compared.comparison.scores[chosen], None
-    if chosen == TOGETHER:
-        # In the comparison each part has weights of its own: the threshold is for those of all rows.
+    y, scores = data.y, compared.comparison.scores[chosen]
+    if unseen is None and data.n_learnt < len(data.y):
+        unseen = data.rows.part(np.arange(data.n_learnt, len(data.y)))
+    if unseen is not None:
+        # The model itself has not seen these rows, of which its threshold and its promise are exact.
+        y, scores = unseen.y, model_scores(fitted, unseen.X)
+    elif chosen == TOGETHER:
+        # In the comparison each part has weights of its own: the promise is for those of all rows.
         y, scores = learnt.y, np.full(len(learnt.y), np.nan)
         scores[slice(None) if learnt.weights is None else learnt.weights > 0.0] = fitted[-1].held_out_scores_
-    if compared.kept is not None:
-        # The model itself has not seen these rows, of which its threshold and its promise are exact.
-        y, scores = compared.kept.y, model_scores(fitted, compared.kept.X)
-    if not isinstance(budget, Budget | None):
-        seen = ~np.isnan(scores)
-        alert = alert_of(y[seen], scores[seen], budget, compared.n_rows)
+    if isinstance(budget, int):
+        if unseen is None:
+            alert, scores = alert_of_fit(fitted, learnt.counted(), budget, compared.n_rows)
+        else:
+            alert = alert_of(y, scores, budget, compared.n_rows)
     model = SavedModel.from_fit(fitted, chosen, compared.data, alert=alert)
     comparison = compared.comparison
     facts: dict[str, Any] = {"model": chosen}

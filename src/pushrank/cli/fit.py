@@ -19,7 +19,6 @@ from pushrank.cli.header import SPARSE, file_kind
 from pushrank.cli.model import (
     N_INNER_FOLDS,
     SavedModel,
-    alert_of,
     ensemble_members,
     fit_pipeline,
     make_model,
@@ -31,6 +30,7 @@ from pushrank.cli.options import FeatureSource, FitConfig, split_budget
 from pushrank.cli.promises import promise_of_periods, promise_of_rows
 from pushrank.cli.screen import fitting
 from pushrank.cli.text_format import TextFormat
+from pushrank.cli.thresholds import alert_of, alert_of_fit
 from pushrank.held_out import Plan, Rows, check_classes, fit_parts, model_scores, record_warnings
 from pushrank.model_selection import compare
 from pushrank.times import TimeSplit
@@ -111,6 +111,9 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
         with refusing("--time: " * (config.time is not None)):
             if kept is not None:
                 scores = model_scores(pipeline, kept.X)
+                alert = None if budget is None else alert_of(kept.y, scores, budget, n_rows)
+            elif budget is not None:
+                alert, scores = alert_of_fit(pipeline, rows, budget, n_rows)
             elif held_out:
                 scores = held_out_scores(pipeline, rows, by_period, data.gap)
             else:
@@ -122,8 +125,6 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
         if config.probability:
             # Scores may have any scale, and the penalty of the logistic curve would depend on it.
             calibrator = make_pipeline(StandardScaler(), LogisticRegression()).fit(scores[:, None], y)
-        if budget is not None:
-            alert = alert_of(y, scores, budget, n_rows)
         saved = SavedModel.from_fit(
             pipeline, name, data, calibrator=calibrator, alert=alert, reference=reference
         )

@@ -37,9 +37,9 @@ from pushrank.cli.table import Column, Table
 from pushrank.cli.write import writing
 from pushrank.exceptions import ModelFileError
 from pushrank.held_out import Rows, fit_params, model_scores, record_warnings
-from pushrank.metrics.thresholds import AtBudget, threshold_for
 from pushrank.model_selection import compare
 from pushrank.monitoring import Reference
+from pushrank.monitoring.reference import profiles_of_rows
 from pushrank.times import TimeSplit
 from pushrank.user_types import Floats
 
@@ -223,27 +223,19 @@ def fit_pipeline(pipeline: Pipeline, rows: Rows) -> Pipeline:
     return fitted
 
 
-def alert_of(y: NDArray[np.bool_], scores: Floats, budget: int, of_rows: int) -> Alert | None:
-    """Return the alert threshold by the scores of held-out rows, or warn that there is none."""
-    try:
-        # Rows held out may be fewer than those that the budget is of: as a share it holds for both.
-        found = threshold_for(y, scores, AtBudget(fraction=budget / of_rows), random_state=0)
-    except ValueError as error:
-        # A model without a threshold still ranks rows, so that its fit is not lost to an error.
-        warn(f"no alert threshold: {error}")
-        return None
-    limits = float(found.threshold), float(found.low), float(found.high)
-    return Alert(budget, of_rows, *limits, len(scores), int(found.n_rows))
-
-
 def reference_of(budget: Budget, periods: NDArray[np.int64], rows: Rows, scores: Floats) -> Reference:
     """Return what a model promises in each period, by scores of rows that are NaN where never held out."""
     # The first rows of a part of a day are not those of the day.
     whole = np.where(np.isin(periods, periods[np.isnan(scores)]), np.nan, scores)
-    # The number of a day moves with every row, which tells nothing.
-    names = [name for name in rows.X if not str(name).endswith(" (days since 1970)")]
     with refusing():
-        return Reference.of(budget, rows.times, whole, rows.y, rows.X[names])
+        return Reference.of(budget, rows.times, whole, rows.y, watched(rows.X))
+
+
+def watched(X: Any) -> Any:
+    """Return the columns of a table but for those that move with every row, such as the number of a day."""
+    return (
+        X[[name for name in X if not str(name).endswith(" (days since 1970)")]] if hasattr(X, "iloc") else X
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -261,6 +253,9 @@ class SavedModel(RowScorer):
         training = {"file": table.path.name, "rows": len(y), "positives": int(y.sum())}
         # Measures of the very rows of the fit flatter a model: by their hash they are known again.
         training["fingerprint"] = fingerprint(rows.X)
+        # With a budget by period the reference has where columns lie, and watches them.
+        if more.get("alert") is not None:
+            more["profiles"] = profiles_of_rows(watched(rows.X), rows.times)
         same = {name: getattr(data, name) for name in ("label", "positive", "numeric", "categorical")}
         size = {"sparse": table.is_sparse, "n_features": rows.X.shape[1]}
         size |= {"index_base": table.text_format.index_base, "written": table.text_format.marks}
@@ -386,7 +381,8 @@ def facts_of(saved: Any, written_by: str) -> dict[str, Any]:
     }
     # Facts are noted in a file as JSON, which holds no arrays and no numbers of numpy.
     facts = json.loads(json.dumps(facts, default=lambda v: v.tolist() if hasattr(v, "tolist") else str(v)))
-    return {"facts": facts, "lines": _lines(facts, saved), "is_ensemble": is_ensemble}
+    noted = {"facts": facts, "lines": _lines(facts, saved), "is_ensemble": is_ensemble}
+    return noted | {"profiles": saved.profiles}
 
 
 def _lines(facts: dict[str, Any], saved: Any) -> dict[str, str]:

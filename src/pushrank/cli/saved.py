@@ -34,7 +34,11 @@ def fingerprint(features: Any) -> str:
 
 @dataclass(frozen=True)
 class Alert:
-    """The score that a budget's share of rows reach, ``n_reaching`` of ``n_scored`` held out, its range."""
+    """The score that a budget's share of rows reach, its range, and how many of ``n_scored`` held out do.
+
+    These are ``n_reaching`` by fits to other rows, and ``by_all`` as far as is known by one to all rows. From
+    fit to fit the share of rows varies by ``spread`` beyond what their draw explains, a standard deviation.
+    """
 
     budget: int
     of_rows: int
@@ -43,6 +47,9 @@ class Alert:
     high: float
     n_scored: int
     n_reaching: int
+    # Files of earlier versions do not have these.
+    by_all: float | None = None
+    spread: float = 0.0
 
     def text(self, score: float) -> str:
         """Return a score with as many digits as the interval of the threshold supports."""
@@ -56,8 +63,13 @@ class Alert:
         from scipy.stats import betabinom
 
         # The share of any continuous distribution above the k-th largest of n scores follows the beta
-        # distribution with parameters k and n - k + 1; new rows are drawn by it.
-        chances = betabinom(n_rows, self.n_reaching, self.n_scored - self.n_reaching + 1)
+        # distribution with parameters k and n - k + 1, whose variance is mean (1 - mean) / (n + 2); new rows
+        # are drawn by it. Fits that differ make it wider.
+        of_rows = self.n_scored + 1.0
+        mean = (self.by_all or self.n_reaching) / of_rows
+        size = mean * (1.0 - mean) / (mean * (1.0 - mean) / (of_rows + 1.0) + self.spread**2) - 1.0
+        size = max(size, 1.0)
+        chances = betabinom(n_rows, mean * size, (1.0 - mean) * size)
         up_to = np.cumsum(chances.pmf(np.arange(n_rows + 1)))
         low, high = np.searchsorted(up_to, [0.025, 0.975])
         return int(low), int(min(high, n_rows))
@@ -78,17 +90,20 @@ class Alert:
         found = {"rows": int(alerts.sum()), "expected_rows": list(self.expected(len(scores)))}
         return asdict(self) | found | ({} if y is None else {"hits": int(alerts[y].sum())})
 
-    def count(self, scores: Floats, y: NDArray[np.bool_] | None = None) -> str:
-        """Return how many rows with these scores reach the threshold, and whether so many were expected."""
+    def count(self, scores: Floats, y: NDArray[np.bool_] | None = None, moved: str = "") -> str:
+        """Return how many rows with these scores reach the threshold, how many should, and what moved."""
         found = self.facts(scores, y)
         n_alerts, (low, high) = found["rows"], found["expected_rows"]
-        differ = ": the rows differ from those that the model was fitted to; evaluate it, or fit it again"
-        differ *= not low <= n_alerts <= high
         hits = "" if y is None else f", {found['hits']:,} of them hits"
-        return (
-            f"{n_alerts:,} of {len(scores):,} rows reach the alert threshold, "
-            f"{self.text(self.threshold)}{hits}; {low:,} to {high:,} were to be expected{differ}."
-        )
+        said = f"{n_alerts:,} of {len(scores):,} rows reach the alert threshold, {self.text(self.threshold)}"
+        said += f"{hits}; {low:,} to {high:,} were to be expected"
+        if moved:
+            said += f". The rows differ from those of the fit: {moved}. Evaluate the model, or fit it again"
+        elif not low <= n_alerts <= high:
+            # Neither the draw of rows nor fits that differ make this likely; that rows changed is not shown.
+            few = "fewer" if n_alerts < low else "more"
+            said += f": {few} than in 19 of 20 files like that of the fit. Evaluate the model on new labels"
+        return f"{said}."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,6 +121,7 @@ class RowScorer(ABC):
     written: dict[str, Any] = field(default_factory=dict)
     training: dict[str, Any] = field(default_factory=dict)
     alert: Alert | None = None
+    profiles: dict[str, Any] = field(default_factory=dict)
 
     def read(
         self, path: Path, text_format: TextFormat = DEFAULT_FORMAT, *, may_be_empty: bool = False
@@ -152,6 +168,13 @@ class RowScorer(ABC):
         # scikit-learn refuses a matrix without rows, which a quiet day has.
         return self.scores_of(features) if features.shape[0] else np.empty(0)
 
+    def count_alerts(self, features: Any, scores: Floats, y: NDArray[np.bool_] | None = None) -> str:
+        """Return how many rows reach the threshold, if there is one, and which column moved since the fit."""
+        # What compares columns takes long to import, which models without a threshold need not wait for.
+        from pushrank.monitoring.reference import most_moved
+
+        return self.alert.count(scores, y, most_moved(self.profiles, features)) if self.alert else ""
+
     @abstractmethod
     def scores_of(self, features: Any) -> Floats:
         """Return the score of every row of a matrix that has some."""
@@ -178,7 +201,8 @@ class NotedModel(RowScorer):
             sparse=False,
             alert=facts["alert"] and Alert(**facts["alert"]),
             scorer=Scorer(**noted["scoring"]),
-            # Files of earlier versions say nothing of how numbers are written.
+            # Files of earlier versions say nothing of how numbers are written, nor where columns lie.
+            profiles=noted.get("profiles", {}),
             **{name: facts[name] for name in NOTED if name in facts},
         )
 

@@ -70,7 +70,7 @@ def write_ranked(model: Path, data: Path, text_format: TextFormat, config: Score
     where = "on standard output" if piped else f"in {config.output}"
     say(f"{len(order):,} of {len(table):,} rows, best first, {where}.", err=piped)
     if saved.alert is not None and config.alert is None:
-        say(saved.alert.count(scores), err=piped)
+        say(saved.count_alerts(features, scores), err=piped)
     for sentence in promises.sentences(len(order)) if promises else ():
         say(sentence, err=piped)
 

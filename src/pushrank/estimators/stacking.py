@@ -326,6 +326,14 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
             columns.append(sum(scores, start=np.zeros(_num_samples(X))) / len(models))
         return columns
 
+    def _combined(self, scores: Mapping[str, Floats], n_rows: int) -> Floats:
+        """Return the scores of the list, by those that its members gave to rows."""
+        # Without members of positive weight all rows score alike.
+        of_members = [scores[name] for name in self._models]
+        combined: Floats = self._combination(of_members) if of_members else np.zeros(n_rows)
+        combined -= self.threshold_
+        return combined
+
     @property
     def named_estimators_(self) -> Bunch:
         """The fitted models of each member of other weight than zero, by name, of a fitted ranker."""

@@ -23,6 +23,8 @@ BLOCKS = {"hour": 24, "day": 7}
 QUARTERS = (0.25, 0.5, 0.75)
 MAX_VALUES, MIN_SHARE = 10, 0.01
 SCORES = "the scores"
+# Rows of a block where there are no periods, and how seldom columns that have not moved are said to have.
+BLOCK_ROWS, MOVED = 100, 0.01
 
 
 class PeriodCounts(NamedTuple):
@@ -348,3 +350,32 @@ def _profile(values: Any, periods: Periods, budget: Budget) -> Profile | None:
     """Return the profile of a column, or None of fewer than three blocks, which tell of no spread."""
     blocks, n_blocks = blocks_of(periods, budget)
     return Profile.of(values, blocks, n_blocks) if n_blocks > 2 else None
+
+
+def profiles_of_rows(X: Any, time: Any = None) -> dict[str, dict[str, Any]]:
+    """Return where columns lie by blocks of rows that follow each other, for JSON; none of too few rows."""
+    n_blocks = X.shape[0] // BLOCK_ROWS
+    if n_blocks < 3:
+        return {}
+    order = np.arange(X.shape[0]) if time is None else np.argsort(time, kind="stable")
+    blocks = np.empty(len(order), dtype=np.int64)
+    blocks[order] = np.arange(len(order)) * n_blocks // len(order)
+    found = {name: Profile.of(values, blocks, n_blocks) for name, values in columns_of(X)}
+    return {name: vars(of) | {"moments": of.moments.tolist()} for name, of in found.items()}
+
+
+def most_moved(profiles: dict[str, dict[str, Any]], X: Any) -> str:
+    """Return how the column that moved most differs from its profile, or nothing if chance may explain it."""
+    n_blocks, least, said = X.shape[0] // BLOCK_ROWS, MOVED, ""
+    blocks = np.arange(X.shape[0]) * n_blocks // max(X.shape[0], 1)
+    for name, values in columns_of(X) if n_blocks else ():
+        if name not in profiles:
+            continue
+        profile = Profile(**profiles[name] | {"moments": np.array(profiles[name]["moments"])})
+        angles = profile.angles(values, blocks, n_blocks, name)[0].mean(axis=0)
+        p_value, part = profile.test(angles, n_blocks)
+        if p_value * len(profiles) < least:
+            least = p_value * len(profiles)
+            before, now = 100.0 * np.sin([profile.moments[0, part], angles[part]]) ** 2
+            said = f"{name!r} is {profile.words(part)} in {now:.0f} % of them, and was in {before:.0f} %"
+    return said
