@@ -155,8 +155,11 @@ def test_commands_count_the_rows_that_reach_the_threshold(folder):
     scores = saved.scores(saved.read(folder / "new.csv"))
     n_alerts, (low, high) = int((scores >= saved.alert.threshold).sum()), saved.alert.expected(600)
     sentence = f"{n_alerts} of 600 rows reach the alert threshold, "
+    said = call("score", "model.skops", "new.csv", "-o", "ranked.csv").stdout
+    printed = float(said.partition(sentence)[2].partition(";")[0])
+    assert (pd.read_csv("ranked.csv")["score"] >= printed).sum() == n_alerts
     for shown in (
-        call("score", "model.skops", "new.csv", "-o", "ranked.csv").stdout,
+        said,
         call("evaluate", "model.skops", "new.csv", "--no-intervals").stdout,
     ):
         assert sentence in shown

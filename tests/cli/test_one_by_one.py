@@ -62,10 +62,16 @@ def decided(stream, rows, *more):
 def test_rows_are_decided_as_in_python(stream):
     new = pd.read_csv(stream / "new.csv", parse_dates=["came"])
     with_scores = pd.read_csv(stream / "past.csv", parse_dates=["came"])
-    call("score", stream / "model.skops", stream / "past.csv", "-o", stream / "past_scores.csv")
-    past = pd.read_csv(stream / "past_scores.csv").set_index("id").loc[with_scores["id"]]
-    written, said = decided(stream, stream / "new.csv")
-    written = written.loc[new["id"]]
+    call("score", stream / "model.skops", stream / "past.csv", "-o", stream / "past.parquet")
+    past = pd.read_parquet(stream / "past.parquet").set_index("id").loc[with_scores["id"]]
+    said = call(*deciding(stream, stream / "new.csv", *NEW)[:-1], stream / "out.parquet").stdout
+    written = pd.read_parquet(stream / "out.parquet").set_index("id").loc[new["id"]]
+    # The same rows again, written as text: no row of six digits is on the other side of its threshold.
+    short = decided(stream, stream / "new.csv")[0].loc[new["id"]]
+    np.testing.assert_array_equal(
+        short["score"] >= short["threshold"], written["score"] >= written["threshold"]
+    )
+    np.testing.assert_allclose(short[["score", "threshold"]], written[["score", "threshold"]], rtol=5e-6)
     alert = AlertThreshold(3).fit(past["score"], with_scores["came"])
     act, thresholds = alert.decide(written["score"], new["came"], new["id"], return_threshold=True)
     np.testing.assert_array_equal(written["alert"], act)

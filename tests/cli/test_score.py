@@ -13,6 +13,7 @@ from skops import io
 from pushrank import metrics
 from pushrank.cli.model import SavedModel
 from pushrank.cli.saved import NotedModel
+from pushrank.cli.score import _in_few_digits
 from pushrank.estimators.shapley import n_compared
 from tests.cli.runner import LABEL, call, fitted
 
@@ -26,6 +27,16 @@ def test_scores_are_those_of_the_saved_pipeline(files):
     call("score", model, files / "data.parquet", "-o", files / "ranked.parquet")
     ranked = pd.read_parquet(files / "ranked.parquet")
     np.testing.assert_array_equal(ranked["score"], np.sort(expected)[::-1])
+
+
+def test_scores_in_text_have_as_few_digits_as_keep_them_apart():
+    scores = np.array([0.123456789, 0.12345601, 0.12345602, 0.5, 0.5, -1e-9, 123456.4])
+    [short] = _in_few_digits(scores)
+    assert short.tolist() == [0.123457, 0.12345601, 0.12345602, 0.5, 0.5, -1e-9, 123456.0]
+    doubles = 0.7 + np.spacing(0.7) * np.arange(50)
+    [near], [none] = _in_few_digits(doubles), _in_few_digits(np.empty(0))
+    assert len(none) == 0
+    assert (np.diff(near) > 0.0).all()
 
 
 def test_rows_that_the_model_was_fitted_to_are_told(files, frame):

@@ -57,6 +57,12 @@ class Alert:
         width = self.high - self.low
         return f"{score:.{decimals(width / 2.0, most=15)}f}" if width > 0.0 else f"{score:.6g}"
 
+    def dividing(self, scores: Floats) -> str:
+        """Return the threshold with as many digits as its interval supports, or as divide these scores."""
+        reach = scores >= self.threshold
+        texts = self.text(self.threshold), *(f"{self.threshold:.{digits}g}" for digits in range(6, 18))
+        return next(text for text in texts if np.array_equal(scores >= float(text), reach))
+
     def expected(self, n_rows: int) -> tuple[int, int]:
         """Return how many of so many new rows will reach the threshold, an interval of 95 %."""
         # scipy.stats takes long to import, which models without a threshold need not wait for.
@@ -95,7 +101,7 @@ class Alert:
         found = self.facts(scores, y)
         n_alerts, (low, high) = found["rows"], found["expected_rows"]
         hits = "" if y is None else f", {found['hits']:,} of them hits"
-        said = f"{n_alerts:,} of {len(scores):,} rows reach the alert threshold, {self.text(self.threshold)}"
+        said = f"{n_alerts:,} of {len(scores):,} rows reach the alert threshold, {self.dividing(scores)}"
         said += f"{hits}; {low:,} to {high:,} were to be expected"
         if moved:
             said += f". The rows differ from those of the fit: {moved}. Evaluate the model, or fit it again"

@@ -18,7 +18,7 @@ from pushrank.cli.options import ScoreConfig
 from pushrank.cli.saved import RowScorer
 from pushrank.cli.table import Kind, Table
 from pushrank.cli.text_format import DEFAULT_FORMAT, TextFormat
-from pushrank.cli.write import write_table
+from pushrank.cli.write import CELLS_TYPED, write_table
 from pushrank.user_types import Floats
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def write_ranked(model: Path, data: Path, text_format: TextFormat, config: Score
     # Sentences go to standard error where rows are on standard output.
     piped = config.output == STANDARD_STREAM
     # As texts, numbers in Parquet and Excel could not be computed with.
-    becomes_numbers = table.is_text and config.output.suffix.lower() in (".parquet", ".xlsx")
+    becomes_numbers = table.is_text and config.output.suffix.lower() in CELLS_TYPED
     rows = _cells(table, order, features[saved.numeric] if becomes_numbers else None, config.columns)
     results: dict[str, Any] = {"rank": np.arange(1, len(order) + 1), "score": scores[order]}
     if config.alert is not None:
@@ -65,6 +65,11 @@ def write_ranked(model: Path, data: Path, text_format: TextFormat, config: Score
         # An empty file has the column, too.
         hits_at = promises.of_lists[""].hits_at if promises else np.asarray
         results["promised_hits"] = hits_at(results["rank"])
+    if config.output.suffix.lower() not in CELLS_TYPED:
+        # Written scores are on the same side of thresholds, written or printed, as the scores are.
+        printed = [] if saved.alert is None else [float(saved.alert.dividing(scores))]
+        numbers = {name: results[name] for name in ("score", "threshold", "probability") if name in results}
+        results |= zip(numbers, _in_few_digits(*numbers.values(), np.array(printed)), strict=False)
     is_same_kind = file_kind(config.output) == file_kind(table.path)
     write_table(_beside(results, rows), config.output, table.text_format if is_same_kind else DEFAULT_FORMAT)
     where = "on standard output" if piped else f"in {config.output}"
@@ -73,6 +78,18 @@ def write_ranked(model: Path, data: Path, text_format: TextFormat, config: Score
         say(saved.count_alerts(features, scores), err=piped)
     for sentence in promises.sentences(len(order)) if promises else ():
         say(sentence, err=piped)
+
+
+def _in_few_digits(*columns: Floats) -> list[Floats]:
+    """Return numbers in as few digits, six or more, as keep all that differ apart and in their order."""
+    different = np.unique(np.concatenate(columns))
+    rounded, left = different.copy(), np.arange(len(different))
+    # A number that others are rounded to, too, gets a digit more, and by 17 digits all doubles differ.
+    for digits in range(6, 18):
+        rounded[left] = [float(f"{number:.{digits}g}") for number in different[left]]
+        ties = np.diff(rounded[left], prepend=np.nan, append=np.nan) == 0.0
+        left = left[ties[1:] | ties[:-1]]
+    return [rounded[np.searchsorted(different, column)] for column in columns]
 
 
 def _begin(budget: int | Budget, config: ScoreConfig, table: Table, scores: Floats) -> None:

@@ -28,6 +28,8 @@ MODELS_WRITTEN = (".skops",)
 PROGRAMS_WRITTEN = (".py",)
 REPORTS_WRITTEN = (".html", ".htm")
 TABLES_WRITTEN = (".csv", ".tsv", ".parquet", ".xlsx")
+CELLS_TYPED = (".parquet", ".xlsx")
+"""Tables whose cells are numbers or texts by themselves; in all others they are written as texts."""
 RESULTS_WRITTEN = (*REPORTS_WRITTEN, *TABLES_WRITTEN, ".tex")
 FIGURES_WRITTEN = (".pdf", ".svg", ".png")
 SIGNATURE = {b"written by": b"pushrank"}
@@ -133,7 +135,7 @@ def write_table(frame: pd.DataFrame, path: Path, text_format: TextFormat = DEFAU
     """Write rows to a file by its extension, whole or not at all, and text in a format."""
     separator = text_format.separator or SEPARATORS.get(file_kind(path), ",")
     # Parquet and Excel files say which cells are texts, so that none is run as a formula.
-    if path.suffix.lower() not in (".parquet", *SHEETS):
+    if path.suffix.lower() not in CELLS_TYPED:
         _warn_of_formulas(frame)
     written = {"decimal": text_format.decimal or ".", "encoding": text_format.encoding or "utf-8"}
     if path == STANDARD_STREAM:
