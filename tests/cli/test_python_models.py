@@ -33,8 +33,8 @@ def test_a_model_saved_in_python_scores_and_is_evaluated(tmp_path, kind):
     X = frame if kind == "columns" else frame[["b", "a"]]
     save(model.fit(X, y), tmp_path / "m.skops")
     frame.assign(label=y).to_csv(tmp_path / "data.csv", index=False)
-    call("score", tmp_path / "m.skops", tmp_path / "data.csv", "-o", tmp_path / "ranked.csv")
-    ranked = pd.read_csv(tmp_path / "ranked.csv")
+    call("score", tmp_path / "m.skops", tmp_path / "data.csv", "-o", tmp_path / "ranked.parquet")
+    ranked = pd.read_parquet(tmp_path / "ranked.parquet")
     np.testing.assert_allclose(ranked["score"], np.sort(model.decision_function(X))[::-1])
     columns = ["--label", "label", "--no-intervals"]
     shown = call("evaluate", tmp_path / "m.skops", tmp_path / "data.csv", *columns)
@@ -59,9 +59,9 @@ def test_a_model_of_the_command_line_is_a_pipeline_in_python(tmp_path):
     frame, y = table()
     frame.assign(label=y).to_csv(tmp_path / "data.csv", index=False)
     call("fit", tmp_path / "data.csv", "--label", "label", "-o", tmp_path / "m.skops")
-    call("score", tmp_path / "m.skops", tmp_path / "data.csv", "-o", tmp_path / "ranked.csv")
+    call("score", tmp_path / "m.skops", tmp_path / "data.csv", "-o", tmp_path / "ranked.parquet")
     scores = load(tmp_path / "m.skops").decision_function(frame)
-    np.testing.assert_allclose(pd.read_csv(tmp_path / "ranked.csv")["score"], np.sort(scores)[::-1])
+    np.testing.assert_allclose(pd.read_parquet(tmp_path / "ranked.parquet")["score"], np.sort(scores)[::-1])
 
 
 def test_a_model_is_exported_to_a_file_of_numpy(tmp_path):

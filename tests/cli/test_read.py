@@ -4,7 +4,6 @@ import bz2
 import gzip
 import io
 import lzma
-import shlex
 import unicodedata
 import zipfile
 from pathlib import Path
@@ -146,13 +145,11 @@ def test_all_unusable_columns_are_named_at_once_with_what_to_type(tmp_path, fram
     frame.to_csv(data, index=False, sep=";", decimal=",", encoding="utf-8-sig")
     told = refused(data)
     assert f"'Betrag €' holds numbers written as '{frame['Betrag €'][0]}'; 'pct'" in told
-    assert ". Read numbers with --decimal , --thousands . --units '€%'. Leave out" in told
-    ready = "--exclude size --exclude 'Betrag €' --exclude pct."
-    assert told.endswith(f"Leave out what cannot be used: {ready}")
+    assert told.startswith("Read numbers with --decimal , --thousands . --units '€%'. ")
+    assert "Leave out" not in told
     rows = rows_of(data, TextFormat(decimal=",", thousands=".", units="€%"), exclude=["Datum,kind"])
     assert rows.categorical == []
     np.testing.assert_allclose(rows.rows.X["Betrag €"], amounts)
-    assert shlex.split(ready)[3] == "Betrag €"
     assert capsys.readouterr().err == ""
 
 

@@ -238,31 +238,35 @@ def check_magnitudes(columns: list[Column]) -> None:
 
 def _refuse_unusable(columns: list[Column]) -> None:
     """Raise InputError that names all columns which would only be misread, and what to type."""
-    reasons, row_names, advice, amounts = {}, {}, "", []
+    unread, row_names, written, amounts = {}, {}, {}, []
     for column in columns:
         if column.kind is Kind.OTHER:
             arrow_type = column.cells.dtype.pyarrow_dtype
-            reasons[column.name] = f"holds {arrow_type}, of which no single number can be made"
+            unread[column.name] = f"holds {arrow_type}, of which no single number can be made"
         elif column.kind is Kind.TEXT and (parts := _amounts(column)) is not None:
             units = set(parts["unit"]) - {""}
             several = f", in several units ({listed(map(repr, sorted(units)))})" * (len(units) > 1)
-            reasons[column.name] = f"holds numbers written as {parts.index[~parts['is plain']][0]!r}{several}"
+            written[column.name] = f"holds numbers written as {parts.index[~parts['is plain']][0]!r}{several}"
             amounts.append(parts)
         elif column.kind is Kind.TEXT and _names_rows(column):
             row_names[column.name] = f"holds {len(column.counts):,} different texts, as names of rows do"
-    if not reasons:
+    if not unread and not written:
         return
     # Columns that name rows can be used, to no good: they are named here to be left out at once.
-    reasons |= row_names
+    unread |= row_names
+    reasons = [f"{name!r} {reason}" for name, reason in (unread | written).items()]
     # Formats of numbers are never guessed. All amounts of the file together say how they are read.
-    if amounts:
-        advice = f" {_how_to_read(columns, amounts)}"
-    shown = "; ".join(f"{name!r} {reason}" for name, reason in reasons.items())
-    # All of them are named in one error: with one at a time a command would be run as often.
+    advice = "No options read all numbers: write those of the file alike, such as -1234.5. " * bool(amounts)
+    if amounts and (options := _how_to_read(columns, amounts)):
+        advice = f"Read numbers with {options}. "
+    else:
+        unread |= written
+    # All are named in one command: with one at a time it would be run as often.
+    leave_out = f" Leave out what cannot be used: {excluding(unread)}." if unread else ""
     n_columns = f"{len(reasons):,} columns" if len(reasons) > 1 else "a column"
+    shown = listed(reasons, 5, "; ")
     raise InputError(
-        f"{columns[0].path} has {n_columns} that cannot be used as written: {shown}.{advice} Leave out what "
-        f"cannot be used: {excluding(reasons)}."
+        f"{advice}{columns[0].path} has {n_columns} that cannot be used as written: {shown}.{leave_out}"
     )
 
 
@@ -298,7 +302,7 @@ def _amounts(column: Column) -> pd.DataFrame | None:
 
 
 def _how_to_read(columns: list[Column], amounts: list[pd.DataFrame]) -> str:
-    """Return the options by which all numbers of the file are read, once they are tried."""
+    """Return the options by which all numbers of the file are read, once they are tried, or none."""
     before, after = (pd.concat([part[name] for part in amounts]) for name in ("before", "after"))
     signs = dict.fromkeys("".join(before.str.replace(r"[-+−]", "", regex=True) + after))
     units = "".join(sign for sign in signs if not sign.isspace() and sign not in DASHES)
@@ -317,9 +321,8 @@ def _how_to_read(columns: list[Column], amounts: list[pd.DataFrame]) -> str:
         given: dict[str, Any] = {name: mark for name, mark in options.items() if mark}
         read = replace(stated, **given)
         if decimal != thousands and not any(numbers_of(texts, read)[1] for texts in tried):
-            words = [f"--{name} {shlex.quote(mark)}" for name, mark in given.items()]
-            return f"Read numbers with {' '.join(words)}."
-    return "No options read them all: write the numbers of the file alike, such as -1234.5."
+            return " ".join(f"--{name} {shlex.quote(mark)}" for name, mark in given.items())
+    return ""
 
 
 def _doubts(column: Column, y: NDArray[np.bool_]) -> Iterator[str]:
