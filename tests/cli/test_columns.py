@@ -284,8 +284,8 @@ def test_numbers_with_another_decimal_mark_are_refused(tmp_path, frame):
         name=[f"name {row}" for row in range(N_ROWS)], x=commas, **{f"x{i}": commas for i in range(6)}
     )
     told = fitted(tmp_path, many, code=2).stderr
-    assert "has 8 columns that cannot be used as written: 'name' holds 300 different texts" in told
-    assert told.endswith(" and 3 more. Leave out what cannot be used: --exclude name.\n")
+    assert "train.csv cannot be used as written: 'name' holds 300 different texts" in told
+    assert told.endswith("; and 3 more. Leave out what cannot be used: --exclude name.\n")
     assert (told.count("holds"), told.count("x0")) == (5, 1)
 
 
@@ -458,7 +458,7 @@ def test_numbers_that_no_options_read_are_refused_too(tmp_path, frame, odd):
     ways = odd.split("|")
     texts = [ways[row % len(ways)].format(row % 19) for row in range(N_ROWS)]
     assert (
-        "No options read all numbers: write those of"
+        "No options read all numbers: write them alike"
         in fitted(tmp_path, frame.assign(n=texts), code=2).stderr
     )
 

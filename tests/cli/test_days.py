@@ -60,7 +60,7 @@ def test_it_ends_with_five_lines(compared, summary):
     figures = "Hits: {estimate:.2f} a day (95 % interval {low:.2f} to {high:.2f}), of ".format(**found)
     assert hits.startswith(figures)
     assert f"in {len(summary['days']['periods']['rows'])} days that come after" in hits
-    said = r"Promised: at least \d+ on \d of the next 7 days, drawn as these were, with 95 %"
+    said = r"Promised: on at least \d of the next 7 days you will find \d+ or more \(95 % sure, if they are"
     assert re.match(said, promised)
     assert "when the next day begins" in threshold
     page = unescape(report.read_text())
@@ -164,4 +164,4 @@ def test_batches_have_no_alerts_and_models_together_are_saved_too(data, stream):
     late.assign(wave=late["wave"] + np.arange(len(late)) % 2).to_csv(path.with_name("NEW.csv"), index=False)
     seen = call("watch", saved, path.with_name("NEW.csv"), "--time", "wave")
     assert "2 batches from batch 29 to batch 30;" in seen.stdout
-    assert "2 batches with all labels hold" in seen.stdout
+    assert "In the 2 batches whose labels are known you found" in seen.stdout

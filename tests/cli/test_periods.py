@@ -117,7 +117,7 @@ def test_fit_saves_what_is_promised_in_every_period(days, tmp_path):
     assert (saved.alert, reference.budget) == (None, Budget(10))
     assert set(reference.profiles) == {"a", "b", "town", "the scores"}
     assert reference.profiles["town"].cuts == ["B"]
-    assert f"Promised: {reference.sentence}" in said
+    assert f"Expected: {reference.sentence}" in said
     source = FeatureSource(path, "y", exclude=["wave"])
     rows = read_features(source, TextFormat(), time="came").rows
     scores = held_out_scores(saved.pipeline, rows, Budget(10))
@@ -128,7 +128,7 @@ def test_fit_saves_what_is_promised_in_every_period(days, tmp_path):
     again = Reference.of(Budget(10), rows.times, scores, rows.y, rows.X)
     np.testing.assert_allclose(reference.roc, again.roc)
     np.testing.assert_allclose(reference.counts, again.counts)
-    assert f"promised: {reference.sentence}" in " ".join(call("show", tmp_path / "m.skops").stdout.split())
+    assert f"expected: {reference.sentence}" in " ".join(call("show", tmp_path / "m.skops").stdout.split())
     shown = json.loads(call("show", tmp_path / "m.skops", "--json").stdout)["promised"]
     assert shown["sentence"] == reference.sentence
     assert (shown["budget"], shown["looked_at_per_period"]) == ("10/day", 10.0)

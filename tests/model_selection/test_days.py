@@ -33,7 +33,7 @@ def test_no_part_tears_a_day_and_each_learns_from_earlier_days(stream, compared)
     for day in np.unique(days):
         assert len(np.unique(compared.folds[days == day])) == 1
     assert (np.diff(compared.folds[np.argsort(stream.time, kind="stable")]) >= 0).all()
-    assert "They are of whole days, " in compared.verdict()
+    assert "Parts are of whole days, " in compared.verdict()
 
 
 class Coarse(BaseEstimator):

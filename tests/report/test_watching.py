@@ -64,11 +64,12 @@ def test_the_table_and_the_pictures_hold_what_was_watched(dropped):
         assert cell[5] == f"{line['hits'] / line['known']:,.1f}"
         assert cell[7] == evidence_text(line["evidence"])
     hits, evidence = dropped.pictures()
-    assert hits.models == ["hits", "promised"]
-    assert hits.numbers[0][1] == pytest.approx([lines[0][name] / lines[0]["known"] for name in hits.models])
+    assert hits.models == ["hits", "expected"]
+    of = ("hits", "promised")
+    assert hits.numbers[0][1] == pytest.approx([lines[0][name] / lines[0]["known"] for name in of])
     assert evidence.numbers[-1][1] == pytest.approx([min(dropped.watched.table[-1]["evidence"], 1e6), 80.0])
     text = render(dropped)
-    for title in ("Hits a day, found and promised", "Evidence that there are fewer hits"):
+    for title in ("Hits a day, found and expected", "Evidence that there are fewer hits"):
         assert title in text
 
 

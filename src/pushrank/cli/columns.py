@@ -238,7 +238,7 @@ def check_magnitudes(columns: list[Column]) -> None:
 
 def _refuse_unusable(columns: list[Column]) -> None:
     """Raise InputError that names all columns which would only be misread, and what to type."""
-    unread, row_names, written, amounts = {}, {}, {}, []
+    unread, row_names, written, amounts, advice = {}, {}, {}, [], ""
     for column in columns:
         if column.kind is Kind.OTHER:
             arrow_type = column.cells.dtype.pyarrow_dtype
@@ -256,18 +256,14 @@ def _refuse_unusable(columns: list[Column]) -> None:
     unread |= row_names
     reasons = [f"{name!r} {reason}" for name, reason in (unread | written).items()]
     # Formats of numbers are never guessed. All amounts of the file together say how they are read.
-    advice = "No options read all numbers: write those of the file alike, such as -1234.5. " * bool(amounts)
-    if amounts and (options := _how_to_read(columns, amounts)):
+    if amounts and not (options := _how_to_read(columns, amounts)):
+        advice, unread = "No options read all numbers: write them alike, such as -1234.5. ", unread | written
+    elif amounts:
         advice = f"Read numbers with {options}. "
-    else:
-        unread |= written
+    shown = "; ".join(reasons[:5] + [f"and {len(reasons) - 5:,} more"] * (len(reasons) > 5))
     # All are named in one command: with one at a time it would be run as often.
     leave_out = f" Leave out what cannot be used: {excluding(unread)}." if unread else ""
-    n_columns = f"{len(reasons):,} columns" if len(reasons) > 1 else "a column"
-    shown = listed(reasons, 5, "; ")
-    raise InputError(
-        f"{advice}{columns[0].path} has {n_columns} that cannot be used as written: {shown}.{leave_out}"
-    )
+    raise InputError(f"{advice}{columns[0].path} cannot be used as written: {shown}.{leave_out}")
 
 
 def _names_rows(column: Column) -> bool:

@@ -35,9 +35,8 @@ from pushrank.user_types import Floats
 
 # Fits to parts of the rows, among which the model was chosen, calibrate no promise of the last fit.
 NOTHING_SURE = (
-    "Promised: nothing for sure, for these rows had a part in fits and choice. With --hold-out 20% some "
-    "rows have none, and on labelled rows that are new, pushrank evaluate --promise 0.95 says how many hits "
-    "are sure."
+    "Promised: nothing for sure, for these rows had a part in fits and choice. With --hold-out 20% some rows "
+    "have none, and by new labelled rows pushrank evaluate --promise 0.95 says how many hits are sure."
 )
 
 

@@ -140,11 +140,11 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
     if alert is not None:
         say(f"Alert threshold{data.late}: {alert.sentence()}")
     if reference is not None:
-        say(f"Promised{data.late}: {reference.sentence}")
+        say(f"Expected{data.late}: {reference.sentence}")
     if kept is not None and budget is not None:
         say(promise_of_rows(y, scores, budget, n_rows))
     elif kept is not None and by_period is not None:
-        say(f"Of the final model: {promise_of_periods(y, scores, periods[seen], by_period)[1]}.")
+        say(f"Promised: {promise_of_periods(y, scores, periods[seen], by_period)[1]}.")
 
 
 def held_out_scores(pipeline: Pipeline, rows: Rows, budget: Budget | None = None, gap: Any = None) -> Floats:

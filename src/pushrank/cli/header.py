@@ -245,7 +245,7 @@ def separator_hint(names: Sequence[str]) -> str:
     return ""
 
 
-def listed(items: Iterable[str], most: int = 10, mark: str = ", ") -> str:
-    """Return at most so many items, and how many more there are."""
+def listed(items: Iterable[str]) -> str:
+    """Return at most ten items, and how many more there are."""
     items = [*items]
-    return mark.join(items[:most]) + f" and {len(items) - most:,} more" * (len(items) > most)
+    return ", ".join(items[:10]) + f" and {len(items) - 10:,} more" * (len(items) > 10)

@@ -409,7 +409,7 @@ def _lines(facts: dict[str, Any], saved: Any) -> dict[str, str]:
         "columns": "; ".join(columns) or f"{facts['n_features']:,} features without names",
         "numbers": shlex.join(words_of(facts["written"])),
         "probabilities": "calibrated" if facts["probability"] else "",
-        "promised": facts["promised"]["sentence"] if facts["promised"] else "",
+        "expected": facts["promised"]["sentence"] if facts["promised"] else "",
         "alert threshold": saved.alert.sentence() if saved.alert else "",
     }
 

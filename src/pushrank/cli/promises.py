@@ -50,16 +50,15 @@ def promise_of_periods(
     """Return on how many of the next periods at least how many hits are found, and in words, or None."""
     # One hit a period is the least to promise: on all of the next ones, or else on fewer. What is chosen
     # by looking holds if all choices hold together.
-    level = 1.0 - 0.05 / COMING
+    level, several = 1.0 - 0.05 / COMING, budget.several
     for kept in range(COMING, 0, -1):
         # A promise that needs more periods than there are is refused, and one of fewer is tried next.
         with suppress(ValueError), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             of = {"n_coming": COMING, "n_kept": kept}
             if least := guarantee_days(y, scores, periods, k=budget.n, confidence_level=level, **of):
-                said = f"at least {least:,} on {kept} of the next {COMING} {budget.several}"
-                return {"hits": least, **of}, f"{said}, drawn as these were, with 95 % confidence"
-    several = budget.several
+                said = f"on at least {kept} of the next {COMING} {several} you will find {least:,} or more"
+                return {"hits": least, **of}, f"{said} (95 % sure, if they are drawn as these were)"
     return None, f"no hit on any of the next {COMING} {several}, at 95 %: hits, or {several}, are few"
 
 

@@ -29,7 +29,6 @@ PROGRAMS_WRITTEN = (".py",)
 REPORTS_WRITTEN = (".html", ".htm")
 TABLES_WRITTEN = (".csv", ".tsv", ".parquet", ".xlsx")
 CELLS_TYPED = (".parquet", ".xlsx")
-"""Tables whose cells are numbers or texts by themselves; in all others they are written as texts."""
 RESULTS_WRITTEN = (*REPORTS_WRITTEN, *TABLES_WRITTEN, ".tex")
 FIGURES_WRITTEN = (".pdf", ".svg", ".png")
 SIGNATURE = {b"written by": b"pushrank"}

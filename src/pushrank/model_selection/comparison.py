@@ -392,7 +392,7 @@ class RankerComparison:
         if (days := self.days) is not None:
             few = f"So few {days.budget.several} tell little: intervals are from the test parts."
             caveat = days.caveat if len(days.sizes) >= MIN_PERIODS else few
-            sentences += f" They are of whole {days.budget.several}, {len(days.sizes):,} in all. {caveat}"
+            sentences += f" Parts are of whole {days.budget.several}, {len(days.sizes):,} in all. {caveat}"
         if self.optimism_ is not None:
             sentences += (
                 f" Report {self.mean_and_error(CHOSEN, self.criterion)}, the figure of choosing inside every "

@@ -165,7 +165,7 @@ class Reference:
     >>> stream = make_stream(60, random_state=0)
     >>> reference = Reference.of(Budget(30), stream.time, stream.data[:, 0], stream.target, stream.data)
     >>> reference.sentence
-    '60 held-out periods, 30 a day looked at: 10.0 hits of 27.3 positives each.'
+    '30 rows a day found on average 10.0 of 27.3 positives in each of 60 days held out.'
     """
 
     budget: Budget
@@ -254,8 +254,8 @@ class Reference:
         """What was found in the held-out periods."""
         _, _, positives, hits = self.counts.mean(axis=1)
         return (
-            f"{len(self.periods)} held-out periods, {self.budget.words} looked at: {hits:.1f} hits of "
-            f"{positives:.1f} positives each."
+            f"{self.budget.n:,} rows {self.budget.each} found on average {hits:.1f} of {positives:.1f} "
+            f"positives in each of {len(self.periods):,} {self.budget.several} held out."
         )
 
     def facts(self) -> dict[str, Any]:

@@ -64,35 +64,36 @@ class WatchData(Page):
     @property
     def by_period(self) -> Cells:
         """The table by period, in texts: means of the periods of each line, where it has several."""
-        per = self.watched.budget.per
         unit, lines = self.watched.folded()
-        header, cells = [unit, "rows", "looked at", "positives", "hits", "promised", "evidence"], []
-        text = row_count if unit == per else "{:,.1f}".format
+        is_folded, several = unit != self.watched.budget.per, self.watched.budget.several
+        names = ["rows", "looked at", "positives", "hits", "expected", "evidence"]
+        cells, text = [], "{:,.1f}".format if is_folded else row_count
         for line in lines:
             known = line["known"]
             means = [text(line[name] / line["periods"]) for name in ("rows", "looked_at")]
             means += [text(line[name] / known) if known else "–" for name in ("positives", "hits")]
-            promised = f"{line['promised'] / known:,.1f}" if known else "–"
-            means += [promised, evidence_text(line["evidence"]) if known else "–"]
-            cells.append([self.words(line["period"], unit), *means])
-        if unit != per:
-            header.insert(1, self.watched.budget.several)
-            for line, texts in zip(lines, cells, strict=True):
-                texts.insert(1, str(line["periods"]))
-        return header, cells
+            expected = f"{line['promised'] / known:,.1f}" if known else "–"
+            means += [expected, evidence_text(line["evidence"]) if known else "–"]
+            cells.append([self.words(line["period"], unit), *[str(line["periods"])] * is_folded, *means])
+        return [unit, *[several] * is_folded, *names], cells
 
     @property
     def notes(self) -> list[str]:
-        """What was promised, how much speaks against it, and whether columns were compared."""
+        """What was expected, how much speaks against it, and whether columns were compared."""
         watched, per, known = self.watched, self.watched.budget.per, self.known
         periods = watched.budget.several
         of_hits = f"No {per} has all its labels yet: nothing is known of hits."
         if known:
-            hits, promised = (sum(record[name] for record in known) for name in ("hits", "promised"))
+            hits, expected = (sum(record[name] for record in known) for name in ("hits", "promised"))
+            # An alarm stands, whatever comes after it.
+            highest = max(record["evidence"] for record in known)
+            evidence = highest if highest >= watched.needed else known[-1]["evidence"]
+            sign = "Clear signs" if highest == evidence >= watched.needed else "Some sign"
+            sign = "No sign" if evidence <= 1.0 else sign
             of_hits = (
-                f"{len(known):,} {periods} with all labels hold {hits:,.0f} hits; {promised:,.0f} are "
-                f"promised to so many rows and positives. Evidence of fewer: "
-                f"{evidence_text(known[-1]['evidence'])}; {watched.needed:,.0f} is an alarm."
+                f"In the {len(known):,} {periods if known[1:] else per} whose labels are known you found "
+                f"{hits:,.0f}; {expected:,.0f} were expected. {sign} of fewer hits (evidence "
+                f"{evidence_text(evidence)}; the alarm sounds at {watched.needed:,.0f})."
             )
         notes = [f"At the fit: {self.held_out}", of_hits]
         if len(watched.table) < (length := BLOCKS.get(per, 1)):
@@ -135,15 +136,16 @@ class WatchData(Page):
         lines = [line for line in lines if line["known"]]
         if not lines:
             return []
-        means = {name: [line[name] / line["known"] for line in lines] for name in ("hits", "promised")}
+        shown = {"hits": "hits", "expected": "promised"}
+        means = {name: [line[of] / line["known"] for line in lines] for name, of in shown.items()}
         # Evidence far below 1 and far above an alarm says no more than its end of the picture.
         evidence = np.clip([record["evidence"] for record in self.known], MIN_EVIDENCE, MAX_EVIDENCE)
         alarm = {f"an alarm, {watched.needed:,.0f}": [watched.needed] * len(evidence)}
         return [
             over_time(
                 "hits",
-                f"Hits a {per}, found and promised",
-                f"Means of each {unit}. Promised is what {watched.budget.several} of so many rows and "
+                f"Hits a {per}, found and expected",
+                f"Means of each {unit}. Expected is what {watched.budget.several} of so many rows and "
                 "positives held when the model was fitted: it rises in storms and falls in calm.",
                 [self.words(line["period"], unit) for line in lines],
                 means,
@@ -152,7 +154,7 @@ class WatchData(Page):
             over_time(
                 "evidence",
                 "Evidence that there are fewer hits",
-                "It stays near 1 or below where hits are as promised, and ever reaches the line with a "
+                "It stays near 1 or below where hits are as expected, and ever reaches the line with a "
                 f"probability of {100 / watched.needed:.3g} % at most, however often one looks.",
                 [self.words(record["period"], per) for record in self.known],
                 {"evidence": evidence} | alarm,
