@@ -180,7 +180,8 @@ def headline(data: ReportData | MeasurementData) -> list[str]:
     if days is not None:
         low, high, mean, _ = days.means[model]
         chance = float(np.mean(days.looked_at * days.positives / days.sizes))
-        counts, n = [f"{value:.2f}" for value in (mean, low, high, chance)], days.budget.words
+        counts = [f"{value:.2f}" for value in (mean, low, high, chance)]
+        n = f"{days.budget.n:,} rows {days.budget.each}"
     else:
         of_rows = depth if measure == PRECISION else 1
         mean = data.lists.hits(model) if measure is None else of_rows * comparison.mean(model, measure)
