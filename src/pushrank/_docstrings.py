@@ -23,10 +23,12 @@ holds a ranking in each row.""",
     'ties : {"pessimistic", "half", "optimistic", "min", "max"}': """Where rows tie: negatives first; the
 expectation under a random order; positives first; or all of them take the first rank of the tie, or the last,
 as in ``scipy.stats.rankdata``.""",
-    "ties_in_list": """Where rows tie: negatives first; the expectation under a random order; or positives
-first.""",
-    "ties_at_end": """Where rows tie at the end of the first rows: fill these with negatives first, take
-the expectation under a random order, or fill them with positives first.""",
+    "ties_of_pairs": 'ties : {"pessimistic", "half", "optimistic"}',
+    "ties_in_list": """ties : {"pessimistic", "half", "optimistic"}
+    Where rows tie: negatives first; the expectation under a random order; or positives first.""",
+    "ties_at_end": """ties : {"pessimistic", "half", "optimistic"}
+    Where rows tie at the end of the first rows: fill these with negatives first, take the expectation under a
+    random order, or fill them with positives first.""",
     "k": """The number of first rows that are looked at, from 1 to n; with weights, what they
 weigh.""",
     "fraction": """In place of k: the share of all rows that is looked at, in (0, 1],
@@ -128,8 +130,7 @@ plot_kwargs : dict, optional""",
 plot_kwargs : dict, optional""",
     "without_drawing": """Compute the numbers without drawing them.
 
-%(labels_and_scores)s
-%(keywords)s
+%(labels_and_scores keywords)s
 pos_label : label, optional
 name : str, optional
 
@@ -167,9 +168,7 @@ response_method : {"auto", "decision_function", "predict_proba"}
     "drawn_with_keywords": """%(keywords)s
 pos_label : label, optional
 name : str, optional
-%(drawing)s
-
-%(drawn)s
+%(drawing drawn)s
 ValueError
     When the data or a parameter is refused, or an estimator has not exactly two classes.""",
     "drawn": """Returns

@@ -271,11 +271,7 @@ def auc(
 
     .. math:: \mathrm{AUC} = 1 - \frac{1}{W_+ W_-} \sum_k w_k\, \mathrm{Height}(k)
 
-    %(dask_sorted)s
-
-    %(dask_labels_and_scores)s
-    ties : {"pessimistic", "half", "optimistic"}
-    %(dask_weights dask_unit_interval dask_errors)s
+    %(dask_sorted dask_labels_and_scores ties_of_pairs dask_weights dask_unit_interval dask_errors)s
 
     Examples
     --------
@@ -301,9 +297,7 @@ def average_precision(
 
     .. math:: \mathrm{AP} = \frac{1}{W_+} \sum_i w_i\, \mathrm{prec@rank}(i)
 
-    %(dask_sorted)s
-
-    %(dask_labels_and_scores)s
+    %(dask_sorted dask_labels_and_scores)s
     ties : {"pessimistic", "half", "optimistic"}, default="half"
         Where rows tie: negatives first; all rows of the tie together, as in scikit-learn; or positives first.
     %(dask_weights dask_unit_interval dask_errors)s
@@ -343,9 +337,7 @@ def precision_at_k(
     k : int, optional
     fraction : float, optional
     fraction_of_positives : float, optional
-    ties : {"pessimistic", "half", "optimistic"}
-        %(ties_at_end)s
-    %(dask_weights dask_unit_interval dask_errors)s
+    %(ties_at_end dask_weights dask_unit_interval dask_errors)s
 
     Examples
     --------
@@ -381,8 +373,7 @@ def positives_at_top(
     %(dask_labels_and_scores)s
     normalize : bool, default=False
         Return the share of the positives in place of their number.
-    ties : {"pessimistic", "half", "optimistic"}
-    %(dask_weights)s
+    %(ties_of_pairs dask_weights)s
 
     Returns
     -------

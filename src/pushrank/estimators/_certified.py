@@ -132,9 +132,7 @@ class CertifiedMixin(RankerMixin):
 
         Parameters
         ----------
-        %(two_class_rows)s
-
-        %(fitted)s
+        %(two_class_rows fitted)s
         """
         return self._fit_each([self], X, y, sample_weight, qid)[0]
 
@@ -154,9 +152,7 @@ class CertifiedMixin(RankerMixin):
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         Cs : iterable of float
-        %(weights_and_queries)s
-
-        %(fitted_path)s
+        %(weights_and_queries fitted_path)s
         """
         return self._fit_path(Cs, X, y, sample_weight, qid)
 

@@ -76,9 +76,7 @@ class LinearPushMixin(RankerMixin):
             ``"newton-cg"``; coefficients and scores are then arrays of that library, on that device.
             Rows that need not fit in memory are :class:`pushrank.datasets.DiskRows`, which hold ``y`` and
             ``sample_weight`` too; they are for the exponential loss and ``solver="lbfgs"``.
-        %(graded_labels weights_and_pairs)s
-
-        %(fitted)s
+        %(graded_labels weights_and_pairs fitted)s
         """
         objective, solver = self._pair_objective(), self.solver
         check_solvable(self, objective)

@@ -140,9 +140,7 @@ class RampAtK(RankerMixin, BaseEstimator):
 
         Parameters
         ----------
-        %(two_class_rows)s
-
-        %(fitted_or_raises)s
+        %(two_class_rows fitted_or_raises)s
 
         Warns
         -----
@@ -175,9 +173,7 @@ class RampAtK(RankerMixin, BaseEstimator):
             The values of k, in any order.
         Cs : iterable of float
             The values of C, in any order; for each k the list has a ranker for each C.
-        %(weights_and_queries)s
-
-        %(fitted_path)s
+        %(weights_and_queries fitted_path)s
         """
         rankers = [clone(self).set_params(k=k, C=C) for k, C in product(ks, Cs)]
         if not rankers:

@@ -274,9 +274,7 @@ class RankSVM(CertifiedMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-        %(graded_labels weights_and_pairs)s
-
-        %(fitted)s
+        %(graded_labels weights_and_pairs fitted)s
         """
         return self._fit_each([self], X, y, sample_weight, qid, pairs)[0]
 
@@ -297,9 +295,7 @@ class RankSVM(CertifiedMixin, BaseEstimator):
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         %(graded_labels)s
         Cs : iterable of float
-        %(weights_and_pairs)s
-
-        %(fitted_path)s
+        %(weights_and_pairs fitted_path)s
         """
         return self._fit_path(Cs, X, y, sample_weight, qid, pairs)
 

@@ -118,9 +118,7 @@ class TrimmedPush(RankerMixin, BaseEstimator):
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             %(X_trimmed)s
         y : array-like of shape (n_samples,)
-        %(weights_and_queries)s
-
-        %(fitted)s
+        %(weights_and_queries fitted)s
         """
         fit_trimmed([self], X, y, sample_weight, qid)
         return self
@@ -137,9 +135,7 @@ class TrimmedPush(RankerMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
         ks : iterable of int or float
             The numbers or fractions of positives to keep, in any order.
-        %(weights_and_queries)s
-
-        %(fitted_path)s
+        %(weights_and_queries fitted_path)s
         """
         rankers = [clone(self).set_params(k=k) for k in ks]
         if not rankers:

@@ -316,8 +316,7 @@ def mean_reciprocal_rank(
 
     %(labels_and_rankings)s
     qid : array-like of shape (n,), optional
-    ties : {"pessimistic", "half", "optimistic"}
-        %(ties_in_list)s
+    %(ties_in_list)s
     sample_weight : array-like of shape (n,), optional
         %(query_weight)s
     pos_label : label, optional

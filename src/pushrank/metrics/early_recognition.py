@@ -95,11 +95,7 @@ def robust_initial_enhancement(
     alpha : float, default=20.0
         The positive rate of the discount: the first share z of the list has the share
         :math:`1 - e^{-\alpha z}` of the weight, so with 20 the first 8 % have about 80 % of it.
-    ties : {"pessimistic", "half", "optimistic"}
-        %(ties_in_list)s
-    %(weight_parameters)s
-
-    %(number_or_array)s
+    %(ties_in_list weight_parameters number_or_array)s
         At least 0, and 1 in the mean over random orders; the higher the better.
 
     %(errors)s
@@ -148,11 +144,7 @@ def bedroc(
     %(labels_and_rankings)s
     alpha : float, default=20.0
         The positive rate of the discount, as for :func:`robust_initial_enhancement`.
-    ties : {"pessimistic", "half", "optimistic"}
-        %(ties_in_list)s
-    %(weight_parameters)s
-
-    %(number_or_array)s
+    %(ties_in_list weight_parameters number_or_array)s
         Between 0 and 1; the higher the better. The value of a random order depends on R and `alpha`. As
         `alpha` goes to zero, the metric goes to the area under the ROC curve.
 

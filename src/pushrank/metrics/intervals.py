@@ -69,8 +69,7 @@ def confidence_interval(
 
     .. math:: P(\mathrm{low} \le \theta \le \mathrm{high}) \approx \text{confidence level}
 
-    %(labels_and_scores)s
-    %(resampling_parameters)s
+    %(labels_and_scores resampling_parameters)s
 
     Returns
     -------

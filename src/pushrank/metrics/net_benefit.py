@@ -46,11 +46,7 @@ def net_benefit(
         The chance :math:`t`, strictly between 0 and 1.
     fraction : float, optional
     fraction_of_positives : float, optional
-    ties : {"pessimistic", "half", "optimistic"}
-        %(ties_at_end)s
-    %(weight_parameters)s
-
-    %(number_or_array)s
+    %(ties_at_end weight_parameters number_or_array)s
         From :math:`-t / (1 - t)` to the share of positives; 0 is that of acting on nothing.
 
     %(depth_type_error)s

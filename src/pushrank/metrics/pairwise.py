@@ -36,9 +36,7 @@ def height(
     O(n log n). With ``ties="pessimistic"`` a positive tied with the negative counts, as in the paper. Rudin,
     *The P-Norm Push*, JMLR 10 (2009), section 2.
 
-    %(labels_and_scores)s
-    ties : {"pessimistic", "half", "optimistic"}
-    %(weight_parameters)s
+    %(labels_and_scores ties_of_pairs weight_parameters)s
 
     Returns
     -------
@@ -72,9 +70,7 @@ def reverse_height(
     O(n log n). With ``ties="pessimistic"`` a negative tied with the positive counts, as in the paper. Rudin,
     *The P-Norm Push*, JMLR 10 (2009), section 7.
 
-    %(labels_and_scores)s
-    ties : {"pessimistic", "half", "optimistic"}
-    %(weight_parameters)s
+    %(labels_and_scores ties_of_pairs weight_parameters)s
 
     Returns
     -------
@@ -121,11 +117,7 @@ def r_max(
     O(n), without sorting. A negative of weight zero does not count. Rudin, *The P-Norm Push*, JMLR 10 (2009),
     section 2; Agarwal, *The Infinite Push*, SDM 2011.
 
-    %(labels_and_rankings)s
-    ties : {"pessimistic", "half", "optimistic"}
-    %(weight_parameters)s
-
-    %(number_or_array)s
+    %(labels_and_rankings ties_of_pairs weight_parameters number_or_array)s
         Between 0 and the weight of the positives; the lower the better.
 
     %(errors)s
@@ -175,10 +167,7 @@ def rp_error(
         ``R`` itself, infinite where it exceeds the largest float; ``(1/p) ln R``, finite for every p but
         ``-inf`` for a ranking without errors; or the power mean of the heights as shares of the positives,
         ``(R / K)^(1/p) / I`` with I positives and K negatives, from 0 to 1 for every p.
-    ties : {"pessimistic", "half", "optimistic"}
-    %(weight_parameters)s
-
-    %(number_or_array)s
+    %(ties_of_pairs weight_parameters number_or_array)s
         At least 0, except on the log scale; the lower the better.
 
     %(errors)s
@@ -240,10 +229,7 @@ def rg_error(
         ``R`` itself, or the generalised mean of the heights under g, as a share of the positives:
         :math:`g^{-1}(R / K) / I` with I positives and K negatives, from 0 to 1 for every g. For
         :math:`g = h^p` it is the power mean of :func:`rp_error`.
-    ties : {"pessimistic", "half", "optimistic"}
-    %(weight_parameters)s
-
-    %(number_or_array)s
+    %(ties_of_pairs weight_parameters number_or_array)s
         The lower the better.
 
     %(errors)s
@@ -319,13 +305,10 @@ def margin_error(
         The margin, at least 0, in units of the scores.
     p : float, default=1.0
         The power, at least 1 and possibly infinite; the larger, the more a negative near the top costs.
-    ties : {"pessimistic", "half", "optimistic"}
-        %(ties)s
+    %(ties_of_pairs)s
         A pair whose margin is theta counts as tied: with ``p=np.inf, ties="optimistic"``, which counts
         margins below theta alone, the error is Agarwal's :math:`R_\infty^\gamma`, (5.23).
-    %(weight_parameters)s
-
-    %(number_or_array)s
+    %(weight_parameters number_or_array)s
         Between 0 and 1; the lower the better.
 
     %(errors)s
@@ -409,9 +392,7 @@ def smooth_margin(
 
     %(labels_and_rankings)s
     norm : float
-    %(weight_parameters)s
-
-    %(number_or_array)s
+    %(weight_parameters number_or_array)s
         In units of the scores. With weights of one it is at most :func:`margin`, and below it by at most the
         logarithm of the number of pairs over the norm.
 

@@ -88,14 +88,7 @@ def precision_at_k(
     O(n), by selection; O(n log n) with weights. Kar, Narasimhan and Jain, *Surrogate functions for maximizing
     precision at the top*, ICML 2015.
 
-    %(labels_and_rankings depth_parameters)s
-    ties : {"pessimistic", "half", "optimistic"}
-        %(ties_at_end)s
-    %(weight_parameters)s
-
-    %(unit_interval)s
-
-    %(depth_errors)s
+    %(labels_and_rankings depth_parameters ties_at_end weight_parameters unit_interval depth_errors)s
 
     Examples
     --------
@@ -134,14 +127,7 @@ def recall_at_k(
     gain. Manning, Raghavan and Schuetze, *Introduction to Information Retrieval* (2008), section 8.4; Ling
     and Li, *Data mining for direct marketing: problems and solutions*, KDD 1998, for the cumulative gain.
 
-    %(labels_and_rankings depth_parameters)s
-    ties : {"pessimistic", "half", "optimistic"}
-        %(ties_at_end)s
-    %(weight_parameters)s
-
-    %(unit_interval)s
-
-    %(depth_errors)s
+    %(labels_and_rankings depth_parameters ties_at_end weight_parameters unit_interval depth_errors)s
 
     Examples
     --------
@@ -182,12 +168,7 @@ def lift(
     solutions*, KDD 1998; Truchon and Bayly, *Evaluating virtual screening methods*, J. Chem. Inf. Model. 47
     (2007).
 
-    %(labels_and_rankings depth_parameters)s
-    ties : {"pessimistic", "half", "optimistic"}
-        %(ties_at_end)s
-    %(weight_parameters)s
-
-    %(number_or_array)s
+    %(labels_and_rankings depth_parameters ties_at_end weight_parameters number_or_array)s
         At least 0, and 1 for a random order; the higher the better.
 
     %(depth_errors)s
@@ -243,12 +224,9 @@ def value_at_k(
     fraction_of_positives : float, optional
     normalize : bool, default=False
         Return the share of the value of all positives in place of the value.
-    ties : {"pessimistic", "half", "optimistic"}
-        %(ties_at_end)s
+    %(ties_at_end)s
         Positives of a tie count their mean value.
-    %(weight_parameters)s
-
-    %(number_or_array)s
+    %(weight_parameters number_or_array)s
         The value, or its share; the higher the better.
 
     %(depth_type_error)s
@@ -312,10 +290,7 @@ def positives_at_top(
     %(labels_and_rankings)s
     normalize : bool, default=False
         Return the share of the positives in place of their number.
-    ties : {"pessimistic", "half", "optimistic"}
-    %(weight_parameters)s
-
-    %(number_or_array)s
+    %(ties_of_pairs weight_parameters number_or_array)s
         Between 0 and the weight of the positives, or 1 when normalised; the higher the better.
 
     %(errors)s
@@ -356,11 +331,7 @@ def average_precision(
     ties : {"pessimistic", "half", "optimistic"}, default="half"
         Where rows tie: negatives come first; all rows of the tie enter together, as in scikit-learn; or
         positives come first.
-    %(weight_parameters)s
-
-    %(unit_interval)s
-
-    %(errors)s
+    %(weight_parameters unit_interval errors)s
 
     Examples
     --------
@@ -426,11 +397,7 @@ def precision_at_recall(
         point of scikit-learn's ``precision_recall_curve``; or positives come first. With the first rule and
         the last the list ends at the row that reaches the recall, or with weights that are not whole numbers
         within it.
-    %(weight_parameters)s
-
-    %(unit_interval)s
-
-    %(errors)s
+    %(weight_parameters unit_interval errors)s
 
     Examples
     --------
@@ -479,9 +446,7 @@ def recall_at_precision(
     ties : {"pessimistic", "half", "optimistic"}, default="half"
         A list ends with a tie, and holds all its rows, a point of scikit-learn's ``precision_recall_curve``;
         with ``"optimistic"`` the positives of a tie come first, and the list ends with the last of them.
-    %(weight_parameters)s
-
-    %(number_or_array)s
+    %(weight_parameters number_or_array)s
         Between 0 and 1, and 0 if no list has the precision; the higher the better.
 
     %(errors)s
@@ -540,11 +505,7 @@ def partial_average_precision(
     min_recall, max_recall : float
         The recalls between which the curve counts, 0 <= min_recall < max_recall <= 1. All of it, by default,
         is :func:`average_precision`.
-    %(weight_parameters)s
-
-    %(unit_interval)s
-
-    %(errors)s
+    %(weight_parameters unit_interval errors)s
 
     Examples
     --------

@@ -115,13 +115,7 @@ def auc(
     O(n log n). With half ties it equals scikit-learn's ``roc_auc_score``. Hanley and McNeil, *The meaning and
     use of the area under a ROC curve*, Radiology 143 (1982).
 
-    %(labels_and_rankings)s
-    ties : {"pessimistic", "half", "optimistic"}
-    %(weight_parameters)s
-
-    %(unit_interval)s
-
-    %(errors)s
+    %(labels_and_rankings ties_of_pairs weight_parameters unit_interval errors)s
 
     Examples
     --------
@@ -177,9 +171,7 @@ def partial_auc(
         Return McClish's standardised area in place of the area itself.
     ties : {"pessimistic", "half", "optimistic"}, default="half"
         Where classes tie, the curve goes right first, straight across, or up first.
-    %(weight_parameters)s
-
-    %(number_or_array)s
+    %(weight_parameters number_or_array)s
         At most 1; the higher the better.
 
     %(errors)s

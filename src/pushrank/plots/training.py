@@ -417,8 +417,7 @@ class TrainingPathDisplay(Display):
     ) -> Self:  # fmt: skip
         """Take the path of a fitted ranker and draw it.
 
-        %(keywords)s
-        %(drawing drawn)s
+        %(keywords drawing drawn)s
         """
         display = cls.compute(estimator, quantity=quantity, bound=bound, name=name)
         return display.plot(ax, **{"curve_kwargs": curve_kwargs, **(plot_kwargs or {})})
