@@ -31,7 +31,7 @@ def follow_the_page(folder):
     measure = '@register_metric(error=EXTREME, figures=[Figure("positives_at_top"'
     edit(src / "metrics" / "precision.py", (measure, f"{dice}\n\n{measure}"))
     names = ("    average_precision,\n    lift,", "    average_precision,\n    dice_at_k,\n    lift,")
-    listed = ('    "discounted_cumulative_gain",\n', '    "dice_at_k",\n    "discounted_cumulative_gain",\n')
+    listed = ('"discounted_cumulative_gain", ', '"dice_at_k", "discounted_cumulative_gain", ')
     edit(src / "metrics" / "__init__.py", names, listed)
     price, entry = "@dataclass(frozen=True)\nclass ExponentialPrice", '    "discounted_cumulative_gain": '
     edit(src / "prices.py", (price, f"{root}\n\n{price}"), ('"Power"]', '"Power", "SquareRoot"]'))
@@ -49,10 +49,10 @@ def follow_the_page(folder):
     estimator = "@shared_docs\n@dataclass(eq=False, repr=False)\nclass PushRanker"
     edit(src / "estimators" / "push.py", (estimator, f"{push}\n\n{estimator}"))
     imports = ("import IRPush, PNormPush, PushRanker\n", "import IRPush, PNormPush, PushRanker, RootPush\n")
-    listed = ('    "SGDAtK",\n', '    "RootPush",\n    "SGDAtK",\n')
+    listed = ('"SGDAtK", ', '"RootPush", "SGDAtK", ')
     edit(src / "estimators" / "__init__.py", imports, listed)
     edit(src / "__init__.py", listed)
-    configured = ("    pushrank.IRPush(),\n", "    pushrank.IRPush(),\n    pushrank.RootPush(),\n")
+    configured = ("pushrank.IRPush(),", "pushrank.IRPush(), pushrank.RootPush(),")
     edit(tests / "contracts" / "test_scikit_learn.py", configured)
     own = tests / "estimators" / "test_push.py"
     edit(own, ("PushRanker, losses", "PushRanker, RootPush, losses"))

@@ -16,41 +16,12 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
-    "SVMMAP",
-    "AdaBoostRanker",
-    "IRPush",
-    "InfinitePush",
-    "PNormPush",
-    "PNormPushCV",
-    "PatMat",
-    "PerceptronAtK",
-    "PushBoost",
-    "PushBoostCV",
-    "PushObjective",
-    "PushRanker",
-    "RampAtK",
-    "RankBoost",
-    "RankSVM",
-    "RankerSearchCV",
-    "SGDAtK",
-    "SmoothMarginRanking",
-    "StackingRanker",
-    "StructSVM",
-    "TopPushK",
-    "TopRankerCV",
-    "TrimmedPush",
-    "export_numpy",
-    "load",
-    "load_scorer",
-    "losses",
-    "metrics",
-    "model_selection",
-    "objectives",
-    "prices",
-    "save",
-    "theory",
-    "weak_rankers",
-]
+    "SVMMAP", "AdaBoostRanker", "IRPush", "InfinitePush", "PNormPush", "PNormPushCV", "PatMat",
+    "PerceptronAtK", "PushBoost", "PushBoostCV", "PushObjective", "PushRanker", "RampAtK", "RankBoost",
+    "RankSVM", "RankerSearchCV", "SGDAtK", "SmoothMarginRanking", "StackingRanker", "StructSVM", "TopPushK",
+    "TopRankerCV", "TrimmedPush", "export_numpy", "load", "load_scorer", "losses", "metrics",
+    "model_selection", "objectives", "prices", "save", "theory", "weak_rankers",
+]  # fmt: skip
 
 # Of the other public names those in small letters are modules, and the others estimators.
 HOMES = {

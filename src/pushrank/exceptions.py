@@ -8,12 +8,8 @@ import warnings
 from pathlib import Path
 
 __all__ = [
-    "DatasetFormatError",
-    "DatasetNotFoundError",
-    "LostPartitionsError",
-    "ModelFileError",
-    "StreamError",
-]
+    "DatasetFormatError", "DatasetNotFoundError", "LostPartitionsError", "ModelFileError", "StreamError",
+]  # fmt: skip
 
 LIBRARY = f"{Path(__file__).parent}{os.sep}"
 

@@ -514,16 +514,9 @@ class ZeroOne(Loss):
 
 
 __all__ = [
-    "Exponential",
-    "Hinge",
-    "Logistic",
-    "Ramp",
-    "Sigmoid",
-    "SmoothedHinge",
-    "SquaredHinge",
-    "SquaredSigmoid",
-    "ZeroOne",
-]
+    "Exponential", "Hinge", "Logistic", "Ramp", "Sigmoid", "SmoothedHinge", "SquaredHinge",
+    "SquaredSigmoid", "ZeroOne",
+]  # fmt: skip
 
 trust_in_files(*(globals()[name] for name in __all__))
 

@@ -7,10 +7,5 @@ from pushrank.datasets.stream import make_stream
 from pushrank.datasets.synthetic import make_hidden_positives
 
 __all__ = [
-    "DiskRows",
-    "ParquetBatches",
-    "list_datasets",
-    "load_dataset",
-    "make_hidden_positives",
-    "make_stream",
-]
+    "DiskRows", "ParquetBatches", "list_datasets", "load_dataset", "make_hidden_positives", "make_stream",
+]  # fmt: skip

@@ -5,11 +5,6 @@ from pushrank.distributed.rows import DaskRows
 from pushrank.distributed.scores import decision_function, predict
 
 __all__ = [
-    "DaskRows",
-    "auc",
-    "average_precision",
-    "decision_function",
-    "positives_at_top",
-    "precision_at_k",
+    "DaskRows", "auc", "average_precision", "decision_function", "positives_at_top", "precision_at_k",
     "predict",
-]
+]  # fmt: skip

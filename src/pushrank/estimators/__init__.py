@@ -14,28 +14,10 @@ from pushrank.estimators.trimmed_push import TrimmedPush
 from pushrank.files import trust_in_files
 
 __all__ = [
-    "SVMMAP",
-    "AdaBoostRanker",
-    "IRPush",
-    "InfinitePush",
-    "PNormPush",
-    "PNormPushCV",
-    "PatMat",
-    "PerceptronAtK",
-    "PushBoost",
-    "PushBoostCV",
-    "PushRanker",
-    "RampAtK",
-    "RankBoost",
-    "RankSVM",
-    "RankerSearchCV",
-    "SGDAtK",
-    "SmoothMarginRanking",
-    "StackingRanker",
-    "StructSVM",
-    "TopPushK",
-    "TopRankerCV",
-    "TrimmedPush",
-]
+    "SVMMAP", "AdaBoostRanker", "IRPush", "InfinitePush", "PNormPush", "PNormPushCV", "PatMat",
+    "PerceptronAtK", "PushBoost", "PushBoostCV", "PushRanker", "RampAtK", "RankBoost", "RankSVM",
+    "RankerSearchCV", "SGDAtK", "SmoothMarginRanking", "StackingRanker", "StructSVM", "TopPushK",
+    "TopRankerCV", "TrimmedPush",
+]  # fmt: skip
 
 trust_in_files(*(globals()[name] for name in __all__))

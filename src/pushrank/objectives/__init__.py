@@ -12,12 +12,6 @@ from pushrank.objectives.push import PushObjective
 from pushrank.objectives.threshold import ThresholdObjective
 
 __all__ = [
-    "PartialAUC",
-    "PrecisionAtK",
-    "PushObjective",
-    "ThresholdObjective",
-    "prec_at_k_avg",
-    "prec_at_k_max",
-    "prec_at_k_ramp",
-    "prec_at_k_struct",
-]
+    "PartialAUC", "PrecisionAtK", "PushObjective", "ThresholdObjective", "prec_at_k_avg", "prec_at_k_max",
+    "prec_at_k_ramp", "prec_at_k_struct",
+]  # fmt: skip

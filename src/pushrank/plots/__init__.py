@@ -10,12 +10,6 @@ from pushrank.plots.probabilities import DecisionCurveDisplay, TopReliabilityDis
 from pushrank.plots.training import ConcentrationDisplay, DiscountDisplay, TrainingPathDisplay
 
 __all__ = [
-    "ConcentrationDisplay",
-    "DecisionCurveDisplay",
-    "DiscountDisplay",
-    "GuaranteeDisplay",
-    "RocLeftEdgeDisplay",
-    "TopCurveDisplay",
-    "TopReliabilityDisplay",
-    "TrainingPathDisplay",
-]
+    "ConcentrationDisplay", "DecisionCurveDisplay", "DiscountDisplay", "GuaranteeDisplay",
+    "RocLeftEdgeDisplay", "TopCurveDisplay", "TopReliabilityDisplay", "TrainingPathDisplay",
+]  # fmt: skip

@@ -14,19 +14,7 @@ from pushrank.theory.rudin_2005 import margin_ranking_bound
 from pushrank.theory.rudin_2009 import SampleSize, p_norm_push_bound, sample_size
 
 __all__ = [
-    "ErrorBound",
-    "MaxMargin",
-    "SampleSize",
-    "TopBound",
-    "agarwal_2011",
-    "infinite_push_bound",
-    "kar_2015",
-    "log_covering_number",
-    "margin_ranking_bound",
-    "max_margin",
-    "p_norm_push_bound",
-    "precision_at_k_bound",
-    "rudin_2005",
-    "rudin_2009",
-    "sample_size",
-]
+    "ErrorBound", "MaxMargin", "SampleSize", "TopBound", "agarwal_2011", "infinite_push_bound", "kar_2015",
+    "log_covering_number", "margin_ranking_bound", "max_margin", "p_norm_push_bound",
+    "precision_at_k_bound", "rudin_2005", "rudin_2009", "sample_size",
+]  # fmt: skip

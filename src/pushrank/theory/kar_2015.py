@@ -28,13 +28,8 @@ from pushrank.theory.covering import PARAGRAPHS, ErrorBound, LogCovering, Traini
 from pushrank.validation import check_choice, check_k, check_number, column, is_count, resolve_k
 
 __all__ = [
-    "corollaries_8_and_10",
-    "corollary_14",
-    "theorem_12",
-    "theorem_13",
-    "theorem_15",
-    "theorems_7_and_9",
-]
+    "corollaries_8_and_10", "corollary_14", "theorem_12", "theorem_13", "theorem_15", "theorems_7_and_9",
+]  # fmt: skip
 
 VARIANTS = ("avg", "max")
 

@@ -27,13 +27,9 @@ from pushrank.theory.covering import ErrorBound, LogCovering, check_numbers
 from pushrank.validation import check_number
 
 __all__ = [
-    "HeightRange",
-    "has_unique_minimiser",
-    "lemma_9",
-    "theorem_1",
-    "theorem_2_sample_size",
+    "HeightRange", "has_unique_minimiser", "lemma_9", "theorem_1", "theorem_2_sample_size",
     "theorems_2_and_3",
-]
+]  # fmt: skip
 
 LOG_MAX_FLOAT = math.log(sys.float_info.max)
 
