@@ -467,7 +467,7 @@ def test_times_with_a_zone_are_in_its_calendar():
         (lambda: AlertThreshold(Budget(3, "batch")), ValueError, "got one a batch"),
         (lambda: AlertThreshold(3).decide(1.0, MARCH), RuntimeError, "not fitted"),
         (lambda: AlertThreshold(3).fit([1.0, 2.0], PAST[:2]), ValueError, "two whole periods, got one day"),
-        (lambda: AlertThreshold(3).fit([1.0, np.nan], PAST[[0, 30]]), ValueError, "got nan in row 1"),
+        (lambda: AlertThreshold(3).fit([1.0, np.nan], PAST[[0, 30]]), ValueError, "found nan in row 1"),
         (lambda: fitted().decide([1.0], MARCH + np.arange(2)), ValueError, "each of the 1 rows"),
         (lambda: fitted().decide([1.0, 2.0], [MARCH, MARCH], ["a"]), ValueError, "each of the 2 rows, got 1"),
         (lambda: fitted().decide([1.0] * 2, [MARCH] * 2, ["a", np.nan]), ValueError, "missing in row 1"),
@@ -487,7 +487,7 @@ def test_times_with_a_zone_are_in_its_calendar():
         (lambda: AlertThreshold(3, n_kept=0), ValueError, "n_kept must be"),
         (lambda: AlertThreshold(3, n_kept=1.5), TypeError, "n_kept must be"),
         (lambda: fitted().decide(1.0, 7), ValueError, "needs dates"),
-        (lambda: fitted().decide(np.inf, MARCH), ValueError, "finite, got inf in row 0"),
+        (lambda: fitted().decide(np.inf, MARCH), ValueError, "finite, found inf in row 0"),
         (lambda: fitted().decide(1.0, PAST[-1]), ValueError, "row 0 .None. is of a day that ended before"),
     ],
 )

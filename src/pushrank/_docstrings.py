@@ -20,9 +20,12 @@ PARAGRAPHS = {
     "scores : array-like of shape (n,) or (n_rankings, n)": """Finite scores, the higher the better; a table
 holds a ranking in each row.""",
     "ties": "Whether a tied pair of a positive and a negative is an error, half an error, or none.",
-    'ties : {"pessimistic", "half", "optimistic", "min", "max"}': """Where rows tie: negatives first; the
-expectation under a random order; positives first; or all of them take the first rank of the tie, or the last,
-as in ``scipy.stats.rankdata``.""",
+    "ties_of_ranks": """ties : {"pessimistic", "half", "optimistic", "min", "max"}
+    Where rows tie: negatives first; the expectation under a random order; positives first; or all of them
+    take the first rank of the tie, or the last, as in ``scipy.stats.rankdata``.""",
+    "whole_weights": """sample_weight : array-like of shape (n,), optional
+    Non-negative whole numbers; a row counts as that many copies of itself.
+pos_label : label, optional""",
     "ties_of_pairs": 'ties : {"pessimistic", "half", "optimistic"}',
     "ties_in_list": """ties : {"pessimistic", "half", "optimistic"}
     Where rows tie: negatives first; the expectation under a random order; or positives first.""",
@@ -38,7 +41,6 @@ in (0, 1], rounded to the nearest number from 1 on, halves to even: .25 of 10 is
 whole numbers it is that part of the positives' sum.""",
     "qid : array-like of shape (n,), optional": "The query of each row; by default all rows are one list.",
     "sample_weight": "Non-negative weights; an integer weight equals that many copies of the row.",
-    "whole_weight": "Non-negative whole numbers; a row counts as that many copies of itself.",
     "query_weight": "Non-negative weights; a query weighs the mean of its rows' weights.",
     "weight_drawn": """Non-negative weights; a row is drawn with its weight, and one of weight zero is
 left out.""",

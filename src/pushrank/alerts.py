@@ -16,7 +16,7 @@ from pushrank._numeric import Floats
 from pushrank.budgets import STEPS, Budget
 from pushrank.state import State
 from pushrank.times import check_times
-from pushrank.validation import are_missing, as_numbers, check_number, column, refuse_masked, warn
+from pushrank.validation import are_missing, check_number, column, finite_numbers, refuse_masked, warn
 
 __all__ = ["AlertThreshold"]
 
@@ -395,10 +395,7 @@ class AlertThreshold:
 
     def _rows(self, scores: Any, time: Any) -> tuple[Floats, Integers, Integers]:
         """Return scores, times and the starts of their periods, both in microseconds since 1970."""
-        values = as_numbers(column(scores, "score"), "score")
-        if not (is_finite := np.isfinite(values)).all():
-            row = int(np.argmin(is_finite))
-            raise ValueError(f"score must be finite, got {values[row]} in row {row}.")
+        values = finite_numbers(column(scores, "score"), "score")
         if not len(values) and not len(time):
             return values, np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
         times = check_times(time, len(values))

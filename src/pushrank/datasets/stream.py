@@ -10,7 +10,7 @@ from scipy.special import expit, logit
 from sklearn.utils import Bunch, check_random_state
 
 from pushrank.user_types import Seed
-from pushrank.validation import check_number
+from pushrank.validation import check_choice, check_number
 
 __all__ = ["make_stream"]
 
@@ -87,8 +87,7 @@ def make_stream(
     check_number("storms", storms, 0.0)
     if drift_day is not None:
         check_number("drift_day", drift_day, 0, integer=True)
-    if drift not in ("label", "rows"):
-        raise ValueError(f"drift must be 'label' or 'rows', got {drift!r}.")
+    check_choice("drift", drift, ("label", "rows"))
     rng = check_random_state(random_state)
     days = np.arange(n_days)
     slack = weekly * (days % 7 >= 5)

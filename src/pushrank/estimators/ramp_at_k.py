@@ -24,6 +24,7 @@ from pushrank.estimators._base import RankerMixin, finite_scores, progress_bar, 
 from pushrank.estimators._certified import MAX_C
 from pushrank.estimators._streaming import epoch_orders, training_rows, warn_of_small_mean_weight
 from pushrank.estimators._target import queries_of, validate_two_classes
+from pushrank.metrics._ranking import summable_weights
 from pushrank.models import LinearModel, in_row_space
 from pushrank.objectives import PrecisionAtK, PushObjective
 from pushrank.pairs import BipartiteSample, GradedSample
@@ -191,14 +192,7 @@ def fit_ramps(rankers: list[RampAtK], X: Matrix, y: ArrayLike, sample_weight: Pe
         set_features(ranker, first)
     positive = np.asarray(target.codes, dtype=bool)
     weights = np.ones(len(positive)) if target.weights is None else target.weights
-    with np.errstate(over="ignore"):
-        total_weight = weights.sum()
-    if not np.isfinite(total_weight):
-        raise ValueError(
-            f"sample_weight adds up beyond the range of floats (the largest is {weights.max():g}); divide it "
-            "by a constant."
-        )
-    warn_of_small_mean_weight(first, weights)
+    warn_of_small_mean_weight(first, summable_weights(weights, len(positive)))
     n_positive = float(weights[positive].sum())
     surrogates = [PrecisionAtK(ranker.k) for ranker in rankers]
     queries = None if qid is None else queries_of(target, qid)

@@ -177,12 +177,7 @@ def discounted_cumulative_gain(
     %(labels_and_rankings)s
     log_base : float, default=2.0
         The base b, above 1: 2 as in Agarwal and scikit-learn, ``math.e`` as in Rudin.
-    ties : {"pessimistic", "half", "optimistic", "min", "max"}
-    sample_weight : array-like of shape (n,), optional
-        %(whole_weight)s
-    pos_label : label, optional
-
-    %(number_or_array)s
+    %(ties_of_ranks whole_weights number_or_array)s
         Positive; the higher the better.
 
     %(errors)s
@@ -367,12 +362,7 @@ def average_reciprocal_rank(
     JMLR 10 (2009), section 7, with ``ties="max"``.
 
     %(labels_and_rankings)s
-    ties : {"pessimistic", "half", "optimistic", "min", "max"}
-    sample_weight : array-like of shape (n,), optional
-        %(whole_weight)s
-    pos_label : label, optional
-
-    %(number_or_array)s
+    %(ties_of_ranks whole_weights number_or_array)s
         Positive; the higher the better. Despite its name it is a sum, as in the paper.
 
     %(errors)s
@@ -408,12 +398,7 @@ def rank_error(
     price : callable, default=numpy.log1p
         The increasing function g from an array of ranks to an array of the same shape; minus a discount makes
         it minus a gain, such as ``lambda rank: -1 / rank`` for :func:`average_reciprocal_rank`.
-    ties : {"pessimistic", "half", "optimistic", "min", "max"}
-    sample_weight : array-like of shape (n,), optional
-        %(whole_weight)s
-    pos_label : label, optional
-
-    %(number_or_array)s
+    %(ties_of_ranks whole_weights number_or_array)s
         The lower the better.
 
     %(errors)s

@@ -105,10 +105,7 @@ def top_of_list(
     O(n log n): the scores are sorted once. With weights, n is their sum. Rudin, *The P-Norm Push*, JMLR 10
     (2009), section 2; see each measure.
 
-    %(labels_and_scores)s
-    sample_weight : array-like of shape (n,), optional
-        %(whole_weight)s
-    pos_label : label, optional
+    %(labels_and_scores whole_weights)s
 
     Returns
     -------

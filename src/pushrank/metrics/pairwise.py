@@ -17,7 +17,7 @@ from pushrank.metrics._counts import RankCounts, Ties, tied_error
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics._registry import Figure, SamplingError, Trials, evaluate, register_metric
 from pushrank.user_types import Label
-from pushrank.validation import check_number
+from pushrank.validation import check_choice, check_number
 
 
 @shared_docs
@@ -180,8 +180,7 @@ def rp_error(
     0.6931
     """
     check_number("p", p, 1.0)
-    if scale not in ("raw", "log", "mean"):
-        raise ValueError(f"scale must be 'raw', 'log' or 'mean', got {scale!r}.")
+    check_choice("scale", scale, ("raw", "log", "mean"))
 
     def error(ranking: RankCounts) -> float:
         heights, weights = ranking.positives_below(ties), ranking.negative_counts
@@ -244,8 +243,7 @@ def rg_error(
     """
     if not callable(price):
         raise TypeError(f"price must be a function of an array of heights, got {price!r}.")
-    if scale not in ("raw", "mean"):
-        raise ValueError(f"scale must be 'raw' or 'mean', got {scale!r}.")
+    check_choice("scale", scale, ("raw", "mean"))
 
     def error(ranking: RankCounts) -> float:
         occupied = ranking.negative_counts > 0.0
