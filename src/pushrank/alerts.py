@@ -369,7 +369,6 @@ class AlertThreshold:
         return self._answers.get(start, {})
 
     def _limit(self) -> float:
-        """Return the threshold now."""
         if self._spent >= self.budget.n:
             return np.inf
         cell = int(self._cells(self._now))
@@ -403,7 +402,6 @@ class AlertThreshold:
         return values, times.astype(MOMENT).astype(np.int64), labels.astype(MOMENT).astype(np.int64)[codes]
 
     def _begin(self, start: int, level: float) -> None:
-        """Begin a period."""
         self._start = self._now = start
         self._answers[start] = {}
         step = STEPS[self.budget.per]

@@ -89,5 +89,4 @@ class BadRowError(ValueError):
         return f"{before}{row}{after}"
 
     def __str__(self) -> str:
-        """Return the message."""
         return self.message_for(f"row {self.row}")

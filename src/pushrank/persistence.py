@@ -73,7 +73,6 @@ class BoostedClassifier:
 
     @classmethod
     def of(cls, model: Any) -> BoostedClassifier:
-        """Return a classifier as it is saved."""
         kind, attributes = type_name(type(model)), dict(vars(model))
         # LightGBM has None before the fit, and XGBoost no such attribute.
         if attributes.get("_Booster") is not None:
@@ -81,7 +80,6 @@ class BoostedClassifier:
         return cls(kind, attributes)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Become the classifier."""
         # skops hands an object its state, and keeps the object. Were the library's classes trusted instead,
         # a file could have their constructors called, which read the files that they are given.
         engine, attributes = engine_of(state["kind"]), state["attributes"]

@@ -127,7 +127,6 @@ class Partitions:
 
 
 def _places_by_address(addresses: Sequence[Address]) -> dict[Address, list[int]]:
-    """Return the places of each address."""
     groups: dict[Address, list[int]] = {}
     for place, address in enumerate(addresses):
         groups.setdefault(address, []).append(place)

@@ -118,11 +118,9 @@ class DaskRanking(RankCounts):
 
     @property
     def has_whole_weights(self) -> bool:
-        """Whether all weights are whole numbers."""
         return bool(self._n_split == 0.0)
 
     def around_best_negative(self) -> CutCounts:
-        """Return the counts around the best negative."""
         best = self._of_each(self._parts, lambda part: part[1].values.max(initial=-np.inf))
         return self._around(float(max(best)))
 
@@ -333,11 +331,7 @@ def precision_at_k(
     %(dask_equality)s
     It costs O(n), in six rounds, each of which brings 16 kB a partition to the client.
 
-    %(dask_labels_and_scores)s
-    k : int, optional
-    fraction : float, optional
-    fraction_of_positives : float, optional
-    %(ties_at_end dask_weights dask_unit_interval dask_errors)s
+    %(dask_labels_and_scores depth_parameters ties_at_end dask_weights dask_unit_interval dask_errors)s
 
     Examples
     --------

@@ -255,7 +255,6 @@ def aligned_parts(collections: dict[str, Collection]) -> list[tuple[Delayed, ...
 
 
 def _delayed_parts(collections: list[Collection]) -> list[list[Delayed]]:
-    """Return the delayed partitions of each collection."""
     # Arrays share one graph, so that their common inputs are loaded once; dask.optimize would load them for
     # each. Frames are only simplified, because the optimiser would join the files of those of few columns.
     array, core = import_optional("dask.array", "dask"), import_optional("dask.core", "dask")
@@ -310,7 +309,6 @@ def checked_rows(
 
 
 def checked_labels(y: ArrayLike) -> GenericArray:
-    """Return the checked labels of a partition."""
     labels: GenericArray = column_or_1d(np.asarray(plain_labels(y)))
     if len(labels):
         # A missing label is an error here.

@@ -90,7 +90,6 @@ class Column:
         return column
 
     def __call__(self, scores: Floats) -> Floats:
-        """Return scores on the scale."""
         log_odds = self.slope * scores + self.intercept
         within = np.clip(log_odds, -LIMIT, LIMIT)
         log_odds = within + np.sign(log_odds) * np.log1p(np.abs(log_odds - within))
@@ -191,7 +190,6 @@ class Columns(NamedTuple):
     weights: Floats | None
 
     def part(self, rows: NDArray[np.intp]) -> Columns:
-        """Return the columns of some rows, of those of all."""
         return self._replace(values=self.values[rows], rows=rows)
 
     def measures(self, scores: Floats) -> tuple[float, float]:

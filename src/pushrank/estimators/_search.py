@@ -357,11 +357,9 @@ class PrecisionAtBudget:
         return -self._periods.depths(scores.astype(np.float64), self._n, rows)
 
     def precision(self, ranking: Any) -> float:
-        """Return the precision at the budget of a ranking."""
         return float(precision_at_k(ranking.is_positive, ranking, **self._depth))
 
     def of_ranking(self, ranking: Any) -> tuple[float, float]:
-        """Return the precision at the budget and the average precision of a ranking."""
         return self.precision(ranking), float(average_precision(ranking.is_positive, ranking))
 
     def hopeless(self, values: Floats, folds: Sequence[Fold]) -> NDArray[np.bool_]:

@@ -62,7 +62,6 @@ PARTIAL_AUC_COLLAPSE = (
 
 
 def pair_risk(objective: PushObjective, sample: Sample, scores: Floats) -> float:
-    """Return the objective at scores."""
     return objective.evaluation(sample, scores).value
 
 

@@ -114,7 +114,6 @@ class CustomObjective:
         return type(self), (self.objective,)
 
     def __repr__(self) -> str:
-        """Return the name of the class and the objective."""
         return f"{type(self).__name__}({self.objective!r})"
 
     def derivatives(

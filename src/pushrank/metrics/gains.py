@@ -98,7 +98,6 @@ def gains_table(
 
 
 def ranking_gains_table(ranking: Ranking, n_parts: int) -> GainsTable:
-    """Return the gains table of a ranking."""
     ends = np.unique([round_up_to_rows(j / n_parts * ranking.total, ranking) for j in range(1, n_parts + 1)])
     ends[-1] = ranking.total
     hits = ranking.hits_among(ends)

@@ -79,7 +79,6 @@ class PartialAUC(ScoreSurrogate):
     min_tpr: float = 0.0
 
     def __post_init__(self) -> None:
-        """Check the rates."""
         object.__setattr__(self, "loss", losses.resolve(self.loss))
         check_number("max_fpr", self.max_fpr, above=0.0, most=1.0)
         check_number("min_fpr", self.min_fpr, 0.0)

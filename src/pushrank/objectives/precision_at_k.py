@@ -448,7 +448,6 @@ class PrecisionAtK(ScoreSurrogate):
     surrogate: Surrogate = "avg"
 
     def __post_init__(self) -> None:
-        """Check the parameters."""
         check_k(self.k)
         check_surrogate(self.surrogate)
 

@@ -107,7 +107,6 @@ class PushObjective:
     accuracy: float = ACCURACY
 
     def __post_init__(self) -> None:
-        """Resolve names and check the rest."""
         # The class is frozen, so that equal objectives can share what is computed from a loss.
         object.__setattr__(self, "loss", losses.resolve(self.loss))
         object.__setattr__(self, "price", prices.resolve(self.price))

@@ -181,7 +181,6 @@ class ThresholdObjective(ScoreSurrogate):
     loss: Literal["hinge", "squared_hinge"] = "hinge"
 
     def __post_init__(self) -> None:
-        """Check the parameters."""
         check_k(self.k, "the rows that the threshold is of")
         if self.beta is not None:
             check_number("beta", self.beta, above=0.0)

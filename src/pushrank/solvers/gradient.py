@@ -227,7 +227,6 @@ class _Iterates:
     preconditioner: Preconditioner = NO_PRECONDITIONER
 
     def __post_init__(self, start: Floats) -> None:
-        """Take the start for the first point."""
         self.path: list[float] = []
         self._seen: tuple[Floats, float, Floats] = (start, *self.problem.value_and_gradient(start))
         self.accept(start)

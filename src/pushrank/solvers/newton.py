@@ -255,7 +255,6 @@ class FunctionPoint:
     scores: Floats
 
     def __post_init__(self) -> None:
-        """Evaluate the risk."""
         self.evaluation = SQUARED_HINGE.evaluation(self.sample, self.scores)
         half_norm = 0.5 * self.model.squared_norm(self.coef, self.scores)
         self.value = half_norm + self.C * self.evaluation.value

@@ -43,7 +43,6 @@ class Ramp(NamedTuple):
     k: float
 
     def take(self, rows: NDArray[np.intp]) -> Ramp:
-        """Return the surrogate of some rows."""
         return Ramp(self.positive[rows], self.sample_weight[rows], self.k)
 
     def value(self, scores: Floats) -> float:

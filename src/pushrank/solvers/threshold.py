@@ -110,7 +110,6 @@ def _solve(
     tol: float,
     max_iter: int,
 ) -> CertifiedSolution:
-    """Return the solution on all rows of a model."""
     # L-BFGS asks for values, gradients and the curvature's diagonal alone.
     objective: Any = RoundedThreshold(risk, total / sum(sample.class_weights))
     problem = ScoresProblem(objective, MemoryRows(model, sample), 1.0 / C)

@@ -279,7 +279,6 @@ class Stumps(WeakRankers):
         return stump_directions
 
     def _features(self, indices: Numbers) -> Numbers:
-        """Return the features that stumps read."""
         return np.searchsorted(self.first_stump_, indices, side="right") - 1
 
     def _category_numbers(self, n_features: int) -> Numbers:

@@ -96,7 +96,6 @@ class History(EarlyStopping):
         self.best_score = -np.inf
 
     def arrays(self) -> dict[str, GenericArray]:
-        """Return all fields as arrays."""
         return {name: np.array(values) for name, values in vars(self).items()}
 
     @classmethod

@@ -104,7 +104,6 @@ class InfinitePushDual:
         return DualSolution(alpha, beta, coef, self.certificate(alpha, coef, scores))
 
     def zero(self) -> DualSolution:
-        """Return the solution of variables that are all zero."""
         return self.solution(np.zeros(len(self.sample.positives)), np.zeros(len(self.sample.negatives)))
 
     def with_better_coef(self, solution: DualSolution, coef: Floats, scores: Floats) -> DualSolution:

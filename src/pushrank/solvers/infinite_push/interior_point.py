@@ -212,7 +212,6 @@ class _Iterate(NamedTuple):
         return float(sum(left @ right for left, right in self.pairs))
 
     def after(self, step: _Iterate, length: float) -> _Iterate:
-        """Return the variables after a step."""
         both: Iterable[tuple[Any, Any]] = zip(self, step, strict=True)
         return _Iterate(*(value + length * move for value, move in both))
 

@@ -189,7 +189,6 @@ class _Iterate:
 
     @classmethod
     def at(cls, dual: InfinitePushDual, alpha: Floats, beta: Floats) -> _Iterate:
-        """Return the iterate at some variables."""
         coef = dual.model.rmatvec(dual.sample.scatter(alpha, -beta))
         return cls(alpha, beta, coef, dual.model.scores(coef))
 

@@ -138,7 +138,6 @@ class StreamLearner:
     sampling: bool = True
 
     def __post_init__(self) -> None:
-        """Start with a model that has learned from nothing."""
         self.finalized = self.state
         self.sample = BatchSample(self.rule.batch_size)
 

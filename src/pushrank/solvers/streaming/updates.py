@@ -126,7 +126,6 @@ class State(NamedTuple):
         return State(*(array.copy() for array in self))
 
     def read(self, count: str) -> float:
-        """Return one of the counts."""
         return float(self.counts[count][0])
 
     @property
