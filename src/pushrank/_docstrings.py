@@ -184,6 +184,7 @@ ImportError
     When matplotlib is not installed.
 TypeError
     When ``ax`` is not one Axes, or an estimator has nothing of what is drawn.""",
+    "curve": "curve_kwargs : dict, optional",
     "axes": """Parameters
 ----------
 ax : matplotlib Axes, optional
@@ -235,7 +236,9 @@ array with two or three columns is taken too. Pairs may contradict each other.""
 qid : array-like of shape (n_samples,), optional
     Query groups: a label for each row, in any order. The risk is then the mean of the risks of the queries,
     each a list of its own; those without rows of both classes are passed over.""",
-    "two_class_rows": """X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+    "two_class_rows": """Parameters
+----------
+X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
 y : array-like of shape (n_samples,)
 %(weights_and_queries)s""",
     "kernel_parameters": """gamma : {"scale", "auto"} or float

@@ -130,8 +130,6 @@ class CertifiedMixin(RankerMixin):
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: PerRow = None, *, qid: PerRow = None) -> Self:
         """Learn a ranking from examples of two classes.
 
-        Parameters
-        ----------
         %(two_class_rows fitted)s
         """
         return self._fit_each([self], X, y, sample_weight, qid)[0]

@@ -139,8 +139,6 @@ class RampAtK(RankerMixin, BaseEstimator):
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: PerRow = None, *, qid: PerRow = None) -> Self:
         """Learn a ranking from examples of two classes.
 
-        Parameters
-        ----------
         %(two_class_rows fitted_or_raises)s
 
         Warns

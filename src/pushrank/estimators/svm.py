@@ -142,8 +142,6 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
     ) -> Self:
         """Learn a ranking from examples of two classes.
 
-        Parameters
-        ----------
         %(two_class_rows)s
         pairs : None
             Refused: ``PushRanker("hinge", "maximum")`` minimises the same risk of pairs and of grades.

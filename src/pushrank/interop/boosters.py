@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 from inspect import cleandoc
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeVar
 
@@ -267,7 +268,9 @@ class BoosterRanker(RankerMixin, BaseEstimator):
                 target.at(time), float(self.validation_fraction), random_state, part
             )
             sets = [validation_set(self, _safe_indexing(X, held_out), held_out_target)]
-        training = training_set(X, rows, train_target, objective)
+        at_scores = None if objective is None else partial(derivatives, objective, train_target.sample)
+        labels = np.asarray(train_target.codes, dtype=np.float64)
+        training = TrainingSet(_safe_indexing(X, rows), labels, train_target.weights, at_scores)
         validation = Validation(sets, list(callbacks or ()), patience)
         booster, paths = self.engine.train(params, training, int(self.n_estimators), validation)
         scores = self.engine.scores(booster, X)
@@ -451,15 +454,6 @@ def target_like(target: Target, codes: NDArray[Any], weights: Floats | None, gro
     together = np.zeros(len(codes), dtype=np.intp) if groups is None else groups
     sample = GradedSample.from_grades(codes.astype(np.float64), together, weights)
     return Target(sample, weights, target.classes, codes, groups)
-
-
-def training_set(
-    X: Matrix, rows: NDArray[np.intp], target: Target, objective: PushObjective | None
-) -> TrainingSet:
-    """Return some rows, with what to minimise there."""
-    labels = np.asarray(target.codes, dtype=np.float64)
-    at_scores = None if objective is None else lambda scores: derivatives(objective, target.sample, scores)
-    return TrainingSet(_safe_indexing(X, rows), labels, target.weights, at_scores)
 
 
 def given_sets(

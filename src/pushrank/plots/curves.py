@@ -405,10 +405,7 @@ class GuaranteeDisplay(Display):
     def plot(self, ax: Any = None, *, name: str | None = None, curve_kwargs: Options = None) -> Self:
         """Draw the steps by depth on a logarithmic axis, the expected hits, and those of a random order.
 
-        %(axes)s
-        curve_kwargs : dict, optional
-
-        %(drawn)s
+        %(axes curve drawn)s
         """
         ax, found = axes.axes_or_new(ax), self.guarantee
         k = np.union1d(log_spaced(found.n_new), found.depth)

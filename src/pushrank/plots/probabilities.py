@@ -132,10 +132,7 @@ class TopReliabilityDisplay(Display):
     def plot(self, ax: Any = None, *, name: str | None = None, curve_kwargs: Options = None) -> Self:
         """Draw a marker with its interval for each stretch, beside those of models drawn before.
 
-        %(axes)s
-        curve_kwargs : dict, optional
-
-        %(drawn)s
+        %(axes curve drawn)s
         """
         ax = axes.axes_or_new(ax)
         number = axes.curve_number(ax)

@@ -431,9 +431,7 @@ class TrainingPathDisplay(Display):
         %(axes)s
         above : float, optional
             Draw how far the objective was above this value, such as its minimum, on a logarithmic axis.
-        curve_kwargs : dict, optional
-
-        %(drawn)s
+        %(curve drawn)s
         """
         if above is not None and self.quantity != "objective":
             raise ValueError("above is for an objective, which comes down; a smooth margin rises.")
