@@ -2,9 +2,11 @@
 
 import cProfile
 import itertools
+import json
 import pstats
 import shlex
 from decimal import Decimal
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -16,6 +18,7 @@ from pushrank import PNormPush
 from pushrank.cli.features import FeatureSource, read_features
 from pushrank.cli.model import SavedModel, make_ranking_pipelines, models_with
 from pushrank.cli.names import MODELS_WITH
+from pushrank.cli.options import command_of
 from pushrank.cli.score import _in_few_digits
 from pushrank.cli.table import TEXT, Kind, Table
 from pushrank.cli.text_format import TextFormat
@@ -530,13 +533,45 @@ def test_the_help_names_the_models_that_have_an_option():
 
 
 def test_a_column_that_gives_the_label_away_is_named_beside_the_verdict(tmp_path, frame):
-    frame.assign(paid=frame["y"] * 2.0 + 0.5).to_csv(tmp_path / "a.csv", index=False)
-    shown = call("compare", tmp_path / "a.csv", "--label", "y", *FEW, "--folds", 2).stdout
-    assert "All this rests on 'paid', which alone tells the classes apart." in shown
-    *_, command = shown.strip().splitlines()
-    assert "--exclude paid" in command
-    options = ["--label", "y", "--exclude", "paid", *FEW]
-    assert "All this rests" not in call("compare", tmp_path / "a.csv", *options).stdout
+    data, columns = tmp_path / "a b.csv", {"paid": frame["y"] * 2.0 + 0.5, "the id": frame.index}
+    frame.assign(**columns).to_csv(data, sep="\t", index=False)
+    told = ["compare", data, "--label", "y", *FEW, "--folds", 2, "--separator", "tab", "--budget", 20]
+    *_, rests, again = call(*told).stdout.strip().splitlines()
+    assert "All this rests on 'paid', which alone tells the classes apart. What is known beforehand" in rests
+    without = ["--exclude", "paid", "--exclude", "the id"]
+    program, *words = shlex.split(again)
+    assert program == "pushrank"
+    # The command runs as it is printed, and has every option that was given.
+    shown = call(*words).stdout
+    assert shown == call(*told, *without).stdout
+    assert "To fit" in shown.strip().splitlines()[-1]
+    found = json.loads(call(*told, "--json").stdout)
+    assert (found["giveaways"], "fit" in found) == (["paid"], False)
+    assert sorted(shlex.split(found["compare_again"])) == sorted([program, *words, "--json"])
+    for written in (["compare", "--save-best", tmp_path / "m.skops"], ["report", "-o", tmp_path / "r.html"]):
+        command = [written[0], *told[1:], *written[1:]]
+        refused = call(*command, code=2)
+        assert (written[-1].exists(), refused.stdout) == (False, "")
+        assert "no model is saved or reported that rests on 'paid', which alone" in refused.stderr
+        call(*shlex.split(refused.stderr.rpartition(" of: pushrank ")[2]))
+        assert written[-1].exists()
+        # What is known beforehand is no giveaway.
+        kept = call(*command, "--keep", "paid")
+        assert "'paid'" not in kept.stderr
+    assert " --keep paid " in call(*told, "--keep", "paid").stdout.splitlines()[-1]
+    assert "--keep 'z' is no column of" in call(*told, "--keep", "z", code=2).stderr
+
+
+def test_a_command_repeats_every_option_that_was_given(tmp_path, monkeypatch):
+    (tmp_path / "data.csv").write_text("y,t t,a,b\n1;2;3;4\n")
+    monkeypatch.chdir(tmp_path)
+    words = "data.csv --label y --exclude a --exclude b --decimal , --budget 30/day --p 4.0 --nested"
+    words = f"{words} --time 't t' --no-together --report r.html --open --force --json"
+    compare = Mock()
+    monkeypatch.setattr("pushrank.cli.compare.compare_models", compare)
+    call("compare", *shlex.split(words))
+    again = command_of("compare", *compare.call_args.args)
+    assert sorted(shlex.split(again)) == sorted(shlex.split(f"pushrank compare {words}"))
 
 
 def test_names_of_columns_are_not_looked_up_one_by_one():

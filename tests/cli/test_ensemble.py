@@ -171,7 +171,7 @@ def test_members_are_at_most_eight_that_suit_the_rows(monkeypatch):
 def test_the_command_of_a_comparison_fits_an_ensemble_where_that_is_best(best):
     pipeline = make_ranking_pipelines({best: make_model("ir-push")}, ["x"], [], sparse=False)[best]
     table = SimpleNamespace(is_sparse=False)
-    data = SimpleNamespace(table=table, label="y", positive="1", giveaways=[], time=None)
+    data = SimpleNamespace(table=table, label="y", positive="1", time=None)
     found = {"comparison": SimpleNamespace(chosen_=best), "models": {best: pipeline}}
     compared = SimpleNamespace(**found, data=data, budget_of_rows_learnt=None)
     source = FeatureSource(Path("data.csv"))

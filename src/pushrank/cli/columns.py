@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -70,13 +70,19 @@ INDEX = r"Unnamed: \d+(?:\.\d+)?|__index_level_\d+__|level_\d+|index"
 """Names that pandas gives the numbers of rows when it writes them into a file."""
 
 
+class NamesRows(str):
+    """A doubt about a column whose values are names or numbers of rows, and say nothing about new ones."""
+
+
 def excluding(names: Iterable[str]) -> str:
     """Return the options that leave columns out, ready for a shell."""
     return " ".join(f"--exclude {shlex.quote(str(name))}" for name in names)
 
 
-def usable_columns(columns: list[Column], y: NDArray[np.bool_]) -> tuple[list[Column], list[str]]:
-    """Refuse and warn of columns; return those that vary, and which of them alone tell the classes apart."""
+def usable_columns(
+    columns: list[Column], y: NDArray[np.bool_], trusted: Collection[str]
+) -> tuple[list[Column], list[str], list[str]]:
+    """Refuse and warn of columns; return those that vary, the giveaways of the label, and the identifiers."""
     ignored = {column.name: why for column in columns if (why := _why_ignored(column))}
     dates = [column for column in columns if column.kind is Kind.DATE and column.name not in ignored]
     kept = [column for column in columns if column.name not in ignored and column.kind is not Kind.DATE]
@@ -107,18 +113,19 @@ def usable_columns(columns: list[Column], y: NDArray[np.bool_]) -> tuple[list[Co
         if option is None:
             how = f"Not all can be read: write dates as {FORMATS}, and durations as numbers"
         warn(f"left out of {columns[0].path}, as they hold dates: {shown}. {how}.")
-    doubtful = {}
+    doubtful: dict[str, list[str]] = {}
     for column in kept:
         if column.kind is Kind.TEXT and (alike := _differing_in_case(column)):
             warn(
                 f"{column}: {alike} differ in case or blanks only, and count as different; write them alike."
             )
-        for doubt in _doubts(column, y):
+        for doubt in () if column.name in trusted else _doubts(column, y):
             warn(f"{column} {doubt} leave the column out: {excluding([column.name])}.")
-            doubtful[column.name] = doubt
+            doubtful.setdefault(column.name, []).append(doubt)
     if len(doubtful) > 1:
         warn(f"to leave all of these columns out: {excluding(doubtful)}")
-    return kept, [name for name, doubt in doubtful.items() if doubt == GIVES_AWAY]
+    identifiers = [name for name, doubts in doubtful.items() if any(isinstance(d, NamesRows) for d in doubts)]
+    return kept, [name for name, doubts in doubtful.items() if GIVES_AWAY in doubts], identifiers
 
 
 def _are_molecules(column: Column) -> bool:
@@ -327,7 +334,7 @@ def _doubts(column: Column, y: NDArray[np.bool_]) -> Iterator[str]:
         return
     has_many_rows = len(y) >= MIN_ROWS_TO_WARN
     if re.fullmatch(INDEX, str(column.name)):
-        yield (
+        yield NamesRows(
             "is called as pandas calls its index, and says nothing about new rows, as row numbers and "
             "identifiers do; if it is one,"
         )
@@ -389,12 +396,12 @@ def _doubts_of_numbers(column: Column) -> Iterator[str]:
             "...); convert them to hours or days since a date, or"
         )
     elif numbers.is_unique and not numbers.hasnans and may_name_rows:
-        yield (
+        yield NamesRows(
             f"holds a different whole number in every row ({shown}, ...), as row numbers and identifiers do, "
             "and these say nothing about new rows; if it is one,"
         )
     elif re.fullmatch(IDENTIFIER, column.name) and numbers.nunique() > MIN_IDENTIFIERS * len(numbers):
-        yield (
+        yield NamesRows(
             f"holds {numbers.nunique():,} different whole numbers in {len(numbers):,} rows, as identifiers "
             "do, of customers say; if it is one, keep its rows together (--group "
             f"{shlex.quote(column.name)}), or"
@@ -424,7 +431,7 @@ def _doubts_of_text(column: Column) -> Iterator[str]:
             "around them (--units), or"
         )
     elif _names_rows(column):
-        yield (
+        yield NamesRows(
             f"holds {len(texts):,} different texts in {len(column.cells):,} rows, as names of rows do; if "
             "they are numbers, say how they are written (--decimal, --thousands, --units), and if they name "
             "rows,"

@@ -264,7 +264,8 @@ def compare(
     With V folds this takes about V times as long.
 
     The model to take is the simplest of those that may be the best, or with --choose best the one with the
-    highest mean. The last line is the command that fits it as it was compared. --save-best does it at once,
+    highest mean. The last line is the command that fits it as it was compared, or, where columns alone tell
+    the classes apart, the one that compares without them, unless --keep names them. --save-best fits at once,
     and with a budget ends with five lines: the model, its hits, what is promised, the alert threshold, and
     the commands for tomorrow.
 
@@ -304,11 +305,12 @@ def report(
     Example: pushrank report data.csv --label fraud --budget 100 -o report.html
     """
     config.check()
-    write.check_output(output, write.REPORTS_WRITTEN, [source.data, config.test], force=force)
+    written = options.CompareOutput(report=output, opened=opened, force=force)
+    written.check(config, source.data)
     check_columns(source.data, text_format, source, config)
     from pushrank.cli.report import write_report
 
-    write_report(source, text_format, output, config, opened=opened)
+    write_report(source, text_format, output, config, written)
 
 
 def demo() -> None:

@@ -13,10 +13,9 @@ import numpy as np
 import typer
 
 from pushrank.alerts import N_PAST, AlertThreshold
-from pushrank.cli.columns import excluding
-from pushrank.cli.comparison import Compared, run_comparison
+from pushrank.cli.comparison import Compared, resting_on, run_comparison
 from pushrank.cli.errors import refusing, say
-from pushrank.cli.header import file_kind, listed
+from pushrank.cli.header import file_kind
 from pushrank.cli.model import SavedModel, fit_pipeline, reference_of
 from pushrank.cli.options import CompareOutput, ComparisonConfig, FeatureSource, alert_state, words_of
 from pushrank.cli.promises import promise_of_periods, promise_of_rows
@@ -45,24 +44,23 @@ def compare_models(
 ) -> None:
     """Compare models under the same cross-validation and say which is best at the top."""
     save_best, report, as_json = output.save_best, output.report, output.as_json
-    compared = run_comparison(source, text_format, config, keep_models=report is not None)
-    comparison = compared.comparison
+    compared = run_comparison(source, text_format, config, output)
+    comparison, giveaways = compared.comparison, compared.data.giveaways
     command = fit_command(source, text_format, config, compared, save_best or Path("model.skops"))
     if output.output is not None:
         write_table(comparison.to_frame(), output.output)
     if not as_json:
         print_comparison(comparison, compared.title())
-        if names := compared.data.giveaways:
-            which = f"{listed(map(repr, names))}, which alone tell{'s' * (len(names) == 1)} the classes apart"
-            say(f"All this rests on {which}. Unless it is known beforehand: {excluding(names)}.")
-        say(f"To fit {comparison.chosen_} on all rows: {command}")
+        fit = f"To fit {comparison.chosen_} on all rows: {command}"
+        say(f"All this rests on {resting_on(giveaways)}\n{compared.again}" if giveaways else fit)
     # The model is saved before the report is written, whose page repeats what is said of the saved model.
     facts = {} if save_best is None else save_chosen(compared, save_best, text_format)
     lines = facts.get("sentences", [])
     if report is not None:
         write_comparison_report(report, compared, config, opened=output.opened, every_day=lines)
     if as_json:
-        summary = comparison.summary() | {"fit": command}
+        unchosen = {"giveaways": giveaways, "compare_again": compared.again}
+        summary = comparison.summary() | (unchosen if giveaways else {"fit": command})
         if facts:
             summary["saved"] = facts
         typer.echo(json.dumps(summary, indent=2))
@@ -126,9 +124,9 @@ def fit_command(
         "drop_unlabelled": source.drop_unlabelled,
         "drop_copies": source.drop_copies,
         **text_format.stated,
-        # Fit would learn from the groups, which the comparison set aside, and from columns that give the
-        # label away, to which perfect scores are due.
-        "exclude": [name for name in [*(source.exclude or []), config.group, *data.giveaways] if name],
+        # Fit would learn from the groups, which the comparison set aside.
+        "exclude": [name for name in [*(source.exclude or []), config.group] if name],
+        "keep": source.keep,
         "date": source.date,
         "time": data.time,
         "labels_after": config.labels_after,

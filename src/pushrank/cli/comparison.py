@@ -18,7 +18,7 @@ from pushrank.cli.errors import InputError, refusing, warn
 from pushrank.cli.features import LabelledFeatures, read_features
 from pushrank.cli.header import listed
 from pushrank.cli.model import N_INNER_FOLDS, make_model, make_ranking_pipelines, members_among
-from pushrank.cli.options import ComparisonConfig, FeatureSource, split_budget
+from pushrank.cli.options import CompareOutput, ComparisonConfig, FeatureSource, command_of, split_budget
 from pushrank.cli.screen import progress, share_of_rows
 from pushrank.cli.table import Kind
 from pushrank.cli.text_format import TextFormat
@@ -59,14 +59,15 @@ def models_to_compare(config: ComparisonConfig, plan: Plan, *, dense: bool) -> d
 
 
 class Compared(NamedTuple):
-    """What was compared: the rows, the models, how rows were split, the measures, and the budget."""
+    """What was compared, and by ``again`` the command that does it without columns that were warned of."""
 
     data: LabelledFeatures
     models: dict[str, Pipeline]
     split: str
     comparison: RankerComparison
     budget: int | Budget | None
-    kept: Rows | None = None
+    kept: Rows | None
+    again: str
 
     @property
     def n_rows(self) -> int:
@@ -94,12 +95,23 @@ class Compared(NamedTuple):
         return f"{data.table.path.name}: {counted}, {positive}; {data.describe_features()}; {self.split}"
 
 
+def resting_on(giveaways: list[str]) -> str:
+    """Return what a choice by columns that give the label away rests on, up to the command without them."""
+    which = f"{listed(map(repr, giveaways))}, which alone tell{'s' * (len(giveaways) == 1)} the classes apart"
+    keep = " ".join(f"--keep {shlex.quote(name)}" for name in giveaways)
+    return f"{which}. What is known beforehand stays with {keep}. To compare without what was warned of:"
+
+
 def run_comparison(
-    source: FeatureSource, text_format: TextFormat, config: ComparisonConfig, *, keep_models: bool
+    source: FeatureSource, text_format: TextFormat, config: ComparisonConfig, output: CompareOutput
 ) -> Compared:
     """Read the rows, plan how they are split, and compare; keep fitted models for a report."""
     asides = {name: getattr(config, name) for name in ("weight", "group", "time", "test", "labels_after")}
     data = read_features(source, text_format, **asides)
+    left_out = dict.fromkeys([*(source.exclude or []), *data.giveaways, *data.identifiers])
+    again = command_of("compare", replace(source, exclude=[*left_out]), text_format, config, output)
+    if data.giveaways and (output.save_best or output.report):
+        raise InputError(f"no model is saved or reported that rests on {resting_on(data.giveaways)} {again}")
     budget = config.budget
     data, kept = with_times(data, config).hold_out(config.hold_out, config.budget, config.seed)
     if kept is not None and isinstance(budget, int):
@@ -135,14 +147,15 @@ def run_comparison(
                 together=together,
                 n_jobs=config.jobs,
                 callback=advance,
-                return_estimators=keep_models,
+                return_estimators=output.report is not None,
             )
     except BrokenExecutor as error:
         raise InputError(
             "a process that fits models was killed, as happens where memory is short; take fewer --jobs, or "
             "fewer rows or columns."
         ) from error
-    compared = Compared(data, models, split, replace(comparison, choose=config.choose), budget, kept)
+    comparison = replace(comparison, choose=config.choose)
+    compared = Compared(data, models, split, comparison, budget, kept, again)
     if together:
         # All models together may be chosen and saved like one of them, by the name of their row.
         added = [(name, rankers[name]) for name in together]

@@ -41,6 +41,7 @@ class LabelledFeatures(LabelledRows):
     time: str | None
     n_learnt: int
     giveaways: list[str]
+    identifiers: list[str]
     n_many: int = 0
     labels_after: str | None = None
 
@@ -135,6 +136,8 @@ def read_features(
         warn(f"only {n_rare} {are} of one of the two classes: what is learnt and measured rests on few.")
     aside = {"group": group, "time": time, "weight": weight}
     columns = table.feature_columns(learnt.label, source.exclude or [], source.date or [], aside)
+    for name in source.keep or ():
+        table.check(name, "keep")
     # What options name is refused before all columns are checked, which prints warnings.
     parts = [learnt, *tested]
     weights = None
@@ -143,7 +146,8 @@ def read_features(
     # --test goes with neither --group nor --time: both are columns of the first file alone.
     groups = None if group is None else table.groups(group)
     times = None if time is None else table.times(time)
-    columns, giveaways = usable_columns(columns, learnt.y)
+    columns, giveaways, identifiers = usable_columns(columns, learnt.y, source.keep or ())
+    doubtful = giveaways, identifiers
     # Columns of many texts come last, where the preprocessing expects them.
     columns.sort(key=lambda column: column.kind is Kind.TEXT and len(column.counts) > MAX_CATEGORIES)
     many = [c.name for c in columns if c.kind is Kind.TEXT and len(c.counts) > MAX_CATEGORIES]
@@ -167,7 +171,7 @@ def read_features(
     y = np.concatenate([part.y for part in parts])
     rows, label = Rows(features, y, y, weights, groups, times), (learnt.label, learnt.positive)
     return LabelledFeatures(
-        table, *label, y, rows, numeric, categorical, time, len(learnt.y), giveaways, len(many), labels_after
+        table, *label, y, rows, numeric, categorical, time, len(learnt.y), *doubtful, len(many), labels_after
     )
 
 

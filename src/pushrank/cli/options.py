@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import partial, wraps
@@ -18,7 +19,7 @@ from pushrank.cli import write
 from pushrank.cli.errors import InputError, refusing
 from pushrank.cli.header import DATE_PART, STANDARD_STREAM, check_exists, normal, read_header
 from pushrank.cli.names import MODELS_WITH, check_model_name, model_names
-from pushrank.cli.text_format import TextFormat, option
+from pushrank.cli.text_format import TextFormat, option, stated
 from pushrank.files import read_facts
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ else:
     AnyBudget = str | None
 
 
-COLUMNS = ("label", "date", "id", "group", "time", "weight", "value", "show")
+COLUMNS = ("label", "keep", "date", "id", "group", "time", "weight", "value", "show")
 """Fields of groups of options that name columns of the data, in the order in which they are checked."""
 BOUNDS: dict[str, dict[str, Any]] = {
     "p": {"least": 1.0},
@@ -191,6 +192,9 @@ class FeatureSource(LabelledSource):
     """Where labelled rows come from, and which of their columns are left out."""
 
     exclude: list[str] | None = option("A column to leave out, such as an identifier; may be repeated.")
+    keep: list[str] | None = option(
+        "A column that is known beforehand and good to rank by, whatever it looks like; may be repeated."
+    )
     date: list[str] | None = option(
         "A column of dates to make numbers of: hour, weekday, days since 1970; may be repeated."
     )
@@ -487,6 +491,15 @@ def words_of(options: Mapping[str, Any]) -> list[str]:
                 # A tab could not be seen in a printed command, and --separator reads the word.
                 words += [given] if one is True else [given, "tab" if one == "\t" else str(one)]
     return words
+
+
+def command_of(name: str, *groups: Any) -> str:
+    """Return the command that gives the options of these groups the values that they have."""
+    given = {key: value for group in groups for key, value in stated(group).items()}
+    data, together = given.pop("data"), given.pop("together", True)
+    names = {"opened": "open", "as_json": "json"}
+    given = {names.get(key, key): value for key, value in given.items()} | {"no_together": not together}
+    return shlex.join(["pushrank", name, str(data), *words_of(given)])
 
 
 def expand_dataclasses(command: Callable[..., None]) -> Callable[..., None]:

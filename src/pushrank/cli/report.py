@@ -7,7 +7,7 @@ from pushrank.cli.columns import MAX_CATEGORIES
 from pushrank.cli.comparison import Compared, run_comparison
 from pushrank.cli.errors import say
 from pushrank.cli.features import LabelledFeatures
-from pushrank.cli.options import ComparisonConfig, FeatureSource
+from pushrank.cli.options import CompareOutput, ComparisonConfig, FeatureSource
 from pushrank.cli.text_format import TextFormat
 from pushrank.cli.write import versions, write_page
 from pushrank.report import ReportData, sentences
@@ -17,12 +17,16 @@ MAX_NAMES = 100
 
 
 def write_report(
-    source: FeatureSource, text_format: TextFormat, output: Path, config: ComparisonConfig, *, opened: bool
+    source: FeatureSource,
+    text_format: TextFormat,
+    path: Path,
+    config: ComparisonConfig,
+    output: CompareOutput,
 ) -> None:
     """Compare models and write one HTML file that opens anywhere, offline."""
-    compared = run_comparison(source, text_format, config, keep_models=True)
-    say(" ".join(sentences(write_comparison_report(output, compared, config, opened=opened))))
-    say(f"The report is in {output}.")
+    compared = run_comparison(source, text_format, config, output)
+    say(" ".join(sentences(write_comparison_report(path, compared, config, opened=output.opened))))
+    say(f"The report is in {path}.")
 
 
 def write_comparison_report(

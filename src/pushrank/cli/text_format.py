@@ -16,6 +16,12 @@ def option(text: str, *names: str, default: Any = None, **more: Any) -> Any:
     return field(default=default, metadata={"typer": typer.Option(*names, help=text, **more)})
 
 
+def stated(options: Any) -> dict[str, Any]:
+    """Return the options of a group that were given, by the names of their fields."""
+    defaults = {part.name: part.default for part in fields(options)}
+    return {name: value for name, value in vars(options).items() if value not in (defaults[name], [], "")}
+
+
 @dataclass(frozen=True)
 class TextFormat:
     """How a text file is written, where not in UTF-8, with decimal points, and names in the first line."""
@@ -54,8 +60,7 @@ class TextFormat:
     @property
     def stated(self) -> dict[str, Any]:
         """The options that were given, by their names."""
-        defaults = {part.name: part.default for part in fields(self)}
-        return {name: value for name, value in vars(self).items() if value not in (defaults[name], [], "")}
+        return stated(self)
 
     @property
     def marks(self) -> dict[str, Any]:
