@@ -189,7 +189,7 @@ def test_the_future_is_tested_on(visits, monkeypatch):
     assert days[folds == 0].max() < days[folds == 1].min()
     assert "each after its training part by day" in " ".join(shown.split())
     assert "weight found" in shown
-    assert "--time day --weight amount" in shown
+    assert "--weight amount --time day" in shown
     assert "10 of 60 rows is 7 of the 40 tested" in " ".join(shown.split())
     assert "; 10 of 60 rows (16.7 %), so 7 of the 40 tested; " in " ".join(shown.split())
 

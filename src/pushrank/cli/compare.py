@@ -13,6 +13,7 @@ import numpy as np
 import typer
 
 from pushrank.alerts import N_PAST, AlertThreshold
+from pushrank.cli import options
 from pushrank.cli.comparison import Compared, resting_on, run_comparison
 from pushrank.cli.errors import refusing, say
 from pushrank.cli.header import file_kind
@@ -116,31 +117,19 @@ def fit_command(
     chosen, data = compared.comparison.chosen_, compared.data
     ranker = compared.models[chosen].named_steps["rank"]
     is_ensemble = chosen == TOGETHER
+    # Rows that are drawn and kept have to be the same, or the choice has seen them.
+    same = ["weight", "labels_after", "hold_out", *["seed"] * bool(config.hold_out)]
     # The command has to run as it is printed, and fit refuses --alpha for a model that has none.
-    has_alpha = "alpha" in ranker.get_params() or is_ensemble
-    given = {
-        "label": None if data.table.is_sparse else data.label,
-        "positive": data.positive,
-        "drop_unlabelled": source.drop_unlabelled,
-        "drop_copies": source.drop_copies,
-        **text_format.stated,
-        # Fit would learn from the groups, which the comparison set aside.
-        "exclude": [name for name in [*(source.exclude or []), config.group] if name],
-        "keep": source.keep,
-        "date": source.date,
-        "time": data.time,
-        "labels_after": config.labels_after,
-        # Rows that are drawn have to be the same, or the choice has seen them.
-        "hold_out": config.hold_out,
-        "seed": config.seed if config.hold_out and config.seed else None,
-        "weight": config.weight,
-        "model": chosen,
-        "member": [name for name, _ in ranker.estimators] if is_ensemble and config.model else None,
-        "budget": compared.budget_of_rows_learnt,
-        "alpha": config.alpha if has_alpha else None,
-    }
-    words = ["pushrank", "fit", str(source.data), *words_of(given)]
-    return shlex.join([*words, "-o", str(saved)])
+    same += ["alpha"] * (is_ensemble or "alpha" in ranker.get_params())
+    chosen_with = {name: getattr(config, name) for name in same} | {"model": chosen, "time": data.time}
+    if is_ensemble and config.model:
+        chosen_with["member"] = [name for name, _ in ranker.estimators]
+    fit = options.FitConfig(saved, budget=compared.budget_of_rows_learnt, **chosen_with)
+    # Fit would learn from the groups, which the comparison set aside.
+    exclude = list(filter(None, [*(source.exclude or []), config.group]))
+    label = None if data.table.is_sparse else data.label
+    learnt = replace(source, label=label, positive=data.positive, exclude=exclude)
+    return options.command_of("fit", learnt, text_format, fit)
 
 
 def at_once(

@@ -496,10 +496,10 @@ def words_of(options: Mapping[str, Any]) -> list[str]:
 def command_of(name: str, *groups: Any) -> str:
     """Return the command that gives the options of these groups the values that they have."""
     given = {key: value for group in groups for key, value in stated(group).items()}
-    data, together = given.pop("data"), given.pop("together", True)
+    data, together, output = given.pop("data"), given.pop("together", True), given.pop("output", None)
     names = {"opened": "open", "as_json": "json"}
     given = {names.get(key, key): value for key, value in given.items()} | {"no_together": not together}
-    return shlex.join(["pushrank", name, str(data), *words_of(given)])
+    return shlex.join(["pushrank", name, str(data), *words_of(given), *(["-o", str(output)] * bool(output))])
 
 
 def expand_dataclasses(command: Callable[..., None]) -> Callable[..., None]:
