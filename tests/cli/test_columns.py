@@ -235,6 +235,10 @@ RNG = np.random.default_rng(0)
 RISING, DRAWN = np.cumsum(RNG.integers(1, 9, N_ROWS)), RNG.permutation(10**6)[:N_ROWS]
 CUSTOMERS = RNG.permutation(10_000 + 7 * (np.arange(N_ROWS) // 3))
 SHUFFLED = RNG.permutation(N_ROWS)
+FIRST = ["Anna", "Jan", "J.", "Maria", "Ömer", "Piet", "Sara", "Tom"]
+LAST = ["Bakker", "de Vries", "Jansen", "van den Berg", "O'Neill"]
+FULL_NAMES = np.array([f"{first} {last}" for first in FIRST for last in LAST])[np.arange(N_ROWS) % 40]
+WIDGETS = np.char.add(np.array(["Blue ", "Red ", "Large "])[SHUFFLED % 3], "Widget")
 DOUBTFUL = [
     *(
         ("Unnamed: 0", start + step * np.arange(N_ROWS), "as row numbers and identifiers do")
@@ -256,6 +260,11 @@ DOUBTFUL = [
         "to read them as dates: --date day, or leave",
     ),
     ("at", 1_700_000_000 + 977 * SHUFFLED, "as seconds since 1970"),
+    *(
+        (name, FULL_NAMES, "holds 40 different texts such as 'Anna Bakker', as names of people do")
+        for name in ("naam", "Name", "naam_klant", "customer name", "patient", "LastName")
+    ),
+    ("achternaam", np.char.lower(FULL_NAMES), "as names of people do"),
     (
         "text",
         np.where(np.arange(N_ROWS) == 7, "?", RNG.normal(size=N_ROWS).astype(str)),
@@ -272,8 +281,22 @@ def test_what_looks_like_no_number_is_warned_of(tmp_path, frame, name, values, s
     assert f"--exclude {shlex.quote(name)}." in told
 
 
-@pytest.mark.parametrize(("name", "values"), [("paid", DRAWN), ("id", DRAWN % 7), ("x2", np.sort(DRAWN / 7))])
-def test_numbers_that_are_no_identifiers_are_not_warned_of(tmp_path, frame, name, values, capsys):
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("paid", DRAWN),
+        ("id", DRAWN % 7),
+        ("x2", np.sort(DRAWN / 7)),
+        # What is called otherwise, has few texts, or other ones, names no people.
+        ("product", FULL_NAMES),
+        ("street_name", FULL_NAMES),
+        ("name", WIDGETS),
+        ("surname", np.array(LAST)[SHUFFLED % 5]),
+        ("name", np.char.lower(FULL_NAMES)),
+        ("name", [f"Model S{row % 40}" for row in range(N_ROWS)]),
+    ],
+)
+def test_what_names_neither_rows_nor_people_is_not_warned_of(tmp_path, frame, name, values, capsys):
     assert warned(tmp_path, frame.assign(**{name: values}), capsys) == ""
 
 

@@ -66,6 +66,12 @@ GIVES_AWAY = (
 )
 IDENTIFIER = r"(?i:id)|.*[^a-zA-Z](?i:id)|.*[a-z]I[dD]|\s*"
 """Names of columns of identifiers, and those of columns without a name."""
+PEOPLE = "(?:applicant|client|customer|employee|klant|kunde|medewerker|patient|person|student)"
+NAMES = (
+    r"(?i)(?P<sure>(?:.*[\W_])?(?:(?:sur|first|last|full|given|family)[\W_]?name|voornaam|achternaam|vorname|"
+    rf"nachname|pr[eé]nom|apellidos?))|(?:{PEOPLE}[\W_]?)?(?:name|naam|nom|nombre)(?:[\W_]?{PEOPLE})?|{PEOPLE}"
+)
+"""Names of columns that hold names of people, for sure or where these look like some."""
 INDEX = r"Unnamed: \d+(?:\.\d+)?|__index_level_\d+__|level_\d+|index"
 """Names that pandas gives the numbers of rows when it writes them into a file."""
 
@@ -278,6 +284,16 @@ def _names_rows(column: Column) -> bool:
     return n_rows >= MIN_ROWS_TO_WARN and len(column.counts) > n_rows / 2
 
 
+def _names_people(column: Column, texts: pd.Index) -> bool:
+    """Return whether a column is called as names of people are, and has many texts that may be some."""
+    called, shown = re.fullmatch(NAMES, column.name), texts[:ROWS_TO_SEARCH]
+    is_many = len(texts) > min(MAX_CATEGORIES, MIN_IDENTIFIERS * max(MIN_ROWS_TO_WARN, len(column.cells)))
+    # Cities and products are of two or three capitalised words, too: texts alone do not tell people.
+    words = [text.split() for text in (shown if called and is_many else ()) if not re.search(r"\d", text)]
+    n_full = sum(sum(word[0].isupper() for word in several) in (2, 3) for several in words)
+    return bool(called and is_many and (called["sure"] or n_full > len(shown) / 2))
+
+
 def _known_texts(column: Column) -> tuple[pd.Index, Floats, NDArray[np.bool_]]:
     """Return the texts that do not mean a missing number, their shares, and which are numbers."""
     counts = column.counts[~column.counts.index.str.strip().str.lower().isin(MISSING)]
@@ -435,4 +451,9 @@ def _doubts_of_text(column: Column) -> Iterator[str]:
             f"holds {len(texts):,} different texts in {len(column.cells):,} rows, as names of rows do; if "
             "they are numbers, say how they are written (--decimal, --thousands, --units), and if they name "
             "rows,"
+        )
+    elif _names_people(column, texts):
+        yield NamesRows(
+            f"holds {len(texts):,} different texts such as {texts[0]!r}, as names of people do, which say "
+            "nothing about new rows; if it does,"
         )
