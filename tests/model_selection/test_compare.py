@@ -4,6 +4,7 @@ import re
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
 from scipy import sparse
@@ -15,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pushrank import IRPush, PNormPush, StackingRanker, TopRankerCV, metrics
-from pushrank.held_out import check_classes
+from pushrank.held_out import Rows, check_classes
 from pushrank.model_selection import compare_rankers, default_rankers, fit_held_out
 from pushrank.model_selection.comparison import CHOSEN
 from pushrank.monitoring import Reference
@@ -276,10 +277,37 @@ def test_counts_are_of_all_rows_held_out():
     """A perfect ranking has every positive of all rows at the top, not those of a part."""
     _, y = rows()
     models = {"a": LogisticRegression(C=1e6)}
-    comparison = compare_rankers(models, y[:, None] * 1.0, y, budget=int(y.sum()), cv=3)
+    with pytest.warns(UserWarning, match="columns of X that alone tell the two classes apart: 0. Copies"):
+        comparison = compare_rankers(models, y[:, None] * 1.0, y, budget=int(y.sum()), cv=3)
     assert comparison.mean("a", "positives at top") == pytest.approx(y.sum())
     assert comparison.mean("a", "hits in budget") == pytest.approx(y.sum(), rel=0.05)
     assert comparison.name_of("precision at 1/4") == f"precision in {round(y.sum() / 4)} rows"
+
+
+def test_columns_that_give_the_label_away_are_named():
+    X, y = rows()
+    frame = pd.DataFrame(X).rename(columns=str)
+    texts = np.where(y, "won", "lost")
+    leaks = {
+        "number": np.where(y, 2.5, -1.0),
+        "gaps": np.where(y, X[:, 0], np.nan),
+        "nullable": pd.array(np.where(y, 3, 1), dtype="Int64"),
+        "texts": texts,
+        "category": pd.Categorical(texts),
+        "truth": y == 1,
+    }
+    harmless = {
+        "nearly": np.where(y, 2.5, np.where(np.arange(len(y)) % 9, 1.0, 2.5)),
+        "of each row": [f"row {row}" for row in range(len(y))],
+        "time": pd.Timestamp("2024-01-01") + pd.to_timedelta(y, "D"),
+        "lists": [[1, 2]] * len(y),
+    }
+    assert Rows.checked(frame.assign(**leaks, **harmless), y).giveaways() == list(leaks)
+    # So few rows of a class, or in all, may be apart by chance; sparse matrices are not looked through.
+    assert Rows.checked(frame.assign(**leaks)[:19], y[:19]).giveaways() == []
+    rare = np.arange(len(y)) < 4
+    assert Rows.checked(rare[:, None] * 1.0, rare).giveaways() == []
+    assert Rows.checked(sparse.csr_matrix(y[:, None] * 1.0), y).giveaways() == []
 
 
 def test_weights_count_in_fits_and_in_the_weight_of_hits():

@@ -27,16 +27,13 @@ from pushrank.cli.table import (
 )
 from pushrank.cli.text_format import DEFAULT_FORMAT
 from pushrank.dates import FORMATS
+from pushrank.held_out.plan import MIN_ROWS_TO_WARN, gives_label_away
 from pushrank.user_types import Floats
 
 MAX_CATEGORIES = 100
 """One-hot columns of a text column; one of more texts is encoded by its mean labels."""
 MAX_NUMBER = 1e150
 """Scaling squares and adds up the numbers of a column: sums of larger ones would overflow."""
-MIN_ROWS_TO_WARN = 20
-"""Among fewer rows categories may well be nearly all distinct, and numbers rise by chance."""
-MIN_CLASS_TO_WARN = 5
-"""Fewer rows of a class are above all others by chance in one of many columns."""
 MIN_DIGITS = 6
 """Shorter numbers of the same length are more often amounts than identifiers."""
 ROWS_TO_SEARCH = 10_000
@@ -348,7 +345,6 @@ def _doubts(column: Column, y: NDArray[np.bool_]) -> Iterator[str]:
     # Numbers made of dates are no identifiers, and no columns of the file that could be left out.
     if DATE_PART.fullmatch(str(column.name)):
         return
-    has_many_rows = len(y) >= MIN_ROWS_TO_WARN
     if re.fullmatch(INDEX, str(column.name)):
         yield NamesRows(
             "is called as pandas calls its index, and says nothing about new rows, as row numbers and "
@@ -356,26 +352,10 @@ def _doubts(column: Column, y: NDArray[np.bool_]) -> Iterator[str]:
         )
     elif column.kind is Kind.TEXT:
         yield from _doubts_of_text(column)
-    elif has_many_rows:
+    elif len(y) >= MIN_ROWS_TO_WARN:
         yield from _doubts_of_numbers(column)
-    if has_many_rows and min(y.sum(), (~y).sum()) >= MIN_CLASS_TO_WARN and _gives_label_away(column, y):
+    if gives_label_away(column.values, y):
         yield GIVES_AWAY
-
-
-def _gives_label_away(column: Column, y: NDArray[np.bool_]) -> bool:
-    """Return whether values, or gaps, separate the positives from the negatives without a mistake."""
-    if column.kind is Kind.NUMBER:
-        has_value = ~np.isnan(column.values)
-        positives, negatives = column.values[y & has_value], column.values[~y & has_value]
-        # Where a class has hardly a value, a column gives the label away by its gaps alone.
-        if min(len(positives), len(negatives)) < MIN_CLASS_TO_WARN:
-            return bool((has_value == y).all() or (has_value != y).all())
-        return bool(positives.min() > negatives.max() or positives.max() < negatives.min())
-    codes, texts = pd.factorize(column.values, use_na_sentinel=False)
-    n_positive = np.bincount(codes[y], minlength=len(texts))
-    is_pure = (n_positive == 0) | (n_positive == np.bincount(codes))
-    # Texts that occur once or twice belong to a single class by chance.
-    return bool(is_pure.all() and len(y) >= MIN_CLASS_TO_WARN * len(texts))
 
 
 def _doubts_of_numbers(column: Column) -> Iterator[str]:

@@ -13,7 +13,6 @@ import scipy.sparse as sp
 from pushrank.budgets import Budget
 from pushrank.cli.columns import (
     MAX_CATEGORIES,
-    MIN_ROWS_TO_WARN,
     check_magnitudes,
     feature_matrix,
     usable_columns,
@@ -26,7 +25,7 @@ from pushrank.cli.options import FeatureSource
 from pushrank.cli.read import read_table
 from pushrank.cli.table import Kind, Table
 from pushrank.cli.text_format import TextFormat
-from pushrank.held_out import Rows, whole_periods
+from pushrank.held_out.plan import MIN_ROWS_TO_WARN, Rows, whole_periods
 
 SPANS = {"h": np.timedelta64(1, "h"), "d": np.timedelta64(1, "D"), "w": np.timedelta64(1, "W")}
 

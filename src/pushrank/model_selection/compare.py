@@ -93,7 +93,7 @@ def compare_rankers(
         hold the same transformer objects. The first is the baseline. None takes
         :func:`default_rankers`.
     X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
-        The rows.
+        The rows. A warning names the columns of an array or a data frame that alone tell the classes apart.
     y : array-like of shape (n_samples,)
         Labels of two values.
     budget : int or Budget, optional
@@ -179,6 +179,11 @@ def compare_rankers(
     plan = Plan.of(
         X, y, budget=budget, pos_label=pos_label, n_splits=n_splits, n_jobs=n_jobs, **beside, **drawn
     )
+    if giveaways := plan.rows.giveaways():
+        warn(
+            f"columns of X that alone tell the two classes apart: {str(giveaways[:10])[1:-1]}. Copies of the "
+            "label, and what is known only afterwards, decide every comparison: leave them out."
+        )
     judged: dict[str, Any] = {"scoring": scoring, "nested": nested, "indifference": indifference}
     run: dict[str, Any] = {"n_jobs": n_jobs, "callback": callback, "return_estimators": return_estimators}
     return compare_plan(models, plan, together=together, **judged, **run)
