@@ -39,7 +39,7 @@ from pushrank.cli.features import read_features
 from pushrank.cli.options import FeatureSource
 from pushrank.cli.read import read_table
 from pushrank.cli.table import Kind
-from pushrank.cli.text_format import TextFormat
+from pushrank.cli.text_format import TextFormat, stated
 
 N_TABLES, N_DAMAGED, N_COMMANDS = 30_000, 5_000, 200
 N_BARE = 4
@@ -332,7 +332,7 @@ def advised(told: str, text_format: TextFormat) -> dict[str, Any] | None:
     if "Read numbers with " not in told:
         return None
     words = shlex.split(told.split("Read numbers with ")[1].split(". Leave out")[0])
-    return {**text_format.stated, **dict(zip((w[2:] for w in words[::2]), words[1::2], strict=True))}
+    return {**stated(text_format), **dict(zip((w[2:] for w in words[::2]), words[1::2], strict=True))}
 
 
 def damage(content: bytes, rng: np.random.Generator) -> bytes:
@@ -420,7 +420,7 @@ def by_command(rng: np.random.Generator, folder: Path) -> str:
     plain = folder / "plain.parquet"
     write_plain(frame, plain)
     stated = []
-    for name, value in written.text_format.stated.items():
+    for name, value in stated(written.text_format).items():
         stated += [f"--{name.replace('_', '-')}", "tab" if value == "\t" else str(value)]
     outputs = []
     for path, options in ((written.path, stated), (plain, [])):
@@ -484,7 +484,7 @@ def main() -> None:
                     ("equal", "refused, and read as advised", "refused, no options read it")
                 ):
                     examples.setdefault(f"{kind:8} {outcome}", []).append(
-                        (seed, wrong[:2], written.text_format.stated)
+                        (seed, wrong[:2], stated(written.text_format))
                     )
         print(f"{n_tables:,} tables, in {time.process_time() - began:.0f} s")
         for outcome, count in sorted(counts.items()):
@@ -509,7 +509,7 @@ def main() -> None:
 def without_options(written: Written, frame: pd.DataFrame) -> str:
     """Return what becomes of a file where no option says how its numbers are written."""
     kept = {"separator", "encoding", "skip_rows"}
-    bare = TextFormat(**{name: value for name, value in written.text_format.stated.items() if name in kept})
+    bare = TextFormat(**{name: value for name, value in stated(written.text_format).items() if name in kept})
     told = refusal(written.path, bare)
     if not told:
         return "equal" if not differences(Written(written.path, bare), frame) else "OTHER VALUES"

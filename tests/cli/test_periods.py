@@ -151,4 +151,4 @@ def test_days_that_promise_nothing_are_refused_before_a_fit(days, tmp_path):
     assert "a budget of 10 a day needs dates, and time holds numbers" in said
     frame.assign(came="2026-03-02").to_csv(path, index=False)
     said = call("fit", path, *FITTING, "-o", tmp_path / "m.skops", code=2).stderr
-    assert "--time: time has 1 different value" in said
+    assert "one to learn from before them, and time holds 1: add rows." in said

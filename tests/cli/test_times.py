@@ -149,6 +149,28 @@ def test_rows_kept_by_period_are_of_whole_periods(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("command", "budget", "n_periods", "several", "ways"),
+    [
+        ("fit", "500/month", 3, "months", "take a budget by week"),
+        ("compare", "500/month", 3, "months", "take a budget by week or take --folds 2"),
+        ("compare", "9/day", 2, "days", "take a budget by hour"),
+        ("fit", "9/batch", 1, "batches", "add rows"),
+    ],
+)
+def test_too_few_periods_are_counted_before_the_fit(tmp_path, command, budget, n_periods, several, ways):
+    rng, path = np.random.default_rng(0), tmp_path / "a.csv"
+    rows = pd.DataFrame({"a": rng.normal(size=180), "y": rng.integers(0, 2, 180)})
+    days = np.arange(180) * {"months": 30, "days": 1, "batches": 0}[several] * n_periods / 180
+    rows.assign(day=pd.Timestamp("2024-01-01") + pd.to_timedelta(days, "D")).to_csv(path, index=False)
+    arguments = [command, path, "--label", "y", "--budget", budget, "--time", "day"]
+    told = call(*arguments, *(["-o", tmp_path / "m.skops"] if command == "fit" else TWO), code=2).stderr
+    parts = f"6 {several}, 5 to test on and one to learn from before them, and time holds {n_periods}"
+    assert told == f"Error: --budget {budget} takes at least {parts}: {ways}.\n"
+    if "--folds" in ways:
+        call(*arguments, *TWO, "--folds", 2)
+
+
+@pytest.mark.parametrize(
     ("options", "why"),
     [
         (["--hold-out", "20%"], "--hold-out promises hits of single rows: with --budget"),

@@ -130,7 +130,7 @@ def test_what_cannot_be_watched_is_told(folder, tmp_path):
     frame[:0].to_csv(tmp_path / "nothing.csv", index=False)
     steady, model = folder / "steady.csv", folder / "m.skops"
     for message, arguments in {
-        "promises nothing by period: fit it with --budget 30/day --time": [folder / "bare.skops", steady],
+        "promises nothing by period to watch. On rows with labels": [folder / "bare.skops", steady],
         "lacks the column 'x4'": [model, tmp_path / "columns.csv"],
         "row 8 of": [model, tmp_path / "soon.csv"],
         "nothing.csv": [model, tmp_path / "nothing.csv"],

@@ -264,10 +264,9 @@ def compare(
     With V folds this takes about V times as long.
 
     The model to take is the simplest of those that may be the best, or with --choose best the one with the
-    highest mean. The last line is the command that fits it as it was compared, or, where columns alone tell
-    the classes apart, the one that compares without them, unless --keep names them. --save-best fits at once,
-    and with a budget ends with five lines: the model, its hits, what is promised, the alert threshold, and
-    the commands for tomorrow.
+    highest mean. The last line is the command that fits it as it was compared, or that compares again without
+    columns that alone tell the classes apart, but for those of --keep. --save-best fits at once, and with a
+    budget ends with the model, its hits, what is promised, the alert threshold, and commands for tomorrow.
 
     With --budget 30/day --time COLUMN, models are judged by hits a day (hour, week, month, batch), in parts
     of whole days, with intervals that allow for neighbouring days that are alike. The file of the alert
@@ -310,7 +309,7 @@ def report(
     check_columns(source.data, text_format, source, config)
     from pushrank.cli.report import write_report
 
-    write_report(source, text_format, output, config, written)
+    write_report(source, text_format, config, written, output)
 
 
 def demo() -> None:

@@ -22,7 +22,7 @@ from pushrank.cli.options import CompareOutput, ComparisonConfig, FeatureSource,
 from pushrank.cli.promises import promise_of_periods, promise_of_rows
 from pushrank.cli.report import write_comparison_report
 from pushrank.cli.screen import print_comparison
-from pushrank.cli.text_format import TextFormat
+from pushrank.cli.text_format import TextFormat, stated
 from pushrank.cli.thresholds import alert_of, alert_of_fit
 from pushrank.cli.write import TABLES_WRITTEN, write_table
 from pushrank.held_out import model_scores
@@ -62,9 +62,7 @@ def compare_models(
     if as_json:
         unchosen = {"giveaways": giveaways, "compare_again": compared.again}
         summary = comparison.summary() | (unchosen if giveaways else {"fit": command})
-        if facts:
-            summary["saved"] = facts
-        typer.echo(json.dumps(summary, indent=2))
+        typer.echo(json.dumps(summary | ({"saved": facts} if facts else {}), indent=2))
     for line in () if as_json else lines:
         say(line)
 
@@ -159,7 +157,7 @@ def _words(compared: Compared, saved: Path, text_format: TextFormat) -> tuple[st
     kind = file_kind(compared.data.table.path)
     # Commands are printed to be run as they are, and pushrank writes no compressed or sparse files.
     table = kind if kind in TABLES_WRITTEN else ".csv"
-    return shlex.join([str(saved), f"NEW{kind}", *words_of(text_format.stated)]), table
+    return shlex.join([str(saved), f"NEW{kind}", *words_of(stated(text_format))]), table
 
 
 def every_day(

@@ -154,8 +154,7 @@ def run_comparison(
             "a process that fits models was killed, as happens where memory is short; take fewer --jobs, or "
             "fewer rows or columns."
         ) from error
-    comparison = replace(comparison, choose=config.choose)
-    compared = Compared(data, models, split, comparison, budget, kept, again)
+    compared = Compared(data, models, split, replace(comparison, choose=config.choose), budget, kept, again)
     if together:
         # All models together may be chosen and saved like one of them, by the name of their row.
         added = [(name, rankers[name]) for name in together]

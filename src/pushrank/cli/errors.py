@@ -81,10 +81,10 @@ def in_option_names(message: str) -> str:
     message = re.sub(r"\b(solver|weak_rankers)='([\w-]+)'", r"\1 \2", message)
     message = re.sub(r"read_dates\(time, order='(\w+)'\)", r"--date-order \1", message)
     names = "max_iter|tol|alpha|n_estimators|learning_rate|weak_rankers|bottom_weight|sample_weight|solver"
-    names += "|n_ahead"
+    names += r"|n_ahead|(?:budget|cv)(?==\d)"
 
     def option(match: re.Match[str]) -> str:
-        name = match[1].removeprefix("sample_").replace("_", "-")
+        name = "folds" if match[1] == "cv" else match[1].removeprefix("sample_").replace("_", "-")
         return f"--{name} " if match[2] else f"--{name}"
 
     return re.sub(rf"(?<![\w-])({names})\b(=(?=\d))?", option, message)

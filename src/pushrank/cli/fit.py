@@ -32,6 +32,7 @@ from pushrank.cli.screen import fitting
 from pushrank.cli.text_format import TextFormat
 from pushrank.cli.thresholds import alert_of, alert_of_fit
 from pushrank.held_out import Plan, Rows, check_classes, fit_parts, model_scores, record_warnings
+from pushrank.held_out.plan import whole_periods
 from pushrank.model_selection import compare
 from pushrank.times import TimeSplit
 from pushrank.user_types import Floats
@@ -80,7 +81,8 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
     held_out = config.probability or config.budget is not None
     if by_period is not None:
         with refusing():
-            # Times of which no periods can be made are refused before the fit.
+            # Times of which no periods can be made, or too few, are refused before the fit.
+            whole_periods(by_period, scored.times, N_HELD_OUT * (kept is None), fewer=False)
             periods = by_period.periods(scored.times).codes
         if "budget" in ranker.get_params():
             ranker.set_params(budget=by_period)

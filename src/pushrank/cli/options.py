@@ -192,9 +192,7 @@ class FeatureSource(LabelledSource):
     """Where labelled rows come from, and which of their columns are left out."""
 
     exclude: list[str] | None = option("A column to leave out, such as an identifier; may be repeated.")
-    keep: list[str] | None = option(
-        "A column that is known beforehand and good to rank by, whatever it looks like; may be repeated."
-    )
+    keep: list[str] | None = option("A column to keep, known beforehand, without a warning; may be repeated.")
     date: list[str] | None = option(
         "A column of dates to make numbers of: hour, weekday, days since 1970; may be repeated."
     )

@@ -41,7 +41,7 @@ from pushrank.cli.header import (
     separator_hint,
 )
 from pushrank.cli.table import FLOAT, LIBSVM_LABEL, QUERY, Table, as_text
-from pushrank.cli.text_format import DEFAULT_FORMAT, MARKS, TextFormat
+from pushrank.cli.text_format import DEFAULT_FORMAT, MARKS, TextFormat, stated
 
 # Arrow parses blocks of this size, and a block must hold the longest row.
 BLOCK_BYTES = 1 << 24
@@ -98,7 +98,7 @@ def read_table(
 
 def _check_format(text_format: TextFormat, path: Path, kind: str) -> None:
     """Raise InputError when an option is for other files, or an encoding or a mark cannot be one."""
-    for name in text_format.stated:
+    for name in stated(text_format):
         kinds, served = SERVED.get(name, ("CSV, TSV and other text files", TEXT_FILES))
         if kind not in served:
             raise InputError(f"--{name.replace('_', '-')} is for {kinds}, not for {path}.")

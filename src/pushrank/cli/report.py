@@ -17,16 +17,12 @@ MAX_NAMES = 100
 
 
 def write_report(
-    source: FeatureSource,
-    text_format: TextFormat,
-    path: Path,
-    config: ComparisonConfig,
-    output: CompareOutput,
+    source: FeatureSource, text_format: TextFormat, config: ComparisonConfig, output: CompareOutput, to: Path
 ) -> None:
     """Compare models and write one HTML file that opens anywhere, offline."""
     compared = run_comparison(source, text_format, config, output)
-    say(" ".join(sentences(write_comparison_report(path, compared, config, opened=output.opened))))
-    say(f"The report is in {path}.")
+    say(" ".join(sentences(write_comparison_report(to, compared, config, opened=output.opened))))
+    say(f"The report is in {to}.")
 
 
 def write_comparison_report(

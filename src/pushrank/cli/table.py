@@ -83,7 +83,7 @@ def numbers_of(cells: pd.Series, text_format: TextFormat) -> tuple[NDArray[np.fl
     """Return texts as floats, NaN where they are missing or no numbers, and whether some are none."""
     cells = cells.astype(TEXT)
     # Arrow reads the numbers of most files at once, which spares several passes over the texts.
-    if not text_format.reads_numbers:
+    if not text_format.marks:
         try:
             return np.asarray(pa.array(cells.array).cast(pa.float64())), False
         except pa.ArrowInvalid:
@@ -222,7 +222,7 @@ class Table:
             return self._date_part(name, *part.groups())
         cells, written = self.frame[key], self.text_format
         type_kind = _kind_of_type(cells.dtype.pyarrow_dtype)
-        reads_texts = self.is_text or written.reads_numbers
+        reads_texts = self.is_text or bool(written.marks)
         parsed = partial(
             Column,
             name,

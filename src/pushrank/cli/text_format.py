@@ -58,19 +58,9 @@ class TextFormat:
     )
 
     @property
-    def stated(self) -> dict[str, Any]:
-        """The options that were given, by their names."""
-        return stated(self)
-
-    @property
     def marks(self) -> dict[str, Any]:
         """How numbers in text are written, as far as options say it."""
-        return {name: value for name, value in self.stated.items() if name in MARKS}
-
-    @property
-    def reads_numbers(self) -> bool:
-        """Whether an option says how numbers in text are written."""
-        return bool(self.marks)
+        return {name: value for name, value in stated(self).items() if name in MARKS}
 
     def written_as(self, marks: dict[str, Any]) -> TextFormat:
         """Return the format with other marks of numbers, unless options name any."""

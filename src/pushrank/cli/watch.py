@@ -23,7 +23,10 @@ def watch_model(model: Path, data: Path, text_format: TextFormat, config: WatchC
     saved = SavedModel.load(model)
     reference = saved.reference
     if reference is None:
-        raise InputError(f"{model} promises nothing by period: fit it with --budget 30/day --time COLUMN.")
+        raise InputError(
+            f"{model} promises nothing by period to watch. On rows with labels pushrank evaluate says what "
+            "it finds; for a watch fit it by day or week: --budget 30/day --time COLUMN."
+        )
     watched, n_rows = _watched(saved, reference, data, text_format, config)
     settings = {"Model": f"{model.name}, {saved.name}", "Rows": f"{data.name}, {n_rows:,}"}
     page = WatchData(watched, data.name, reference.sentence, settings | {"Versions": versions()})

@@ -13,6 +13,7 @@ from sklearn.utils import _safe_indexing, check_random_state, indexable
 from sklearn.utils.validation import _num_samples
 
 from pushrank._numeric import Floats
+from pushrank.bounds import UNITS
 from pushrank.budgets import Budget
 from pushrank.times import TimeSplit, check_times, splitter_of, warn_of_random_folds
 from pushrank.user_types import CrossValidation, GenericArray, Label, MatrixLike
@@ -151,7 +152,7 @@ class Plan(NamedTuple):
     ) -> Self:
         """Return the plan, checked; training parts are split again ``n_splits - 1`` times."""
         if isinstance(budget, Budget):
-            time = whole_periods(budget, time)
+            time = whole_periods(budget, time, cv)
         check_jobs(n_jobs, "processes")
         rows = Rows.checked(X, y, pos_label, sample_weight, groups, time)
         n_rows = len(rows.y)
@@ -259,11 +260,21 @@ def can_split(rows: Rows, n_parts: int, *more: int) -> bool:
     return not more or all(can_split(rows.part(train), *more) for train, _ in splits)
 
 
-def whole_periods(budget: Budget, time: ArrayLike | None) -> GenericArray:
-    """Return when each row's period begins, or the number of its batch where batches are no times."""
+def whole_periods(budget: Budget, time: ArrayLike | None, cv: Any = 0, *, fewer: bool = True) -> GenericArray:
+    """Return when each row's period begins, or its batch; say what to do where `cv` takes more periods."""
     if time is None:
         raise ValueError(f"a budget of {budget.words} needs the time of every row: pass time=.")
     labels, codes = budget.periods(time)
+    n_parts, n_periods = getattr(cv, "n_splits", cv), len(labels)
+    if isinstance(n_parts, int) and n_periods <= n_parts:
+        shorter = UNITS[: UNITS.index(budget.per)] if budget.per != "batch" else ()
+        enough = [per for per in shorter if len(Budget(budget.n, per).periods(time).labels) > n_parts]
+        ways = [f"take a budget by {enough[-1]}"] if enough else []
+        ways += [f"take cv={n_periods - 1}"] * (fewer and n_periods > 2)
+        raise ValueError(
+            f"budget={budget} takes at least {n_parts + 1} {budget.several}, {n_parts} to test on and one to "
+            f"learn from before them, and time holds {n_periods}: {' or '.join(ways) or 'add rows'}."
+        )
     return labels[codes] if labels.dtype.kind in "iufM" else codes
 
 
