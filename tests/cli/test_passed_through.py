@@ -83,7 +83,9 @@ def test_many_columns_are_written_without_a_word(model, tmp_path):
 def test_a_report_shows_what_was_left_out_as_it_is_in_the_file(tmp_path):
     rng = np.random.default_rng(0)
     x = rng.normal(size=40)
-    frame = pd.DataFrame({"postcode": "01067", "id": 2**60 + 1, "x": x, "y": (x > 0).astype(int)})
+    frame = pd.DataFrame(
+        {"postcode": "01067", "id": 2**60 + 1, "x": x, "y": (x > rng.normal(size=40)).astype(int)}
+    )
     frame["id"] = frame["id"].astype("Int64").mask(frame.index == 0)
     few = ["--label", "y", "--exclude", "postcode", "--exclude", "id", "--folds", 2, *FEW]
     for name in ("data.csv", "data.parquet"):

@@ -27,7 +27,7 @@ from pushrank.cli.table import (
 )
 from pushrank.cli.text_format import DEFAULT_FORMAT
 from pushrank.dates import FORMATS
-from pushrank.held_out.plan import MIN_ROWS_TO_WARN, gives_label_away
+from pushrank.giveaways import MIN_ROWS_TO_WARN, gives_label_away
 from pushrank.user_types import Floats
 
 MAX_CATEGORIES = 100

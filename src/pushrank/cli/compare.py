@@ -157,7 +157,9 @@ def _words(compared: Compared, saved: Path, text_format: TextFormat) -> tuple[st
     kind = file_kind(compared.data.table.path)
     # Commands are printed to be run as they are, and pushrank writes no compressed or sparse files.
     table = kind if kind in TABLES_WRITTEN else ".csv"
-    return shlex.join([str(saved), f"NEW{kind}", *words_of(stated(text_format))]), table
+    # How numbers are written is kept in the model.
+    unknown = {name: value for name, value in stated(text_format).items() if name not in text_format.marks}
+    return shlex.join([str(saved), f"NEW{kind}", *words_of(unknown)]), table
 
 
 def every_day(

@@ -25,7 +25,8 @@ from pushrank.cli.options import FeatureSource
 from pushrank.cli.read import read_table
 from pushrank.cli.table import Kind, Table
 from pushrank.cli.text_format import TextFormat
-from pushrank.held_out.plan import MIN_ROWS_TO_WARN, Rows, whole_periods
+from pushrank.giveaways import MIN_ROWS_TO_WARN
+from pushrank.held_out.plan import Rows, whole_periods
 
 SPANS = {"h": np.timedelta64(1, "h"), "d": np.timedelta64(1, "D"), "w": np.timedelta64(1, "W")}
 

@@ -81,13 +81,13 @@ class Alert:
         return int(low), int(min(high, n_rows))
 
     def sentence(self) -> str:
-        """Return the threshold, how it was found, and how many of as many new rows will reach it."""
+        """Return the threshold, how it was found, and how many new rows will reach it."""
         threshold, *ends = map(self.text, (self.threshold, self.low, self.high))
         low, high = self.expected(self.n_scored)
         return (
             f"{threshold} for a budget of {self.budget:,} of {self.of_rows:,} rows, 95 % interval "
-            f"{' to '.join(ends)}. Scored by fits that had not seen them, {self.n_reaching:,} of "
-            f"{self.n_scored:,} rows reach it; of as many new rows, {low:,} to {high:,} will (95 %)."
+            f"{' to '.join(ends)}, by fits that had not seen the rows they scored. Of {self.n_scored:,} new "
+            f"rows {low:,} to {high:,} will reach it (95 %)."
         )
 
     def facts(self, scores: Floats, y: NDArray[np.bool_] | None = None) -> dict[str, Any]:

@@ -15,13 +15,12 @@ from sklearn.pipeline import Pipeline
 from pushrank import StackingRanker
 from pushrank.cli.errors import warn
 from pushrank.cli.saved import Alert
-from pushrank.estimators._combination import raw_scores
 from pushrank.held_out import Rows, fit_parts, model_scores, record_warnings
 from pushrank.metrics.thresholds import AtBudget, threshold_for
 from pushrank.user_types import Floats
 
 FEW = 1000
-"""With fewer rows of the rarer class scores change much from fits to four fifths of the rows to all."""
+"""With fewer rows of the rarer class scores change more with the rows learnt from, and fits cost less."""
 UNLIKE = 0.01
 """Parts are taken to differ by more than chance where chance alone differs so in one of a hundred files."""
 
@@ -34,25 +33,22 @@ class HeldOut(NamedTuple):
 
     @classmethod
     def of(cls, fitted: Pipeline, rows: Rows, n_parts: int) -> HeldOut:
-        """Fit a model again to all parts but one; by time parts follow each other."""
-        order = np.arange(len(rows.y)) if rows.times is None else np.argsort(rows.times, kind="stable")
-        splitter, labels = StratifiedKFold(n_parts), rows.positive[order]
-        groups = None if rows.groups is None else rows.groups[order]
-        if groups is not None:
-            splitter = StratifiedGroupKFold(n_parts)
-        splits = [(order[train], order[test]) for train, test in splitter.split(order, labels, groups)]
+        """Fit a model again to all parts but one."""
+        parts = parts_of(rows, n_parts)
         models, stack = {"": clone(fitted)}, None
         if isinstance(fitted[-1], StackingRanker):
             # With other weights or scales the parts would be those of other lists.
             stack, rows = fitted[-1], rows._replace(X=fitted[:-1].transform(rows.X))
             models = {name: clone(kept[0]) for name, kept in stack.named_estimators_.items()}
-        parts, scores = np.empty(len(rows.y), np.intp), {name: np.empty(len(rows.y)) for name in models}
-        of_parts = ((rows.part(train), [rows.part(test)]) for train, test in splits)
+        scores = {name: np.empty(len(parts)) for name in models}
+        of_parts = (
+            (rows.part(np.flatnonzero(parts != part)), [rows.part(np.flatnonzero(parts == part))])
+            for part in range(n_parts)
+        )
         # The fit to all rows has printed the warnings already.
         with record_warnings([]):
-            for fit in fit_parts(models, of_parts, score=model_scores if stack is None else raw_scores):
-                test = splits[fit.number][1]
-                parts[test], scores[fit.name][test] = fit.number, fit.scores[0]
+            for fit in fit_parts(models, of_parts, score=model_scores if stack is None else stack._score):
+                scores[fit.name][parts == fit.number] = fit.scores[0]
         return cls(scores[""] if stack is None else stack._combined(scores, len(parts)), parts)
 
     def reaching(self, thresholds: Any) -> NDArray[np.intp]:
@@ -67,43 +63,65 @@ def alert_of(y: NDArray[np.bool_], scores: Floats, budget: int, of_rows: int) ->
 
 
 def alert_of_fit(fitted: Pipeline, rows: Rows, budget: int, of_rows: int) -> tuple[Alert | None, Floats]:
-    """Return the alert threshold of a model by fits to parts of its rows, and the scores of most of them.
-
-    With more rows a fit's scores are more extreme, or less: more rows reach a threshold, or fewer. What
-    changes between fits that leave out two shares of the rows is carried on to one that leaves out none, in
-    proportion to the logarithm of the rows learnt from.
-    """
+    """Return the alert threshold of a model by fits to parts of its rows, and the scores of most of them."""
     n_rare = int(min(rows.positive.sum(), (~rows.positive).sum()))
-    n_few, n_more = (5, 20) if n_rare < FEW else (2, 5)
+    n_few, n_more = (5, 20) if n_rare < FEW else (3, 10)
     n_more = min(n_more, n_rare if rows.groups is None else len(np.unique(rows.groups)))
     n_few = max(2, min(n_few, n_more // 2))
     few, more = HeldOut.of(fitted, rows, n_few), HeldOut.of(fitted, rows, n_more)
-    rows_learnt = np.log([1.0 - 1.0 / n_few, 1.0 - 1.0 / n_more])
-    step = -rows_learnt[1] / (rows_learnt[1] - rows_learnt[0]) if n_more > n_few else 0.0
-    listed = max(1, round(len(rows.y) * budget / of_rows))
+    return alert_of_parts(rows.positive, few, more, budget, of_rows), more.scores
+
+
+def alert_of_parts(
+    y: NDArray[np.bool_], few: HeldOut, more: HeldOut, budget: int, of_rows: int
+) -> Alert | None:
+    """Return the alert threshold of a fit to all rows by scores of fits to fewer of them, and to more.
+
+    With more rows a fit's scores are more extreme, or less: more rows reach a threshold, or fewer. What
+    changes between the two is carried on, in proportion to the logarithm of the rows learnt from.
+    """
+    n_rows, (n_few, n_more) = len(y), (held.parts.max() + 1 for held in (few, more))
+    learnt_few, learnt_more = np.log([1.0 - 1.0 / n_few, 1.0 - 1.0 / n_more])
+    step = -learnt_more / (learnt_more - learnt_few) if n_more > n_few else 0.0
+    listed = max(1, round(n_rows * budget / of_rows))
     thresholds = np.sort(more.scores)[::-1]
     reaching = more.reaching(thresholds)
     at_all = reaching + step * (reaching - few.reaching(thresholds))
     # So many thresholds keep the budget; none where more rows than it tie at the top, which is refused.
-    aim = AtBudget(np.count_nonzero(at_all <= listed + 0.5) or listed)
-    alert = _alert(rows.positive, more.scores, aim, budget, of_rows)
-    if alert is not None:
-        variance = between_fits(few, more, listed) + between_parts(more, listed)
-        by_all = float(np.clip(at_all[alert.n_reaching - 1], 1.0, len(rows.y)))
-        alert = replace(alert, by_all=by_all, spread=float(np.sqrt(max(variance, 0.0))))
-    return alert, more.scores
+    aim = AtBudget(int(np.count_nonzero(at_all <= listed + 0.5)) or listed)
+    alert = _alert(y, more.scores, aim, budget, of_rows)
+    if alert is None:
+        return None
+    variance = max(between_fits(few, more, listed), between_parts(more, listed))
+    by_all = float(np.clip(at_all[alert.n_reaching - 1], 1.0, n_rows))
+    return replace(alert, by_all=by_all, spread=float(np.sqrt(max(variance, 0.0))))
+
+
+def parts_of(rows: Rows, n_parts: int) -> NDArray[np.intp]:
+    """Return the number of each row's part: by time parts follow each other, and groups stay together."""
+    order = np.arange(len(rows.y)) if rows.times is None else np.argsort(rows.times, kind="stable")
+    splitter = StratifiedKFold(n_parts) if rows.groups is None else StratifiedGroupKFold(n_parts)
+    groups, parts = None if rows.groups is None else rows.groups[order], np.empty(len(order), np.intp)
+    for number, (_, test) in enumerate(splitter.split(order, rows.positive[order], groups)):
+        parts[order[test]] = number
+    return parts
 
 
 def between_fits(few: HeldOut, more: HeldOut, listed: int) -> float:
-    """Return the variance of the share of rows that reach a threshold, from one fit to another."""
-    # Two fits that have seen none of these rows list equally many in all, each by a threshold of its own. Of
-    # the squared difference of their counts, what the draw of the rows explains is the rows they differ in.
+    """Return the variance of the share of rows that reach a threshold, from one fit to another like it."""
+    # Both list equally many rows in all, by a threshold of its own. In a pair of parts, of two fits that have
+    # not seen these rows, the squared difference of their counts holds the draw of the rows, which is the
+    # number of rows they differ in; a variance for each fit; and what fits to fewer rows differ by as such.
+    # The product of two pairs that share the fit to fewer rows has all this but the other fit's variance.
     first, second = (held.scores >= np.sort(held.scores)[-listed] for held in (few, more))
     differ = first.astype(np.intp) - second
-    both = few.parts * len(few.parts) + more.parts
-    _, pairs, sizes = np.unique(both, return_inverse=True, return_counts=True)
-    sums, alone = np.bincount(pairs, differ), np.bincount(pairs, differ**2)
-    return float((sums**2 - alone).sum() / (2.0 * (sizes * (sizes - 1.0)).sum()))
+    pair = few.parts * len(few.parts) + more.parts
+    numbers, pairs, sizes = np.unique(pair, return_inverse=True, return_counts=True)
+    sums, alone, shared = np.bincount(pairs, differ), np.bincount(pairs, differ**2), numbers // len(few.parts)
+    whole, size = np.bincount(shared, sums), np.bincount(shared, sizes)
+    square = (sums**2 - alone).sum() / (sizes * (sizes - 1.0)).sum()
+    product = (whole**2).sum() - (sums**2).sum(), (size**2).sum() - (sizes**2.0).sum()
+    return float(square - product[0] / product[1]) if product[1] > 0.0 else float(square / 2.0)
 
 
 def between_parts(held: HeldOut, listed: int) -> float:

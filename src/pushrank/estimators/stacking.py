@@ -326,8 +326,10 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
             columns.append(sum(scores, start=np.zeros(_num_samples(X))) / len(models))
         return columns
 
+    _score = staticmethod(raw_scores)
+
     def _combined(self, scores: Mapping[str, Floats], n_rows: int) -> Floats:
-        """Return the scores of the list, by those that its members gave to rows."""
+        """Return the scores of the list, by those that ``_score`` has of its members."""
         # Without members of positive weight all rows score alike.
         of_members = [scores[name] for name in self._models]
         combined: Floats = self._combination(of_members) if of_members else np.zeros(n_rows)
