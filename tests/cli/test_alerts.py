@@ -208,7 +208,7 @@ def test_a_budget_beyond_the_rows_and_a_threshold_that_cannot_be_are_told(folder
     assert "--budget 801 exceeds the 800 rows of the data" in told
     table = made(800, 0).assign(a=0.0, b=0.0, c=lambda t: (t.index % 2).astype(float), shop="web")
     table.to_csv("data.csv", index=False)
-    told = call("fit", "data.csv", "--label", "fraud", "--budget", BUDGET, "-o", "model.skops").stderr
+    told = call("fit", *FITTING, "--hold-out", "25%", "-o", "model.skops").stderr
     assert "no alert threshold" in told
     assert "tie at the highest score" in told
     assert SavedModel.load(folder / "model.skops").alert is None

@@ -16,7 +16,7 @@ from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardSca
 
 import pushrank
 from pushrank import estimators
-from pushrank.estimators.reasons import leaving, mean_parts, parts_over, reasons, score_parts
+from pushrank.estimators.reasons import _leaves_by, leaving, mean_parts, parts_over, reasons, score_parts
 from pushrank.interop.lightgbm import PushLGBMRanker
 from pushrank.interop.xgboost import PushXGBRanker
 from samples import overlapping
@@ -255,3 +255,17 @@ def test_parts_need_a_fit_and_its_features():
         ranker.fit(X, y)
         with pytest.raises(ValueError, match="feature"):
             ranker.explain(X[["a", "b"]])
+
+
+def test_one_column_alone_is_explained():
+    X, y = np.arange(40.0)[:, None], np.arange(40) % 5 == 0
+    forest = RandomForestClassifier(10, random_state=0).fit(X, y)
+    parts, _ = parts_over(forest, X[:5], X)
+    np.testing.assert_allclose(parts.sum(axis=1), forest.predict_proba(X[:5])[:, 1], atol=1e-9)
+
+
+def test_gaps_are_alike_where_a_row_would_leave():
+    values = np.array([1.0, 2.0, np.nan], dtype=object)
+    assert _leaves_by(np.nan, values, np.array([True, True, False])) == "not missing"
+    texts = np.array(["red", "blue", np.nan], dtype=object)
+    assert _leaves_by("red", texts, np.array([False, True, True])) == "not red"

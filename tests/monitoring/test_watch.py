@@ -12,7 +12,7 @@ from pushrank import load, save
 from pushrank.budgets import Budget
 from pushrank.datasets import make_stream
 from pushrank.monitoring import Profile, Reference, watch
-from pushrank.monitoring.reference import GRID, PeriodCounts
+from pushrank.monitoring.reference import GRID, PeriodCounts, most_moved, profiles_of_rows
 from pushrank.monitoring.watching import date_words
 
 BUDGET = Budget(30)
@@ -313,3 +313,14 @@ def test_held_out_periods_are_those_of_the_calendar_of_the_zone(known):
     there = Reference.of(BUDGET, zoned, scores, y, X)
     assert there.periods.tolist() == known.periods.tolist()
     np.testing.assert_array_equal(there.counts, known.counts)
+
+
+def test_columns_of_rows_in_another_order_have_not_moved():
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"a": rng.normal(size=1000), "b": rng.choice(["x", "y"], 1000)})
+    for profiled, asked in ((rows, rows.sort_values("a")), (rows.sort_values("b"), rows)):
+        profiles = profiles_of_rows(profiled)
+        assert most_moved(profiles, asked) == ""
+        assert "'a' is" in most_moved(profiles, asked.assign(a=asked["a"] + 0.5))
+    assert most_moved(profiles, rows[:50]) == ""
+    assert profiles_of_rows(rows[:250]) == {}

@@ -94,7 +94,7 @@ def save_chosen(compared: Compared, saved: Path, text_format: TextFormat) -> dic
     why = "the only one that may be the best" if n_candidates == 1 else "the one with the highest mean"
     if n_candidates > 1 and chosen == comparison.may_be_best_[0]:
         why = f"the simplest of {n_candidates} that may be the best"
-    fitted_to = f"fitted to {'all ' * (compared.kept is None)}{len(learnt.y):,} rows"
+    fitted_to = f"fitted to {'all ' * (compared.kept is None)}{len(learnt.counted().y):,} rows"
     lines = [f"Model: {chosen}, {why}, {fitted_to}; saved as {saved}."]
     if comparison.days is not None:
         more, said, reference = every_day(compared, comparison.days, saved, text_format, scores)

@@ -87,9 +87,10 @@ class LabelledFeatures(LabelledRows):
             times = whole_periods(budget, times) if isinstance(budget, Budget) else times
             first = np.sort(times)[-n_kept]
             is_kept, learnt = times >= first, times < (first if self.gap is None else first - self.gap)
-        if not is_kept.any() or len(set(self.y[learnt])) < 2:
+        if min(len(set(self.y[is_kept])), len(set(self.y[learnt]))) < 2:
             raise InputError(
-                f"--hold-out {kept} keeps none of {n_rows:,} rows, or all of a class; change it."
+                f"--hold-out {kept} leaves no row of a class among those that are kept of {n_rows:,}, or "
+                "among the others; change it."
             )
         rows = self.rows.part(np.flatnonzero(learnt))
         left: dict[str, Any] = {

@@ -76,7 +76,7 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
     rows = data.rows.counted()
     # What scores are held out of, and how many rows the budget is of.
     scored = rows if kept is None else kept
-    n_rows = len(rows.y) + (0 if kept is None else len(kept.y))
+    n_rows = len(data.rows.y) + (0 if kept is None else len(kept.y))
     n_rare = min(rows.y.sum(), (~rows.y).sum())
     held_out = config.probability or config.budget is not None
     if by_period is not None:
@@ -87,7 +87,7 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
         if "budget" in ranker.get_params():
             ranker.set_params(budget=by_period)
     # A fifth of seven rows, rounded up, leaves five; an ensemble is fitted to others than it scores as it is.
-    needed = N_INNER_FOLDS + 2 * (held_out and name != ENSEMBLE)
+    needed = N_INNER_FOLDS + 2 * (held_out and kept is None and name != ENSEMBLE)
     if "cv" in ranker.get_params() and n_rare < needed:
         raise InputError(
             f"--model {name} chooses by cross-validation and needs {needed} rows of each class, and "
@@ -140,7 +140,8 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
         f"{data.describe_features()}; saved as {config.output}{size}."
     )
     if alert is not None:
-        say(f"Alert threshold{data.late}: {alert.sentence()}")
+        # Fits to other rows for the threshold have rows of every time.
+        say(f"Alert threshold{data.late * (kept is not None)}: {alert.sentence()}")
     if reference is not None:
         say(f"Expected{data.late}: {reference.sentence}")
     if kept is not None and budget is not None:

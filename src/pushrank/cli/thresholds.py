@@ -67,9 +67,15 @@ def alert_of_fit(fitted: Pipeline, rows: Rows, budget: int, of_rows: int) -> tup
     n_rare = int(min(rows.positive.sum(), (~rows.positive).sum()))
     n_few, n_more = (5, 20) if n_rare < FEW else (3, 10)
     n_more = min(n_more, n_rare if rows.groups is None else len(np.unique(rows.groups)))
-    n_few = max(2, min(n_few, n_more // 2))
+    n_few = max(2, min(n_few, (n_more + 1) // 2))
+    # A file may be in order of a column, by which parts would differ.
+    order = np.random.default_rng(0).permutation(len(rows.y))
+    order = order if rows.times is None else np.arange(len(order))
+    rows = rows.part(order)
     few, more = HeldOut.of(fitted, rows, n_few), HeldOut.of(fitted, rows, n_more)
-    return alert_of_parts(rows.positive, few, more, budget, of_rows), more.scores
+    scores = np.empty(len(order))
+    scores[order] = more.scores
+    return alert_of_parts(rows.positive, few, more, budget, of_rows), scores
 
 
 def alert_of_parts(

@@ -119,7 +119,7 @@ def shown(value: Any) -> str:
 def cell(X: Any, row: int, column: int) -> Any:
     """Return a cell of a frame, an array or a sparse matrix."""
     value = X.iloc[row, column] if hasattr(X, "iloc") else X[row, column]
-    return np.nan if value is None else value
+    return np.nan if type(value).__name__ in ("NoneType", "NAType") else value
 
 
 def reasons(model: Any, X: Any, over: Any, n: int, random_state: Seed = 0) -> list[list[str]]:
@@ -162,7 +162,7 @@ def leaving(model: Any, X: Any, over: Any, parts: Floats, n: int, cut: float) ->
     for block in blocks(iter(trials), lambda _: len(others) * n_columns):
         scores = taken(both, np.concatenate([*map(numbers_of, block)]), partial(model_scores, model))
         for (row, at), of_trial in zip(block, scores.reshape(len(block), -1), strict=True):
-            values = np.array([cell(both, other, at) for other in others])
+            values = np.array([cell(both, other, at) for other in others], dtype=object)
             if not texts[row] and (words := _leaves_by(cell(X, row, at), values, of_trial < cut)):
                 texts[row] = f"{names[at]} {words}"
     return texts
@@ -171,7 +171,8 @@ def leaving(model: Any, X: Any, over: Any, parts: Floats, n: int, cut: float) ->
 def _leaves_by(cell: Any, values: NDArray[Any], leaves: NDArray[np.bool_]) -> str:
     """Return for which values a row would leave the list, in words; nothing where not for all beyond one."""
     if isinstance(cell, str) or cell != cell:
-        differ = values != cell
+        # Gaps are equal to each other, though they are not as numbers.
+        differ = values == values if cell != cell else values != cell
         return f"not {shown(cell)}" if leaves[differ].any() and leaves[differ].all() else ""
     for words, sign in (("at most", 1.0), ("at least", -1.0)):
         beyond = sign * values.astype(np.float64) < sign * cell

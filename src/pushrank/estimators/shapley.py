@@ -119,6 +119,9 @@ def comparable(rows: Any) -> NDArray[Any]:
 def taken(rows: Any, numbers: Integers, score: Score) -> Floats:
     """Return the scores of mixed rows: ``numbers`` say for each of their cells which row it is of."""
     columns = range(rows.shape[1])
+    # Rows that differ in one column have no steps between.
+    if not len(numbers):
+        return np.empty(0)
     if not hasattr(rows, "iloc"):
         return score(rows[numbers, np.array(columns)])
     # Frames are made of whole columns, which keep their types.

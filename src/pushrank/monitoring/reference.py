@@ -357,17 +357,22 @@ def profiles_of_rows(X: Any, time: Any = None) -> dict[str, dict[str, Any]]:
     n_blocks = X.shape[0] // BLOCK_ROWS
     if n_blocks < 3:
         return {}
-    order = np.arange(X.shape[0]) if time is None else np.argsort(time, kind="stable")
+    order = _in_no_order(X) if time is None else np.argsort(time, kind="stable")
     blocks = np.empty(len(order), dtype=np.int64)
     blocks[order] = np.arange(len(order)) * n_blocks // len(order)
     found = {name: Profile.of(values, blocks, n_blocks) for name, values in columns_of(X)}
     return {name: vars(of) | {"moments": of.moments.tolist()} for name, of in found.items()}
 
 
+def _in_no_order(X: Any) -> NDArray[np.int64]:
+    """Return numbers of rows that say nothing of their order, which may be that of a column."""
+    return np.random.default_rng(0).permutation(X.shape[0])
+
+
 def most_moved(profiles: dict[str, dict[str, Any]], X: Any) -> str:
     """Return how the column that moved most differs from its profile, or nothing if chance may explain it."""
     n_blocks, least, said = X.shape[0] // BLOCK_ROWS, MOVED, ""
-    blocks = np.arange(X.shape[0]) * n_blocks // max(X.shape[0], 1)
+    blocks = _in_no_order(X) * n_blocks // max(X.shape[0], 1)
     for name, values in columns_of(X) if n_blocks else ():
         if name not in profiles:
             continue
