@@ -264,7 +264,9 @@ class SavedModel(RowScorer):
     def save(self, path: Path) -> None:
         """Write the model, whole or not at all."""
         # What is made a dict is copied first, and the pipeline may be large.
-        fields = asdict(replace(self, pipeline=Pipeline([])))
+        # Lists are long in a file of skops, and a text is short.
+        fields = asdict(replace(self, pipeline=Pipeline([]), profiles={}))
+        fields["profiles"] = json.dumps(self.profiles)
         content = {"format": FORMAT, "pushrank": version("pushrank"), **fields, "pipeline": self.pipeline}
         facts = facts_of(self, version("pushrank"))
         with writing(path):
@@ -289,7 +291,7 @@ class SavedModel(RowScorer):
         fields = {key: value for key, value in content.items() if key not in ("format", "pushrank")}
         alert, reference = fields["alert"], fields.get("reference")
         promised = {"alert": alert and Alert(**alert), "reference": reference and Reference.load(reference)}
-        return cls(**fields | promised)
+        return cls(**fields | promised | {"profiles": json.loads(fields.get("profiles", "{}"))})
 
     @classmethod
     def from_python(cls, model: Any, path: Path) -> SavedModel:

@@ -361,7 +361,7 @@ def profiles_of_rows(X: Any, time: Any = None) -> dict[str, dict[str, Any]]:
     blocks = np.empty(len(order), dtype=np.int64)
     blocks[order] = np.arange(len(order)) * n_blocks // len(order)
     found = {name: Profile.of(values, blocks, n_blocks) for name, values in columns_of(X)}
-    return {name: vars(of) | {"moments": of.moments.tolist()} for name, of in found.items()}
+    return {name: vars(of) | {"moments": of.moments.round(6).tolist()} for name, of in found.items()}
 
 
 def _in_no_order(X: Any) -> NDArray[np.int64]:
