@@ -72,7 +72,7 @@ class Compared(NamedTuple):
     @property
     def n_rows(self) -> int:
         """How many rows models are fitted to in the end, and are kept for a promise."""
-        return self.data.n_learnt + (0 if self.kept is None else len(self.kept.y))
+        return len(self.data.learnt.counted().y) + (0 if self.kept is None else len(self.kept.y))
 
     @property
     def budget_of_rows_learnt(self) -> int | Budget | None:
@@ -85,7 +85,8 @@ class Compared(NamedTuple):
     def title(self) -> str:
         """Return what was compared, in one line."""
         data, n_test = self.data, len(self.data.y) - self.data.n_learnt
-        share = share_of_rows(self.budget, n_test or self.n_rows)
+        n_kept = 0 if self.kept is None else len(self.kept.y)
+        share = share_of_rows(self.budget, n_test or data.n_learnt + n_kept)
         if self.budget != self.comparison.budget:
             n_tested = (self.comparison.folds >= 0).sum()
             # By time the first part is only learnt from, and rows kept for the promise are not tested on.

@@ -98,7 +98,7 @@ class LabelledFeatures(LabelledRows):
             "y": self.y[learnt],
             "n_learnt": int(learnt.sum()),
         }
-        return replace(self, rows=rows, **left), self.rows.part(np.flatnonzero(is_kept))
+        return replace(self, rows=rows, **left), self.rows.part(np.flatnonzero(is_kept)).counted()
 
     def describe_features(self) -> str:
         """Return how the columns were read."""

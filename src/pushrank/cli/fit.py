@@ -76,7 +76,7 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
     rows = data.rows.counted()
     # What scores are held out of, and how many rows the budget is of.
     scored = rows if kept is None else kept
-    n_rows = len(data.rows.y) + (0 if kept is None else len(kept.y))
+    n_rows = len(rows.y) + (0 if kept is None else len(kept.y))
     n_rare = min(rows.y.sum(), (~rows.y).sum())
     held_out = config.probability or config.budget is not None
     if by_period is not None:
