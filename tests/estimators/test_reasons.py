@@ -1,5 +1,6 @@
 """What scores are made of: the parts add up, and each is what exchanging its column alone changes."""
 
+import warnings
 from itertools import permutations
 from unittest.mock import Mock
 
@@ -267,5 +268,7 @@ def test_one_column_alone_is_explained():
 def test_gaps_are_alike_where_a_row_would_leave():
     values = np.array([1.0, 2.0, np.nan], dtype=object)
     assert _leaves_by(np.nan, values, np.array([True, True, False])) == "not missing"
+    with warnings.catch_warnings(action="error"):
+        assert _leaves_by(3.0, values, np.array([True, True, False])) == "at most 2"
     texts = np.array(["red", "blue", np.nan], dtype=object)
     assert _leaves_by("red", texts, np.array([False, True, True])) == "not red"

@@ -174,8 +174,9 @@ def _leaves_by(cell: Any, values: NDArray[Any], leaves: NDArray[np.bool_]) -> st
         # Gaps are equal to each other, though they are not as numbers.
         differ = values == values if cell != cell else values != cell
         return f"not {shown(cell)}" if leaves[differ].any() and leaves[differ].all() else ""
+    values = values.astype(np.float64)
     for words, sign in (("at most", 1.0), ("at least", -1.0)):
-        beyond = sign * values.astype(np.float64) < sign * cell
+        beyond = sign * values < sign * cell
         stay = beyond & ~leaves
         # No value that stays may lie beyond the limit.
         limit = np.min(sign * values[stay], initial=np.inf)
