@@ -198,7 +198,7 @@ def test_every_function_of_the_module_that_returns_a_number_is_a_metric():
         "Measurement", "compare", "confidence_interval", "gains_table", "height", "make_top_scorer",
         "measure", "reverse_height", "roc_band", "threshold_for", "top_of_list",
         "AtBudget", "AtPrecision", "AtRecall", "Guaranteed",
-        "Guarantee", "guarantee", "guarantee_days", "sample_size_for", "select",
+        "Guarantee", "audit_bound", "guarantee", "guarantee_days", "sample_size_for", "select",
         "PeriodMeasurement", "Regret", "measure_periods",
     }  # fmt: skip
     assert set(METRICS) == set(metrics.__all__) - others

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import beta, betabinom
+from scipy.stats import beta, betabinom, binom, hypergeom
 
 from combinations import by_day
+from experiments.acted.coverage import make_case, worst
 from pushrank import metrics
 from pushrank.metrics import Guaranteed
 from pushrank.metrics.promises import bounds
@@ -306,3 +307,59 @@ def test_new_scores_of_few_values_are_not_taken_for_the_labelled_ones(values, n_
             use(y, distinct, distinct[::-1])
         # Twice the labelled rows are other rows, however odd.
         use(y, distinct, np.tile(distinct, 2))
+
+
+@pytest.mark.parametrize("chance", [0.004, 0.05, 0.5, 0.95, 0.999, 1.0])
+@pytest.mark.parametrize("x", [0, 1, 4, 17])
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_the_bounds_of_an_audit_are_those_of_brute_force(x, chance, level):
+    n, most = np.arange(x, 12_000), 11_000
+    upper = n[(binom.cdf(x, n, chance) > 1.0 - level) | (x > chance * n - 1.0)].max()
+    lower = n[(binom.sf(x - 1, n, chance) > 1.0 - level) | (x < chance * n + 1.0)].min()
+    options = {"chance_max": chance, "confidence_level": level}
+    assert metrics.audit_bound(x, chance, **options) == upper < most
+    assert metrics.audit_bound(x, chance, side="lower", **options) == lower
+    both = {**options, "confidence_level": 2.0 * level - 1.0, "side": "two-sided"}
+    assert metrics.audit_bound(x, chance, **both) == (lower, upper)
+    assert metrics.audit_bound(x, chance, n_rows=x + 50, n_unknown=30, **options) == 30 + min(upper, x + 20)
+
+
+def test_the_bound_of_an_audit_grows_with_what_it_found_and_with_the_level_and_falls_with_chance():
+    bounds = np.array([
+        [[metrics.audit_bound(x, c, confidence_level=level) for level in (0.5, 0.9, 0.95, 0.999)]
+         for c in (0.001, 0.02, 0.3, 0.94, 0.96, 0.99, 1.0)] for x in (0, 1, 2, 5, 40, 1000)
+    ])  # fmt: skip
+    assert (np.diff(bounds, axis=0) > 0).all()
+    assert (np.diff(bounds, axis=1) <= 0).all()
+    assert (np.diff(bounds, axis=2) >= 0).all()
+    assert metrics.audit_bound(0, 1e-9, n_rows=100) == metrics.audit_bound(3, 0.5, n_rows=3) + 97 == 100
+    assert metrics.audit_bound(0, 0.1, n_rows=0) == 0
+
+
+def test_the_bound_of_an_audit_holds_wherever_positives_lie():
+    # By the binomial tail alone 5 positives of 48 rows would be excluded when 47 are drawn and 4 found.
+    assert binom.cdf(4, 5, 47 / 48) < 0.1 < hypergeom.cdf(4, 48, 5, 47)
+    assert metrics.audit_bound(4, 47 / 48, confidence_level=0.9) >= 5
+    # One case of each kind: unequal chances, equal ones, fixed numbers by chance, all rows but one.
+    for number in (13, 15, 140, 54):
+        assert min(chance for chance, _ in worst(make_case(number), number)) >= 0.95 - 1e-8
+
+
+@pytest.mark.parametrize(
+    ("message", "wrong"),
+    [
+        ("n_positive must be", {"n_positive": -1}),
+        ("chance must be > 0", {"chance": 0.0}),
+        ("chance must be > 0", {"chance": 1.1}),
+        ("chance must be > 0", {"chance": np.nan}),
+        ("a lower bound needs chance_max", {"side": "lower"}),
+        ("chance_max must be >= 0.1", {"side": "two-sided", "chance_max": 0.05}),
+        ("n_rows must be >= 7", {"n_rows": 6, "n_unknown": 5}),
+        ("confidence_level must be", {"confidence_level": 1.0}),
+        ("side must be 'upper'", {"side": "both"}),
+        ("give n_rows", {"chance": 1e-17}),
+    ],
+)
+def test_what_is_no_audit_is_refused(message, wrong):
+    with pytest.raises(ValueError, match=message):
+        metrics.audit_bound(**{"n_positive": 2, "chance": 0.1} | wrong)

@@ -46,6 +46,7 @@ from pushrank.metrics.precision import (
     recall_at_precision,
     value_at_k,
 )
+from pushrank.metrics.promises.audit import audit_bound
 from pushrank.metrics.promises.days import guarantee_days
 from pushrank.metrics.promises.lists import Guarantee, guarantee
 from pushrank.metrics.promises.sample_size import sample_size_for
@@ -57,12 +58,13 @@ from pushrank.metrics.thresholds import AtBudget, AtPrecision, AtRecall, thresho
 
 __all__ = [
     "AtBudget", "AtPrecision", "AtRecall", "Guarantee", "Guaranteed", "Measurement",
-    "PeriodMeasurement", "Regret", "auc", "average_precision", "average_reciprocal_rank", "bedroc",
-    "compare", "confidence_interval", "discounted_cumulative_gain", "enrichment_factor",
-    "gains_table", "guarantee", "guarantee_days", "height", "lift", "make_top_scorer", "margin",
-    "margin_error", "mean_reciprocal_rank", "measure", "measure_periods", "ndcg_at_k",
-    "net_benefit", "partial_auc", "partial_average_precision", "positives_at_top", "precision_at_k",
-    "precision_at_recall", "r_max", "rank_error", "recall_at_k", "recall_at_precision",
-    "reverse_height", "rg_error", "robust_initial_enhancement", "roc_band", "rp_error",
-    "sample_size_for", "select", "smooth_margin", "threshold_for", "top_of_list", "value_at_k",
+    "PeriodMeasurement", "Regret", "auc", "audit_bound", "average_precision",
+    "average_reciprocal_rank", "bedroc", "compare", "confidence_interval",
+    "discounted_cumulative_gain", "enrichment_factor", "gains_table", "guarantee", "guarantee_days",
+    "height", "lift", "make_top_scorer", "margin", "margin_error", "mean_reciprocal_rank",
+    "measure", "measure_periods", "ndcg_at_k", "net_benefit", "partial_auc",
+    "partial_average_precision", "positives_at_top", "precision_at_k", "precision_at_recall",
+    "r_max", "rank_error", "recall_at_k", "recall_at_precision", "reverse_height", "rg_error",
+    "robust_initial_enhancement", "roc_band", "rp_error", "sample_size_for", "select",
+    "smooth_margin", "threshold_for", "top_of_list", "value_at_k",
 ]  # fmt: skip
