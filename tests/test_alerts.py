@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binomtest
 
 from benchmarks.alert_state import decisions, full_disks, mutations, on_disk, run_child, timers
 from combinations import each_and_some
@@ -494,3 +495,53 @@ def test_times_with_a_zone_are_in_its_calendar():
 def test_what_cannot_be_decided_is_told(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.fixture
+def secrets(monkeypatch):
+    """Make secrets that are the same in every run."""
+    made = iter("abcdef")
+    monkeypatch.setattr("pushrank.alerts.token_hex", lambda: next(made))
+
+
+@pytest.mark.usefixtures("secrets")
+def test_an_audit_draws_rows_below_the_threshold_and_leaves_the_list_as_it_is(tmp_path):
+    scores, times = stream(120, 80)
+    names = np.arange(len(scores))
+    alert = fitted(8, tmp_path / "s.db", audit=3)
+    act, threshold, acted = alert.decide(scores, times, names, return_threshold=True, return_acted=True)
+    listed, limits = fitted(5).decide(scores, times, names, return_threshold=True)
+    np.testing.assert_array_equal(acted == "list", listed)
+    np.testing.assert_array_equal(threshold, limits)
+    np.testing.assert_array_equal(act, acted != "")
+    assert (scores[acted == "audit"] < threshold[acted == "audit"]).all()
+    # Past days have 24 rows, of which 19 are below; the draws are independent.
+    assert alert.chance_ == 3 / 19
+    below = acted[~listed] == "audit"
+    assert binomtest(int(below.sum()), len(below), 3 / 19).pvalue > 1e-3
+    assert spent(Budget(8), act, times)[0].max() > 8
+    # Rows that are asked again keep their answers, whatever they score and from whatever process.
+    recent = names >= names[-1] - 300
+    for _ in range(2):
+        again = alert.decide(scores[recent] + 9.0, times[recent], names[recent], return_acted=True)
+        np.testing.assert_array_equal(again[1], acted[recent])
+        alert.close()
+        alert = AlertThreshold.open(tmp_path / "s.db")
+    assert (alert.audit, alert.chance_) == (3, 3 / 19)
+    one = alert.decide(-9.0, times[-1] + 1, "new", return_acted=True)
+    assert alert.decide(99.0, times[-1] + 2, "new", return_acted=True) == one
+    assert one[0] == (one[1] == "audit")
+    alert.close()
+
+
+@pytest.mark.usefixtures("secrets")
+def test_another_fit_draws_other_rows_and_rows_of_one_moment_have_draws_of_their_own():
+    scores, times = np.full(2000, -9.0), np.repeat(MARCH, 2000)
+    drawn = [fitted(8, audit=3).decide(scores, times, ids) for ids in (None, None, np.arange(2000))]
+    for act in drawn:
+        assert binomtest(int(act.sum()), 2000, 3 / 19).pvalue > 1e-3
+    assert (drawn[0] != drawn[1]).any()
+    # More than there are below the threshold cannot be drawn.
+    assert fitted(30, audit=20).chance_ == 1.0
+    with pytest.raises(ValueError, match="audit must be >= 0 and <= 7"):
+        AlertThreshold(8, audit=8)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import os
 from pathlib import Path
+from secrets import token_hex
 from threading import Lock
 from time import time_ns
 from typing import Any, NamedTuple, NoReturn
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pushrank._numeric import Floats
+from pushrank.audits import uniform_numbers
 from pushrank.budgets import STEPS, Budget
 from pushrank.state import State
 from pushrank.times import check_times
@@ -35,6 +37,8 @@ Integers = NDArray[np.int64]
 
 Row = tuple[str | None, int, float, bool, float]
 """The name of a row that was decided, when, its score, the decision and the threshold."""
+Answer = tuple[str, float]
+"""Why a row is acted on, "list" or "audit", or "" for one that is not, and the threshold."""
 
 
 class Past(NamedTuple):
@@ -69,28 +73,40 @@ class AlertThreshold:
         The file that keeps what was decided, on disk before an answer is given; None keeps it in memory.
     n_kept : int, default=60
         The answers of so many periods that are over are kept, beside those of the current one.
+    audit : int, default=0
+        So many rows of the budget, in the mean of the periods, are drawn at random from all below the
+        threshold, so that what it misses can be known (:func:`pushrank.metrics.audit_bound`).
 
     Attributes
     ----------
     threshold_ : float
         The score from which a row would be acted on now; infinite when the budget is spent.
     left_ : int
-        How many rows of the current period's budget are left.
+        How many rows of the current period's budget are left, without those of the audit.
+    chance_ : float
+        The chance of each row below the threshold to be drawn: `audit` over the mean number of rows that
+        past periods had beyond the rest of the budget. It stays what it was at the fit.
     n_ahead : int
         Rows may be a day and so many periods later than this machine's clock: 1, unless it is set.
 
     Raises
     ------
     TypeError
-        When the budget is neither, or `n_kept` is no integer.
+        When the budget is neither, or `n_kept` or `audit` is no integer.
     ValueError
-        When the budget or `n_kept` is below 1, or the budget is one of batches, which have no clock.
+        When the budget or `n_kept` is below 1, the audit is the whole budget or negative, or the budget is
+        one of batches, which have no clock.
 
     Notes
     -----
-    Never more rows than the budget are acted on, whatever comes. The last 60 periods are learnt from: one
-    that ends takes the place of the oldest. Where most past periods had fewer than b
-    rows still to come, every row is. Time is how long is left of the period, so that months end together.
+    Never more rows than the budget are acted on, whatever comes, unless there is an audit: of a budget of 30
+    with an audit of 3 never more than 27 are acted on by score, and the number drawn varies around 3, without
+    a limit, which would make chances unknown. Whether a row is drawn hangs on its name, its time and a secret
+    in the state, which those who make or score the rows should not read.
+
+    The last 60 periods are learnt from: one that ends takes the place of the oldest. Where most past periods
+    had fewer than b rows still to come, every row is acted on. Time is how long is left of the period, so
+    that months end together.
     A score that equals the threshold reaches it. A decision costs an addition and, with a state, a
     transaction on disk; where the clock enters another cell, of a quarter of an hour for days, also a look at
     what is kept of the past, some b log n rows a period. Fitting costs a sort of the times.
@@ -120,18 +136,26 @@ class AlertThreshold:
     """
 
     def __init__(
-        self, budget: Budget | int, state: str | os.PathLike[str] | None = None, *, n_kept: int = N_PAST
+        self,
+        budget: Budget | int,
+        state: str | os.PathLike[str] | None = None,
+        *,
+        n_kept: int = N_PAST,
+        audit: int = 0,
     ) -> None:
         self.budget = budget if isinstance(budget, Budget) else Budget(budget)
         if self.budget.per == "batch":
             raise ValueError("an alert threshold needs a budget by the clock, got one a batch.")
         check_number("n_kept", n_kept, 1, integer=True)
+        check_number("audit", audit, 0, self.budget.n - 1, integer=True)
         self.state = None if state is None else Path(state).resolve()
         self.n_kept, self.n_ahead = n_kept, 1
+        self.audit, self.chance_, self._secret = audit, 0.0, ""
+        self._n_listed = self.budget.n - audit
         self._state: State | None = None
         self._is_whole, self._lock = False, Lock()
         self._past: list[Past] = []
-        self._answers: dict[int, dict[str, tuple[bool, float]]] = {}
+        self._answers: dict[int, dict[str, Answer]] = {}
         self._levels: list[float] = []
         self._start = self._now = self._spent = 0
         self._line: Any = None
@@ -160,7 +184,8 @@ class AlertThreshold:
         kept = State(state, KIND)
         try:
             facts = kept.facts()
-            alert = cls(Budget.parse(facts["budget"]), state, n_kept=facts["n_kept"])
+            audit = facts.get("audit", 0)
+            alert = cls(Budget.parse(facts["budget"]), state, n_kept=facts["n_kept"], audit=audit)
             alert._load(kept)
             alert._state = kept
         except BaseException:
@@ -198,7 +223,11 @@ class AlertThreshold:
             raise ValueError(f"time must hold at least two whole periods, got one {self.budget.per}.")
         self._check_not_ahead(starts, int(starts.min()))
         self._is_whole = False
-        self._gain = 1.0 / max(MEMORY[1], MEMORY[0] * float(np.median([*map(len, periods)])))
+        sizes = np.array([*map(len, periods)])
+        self._gain = 1.0 / max(MEMORY[1], MEMORY[0] * float(np.median(sizes)))
+        if self.audit:
+            n_below = float(np.maximum(sizes - self._n_listed, 0).mean())
+            self.chance_, self._secret = self.audit / max(n_below, self.audit), token_hex()
         self._past, level = [], float(values[periods[0]].mean())
         for rows in periods:
             self._begin(int(starts[rows[0]]), level)
@@ -215,7 +244,13 @@ class AlertThreshold:
         return self
 
     def decide(
-        self, score: ArrayLike, time: Any, row_id: Any = None, *, return_threshold: bool = False
+        self,
+        score: ArrayLike,
+        time: Any,
+        row_id: Any = None,
+        *,
+        return_threshold: bool = False,
+        return_acted: bool = False,
     ) -> Any:
         """Say which rows to act on: one, or several in the order of their times.
 
@@ -232,6 +267,8 @@ class AlertThreshold:
             warning where their scores differ.
         return_threshold : bool, default=False
             Whether to return what the scores were compared with, too.
+        return_acted : bool, default=False
+            Whether to return why, too.
 
         Returns
         -------
@@ -239,6 +276,9 @@ class AlertThreshold:
             Whether to act on the row.
         threshold : float or ndarray of shape (n,)
             The threshold of the moment, infinite when the budget was spent. Only with `return_threshold`.
+        acted : str or ndarray of shape (n,)
+            "list" for a row that reached it, "audit" for one that was drawn, and "" for one that is not acted
+            on; those two had a chance of `chance_` to be drawn. Only with `return_acted`.
 
         Raises
         ------
@@ -263,14 +303,15 @@ class AlertThreshold:
             raise ValueError(f"row_id is missing in row {int(np.argmax(missing))}; give each row a name.")
         names = [None if name is None else str(name) for name in ids]
         with self._lock:
-            act, threshold = self._decided(self._state, values, moments, starts, names)
-        answer = (bool(act[0]), float(threshold[0])) if is_one else (act, threshold)
-        return answer if return_threshold else answer[0]
+            acted, threshold = self._decided(self._state, values, moments, starts, names)
+        asked = [acted != "", *[threshold] * return_threshold, *[acted] * return_acted]
+        answer = tuple(part[0].item() for part in asked) if is_one else tuple(asked)
+        return answer if len(answer) > 1 else answer[0]
 
     def _decided(
         self, state: State, values: Floats, moments: Integers, starts: Integers, names: list[str | None]
-    ) -> tuple[NDArray[np.bool_], Floats]:
-        """Return the decisions on rows and their thresholds, as they are on disk."""
+    ) -> tuple[NDArray[np.str_], Floats]:
+        """Return why rows are acted on, if they are, and their thresholds, as they are on disk."""
         self._load(state)
         for row in np.flatnonzero(starts < self._start):
             if names[row] not in self._known(state, int(starts[row])):
@@ -279,7 +320,7 @@ class AlertThreshold:
                     f"{np.datetime64(self._start, 'us')}, and was not decided then; leave it out."
                 )
         self._check_not_ahead(starts, self._start)
-        act, threshold = np.zeros(len(values), dtype=bool), np.zeros(len(values))
+        acted, threshold = np.full(len(values), "", dtype="<U5"), np.zeros(len(values))
         decided: list[tuple[int, Row]] = []
         first_scores: dict[Any, float] = {}
         n_differing, begun, self._is_whole = 0, self._start, False
@@ -293,10 +334,10 @@ class AlertThreshold:
             if answer is None:
                 self._now = max(self._now, int(moments[row]))
                 limit = self._limit()
-                answer = bool(score >= limit), limit
-                decided.append((start, (name, self._now, score, *answer)))
-                self._take(decided[-1][1])
-            act[row], threshold[row] = answer
+                act = bool(score >= limit) or self._is_drawn(name, int(moments[row]))
+                decided.append((start, (name, self._now, score, act, limit)))
+                answer = self._take(decided[-1][1])
+            acted[row], threshold[row] = answer
             n_differing += name is not None and first_scores.setdefault((start, name), score) != score
         if self._start > begun:
             state.append(decided, facts=self._facts(), forget_before=self._starts[0])
@@ -309,13 +350,21 @@ class AlertThreshold:
                 f"{n_differing} rows have the name of another of their {self.budget.per}, and another score; "
                 "they get its answer. Give each row a name of its own."
             )
-        return act, threshold
+        return acted, threshold
+
+    def _is_drawn(self, name: str | None, moment: int) -> bool:
+        """Return whether a row below the threshold is drawn for the audit."""
+        if not self.audit:
+            return False
+        # Rows without names that come at the same moment have draws of their own, by their number.
+        key = f"{moment}\0{len(self._current)}\0" if name is None else f"{moment}\0{name}"
+        return bool(uniform_numbers([key], self._secret)[0, 0] < self.chance_)
 
     @property
     def left_(self) -> int:
-        """How many rows of the current period's budget are left."""
+        """How many rows of the current period's budget are left, without those of the audit."""
         self._mend()
-        return self.budget.n - self._spent
+        return self._n_listed - self._spent
 
     @property
     def threshold_(self) -> float:
@@ -349,10 +398,11 @@ class AlertThreshold:
         facts = state.facts()
         self._past = [Past(*map(np.array, parts)) for parts in facts["past"]]
         self._gain, self._starts, self._answers = facts["gain"], facts["starts"], {}
+        self.chance_, self._secret = facts.get("chance", 0.0), facts.get("secret", "")
         self._begin(self._starts[-1], facts["level"])
         for row in state.rows(self._start):
             self._take(tuple(row))
-        if self._spent > self.budget.n:
+        if self._spent > self._n_listed:
             raise ValueError(f"{self.state} holds {self._spent} alerts of a budget of {self.budget.words}.")
         self._is_whole = True
 
@@ -360,22 +410,24 @@ class AlertThreshold:
         """Return what the state holds beside the rows that were decided."""
         facts = {"budget": str(self.budget), "n_kept": self.n_kept, "gain": self._gain}
         facts |= {"level": self._levels[0], "starts": self._starts}
+        if self.audit:
+            facts |= {"audit": self.audit, "chance": self.chance_, "secret": self._secret}
         return facts | {"past": [[part.tolist() for part in past] for past in self._past]}
 
-    def _known(self, state: State, start: int) -> dict[str, tuple[bool, float]]:
+    def _known(self, state: State, start: int) -> dict[str, Answer]:
         """Return the answers of a period, by the names of its rows."""
         if start in self._starts and start not in self._answers:
-            self._answers[start] = {row[0]: row[3:] for row in state.rows(start) if row[0] is not None}
+            self._answers[start] = {row[0]: _answer(row) for row in state.rows(start) if row[0] is not None}
         return self._answers.get(start, {})
 
     def _limit(self) -> float:
-        if self._spent >= self.budget.n:
+        if self._spent >= self._n_listed:
             return np.inf
         cell = int(self._cells(self._now))
         if self._line is None or self._line[0] != cell:
             self._line = (cell, *self._look_back(cell))
         _, at, slopes, level = self._line
-        row = min(self.budget.n - self._spent, len(at)) - 1
+        row = min(self._n_listed - self._spent, len(at)) - 1
         return float(at[row] + slopes[row] * (self._levels[-1] - level))
 
     def _check_not_ahead(self, starts: Integers, last: int) -> None:
@@ -411,14 +463,16 @@ class AlertThreshold:
         self._spent, self._levels, self._line = 0, [level], None
         self._current: list[Row] = []
 
-    def _take(self, row: Row) -> None:
-        """Count a row that was decided."""
-        name, self._now, score, act, threshold = row
+    def _take(self, row: Row) -> Answer:
+        """Count a row that was decided, and return its answer."""
+        name, self._now, score, _, _ = row
+        answer = _answer(row)
         self._current.append(row)
-        self._spent += act
+        self._spent += answer[0] == "list"
         self._levels.append(self._levels[-1] + self._gain * (score - self._levels[-1]))
         if name is not None:
-            self._answers[self._start][name] = act, threshold
+            self._answers[self._start][name] = answer
+        return answer
 
     def _cells(self, moments: Any) -> Any:
         """Return how many whole cells of the clock come after moments until the period's end."""
@@ -434,10 +488,10 @@ class AlertThreshold:
         best: list[float] = []
         kept = []
         for row in range(len(scores) - 1, -1, -1):
-            if len(best) < self.budget.n or scores[row] > best[0]:
+            if len(best) < self._n_listed or scores[row] > best[0]:
                 heapq.heappush(best, scores[row])
                 kept.append(row)
-                if len(best) > self.budget.n:
+                if len(best) > self._n_listed:
                     heapq.heappop(best)
         kept.sort(key=scores.__getitem__, reverse=True)
         n_before = np.searchsorted(-cells, -np.arange(CELLS[self.budget.per][1]), side="right")
@@ -450,7 +504,7 @@ class AlertThreshold:
         With more left than any past period had rows, all are taken, and so with the last of them.
         """
         longest = max(len(past.scores) for past in self._past)
-        tops = np.full((len(self._past), min(self.budget.n, longest + 1)), -np.inf)
+        tops = np.full((len(self._past), min(self._n_listed, longest + 1)), -np.inf)
         for top, past in zip(tops, self._past, strict=True):
             best = past.scores[past.cells < cell][: len(top)]
             top[: len(best)] = best
@@ -471,3 +525,9 @@ class AlertThreshold:
             out=np.zeros_like(at),
         )
         return np.where(takes_all, -np.inf, at), slopes, level
+
+
+def _answer(row: Row) -> Answer:
+    """Return why a row that was decided is acted on, if it is, and its threshold."""
+    _, _, score, act, threshold = row
+    return "" if not act else "list" if score >= threshold else "audit", threshold
