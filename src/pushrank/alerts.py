@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from secrets import token_hex
 from threading import Lock
@@ -14,11 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pushrank._numeric import Floats
-from pushrank.audits import uniform_numbers
+from pushrank.audits import row_names, uniform_numbers
 from pushrank.budgets import STEPS, Budget
 from pushrank.state import State
 from pushrank.times import check_times
-from pushrank.validation import are_missing, check_number, column, finite_numbers, refuse_masked, warn
+from pushrank.validation import check_number, column, finite_numbers, warn
 
 __all__ = ["AlertThreshold"]
 
@@ -295,13 +296,9 @@ class AlertThreshold:
             raise RuntimeError("the threshold is not fitted, or was closed: call fit, or open its state.")
         is_one = np.ndim(score) == 0
         values, moments, starts = self._rows([score] if is_one else score, [time] if is_one else time)
-        refuse_masked(row_id, "row_id")
-        ids = [None] * len(values) if row_id is None else [row_id] if is_one else [*row_id]
-        if len(ids) != len(values):
-            raise ValueError(f"row_id must name each of the {len(values)} rows, got {len(ids)} names.")
-        if row_id is not None and (missing := are_missing(np.array(ids, dtype=object))).any():
-            raise ValueError(f"row_id is missing in row {int(np.argmax(missing))}; give each row a name.")
-        names = [None if name is None else str(name) for name in ids]
+        names: Sequence[str | None] = [None] * len(values)
+        if row_id is not None:
+            names = row_names([row_id] if is_one else row_id, len(values))
         with self._lock:
             acted, threshold = self._decided(self._state, values, moments, starts, names)
         asked = [acted != "", *[threshold] * return_threshold, *[acted] * return_acted]
@@ -309,11 +306,11 @@ class AlertThreshold:
         return answer if len(answer) > 1 else answer[0]
 
     def _decided(
-        self, state: State, values: Floats, moments: Integers, starts: Integers, names: list[str | None]
+        self, state: State, values: Floats, moments: Integers, starts: Integers, names: Sequence[str | None]
     ) -> tuple[NDArray[np.str_], Floats]:
         """Return why rows are acted on, if they are, and their thresholds, as they are on disk."""
         self._load(state)
-        for row in np.flatnonzero(starts < self._start):
+        for row in np.flatnonzero(starts < self._start).tolist():
             if names[row] not in self._known(state, int(starts[row])):
                 raise ValueError(
                     f"row {row} ({names[row]!r}) is of a {self.budget.per} that ended before "
@@ -324,7 +321,7 @@ class AlertThreshold:
         decided: list[tuple[int, Row]] = []
         first_scores: dict[Any, float] = {}
         n_differing, begun, self._is_whole = 0, self._start, False
-        for row in np.argsort(moments, kind="stable"):
+        for row in np.argsort(moments, kind="stable").tolist():
             name, start, score = names[row], int(starts[row]), float(values[row])
             if start > self._start:
                 self._finish()
@@ -354,11 +351,9 @@ class AlertThreshold:
 
     def _is_drawn(self, name: str | None, moment: int) -> bool:
         """Return whether a row below the threshold is drawn for the audit."""
-        if not self.audit:
-            return False
         # Rows without names that come at the same moment have draws of their own, by their number.
         key = f"{moment}\0{len(self._current)}\0" if name is None else f"{moment}\0{name}"
-        return bool(uniform_numbers([key], self._secret)[0, 0] < self.chance_)
+        return self.audit > 0 and bool(uniform_numbers([key], self._secret)[0, 0] < self.chance_)
 
     @property
     def left_(self) -> int:

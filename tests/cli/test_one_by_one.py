@@ -206,3 +206,21 @@ def test_a_state_in_use_is_told(stream):
     with closing(AlertThreshold.open(stream / "s.db")):
         command = ["score", stream / "model.skops", stream / "new.csv", "--alert", stream / "s.db", *NEW]
         assert "s.db: another process decides by this state" in call(*command, code=2).stderr
+
+
+def test_an_audit_is_begun_with_the_file_and_writes_why_rows_are_acted_on(stream):
+    model, past, audited = stream / "model.skops", stream / "past.csv", ["--alert", stream / "s.db", *TIME]
+    said = call("score", model, past, *audited, "--budget", "3/day", "--audit", "2/day", "--force").stdout
+    assert (
+        "2 of them, in the mean, are drawn from all rows below the threshold, each with a chance of" in said
+    )
+    assert " 0.087, and 1 are left for the highest scores." in " ".join(said.split())
+    found, said = decided(stream, stream / "five_days.csv")
+    assert found["acted"].fillna("").value_counts()["list"] == 5
+    n_drawn = (found["acted"] == "audit").sum()
+    assert (
+        f"{5 + n_drawn} of 120 rows are alerts, {n_drawn} of them drawn for the audit; 0 of 1 a day" in said
+    )
+    np.testing.assert_array_equal(found["alert"], found["acted"].notna())
+    np.testing.assert_array_equal(found["chance"], np.where(found["acted"] == "list", 1.0, 2 / 23))
+    pd.testing.assert_frame_equal(decided(stream, stream / "five_days.csv")[0], found)

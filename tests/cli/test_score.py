@@ -1,5 +1,6 @@
 """pushrank score: the scores of the saved model, and rows that it cannot score or has seen."""
 
+import os
 import re
 from io import StringIO
 from pathlib import Path
@@ -18,6 +19,8 @@ from pushrank.estimators.shapley import n_compared
 from tests.cli.runner import LABEL, call, fitted
 
 pytestmark = pytest.mark.fast
+
+ALERT = ["--time", "came", "--alert", "state.db"]
 
 
 def test_scores_are_those_of_the_saved_pipeline(files):
@@ -80,6 +83,12 @@ def test_every_row_has_the_promise_of_the_list_down_to_it(files, frame):
         f"{expected.sentence(40)}\nThis holds if no model has learnt from the labelled rows" in found.stdout
     )
     assert "beyond chance" not in found.stderr
+    # Rows of an audit are not on the list that is promised.
+    known_26 = metrics.guarantee(y["labelled"], scores["labelled"], k=26, **known)
+    assert (
+        known_26.sentence(26)
+        in call("score", model, files / "new.csv", *more, "--top", 30, "--audit", 4).stdout
+    )
     of_all = call("score", model, files / "new.csv", "-o", "-", *more[2:])
     expected = metrics.guarantee(y["labelled"], scores["labelled"], **known)
     written = pd.read_csv(StringIO(of_all.stdout))
@@ -254,3 +263,74 @@ def test_scores_by_what_a_file_notes_are_those_of_the_model_it_holds(tmp_path, m
 def test_a_model_of_another_kind_is_loaded_whole(files):
     assert NotedModel.load(fitted(files / "data.csv", *FOREST)) is None
     assert NotedModel.load(files / "data.csv") is None
+
+
+def test_an_audit_draws_rows_below_the_list_and_the_same_ones_of_the_same_rows(files, frame):
+    model, out = fitted(files / "data.csv"), files / "out.csv"
+    came = pd.date_range("2026-03-01", periods=len(frame), freq="min").astype(str)
+    rows = frame.assign(id=[f"row {i}" for i in range(len(frame))], came=came)
+    rows.to_csv(files / "today.csv", index=False)
+    call("score", model, files / "today.csv", "-o", out)
+    whole = pd.read_csv(out)
+
+    def audited(name="today.csv", *more, top=30):
+        said = call("score", model, files / name, "-o", out, "--top", top, "--audit", 4, *more).stdout
+        return pd.read_csv(out), " ".join(said.split())
+
+    found, said = audited()
+    assert (
+        "26 rows are the first by score, and 4 are drawn from the 543 others, each with a chance of" in said
+    )
+    assert "0.00737, in place of those ranked 27 to 30. 30 of 569 rows, best first" in said
+    assert found["acted"].tolist() == ["list"] * 26 + ["audit"] * 4
+    assert found["chance"].tolist() == [1.0] * 26 + [4 / 543] * 4
+    # Ranks are those of the whole file, in which rows that tie keep their order.
+    assert found["rank"].tolist() == [*range(1, 27), *sorted(found["rank"][26:])]
+    assert found["id"].tolist() == whole["id"][found["rank"] - 1].tolist()
+    assert audited()[0].equals(found)
+    # By names and times the same rows are drawn from a file in another order, and others by another secret.
+    named = ["--id", "id", "--time", "came", "--reasons", 1]
+    rows.sample(frac=1.0, random_state=0).to_csv(files / "mixed.csv", index=False)
+    [first, again] = (audited(name, *named)[0] for name in ("today.csv", "mixed.csv"))
+    assert set(first["id"]) == set(again["id"])
+    assert first["leaves_if"].notna().sum() == first["leaves_if"][:26].notna().sum() > 0
+    assert os.name == "nt" or (files / "model.audit.key").stat().st_mode & 0o077 == 0
+    (files / "model.audit.key").write_text("another")
+    assert set(audited("today.csv", *named)[0]["id"]) != set(first["id"])
+    # A file of no more rows than the budget is acted on whole, and one of none has the columns.
+    for n in (28, 0):
+        rows[:n].to_csv(files / "few.csv", index=False)
+        assert (audited("few.csv")[0]["acted"] == "audit").sum() == max(0, n - 26)
+    # Rows of another sparse file are others.
+    drawn = []
+    sparse = fitted(files / "data.libsvm", "--model", "pnorm-push")
+    for lines in (slice(None), slice(None, None, -1)):
+        text = (files / "data.libsvm").read_text().splitlines()[lines]
+        (files / "new.libsvm").write_text("\n".join(f"0 {line.partition(' ')[2]}" for line in text))
+        call("score", sparse, files / "new.libsvm", "-o", out, "--top", 30, "--audit", 4)
+        drawn.append(pd.read_csv(out)["row"][26:].tolist())
+    assert drawn[0] != drawn[1]
+
+
+@pytest.mark.parametrize(
+    ("message", "given"),
+    {
+        "--audit goes with --top 30, for one file, or": ["--audit", 3],
+        "--audit 30 must be a part of --top 30, in": ["--audit", 30, "--top", 30],
+        "--audit 3/day must be a part of --top 30, in": ["--audit", "3/day", "--top", 30],
+        "--audit by --id needs --time: a name alone": ["--audit", 3, "--top", 30, "--id", "id"],
+        "--audit 3/hour must be a part of --budget 30/day": [
+            "--audit",
+            "3/hour",
+            "--budget",
+            "30/day",
+            *ALERT,
+        ],
+        "--audit goes with --top 30, for one file, or with --alert": ["--audit", "3/day", *ALERT],
+        "2 rows have the name 'True' and": ["--audit", 3, "--top", 30, "--id", "checked", "--time", "came"],
+    }.items(),
+)
+def test_what_is_no_audit_is_refused(files, frame, message, given):
+    frame.assign(came="2026-03-01")[:2].assign(checked=True).to_csv(files / "two.csv", index=False)
+    said = call("score", fitted(files / "data.csv"), files / "two.csv", *given, code=2).stderr
+    assert message in " ".join(said.split())

@@ -83,10 +83,14 @@ def score(
     that tie count as if negatives came first. Labelled rows must be new to the model and drawn as the others
     are; if their scores differ beyond chance, a warning says so.
 
+    --top 30 --audit 3 writes the first 27 rows and three that are drawn from all others, with the columns
+    acted and chance: their labels tell what the list misses. The same file again gives the same rows, or the
+    same --id and --time do.
+
     --alert state.db --id COLUMN --time COLUMN writes also whether to act on each row, and the threshold of
     its moment: never more than the budget, and nearly all of it. What was decided is on disk before it is
     written, so that the same rows get the same answers; --budget 30/day begins that file with past rows,
-    which the model must not have learnt from.
+    which the model must not have learnt from, and --audit 3/day gives it an audit, too.
 
     Example: pushrank score model.skops new.parquet -o ranked.csv --top 100
     """

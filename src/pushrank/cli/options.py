@@ -274,6 +274,9 @@ class ScoreConfig:
     )
     time: str | None = option("The column of when each row came.")
     budget: AnyBudget = option("Begin the file of --alert: the rows are past ones.", **AS_BUDGET)
+    audit: AnyBudget = option(
+        "Of --top 30, or with --alert of --budget 30/day, draw so many from the rows below.", **AS_BUDGET
+    )
     n_kept: int | None = option("With --budget: keep answers of so many past periods, 60 if not set.", min=1)
     n_ahead: int | None = option("Rows may be so many periods ahead of the clock, 1 if not set.", min=1)
     output: Path = option(
@@ -290,11 +293,25 @@ class ScoreConfig:
     label: str | None = option("Their label's column, where it differs from the training data's.")
     force: Force = False
 
+    @property
+    def n_audited(self) -> int:
+        """How many rows of the list, or of each period's budget, the audit draws."""
+        audit: Any = self.audit or 0
+        return int(getattr(audit, "n", audit))
+
+    @property
+    def n_listed(self) -> int | None:
+        """How many rows are written by their scores, where --top says so."""
+        return self.top and self.top - self.n_audited
+
     def check(self) -> None:
         """Raise InputError for options that do not go together, or a file that is there or is not."""
         named = [name for name in ("id", "time", "budget") if getattr(self, name) is not None]
         set_too = [f"n-{name}" for name in ("kept", "ahead") if getattr(self, f"n_{name}") is not None]
-        if self.alert is None and (options := named + set_too):
+        if self.audit is not None:
+            self._check_audit()
+        names_drawn = self.audit is not None and named == ["id", "time"]
+        if self.alert is None and (options := named + set_too) and not names_drawn:
             raise InputError(f"--{options[0]} goes with --alert FILE, the file of what was decided so far.")
         if self.n_kept is not None and self.budget is None:
             raise InputError("--n-kept goes with --budget 30/day, which begins the file of --alert.")
@@ -309,6 +326,20 @@ class ScoreConfig:
             check_exists(self.alert, "; begin it with past rows: --budget 30/day")
         if (self.promise is None) != (self.labelled is None):
             raise InputError("--promise 0.95 and --labelled FILE, rows new to the model, go together.")
+
+    def _check_audit(self) -> None:
+        """Raise InputError unless the audit is a part of the rows that can be acted on."""
+        whole: Any
+        whole, option = (self.top, "--top") if self.alert is None else (self.budget, "--budget")
+        if whole is None:
+            raise InputError(
+                "--audit goes with --top 30, for one file, or with --alert FILE --budget 30/day."
+            )
+        n, units = getattr(whole, "n", whole), {getattr(part, "per", None) for part in (whole, self.audit)}
+        if self.n_audited >= n or len(units) > 1:
+            raise InputError(f"--audit {self.audit} must be a part of {option} {whole}, in the same unit.")
+        if self.alert is None and (self.id is None) != (self.time is None):
+            raise InputError("--audit by --id needs --time: a name alone has the same luck in every file.")
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from pushrank.cli.options import ScoreConfig
 from pushrank.cli.saved import RowScorer
 from pushrank.cli.table import Kind, Table
 from pushrank.cli.text_format import DEFAULT_FORMAT, TextFormat
-from pushrank.cli.write import CELLS_TYPED, write_table
+from pushrank.cli.write import CELLS_TYPED, write_table, writing
 from pushrank.user_types import Floats
 
 if TYPE_CHECKING:
@@ -45,21 +46,26 @@ def write_ranked(model: Path, data: Path, text_format: TextFormat, config: Score
         _begin(config.budget, config, table, scores)
         return
     # Rows with equal scores keep the order of the file.
-    order = np.argsort(-scores, kind="stable")[: config.top]
+    ranking, places = np.argsort(-scores, kind="stable"), np.arange(len(scores))[: config.top]
     # Sentences go to standard error where rows are on standard output.
     piped = config.output == STANDARD_STREAM
+    decided: dict[str, NDArray[Any]] = {}
+    if config.audit is not None:
+        decided = _draw(model, config, table, ranking, piped=piped)
+        places = np.flatnonzero(decided["acted"][ranking] != "")
+    order = ranking[places]
     # As texts, numbers in Parquet and Excel could not be computed with.
     becomes_numbers = table.is_text and config.output.suffix.lower() in CELLS_TYPED
     rows = _cells(table, order, features[saved.numeric] if becomes_numbers else None, config.columns)
-    results: dict[str, Any] = {"rank": np.arange(1, len(order) + 1), "score": scores[order]}
+    results: dict[str, Any] = {"rank": places + 1, "score": scores[order]}
     if config.alert is not None:
         # Decisions are on disk before rows are written. Where that fails, the next run gets them from there.
         decided = _decide(config.alert, config, table, scores, piped=piped)
-        results |= {name: values[order] for name, values in decided.items()}
+    results |= {name: values[order] for name, values in decided.items()}
     if whole is not None and config.probability:
         results["probability"] = whole.probabilities(scores)[order]
     if whole is not None and config.reasons:
-        results |= _reasons(whole, features, scores, config, piped=piped)
+        results |= _reasons(whole, features, scores, order, config, piped=piped)
     promises = _promises(saved, scores, text_format, config)
     if config.promise:
         # An empty file has the column, too.
@@ -76,7 +82,7 @@ def write_ranked(model: Path, data: Path, text_format: TextFormat, config: Score
     say(f"{len(order):,} of {len(table):,} rows, best first, {where}.", err=piped)
     if saved.alert is not None and config.alert is None:
         say(saved.count_alerts(features, scores), err=piped)
-    for sentence in promises.sentences(len(order)) if promises else ():
+    for sentence in promises.sentences(min(config.n_listed or len(order), len(order))) if promises else ():
         say(sentence, err=piped)
 
 
@@ -97,40 +103,90 @@ def _begin(budget: int | Budget, config: ScoreConfig, table: Table, scores: Floa
     from pushrank.alerts import N_PAST, AlertThreshold
 
     with refusing():
-        alert = AlertThreshold(budget, config.alert, n_kept=config.n_kept or N_PAST)
+        n_kept, audit = config.n_kept or N_PAST, config.n_audited
+        alert = AlertThreshold(budget, config.alert, n_kept=n_kept, audit=audit)
         alert.n_ahead = config.n_ahead or 1
         alert.fit(scores, table.times(str(config.time))).close()
     past = f"{len(table):,} past rows"
     say(f"{config.alert}: {alert.budget.words}, by what came at the same hour in {past}.")
+    if audit:
+        say(
+            f"{audit:,} of them, in the mean, are drawn from all rows below the threshold, each with a "
+            f"chance of {alert.chance_:.3g}, and {alert.left_:,} are left for the highest scores."
+        )
+
+
+def _draw(
+    model: Path, config: ScoreConfig, table: Table, ranking: NDArray[np.intp], *, piped: bool
+) -> dict[str, NDArray[Any]]:
+    """Return which rows are on the list or drawn for the audit, and with what chance."""
+    from pushrank.audits import draw_audit
+
+    k, names, places = int(config.top or 0), _names(config, table), np.argsort(ranking)
+    times = None if config.time is None else table.times(config.time)
+    with refusing():
+        acted, chance = draw_audit(
+            -places, k, config.n_audited, row_id=names, secret=_secret(model), time=times
+        )
+    n_listed, n_drawn = (np.count_nonzero(acted == kind) for kind in ("list", "audit"))
+    say(
+        f"{n_listed:,} rows are the first by score, and {n_drawn:,} are drawn from the "
+        f"{len(acted) - n_listed:,} others, each with a chance of {chance.min(initial=1.0):.3g}, in place of "
+        f"those ranked {k - config.n_audited + 1:,} to {k:,}.",
+        err=piped,
+    )
+    return {"acted": acted, "chance": chance}
+
+
+def _secret(model: Path) -> str:
+    """Return the secret that audits of a model's lists are drawn by; the first of them makes its file."""
+    path = model.with_suffix(".audit.key")
+    if not path.exists():
+        with writing(path):
+            path.touch(0o600)
+            path.write_text(token_hex(), encoding="ascii")
+    return path.read_text(encoding="ascii")
+
+
+def _names(config: ScoreConfig, table: Table) -> pd.Series:
+    """Return what each row is called: by --id, or else by its place in this very file."""
+    if config.id is None:
+        # The same file again has the same rows, and rows of any other are others, whatever they hold.
+        content = table.frame.to_csv(index=False).encode("utf-8", "surrogatepass")
+        if table.features is not None:
+            content += table.features.data.tobytes() + table.features.indices.tobytes()
+        file = sha256(content).hexdigest()[:32]
+        return pd.Series([f"{file} {row}" for row in range(len(table))])
+    table.check(config.id, "id")
+    names = table.column(config.id, Kind.TEXT).values
+    if names.isna().any():
+        raise InputError(f"--id {config.id!r} is empty in row {int(np.argmax(names.isna())) + 1}; fill it.")
+    return names
 
 
 def _decide(
     state: Path, config: ScoreConfig, table: Table, scores: Floats, *, piped: bool
 ) -> dict[str, NDArray[Any]]:
-    """Return the threshold of each row's moment, and whether to act on it."""
+    """Return the threshold of each row's moment, whether to act on it and, with an audit, why."""
     from pushrank.alerts import AlertThreshold
 
     # A quiet hour sends names of columns and no rows.
     if not len(table):
         return {"threshold": scores, "alert": scores.astype(bool)}
-    if config.id is None:
-        # The same file again has the same rows, and rows of any other are others, whatever they hold.
-        file = sha256(table.frame.to_csv(index=False).encode("utf-8", "surrogatepass")).hexdigest()[:32]
-        names = pd.Series([f"{file} {row}" for row in range(len(table))])
-    else:
-        table.check(config.id, "id")
-        names = table.column(config.id, Kind.TEXT).values
-    if names.isna().any():
-        raise InputError(f"--id {config.id!r} is empty in row {int(np.argmax(names.isna())) + 1}; fill it.")
+    names = _names(config, table)
     # No other command may decide by the same file until it is closed.
     with refusing(), closing(AlertThreshold.open(state)) as alert:
         alert.n_ahead = config.n_ahead or 1
         times = table.times(str(config.time))
-        act, thresholds = alert.decide(scores, times, names, return_threshold=True)
+        act, thresholds, acted = alert.decide(scores, times, names, return_threshold=True, return_acted=True)
     now = f", and the threshold is {alert.threshold_:.6g}" if alert.left_ else ""
-    left = f"{alert.left_:,} of {alert.budget.words} are left{now}"
-    say(f"{act.sum():,} of {len(table):,} rows are alerts; {left}.", err=piped)
-    return {"threshold": thresholds, "alert": act}
+    left = f"{alert.left_:,} of {alert.budget.n - alert.audit:,} {alert.budget.each} are left{now}"
+    decided, drawn = {"threshold": thresholds, "alert": act}, ""
+    if alert.audit:
+        decided |= {"acted": acted, "chance": np.where(acted == "list", 1.0, alert.chance_)}
+        drawn = f", {(acted == 'audit').sum():,} of them drawn for the audit"
+    say(f"{act.sum():,} of {len(table):,} rows are alerts{drawn}; {left}.", err=piped)
+    return decided
 
 
 def _cells(
@@ -152,7 +208,13 @@ def _cells(
 
 
 def _reasons(
-    saved: SavedModel, features: Any, scores: Floats, config: ScoreConfig, *, piped: bool
+    saved: SavedModel,
+    features: Any,
+    scores: Floats,
+    order: NDArray[np.intp],
+    config: ScoreConfig,
+    *,
+    piped: bool,
 ) -> dict[str, list[str]]:
     """Return the columns of what raises each row's score most, and of what would take it out of the list."""
     from sklearn.utils import _safe_indexing
@@ -161,7 +223,7 @@ def _reasons(
     from pushrank.estimators.shapley import n_compared
 
     ranking, n = np.argsort(-scores, kind="stable"), int(config.reasons or 0)
-    order, n_listed = ranking[: config.top], min(config.top or len(scores), len(scores))
+    n_listed = min(config.n_listed or len(scores), len(scores))
     if config.top is None and saved.alert is not None:
         n_listed = int((scores >= saved.alert.threshold).sum())
     below = ranking[n_listed : n_listed + n_compared(features.shape[1])]
@@ -207,7 +269,7 @@ def _promises(
     if seen:
         raise InputError(SEEN.format(saved.name, config.labelled))
     # A depth that is named beforehand is promised more than each of all depths at once.
-    named = {min(config.top, len(scores))} if config.top else set()
+    named = {min(config.n_listed, len(scores))} if config.n_listed else set()
     # Rows that tie may be in any order in a file, so that the promise takes negatives to come first.
     new = {"n_new": len(scores), "scores_new": scores, "ties": "pessimistic"}
     return promises_of(known.y, {"": saved.scores(of_known)}, config.promise, named, [], **new)

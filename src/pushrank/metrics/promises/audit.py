@@ -30,11 +30,11 @@ def audit_bound(
     for x positives among the rows that were drawn (audited), the least chance c with which a positive below
     the list was drawn, a binomial variable :math:`B_{M, c}` and a level of :math:`1 - \alpha`.
 
-    The chances are the auditor's own, so that the bound needs no model and no calibration, and holds under
-    any drift: a number of positives drawn independently, or without replacement within periods, is a sum of
-    independent Bernoulli variables (Vatutin and Mikhailov) with a mean of at least c M, and up to one below
-    the mean its lower tail is at most the binomial one (Hoeffding). Rows and lists must be fixed without a
-    look at what the audit found, and the level is that of one look. O(log M).
+    The chances are the auditor's, so that the bound needs no model and holds under any drift: a number of
+    positives drawn independently, or without replacement within periods, is a sum of independent Bernoulli
+    variables (Vatutin and Mikhailov) with a mean of at least c M, and up to one below the mean its lower tail
+    is at most the binomial one (Hoeffding). Rows and lists must be fixed without a look at what the audit
+    found, and the level is that of one look. O(log M).
 
     Parameters
     ----------
@@ -89,36 +89,26 @@ def audit_bound(
         check_number("n_rows", n_rows, n_positive + n_unknown, MAX_ROWS, integer=True)
     if side not in ("upper", "lower", "two-sided"):
         raise ValueError(f"side must be 'upper', 'lower' or 'two-sided', got {side!r}.")
-    n_positive, n_unknown = int(n_positive), int(n_unknown)
+    x, n_unknown = int(n_positive), int(n_unknown)
     miss = (1.0 - confidence_level) / (2.0 if side == "two-sided" else 1.0)
     most = MAX_ROWS if n_rows is None else int(n_rows) - n_unknown
-    high = n_unknown + _upper(n_positive, chance, miss, most)
-    if side == "upper":
-        return high
-    if chance_max is None:
-        raise ValueError("a lower bound needs chance_max, the greatest chance of a row to be audited.")
-    check_number("chance_max", chance_max, chance, 1.0)
-    low = min(_lower(n_positive, chance_max, miss), most)
-    return low if side == "lower" else (low, high)
-
-
-def _upper(x: int, chance: float, miss: float, most: int) -> int:
-    """Return the largest number of positives that is not excluded, and no more than there are rows."""
 
     def is_excluded(n: int) -> bool:
         return x <= chance * n - 1.0 and bool(betaincc(x + 1.0, float(n - x), chance) <= miss)
 
+    high = most
     if is_excluded(most):
-        return least(is_excluded, x + 1, most, "rows") - 1
-    if most == MAX_ROWS:
+        high = least(is_excluded, x + 1, most, "rows") - 1
+    elif n_rows is None:
         raise ValueError(f"with a chance of {chance:g} no number is too large: give n_rows, or audit more.")
-    return most
-
-
-def _lower(x: int, chance: float, miss: float) -> int:
-    """Return the smallest number of positives that is not excluded."""
+    if side == "upper":
+        return high + n_unknown
+    if chance_max is None:
+        raise ValueError("a lower bound needs chance_max, the greatest chance of a row to be audited.")
+    check_number("chance_max", chance_max, chance, 1.0)
 
     def is_credible(n: int) -> bool:
-        return x < chance * n + 1.0 or bool(betainc(float(x), n - x + 1.0, chance) > miss)
+        return x < chance_max * n + 1.0 or bool(betainc(float(x), n - x + 1.0, chance_max) > miss)
 
-    return least(is_credible, x, MAX_ROWS, "rows")
+    low = min(least(is_credible, x, MAX_ROWS, "rows"), most)
+    return low if side == "lower" else (low, high + n_unknown)
