@@ -34,7 +34,7 @@ N_PAST = 60
 DAY = 86_400_000_000
 """In microseconds."""
 Integers = NDArray[np.int64]
-
+FilePath = str | os.PathLike[str]
 
 Row = tuple[str | None, int, float, bool, float]
 """The name of a row that was decided, when, its score, the decision and the threshold."""
@@ -103,11 +103,9 @@ class AlertThreshold:
     Never more rows than the budget are acted on, whatever comes, unless there is an audit: of a budget of 30
     with an audit of 3 never more than 27 are acted on by score, and the number drawn varies around 3, without
     a limit, which would make chances unknown. Whether a row is drawn hangs on its name, its time and a secret
-    in the state, which those who make or score the rows should not read.
-
-    The last 60 periods are learnt from: one that ends takes the place of the oldest. Where most past periods
-    had fewer than b rows still to come, every row is acted on. Time is how long is left of the period, so
-    that months end together.
+    in the state, which those who make or score the rows should not read. The last 60 periods are learnt from:
+    one that ends takes the place of the oldest. Where most past periods had fewer than b rows still to come,
+    every row is acted on. Time is how long is left of the period, so that months end together.
     A score that equals the threshold reaches it. A decision costs an addition and, with a state, a
     transaction on disk; where the clock enters another cell, of a quarter of an hour for days, also a look at
     what is kept of the past, some b log n rows a period. Fitting costs a sort of the times.
@@ -137,12 +135,7 @@ class AlertThreshold:
     """
 
     def __init__(
-        self,
-        budget: Budget | int,
-        state: str | os.PathLike[str] | None = None,
-        *,
-        n_kept: int = N_PAST,
-        audit: int = 0,
+        self, budget: Budget | int, state: FilePath | None = None, *, n_kept: int = N_PAST, audit: int = 0
     ) -> None:
         self.budget = budget if isinstance(budget, Budget) else Budget(budget)
         if self.budget.per == "batch":
@@ -162,7 +155,7 @@ class AlertThreshold:
         self._line: Any = None
 
     @classmethod
-    def open(cls, state: str | os.PathLike[str]) -> AlertThreshold:
+    def open(cls, state: FilePath) -> AlertThreshold:
         """Return the threshold of a state file, as it was after the last answer.
 
         Parameters
@@ -245,14 +238,9 @@ class AlertThreshold:
         return self
 
     def decide(
-        self,
-        score: ArrayLike,
-        time: Any,
-        row_id: Any = None,
-        *,
-        return_threshold: bool = False,
+        self, score: ArrayLike, time: Any, row_id: Any = None, *, return_threshold: bool = False,
         return_acted: bool = False,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         """Say which rows to act on: one, or several in the order of their times.
 
         Parameters
@@ -350,7 +338,7 @@ class AlertThreshold:
         return acted, threshold
 
     def _is_drawn(self, name: str | None, moment: int) -> bool:
-        """Return whether a row below the threshold is drawn for the audit."""
+        """Return whether a row below the threshold is drawn."""
         # Rows without names that come at the same moment have draws of their own, by their number.
         key = f"{moment}\0{len(self._current)}\0" if name is None else f"{moment}\0{name}"
         return self.audit > 0 and bool(uniform_numbers([key], self._secret)[0, 0] < self.chance_)

@@ -64,11 +64,9 @@ def draw_audit(
 
     Raises
     ------
-    TypeError
-        When `k` or `n_audited` is no integer.
-    ValueError
-        When a number is out of range, a score, name or time is missing, two rows have the same name and time,
-        or the secret is empty.
+    TypeError, ValueError
+        When `k` or `n_audited` is no integer or out of range, a score, name or time is missing, two rows have
+        the same name and time, or the secret is empty.
 
     Examples
     --------

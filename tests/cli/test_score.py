@@ -315,7 +315,7 @@ def test_an_audit_draws_rows_below_the_list_and_the_same_ones_of_the_same_rows(f
 @pytest.mark.parametrize(
     ("message", "given"),
     {
-        "--audit goes with --top 30, for one file, or": ["--audit", 3],
+        "--audit goes with --top 30 for one file, or": ["--audit", 3],
         "--audit 30 must be a part of --top 30, in": ["--audit", 30, "--top", 30],
         "--audit 3/day must be a part of --top 30, in": ["--audit", "3/day", "--top", 30],
         "--audit by --id needs --time: a name alone": ["--audit", 3, "--top", 30, "--id", "id"],
@@ -326,7 +326,7 @@ def test_an_audit_draws_rows_below_the_list_and_the_same_ones_of_the_same_rows(f
             "30/day",
             *ALERT,
         ],
-        "--audit goes with --top 30, for one file, or with --alert": ["--audit", "3/day", *ALERT],
+        "--audit goes with --top 30 for one file, or --alert": ["--audit", "3/day", *ALERT],
         "2 rows have the name 'True' and": ["--audit", 3, "--top", 30, "--id", "checked", "--time", "came"],
     }.items(),
 )

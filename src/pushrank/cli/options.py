@@ -294,6 +294,11 @@ class ScoreConfig:
     force: Force = False
 
     @property
+    def is_piped(self) -> bool:
+        """Whether rows are on standard output, so that sentences go to standard error."""
+        return self.output == STANDARD_STREAM
+
+    @property
     def n_audited(self) -> int:
         """How many rows of the list, or of each period's budget, the audit draws."""
         audit: Any = self.audit or 0
@@ -332,9 +337,7 @@ class ScoreConfig:
         whole: Any
         whole, option = (self.top, "--top") if self.alert is None else (self.budget, "--budget")
         if whole is None:
-            raise InputError(
-                "--audit goes with --top 30, for one file, or with --alert FILE --budget 30/day."
-            )
+            raise InputError("--audit goes with --top 30 for one file, or --alert FILE --budget 30/day.")
         n, units = getattr(whole, "n", whole), {getattr(part, "per", None) for part in (whole, self.audit)}
         if self.n_audited >= n or len(units) > 1:
             raise InputError(f"--audit {self.audit} must be a part of {option} {whole}, in the same unit.")

@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pushrank.cli.errors import InputError, refusing, say
-from pushrank.cli.header import STANDARD_STREAM, file_kind
+from pushrank.cli.header import file_kind
 from pushrank.cli.loading import load_model, load_whole
 from pushrank.cli.options import ScoreConfig
 from pushrank.cli.saved import RowScorer
@@ -47,11 +47,10 @@ def write_ranked(model: Path, data: Path, text_format: TextFormat, config: Score
         return
     # Rows with equal scores keep the order of the file.
     ranking, places = np.argsort(-scores, kind="stable"), np.arange(len(scores))[: config.top]
-    # Sentences go to standard error where rows are on standard output.
-    piped = config.output == STANDARD_STREAM
+    piped = config.is_piped
     decided: dict[str, NDArray[Any]] = {}
     if config.audit is not None:
-        decided = _draw(model, config, table, ranking, piped=piped)
+        decided = _draw(model, config, table, ranking)
         places = np.flatnonzero(decided["acted"][ranking] != "")
     order = ranking[places]
     # As texts, numbers in Parquet and Excel could not be computed with.
@@ -60,12 +59,12 @@ def write_ranked(model: Path, data: Path, text_format: TextFormat, config: Score
     results: dict[str, Any] = {"rank": places + 1, "score": scores[order]}
     if config.alert is not None:
         # Decisions are on disk before rows are written. Where that fails, the next run gets them from there.
-        decided = _decide(config.alert, config, table, scores, piped=piped)
+        decided = _decide(config.alert, config, table, scores)
     results |= {name: values[order] for name, values in decided.items()}
     if whole is not None and config.probability:
         results["probability"] = whole.probabilities(scores)[order]
     if whole is not None and config.reasons:
-        results |= _reasons(whole, features, scores, order, config, piped=piped)
+        results |= _reasons(whole, features, scores, order, config)
     promises = _promises(saved, scores, text_format, config)
     if config.promise:
         # An empty file has the column, too.
@@ -110,31 +109,27 @@ def _begin(budget: int | Budget, config: ScoreConfig, table: Table, scores: Floa
     past = f"{len(table):,} past rows"
     say(f"{config.alert}: {alert.budget.words}, by what came at the same hour in {past}.")
     if audit:
-        say(
-            f"{audit:,} of them, in the mean, are drawn from all rows below the threshold, each with a "
-            f"chance of {alert.chance_:.3g}, and {alert.left_:,} are left for the highest scores."
+        chance = (
+            f"each with a chance of {alert.chance_:.3g}, and {alert.left_:,} are left for the highest scores"
         )
+        say(f"{audit:,} of them, in the mean, are drawn from all rows below the threshold, {chance}.")
 
 
 def _draw(
-    model: Path, config: ScoreConfig, table: Table, ranking: NDArray[np.intp], *, piped: bool
+    model: Path, config: ScoreConfig, table: Table, ranking: NDArray[np.intp]
 ) -> dict[str, NDArray[Any]]:
     """Return which rows are on the list or drawn for the audit, and with what chance."""
     from pushrank.audits import draw_audit
 
     k, names, places = int(config.top or 0), _names(config, table), np.argsort(ranking)
     times = None if config.time is None else table.times(config.time)
+    named = {"row_id": names, "secret": _secret(model), "time": times}
     with refusing():
-        acted, chance = draw_audit(
-            -places, k, config.n_audited, row_id=names, secret=_secret(model), time=times
-        )
+        acted, chance = draw_audit(-places, k, config.n_audited, **named)
     n_listed, n_drawn = (np.count_nonzero(acted == kind) for kind in ("list", "audit"))
-    say(
-        f"{n_listed:,} rows are the first by score, and {n_drawn:,} are drawn from the "
-        f"{len(acted) - n_listed:,} others, each with a chance of {chance.min(initial=1.0):.3g}, in place of "
-        f"those ranked {k - config.n_audited + 1:,} to {k:,}.",
-        err=piped,
-    )
+    drawn = f"{n_drawn:,} are drawn from the {len(acted) - n_listed:,} others, each with a chance of "
+    drawn += f"{chance.min(initial=1.0):.3g}, in place of those ranked {k - config.n_audited + 1:,} to {k:,}"
+    say(f"{n_listed:,} rows are the first by score, and {drawn}.", err=config.is_piped)
     return {"acted": acted, "chance": chance}
 
 
@@ -164,9 +159,7 @@ def _names(config: ScoreConfig, table: Table) -> pd.Series:
     return names
 
 
-def _decide(
-    state: Path, config: ScoreConfig, table: Table, scores: Floats, *, piped: bool
-) -> dict[str, NDArray[Any]]:
+def _decide(state: Path, config: ScoreConfig, table: Table, scores: Floats) -> dict[str, NDArray[Any]]:
     """Return the threshold of each row's moment, whether to act on it and, with an audit, why."""
     from pushrank.alerts import AlertThreshold
 
@@ -185,7 +178,7 @@ def _decide(
     if alert.audit:
         decided |= {"acted": acted, "chance": np.where(acted == "list", 1.0, alert.chance_)}
         drawn = f", {(acted == 'audit').sum():,} of them drawn for the audit"
-    say(f"{act.sum():,} of {len(table):,} rows are alerts{drawn}; {left}.", err=piped)
+    say(f"{act.sum():,} of {len(table):,} rows are alerts{drawn}; {left}.", err=config.is_piped)
     return decided
 
 
@@ -208,13 +201,7 @@ def _cells(
 
 
 def _reasons(
-    saved: SavedModel,
-    features: Any,
-    scores: Floats,
-    order: NDArray[np.intp],
-    config: ScoreConfig,
-    *,
-    piped: bool,
+    saved: SavedModel, features: Any, scores: Floats, order: NDArray[np.intp], config: ScoreConfig
 ) -> dict[str, list[str]]:
     """Return the columns of what raises each row's score most, and of what would take it out of the list."""
     from sklearn.utils import _safe_indexing
@@ -252,7 +239,7 @@ def _reasons(
                 leaves[listed] = leaving(saved.pipeline, rows[listed], tried, parts[listed], n, float(cut))
         against = f"the {len(below):,} rows just below the cut" if len(below) else "all rows of the file"
         sampled = "" if is_exact else " They are sampled, and stand beside their standard errors (±)."
-        say(f"Reasons are against {against}.{sampled}", err=piped)
+        say(f"Reasons are against {against}.{sampled}", err=config.is_piped)
     texts = {f"reason_{at + 1}": [row[at] if at < len(row) else "" for row in found] for at in range(n)}
     return texts | {"leaves_if": leaves}
 

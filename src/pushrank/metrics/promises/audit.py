@@ -14,15 +14,10 @@ MAX_ROWS = 2**53
 
 
 def audit_bound(
-    n_positive: int,
-    chance: float,
-    *,
-    chance_max: float | None = None,
-    n_unknown: int = 0,
-    n_rows: int | None = None,
-    confidence_level: float = 0.95,
+    n_positive: int, chance: float, *, chance_max: float | None = None, n_unknown: int = 0,
+    n_rows: int | None = None, confidence_level: float = 0.95,
     side: Literal["upper", "lower", "two-sided"] = "upper",
-) -> int | tuple[int, int]:
+) -> int | tuple[int, int]:  # fmt: skip
     r"""Return how many positives are below a list at most, by rows drawn at random from those below it.
 
     .. math:: \max \{M : P(B_{M, c} \le x) > \alpha \text{ or } x > c M - 1\} + n_0
@@ -61,11 +56,9 @@ def audit_bound(
 
     Raises
     ------
-    TypeError
-        When a count is no integer.
-    ValueError
-        When a count is negative, a chance or the level is out of range, `n_rows` is less than the positives
-        and unknown rows, `chance_max` is missing, or the chance is too small for any bound without `n_rows`.
+    TypeError, ValueError
+        When a count is no integer or negative, a chance or the level is out of range, `n_rows` is less than
+        the positives and unknown rows, or `chance_max` or, for a tiny chance, `n_rows` is missing.
 
     References
     ----------
