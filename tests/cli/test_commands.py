@@ -82,13 +82,14 @@ def bad(files, frame):
     frame[["class"]].to_csv(files / "bare.csv", index=False)
     data, out = files / "data.csv", files / "out.skops"
     fit = ["fit", "-o", out, *LABEL]
+    tested = ["compare", files / "data.csv", *LABEL, "--test"]
     compare = ["compare", *LABEL]
     return {
         "--label 'klass' is no column of": ["fit", data, "--label", "klass", "-o", out],
         "--label COLUMN": ["fit", data, "-o", out],
         "one class only (benign (569 rows))": [*fit, files / "one.csv"],
         "holds 3 values, 0 (190 rows), 1 (190 rows), 2 (189 rows)": [*fit[:3], three, "--label", "digit"],
-        "no label in 1 of 569 rows (1 empty), first in row 4; leave": [*fit, files / "missing.csv"],
+        "no label in 1 of 569 rows (1 empty), first in row 4, and here": [*tested, files / "missing.csv"],
         "the label to rank at the top, 'maybe', does not occur": [*fit, data, "--positive", "maybe"],
         "holds infinity in row 6": [*fit, files / "infinite.csv"],
         "column 'area' of": [*fit, files / "huge.csv"],

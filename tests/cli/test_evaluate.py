@@ -1,12 +1,13 @@
 """pushrank evaluate: what is counted, and what is printed."""
 
 import json
+import re
 
 import pytest
 
 from pushrank import metrics
 from pushrank.cli.model import SavedModel
-from tests.cli.runner import call, fitted
+from tests.cli.runner import LABEL, call, fitted
 
 pytestmark = pytest.mark.fast
 
@@ -51,3 +52,14 @@ def test_an_evaluation_of_few_positives(files, frame, n, n_known):
     assert len(known) == n_known
     assert all(of["low"] <= of["estimate"] <= of["high"] for of in known)
     assert (f"bedroc (it takes 5 positives, found {n})" in found["without_interval"]) == (n < 5)
+
+
+def test_an_evaluation_of_rows_of_which_few_have_a_label(files, frame):
+    model = fitted(files / "data.csv", *LABEL, "--budget", 50)
+    frame.assign(**{"class": frame["class"].where(frame.index % 5 == 0)}).to_csv(files / "few.csv")
+    shown = " ".join(call("evaluate", model, files / "few.csv", "--budget", 30).stdout.split())
+    assert "114 looked at, 114 labelled" in shown
+    assert "Labels are missing" not in shown
+    assert re.search(r"\d+ of 569 rows reach the alert threshold, [-.\d]+; \d+ to", shown)
+    held = ["score", model, files / "data.csv", "--promise", 0.95, "--labelled", files / "few.csv"]
+    assert "here each row needs one" in call(*held, code=2).stderr

@@ -1,4 +1,7 @@
-"""pushrank fit: every model, its seed, the positive value and its probabilities."""
+"""pushrank fit: every model, its seed, the positive value, its probabilities, and labels of some rows."""
+
+import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -7,6 +10,7 @@ import pytest
 from pushrank.cli.model import MODELS, SavedModel, make_model
 from pushrank.cli.names import model_names
 from pushrank.cli.options import BOUNDS
+from pushrank.datasets import make_stream
 from tests.cli.runner import LABEL, auc, call, fit, fitted
 
 pytestmark = pytest.mark.fast
@@ -118,3 +122,85 @@ def test_numbers_refused_before_the_models_are_imported_are_refused_by_them(opti
     for model in sorted(models):
         with pytest.raises((ValueError, TypeError)):
             make_model(model, **{name: out}).fit(X, y)
+
+
+@pytest.fixture(scope="module")
+def missing(tmp_path_factory):
+    """40 days of rows whose labels are missing below the list, at random, or of the last days; by name."""
+    folder, stream = tmp_path_factory.mktemp("missing"), make_stream(40, 60, random_state=0)
+    frame = pd.DataFrame(stream.data, columns=stream.feature_names).assign(
+        came=stream.time, late=stream.target
+    )
+    place = pd.Series(stream.data[:, :3].sum(axis=1)).groupby(stream.day).rank(ascending=False)
+    known = {
+        "chosen": place <= 10,
+        "later": (place <= 10) | (stream.day < 20),
+        "random": np.random.default_rng(7).random(len(frame)) < 0.5,
+        "last": stream.day < 36,
+    }
+    for name, has_label in known.items():
+        frame.assign(late=frame["late"].where(has_label)).to_csv(folder / f"{name}.csv", index=False)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("name", "more", "says"),
+    [
+        (
+            "chosen",
+            ["--exclude", "came"],
+            "81 % of the rows, mostly of low scores: somebody chose these rows.",
+        ),
+        ("later", ["--time", "came"], "mostly of low scores and of late times: somebody chose these rows."),
+        ("last", ["--time", "came"], "mostly of late times: they are not known yet, or were not kept."),
+        ("last", ["--time", "came", "--labels-after", "4d"], ""),
+        ("random", ["--time", "came"], ""),
+    ],
+)
+def test_a_fit_says_which_rows_lack_a_label(missing, name, more, says):
+    words = ["fit", missing / f"{name}.csv", "--label", "late", *more, "-o", missing / "m.skops", "--force"]
+    said = call(*words, "--model", "logistic-regression").stderr
+    assert ("labels are missing" in said) == bool(says)
+    assert says in said
+    assert "have no label in column 'late'" in said
+
+
+@pytest.mark.parametrize("more", [["--budget", 50], ["--budget", 50, "--hold-out", "20%"], ["--probability"]])
+def test_rows_that_somebody_chose_promise_nothing(missing, more):
+    words = ["fit", missing / "chosen.csv", "--label", "late", "--exclude", "came", "-o", missing / "m.skops"]
+    said = call(*words, "--force", *more, code=2).stderr
+    assert f"{more[-2] if len(more) > 3 else more[0]} needs a label in every row" in said
+    assert "pushrank score --audit" in said
+    call(*words[:1], missing / "random.csv", *words[2:], "--force", *more)
+
+
+def test_what_is_expected_rests_on_days_with_all_labels(missing):
+    words = ["--label", "late", "--budget", "5/day", "--time", "came", "-o", missing / "m.skops", "--force"]
+    shown = call("fit", missing / "later.csv", *words).stdout
+    # Of the 20 days before the list those that come after the first rows learnt from.
+    assert re.search(r"in each of 1\d days held out", shown)
+    assert "--budget needs days with all labels" in call("fit", missing / "chosen.csv", *words, code=2).stderr
+
+
+@pytest.mark.parametrize("more", [["--budget", 200, "--random"], ["--budget", "5/day", "--time", "came"]])
+def test_a_comparison_on_labels_of_some_rows_gives_bounds_and_no_verdict(missing, more):
+    words = ["compare", missing / "chosen.csv", "--label", "late", *more, "--model", "logistic-regression"]
+    found = json.loads(call(*words, "--json").stdout)
+    assert "No verdict" in " ".join(found["sentences"])
+    [of] = found["scores"].values()
+    assert of["rows"] == pytest.approx(200 if "--random" in more else 5 * 33, abs=10)
+    assert of["hits_at_most"] == pytest.approx(of["hits"] + of["rows"] - of["labelled"])
+    assert 0 < of["hits"] < of["labelled"] < of["rows"]
+    shown = " ".join(call(*words).stdout.split())
+    assert "No verdict: known hits favour the model whose list chose the rows" in shown
+    for option in (["--nested"], ["--save-best", missing / "best.skops"], ["--repeats", 2]):
+        said = call(*words, *option, code=2).stderr
+        assert f"{option[0]} needs a label in every row" in said or "--repeats draws other parts" in said
+    said = call(*words, "--drop-unlabelled", code=2).stderr
+    assert "--drop-unlabelled is for labels that are missing at random, and labels are missing for" in said
+
+
+def test_labels_that_are_missing_at_random_may_be_left_out(missing):
+    words = ["compare", missing / "random.csv", "--label", "late", "--budget", 100, "--random", "--model",
+             "logistic-regression", "--model", "IR Push", "--no-together", "--drop-unlabelled"]  # fmt: skip
+    assert "To fit" in call(*words).stdout

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from pushrank.cli.errors import InputError
-from pushrank.cli.labels import label_rows
+from pushrank.cli.labels import is_acted_on, label_rows
 from pushrank.cli.table import TEXT, Table
 
 
@@ -62,14 +62,45 @@ def test_other_spellings_and_other_labels_are_counted_out_loud(tmp_path, capsys)
     assert "all but 'Fraud' count as negative: 'legit' (6 rows), 'open' (4 rows)." in told
 
 
-def test_rows_without_a_label_are_dropped_on_request_alone(tmp_path, capsys):
-    texts = ["1"] * 3 + ["0"] * 5 + ["?"] * 2 + [None, " ", "NA"]
-    rows = Table(tmp_path / "a.csv", pd.DataFrame({"y": texts}).astype(TEXT), is_text=True)
+def text_table(tmp_path, **columns):
+    return Table(tmp_path / "a.csv", pd.DataFrame(columns).astype(TEXT), is_text=True)
+
+
+def test_a_missing_label_is_unknown_or_refused(tmp_path, capsys):
+    rows = text_table(tmp_path, y=["1"] * 3 + ["0"] * 5 + ["?"] * 2 + [None, " ", "NA"])
     with pytest.raises(
-        InputError, match=r"no label in 5 of 13 rows \(2 empty, 2 '\?', 1 'NA'\), first in row 9"
+        InputError, match=r"no label in 5 of 13 rows \(2 empty, 2 '\?', 1 'NA'\), first in row 9.* --audit"
     ):
         label_rows(rows, rows.labels("y"), "1")
-    labelled = label_rows(rows, rows.labels("y"), "1", drop_unlabelled=True)
-    assert (len(labelled.table), labelled.y.sum()) == (8, 3)
-    assert "5 of 13 rows (2 empty, 2 '?', 1 'NA') have no label" in capsys.readouterr().err
-    assert label_rows(rows, rows.labels("y"), "?", drop_unlabelled=True).y.sum() == 2
+    labelled = label_rows(rows, rows.labels("y"), "1", may_lack="they stay")
+    assert (len(labelled.table), labelled.y.sum(), labelled.known.sum()) == (13, 3, 8)
+    assert "5 of 13 rows (2 empty, 2 '?', 1 'NA') have no label in column 'y'" in capsys.readouterr().err
+    assert label_rows(rows, rows.labels("y"), "?", may_lack="they stay").y.sum() == 2
+
+
+@pytest.mark.parametrize(
+    ("cells", "n"), [(["0", "0", None], 0), (["1", None, None], 1), ([None, None, None], 0)]
+)
+def test_labels_so_far_may_be_of_one_class(tmp_path, cells, n):
+    rows = text_table(tmp_path, y=cells, x=["a", "b", "c"])
+    assert label_rows(rows, rows.labels("y"), "1", may_lack="they stay").y.sum() == n
+    with pytest.raises(InputError, match=r"one label at most so far; name the positive one: --positive"):
+        label_rows(rows, rows.labels("y"), None, may_lack="they stay")
+
+
+def test_minus_one_is_a_class_out_loud(tmp_path, capsys):
+    rows = text_table(tmp_path, y=["1", "0", "0", "-1", "-1"])
+    assert label_rows(rows, rows.labels("y"), "1").known is None
+    assert "'-1' (2 rows), '0' (2 rows); -1 is a class here: leave cells empty" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("cells", "acted"),
+    [
+        (["list", "audit", None, "list"], [1, 1, 0, 1]),
+        (["yes", "No", "1", "0.0"], [1, 0, 1, 0]),
+        (["model b", "", "n/a", "FALSE"], [1, 0, 0, 0]),
+    ],
+)
+def test_what_was_acted_on(tmp_path, cells, acted):
+    np.testing.assert_array_equal(is_acted_on(text_table(tmp_path, acted=cells), "acted"), acted)

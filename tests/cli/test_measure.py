@@ -9,6 +9,7 @@ import pytest
 
 from combinations import by_day
 from pushrank import metrics
+from pushrank.datasets import make_stream
 from pushrank.report.context import with_minus_signs
 from tests.cli.runner import call
 
@@ -337,3 +338,60 @@ def test_shares_and_figures_that_cannot_be_are_refused(scored):
     }.items():
         refused = call("measure", path, "--label", "found", "--score", "good", *more, code=2)
         assert said in refused.stderr, refused.stderr
+
+
+@pytest.fixture(scope="module")
+def acted_on(tmp_path_factory):
+    """Rows of 20 days, of which a list of ten a day was looked at, and most of these have a label."""
+    stream = make_stream(20, 60, random_state=0)
+    frame = pd.DataFrame({"day": stream.day, "fraud": stream.target, "rule": stream.data[:, 0]})
+    frame["model"] = stream.data[:, :3].sum(axis=1)
+    listed = frame.groupby("day")["model"].rank(ascending=False) <= 10
+    frame["acted"] = np.where(listed, "list", "")
+    frame["fraud"] = frame["fraud"].where(listed & (frame.index % 9 > 0)).astype("Int64")
+    path = tmp_path_factory.mktemp("acted") / "acted.csv"
+    frame.to_csv(path, index=False)
+    return path, frame
+
+
+@pytest.mark.parametrize("by_day", [True, False])
+def test_a_list_is_cut_from_all_rows_though_few_have_a_label(acted_on, by_day):
+    path, frame = acted_on
+    budget = ["--budget", "10/batch", "--time", "day"] if by_day else ["--budget", 200]
+    words = ["measure", path, "--label", "fraud", "--score", "rule", "--score", "model", *budget]
+    found = json.loads(call(*words, "--acted", "acted", "--json").stdout)
+    for name, of in found["scores"].items():
+        groups = frame.groupby("day")[name] if by_day else frame[name]
+        on_list = frame[groups.rank(ascending=False) <= (10 if by_day else 200)]
+        known = on_list["fraud"].dropna()
+        shown = [of[key] for key in ("rows", "looked_at", "labelled", "hits", "hits_at_most")]
+        n_acted, hits = (on_list["acted"] == "list").sum(), known.sum()
+        assert shown == [200, n_acted, len(known), hits, hits + 200 - len(known)]
+        assert of["precision"] == pytest.approx(known.mean())
+        assert len(of["by_period"]) == (20 if by_day else 1)
+    known, n_others = frame["fraud"].dropna(), (frame["acted"] == "").sum()
+    said = f"200 looked at, {len(known)} labelled: {known.sum()} hits with fraud = 1; of {n_others:,} others"
+    shown = " ".join(call(*words, "--acted", "acted").stdout.split())
+    assert f"{said} nothing is known." in shown
+    assert re.search(r"Labels are missing for \d+ % of the rows, mostly of low scores: somebody chose", shown)
+    assert "Recall, lift, areas, average precision and intervals need the labels of all rows" in shown
+    alone = " ".join(call(*words).stdout.split())
+    assert f"{len(known)} looked at, {len(known)} labelled" in alone
+    assert "labels that are late are not told from those that never come" in alone
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (["--promise", 0.95], "nothing is promised: labels are missing for .*: pushrank score --a"),
+        (["--require", "hits@9>=1"], "somebody chose these rows"),
+        (["--fraction", 0.1], "--fraction needs a label in every row"),
+        (["--all"], "--all needs a label in every row"),
+        (["--acted", "looked"], "--acted 'looked' is no column"),
+        (["--drop-unlabelled"], "No such option"),
+    ],
+)
+def test_what_needs_the_labels_of_all_rows_is_refused(acted_on, more, says):
+    words = ["measure", acted_on[0], "--label", "fraud", "--score", "model", "--budget", 30, *more]
+    assert re.search(says, " ".join(call(*words, code=2).stderr.split()))
+    assert "say how long the list is, --budget N" in call(*words[:6], code=2).stderr

@@ -21,7 +21,7 @@ WRITTEN = {
     "data.jsonl": lambda frame: frame.to_json(orient="records", lines=True).encode(),
     "data.parquet": lambda frame: frame.to_parquet(),
 }
-FLAGS = ["--no-header", "--drop-unlabelled", "--nonsense", "-h"]
+FLAGS = ["--no-header", "--drop-copies", "--nonsense", "-h"]
 
 
 @pytest.fixture(scope="module")

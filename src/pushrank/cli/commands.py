@@ -137,7 +137,6 @@ def evaluate(
         str | None, typer.Option(help="The label's column, where it differs from the training data's.")
     ] = None,
     positive: options.Positive = None,
-    drop_unlabelled: options.DropUnlabelled = False,
 ) -> None:
     """Print how good the top of a saved model's list is, with 95 % intervals.
 
@@ -150,12 +149,13 @@ def evaluate(
     """
     config.check(model, data)
     check_columns(data, text_format, config, model=model, label=label)
+    from pushrank.cli.labels import UNKNOWN
     from pushrank.cli.loading import load_model
     from pushrank.cli.measure import show_measures
     from pushrank.cli.promises import SEEN
 
     saved = load_model(model)
-    rows, features, seen = saved.read_labelled(data, text_format, label, positive, drop_unlabelled)
+    rows, features, seen = saved.read_labelled(data, text_format, label, positive, UNKNOWN)
     # Measures of rows that were learnt from are printed with a warning; a promise by them would be false.
     if seen and (config.promise or config.require):
         raise InputError(SEEN.format(saved.name, data))

@@ -8,25 +8,44 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+import typer
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.pipeline import Pipeline
 
 from pushrank import StackingRanker
-from pushrank.budgets import Budget
+from pushrank.budgets import Budget, Periods
 from pushrank.cli.errors import InputError, refusing, warn
 from pushrank.cli.features import LabelledFeatures, read_features
 from pushrank.cli.header import listed
-from pushrank.cli.model import N_INNER_FOLDS, make_model, make_ranking_pipelines, members_among
-from pushrank.cli.options import CompareOutput, ComparisonConfig, FeatureSource, command_of, split_budget
+from pushrank.cli.known import CHOSEN, measure_known, refuse_options
+from pushrank.cli.labels import LabelledRows
+from pushrank.cli.model import N_INNER_FOLDS, make_model, make_ranking_pipelines, members_among, missing_in
+from pushrank.cli.options import (
+    CompareOutput,
+    ComparisonConfig,
+    FeatureSource,
+    MeasureConfig,
+    command_of,
+    split_budget,
+)
 from pushrank.cli.screen import progress, share_of_rows
 from pushrank.cli.table import Kind
 from pushrank.cli.text_format import TextFormat
-from pushrank.held_out import Plan, Rows, can_split, check_classes, part_of_budget
+from pushrank.held_out import Plan, Rows, can_split, check_classes, fit_parts, part_of_budget
 from pushrank.model_selection.compare import LINEAR_CHOSEN, MAX_SLOW_ROWS, compare_plan, default_rankers
 from pushrank.model_selection.comparison import TOGETHER, RankerComparison
 from pushrank.model_selection.table import budget_params
 from pushrank.times import TimeSplit, in_order
+from pushrank.user_types import Floats
+
+NEED_VERDICT = "save_best", "report", "output", "nested", "hold_out", "indifference", "show", "repeats"
+NO_VERDICT = (
+    "No verdict: known hits favour the model whose list chose the rows that have a label. Hits lie between "
+    "the known ones and those if each row without a label were a hit. What decides is a list that both "
+    "models share, or rows drawn at random below it: pushrank score --audit. Where labels are missing at "
+    "random, --drop-unlabelled compares on the others alone."
+)
 
 
 def models_to_compare(config: ComparisonConfig, plan: Plan, *, dense: bool) -> dict[str, BaseEstimator]:
@@ -109,6 +128,10 @@ def run_comparison(
     """Read the rows, plan how they are split, and compare; keep fitted models for a report."""
     asides = {name: getattr(config, name) for name in ("weight", "group", "time", "test", "labels_after")}
     data = read_features(source, text_format, **asides)
+    if has_no_verdict(data, config, output):
+        show_bounds(data, config, as_json=output.as_json)
+        raise typer.Exit
+    data = data.labelled
     left_out = dict.fromkeys([*(source.exclude or []), *data.giveaways, *data.identifiers])
     again = command_of("compare", replace(source, exclude=[*left_out]), text_format, config, output)
     if data.giveaways and (output.save_best or output.report):
@@ -163,6 +186,52 @@ def run_comparison(
         stack = StackingRanker(added, **params, random_state=config.seed)
         models |= make_ranking_pipelines({TOGETHER: stack}, **prepared)
     return compared
+
+
+def has_no_verdict(data: LabelledFeatures, config: ComparisonConfig, output: CompareOutput) -> bool:
+    """Return whether rows to test on lack a label; refuse what then says nothing, and warn of chosen rows."""
+    if data.known is None:
+        return False
+    if config.test is not None or config.drop_unlabelled:
+        if chosen := missing_in(data, config.seed):
+            if config.drop_unlabelled and chosen.endswith(CHOSEN):
+                raise InputError(f"--drop-unlabelled is for labels that are missing at random, and {chosen}.")
+            warn(f"{chosen}.")
+        return False
+    lacking = f"{np.sum(~data.known):,} rows of {data.table.path} have none"
+    lacking += "; --drop-unlabelled compares on the others, if labels are missing at random"
+    refuse_options(vars(output) | vars(config) | {"repeats": config.repeats - 1}, NEED_VERDICT, lacking)
+    if config.budget is None:
+        raise InputError(f"say how long the list is, --budget N: of labels, {lacking}.")
+    return True
+
+
+def show_bounds(data: LabelledFeatures, config: ComparisonConfig, *, as_json: bool) -> None:
+    """Print known hits of each model's list, and those if each row without a label were a hit."""
+    rows, known, budget = data.rows, np.asarray(data.known), config.budget
+    # Weights of zero keep rows without a label out of fits; some models take no others.
+    weights = np.where(known, 1.0 if rows.weights is None else rows.weights, 0.0)
+    plan = plan_of(replace(data, rows=rows._replace(weights=weights)), config)
+    models = models_to_compare(config, plan, dense=not data.table.is_sparse)
+    models = make_ranking_pipelines(models, **data.kinds, alpha=config.alpha, gap=data.gap)
+    learnt = ((part.counted(), tests) for part, tests in plan.parts())
+    if config.weight is None:
+        learnt = ((part._replace(weights=None), tests) for part, tests in learnt)
+    of_parts: dict[str, list[Floats]] = {name: [] for name in models}
+    with refusing(), progress(config.folds, len(models)) as advance:
+        for fit in fit_parts(models, learnt, n_jobs=config.jobs):
+            of_parts[fit.name].append(fit.scores[0])
+            advance()
+    tested = np.flatnonzero(plan.folds >= 0)
+    scores = {name: plan.by_row(of)[tested] for name, of in of_parts.items()}
+    if isinstance(budget, int):
+        # Scores of fits that differ are compared by the place of a row in its part.
+        parts = Periods(*np.unique(plan.folds[tested], return_inverse=True))
+        scores = {name: -parts.depths(of, len(tested)) for name, of in scores.items()}
+        budget = max(round(budget * len(tested) / len(known)), 1)
+    part = data.where(plan.folds >= 0)
+    listed = LabelledRows(part.table, data.label, data.positive, part.y, known=known[tested])
+    measure_known(listed, scores, MeasureConfig(budget, data.time, as_json=as_json), verdict=NO_VERDICT)
 
 
 def with_times(data: LabelledFeatures, config: ComparisonConfig) -> LabelledFeatures:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from pushrank.budgets import Budget
 from pushrank.cli.columns import (
@@ -92,13 +93,17 @@ class LabelledFeatures(LabelledRows):
                 f"--hold-out {kept} leaves no row of a class among those that are kept of {n_rows:,}, or "
                 "among the others; change it."
             )
-        rows = self.rows.part(np.flatnonzero(learnt))
-        left: dict[str, Any] = {
-            "table": self.table.where(learnt),
-            "y": self.y[learnt],
-            "n_learnt": int(learnt.sum()),
-        }
-        return replace(self, rows=rows, **left), self.rows.part(np.flatnonzero(is_kept)).counted()
+        return self.where(learnt), self.rows.part(np.flatnonzero(is_kept)).counted()
+
+    @property
+    def labelled(self) -> LabelledFeatures:
+        """The rows that have a label."""
+        return self if self.known is None else replace(self.where(self.known), known=None)
+
+    def where(self, is_part: NDArray[np.bool_]) -> LabelledFeatures:
+        """Return some of the rows, those of a test file among them."""
+        n_learnt, rows = int(is_part[: self.n_learnt].sum()), self.rows.part(np.flatnonzero(is_part))
+        return replace(self, table=self.table.where(is_part), y=self.y[is_part], n_learnt=n_learnt, rows=rows)
 
     def describe_features(self) -> str:
         """Return how the columns were read."""
@@ -131,12 +136,17 @@ def read_features(
 ) -> LabelledFeatures:
     """Read a file with labels, refuse columns that cannot be used, and warn of those that are doubtful."""
     learnt, *tested = _read_labelled(source, text_format, test)
-    table, n_rare = learnt.table, int(min(learnt.y.sum(), (~learnt.y).sum()))
+    table, known = learnt.table, slice(None) if learnt.known is None else learnt.known
+    # Columns are judged by the rows that have a label.
+    judged, y = table.where(learnt.known) if learnt.known is not None else table, learnt.y[known]
+    n_rare = int(min(y.sum(), (~y).sum()))
+    if not n_rare:
+        raise InputError(f"the {len(y):,} labels of {source.data} are of one class; ranking needs two.")
     if n_rare < MIN_ROWS_TO_WARN:
         are = "row is" if n_rare == 1 else "rows are"
         warn(f"only {n_rare} {are} of one of the two classes: what is learnt and measured rests on few.")
     aside = {"group": group, "time": time, "weight": weight}
-    columns = table.feature_columns(learnt.label, source.exclude or [], source.date or [], aside)
+    columns = judged.feature_columns(learnt.label, source.exclude or [], source.date or [], aside)
     for name in source.keep or ():
         table.check(name, "keep")
     # What options name is refused before all columns are checked, which prints warnings.
@@ -147,7 +157,7 @@ def read_features(
     # --test goes with neither --group nor --time: both are columns of the first file alone.
     groups = None if group is None else table.groups(group)
     times = None if time is None else table.times(time)
-    columns, giveaways, identifiers = usable_columns(columns, learnt.y, source.keep or ())
+    columns, giveaways, identifiers = usable_columns(columns, y, source.keep or ())
     doubtful = giveaways, identifiers
     # Columns of many texts come last, where the preprocessing expects them.
     columns.sort(key=lambda column: column.kind is Kind.TEXT and len(column.counts) > MAX_CATEGORIES)
@@ -160,8 +170,10 @@ def read_features(
         )
     numeric = [column.name for column in columns if column.kind is Kind.NUMBER]
     categorical = [column.name for column in columns if column.kind is not Kind.NUMBER]
-    features = feature_matrix(table, columns)
-    warn_of_copies(table, features, learnt.y)
+    features = feature_matrix(judged, columns)
+    warn_of_copies(judged, features, y)
+    if judged is not table:
+        features = feature_matrix(table, table.model_columns(numeric, categorical))
     for part in tested:
         columns = part.table.model_columns(numeric, categorical)
         check_magnitudes(columns)
@@ -171,9 +183,11 @@ def read_features(
         table = replace(table, frame=frame, features=features if table.is_sparse else None)
     y = np.concatenate([part.y for part in parts])
     rows, label = Rows(features, y, y, weights, groups, times), (learnt.label, learnt.positive)
-    return LabelledFeatures(
-        table, *label, y, rows, numeric, categorical, time, len(learnt.y), *doubtful, len(many), labels_after
-    )
+    n, of_all = len(learnt.y), (len(many), labels_after)
+    data = LabelledFeatures(table, *label, y, rows, numeric, categorical, time, n, *doubtful, *of_all)
+    if learnt.known is None:
+        return data
+    return replace(data, known=np.r_[learnt.known, np.ones(len(y) - n, dtype=bool)])
 
 
 def _read_labelled(source: FeatureSource, text_format: TextFormat, test: Path | None) -> list[LabelledRows]:
@@ -187,10 +201,12 @@ def _read_labelled(source: FeatureSource, text_format: TextFormat, test: Path | 
         tables.append(read_table(path, text_format, None if features is None else features.shape[1]))
     if tables[0].is_sparse != tables[-1].is_sparse:
         raise InputError(f"{test} is not of the kind of {source.data}; give --test rows of that kind.")
-    parts, label, positive = [], source.label, source.positive
+    parts: list[LabelledRows] = []
+    label, positive = source.label, source.positive
     for table in tables:
         rows = without_copies(table) if source.drop_copies else table
-        part = label_rows(rows, rows.labels(label), positive, drop_unlabelled=source.drop_unlabelled)
+        may_lack = None if parts else "they are not learnt from"
+        part = label_rows(rows, rows.labels(label), positive, may_lack=may_lack)
         parts.append(part)
         # The test file is read by the label of the first file, though its own rows may suggest another.
         label, positive = part.label, part.positive

@@ -16,6 +16,8 @@ from pushrank.budgets import Budget
 from pushrank.cli.errors import InputError, refusing, say, warn
 from pushrank.cli.features import read_features
 from pushrank.cli.header import SPARSE, file_kind
+from pushrank.cli.known import CHOSEN, refuse_options
+from pushrank.cli.labels import AUDIT
 from pushrank.cli.model import (
     N_INNER_FOLDS,
     SavedModel,
@@ -23,6 +25,7 @@ from pushrank.cli.model import (
     fit_pipeline,
     make_model,
     make_ranking_pipelines,
+    missing_in,
     reference_of,
 )
 from pushrank.cli.names import ENSEMBLE
@@ -69,10 +72,15 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
     by_period, budget = split_budget(config.budget, config.time)
     name = config.model or default_model(source.data)
     ranker = ranker_of(config, name)
-    data = read_features(
+    whole = read_features(
         source, text_format, weight=config.weight, time=config.time, labels_after=config.labels_after
     )
-    data, kept = data.hold_out(config.hold_out, config.budget, config.seed)
+    if chosen := missing_in(whole, config.seed):
+        if chosen.endswith(CHOSEN):
+            needing = vars(config) | {"budget": budget}
+            refuse_options(needing, ("hold_out", "probability", "budget"), f"{chosen}; {AUDIT}")
+        warn(f"{chosen}.")
+    data, kept = whole.labelled.hold_out(config.hold_out, config.budget, config.seed)
     rows = data.rows.counted()
     # What scores are held out of, and how many rows the budget is of.
     scored = rows if kept is None else kept
@@ -83,7 +91,12 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
         with refusing():
             # Times of which no periods can be made, or too few, are refused before the fit.
             whole_periods(by_period, scored.times, N_HELD_OUT * (kept is None), fewer=False)
-            periods = by_period.periods(scored.times).codes
+            labels, periods = by_period.periods(scored.times)
+            # Only periods whose rows all have labels show what a period holds.
+            left = np.asarray(whole.rows.times)[~np.asarray(whole.known)] if chosen else []
+            is_whole = ~np.isin(labels, by_period.periods(left).labels if chosen else [])
+        if is_whole.sum() < 2:
+            raise InputError(f"--budget needs {by_period.several} with all labels, and {chosen}; {AUDIT}.")
         if "budget" in ranker.get_params():
             ranker.set_params(budget=by_period)
     # A fifth of seven rows, rounded up, leaves five; an ensemble is fitted to others than it scores as it is.
@@ -121,6 +134,7 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
             else:
                 scores = np.full(len(rows.y), np.nan)
         if by_period is not None:
+            scores = np.where(is_whole[periods], scores, np.nan)
             reference = reference_of(by_period, periods, scored, scores)
         seen = ~np.isnan(scores)
         scores, y = scores[seen], scored.y[seen]

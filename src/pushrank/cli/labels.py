@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import groupby
 from typing import NamedTuple
@@ -12,23 +12,30 @@ from numpy.typing import NDArray
 
 from pushrank.cli.errors import InputError, warn
 from pushrank.cli.header import listed
-from pushrank.cli.table import NUMBER, Column, Table
+from pushrank.cli.table import NUMBER, Column, Kind, Table
 from pushrank.validation import positive_label
 
 UNLABELLED = {"?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL"}
 """Texts that mean that a row has no label, unless one of them is named as the positive label."""
+AUDIT = "what a list chose stands for no other rows, but rows drawn below it do: pushrank score --audit"
+"""The way out where rows that a list chose would promise something of others."""
+UNKNOWN = "they are on the lists, and nothing is known of their hits"
+"""What becomes of rows without a label where lists are measured."""
+NOT_ACTED_ON = {Decimal(0), "no", "n", "false", "f"} | {text.casefold() for text in UNLABELLED}
+"""Texts that mean, in the column of --acted, that nobody looked at a row, as an empty cell does."""
 MAX_EXPONENT = 308
 """Beyond that of floats, a label such as 3e99999999 is a text: no memory holds its digits."""
 
 
 @dataclass(frozen=True)
 class LabelledRows:
-    """A table, and which of its rows are positive."""
+    """A table, and which of its rows are positive, and have a label: all where ``known`` is None."""
 
     table: Table
     label: str
     positive: str
     y: NDArray[np.bool_]
+    known: NDArray[np.bool_] | None = field(default=None, kw_only=True)
 
     @property
     def label_meaning(self) -> str:
@@ -46,13 +53,13 @@ class LabelClass(NamedTuple):
 
 
 def label_rows(
-    table: Table, column: Column, positive: str | None, *, drop_unlabelled: bool = False
+    table: Table, column: Column, positive: str | None, *, may_lack: str | None = None
 ) -> LabelledRows:
-    """Return the rows that have a label, which of them are positive, and the label that makes them so.
+    """Return which rows are positive, which have a label at all, and the label that makes them positive.
 
     Numbers are compared exactly, however they are written: 1 and 1.0 are the same label, 2^53 and 2^53 + 1
     are not. Texts are the same in capital and small letters. A line says what counts as the same, as negative
-    or as no label, and in how many rows.
+    or as no label, and in how many rows. Rows may lack a label where ``may_lack`` says what becomes of them.
     """
     wanted = None if positive is None else _label_key(positive)
     keys = {text: _label_key(plain) for text, plain in column.plain.items()}
@@ -62,14 +69,21 @@ def label_rows(
         kinds = [f"{n:,} empty" for n in [int(column.values.isna().sum())] if n]
         kinds += [f"{column.counts[text]:,} {text!r}" for text in no_label]
         message = f"{np.sum(~has_label):,} of {len(has_label):,} rows ({', '.join(kinds)})"
-        if not drop_unlabelled:
+        if may_lack is None:
             row, _ = column.first_row(~has_label)
             raise InputError(
-                f"{column} has no label in {message}, first in row {row}; leave them out with "
-                "--drop-unlabelled, or fill them in."
+                f"{column} has no label in {message}, first in row {row}, and here each row needs one: fill "
+                f"them in, or leave such rows out, unless somebody chose the others; {AUDIT}."
             )
-        warn(f"{message} have no label in {column} and are left out.")
+        warn(f"{message} have no label in {column}: {may_lack}.")
     classes = _classes(column, {text: keys[text] for text in keys if text not in no_label})
+    known = None if has_label.all() else has_label
+    if known is not None and len(classes) < 2:
+        if positive is None:
+            raise InputError(
+                f"{column} holds one label at most so far; name the positive one: --positive LABEL."
+            )
+        return LabelledRows(table, column.name, positive, labels_so_far(column, positive) == 1.0, known=known)
     chosen = _positive_class(column, classes, positive, wanted)
     for group in classes:
         if isinstance(group.key, str) and len(group.spellings) > 1:
@@ -77,9 +91,21 @@ def label_rows(
             warn(f"{column}: {shown} count as one label.")
     others = [f"{group.shown!r} ({group.n_rows})" for group in classes if group is not chosen]
     if len(others) > 1:
-        warn(f"{column}: all but {chosen.shown!r} count as negative: {listed(others)}.")
-    y = column.values[has_label].isin(chosen.spellings).to_numpy()
-    return LabelledRows(table.where(has_label), column.name, chosen.shown, y)
+        # Many libraries write -1 for no label, and others for the negative class.
+        minus = "; -1 is a class here: leave cells empty whose label is not known"
+        is_minus = any(group.key == -1 for group in classes if group is not chosen)
+        told = f"{column}: all but {chosen.shown!r} count as negative: {listed(others)}"
+        warn(f"{told}{minus * is_minus}.")
+    y = column.values.isin(chosen.spellings).to_numpy()
+    return LabelledRows(table, column.name, chosen.shown, y, known=known)
+
+
+def is_acted_on(table: Table, name: str) -> NDArray[np.bool_]:
+    """Return which rows somebody looked at, by the column of --acted: list, audit, yes, 1 and the like."""
+    table.check(name, "acted")
+    column = table.column(name, Kind.TEXT)
+    of_others = [text for text in column.counts.index if _label_key(text) in NOT_ACTED_ON]
+    return np.asarray(column.values.notna() & ~column.values.isin(of_others))
 
 
 def labels_so_far(column: Column, positive: str) -> NDArray[np.float64]:

@@ -19,7 +19,8 @@ from rich.table import Table as Grid
 from pushrank import metrics
 from pushrank.budgets import Budget
 from pushrank.cli.errors import InputError, in_option_names, refusing, warn
-from pushrank.cli.labels import LabelledRows, label_rows
+from pushrank.cli.known import measure_known
+from pushrank.cli.labels import UNKNOWN, LabelledRows, label_rows
 from pushrank.cli.options import LabelledSource, MeasureConfig, numbers_of
 from pushrank.cli.promises import Promises, promises_of
 from pushrank.cli.read import read_table
@@ -46,12 +47,12 @@ def measure_file(
     """Print how good the top of lists is, by the scores of any models, with 95 % intervals."""
     table = read_table(source.data, text_format)
     label = table.labels(source.label)
-    rows = label_rows(table, label, source.positive, drop_unlabelled=source.drop_unlabelled)
+    rows = label_rows(table, label, source.positive, may_lack=UNKNOWN)
     if twice := [name for name in score if score.count(name) > 1]:
         raise InputError(f"--score {twice[0]!r} is given twice; name each column once.")
     scores = {name: rows.table.numbers(name, "score") for name in score}
     measured = show_measures(rows, scores, config)
-    for name, values in scores.items():
+    for name, values in {} if rows.known is not None else scores.items():
         area = measured.measures[name]["auc"].estimate if measured else metrics.auc(rows.y, values)
         if area < 0.5:
             warn(
@@ -68,6 +69,9 @@ def show_measures(
     members: Mapping[str, tuple[float, Floats]] | None = None,
 ) -> Measurement | None:
     """Measure, write and print lists of rows; ``members`` has the weights and scores of models in a sum."""
+    if rows.known is not None or config.acted is not None:
+        measure_known(rows, scores, config, alert)
+        return None
     if isinstance(config.budget, Budget):
         show_periods(rows, scores, config, config.budget)
         return None

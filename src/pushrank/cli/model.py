@@ -30,6 +30,7 @@ from pushrank import StackingRanker, estimators, persistence
 from pushrank.budgets import Budget
 from pushrank.cli.errors import InputError, in_option_names, refusing, warn
 from pushrank.cli.features import LabelledFeatures
+from pushrank.cli.known import missing_with
 from pushrank.cli.names import ENSEMBLE, kebab_case, unknown_model
 from pushrank.cli.options import words_of
 from pushrank.cli.saved import NOTED, Alert, RowScorer, fingerprint
@@ -221,6 +222,28 @@ def fit_pipeline(pipeline: Pipeline, rows: Rows) -> Pipeline:
     for line in warned:
         warn(in_option_names(line))
     return fitted
+
+
+def missing_in(data: LabelledFeatures, seed: int) -> str:
+    """Return which rows of a file lack a label, or nothing where chance may explain it."""
+    if data.known is None:
+        return ""
+    rows, left, known = data.rows, np.flatnonzero(~data.known), np.flatnonzero(data.known[: data.n_learnt])
+    # Rows that a fit has learnt from have other scores than like rows: it learns from a half of each class,
+    # to score the other half and the rows without a label.
+    drawn = np.random.default_rng(seed).permutation(known)
+    drawn = drawn[np.argsort(rows.y[drawn], kind="stable")]
+    learnt, values = rows.part(drawn[::2]).counted(), list[tuple[str, Any, Any]]()
+    if len(set(learnt.y)) == 2:
+        model = make_ranking_pipelines({"": make_model("logistic-regression", seed)}, **data.kinds)[""]
+        with refusing(), record_warnings([]):
+            scores = model_scores(model.fit(learnt.X, learnt.y), rows.X)
+        values.append(("scores", scores[drawn[1::2]], scores[left]))
+    if (times := rows.times) is not None:
+        # Labels of the last days are late where --labels-after says so: that they lack one shows nothing.
+        due = np.ones(len(times), dtype=bool) if data.gap is None else times <= times.max() - data.gap
+        values.append(("times", times[known[due[known]]], times[left[due[left]]]))
+    return missing_with(values, len(left) / (len(known) + len(left)))
 
 
 def reference_of(budget: Budget, periods: NDArray[np.int64], rows: Rows, scores: Floats) -> Reference:

@@ -31,7 +31,7 @@ else:
     AnyBudget = str | None
 
 
-COLUMNS = ("label", "keep", "date", "id", "group", "time", "weight", "value", "show")
+COLUMNS = ("label", "keep", "date", "id", "group", "time", "weight", "value", "acted", "show")
 """Fields of groups of options that name columns of the data, in the order in which they are checked."""
 BOUNDS: dict[str, dict[str, Any]] = {
     "p": {"least": 1.0},
@@ -133,9 +133,6 @@ def check_columns(
 model_file, rows_file = (partial(typer.Argument, callback=check) for check in (check_model, check_data))
 Model = Annotated[Path, model_file(help="A model that pushrank fit saved.")]
 AnyModel = Annotated[Path, model_file(help="A model that pushrank fit or pushrank.save saved.")]
-DropUnlabelled = Annotated[
-    bool, typer.Option("--drop-unlabelled", help="Leave out the rows that have no label, or ? or NA for one.")
-]
 AS_BUDGET: dict[str, Any] = {"parser": read_budget, "metavar": "N|N/PERIOD"}
 Budget = Annotated[
     AnyBudget, typer.Option(help="How many rows you can act on: hits are counted among them.", **AS_BUDGET)
@@ -184,7 +181,6 @@ class LabelledSource:
         "The label to rank at the top. By default 1 of 0 and 1, the larger of two other numbers, yes of "
         "yes and no, and true of true and false; everything else needs it."
     )
-    drop_unlabelled: DropUnlabelled = False
 
 
 @dataclass(frozen=True)
@@ -212,6 +208,10 @@ class MeasureConfig:
         "A column whose equal values belong together, such as the customer: intervals resample these whole."
     )
     weight: str | None = option("A column of how many rows each row stands for, in all measures.")
+    acted: str | None = option(
+        "A column of which rows somebody looked at: list, audit, yes or 1, else empty, no or 0. By default "
+        "those with a label, where some have none."
+    )
     fraction: list[str] | None = option(
         "Shares of the list to show the enrichment factor at, such as .005,.01,.02; may be repeated."
     )
@@ -393,6 +393,11 @@ class ComparisonConfig:
     hold_out: HoldOut = None
     random: bool = option("Draw parts at random, though rows have times.", "--random", default=False)
     test: Path | None = option("Labelled rows to test on; all rows of the data are then learnt from.")
+    drop_unlabelled: bool = option(
+        "Compare on the rows with a label alone, which nobody chose: others are missing at random.",
+        "--drop-unlabelled",
+        default=False,
+    )
     weight: Weight = None
     show: Show = None
     jobs: int = option("Processes to fit models in; -1 is one for each processor.", default=1, min=-1)

@@ -1,0 +1,118 @@
+"""Lists of rows of which only some have a label: what is known of hits, and whether a list chose them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import typer
+from scipy.stats import mannwhitneyu
+
+from pushrank.budgets import Budget, Periods
+from pushrank.cli.errors import InputError, refusing
+from pushrank.cli.labels import AUDIT, LabelledRows, is_acted_on
+from pushrank.cli.options import MeasureConfig
+from pushrank.cli.saved import Alert
+from pushrank.cli.screen import console, grid_of
+from pushrank.metrics.periods import chances_of_list
+from pushrank.report.context import row_count
+from pushrank.user_types import Floats
+
+LEVEL = 0.01
+"""The chance to say that labels are missing by choice where they are missing at random."""
+CHOSEN = "somebody chose these rows"
+NOT_SHOWN = (
+    "Recall, lift, areas, average precision and intervals need the labels of all rows, or of rows drawn at "
+    "random, and are not shown. A precision is that of the labelled rows, which another list may have chosen."
+)
+NOT_ACTED = (
+    "Rows with a label count as looked at, for want of --acted COLUMN: labels that are late are not told "
+    "from those that never come."
+)
+NEED_ALL = "fraction", "bedroc", "every", "pairs", "value", "weight", "group", "output", "figure"
+
+
+def refuse_options(options: Mapping[str, Any], names: Iterable[str], lacking: str) -> None:
+    """Raise InputError for an option that needs the label of every row."""
+    for name in filter(options.get, names):
+        option = {"every": "all"}.get(name, name.replace("_", "-"))
+        raise InputError(f"--{option} needs a label in every row, and {lacking}.")
+
+
+def missing_with(values: list[tuple[str, Any, Any]], share: float) -> str:
+    """Return which rows lack a label, a share of all, by scores or times of those that have one or none."""
+    mostly = {}
+    for name, labelled, others in values:
+        # Dates, and names of batches, are compared by their order.
+        order, n = np.unique(np.concatenate([labelled, others]), return_inverse=True)[1], len(labelled)
+        found = mannwhitneyu(order[:n], order[n:], method="asymptotic") if n and len(others) else None
+        if found is not None and found.pvalue <= LEVEL / len(values):
+            lack = ("early", "late") if name == "times" else ("low", "high")
+            mostly[f"of {lack[int(found.statistic < n * len(others) / 2.0)]} {name}"] = name
+    if not mostly:
+        return ""
+    why = CHOSEN if "scores" in mostly.values() else "they are not known yet, or were not kept"
+    return f"labels are missing for {100.0 * share:.0f} % of the rows, mostly {' and '.join(mostly)}: {why}"
+
+
+def measure_known(
+    rows: LabelledRows,
+    scores: Mapping[str, Floats],
+    config: MeasureConfig,
+    alert: Alert | None = None,
+    verdict: str = "",
+) -> None:
+    """Print what is known of lists that are cut from all rows, of which some have no label."""
+    known = np.ones(len(rows.y), dtype=bool) if rows.known is None else rows.known
+    budget, lacking = config.budget, f"{np.sum(~known):,} rows of {rows.table.path} have none"
+    refuse_options(vars(config), NEED_ALL, lacking)
+    by_labels = [("scores", values[known], values[~known]) for values in scores.values()]
+    chosen = missing_with(by_labels, float(np.mean(~known)))
+    if config.promise or config.require:
+        raise InputError(f"nothing is promised: {chosen or f'of labels, {lacking}'}; {AUDIT}.")
+    if budget is None:
+        raise InputError(f"say how long the list is, --budget N: of labels, {lacking}.")
+    acted = known if config.acted is None else is_acted_on(rows.table, config.acted)
+    each, periods = "", Periods(np.array(["all"]), np.zeros(len(known), dtype=np.int64))
+    n = budget.n if isinstance(budget, Budget) else budget
+    if isinstance(budget, Budget):
+        each = f"means of a {budget.per}: "
+        with refusing():
+            periods = budget.periods(rows.table.times(str(config.time), may_be_text=budget.per == "batch"))
+    elif n > len(known):
+        raise InputError(f"--budget {n} exceeds the {len(known)} rows of the data.")
+    looked_at, others = acted & known, known & ~acted
+    of_all = (
+        f"{acted.sum():,} looked at, {looked_at.sum():,} labelled: {rows.y[looked_at].sum():,} hits with "
+    )
+    of_all += f"{rows.label_meaning}; of {np.sum(~known & ~acted):,} others nothing is known"
+    if others.any():
+        of_all += f", and {others.sum():,} have a label though nobody looked: {rows.y[others].sum():,} hits"
+    # Rows without a label are none of the hits, or all.
+    counted = {"rows": np.ones(len(known)), "looked_at": acted, "labelled": known}
+    counted |= {"hits": known & rows.y, "hits_at_most": ~known | rows.y}
+    cells, facts = [], {}
+    for name, values in scores.items():
+        # Tied rows count by their chance to be on the list.
+        on_list, size = chances_of_list(values, periods, n), len(periods.labels)
+        sums = {of: np.bincount(periods.codes, on_list * x, size) for of, x in counted.items()}
+        by_period = pd.DataFrame(sums, index=periods.labels.astype(str))
+        total = by_period.sum().to_dict()
+        precision = total["hits"] / total["labelled"] if total["labelled"] else None
+        facts[name] = total | {"precision": precision, "by_period": by_period.to_dict("index")}
+        means = [f"{mean:,.1f}" if each else row_count(mean) for mean in by_period.mean()]
+        cells.append([name, *means, "–" if precision is None else f"{100.0 * precision:.0f} %"])
+    said = [f"{chosen[:1].upper()}{chosen[1:]}."] * bool(chosen)
+    said += [verdict or NOT_ACTED] * (config.acted is None) + [NOT_SHOWN]
+    said += [] if alert is None else [alert.count(next(iter(scores.values())))]
+    if config.as_json:
+        typer.echo(json.dumps({"sentences": [f"{of_all}.", *said], "scores": facts}, indent=2))
+        return
+    screen, header = console(), [name.replace("_", " ") for name in counted]
+    screen.print(f"{', '.join(scores)} on {rows.table.path.name}: {len(known):,} rows, {of_all}.")
+    screen.print(grid_of(["scores", *header, "precision"], cells, f"{each}the first {n:,} rows"))
+    for sentence in said:
+        screen.print(sentence)
