@@ -48,7 +48,9 @@ def watched(folder, name, *more, code=0):
 
 def test_hits_as_promised_are_no_alarm(folder):
     shown = watched(folder, "steady.csv").stdout
-    assert shown.splitlines()[-1] == "as promised"
+    assert re.fullmatch(
+        r"as promised: of 1,050 rows looked at, 1,050 tested: \d+ hits, \d+ expected", shown.splitlines()[-1]
+    )
     assert "in 70 days from 6 March to 14 May; of 15 a day, 1,050, there were 1,050 to look at." in shown
     assert "week" in shown
     assert "No column has moved by more than it did among the rows of the fit." in shown
@@ -93,9 +95,12 @@ def test_labels_that_are_not_known_yet_are_left_empty(folder):
     assert [record["hits"] is None for record in found] == [False] * 65 + [True] * 5
     assert found[-1]["looked_at"] == 15
     frame.drop(columns="late").to_csv(folder / "none.csv", index=False)
-    shown = watched(folder, "none.csv").stdout
-    assert "No day has all its labels yet: nothing is known of hits." in shown
-    assert shown.splitlines()[-1] == "as promised"
+    shown = watched(folder, "none.csv", code=3).stdout
+    assert "No day has all its labels: nothing is known of hits." in shown
+    assert shown.splitlines()[-1] == "nothing is known of hits"
+    top = frame.groupby(days)["x1"].rank(ascending=False) <= 15
+    frame.assign(late=frame["late"].where(top)).to_csv(folder / "acted.csv", index=False)
+    assert watched(folder, "acted.csv", code=3).stdout.splitlines()[-1] == "nothing is known of hits"
     frame.assign(late="no", outcome=frame["late"]).to_csv(folder / "other.csv", index=False)
     said = watched(folder, "other.csv", code=2).stderr
     assert "holds no 1 so far, but 'no'; name the positive label: --positive." in said

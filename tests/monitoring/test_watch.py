@@ -95,7 +95,10 @@ def test_the_evidence_is_the_sum_over_beginnings_of_the_products(known):
 def test_nothing_is_said_of_calm_days_and_storms(seed):
     first, new = stream(seed, storms=1.0)
     seen = watch(reference_of(*first), new[0], new[1], *new[2:])
-    assert (seen.sentence, seen.alarm) == ("as promised", False)
+    tested = sum(record["looked_at"] for record in seen.table)
+    sums = (round(sum(record[name] for record in seen.table)) for name in ("hits", "promised"))
+    said = f"as promised: of {tested:,} rows looked at, {tested:,} tested: {{:,}} hits, {{:,}} expected"
+    assert (seen.sentence, seen.alarm) == (said.format(*sums), False)
 
 
 def test_a_label_that_columns_no_longer_tell_is_fewer_hits():
@@ -137,7 +140,7 @@ def test_texts_and_gaps_are_watched():
     assert {record["column"]: record["part"] in ("A", "others", "missing") for record in seen.moved[:2]} == {
         "town": True, "wind": True
     }  # fmt: skip
-    assert watch(known, new_scores, new_time).sentence == "as promised"
+    assert watch(known, new_scores, new_time).sentence == "nothing is known of hits"
 
 
 def test_periods_with_labels_that_are_not_known_yet_are_not_tested(known):
@@ -286,7 +289,9 @@ def test_the_promise_of_tied_scores_is_that_of_a_random_order():
         drawn = Reference.of(BUDGET, time, tied + 0.1 * rng.random(len(y)), y).promised(counts)
         reference = Reference.of(BUDGET, time, tied, y)
         np.testing.assert_allclose(reference.promised(counts), drawn, rtol=0.05)
-        assert watch(reference, tied, time, y=y).sentence == "as promised"
+        assert watch(reference, tied, time, y=y).sentence.startswith(
+            "as promised: of 15,000 rows looked at, 15,000 tested"
+        )
 
 
 def test_columns_of_any_library_are_watched_as_those_of_pandas():

@@ -15,6 +15,7 @@ from pushrank.cli.screen import console, grid_of
 from pushrank.cli.text_format import TextFormat
 from pushrank.cli.write import versions, write_page
 from pushrank.monitoring import Reference
+from pushrank.monitoring.watching import NOT_KNOWN
 from pushrank.report import WatchData
 
 
@@ -46,9 +47,9 @@ def watch_model(model: Path, data: Path, text_format: TextFormat, config: WatchC
         if config.output is not None:
             screen.print(f"The page is in {config.output}.")
         screen.print(watched.sentence)
-    # A nightly job acts on the exit code: 1 is an alarm, and 2 an error.
-    if watched.alarm:
-        raise typer.Exit(1)
+    # A nightly job acts on the exit code: 1 is an alarm, 2 an error, and of 3 nothing is known.
+    if watched.alarm or watched.sentence == NOT_KNOWN:
+        raise typer.Exit(1 if watched.alarm else 3)
 
 
 def _watched(

@@ -29,7 +29,7 @@ from pushrank.validation import as_numbers, check_number, column
 
 # Logarithms of how far the odds of a hit may have fallen: to nine tenths, and down to a fifth.
 TILTS = np.array([0.1, 0.2, 0.4, 0.8, 1.6])
-AS_PROMISED = "as promised"
+NOT_KNOWN = "nothing is known of hits"
 MAX_NAMED = 3
 PART = ("part", "share_before", "share_now")
 
@@ -41,10 +41,10 @@ class Watch:
     Parameters
     ----------
     sentence : str
-        "as promised", "fewer hits than promised since 3 November: retrain", or "the rows have changed:
-        column wind_gust".
+        "as promised: of 840 rows looked at, 610 tested: 176 hits, 181 expected", "nothing is known of hits",
+        "fewer hits than promised since 3 November: retrain", or "the rows have changed: column wind_gust".
     alarm : bool
-        Whether it is another than the first.
+        Whether it is one of the last two.
     table : list of dict
         Of each period its label, ``rows``, ``looked_at``, ``positives``, ``hits``, what was ``promised``, and
         the ``evidence`` up to then that there are fewer hits: 1 is none, ``needed`` is an alarm. Without
@@ -63,8 +63,8 @@ class Watch:
 
     Examples
     --------
-    >>> Watch("as promised", False, [], [], 80.0, 0.05, Budget(30)).to_dict()["sentence"]
-    'as promised'
+    >>> Watch("nothing is known of hits", False, [], [], 80.0, 0.05, Budget(30)).to_dict()["alarm"]
+    False
     """
 
     sentence: str
@@ -212,7 +212,14 @@ def watch(
             reference, period_counts(budget, periods, scores, _labels(y, len(scores))), table, level
         )
     moved = _watch_rows(reference, scores, time, X, level)
-    sentence, names = AS_PROMISED, [record["column"] for record in moved if record["has_moved"]]
+    names, sentence = [record["column"] for record in moved if record["has_moved"]], NOT_KNOWN
+    if tested := [record for record in table if record["hits"] is not None]:
+        n_looked_at = sum(record["looked_at"] for record in table)
+        n, hits, expected = (sum(of[name] for of in tested) for name in ("looked_at", "hits", "promised"))
+        sentence = (
+            f"as promised: of {n_looked_at:,} rows looked at, {n:,} tested: {hits:,.0f} hits, "
+            f"{expected:,.0f} expected"
+        )
     if since is not None:
         sentence = (
             f"fewer hits than promised since {date_words(labels[since], budget.per, labels[-1])}: retrain"
@@ -222,7 +229,8 @@ def watch(
         more = f" and {len(shown) - MAX_NAMED} more" * (len(shown) > MAX_NAMED)
         columns = f"column{'s' * (len(shown) > 1)} {', '.join(shown[:MAX_NAMED])}{more}"
         sentence = f"the rows have changed: {columns if shown else SCORES}"
-    return Watch(sentence, sentence != AS_PROMISED, table, moved, 4.0 / level, level, budget)
+    alarm = since is not None or bool(names)
+    return Watch(sentence, alarm, table, moved, 4.0 / level, level, budget)
 
 
 def _labels(y: ArrayLike, n_rows: int) -> Floats:

@@ -10,7 +10,7 @@ import numpy as np
 
 from pushrank.monitoring import Watch
 from pushrank.monitoring.reference import BLOCKS, SCORES
-from pushrank.monitoring.watching import date_words
+from pushrank.monitoring.watching import NOT_KNOWN, date_words
 from pushrank.report.context import row_count
 from pushrank.report.page import Page
 
@@ -82,7 +82,7 @@ class WatchData(Page):
         """What was expected, how much speaks against it, and whether columns were compared."""
         watched, per, known = self.watched, self.watched.budget.per, self.known
         periods = watched.budget.several
-        of_hits = f"No {per} has all its labels yet: nothing is known of hits."
+        of_hits = f"No {per} has all its labels: {NOT_KNOWN}."
         if known:
             hits, expected = (sum(record[name] for record in known) for name in ("hits", "promised"))
             # An alarm stands, whatever comes after it.
