@@ -91,7 +91,7 @@ def test_labels_so_far_may_be_of_one_class(tmp_path, cells, n):
 def test_minus_one_is_a_class_out_loud(tmp_path, capsys):
     rows = text_table(tmp_path, y=["1", "0", "0", "-1", "-1"])
     assert label_rows(rows, rows.labels("y"), "1").known is None
-    assert "'-1' (2 rows), '0' (2 rows); -1 is a class here: leave cells empty" in capsys.readouterr().err
+    assert "'-1' (2 rows), '0' (2 rows); -1 is a class: leave cells empty" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

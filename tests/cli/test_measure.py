@@ -375,6 +375,9 @@ def test_a_list_is_cut_from_all_rows_though_few_have_a_label(acted_on, by_day):
     assert f"{said} nothing is known." in shown
     assert re.search(r"Labels are missing for \d+ % of the rows, mostly of low scores: somebody chose", shown)
     assert "Recall, lift, areas, average precision and intervals need the labels of all rows" in shown
+    whole = [path.with_name("whole.csv"), *words[2:], "--acted", "acted"]
+    frame.assign(fraud=np.arange(len(frame)) % 2).to_csv(whole[0], index=False)
+    assert "Without --acted all measures are shown: every row has a label." in call("measure", *whole).stdout
     alone = " ".join(call(*words).stdout.split())
     assert f"{len(known)} looked at, {len(known)} labelled" in alone
     assert "labels that are late are not told from those that never come" in alone

@@ -18,7 +18,7 @@ from pushrank.budgets import Budget, Periods
 from pushrank.cli.errors import InputError, refusing, warn
 from pushrank.cli.features import LabelledFeatures, read_features
 from pushrank.cli.header import listed
-from pushrank.cli.known import CHOSEN, measure_known, refuse_options
+from pushrank.cli.known import CHOSEN, measure_known
 from pushrank.cli.labels import LabelledRows
 from pushrank.cli.model import N_INNER_FOLDS, make_model, make_ranking_pipelines, members_among, missing_in
 from pushrank.cli.options import (
@@ -27,6 +27,7 @@ from pushrank.cli.options import (
     FeatureSource,
     MeasureConfig,
     command_of,
+    refuse_given,
     split_budget,
 )
 from pushrank.cli.screen import progress, share_of_rows
@@ -198,11 +199,12 @@ def has_no_verdict(data: LabelledFeatures, config: ComparisonConfig, output: Com
                 raise InputError(f"--drop-unlabelled is for labels that are missing at random, and {chosen}.")
             warn(f"{chosen}.")
         return False
-    lacking = f"{np.sum(~data.known):,} rows of {data.table.path} have none"
-    lacking += "; --drop-unlabelled compares on the others, if labels are missing at random"
-    refuse_options(vars(output) | vars(config) | {"repeats": config.repeats - 1}, NEED_VERDICT, lacking)
+    lacking = f"{np.sum(~data.known):,} rows of {data.table.path} have none; --drop-unlabelled compares on "
+    lacking += "the others, if labels are missing at random."
+    given = vars(output) | vars(config) | {"repeats": config.repeats - 1}
+    refuse_given(given, NEED_VERDICT, f"needs a label in every row, and {lacking}")
     if config.budget is None:
-        raise InputError(f"say how long the list is, --budget N: of labels, {lacking}.")
+        raise InputError(f"say how long the list is, --budget N: of labels, {lacking}")
     return True
 
 

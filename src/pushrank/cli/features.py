@@ -173,7 +173,9 @@ def read_features(
     features = feature_matrix(judged, columns)
     warn_of_copies(judged, features, y)
     if judged is not table:
-        features = feature_matrix(table, table.model_columns(numeric, categorical))
+        columns = table.model_columns(numeric, categorical)
+        check_magnitudes(columns)
+        features = feature_matrix(table, columns)
     for part in tested:
         columns = part.table.model_columns(numeric, categorical)
         check_magnitudes(columns)
@@ -205,7 +207,7 @@ def _read_labelled(source: FeatureSource, text_format: TextFormat, test: Path | 
     label, positive = source.label, source.positive
     for table in tables:
         rows = without_copies(table) if source.drop_copies else table
-        may_lack = None if parts else "they are not learnt from"
+        may_lack = "" if parts else "they are not learnt from"
         part = label_rows(rows, rows.labels(label), positive, may_lack=may_lack)
         parts.append(part)
         # The test file is read by the label of the first file, though its own rows may suggest another.

@@ -16,7 +16,7 @@ from pushrank.budgets import Budget
 from pushrank.cli.errors import InputError, refusing, say, warn
 from pushrank.cli.features import read_features
 from pushrank.cli.header import SPARSE, file_kind
-from pushrank.cli.known import CHOSEN, refuse_options
+from pushrank.cli.known import CHOSEN
 from pushrank.cli.labels import AUDIT
 from pushrank.cli.model import (
     N_INNER_FOLDS,
@@ -29,7 +29,7 @@ from pushrank.cli.model import (
     reference_of,
 )
 from pushrank.cli.names import ENSEMBLE
-from pushrank.cli.options import FeatureSource, FitConfig, split_budget
+from pushrank.cli.options import FeatureSource, FitConfig, refuse_given, split_budget
 from pushrank.cli.promises import promise_of_periods, promise_of_rows
 from pushrank.cli.screen import fitting
 from pushrank.cli.text_format import TextFormat
@@ -77,8 +77,8 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
     )
     if chosen := missing_in(whole, config.seed):
         if chosen.endswith(CHOSEN):
-            needing = vars(config) | {"budget": budget}
-            refuse_options(needing, ("hold_out", "probability", "budget"), f"{chosen}; {AUDIT}")
+            why = f"needs a label in every row, and {chosen}; {AUDIT}."
+            refuse_given(vars(config) | {"budget": budget}, ("hold_out", "probability", "budget"), why)
         warn(f"{chosen}.")
     data, kept = whole.labelled.hold_out(config.hold_out, config.budget, config.seed)
     rows = data.rows.counted()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from scipy.stats import mannwhitneyu
 from pushrank.budgets import Budget, Periods
 from pushrank.cli.errors import InputError, refusing
 from pushrank.cli.labels import AUDIT, LabelledRows, is_acted_on
-from pushrank.cli.options import MeasureConfig
+from pushrank.cli.options import MeasureConfig, refuse_given
 from pushrank.cli.saved import Alert
 from pushrank.cli.screen import console, grid_of
 from pushrank.metrics.periods import chances_of_list
@@ -33,13 +33,6 @@ NOT_ACTED = (
     "from those that never come."
 )
 NEED_ALL = "fraction", "bedroc", "every", "pairs", "value", "weight", "group", "output", "figure"
-
-
-def refuse_options(options: Mapping[str, Any], names: Iterable[str], lacking: str) -> None:
-    """Raise InputError for an option that needs the label of every row."""
-    for name in filter(options.get, names):
-        option = {"every": "all"}.get(name, name.replace("_", "-"))
-        raise InputError(f"--{option} needs a label in every row, and {lacking}.")
 
 
 def missing_with(values: list[tuple[str, Any, Any]], share: float) -> str:
@@ -68,7 +61,7 @@ def measure_known(
     """Print what is known of lists that are cut from all rows, of which some have no label."""
     known = np.ones(len(rows.y), dtype=bool) if rows.known is None else rows.known
     budget, lacking = config.budget, f"{np.sum(~known):,} rows of {rows.table.path} have none"
-    refuse_options(vars(config), NEED_ALL, lacking)
+    refuse_given(vars(config), NEED_ALL, f"needs a label in every row, and {lacking}.")
     by_labels = [("scores", values[known], values[~known]) for values in scores.values()]
     chosen = missing_with(by_labels, float(np.mean(~known)))
     if config.promise or config.require:
@@ -106,7 +99,10 @@ def measure_known(
         means = [f"{mean:,.1f}" if each else row_count(mean) for mean in by_period.mean()]
         cells.append([name, *means, "–" if precision is None else f"{100.0 * precision:.0f} %"])
     said = [f"{chosen[:1].upper()}{chosen[1:]}."] * bool(chosen)
-    said += [verdict or NOT_ACTED] * (config.acted is None) + [NOT_SHOWN]
+    said += [verdict or NOT_ACTED] * (config.acted is None)
+    said.append(
+        "Without --acted all measures are shown: every row has a label." if known.all() else NOT_SHOWN
+    )
     said += [] if alert is None else [alert.count(next(iter(scores.values())))]
     if config.as_json:
         typer.echo(json.dumps({"sentences": [f"{of_all}.", *said], "scores": facts}, indent=2))

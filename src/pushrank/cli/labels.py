@@ -52,9 +52,7 @@ class LabelClass(NamedTuple):
     n_rows: str
 
 
-def label_rows(
-    table: Table, column: Column, positive: str | None, *, may_lack: str | None = None
-) -> LabelledRows:
+def label_rows(table: Table, column: Column, positive: str | None, *, may_lack: str = "") -> LabelledRows:
     """Return which rows are positive, which have a label at all, and the label that makes them positive.
 
     Numbers are compared exactly, however they are written: 1 and 1.0 are the same label, 2^53 and 2^53 + 1
@@ -69,7 +67,7 @@ def label_rows(
         kinds = [f"{n:,} empty" for n in [int(column.values.isna().sum())] if n]
         kinds += [f"{column.counts[text]:,} {text!r}" for text in no_label]
         message = f"{np.sum(~has_label):,} of {len(has_label):,} rows ({', '.join(kinds)})"
-        if may_lack is None:
+        if not may_lack:
             row, _ = column.first_row(~has_label)
             raise InputError(
                 f"{column} has no label in {message}, first in row {row}, and here each row needs one: fill "
@@ -80,9 +78,7 @@ def label_rows(
     known = None if has_label.all() else has_label
     if known is not None and len(classes) < 2:
         if positive is None:
-            raise InputError(
-                f"{column} holds one label at most so far; name the positive one: --positive LABEL."
-            )
+            raise InputError(f"{column} holds one label at most so far; name the positive one: --positive.")
         return LabelledRows(table, column.name, positive, labels_so_far(column, positive) == 1.0, known=known)
     chosen = _positive_class(column, classes, positive, wanted)
     for group in classes:
@@ -91,11 +87,9 @@ def label_rows(
             warn(f"{column}: {shown} count as one label.")
     others = [f"{group.shown!r} ({group.n_rows})" for group in classes if group is not chosen]
     if len(others) > 1:
-        # Many libraries write -1 for no label, and others for the negative class.
-        minus = "; -1 is a class here: leave cells empty whose label is not known"
-        is_minus = any(group.key == -1 for group in classes if group is not chosen)
-        told = f"{column}: all but {chosen.shown!r} count as negative: {listed(others)}"
-        warn(f"{told}{minus * is_minus}.")
+        # Some libraries write -1 for no label, and others for the negative class.
+        minus = "; -1 is a class: leave cells empty whose label is not known" * ("-1" in column.counts)
+        warn(f"{column}: all but {chosen.shown!r} count as negative: {listed(others)}{minus}.")
     y = column.values.isin(chosen.spellings).to_numpy()
     return LabelledRows(table, column.name, chosen.shown, y, known=known)
 

@@ -100,6 +100,13 @@ def numbers_of(texts: list[str] | None, option: str) -> list[float]:
         raise InputError(f"{option} {' '.join(texts or [])} must be numbers: {option} .5,.1.") from error
 
 
+def refuse_given(options: Mapping[str, Any], names: Sequence[str], why: str) -> None:
+    """Raise InputError for the first of these options that is given."""
+    for name in filter(options.get, names):
+        option = "all" if name == "every" else name.replace("_", "-")
+        raise InputError(f"--{option} {why}")
+
+
 def split_budget(budget: AnyBudget, time: str | None) -> tuple[PeriodBudget | None, int | None]:
     """Return a budget as one by period, which needs the column of --time, or as rows of the whole file."""
     if budget is None or isinstance(budget, int):
@@ -245,9 +252,8 @@ class MeasureConfig:
             raise InputError("--time is for a budget by period, such as --budget 150/day.")
         others = ["group", "weight", "new_rows", "require", "output", "every", "fraction", "bedroc"]
         others += ["pairs", "figure"]
-        if by_period is not None and (given := [name for name in others if getattr(self, name)]):
-            option = {"every": "all"}.get(given[0], given[0].replace("_", "-"))
-            raise InputError(f"--{option} is for a budget of the whole file, not for {self.budget}.")
+        if by_period is not None:
+            refuse_given(vars(self), others, f"is for a budget of the whole file, not for {self.budget}.")
         if self.new_rows is not None and not (self.promise or self.require):
             raise InputError("--new-rows is for --promise 0.95, or for --require.")
         write.check_output(self.figure, write.FIGURES_WRITTEN, inputs, force=self.force)
@@ -394,9 +400,7 @@ class ComparisonConfig:
     random: bool = option("Draw parts at random, though rows have times.", "--random", default=False)
     test: Path | None = option("Labelled rows to test on; all rows of the data are then learnt from.")
     drop_unlabelled: bool = option(
-        "Compare on the rows with a label alone, which nobody chose: others are missing at random.",
-        "--drop-unlabelled",
-        default=False,
+        "Leave out rows without a label, missing at random.", "--drop-unlabelled", default=False
     )
     weight: Weight = None
     show: Show = None

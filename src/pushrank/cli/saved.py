@@ -147,19 +147,14 @@ class RowScorer(ABC):
         return replace(table, is_normal=bool(self.label))
 
     def read_labelled(
-        self,
-        path: Path,
-        text_format: TextFormat,
-        label: str | None,
-        positive: str | None,
-        may_lack: str | None = None,
+        self, path: Path, text_format: TextFormat, label: str | None, positive: str | None, lack: str = ""
     ) -> tuple[LabelledRows, Any, bool]:
         """Return rows with labels, their features, and whether they are the very rows of the fit."""
         from pushrank.cli.labels import label_rows
 
         table = self.read(path, text_format)
         column = table.labels(label or self.label or None)
-        rows = label_rows(table, column, positive or self.positive, may_lack=may_lack)
+        rows = label_rows(table, column, positive or self.positive, may_lack=lack)
         features = self.features(rows.table)
         return rows, features, self.training.get("fingerprint") == fingerprint(features)
 
