@@ -24,7 +24,7 @@ def clear_partial(folder: Path, names: str = "*") -> None:
 
 
 @contextmanager
-def atomic_write(path: Path) -> Iterator[Path]:
+def atomic_write(path: Path, *, private: bool = False) -> Iterator[Path]:
     """Yield a temporary path in the same folder, and rename it to ``path`` when the block succeeds."""
     # Where `path` is a link, the file that it points to is replaced. The temporary file is removed where the
     # block fails, and one that a killed process left by the next write, once it is an hour old.
@@ -39,9 +39,10 @@ def atomic_write(path: Path) -> Iterator[Path]:
         with beside.open("r+b") as finished:
             os.fsync(finished.fileno())
         # Files of mkstemp are private, but a result should be as readable as any other file of its user.
-        mask = os.umask(0)
-        os.umask(mask)
-        beside.chmod(0o666 & ~mask)
+        if not private:
+            mask = os.umask(0)
+            os.umask(mask)
+            beside.chmod(0o666 & ~mask)
         beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)

@@ -478,7 +478,8 @@ class FitConfig:
     )
     budget: AnyBudget = option(
         "How many rows you can act on, of as many rows as the data has or in every period of --time: for the "
-        "alert threshold or the promise, which take five more fits, and for models chosen for a budget.",
+        "alert threshold, which takes 25 more fits, or 13 to many rows, or the promise, which takes five, "
+        "and for models chosen for a budget.",
         **AS_BUDGET,
     )
     member: list[str] | None = option(

@@ -20,6 +20,7 @@ from pushrank.cli.saved import RowScorer
 from pushrank.cli.table import Kind, Table
 from pushrank.cli.text_format import DEFAULT_FORMAT, TextFormat
 from pushrank.cli.write import CELLS_TYPED, write_table, writing
+from pushrank.files import atomic_write
 from pushrank.user_types import Floats
 
 if TYPE_CHECKING:
@@ -137,9 +138,8 @@ def _secret(model: Path) -> str:
     """Return the secret that audits of a model's lists are drawn by; the first of them makes its file."""
     path = model.with_suffix(".audit.key")
     if not path.exists():
-        with writing(path):
-            path.touch(0o600)
-            path.write_text(token_hex(), encoding="ascii")
+        with writing(path), atomic_write(path, private=True) as beside:
+            beside.write_text(token_hex(), encoding="ascii")
     return path.read_text(encoding="ascii")
 
 

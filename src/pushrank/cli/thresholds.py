@@ -68,10 +68,11 @@ def alert_of_fit(fitted: Pipeline, rows: Rows, budget: int, of_rows: int) -> tup
     n_few, n_more = (5, 20) if n_rare < FEW else (3, 10)
     n_more = min(n_more, n_rare if rows.groups is None else len(np.unique(rows.groups)))
     n_few = max(2, min(n_few, (n_more + 1) // 2))
-    # A file may be in order of a column, by which parts would differ.
-    order = np.random.default_rng(0).permutation(len(rows.y))
-    order = order if rows.times is None else np.arange(len(order))
-    rows = rows.part(order)
+    order = np.arange(len(rows.y))
+    if rows.times is None:
+        # A file may be in order of a column, by which parts would differ.
+        order = np.random.default_rng(0).permutation(order)
+        rows = rows.part(order)
     few, more = HeldOut.of(fitted, rows, n_few), HeldOut.of(fitted, rows, n_more)
     scores = np.empty(len(order))
     scores[order] = more.scores
