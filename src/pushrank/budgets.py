@@ -63,6 +63,15 @@ def ties_by_period(scores: Floats, codes: NDArray[np.int64]) -> tuple[NDArray[np
     return order, of, starts, np.diff(np.r_[starts, len(order)])
 
 
+def chances_of_list(scores: Floats, periods: Periods, n: int) -> Floats:
+    """Return the chance of each row to be among the first n of its period, tied rows in a random order."""
+    order, codes, starts, sizes = ties_by_period(scores, periods.codes)
+    before = starts - np.r_[0, np.cumsum(periods.sizes)][codes[starts]]
+    chances = np.empty(len(order))
+    chances[order] = np.repeat(np.clip(n - before, 0, sizes) / sizes, sizes)
+    return chances
+
+
 @dataclass(frozen=True)
 class Budget:
     r"""How many rows can be acted on, in all or in every period.

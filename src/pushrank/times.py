@@ -122,8 +122,8 @@ class TimeSplit(BaseCrossValidator):  # type: ignore[misc]
                 "scikit-learn, or a data frame whose index holds times."
             )
         times = check_times(found[0][1] if time is None else time, _num_samples(X))
-        gap = _span("gap", self.gap, times)
-        window = None if self.window is None else _span("window", self.window, times)
+        gap = as_span("gap", self.gap, times)
+        window = None if self.window is None else as_span("window", self.window, times)
         periods, group = _periods(times, self.n_splits + 1), None if groups is None else np.asarray(groups)
         for number in range(1, self.n_splits + 1):
             is_tested = periods == number
@@ -198,7 +198,7 @@ def check_present(values: GenericArray, time: Any) -> None:
         raise ValueError(f"time is missing in row {np.argmax(is_missing)}; fill it or leave the row out.")
 
 
-def _span(name: str, span: Any, times: GenericArray) -> Any:
+def as_span(name: str, span: Any, times: GenericArray) -> Any:
     """Return a length of time in the units of times, or raise TypeError or ValueError."""
     is_dates = times.dtype.kind == "M"
     if is_dates and (isinstance(span, timedelta | np.timedelta64) or span == 0):

@@ -49,7 +49,8 @@ def watched(folder, name, *more, code=0):
 def test_hits_as_promised_are_no_alarm(folder):
     shown = watched(folder, "steady.csv").stdout
     assert re.fullmatch(
-        r"as promised: of 1,050 rows looked at, 1,050 tested: \d+ hits, \d+ expected", shown.splitlines()[-1]
+        r"as promised: of 1,050 rows looked at, 1,050 labelled: \d+ hits, \d+ promised",
+        shown.splitlines()[-1],
     )
     assert "in 70 days from 6 March to 14 May; of 15 a day, 1,050, there were 1,050 to look at." in shown
     assert "week" in shown
@@ -66,7 +67,7 @@ def test_the_json_is_that_of_python(folder):
     assert found.pop("held_out") == saved.reference.facts()
     assert found.pop("model") == "pnorm-push"
     assert found == json.loads(json.dumps(expected.to_dict()))
-    assert found["needed"] == 40.0
+    assert found["needed"] == 20.0
 
 
 @pytest.mark.parametrize(
@@ -96,11 +97,19 @@ def test_labels_that_are_not_known_yet_are_left_empty(folder):
     assert found[-1]["looked_at"] == 15
     frame.drop(columns="late").to_csv(folder / "none.csv", index=False)
     shown = watched(folder, "none.csv", code=3).stdout
-    assert "No day has all its labels: nothing is known of hits." in shown
+    assert "Labels of rows looked at are not known in any day: nothing is known of hits." in shown
     assert shown.splitlines()[-1] == "nothing is known of hits"
     top = frame.groupby(days)["x1"].rank(ascending=False) <= 15
-    frame.assign(late=frame["late"].where(top)).to_csv(folder / "acted.csv", index=False)
-    assert watched(folder, "acted.csv", code=3).stdout.splitlines()[-1] == "nothing is known of hits"
+    listed = frame.assign(late=frame["late"].where(top), acted=np.where(top, "list", ""))
+    listed.to_csv(folder / "acted.csv", index=False)
+    shown = watched(folder, "acted.csv", code=1)
+    assert shown.stdout.splitlines()[-1].startswith("fewer hits than promised since")
+    assert "Rows with a label count as looked at, for want of --acted" in shown.stderr
+    known = ~last | (frame.index % 2 == 0)
+    listed.assign(late=listed["late"].where(known)).to_csv(folder / "acted_late.csv", index=False)
+    for more, n_days in ((["--acted", "acted"], 65), (["--labels-after", "5d"], 65), ([], 70)):
+        found = json.loads(watched(folder, "acted_late.csv", "--json", *more, code=1).stdout)["table"]
+        assert sum(record["hits"] is not None for record in found) == n_days
     frame.assign(late="no", outcome=frame["late"]).to_csv(folder / "other.csv", index=False)
     said = watched(folder, "other.csv", code=2).stderr
     assert "holds no 1 so far, but 'no'; name the positive label: --positive." in said
@@ -135,7 +144,7 @@ def test_what_cannot_be_watched_is_told(folder, tmp_path):
     frame[:0].to_csv(tmp_path / "nothing.csv", index=False)
     steady, model = folder / "steady.csv", folder / "m.skops"
     for message, arguments in {
-        "promises nothing by period to watch. On rows with labels": [folder / "bare.skops", steady],
+        "promises nothing to watch: fit it with a budget": [folder / "bare.skops", steady],
         "lacks the column 'x4'": [model, tmp_path / "columns.csv"],
         "row 8 of": [model, tmp_path / "soon.csv"],
         "nothing.csv": [model, tmp_path / "nothing.csv"],
@@ -147,7 +156,23 @@ def test_what_cannot_be_watched_is_told(folder, tmp_path):
         said = " ".join(call("watch", *arguments, "--time", "came", code=2).stderr.split())
         assert message in said
     assert "--time 'when' is no column" in call("watch", model, steady, "--time", "when", code=2).stderr
-    assert "--time" in call("watch", model, steady, code=2).stderr
+    assert "fitted for 15 a day: give --time COLUMN" in call("watch", model, steady, code=2).stderr
+
+
+def test_a_list_of_a_whole_file_is_watched(folder, tmp_path):
+    frame, model = pd.read_csv(folder / "label.csv"), tmp_path / "plain.skops"
+    call("fit", folder / "learnt.csv", "--label", "late", "--exclude", "came", "--budget", "300", "-o", model)
+    for days, code, says in ((slice(0, 15), 0, "as promised: of 300"), (slice(40, 70), 1, "fewer hits than")):
+        came = pd.to_datetime(frame["came"]).dt.normalize()
+        part = frame[came.isin(sorted(came.unique())[days])]
+        top = part["x1"].rank(ascending=False) <= 600
+        part.drop(columns="came").assign(late=part["late"].where(top)).to_csv(tmp_path / "a.csv", index=False)
+        assert call("watch", model, tmp_path / "a.csv", code=code).stdout.splitlines()[-1].startswith(says)
+        part.drop(columns=["came", "late"]).to_csv(tmp_path / "b.csv", index=False)
+        assert call("watch", model, tmp_path / "b.csv", code=3).stdout.endswith("nothing is known of hits\n")
+    frame.assign(came=frame["came"].str[:7]).to_csv(tmp_path / "months.csv", index=False)
+    shown = call("watch", model, tmp_path / "months.csv", "--time", "came", code=1).stdout
+    assert "in 3 batches from batch 2026-03 to batch 2026-05" in shown
 
 
 def test_a_killed_write_leaves_the_page_that_was_there(folder, tmp_path, monkeypatch):

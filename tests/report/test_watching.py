@@ -61,15 +61,15 @@ def test_the_table_and_the_pictures_hold_what_was_watched(dropped):
     assert (unit, header[:2]) == ("week", ["week", "days"])
     assert len(cells) == len(lines)
     for line, cell in zip(lines, cells, strict=True):
-        assert cell[5] == f"{line['hits'] / line['known']:,.1f}"
-        assert cell[7] == evidence_text(line["evidence"])
+        assert cell[6] == f"{line['hits'] / line['known']:,.1f}"
+        assert cell[8] == evidence_text(line["evidence"])
     hits, evidence = dropped.pictures()
-    assert hits.models == ["hits", "expected"]
+    assert hits.models == ["hits", "promised"]
     of = ("hits", "promised")
     assert hits.numbers[0][1] == pytest.approx([lines[0][name] / lines[0]["known"] for name in of])
-    assert evidence.numbers[-1][1] == pytest.approx([min(dropped.watched.table[-1]["evidence"], 1e6), 80.0])
+    assert evidence.numbers[-1][1] == pytest.approx([min(dropped.watched.table[-1]["evidence"], 1e6), 40.0])
     text = render(dropped)
-    for title in ("Hits a day, found and expected", "Evidence that there are fewer hits"):
+    for title in ("Hits a day, found and promised", "Evidence that there are fewer hits"):
         assert title in text
 
 
@@ -90,7 +90,7 @@ def test_without_labels_there_are_no_pictures_of_hits():
     Document(text)
     assert page.pictures() == []
     assert "<figure" not in text
-    assert {tuple(cells[3:]) for cells in page.by_period[1]} == {("–",) * 4}
+    assert {tuple(cells[3:]) for cells in page.by_period[1]} == {("–",) * 5}
 
 
 def test_texts_of_the_data_are_escaped():

@@ -167,24 +167,26 @@ def evaluate(
 
 
 def watch(
-    model: Annotated[Path, model_file(help="A model fitted with --budget 30/day --time COLUMN.")],
+    model: Annotated[Path, model_file(help="A model fitted with a budget.")],
     data: Annotated[Path, rows_file(help="All rows since the fit, with its columns.")],
     text_format: TextFormat,
     config: options.WatchConfig,
 ) -> None:
     """Say whether a model in use keeps its promise, and whether the rows are still those of the fit.
 
-    The last line is one of four sentences: "as promised: of 840 rows looked at, 610 tested: 176 hits, 181
-    expected" (exit code 0), "nothing is known of hits" (3, where no period has all its labels), "fewer hits
-    than promised since 3 November: retrain", or "the rows have changed: column wind_gust" (both 1). A nightly
+    The last line is one of four sentences: "as promised: of 840 rows looked at, 610 labelled: 176 hits, 181
+    promised" (exit code 0), "nothing is known of hits" (3, where no label of rows looked at is known), "fewer
+    hits than promised since 3 November: retrain", or "the rows have changed: column wind" (both 1). A nightly
     job can act on the code; errors have exit code 2.
 
     Give all rows since the fit, every day a few more: the tests may be looked at as often as you like, and
-    give a false alarm with a chance of --level at most in all that time. Hits are compared with those that
-    periods of so many rows and positives held when the model was fitted, so that a calm week is no alarm.
-    Periods with a row whose label is not known yet are counted, and not tested. Of each column, and of the
-    scores, the shares of its quarters or values in whole weeks (days of a budget an hour) are compared with
-    those of the fit.
+    give a false alarm with a chance of --level at most in all that time. Where all rows of a period have a
+    label, its hits are compared with those that periods of so many rows and positives held when the model was
+    fitted, so that a calm week is no alarm. Where only rows that somebody looked at have one, these should be
+    hits as often as held-out rows of their scores were; --acted names the column of such rows, which score
+    --audit writes. Labels that are late are told from those that never come by --acted or --labels-after.
+    Of each column, and of the scores, the shares of its quarters or values in whole weeks (days of a budget
+    an hour) are compared with those of the fit. A model of one list, --budget 30, watches each file as one.
 
     Example: pushrank watch model.skops since_the_fit.parquet --time came --label fraud -o watch.html
     """

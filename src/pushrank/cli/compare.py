@@ -17,7 +17,7 @@ from pushrank.cli import options
 from pushrank.cli.comparison import Compared, resting_on, run_comparison
 from pushrank.cli.errors import refusing, say
 from pushrank.cli.header import file_kind
-from pushrank.cli.model import SavedModel, fit_pipeline, reference_of
+from pushrank.cli.model import SavedModel, fit_pipeline, reference_of, reference_of_rows
 from pushrank.cli.options import CompareOutput, ComparisonConfig, FeatureSource, alert_state, words_of
 from pushrank.cli.promises import promise_of_periods, promise_of_rows
 from pushrank.cli.report import write_comparison_report
@@ -70,7 +70,7 @@ def compare_models(
 def save_chosen(compared: Compared, saved: Path, text_format: TextFormat) -> dict[str, Any]:
     """Fit the chosen model to all rows and save it; return what it finds, in facts and in sentences."""
     data, chosen, budget = compared.data, compared.comparison.chosen_, compared.budget_of_rows_learnt
-    learnt, unseen, alert = data.learnt, compared.kept, None
+    learnt, unseen, alert, reference = data.learnt, compared.kept, None, None
     fitted = fit_pipeline(compared.models[chosen], learnt)
     y, scores = data.y, compared.comparison.scores[chosen]
     if unseen is None and data.n_learnt < len(data.y):
@@ -87,7 +87,8 @@ def save_chosen(compared: Compared, saved: Path, text_format: TextFormat) -> dic
             alert, scores = alert_of_fit(fitted, learnt.counted(), budget, compared.n_rows)
         else:
             alert = alert_of(y, scores, budget, compared.n_rows)
-    model = SavedModel.from_fit(fitted, chosen, compared.data, alert=alert)
+        reference = reference_of_rows(budget, compared.n_rows, unseen or learnt.counted(), scores)
+    model = SavedModel.from_fit(fitted, chosen, compared.data, alert=alert, reference=reference)
     comparison = compared.comparison
     facts: dict[str, Any] = {"model": chosen}
     n_candidates = len(comparison.may_be_best_)

@@ -32,6 +32,19 @@ from pushrank.held_out.plan import Rows, whole_periods
 SPANS = {"h": np.timedelta64(1, "h"), "d": np.timedelta64(1, "D"), "w": np.timedelta64(1, "W")}
 
 
+def span_of(labels_after: str | None, times: NDArray[Any] | None, name: str | None) -> Any:
+    """Return how long labels take, in the unit of the times of a column; None where they come at once."""
+    if labels_after is None:
+        return None
+    if times is None:
+        raise InputError("--labels-after needs the time of every row: --time COLUMN.")
+    unit = labels_after[-1]
+    if (times.dtype.kind == "M") == unit.isdecimal():
+        have, take = ("numbers", "a number") if unit.isalpha() else ("dates", "12h, 7d or 2w")
+        raise InputError(f"{name} holds {have}: give --labels-after {take}.")
+    return float(labels_after) if unit.isdecimal() else int(labels_after[:-1]) * SPANS[unit]
+
+
 @dataclass(frozen=True)
 class LabelledFeatures(LabelledRows):
     """A table and its rows for models, those of a test file last; ``giveaways`` tell the classes apart."""
@@ -54,17 +67,7 @@ class LabelledFeatures(LabelledRows):
     @property
     def gap(self) -> Any:
         """How long labels take, in the unit of the times; None where they come at once."""
-        if self.labels_after is None:
-            return None
-        times, unit = self.rows.times, self.labels_after[-1]
-        if times is None:
-            raise InputError("--labels-after needs the time of every row: --time COLUMN.")
-        if (times.dtype.kind == "M") == unit.isdecimal():
-            have, take = ("numbers", "a number") if unit.isalpha() else ("dates", "12h, 7d or 2w")
-            raise InputError(f"{self.time} holds {have}: give --labels-after {take}.")
-        if unit.isdecimal():
-            return float(self.labels_after)
-        return int(self.labels_after[:-1]) * SPANS[unit]
+        return span_of(self.labels_after, self.rows.times, self.time)
 
     @property
     def late(self) -> str:

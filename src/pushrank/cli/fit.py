@@ -27,6 +27,7 @@ from pushrank.cli.model import (
     make_ranking_pipelines,
     missing_in,
     reference_of,
+    reference_of_rows,
 )
 from pushrank.cli.names import ENSEMBLE
 from pushrank.cli.options import FeatureSource, FitConfig, refuse_given, split_budget
@@ -141,6 +142,8 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
         if config.probability:
             # Scores may have any scale, and the penalty of the logistic curve would depend on it.
             calibrator = make_pipeline(StandardScaler(), LogisticRegression()).fit(scores[:, None], y)
+        elif budget is not None:
+            reference = reference_of_rows(budget, n_rows, scored, scores)
         saved = SavedModel.from_fit(
             pipeline, name, data, calibrator=calibrator, alert=alert, reference=reference
         )
@@ -156,7 +159,7 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
     if alert is not None:
         # Fits to other rows for the threshold have rows of every time.
         say(f"Alert threshold{data.late * (kept is not None)}: {alert.sentence()}")
-    if reference is not None:
+    if reference is not None and by_period is not None:
         say(f"Expected{data.late}: {reference.sentence}")
     if kept is not None and budget is not None:
         say(promise_of_rows(y, scores, budget, n_rows))

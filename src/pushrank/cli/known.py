@@ -11,13 +11,12 @@ import pandas as pd
 import typer
 from scipy.stats import mannwhitneyu
 
-from pushrank.budgets import Budget, Periods
+from pushrank.budgets import Budget, Periods, chances_of_list
 from pushrank.cli.errors import InputError, refusing
 from pushrank.cli.labels import AUDIT, LabelledRows, is_acted_on
 from pushrank.cli.options import MeasureConfig, refuse_given
 from pushrank.cli.saved import Alert
 from pushrank.cli.screen import console, grid_of
-from pushrank.metrics.periods import chances_of_list
 from pushrank.report.context import row_count
 from pushrank.user_types import Floats
 

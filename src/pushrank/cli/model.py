@@ -40,11 +40,11 @@ from pushrank.exceptions import ModelFileError
 from pushrank.held_out import Rows, fit_params, model_scores, record_warnings
 from pushrank.model_selection import compare
 from pushrank.monitoring import Reference
-from pushrank.monitoring.reference import profiles_of_rows
+from pushrank.monitoring.reference import BLOCK_ROWS, in_no_order, profiles_of_rows
 from pushrank.times import TimeSplit
 from pushrank.user_types import Floats
 
-FORMAT = 4
+FORMAT = 5
 N_INNER_FOLDS = 5
 """Folds of the models that choose by cross-validation."""
 
@@ -74,6 +74,8 @@ MEMBERS = (
 )
 """The models of ``compare`` that an ensemble is made of: no near-copies, and none that chooses by itself."""
 MAX_MEMBERS = 8
+MAX_PARTS = 20
+"""Parts of held-out rows, whose hits and columns show how lists of whole files differ."""
 MAX_SHOWN = 10
 """Names of columns that are noted to be printed; JSON has all."""
 STANDARD_ALPHA = 0.1
@@ -254,6 +256,21 @@ def reference_of(budget: Budget, periods: NDArray[np.int64], rows: Rows, scores:
         return Reference.of(budget, rows.times, whole, rows.y, watched(rows.X))
 
 
+def reference_of_rows(budget: int, of_rows: int, rows: Rows, scores: Floats) -> Reference | None:
+    """Return what a model promises of one list, by parts of rows held out; None where positives are few."""
+    n_parts = max(1, min(MAX_PARTS, len(scores) // BLOCK_ROWS))
+    order = in_no_order(rows.X) if rows.times is None else np.argsort(rows.times, kind="stable")
+    parts = np.empty(len(order), dtype=np.int64)
+    parts[order] = np.arange(len(order)) * n_parts // len(order)
+    positives, sizes = np.bincount(parts, rows.positive), np.bincount(parts)
+    if np.count_nonzero((positives > 0) & (positives < sizes)) < 2:
+        return None
+    listed = Budget(max(1, round(budget / of_rows * len(scores) / n_parts)), "batch")
+    with refusing():
+        found = Reference.of(listed, parts, scores, rows.positive, watched(rows.X))
+    return replace(found, budget=Budget(budget, "batch"))
+
+
 def watched(X: Any) -> Any:
     """Return the columns of a table but for those that move with every row, such as the number of a day."""
     return (
@@ -400,7 +417,7 @@ def facts_of(saved: Any, written_by: str) -> dict[str, Any]:
         **{name: getattr(saved, name) for name in NOTED},
         "probability": saved.calibrator is not None,
         "alert": None if saved.alert is None else vars(saved.alert),
-        "promised": None if saved.reference is None else saved.reference.facts(),
+        "promised": saved.reference.facts() if saved.reference and not saved.profiles else None,
         "weights": weights if is_linear else {},
         "importances": {} if is_linear else weights,
     }

@@ -355,10 +355,18 @@ class ScoreConfig:
 class WatchConfig:
     """Which columns tell when a row came and whether it was a hit, and how it is shown."""
 
-    time: Annotated[str, typer.Option(help="The column of when a row came.")]
+    time: str | None = option("The column of when a row came; a file without it is one batch.")
     label: str | None = option(
         "The label's column, empty where it is not known yet; by default that of the fit, if it is there."
     )
+    acted: str | None = option(
+        "A column of which rows somebody looked at: list, audit, yes or 1, else empty, no or 0. By default "
+        "those with a label among the first."
+    )
+    labels_after: Annotated[
+        str | None,
+        typer.Option(callback=AS_SPAN, help="Labels come so late, as 7d, 12h or 2w: later rows wait."),
+    ] = None
     positive: Positive = None
     level: float = option("The chance of a false alarm, over any number of looks.", default=0.05)
     output: Path | None = option("Also save a page with pictures here (.html).", "--output", "-o")

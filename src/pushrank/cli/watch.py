@@ -3,11 +3,14 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import typer
 
 from pushrank import monitoring
 from pushrank.cli.errors import InputError, refusing, warn
-from pushrank.cli.labels import labels_so_far
+from pushrank.cli.features import span_of
+from pushrank.cli.known import NOT_ACTED
+from pushrank.cli.labels import is_acted_on, labels_so_far
 from pushrank.cli.model import SavedModel
 from pushrank.cli.options import WatchConfig
 from pushrank.cli.saved import RowScorer, fingerprint
@@ -15,6 +18,7 @@ from pushrank.cli.screen import console, grid_of
 from pushrank.cli.text_format import TextFormat
 from pushrank.cli.write import versions, write_page
 from pushrank.monitoring import Reference
+from pushrank.monitoring.reference import BLOCK_ROWS
 from pushrank.monitoring.watching import NOT_KNOWN
 from pushrank.report import WatchData
 
@@ -25,9 +29,11 @@ def watch_model(model: Path, data: Path, text_format: TextFormat, config: WatchC
     reference = saved.reference
     if reference is None:
         raise InputError(
-            f"{model} promises nothing by period to watch. On rows with labels pushrank evaluate says what "
-            "it finds; for a watch fit it by day or week: --budget 30/day --time COLUMN."
+            f"{model} promises nothing to watch: fit it with a budget, --budget 30/day --time COLUMN or, for "
+            f"lists of whole files, --budget 30, to rows of which {2 * BLOCK_ROWS} or more hold positives."
         )
+    if config.time is None and reference.budget.per != "batch":
+        raise InputError(f"the model was fitted for {reference.budget.words}: give --time COLUMN.")
     watched, n_rows = _watched(saved, reference, data, text_format, config)
     settings = {"Model": f"{model.name}, {saved.name}", "Rows": f"{data.name}, {n_rows:,}"}
     page = WatchData(watched, data.name, reference.sentence, settings | {"Versions": versions()})
@@ -57,20 +63,28 @@ def _watched(
 ) -> tuple[monitoring.Watch, int]:
     """Return what the rows of a file show, and their number; warn of rows that the fit may have seen."""
     table = saved.read(data, text_format)
-    time, label = table.times(config.time), config.label
+    is_batch, label = reference.budget.per == "batch", config.label
+    time = np.full(len(table), data.stem)
+    if config.time is not None:
+        time = table.times(config.time, may_be_text=is_batch)
     # Labels of new rows are often not known yet: columns are then watched without hits.
     if label is None and saved.label in table.frame:
         label = saved.label
     positive = config.positive or saved.positive
     y = None if label is None else labels_so_far(table.labels(label), positive)
-    features = saved.features(table)
+    acted = None if config.acted is None else is_acted_on(table, config.acted)
+    labels_after = span_of(config.labels_after, None if config.time is None else time, config.time)
+    features, more = saved.features(table), {"acted": acted, "labels_after": labels_after}
     with refusing():
-        watched = monitoring.watch(reference, saved.scores(features), time, features, y, config.level)
+        watched = monitoring.watch(reference, saved.scores(features), time, features, y, config.level, **more)
+    tested = [record for record in watched.table if record["hits"] is not None]
+    if acted is labels_after is None and any(record["positives"] is None for record in tested):
+        warn(NOT_ACTED)
     # Dates are texts in ISO 8601, whose order is that of time; names of batches have no such order.
     seen = [record["period"] for record in watched.table if record["period"] <= reference.periods[-1]]
     if saved.training.get("fingerprint") == fingerprint(features):
         warn(f"{saved.name} was fitted to these very rows, of which it finds more than of new ones.")
-    elif seen and reference.budget.per != "batch":
+    elif seen and not is_batch:
         count = f"{len(seen):,} {reference.budget.several if seen[1:] else reference.budget.per}"
         are = "are" if seen[1:] else "is"
         warn(f"{count}, up to {seen[-1]}, {are} of the time of the fit: leave their rows out.")

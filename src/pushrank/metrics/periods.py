@@ -16,7 +16,7 @@ from pushrank._docstrings import shared_docs
 from pushrank._html import html_sentences, html_table
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
-from pushrank.budgets import Budget, Periods, check_by_period, ties_by_period
+from pushrank.budgets import Budget, chances_of_list, check_by_period
 from pushrank.metrics._proportions import clopper_pearson_interval
 from pushrank.metrics._ranking import checked_rankings
 from pushrank.metrics.intervals import Comparison, ConfidenceInterval
@@ -39,15 +39,6 @@ MIN_PERIODS = 21
 COSINES = 0.3
 # Hits are sums of shares, which miss a whole number by their rounding.
 ROUNDING = 1e-9
-
-
-def chances_of_list(scores: Floats, periods: Periods, n: int) -> Floats:
-    """Return the chance of each row to be among the first n of its period, tied rows in a random order."""
-    order, codes, starts, sizes = ties_by_period(scores, periods.codes)
-    before = starts - np.r_[0, np.cumsum(periods.sizes)][codes[starts]]
-    chances = np.empty(len(order))
-    chances[order] = np.repeat(np.clip(n - before, 0, sizes) / sizes, sizes)
-    return chances
 
 
 def degrees_of_freedom(n_periods: int) -> int:

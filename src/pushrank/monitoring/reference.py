@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtr, stdtrit
+from scipy.special import chdtri, stdtr
 
-from pushrank.budgets import Budget, Periods, check_by_period
+from pushrank.budgets import Budget, Periods, chances_of_list, check_by_period
 from pushrank.user_types import Floats
 from pushrank.validation import as_numbers, column
 
@@ -25,15 +25,18 @@ MAX_VALUES, MIN_SHARE = 10, 0.01
 SCORES = "the scores"
 # Rows of a block where there are no periods, and how seldom columns that have not moved are said to have.
 BLOCK_ROWS, MOVED = 100, 0.01
+# The spread of few periods is uncertain: its upper confidence limit is taken, at this level.
+SPREAD_LEVEL = 2.0 / 3.0
 
 
 class PeriodCounts(NamedTuple):
-    """What the first rows of every period hold."""
+    """What the first rows of every period hold, and the hits that their scores promise."""
 
     rows: Floats
     looked_at: Floats
     positives: Floats
     hits: Floats
+    by_scores: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +147,8 @@ class Reference:
     .. math:: g = m R(f), \quad m R(f) + (n - m) f = b,
 
     hits: R(f) is the share of the positives of held-out periods that less than a share f of the negatives of
-    the same period are above.
+    the same period are above. Where m is not known, each row that is looked at is promised the chance that
+    held-out rows of its score were positive, by isotonic regression.
 
     Parameters
     ----------
@@ -154,8 +158,10 @@ class Reference:
         R at 121 shares of negatives, 0 and from 0.0001 to 1, their logarithms equally far apart.
     periods : ndarray of shape (n_periods,)
         The names of the held-out periods, in order of time.
-    counts : ndarray of shape (4, n_periods)
-        The rows of each, those looked at, the positives and the hits.
+    counts : ndarray of shape (5, n_periods)
+        The rows of each, those looked at, the positives, the hits, and the hits promised by scores.
+    chances : list of ndarray of shape (2, n_scores)
+        Scores and the chance of a positive there, of rows on the list and of rows below it.
     profiles : dict of str to Profile
         Where the scores and the columns lay.
 
@@ -172,6 +178,7 @@ class Reference:
     roc: Floats
     periods: NDArray[np.str_]
     counts: Floats
+    chances: list[Floats]
     profiles: dict[str, Profile] = field(default_factory=dict)
 
     @classmethod
@@ -217,7 +224,9 @@ class Reference:
         periods = budget.periods(time)
         held_out = budget.periods(periods.labels[periods.codes][seen])
         scores, is_positive = scores[seen], labels[seen] == 1.0
-        counts = period_counts(budget, held_out, scores, is_positive)
+        on_list = chances_of_list(scores, held_out, budget.n)
+        chances = [_chances(scores, is_positive, weight) for weight in (on_list, 1.0 - on_list)]
+        counts = period_counts(held_out, is_positive, on_list, on_list * chance_at(chances[0], scores))
         places = []
         for at in rows_by_period(held_out):
             positive, negative = (np.sort(scores[at][is_positive[at] == kind]) for kind in (True, False))
@@ -240,6 +249,7 @@ class Reference:
             np.asarray(roc),
             held_out.labels.astype(str),
             np.array(counts),
+            chances,
             {name: profile for name, profile in profiles.items() if profile is not None},
         )
 
@@ -252,9 +262,11 @@ class Reference:
     @property
     def sentence(self) -> str:
         """What was found in the held-out periods."""
-        _, _, positives, hits = self.counts.mean(axis=1)
+        _, _, positives, hits, _ = self.counts.mean(axis=1)
+        # A list of a whole file was held out in parts of it, of which fewer rows were looked at.
+        listed = min(self.budget.n, round(self.counts[1].max()))
         return (
-            f"{self.budget.n:,} rows {self.budget.each} found on average {hits:.1f} of {positives:.1f} "
+            f"{listed:,} rows {self.budget.each} found on average {hits:.1f} of {positives:.1f} "
             f"positives in each of {len(self.periods):,} {self.budget.several} held out."
         )
 
@@ -265,34 +277,57 @@ class Reference:
         ends = {"since": str(self.periods[0]), "until": str(self.periods[-1]), "periods": len(self.periods)}
         return {"sentence": self.sentence, "budget": str(self.budget)} | ends | means
 
-    def promised(self, counts: PeriodCounts) -> Floats:
-        """Return the hits that periods of so many rows and positives are promised."""
+    def promised(self, counts: PeriodCounts, is_full: Any = True) -> tuple[Floats, Floats]:
+        """Return what periods are promised, by positives where these are known, and what that is at most."""
         m, n = counts.positives[:, None], counts.rows[:, None]
         taken = m * self.roc + (n - m) * GRID
         # Where even the positives above all negatives exceed the budget, all that are looked at are hits.
         shares = [np.interp(b, row, self.roc) for b, row in zip(counts.looked_at, taken, strict=True)]
-        return np.asarray(np.minimum(counts.positives * shares, counts.looked_at))
+        places = np.minimum(counts.positives, counts.looked_at)
+        by_positives = np.minimum(counts.positives * shares, counts.looked_at), places
+        both = zip(by_positives, (counts.by_scores, counts.looked_at), strict=True)
+        promised, places = (np.where(is_full, *of) for of in both)
+        return promised, places
 
-    def limits(self, level: float) -> tuple[float, float]:
-        """Return the lower limit of the hits in units of the promise, and how much they spread."""
-        # The spread is that of the sums of single periods, or of blocks of them, in units of the binomial
-        # variance, and at least 1.
-        counts = PeriodCounts(*self.counts)
-        promised = self.promised(counts)
-        ratio = counts.hits.sum() / promised.sum()
-        residuals = counts.hits - ratio * promised
-        places = np.maximum(np.minimum(counts.positives, counts.looked_at), 1.0)
-        variance = promised * (1.0 - promised / places)
-        total, spread, length = max(variance.sum(), 1e-12), 1.0, BLOCKS.get(self.budget.per, 1)
+    def chance_of(self, scores: Floats, on_list: Floats) -> Floats:
+        """Return the chance of rows to be positive, by their scores and their chance to be on the list."""
+        listed, below = (chance_at(curve, scores) for curve in self.chances)
+        return on_list * listed + (1.0 - on_list) * below
+
+    def spread(self, promised: Floats, places: Floats) -> float:
+        """Return the upper limit of how much hits spread, in units of the binomial variance, at least 1."""
+        hits = PeriodCounts(*self.counts).hits
+        residuals = hits - hits.sum() / promised.sum() * promised
+        variance = promised * (1.0 - promised / np.maximum(places, 1.0))
+        total, spread = max(variance.sum(), 1e-12), 1.0
         # Sums of whole weeks show hits that rise and fall together on neighbouring days; single days hide it.
-        for width in (1, length):
+        for width in (1, BLOCKS.get(self.budget.per, 1)):
             n_blocks = len(residuals) // width
             if n_blocks > 1:
                 sums = residuals[: n_blocks * width].reshape(n_blocks, width).sum(axis=1)
+                least = chdtri(n_blocks - 1, SPREAD_LEVEL)
                 # The ratio was estimated from the same periods, which takes a degree of freedom.
-                spread = max(spread, float((sums**2).sum() / total * n_blocks / (n_blocks - 1)))
-        error = np.sqrt(spread * total) / promised.sum()
-        return float(max(ratio - stdtrit(len(residuals) - 1, 1.0 - level) * error, 0.0)), spread
+                spread = max(spread, float((sums**2).sum() / total * n_blocks / least))
+        return spread
+
+
+def _chances(scores: Floats, y: NDArray[Any], weight: Floats) -> Floats:
+    """Return scores and the shares of positives there, which rise with the score, by isotonic regression."""
+    # It takes long to import, which commands that score rows need not wait for.
+    from scipy.optimize import isotonic_regression
+
+    values, at = np.unique(scores[weight > 0.0], return_inverse=True)
+    if not len(values):
+        return np.zeros((2, 1))
+    sizes, sums = (np.bincount(at, of[weight > 0.0]) for of in (weight, weight * y))
+    found = isotonic_regression(sums / sizes, weights=sizes)
+    ends = np.unique(np.r_[found.blocks[:-1], found.blocks[1:] - 1])
+    return np.array([values[ends], found.x[ends]])
+
+
+def chance_at(curve: Floats, scores: Floats) -> Floats:
+    """Return the chance of a positive at these scores, between and beyond those that were held out."""
+    return np.interp(scores, *curve)
 
 
 def rows_by_period(periods: Periods) -> list[NDArray[np.intp]]:
@@ -300,16 +335,14 @@ def rows_by_period(periods: Periods) -> list[NDArray[np.intp]]:
     return np.split(np.argsort(periods.codes, kind="stable"), np.cumsum(periods.sizes)[:-1])
 
 
-def period_counts(budget: Budget, periods: Periods, scores: Floats, y: NDArray[Any]) -> PeriodCounts:
-    """Return what the first rows of each period hold; hits are those to be expected where rows tie."""
-    looked_at = np.minimum(budget.n, periods.sizes)
-    hits = []
-    for at, k in zip(rows_by_period(periods), looked_at, strict=True):
-        last = np.partition(scores[at], len(at) - k)[len(at) - k]
-        above, tied = scores[at] > last, scores[at] == last
-        hits.append(y[at][above].sum() + (k - above.sum()) * y[at][tied].mean())
-    positives = np.bincount(periods.codes, y.astype(np.float64), len(periods.labels))
-    return PeriodCounts(*np.array([periods.sizes, looked_at, positives, hits], dtype=np.float64))
+def period_counts(
+    periods: Periods, y: NDArray[Any], looked_at: NDArray[Any], promised: Floats
+) -> PeriodCounts:
+    """Return what each period holds, by each row's chance to be looked at, and what its score promises."""
+    sums = (np.ones(len(y)), looked_at, y, looked_at * y, promised)
+    return PeriodCounts(
+        *(np.bincount(periods.codes, of, len(periods.labels)).astype(np.float64) for of in sums)
+    )
 
 
 def blocks_of(periods: Periods, budget: Budget) -> tuple[NDArray[np.int64], int]:
@@ -357,14 +390,14 @@ def profiles_of_rows(X: Any, time: Any = None) -> dict[str, dict[str, Any]]:
     n_blocks = X.shape[0] // BLOCK_ROWS
     if n_blocks < 3:
         return {}
-    order = _in_no_order(X) if time is None else np.argsort(time, kind="stable")
+    order = in_no_order(X) if time is None else np.argsort(time, kind="stable")
     blocks = np.empty(len(order), dtype=np.int64)
     blocks[order] = np.arange(len(order)) * n_blocks // len(order)
     found = {name: Profile.of(values, blocks, n_blocks) for name, values in columns_of(X)}
     return {name: vars(of) | {"moments": of.moments.round(6).tolist()} for name, of in found.items()}
 
 
-def _in_no_order(X: Any) -> NDArray[np.int64]:
+def in_no_order(X: Any) -> NDArray[np.int64]:
     """Return numbers of rows that say nothing of their order, which may be that of a column."""
     return np.random.default_rng(0).permutation(X.shape[0])
 
@@ -372,7 +405,7 @@ def _in_no_order(X: Any) -> NDArray[np.int64]:
 def most_moved(profiles: dict[str, dict[str, Any]], X: Any) -> str:
     """Return how the column that moved most differs from its profile, or nothing if chance may explain it."""
     n_blocks, least, said = X.shape[0] // BLOCK_ROWS, MOVED, ""
-    blocks = _in_no_order(X) * n_blocks // max(X.shape[0], 1)
+    blocks = in_no_order(X) * n_blocks // max(X.shape[0], 1)
     for name, values in columns_of(X) if n_blocks else ():
         if name not in profiles:
             continue

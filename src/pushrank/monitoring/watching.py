@@ -9,11 +9,11 @@ from operator import attrgetter
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
 from pushrank.bounds import UNITS
-from pushrank.budgets import Budget
+from pushrank.budgets import Budget, Periods, chances_of_list
 from pushrank.monitoring.reference import (
     BLOCKS,
     SCORES,
@@ -24,6 +24,7 @@ from pushrank.monitoring.reference import (
     columns_of,
     period_counts,
 )
+from pushrank.times import as_span, check_times
 from pushrank.user_types import Floats
 from pushrank.validation import as_numbers, check_number, column
 
@@ -32,6 +33,7 @@ TILTS = np.array([0.1, 0.2, 0.4, 0.8, 1.6])
 NOT_KNOWN = "nothing is known of hits"
 MAX_NAMED = 3
 PART = ("part", "share_before", "share_now")
+TESTED = ("labelled", "positives", "hits", "promised", "evidence")
 
 
 @dataclass(frozen=True)
@@ -41,14 +43,14 @@ class Watch:
     Parameters
     ----------
     sentence : str
-        "as promised: of 840 rows looked at, 610 tested: 176 hits, 181 expected", "nothing is known of hits",
-        "fewer hits than promised since 3 November: retrain", or "the rows have changed: column wind_gust".
+        "as promised: of 840 rows looked at, 610 labelled: 176 hits, 181 promised", "nothing is known of
+        hits", "fewer hits than promised since 3 November: retrain", or "the rows have changed: column wind".
     alarm : bool
         Whether it is one of the last two.
     table : list of dict
-        Of each period its label, ``rows``, ``looked_at``, ``positives``, ``hits``, what was ``promised``, and
-        the ``evidence`` up to then that there are fewer hits: 1 is none, ``needed`` is an alarm. Without
-        labels the last four are None.
+        Of each period its label, ``rows``, ``looked_at``, those of them ``labelled``, all ``positives`` where
+        every row has a label, ``hits``, what was ``promised``, and the ``evidence`` up to then that there are
+        fewer hits: 1 is none, ``needed`` is an alarm. The last four are None where a period is not tested.
     moved : list of dict
         Of each column its ``p_value`` over all looks and columns, and whether it ``has_moved``; if so,
         ``since`` when, after which period that was ``told``, and the ``part`` of its values whose share of
@@ -88,8 +90,8 @@ class Watch:
         unit : str
             What a line is of.
         lines : list of dict
-            As in the table, in sums of its periods, with the number of ``periods``, and of those whose labels
-            are ``known``, which positives, hits and promises are of.
+            As in the table, in sums of its periods, with the number of ``periods``, and of those ``known``,
+            which are tested: labelled rows, positives, hits and promises are of these.
         """
         labels, per = [record["period"] for record in self.table], self.budget.per
         for unit in UNITS[UNITS.index(per) : -1] or (per,):
@@ -103,8 +105,9 @@ class Watch:
             part = [self.table[at] for at in np.flatnonzero(codes == code)]
             known = [record for record in part if record["hits"] is not None]
             sums: dict[str, Any] = {name: sum(of[name] for of in part) for name in ("rows", "looked_at")}
-            for name in ("positives", "hits", "promised"):
-                sums[name] = sum(record[name] for record in known) if known else None
+            for name in TESTED[:-1]:
+                values = [record[name] for record in known]
+                sums[name] = sum(values) if values and None not in values else None
             evidence = known[-1]["evidence"] if known else None
             of = {"period": str(names[code]), "periods": len(part), "known": len(known)}
             lines.append(of | sums | {"evidence": evidence})
@@ -122,6 +125,9 @@ def watch(
     X: Any = None,
     y: ArrayLike | None = None,
     level: float = 0.05,
+    *,
+    acted: ArrayLike | None = None,
+    labels_after: Any = None,
 ) -> Watch:
     r"""Say whether a model in use finds what was promised, and whether the rows are still those of the fit.
 
@@ -141,9 +147,16 @@ def watch(
     X : DataFrame or ndarray of shape (n, n_columns), optional
         The columns that `reference` has.
     y : array-like of shape (n,), optional
-        Whether a row is positive, NaN where that is not known: a period with such a row is not tested yet.
+        Whether a row is positive, NaN where that is not known.
     level : float, default=0.05
         The chance of a false alarm, in (0, 1): over any number of looks and periods.
+    acted : array-like of bool of shape (n,), optional
+        Which rows were looked at. A period waits until all of these have a label. Without it these are the
+        rows with a label among the first of each period, and late labels are not told from those that never
+        come: where most periods have all their labels the others wait, and are tested as they are elsewhere.
+    labels_after : timedelta or number, optional
+        How long labels take, in the unit of `time`: periods that end later wait, and others are tested by the
+        labels that they have.
 
     Returns
     -------
@@ -159,13 +172,15 @@ def watch(
 
     Notes
     -----
-    **Hits.** The null hypothesis: given the rows n and the positives m of a period, and all periods before,
-    hits are those of :math:`c = \min(m, b)` places, each a hit with a chance of p or more, independently up
-    to a spread :math:`\kappa`. There, pc is what :class:`Reference` promises, times the lower confidence
-    limit, at `level` / 4, of hits to promises in the held-out periods, whose spread in single periods or
-    blocks is :math:`\kappa`. A calm day promises less, and is no alarm. Under the null M has a mean of at
-    most 1 at any time, whenever one looks, and so exceeds 4 / `level` with a chance of `level` / 4 (Ville).
-    The alarm names the period j of the largest product.
+    **Hits.** The null hypothesis: given all periods before, hits are those of c rows or places, each with a
+    chance of p or more, independently up to a spread :math:`\kappa`. Where a period has all its labels, c is
+    the lesser of its positives and the rows looked at, and pc what :class:`Reference` promises such a period:
+    a calm day promises less, and is no alarm. Otherwise c counts the labelled rows among those looked at, and
+    pc sums the chances that held-out rows of their scores had. Both are in units of the hits per promise in
+    the held-out periods and in all watched before; the error of this estimate widens the spread, which is
+    the upper confidence limit, at 2/3, of that of held-out periods, or blocks of them. So M has a mean of
+    about 1 at most, whenever one looks, and exceeds 2 / `level` with a chance of `level` / 2 (Ville). The
+    alarm names the period j of the largest product.
 
     **Rows.** Of each column the shares of its quarters, or values, in all blocks of seven days (24 hours, or
     single other periods) that are complete, and in the last 1, 2, 4, ... of them, are compared with those of
@@ -200,25 +215,28 @@ def watch(
         )
     periods = budget.periods(time)
     labels = [str(label) for label in periods.labels]
-    counts = period_counts(budget, periods, scores, np.zeros(len(scores)))
+    since, on_list = None, chances_of_list(scores, periods, budget.n)
+    looked_at = on_list if acted is None else np.asarray(column(acted, "acted"), dtype=bool)
+    if len(looked_at) != len(scores):
+        raise ValueError(f"acted must say of each of the {len(scores)} rows whether somebody looked at it.")
     table: list[dict[str, Any]] = [
-        {"period": label, "rows": int(n), "looked_at": int(b)}
-        | dict.fromkeys(("positives", "hits", "promised", "evidence"))
-        for label, n, b in zip(labels, counts.rows, counts.looked_at, strict=True)
+        {"period": label, "rows": int(n), "looked_at": round(b)} | dict.fromkeys(TESTED)
+        for label, n, b in zip(labels, periods.sizes, np.bincount(periods.codes, looked_at), strict=True)
     ]
-    since = None
     if y is not None:
-        since = _watch_hits(
-            reference, period_counts(budget, periods, scores, _labels(y, len(scores))), table, level
-        )
+        is_due = None if labels_after is None else _are_due(time, periods, labels_after)
+        tested = Tested.of(reference, periods, scores, _labels(y, len(scores)), acted, is_due)
+        for record, n in zip(table, tested.labelled.tolist(), strict=True):
+            record["labelled"] = n
+        since = _watch_hits(reference, tested, table, level)
     moved = _watch_rows(reference, scores, time, X, level)
     names, sentence = [record["column"] for record in moved if record["has_moved"]], NOT_KNOWN
-    if tested := [record for record in table if record["hits"] is not None]:
+    if known := [record for record in table if record["hits"] is not None]:
         n_looked_at = sum(record["looked_at"] for record in table)
-        n, hits, expected = (sum(of[name] for of in tested) for name in ("looked_at", "hits", "promised"))
+        n, hits, promised = (sum(of[name] for of in known) for name in ("labelled", "hits", "promised"))
         sentence = (
-            f"as promised: of {n_looked_at:,} rows looked at, {n:,} tested: {hits:,.0f} hits, "
-            f"{expected:,.0f} expected"
+            f"as promised: of {n_looked_at:,} rows looked at, {n:,.0f} labelled: {hits:,.0f} hits, "
+            f"{promised:,.0f} promised"
         )
     if since is not None:
         sentence = (
@@ -230,7 +248,7 @@ def watch(
         columns = f"column{'s' * (len(shown) > 1)} {', '.join(shown[:MAX_NAMED])}{more}"
         sentence = f"the rows have changed: {columns if shown else SCORES}"
     alarm = since is not None or bool(names)
-    return Watch(sentence, alarm, table, moved, 4.0 / level, level, budget)
+    return Watch(sentence, alarm, table, moved, 2.0 / level, level, budget)
 
 
 def _labels(y: ArrayLike, n_rows: int) -> Floats:
@@ -241,33 +259,77 @@ def _labels(y: ArrayLike, n_rows: int) -> Floats:
     return labels
 
 
+def _are_due(time: Any, periods: Periods, labels_after: Any) -> NDArray[np.bool_]:
+    """Return the periods whose last row is so old that its label has come, if it comes at all."""
+    times = check_times(time, len(periods.codes))
+    last = np.full(len(periods.labels), times.min())
+    np.maximum.at(last, periods.codes, times)
+    return np.asarray(last <= times.max() - as_span("labels_after", labels_after, times))
+
+
+class Tested(NamedTuple):
+    """The periods whose hits are tested, and how many rows looked at have labels in all periods."""
+
+    numbers: NDArray[np.intp]
+    counts: PeriodCounts
+    is_full: NDArray[np.bool_]
+    labelled: Floats
+
+    @classmethod
+    def of(
+        cls, reference: Reference, periods: Periods, scores: Floats, y: Floats, acted: Any, is_due: Any
+    ) -> Self:
+        """Return the periods with all labels, and those whose rows looked at have the labels that are due."""
+        known, on_list = ~np.isnan(y), chances_of_list(scores, periods, reference.budget.n)
+        is_full = np.bincount(periods.codes, ~known) == 0.0
+        looked_at = known * (on_list if acted is None else acted)
+        if is_due is None and acted is not None:
+            is_due = np.bincount(periods.codes, acted & ~known) == 0.0
+        elif is_due is None:
+            is_due = 2 * is_full.sum() <= len(np.unique(periods.codes[known]))
+        looked_at = np.where(is_full[periods.codes], on_list, looked_at)
+        promised = looked_at * reference.chance_of(scores, on_list)
+        counts = period_counts(periods, np.nan_to_num(y), looked_at, promised)
+        numbers = np.flatnonzero(is_full | (is_due & (counts.looked_at > 0.0)))
+        known_counts = PeriodCounts(*(of[numbers] for of in counts))
+        return cls(numbers, known_counts, is_full[numbers], counts.looked_at)
+
+
 def _watch_hits(
-    reference: Reference, counts: PeriodCounts, table: list[dict[str, Any]], level: float
+    reference: Reference, tested: Tested, table: list[dict[str, Any]], level: float
 ) -> int | None:
     """Write hits and the evidence against the promise into the table; return since when there are fewer."""
-    # This limit and the evidence each spend a quarter of the level, and looks at the rows spend half of it.
-    limit, spread = reference.limits(level / 4.0)
-    known = np.flatnonzero(~np.isnan(counts.positives))
-    counts = PeriodCounts(*(values[known] for values in counts))
-    promised = reference.promised(counts)
-    places = np.minimum(counts.positives, counts.looked_at)
-    chances = np.minimum(limit * promised / np.maximum(places, 1.0), 1.0)
+    # The evidence spends half of the level, and looks at the rows the other half.
+    counts, needed = tested.counts, math.log(2.0 / level)
+    promised, places = reference.promised(counts, tested.is_full)
+    chances, spread = np.zeros(len(places)), np.ones(len(places))
+    for kind in (True, False):
+        at, held_out = tested.is_full == kind, PeriodCounts(*reference.counts)
+        of_held_out, held_out_places = reference.promised(held_out, kind)
+        # What is expected of a period rests on the periods before it.
+        hits = np.cumsum(np.r_[held_out.hits.sum(), counts.hits[at]])[:-1]
+        known = np.cumsum(np.r_[max(of_held_out.sum(), 1e-12), promised[at]])[:-1]
+        chances[at] = np.minimum(hits / known * promised[at] / np.maximum(places[at], 1.0), 1.0)
+        spread[at] = reference.spread(of_held_out, held_out_places) * (1.0 + promised[at] / known)
+        promised[at] *= held_out.hits.sum() / known[:1]
     steps = TILTS * counts.hits[:, None] + places[:, None] * np.log1p(chances[:, None] * np.expm1(-TILTS))
     # Row t holds the logarithms of the products from the first period to the one before t.
-    sums = np.vstack([np.zeros(len(TILTS)), np.cumsum(-steps / spread, axis=0)])
+    sums = np.vstack([np.zeros(len(TILTS)), np.cumsum(-steps / spread[:, None], axis=0)])
     beginnings = np.arange(1, len(sums))
     weights = np.log(beginnings * (beginnings + 1.0) * len(TILTS))[:, None]
     started = np.logaddexp.accumulate(-sums[:-1] - weights, axis=0)
     # The weights of beginnings sum to one: those after t, whose products are still one, share 1 / (t + 1).
     evidence = logsumexp(np.c_[sums[1:] + started, -np.log(beginnings + 1.0)], axis=1)
-    for at, found in enumerate(zip(counts.positives, counts.hits, promised, evidence, strict=True)):
-        # In double precision the exponential of more than 709 is infinite, which JSON cannot hold.
-        values = map(float, (*found[:3], np.exp(min(found[3], 700.0))))
-        table[known[at]] |= dict(zip(("positives", "hits", "promised", "evidence"), values, strict=True))
-    if not (evidence >= np.log(4.0 / level)).any():
+    # In double precision the exponential of more than 709 is infinite, which JSON cannot hold.
+    found = counts.looked_at, counts.positives, counts.hits, promised, np.exp(np.minimum(evidence, 700.0))
+    for number, is_full, values in zip(
+        tested.numbers, tested.is_full, np.array(found).T.tolist(), strict=True
+    ):
+        table[number] |= dict(zip(TESTED, values, strict=True)) | ({} if is_full else {"positives": None})
+    if not (evidence >= needed).any():
         return None
-    first = int(np.argmax(evidence >= np.log(4.0 / level)))
-    return int(known[np.argmax(logsumexp(sums[first + 1] - sums[: first + 1], axis=1))])
+    first = int(np.argmax(evidence >= needed))
+    return int(tested.numbers[np.argmax(logsumexp(sums[first + 1] - sums[: first + 1], axis=1))])
 
 
 class Shift(NamedTuple):

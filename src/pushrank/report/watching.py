@@ -10,7 +10,7 @@ import numpy as np
 
 from pushrank.monitoring import Watch
 from pushrank.monitoring.reference import BLOCKS, SCORES
-from pushrank.monitoring.watching import NOT_KNOWN, date_words
+from pushrank.monitoring.watching import NOT_KNOWN, TESTED, date_words
 from pushrank.report.context import row_count
 from pushrank.report.page import Page
 
@@ -66,14 +66,15 @@ class WatchData(Page):
         """The table by period, in texts: means of the periods of each line, where it has several."""
         unit, lines = self.watched.folded()
         is_folded, several = unit != self.watched.budget.per, self.watched.budget.several
-        names = ["rows", "looked at", "positives", "hits", "expected", "evidence"]
+        names = ["rows", "looked at", "labelled", "positives", "hits", "promised", "evidence"]
         cells, text = [], "{:,.1f}".format if is_folded else row_count
         for line in lines:
             known = line["known"]
             means = [text(line[name] / line["periods"]) for name in ("rows", "looked_at")]
-            means += [text(line[name] / known) if known else "–" for name in ("positives", "hits")]
-            expected = f"{line['promised'] / known:,.1f}" if known else "–"
-            means += [expected, evidence_text(line["evidence"]) if known else "–"]
+            found = [line[name] for name in TESTED[:-1]]
+            means += ["–" if of is None else text(of / known) for of in found[:-1]]
+            promised = f"{line['promised'] / known:,.1f}" if known else "–"
+            means += [promised, evidence_text(line["evidence"]) if known else "–"]
             cells.append([self.words(line["period"], unit), *[str(line["periods"])] * is_folded, *means])
         return [unit, *[several] * is_folded, *names], cells
 
@@ -82,9 +83,9 @@ class WatchData(Page):
         """What was expected, how much speaks against it, and whether columns were compared."""
         watched, per, known = self.watched, self.watched.budget.per, self.known
         periods = watched.budget.several
-        of_hits = f"No {per} has all its labels: {NOT_KNOWN}."
+        of_hits = f"Labels of rows looked at are not known in any {per}: {NOT_KNOWN}."
         if known:
-            hits, expected = (sum(record[name] for record in known) for name in ("hits", "promised"))
+            hits, promised = (sum(record[name] for record in known) for name in ("hits", "promised"))
             # An alarm stands, whatever comes after it.
             highest = max(record["evidence"] for record in known)
             evidence = highest if highest >= watched.needed else known[-1]["evidence"]
@@ -92,9 +93,11 @@ class WatchData(Page):
             sign = "No sign" if evidence <= 1.0 else sign
             of_hits = (
                 f"In the {len(known):,} {periods if known[1:] else per} whose labels are known you found "
-                f"{hits:,.0f}; {expected:,.0f} were expected. {sign} of fewer hits (evidence "
+                f"{hits:,.0f}; {promised:,.0f} were promised. {sign} of fewer hits (evidence "
                 f"{evidence_text(evidence)}; the alarm sounds at {watched.needed:,.0f})."
             )
+        if waiting := sum(record["hits"] is None and bool(record["labelled"]) for record in watched.table):
+            of_hits += f" {waiting:,} {periods if waiting > 1 else per} with labels wait for more of them."
         notes = [f"At the fit: {self.held_out}", of_hits]
         if len(watched.table) < (length := BLOCKS.get(per, 1)):
             notes.append(f"Columns are compared by {length} {periods}, of which there are not so many yet.")
@@ -104,7 +107,7 @@ class WatchData(Page):
 
     @property
     def known(self) -> list[dict[str, Any]]:
-        """The periods with all labels."""
+        """The periods whose hits are tested."""
         return [record for record in self.watched.table if record["hits"] is not None]
 
     @property
@@ -136,7 +139,7 @@ class WatchData(Page):
         lines = [line for line in lines if line["known"]]
         if not lines:
             return []
-        shown = {"hits": "hits", "expected": "promised"}
+        shown = {"hits": "hits", "promised": "promised"}
         means = {name: [line[of] / line["known"] for line in lines] for name, of in shown.items()}
         # Evidence far below 1 and far above an alarm says no more than its end of the picture.
         evidence = np.clip([record["evidence"] for record in self.known], MIN_EVIDENCE, MAX_EVIDENCE)
@@ -144,9 +147,9 @@ class WatchData(Page):
         return [
             over_time(
                 "hits",
-                f"Hits a {per}, found and expected",
-                f"Means of each {unit}. Expected is what {watched.budget.several} of so many rows and "
-                "positives held when the model was fitted: it rises in storms and falls in calm.",
+                f"Hits a {per}, found and promised",
+                f"Means of each {unit}. Promised is what {watched.budget.several} of so many rows and "
+                "positives held when the model was fitted, or rows of such scores: it falls in calm.",
                 [self.words(line["period"], unit) for line in lines],
                 means,
                 f"hits a {per}",
