@@ -12,6 +12,7 @@ command line and the report follow the same rules, and ``ties`` chooses others.
 """
 
 from pushrank.metrics import scorers as scorers
+from pushrank.metrics.acted import ActedMeasurement, measure_acted
 from pushrank.metrics.discounted import (
     average_reciprocal_rank,
     discounted_cumulative_gain,
@@ -57,12 +58,12 @@ from pushrank.metrics.scorers import make_top_scorer
 from pushrank.metrics.thresholds import AtBudget, AtPrecision, AtRecall, threshold_for
 
 __all__ = [
-    "AtBudget", "AtPrecision", "AtRecall", "Guarantee", "Guaranteed", "Measurement",
+    "ActedMeasurement", "AtBudget", "AtPrecision", "AtRecall", "Guarantee", "Guaranteed", "Measurement",
     "PeriodMeasurement", "Regret", "auc", "audit_bound", "average_precision",
     "average_reciprocal_rank", "bedroc", "compare", "confidence_interval",
     "discounted_cumulative_gain", "enrichment_factor", "gains_table", "guarantee", "guarantee_days",
     "height", "lift", "make_top_scorer", "margin", "margin_error", "mean_reciprocal_rank",
-    "measure", "measure_periods", "ndcg_at_k", "net_benefit", "partial_auc",
+    "measure", "measure_acted", "measure_periods", "ndcg_at_k", "net_benefit", "partial_auc",
     "partial_average_precision", "positives_at_top", "precision_at_k", "precision_at_recall",
     "r_max", "rank_error", "recall_at_k", "recall_at_precision", "reverse_height", "rg_error",
     "robust_initial_enhancement", "roc_band", "rp_error", "sample_size_for", "select",

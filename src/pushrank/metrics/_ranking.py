@@ -293,6 +293,18 @@ def checked_rankings(
     return [ranking.without_weightless_rows() for ranking in rankings]
 
 
+def scores_by_name(scores: Any) -> dict[str, ArrayLike]:
+    """Return the scores of each model by its name, from a mapping, a data frame or one array."""
+    # A series has items too, but these are its rows.
+    is_table = getattr(scores, "ndim", 2) == 2 and hasattr(scores, "items")
+    pairs = list(scores.items()) if is_table else [("scores", scores)]
+    names = [str(name) for name, _ in pairs]
+    if not names or len(set(names)) < len(names):
+        found = f"found {names}" if names else "found none"
+        raise ValueError(f"scores must hold those of at least one model, each by a name of its own, {found}.")
+    return dict(zip(names, (values for _, values in pairs), strict=True))
+
+
 def _bin_index(thresholds: Floats, scores: Floats) -> NDArray[np.int64]:
     """Return 2g for a score below threshold g and above g - 1, and 2g + 1 for one equal to threshold g."""
     bins = np.empty(len(scores), dtype=np.int64)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, compress
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,9 +18,17 @@ from pushrank._optional import import_optional
 from pushrank.bounds import decimals
 from pushrank.metrics._bootstrap import default_n_resamples as default_n_resamples
 from pushrank.metrics._families import metrics_in_order
-from pushrank.metrics._ranking import DEPTHS, Ranking, check_depth, checked_rankings, depth_in_rows
+from pushrank.metrics._ranking import (
+    DEPTHS,
+    Ranking,
+    check_depth,
+    checked_rankings,
+    depth_in_rows,
+    scores_by_name,
+)
 from pushrank.metrics._registry import BoundMetric, bind_metric
 from pushrank.metrics._sampling import Sampling, check_resampling
+from pushrank.metrics.acted import ActedMeasurement, measure_acted
 from pushrank.metrics.discounted import average_reciprocal_rank, discounted_cumulative_gain
 from pushrank.metrics.gains import GainsTable, TopCurve, ranking_curve, ranking_gains_table
 from pushrank.metrics.intervals import Comparison, ConfidenceInterval, ranking_differences, ranking_intervals
@@ -329,6 +337,24 @@ class Measurement:
         }
 
 
+@overload
+def measure(
+    y_true: ArrayLike, scores: Mapping[str, ArrayLike] | ArrayLike, *, k: int | None = None,
+    fraction: float | None = None, fraction_of_positives: float | None = None,
+    fractions: Sequence[float] = (), alphas: Sequence[float] = (), pairs: Literal["first", "all"] = "first",
+    every: bool = False, value: ArrayLike | None = None, groups: ArrayLike | None = None,
+    confidence_level: float | None = 0.95, n_resamples: int | None = None,
+    sample_weight: ArrayLike | None = None, pos_label: Label | None = None, random_state: Seed = None,
+) -> Measurement: ...  # fmt: skip
+
+
+@overload
+def measure(
+    y_true: ArrayLike, scores: Mapping[str, ArrayLike] | ArrayLike, *, acted: ArrayLike, chance: ArrayLike,
+    confidence_level: float = 0.95, pos_label: Label | None = None, random_state: Seed = None,
+) -> ActedMeasurement: ...  # fmt: skip
+
+
 @shared_docs
 def measure(
     y_true: ArrayLike,
@@ -348,7 +374,9 @@ def measure(
     sample_weight: ArrayLike | None = None,
     pos_label: Label | None = None,
     random_state: Seed = None,
-) -> Measurement:
+    acted: ArrayLike | None = None,
+    chance: ArrayLike | None = None,
+) -> Measurement | ActedMeasurement:
     r"""Measure the top of the lists of any models, with intervals, differences, gains tables and curves.
 
     .. math:: \theta(y, s_a), \quad \theta(y, s_b) - \theta(y, s_a)
@@ -382,10 +410,13 @@ def measure(
         %(weight_drawn)s
     pos_label : label, optional
     random_state : int, RandomState or None
+    acted, chance : array-like of shape (n,), optional
+        Which rows were listed or audited, and their chances to be: where only these have a label the result
+        is that of :func:`measure_acted`, which of other options takes the level and the last two alone.
 
     Returns
     -------
-    Measurement
+    Measurement or ActedMeasurement
         Measures, differences to the first model, gains tables and curves, which print as a table.
 
     Raises
@@ -426,6 +457,19 @@ def measure(
     >>> [record["positives"] for record in measured.records("gains")][:3]
     [33.0, 7.0, 4.0]
     """
+    if acted is not None and chance is not None:
+        of_all: dict[str, Any] = dict(zip(DEPTHS, (k, fraction, fraction_of_positives), strict=True))
+        of_all |= {"fractions": fractions or None, "alphas": alphas or None, "every": every or None}
+        of_all |= {"pairs": None if pairs == "first" else pairs, "value": value, "groups": groups}
+        of_all |= {"n_resamples": n_resamples, "sample_weight": sample_weight}
+        if given := [name for name, option in of_all.items() if option is not None]:
+            raise ValueError(f"{given[0]} needs the labels of all rows, not of those acted on; leave it out.")
+        of: Any = {"confidence_level": confidence_level, "pos_label": pos_label, "random_state": random_state}
+        return measure_acted(y_true, acted, chance, scores=scores, **of)
+    if acted is not None or chance is not None:
+        raise ValueError(
+            "acted and chance go together: which rows were listed or audited, and by what chance."
+        )
     named_scores = scores_by_name(scores)
     asked = zip(DEPTHS, (k, fraction, fraction_of_positives), strict=True)
     depth: dict[str, Any] = {name: value for name, value in asked if value is not None}
@@ -467,18 +511,6 @@ def measure(
         n_groups=None if baseline.groups is None else len(np.unique(baseline.groups)),
         why_none={figure.name: why_no_interval(figure.metric, baseline) for figure in figures},
     )
-
-
-def scores_by_name(scores: Any) -> dict[str, ArrayLike]:
-    """Return the scores of each model by its name, from a mapping, a data frame or one array."""
-    # A series has items too, but these are its rows.
-    is_table = getattr(scores, "ndim", 2) == 2 and hasattr(scores, "items")
-    pairs = list(scores.items()) if is_table else [("scores", scores)]
-    names = [str(name) for name, _ in pairs]
-    if not names or len(set(names)) < len(names):
-        found = f"found {names}" if names else "found none"
-        raise ValueError(f"scores must hold those of at least one model, each by a name of its own, {found}.")
-    return dict(zip(names, (values for _, values in pairs), strict=True))
 
 
 def _resampled(figures: Sequence[TableFigure]) -> list[BoundMetric]:

@@ -18,14 +18,13 @@ from pushrank._numeric import Floats
 from pushrank._optional import import_optional
 from pushrank.budgets import Budget, chances_of_list, check_by_period
 from pushrank.metrics._proportions import clopper_pearson_interval
-from pushrank.metrics._ranking import checked_rankings
+from pushrank.metrics._ranking import checked_rankings, scores_by_name
 from pushrank.metrics.intervals import Comparison, ConfidenceInterval
 from pushrank.metrics.measurement import (
     aligned_lines,
     difference_sentence,
     number_text,
     plain_figures,
-    scores_by_name,
 )
 from pushrank.user_types import GenericArray, Label
 from pushrank.validation import check_number

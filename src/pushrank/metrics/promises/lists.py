@@ -218,8 +218,13 @@ def tied_order(ranking: Ranking, ties: Ties, random_state: Any) -> Counts:
         return np.lexsort((ranking.is_positive, -ranking.scores))
     if ties != "random":
         raise ValueError(f"ties must be 'random' or 'pessimistic', got {ties!r}.")
-    shuffled = check_random_state(random_state).permutation(ranking.n_rows)
-    return np.asarray(shuffled[np.argsort(-ranking.scores[shuffled], kind="stable")])
+    return random_order(ranking.scores, random_state)
+
+
+def random_order(scores: Floats, random_state: Any) -> Counts:
+    """Return the rows from the highest score down, tied ones in a random order."""
+    shuffled = check_random_state(random_state).permutation(len(scores))
+    return np.asarray(shuffled[np.argsort(-scores[shuffled], kind="stable")])
 
 
 def check_new_scores(scores: Floats, new: Floats, n_new: int | None = None) -> int:

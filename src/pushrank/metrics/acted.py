@@ -1,0 +1,323 @@
+"""Figures of a list that makes its own labels, by an audit: rows drawn at random from those below it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import gammainc, gammaincc
+from sklearn.utils import check_consistent_length
+
+from pushrank._numeric import Floats
+from pushrank._optional import import_optional
+from pushrank.budgets import Budget, Periods, check_by_period
+from pushrank.metrics._ranking import scores_by_name
+from pushrank.metrics.promises.audit import audit_bound
+from pushrank.metrics.promises.lists import random_order
+from pushrank.user_types import Label, Seed
+from pushrank.validation import (
+    BadRowError,
+    are_missing,
+    as_numbers,
+    check_number,
+    checked_scores,
+    two_classes,
+)
+from pushrank.validation import column as checked_column
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NOT_ACTED_ON = {"", "0", "0.0", "no", "n", "false", "f"}
+# Files lack rows, or chances are wrong, where so many audited rows are as unlikely as this.
+IMPLAUSIBLE = 1e-4
+# With few rows chance alone may have all of them audited, and a file of audited rows alone looks so, too.
+UNLIKELY = 0.05
+NOT_KNOWN = {
+    "listed_unlabelled": "listed rows have no label, and count as no hits: there may be more.",
+    "audited_unlabelled": "audited rows have no label: the bound counts them as hits.",
+    "never_drawn": "rows below the list could not be drawn: the bound counts them as hits.",
+}
+Figures = dict[str, Any]
+
+
+class AuditedRows(NamedTuple):
+    """For each row whether it was listed or audited, its chance to be, and whether it is known, and a hit."""
+
+    listed: NDArray[np.bool_]
+    audited: NDArray[np.bool_]
+    chance: Floats
+    known: NDArray[np.bool_]
+    hit: NDArray[np.bool_]
+
+    def part(self, at: Any) -> AuditedRows:
+        """Return some of the rows."""
+        return AuditedRows(*(values[at] for values in self))
+
+
+@dataclass(frozen=True)
+class ActedMeasurement:
+    """The result of :func:`measure_acted`: what a list found, and what it may have missed.
+
+    Parameters
+    ----------
+    total : dict of str to float
+        Numbers of ``rows``, of those ``listed`` and ``audited``, of their ``hits`` and ``audit_hits``, of
+        those of them that are ``listed_unlabelled`` and ``audited_unlabelled``, and of rows ``never_drawn``,
+        whose chance is 0; ``hits_below_at_most`` and ``hits_below_estimate``; and ends ``at_least`` and
+        ``estimate`` of ``recall`` by the list and ``recall_acted`` with the audit, None without a hit.
+    by_period : dict of str to dict of str to float
+        The same of each period; empty without a budget.
+    scores : dict of str to dict of str to float
+        For the list of each of other scores its ``rows``, those ``shared`` with the list in use, and the ends
+        ``low``, ``high`` and ``estimate`` of its ``hits``, ``precision``, and ``difference`` of hits from
+        those of the list in use.
+    confidence_level : float
+        The chance that a statement holds, at all looks together.
+    looks : int
+        The number of looks that share the chance to fail.
+
+    Examples
+    --------
+    >>> measured = measure_acted([1, 0, None, None], ["list", "audit", "", ""], [1.0, 1 / 3, 1 / 3, 1 / 3])
+    >>> measured.total["hits"], measured.total["hits_below_at_most"]
+    (1, 3)
+    """
+
+    total: Figures
+    by_period: dict[str, Figures]
+    scores: dict[str, Figures]
+    confidence_level: float
+    looks: int
+
+    def sentences(self) -> list[str]:
+        """Return what was found and missed, what of it is not known, and what the figures rest on."""
+        of = self.total
+        level = f"{100.0 * self.confidence_level:g} % confidence"
+        said = [
+            f"{of['listed']:,} of {of['rows']:,} rows were listed: {of['hits']:,} known hits.",
+            f"Hits below the list: at most {of['hits_below_at_most']:,} with {level}, some "
+            f"{of['hits_below_estimate']:,.0f}, {of['audit_hits']:,} of them found by the audit of "
+            f"{of['audited']:,} rows.",
+            f"Recall of the list: {recall_text(of, 'recall')}; of all that was acted on, the audit too: "
+            f"{recall_text(of, 'recall_acted')}.",
+        ]
+        for name, what in NOT_KNOWN.items():
+            said += [f"{of[name]:,} {what}"] * bool(of[name])
+        said += ["The bound of each period holds by itself, not all together."] * bool(self.by_period)
+        if self.looks > 1:
+            said.append(f"Bounds hold at all of {self.looks} looks together, of which this is one.")
+        said.append("Bounds need rows and lists that were fixed without a look at what the audit found.")
+        for name, of in self.scores.items():
+            low, high = (100.0 * of[f"precision_{end}"] for end in ("low", "high"))
+            said.append(
+                f"{name}: {of['shared']:,} of the {of['rows']:,} rows on its list were listed; it has some "
+                f"{of['hits_estimate']:,.0f} hits, {of['hits_low']:,} to {of['hits_high']:,} (precision "
+                f"{low:.1f} to {high:.1f} %), {of['difference_low']:+,} to {of['difference_high']:+,} "
+                "against the list in use."
+            )
+        fixed = (
+            f"Each of these intervals holds with {level}, for scores that were fixed before these rows and "
+            "labels were seen; of a model that has learnt from them it is false."
+        )
+        return said + [fixed] * bool(self.scores)
+
+    def __str__(self) -> str:
+        """Return the sentences, each on a line."""
+        return "\n".join(self.sentences())
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the figures by period as a pandas data frame, a row for each period."""
+        records = [{"period": period, **figures} for period, figures in self.by_period.items()]
+        return import_optional("pandas", "io").DataFrame(records)
+
+    def summary(self) -> dict[str, object]:
+        """Return everything as a dict of plain values, for JSON."""
+        return asdict(self) | {"sentences": self.sentences()}
+
+
+def measure_acted(
+    y_true: ArrayLike, acted: ArrayLike, chance: ArrayLike, *,
+    scores: Mapping[str, ArrayLike] | ArrayLike | None = None, time: ArrayLike | None = None,
+    budget: Budget | None = None, looks: int = 1, confidence_level: float = 0.95,
+    pos_label: Label | None = None, random_state: Seed = 0,
+) -> ActedMeasurement:  # fmt: skip
+    r"""Measure a list whose rows alone got labels, by an audit of rows that were drawn from those below it.
+
+    .. math:: \frac{H}{H + \bar M}, \quad \frac{H + x}{H + \bar M}, \quad \hat M = \sum_{i} \frac{1}{c_i}
+
+    for H known hits on the list, x positives among the audited rows, the sum over these by their chances
+    :math:`c_i` (Horvitz and Thompson), and the bound :math:`\bar M` of :func:`audit_bound`. Rows are all that
+    could be acted on, those that nobody looked at too.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels of two values, NaN or None where they are not known.
+    acted : array-like of shape (n,)
+        "list" or "audit" as :func:`pushrank.audits.draw_audit` has them; empty, 0, False or "no" of rows that
+        nobody looked at. Of any other value, such as True, a chance below 1 says that a row was audited.
+    chance : array-like of shape (n,)
+        The chance of each row below the list to be audited; that of a listed row may be NaN.
+    scores : dict of str to array-like of shape (n,), DataFrame, or array-like of shape (n,), optional
+        Scores of other models, by their names, that were fixed before these rows and labels were seen.
+    time : array-like of shape (n,), optional
+        Dates, or the batch of each row, for a budget.
+    budget : Budget, optional
+        The period to measure by. Its number of rows is not used: the list is what was listed.
+    looks : int, default=1
+        How often bounds are looked at while rows come: each is at the level :math:`1 - \alpha / L` of L.
+    confidence_level : float, default=0.95
+        The chance :math:`1 - \alpha`, before the draw, that a statement will hold.
+    pos_label : label, optional
+        The positive one of the labels; by default 1 of 0 and 1, or as in other metrics.
+    random_state : int, RandomState or None, default=0
+        The seed of the random order of rows whose scores tie.
+
+    Returns
+    -------
+    ActedMeasurement
+        Hits and recalls, in all and by period, and intervals for the lists of other scores.
+
+    Raises
+    ------
+    TypeError, ValueError
+        When lengths differ, a chance is missing below the list, out of range, or 0 of an audited row, rows or
+        chances are not those of the audit, a parameter is out of range, or only one of `time` and `budget`
+        is given.
+
+    Notes
+    -----
+    The list of other scores has as many rows in each period, or in all, as were listed there. Hits on both
+    lists are known, and the bounds of :func:`audit_bound` on both sides hold for its other rows, each with
+    half of what is left of the level: these rows are fixed before the draw, so that the positives found among
+    them are a sum of independent Bernoulli variables, too. Listed rows without a label count as 0 and as 1.
+    O(n log n) for each of the scores.
+
+    Examples
+    --------
+    >>> from pushrank.audits import draw_audit
+    >>> rng, rows = np.random.default_rng(0), np.arange(5000)
+    >>> y = rng.random(5000) < 0.05
+    >>> acted, chance = draw_audit(y + rng.normal(size=5000), 500, 99, row_id=rows, secret="a longer one")
+    >>> print(measure_acted(np.where(acted != "", y, np.nan), acted, chance).sentences()[1])
+    Hits below the list: at most 218 with 95 % confidence, some 46, 1 of them found by the audit of 99 rows.
+    """
+    check_number("confidence_level", confidence_level, above=0.0, below=1.0)
+    check_number("looks", looks, 1, integer=True)
+    if (time is None) != (budget is None):
+        raise ValueError("time and budget go together: measure by the periods of a budget, or in all.")
+    level, rows = 1.0 - (1.0 - confidence_level) / looks, checked_rows(y_true, acted, chance, pos_label)
+    periods = Periods(np.array(["all"]), np.zeros(len(rows.hit), dtype=np.int64))
+    if budget is not None and time is not None:
+        check_by_period(budget)
+        check_consistent_length(rows.hit, time)
+        periods = budget.periods(time)
+    by_period = np.split(np.argsort(periods.codes, kind="stable"), np.cumsum(periods.sizes)[:-1])
+    sizes, others = np.bincount(periods.codes, rows.listed, len(periods.labels)), {}
+    for name, values in {} if scores is None else scores_by_name(scores).items():
+        check_consistent_length(rows.hit, values)
+        order = random_order(checked_scores(values), random_state)
+        order = order[np.argsort(periods.codes[order], kind="stable")]
+        of, on_list = periods.codes[order], np.empty(len(order), dtype=bool)
+        on_list[order] = np.arange(len(order)) - np.searchsorted(of, of) < sizes[of]
+        others[name] = figures_of_other(rows, on_list, level)
+    parts = () if budget is None else zip(periods.labels, by_period, strict=True)
+    figures = {str(label): figures_of_list(rows.part(at), level) for label, at in parts}
+    total = figures_of_list(rows, level)
+    return ActedMeasurement(total, figures, others, float(confidence_level), int(looks))
+
+
+def checked_rows(y_true: Any, acted: Any, chance: Any, pos_label: Label | None) -> AuditedRows:
+    """Return rows whose labels and chances are those of a list and an audit, or raise ValueError."""
+    labels, marks, chances = (
+        checked_column(*pair) for pair in ((y_true, "y_true"), (acted, "acted"), (chance, "chance"))
+    )
+    check_consistent_length(labels, marks, chances)
+    numbers, known = as_numbers(chances, "chance"), ~are_missing(labels)
+    words = np.char.lower(np.char.strip(np.where(are_missing(marks), "", marks).astype(str)))
+    is_acted = ~np.isin(words, list(NOT_ACTED_ON))
+    audited = is_acted & (words != "list") & ((words == "audit") | (numbers < 1.0))
+    listed = is_acted & ~audited
+    for is_wrong, before, after in (
+        (np.isnan(numbers) & ~listed, "is missing below the list", "give the chance to be audited"),
+        ((numbers < 0.0) | (numbers > 1.0), "is not between 0 and 1", "a chance is a share"),
+        (audited & (numbers == 0.0), "is 0 of an audited row", "it was drawn, so that it had a chance"),
+    ):
+        if is_wrong.any():
+            raise BadRowError(int(np.argmax(is_wrong)), f"chance {before} in ", f"; {after}.")
+    hit = np.zeros(len(labels), dtype=bool)
+    if pos_label is None and set(labels[known].tolist()) <= {0, 1}:
+        hit[known] = labels[known] == 1
+    else:
+        hit[known] = two_classes(labels[known], "y_true", pos_label)[1]
+    drawable, n_audited = numbers[~listed & (numbers > 0.0)], int(audited.sum())
+    expected = float(drawable.sum())
+    # Poisson's tails are beyond those of the number of audited rows.
+    odds = gammaincc(n_audited + 1, expected), gammainc(n_audited, expected) if n_audited else 1.0
+    only_audited = 0 < n_audited == len(drawable) and float(np.prod(drawable)) < UNLIKELY
+    if min(odds) < IMPLAUSIBLE or only_audited:
+        raise ValueError(
+            f"{n_audited:,} of {len(drawable):,} rows below the list were audited, where their chances say "
+            f"{expected:.3g}: pass all rows, those that nobody looked at too, and the chance of each."
+        )
+    return AuditedRows(listed, audited, numbers, known, hit)
+
+
+def hits_by_audit(rows: AuditedRows, level: float) -> tuple[int, int, float]:
+    """Return the lower and the upper bound of the hits among rows below a list, each at a level, and some."""
+    drawable, found = rows.chance > 0.0, rows.audited & rows.hit
+    n, n_drawable, n_found = len(drawable), int(drawable.sum()), int(found.sum())
+    if not n_drawable:
+        return 0, n, 0.0
+    least, most = float(rows.chance[drawable].min()), float(rows.chance[drawable].max())
+    of: Figures = {"n_rows": n, "n_unknown": n - n_drawable, "confidence_level": level}
+    # Audited rows without a label may be hits or not.
+    low: Any = audit_bound(n_found, least, chance_max=most, side="lower", **of)
+    high: Any = audit_bound(n_found + int(np.sum(rows.audited & ~rows.known)), least, **of)
+    # Where chances differ the sum of a few rows may exceed the number of rows.
+    return low, high, min(float(np.sum(1.0 / rows.chance[found])), float(n_drawable))
+
+
+def figures_of_list(rows: AuditedRows, level: float) -> Figures:
+    """Return the hits and the recall of the rows that were listed, and of all that were acted on."""
+    _, high, some = hits_by_audit(rows.part(~rows.listed), level)
+    listed, audited, _, known, hit = rows
+    counted = {"listed": listed, "hits": listed & hit, "listed_unlabelled": listed & ~known}
+    counted |= {"audited": audited, "audit_hits": audited & hit, "audited_unlabelled": audited & ~known}
+    counted["never_drawn"] = ~listed & (rows.chance == 0.0)
+    found: Figures = {"rows": len(hit)} | {name: int(of.sum()) for name, of in counted.items()}
+    found |= {"hits_below_at_most": high, "hits_below_estimate": some}
+    for name, n_found in (("recall", found["hits"]), ("recall_acted", found["hits"] + found["audit_hits"])):
+        for end, missed in (("at_least", high), ("estimate", some)):
+            n = found["hits"] + missed
+            found[f"{name}_{end}"] = n_found / n if n else None
+    return found
+
+
+def figures_of_other(rows: AuditedRows, on_list: NDArray[np.bool_], level: float) -> Figures:
+    """Return bounds of the hits of another list, and of their difference to those of the list in use."""
+    low, high, some = hits_by_audit(rows.part(on_list & ~rows.listed), 0.5 + level / 2.0)
+    both, left = on_list & rows.listed, rows.listed & ~on_list
+    shared, lost = int(np.sum(both & rows.hit)), int(np.sum(left & rows.hit))
+    n, may_be_more = int(on_list.sum()), int(np.sum(both & ~rows.known))
+    found: Figures = {"rows": n, "shared": int(both.sum())}
+    # Rows that were listed may be hits or not where they have no label.
+    for end, hits, difference in (
+        ("low", shared + low, low - lost - int(np.sum(left & ~rows.known))),
+        ("high", shared + may_be_more + high, high - lost),
+        ("estimate", shared + some, some - lost),
+    ):
+        found |= {f"hits_{end}": hits, f"precision_{end}": hits / max(n, 1), f"difference_{end}": difference}
+    return found
+
+
+def recall_text(figures: Figures, name: str) -> str:
+    """Return a recall in a sentence, its bound rounded down."""
+    bound, some = figures[f"{name}_at_least"], figures[f"{name}_estimate"]
+    at_least = "not known" if bound is None else f"at least {math.floor(1000.0 * bound) / 10.0:.1f} %"
+    return at_least if some is None else f"{at_least}, some {100.0 * some:.1f} %"
