@@ -9,6 +9,7 @@ import pytest
 
 from combinations import by_day
 from pushrank import metrics
+from pushrank.budgets import Budget
 from pushrank.datasets import make_stream
 from pushrank.report.context import with_minus_signs
 from tests.cli.runner import call
@@ -381,6 +382,57 @@ def test_a_list_is_cut_from_all_rows_though_few_have_a_label(acted_on, by_day):
     alone = " ".join(call(*words).stdout.split())
     assert f"{len(known)} looked at, {len(known)} labelled" in alone
     assert "labels that are late are not told from those that never come" in alone
+
+
+@pytest.fixture(scope="module")
+def audited(acted_on):
+    """The same rows, of which three a day are drawn from those below the list, with the truth of these."""
+    path, frame = acted_on
+    frame = frame.assign(chance=1.0)
+    for _, rows in frame[frame["acted"] == ""].groupby("day"):
+        drawn = rows.sample(3, random_state=0).index
+        frame.loc[rows.index, "chance"], frame.loc[drawn, "acted"] = 3 / len(rows), "audit"
+        frame.loc[drawn, "fraud"] = make_stream(20, 60, random_state=0).target[drawn]
+    path = path.with_name("audited.csv")
+    frame.to_csv(path, index=False)
+    return path, frame
+
+
+def test_an_audit_says_what_a_list_and_another_one_miss(audited):
+    path, frame = audited
+    words = ["measure", path, "--label", "fraud", "--score", "model", "--score", "rule", "--acted", "acted"]
+    words += ["--chance", "chance", "--budget", "10/batch", "--time", "day", "--looks", 3]
+    found = json.loads(call(*words, "--json").stdout)
+    scores, y = {name: frame[name] for name in ("model", "rule")}, frame["fraud"].astype(float)
+    of = {"time": frame["day"], "budget": Budget(10, "batch"), "looks": 3, "scores": scores}
+    expected = metrics.measure_acted(y, frame["acted"], frame["chance"], **of)
+    assert found == json.loads(json.dumps(expected.summary()))
+    shown = " ".join(call(*words).stdout.split())
+    assert all(" ".join(sentence.split()) in shown for sentence in expected.sentences())
+    assert "batches, the last 20 of 20" in shown
+
+
+@pytest.mark.parametrize(
+    ("cell", "more", "says"),
+    [
+        (0.0, [], r"--chance 'chance': chance is 0 of an audited row in row \d+ of .*audited_wrong.csv"),
+        (1.5, [], r"--chance 'chance': chance is not between 0 and 1 in row \d+ of"),
+        (None, [], r"--chance 'chance': chance is missing below the list in row \d+ of"),
+        ("often", [], r"--chance 'chance' must hold a number .*; row \d+ of .* holds 'often'"),
+        (0.1, ["--budget", 30], "leave --budget out, or say 30/day"),
+        (0.1, ["--all"], "--all is not for --chance"),
+    ],
+)
+def test_wrong_chances_are_refused_by_row_and_column(audited, cell, more, says):
+    path, frame = audited
+    chance = frame["chance"].astype(object).where(frame["acted"] != "audit", cell)
+    frame.assign(chance=chance).to_csv(path.with_name("audited_wrong.csv"), index=False)
+    words = ["measure", path.with_name("audited_wrong.csv"), "--label", "fraud", "--score", "model"]
+    words += ["--acted", "acted", "--chance", "chance", *more]
+    assert re.search(says, " ".join(call(*words, code=2).stderr.split()))
+    for option in ("--chance", "--looks"):
+        alone = call(*words[:6], option, 3, code=2).stderr
+        assert f"{option} goes with" in alone or f"{option} '3' is no column" in alone
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,28 @@ def test_the_json_is_that_of_python(folder):
     assert found["needed"] == 20.0
 
 
+def test_a_list_is_measured_by_an_audit_of_rows_that_its_model_is_new_to(folder):
+    frame = pd.read_csv(folder / "steady.csv")
+    listed, drawn = np.arange(len(frame)) % 5 == 0, np.arange(len(frame)) % 5 == 1
+    marks = {"acted": np.where(listed, "list", np.where(drawn, "audit", "")), "chance": 0.25}
+    marks["late"] = frame["late"].where(listed | drawn).astype("Int64")
+    learnt = pd.read_csv(folder / "learnt.csv").assign(acted="list", chance=1.0)
+    # A fit learns from rows with a label, so that others beside them make no file of other rows.
+    seen = pd.concat([learnt, frame.assign(late=None, acted="", chance=0.0).tail(1)])
+    audit = ["--acted", "acted", "--chance", "chance"]
+    for name, rows, more, says in (
+        ("new", frame.assign(**marks), ["--budget", "15/week", "--time", "came"], None),
+        ("seen", seen, [], "was fitted to the very rows"),
+        ("old", pd.concat([seen.tail(300), frame.assign(**marks)]), ["--budget", "15/day", "--time", "came"],
+         "was fitted to rows up to 2026"),
+    ):  # fmt: skip
+        rows.to_csv(folder / "audited.csv", index=False)
+        shown = call(
+            "evaluate", folder / "m.skops", folder / "audited.csv", *audit, *more, code=2 * bool(says)
+        )
+        assert (says or "Hits below the list: at most") in " ".join(shown.output.split()), name
+
+
 @pytest.mark.parametrize(
     ("name", "says"),
     [

@@ -144,12 +144,13 @@ def evaluate(
     What is measured and printed is that of pushrank measure, whose help tells what the intervals assume:
     hits in the first N rows of --budget N, by default a quarter as many as there are positives, average
     precision, areas, and what each tenth of the list holds. Of an ensemble a table says which member finds
-    how many hits that no other does.
+    how many hits that no other does. --acted and --chance are for a model that has not learnt from the rows.
 
     Example: pushrank evaluate model.skops test.csv --budget 100
     """
     config.check(model, data)
     check_columns(data, text_format, config, model=model, label=label)
+    from pushrank.cli.known import check_new
     from pushrank.cli.labels import UNKNOWN
     from pushrank.cli.loading import load_model
     from pushrank.cli.measure import show_measures
@@ -158,8 +159,10 @@ def evaluate(
     saved = load_model(model)
     rows, features, seen = saved.read_labelled(data, text_format, label, positive, UNKNOWN)
     # Measures of rows that were learnt from are printed with a warning; a promise by them would be false.
-    if seen and (config.promise or config.require):
+    if seen and (config.promise or config.require or config.chance):
         raise InputError(SEEN.format(saved.name, data))
+    if config.chance is not None:
+        check_new(saved.name, model, rows, config)
     members = saved.member_scores(features)
     show_measures(rows, {saved.name: saved.scores(features)}, config, saved.alert, members)
     if seen:
@@ -236,6 +239,10 @@ def measure(
     --fraction .005,.01,.02 --bedroc 20,80.5 --pairs shows enrichment factors and BEDROC at these shares and
     rates, and the differences of all pairs; intervals of a measure's differences hold together. A table (-o
     t.csv, t.tex) has these alone, of models and pairs. --figure draws them, with bands for the best two.
+
+    --acted COLUMN --chance COLUMN of a file of all rows says how many hits are below a list that made its own
+    labels, by an audit, as score --audit draws it, and bounds the hits of other scores, fixed beforehand.
+    --budget 30/day --time COLUMN gives figures by day, and --looks 12 bounds for twelve looks together.
 
     --json prints all measures, differences and tenths, to twelve digits.
 

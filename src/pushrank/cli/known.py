@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,18 @@ from pushrank.cli.labels import AUDIT, LabelledRows, is_acted_on
 from pushrank.cli.options import MeasureConfig, refuse_given
 from pushrank.cli.saved import Alert
 from pushrank.cli.screen import console, grid_of
+from pushrank.cli.table import Kind
+from pushrank.exceptions import BadRowError
+from pushrank.files import read_facts
+from pushrank.metrics import measure_acted
 from pushrank.report.context import row_count
 from pushrank.user_types import Floats
 
 LEVEL = 0.01
 """The chance to say that labels are missing by choice where they are missing at random."""
+MAX_PERIODS = 31
+COUNTED = ["listed", "hits", "audited", "audit_hits", "hits_below_at_most", "hits_below_estimate"]
+"""What a table by period shows, of its last ones; JSON has all."""
 CHOSEN = "somebody chose these rows"
 NOT_SHOWN = (
     "Recall, lift, areas, average precision and intervals need the labels of all rows, or of rows drawn at "
@@ -48,6 +56,54 @@ def missing_with(values: list[tuple[str, Any, Any]], share: float) -> str:
         return ""
     why = CHOSEN if "scores" in mostly.values() else "they are not known yet, or were not kept"
     return f"labels are missing for {100.0 * share:.0f} % of the rows, mostly {' and '.join(mostly)}: {why}"
+
+
+def measure_audited(rows: LabelledRows, scores: Mapping[str, Floats], config: MeasureConfig) -> None:
+    """Print what a list found and what it misses, by an audit of rows that were drawn from those below it."""
+    refuse_given(vars(config), (*NEED_ALL, "promise", "require"), "is not for --chance: leave it out.")
+    table, budget = rows.table, config.budget if isinstance(config.budget, Budget) else None
+    acted = table.column(str(config.acted), Kind.TEXT).values
+    acted = np.where(is_acted_on(table, str(config.acted)), acted, "")
+    chance = table.numbers(str(config.chance), "chance", 0.0, may_lack=True)
+    y = rows.y if rows.known is None else np.where(rows.known, rows.y, np.nan)
+    time = None if budget is None else table.times(str(config.time), may_be_text=budget.per == "batch")
+    how: dict[str, Any] = {"looks": config.looks or 1, "random_state": config.seed}
+    with refusing():
+        try:
+            measured = measure_acted(y, acted, chance, scores=scores, time=time, budget=budget, **how)
+        except BadRowError as error:
+            column = table.column(str(config.chance), Kind.NUMBER)
+            row = f"row {column.row_number(error.row)} of {table.path}"
+            raise InputError(f"--chance {config.chance!r}: {error.message_for(row)}") from error
+    if config.as_json:
+        typer.echo(json.dumps(measured.summary(), indent=2))
+        return
+    screen = console()
+    screen.print(f"{', '.join(scores)} on {table.path.name}, hits with {rows.label_meaning}:")
+    if budget is not None:
+        frame = measured.to_frame().set_index("period")
+        last = frame[COUNTED].fillna(0.0).tail(MAX_PERIODS)
+        cells = [[period, *(f"{number:,.0f}" for number in of)] for period, *of in last.itertuples()]
+        title = f"{budget.several}, the last {len(last)} of {len(frame):,}"
+        screen.print(grid_of([budget.per, *(name.replace("_", " ") for name in COUNTED)], cells, title))
+    for sentence in measured.sentences():
+        screen.print(sentence)
+
+
+def check_new(name: str, model: Path, rows: LabelledRows, config: MeasureConfig) -> None:
+    """Raise InputError where a model has learnt from rows of the time of a file, as far as its own tells."""
+    promised = (read_facts(model).get("facts") or {}).get("promised")
+    if not promised or config.time is None:
+        return
+    budget = Budget.parse(promised["budget"])
+    with refusing():
+        times = budget.periods(rows.table.times(config.time, may_be_text=budget.per == "batch")).labels
+    # Dates are texts in ISO 8601, whose order is that of time; names of batches have no such order.
+    if budget.per != "batch" and (first := str(times[0])) <= promised["until"]:
+        raise InputError(
+            f"{name} was fitted to rows up to {promised['until']}, and those of {rows.table.path} begin on "
+            f"{first}: its list is measured by an audit of rows that are new to it; leave earlier ones out."
+        )
 
 
 def measure_known(

@@ -19,7 +19,7 @@ from rich.table import Table as Grid
 from pushrank import metrics
 from pushrank.budgets import Budget
 from pushrank.cli.errors import InputError, in_option_names, refusing, warn
-from pushrank.cli.known import measure_known
+from pushrank.cli.known import measure_audited, measure_known
 from pushrank.cli.labels import UNKNOWN, LabelledRows, label_rows
 from pushrank.cli.options import LabelledSource, MeasureConfig, numbers_of
 from pushrank.cli.promises import Promises, promises_of
@@ -69,6 +69,9 @@ def show_measures(
     members: Mapping[str, tuple[float, Floats]] | None = None,
 ) -> Measurement | None:
     """Measure, write and print lists of rows; ``members`` has the weights and scores of models in a sum."""
+    if config.chance is not None:
+        measure_audited(rows, scores, config)
+        return None
     if rows.known is not None or config.acted is not None:
         measure_known(rows, scores, config, alert)
         return None

@@ -31,7 +31,7 @@ else:
     AnyBudget = str | None
 
 
-COLUMNS = ("label", "keep", "date", "id", "group", "time", "weight", "value", "acted", "show")
+COLUMNS = ("label", "keep", "date", "id", "group", "time", "weight", "value", "acted", "chance", "show")
 """Fields of groups of options that name columns of the data, in the order in which they are checked."""
 BOUNDS: dict[str, dict[str, Any]] = {
     "p": {"least": 1.0},
@@ -219,6 +219,10 @@ class MeasureConfig:
         "A column of which rows somebody looked at: list, audit, yes or 1, else empty, no or 0. By default "
         "those with a label, where some have none."
     )
+    chance: str | None = option(
+        "A column of the chance of each row below the list to be audited, for what the list misses."
+    )
+    looks: int | None = option("How often bounds are looked at: with --chance, they hold together.", min=1)
     fraction: list[str] | None = option(
         "Shares of the list to show the enrichment factor at, such as .005,.01,.02; may be repeated."
     )
@@ -250,6 +254,16 @@ class MeasureConfig:
         by_period, _ = split_budget(self.budget, self.time)
         if by_period is None and self.time is not None:
             raise InputError("--time is for a budget by period, such as --budget 150/day.")
+        if self.chance is not None and self.acted is None:
+            raise InputError(
+                "--chance goes with --acted COLUMN, which says what was listed, and what audited."
+            )
+        if self.looks is not None and self.chance is None:
+            raise InputError("--looks goes with --chance COLUMN, the chance of each row to be audited.")
+        if self.chance is not None and by_period is None and self.budget is not None:
+            raise InputError(
+                "--chance takes the list that was acted on: leave --budget out, or say 30/day for periods."
+            )
         others = ["group", "weight", "new_rows", "require", "output", "every", "fraction", "bedroc"]
         others += ["pairs", "figure"]
         if by_period is not None:

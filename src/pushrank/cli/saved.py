@@ -155,8 +155,10 @@ class RowScorer(ABC):
         table = self.read(path, text_format)
         column = table.labels(label or self.label or None)
         rows = label_rows(table, column, positive or self.positive, may_lack=lack)
-        features = self.features(rows.table)
-        return rows, features, self.training.get("fingerprint") == fingerprint(features)
+        features, known = self.features(rows.table), rows.known
+        # A fit learns from the rows with a label alone.
+        learnt = [features] if known is None else [features, features[known]]
+        return rows, features, self.training.get("fingerprint") in [*map(fingerprint, learnt)]
 
     def columns(self, table: Table) -> list[Column]:
         """Return the columns that the model was fitted on."""

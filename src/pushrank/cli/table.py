@@ -285,11 +285,16 @@ class Table:
         written = plain(texts, self.text_format) if is_of_texts(column.cells) else texts
         return replace(column, plain=dict(zip(texts.to_pylist(), written.to_pylist(), strict=True)))
 
-    def numbers(self, name: str, option: str, lowest: float = -np.inf) -> NDArray[np.float64]:
+    def numbers(
+        self, name: str, option: str, lowest: float = -np.inf, *, may_lack: bool = False
+    ) -> NDArray[np.float64]:
         """Return the column that an option names, or raise InputError unless each row holds a number."""
         self.check(name, option)
         column = self.column(name, Kind.NUMBER)
         is_usable = np.isfinite(column.values) & (column.values >= lowest)
+        if may_lack:
+            texts = self.column(name, Kind.TEXT)
+            is_usable |= texts.values.isna() | texts.values.isin(texts.marks)
         if not is_usable.all():
             row, cell = column.first_row(~is_usable)
             at_least = f" of at least {lowest:g}" * bool(np.isfinite(lowest))
