@@ -7,9 +7,10 @@ fit of fewer rounds.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -47,11 +48,33 @@ DEFAULT_FRACTION = 0.25
 
 @shared_docs
 class SearchMixin(RankerMixin):
-    """What searches share beside ``fit``: scores, metadata routing, and a table in notebooks."""
+    """What searches share: the data of ``fit``, scores, metadata routing, and a table in notebooks."""
 
     # The groups are for the splitter, and times are taken wherever they are passed: there is nothing for
     # ``set_fit_request`` to choose.
     __metadata_request__fit = {"groups": UNUSED, "time": True}  # noqa: RUF012
+
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: PerRow = None,
+        *,
+        groups: PerRow = None,
+        time: PerRow = None,
+    ) -> Self:
+        """Choose by cross-validation, and learn from all rows with what was chosen.
+
+        %(fit_of_a_search)s
+        """
+        self._choose(X, y, sample_weight, groups, time)
+        return self
+
+    @abstractmethod
+    def _choose(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: PerRow, groups: PerRow, time: PerRow
+    ) -> None:
+        """Choose, and set what was learned."""
 
     def decision_function(self, X: MatrixLike) -> NDArray[np.floating]:
         """Return a score for each row, the higher the better, positive where ``predict`` says positive.

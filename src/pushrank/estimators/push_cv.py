@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import product
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -128,19 +128,9 @@ class PNormPushCV(_search.SearchMixin, BaseEstimator):
     n_jobs: int | None = None
     verbose: bool = False
 
-    def fit(
-        self,
-        X: MatrixLike,
-        y: ArrayLike,
-        sample_weight: PerRow = None,
-        *,
-        groups: PerRow = None,
-        time: PerRow = None,
-    ) -> Self:
-        """Choose by cross-validation, and learn from all rows with what was chosen.
-
-        %(fit_of_a_search)s
-        """
+    def _choose(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: PerRow, groups: PerRow, time: PerRow
+    ) -> None:
         _search.check_numbers("ps", self.ps, least=1.0)
         _search.check_numbers("alphas", self.alphas)
         for alpha in self.alphas:
@@ -199,7 +189,6 @@ class PNormPushCV(_search.SearchMixin, BaseEstimator):
                 "tol, leave out the smallest alphas, or scale the features.",
                 ConvergenceWarning,
             )
-        return self
 
     def _pair_objective(self) -> PushObjective:
         check_is_fitted(self)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import product
 from math import prod
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,7 +25,7 @@ from pushrank.estimators.boosting import PushBoost
 from pushrank.estimators.push import PNormPush
 from pushrank.held_out.fits import fit_threads, fit_to, model_scores
 from pushrank.held_out.plan import Rows
-from pushrank.user_types import CrossValidation, Estimator, MatrixLike, PerRow, Seed
+from pushrank.user_types import CrossValidation, Estimator, MatrixLike, Seed
 from pushrank.weak_rankers.base import WeakRankers
 
 ROUNDS = "n_estimators"
@@ -145,24 +145,11 @@ class RankerSearchCV(_search.SearchMixin, BaseEstimator):
     selection: Selection = "one_standard_error"
     keep_scores: bool = False
 
-    def fit(
-        self,
-        X: MatrixLike,
-        y: ArrayLike,
-        sample_weight: PerRow = None,
-        *,
-        groups: PerRow = None,
-        time: PerRow = None,
-    ) -> Self:
-        """Choose by cross-validation, and learn from all rows with what was chosen.
-
-        %(fit_of_a_search)s
-        """
+    def _choose(self, *data: Any) -> None:
         named = check_candidates(self.candidates)
         candidates = [Candidate(*candidate, {"candidate": candidate[0]}) for candidate in named]
-        fit_candidates(self, candidates, X, y, sample_weight, groups, time, keep_scores=self.keep_scores)
+        fit_candidates(self, candidates, *data, keep_scores=self.keep_scores)
         self.candidate_ = self.best_params_["candidate"]
-        return self
 
     def __sklearn_tags__(self) -> Tags:
         """Return scikit-learn's tags: sparse rows and missing values are taken where all candidates do."""
@@ -236,19 +223,7 @@ class PushBoostCV(_search.SearchMixin, BaseEstimator):
     selection: Selection = "one_standard_error"
     random_state: Seed = None
 
-    def fit(
-        self,
-        X: MatrixLike,
-        y: ArrayLike,
-        sample_weight: PerRow = None,
-        *,
-        groups: PerRow = None,
-        time: PerRow = None,
-    ) -> Self:
-        """Choose by cross-validation, and learn from all rows with what was chosen.
-
-        %(fit_of_a_search)s
-        """
+    def _choose(self, *data: Any) -> None:
         _search.check_numbers("ps", self.ps, least=1.0)
         _search.check_numbers("learning_rates", self.learning_rates, above=0.0, most=1.0)
         _search.check_numbers("n_estimators", self.n_estimators, least=1, integer=True)
@@ -256,8 +231,7 @@ class PushBoostCV(_search.SearchMixin, BaseEstimator):
         ranker = self._ranker().set_params(random_state=_search.draw_seed(self.random_state))
         grid = {"learning_rate": self.learning_rates, ROUNDS: self.n_estimators}
         candidates = [Candidate(f"p = {p:g}", ranker, {"p": [p], **grid}, {}) for p in sorted(self.ps)]
-        fit_candidates(self, candidates, X, y, sample_weight, groups, time)
-        return self
+        fit_candidates(self, candidates, *data)
 
     def _ranker(self) -> PushBoost:
         return PushBoost(weak_rankers=self.weak_rankers, alpha=self.alpha)

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -165,19 +165,9 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
         self._set_params("estimators", **params)
         return self
 
-    def fit(
-        self,
-        X: MatrixLike,
-        y: ArrayLike,
-        sample_weight: PerRow = None,
-        *,
-        groups: PerRow = None,
-        time: PerRow = None,
-    ) -> Self:
-        """Choose by cross-validation, and learn from all rows with what was chosen.
-
-        %(fit_of_a_search)s
-        """
+    def _choose(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: PerRow, groups: PerRow, time: PerRow
+    ) -> None:
         members, final = self._members(), check_final(self.final_estimator)
         if self.random_state is not None:
             rng = check_random_state(self.random_state)
@@ -201,7 +191,6 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
         tests = [fold.test for fold in search.folds]
         out_of_fold = OutOfFold(scores, tests, time is not None, search.times)
         self._from_held_out(members, models, rows, out_of_fold, search.target, final)
-        return self
 
     @classmethod
     def _of_fitted(cls, models: Mapping[str, list[Estimator]], combination: Combination) -> StackingRanker:

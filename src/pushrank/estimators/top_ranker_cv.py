@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from itertools import product
 from math import prod
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -312,19 +312,9 @@ class TopRankerCV(_search.SearchMixin, BaseEstimator):
     selection: Selection = "one_standard_error"
     random_state: Seed = None
 
-    def fit(
-        self,
-        X: MatrixLike,
-        y: ArrayLike,
-        sample_weight: PerRow = None,
-        *,
-        groups: PerRow = None,
-        time: PerRow = None,
-    ) -> Self:
-        """Choose by cross-validation, and learn from all rows with what was chosen.
-
-        %(fit_of_a_search)s
-        """
+    def _choose(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: PerRow, groups: PerRow, time: PerRow
+    ) -> None:
         names = list(dict.fromkeys(DEFAULT_CANDIDATES if self.candidates is None else self.candidates))
         if not names or not set(names) <= set(FAMILIES):
             raise ValueError(f"candidates must be some of {list(FAMILIES)}, got {self.candidates!r}.")
@@ -375,4 +365,3 @@ class TopRankerCV(_search.SearchMixin, BaseEstimator):
                 f"TopRankerCV: the solution with {self.best_params_} did not converge; scale the features.",
                 ConvergenceWarning,
             )
-        return self
