@@ -189,13 +189,9 @@ class Logistic(Loss):
 
 @dataclass(frozen=True)
 class RoundedHinge(Loss):
-    r"""The hinge with a parabola over the margins from :math:`1 - \gamma` to 1.
+    """The hinge with a parabola of a width below the margin 1, at most half of the width below the hinge."""
 
-    It lies below the hinge, by :math:`\gamma / 2` at most, and its slopes lie between -1 and 0. Its sums cost
-    a sort, however small :math:`\gamma` is.
-
-    Rennie and Srebro, *Loss functions for preference levels*, IJCAI 2005 workshop, the smoothed hinge.
-    """
+    # Rennie and Srebro, *Loss functions for preference levels*, IJCAI 2005 workshop, the smoothed hinge.
 
     twice_differentiable: ClassVar[bool] = False
     width: float

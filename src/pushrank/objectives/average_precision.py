@@ -39,21 +39,11 @@ def set_most_violated(positives, negatives, start, stop, lower, upper, above):
 
 
 def average_precision_hinge(sample: Sample, scores: Floats) -> tuple[float, Floats, float]:
-    r"""Return the structured hinge of average precision, a subgradient in the scores, and the plane's offset.
-
-    .. math::
-
-        R(s) = \max_{\hat y} \; 1 - AP(\hat y) + \Psi(\hat y) - \Psi(y), \qquad
-        \Psi(\hat y) = \frac{1}{m n} \sum_{i, k} \hat y_{ik} (s_i - t_k) ,
-
-    over all orders :math:`\hat y` of the m positives among the n negatives, :math:`\hat y_{ik}` being 1 where
-    i stands above k and -1 elsewhere. It is an upper bound of 1 - AP. The offset is the value less the
-    product of subgradient and scores: ``1 - AP`` of the worst order.
-
-    O(n log n), n counting copies: the worst order keeps each class sorted by score, and the number of
-    positives above the j-th negative never falls with j. Weights are copies of rows, and so whole numbers, or
-    a ValueError: with fractions the worst order need not keep a class sorted, and no fast algorithm is known.
-    """
+    """Return the structured hinge of average precision, a subgradient in the scores, and its offset."""
+    # SVMMAP has the formula. The worst order keeps each class sorted by score, and the number of positives
+    # above the j-th negative never falls with j: O(n log n), n counting copies. With weights that are no
+    # whole numbers it need not keep a class sorted, and no fast algorithm is known. The plane's offset, the
+    # value less the product of subgradient and scores, is 1 - AP of the worst order.
     positive_scores, negative_scores = sample.gather(scores)
     order_p = _copies(np.argsort(-positive_scores), sample.positive_weights)
     order_n = _copies(np.argsort(-negative_scores), sample.negative_weights)

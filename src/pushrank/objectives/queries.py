@@ -17,14 +17,7 @@ from pushrank.prices import PriceTotal
 def mean_infinite_push(
     queries: GradedSample, scores: Floats, *, squared: bool
 ) -> tuple[float, Floats, float]:
-    r"""Return the mean of the queries' Infinite Pushes, a subgradient, and that plane's value at zero scores.
-
-    .. math::
-
-        \frac{1}{Q} \sum_q \sum_{i \in q} \frac{w_i}{W_q}\, \ell\bigl(1 - s_i + \max_{k \in q} t_k\bigr) ,
-
-    over the positives i and the negatives k of each query, with the hinge or its square. O(n).
-    """
+    """Return the mean of the queries' Infinite Pushes, a subgradient, and the plane's value at zero."""
     positive_scores, negative_scores = queries.gather(scores)
     first_positives, first_negatives = queries.starts
     highest = np.maximum.reduceat(negative_scores, first_negatives)
@@ -43,12 +36,7 @@ def mean_infinite_push(
 
 @dataclass(frozen=True)
 class MeanLogPush(PushObjective):
-    r"""The mean of the queries' P-Norm Pushes on the log scale, for the exponential loss and ``Power(p)``.
-
-    .. math::
-
-        \frac{1}{Q} \sum_q \frac1p \ln \sum_{k \in q} w_k \Bigl(\sum_{i \in q} w_i e^{-(s_i - t_k)}\Bigr)^p
-    """
+    """The mean of the queries' P-Norm Pushes on the log scale, for the exponential loss and ``Power(p)``."""
 
     @property
     def powers(self) -> None:

@@ -275,12 +275,8 @@ class SummedPush:
 def two_sum_push(
     source: RowSource, coef: Floats, powers: tuple[float, float], *, with_rows: bool, swapped: bool = False
 ) -> SummedPush:
-    r"""Return the two-sum objective at some coefficients, in one round.
-
-    .. math:: \frac{1}{c_+} \ln \sum_i w_i e^{-c_+ s_i} + \frac{1}{c_-} \ln \sum_k w_k e^{c_- t_k}
-
-    The powers are :math:`(c_+, c_-)`; if ``swapped``, the classes are exchanged and the scores negated.
-    """
+    """Return the two-sum form, which ``PushObjective.powers`` writes out, at coefficients, in one round."""
+    # If `swapped`, the classes are exchanged and the scores negated.
     sign = -1.0 if swapped else 1.0
     inner, outer = (0, 1) if swapped else (1, 0)
     signed = np.zeros(2)

@@ -134,25 +134,11 @@ class Problem(ABC):
         return 0.5 / self.alpha * float(np.sum((np.maximum(v, 0.0) if self.positive else v) ** 2))
 
     def certificate(self, coef: Floats, value: float, gradient: Floats) -> Certificate:
-        r"""Return the bounds of the optimum that the penalised objective and its gradient at a point give.
-
-        With g the gradient of F at the scores s = X w, and :math:`F^*(g) = g \cdot s - F(s)`, the dual
-        objective at g is
-
-        .. math::
-
-            -F^*(g) - \frac{1}{2 \alpha} \|X^T g\|^2
-            = F(Xw) + \frac{\alpha}{2} \|w\|^2 - \frac{1}{2 \alpha} \|X^T g + \alpha w\|^2 ,
-
-        so that the gap is the square of the whole gradient over :math:`2 \alpha`, whatever F. For the P-Norm
-        Push g is made of the softmax weights of both classes, and -F* of their entropies. On the log scale,
-        where zero is nothing special, the gap is relative to one at least.
-
-        Over :math:`w \ge 0` the last norm is that of the positive parts of :math:`v = -X^T g`, and the gap a
-        sum over the columns, as docs/certificates.md says.
-
-        Without a bound it is minus infinity. O(n_features).
-        """
+        """Return the bounds of the optimum that the penalised objective and its gradient at a point give."""
+        # With g the gradient of F at the scores s = X w, and F*(g) = g s - F(s), the dual objective at g is
+        # -F*(g) - |X^T g|^2 / 2 alpha = F(X w) + alpha |w|^2 / 2 - |X^T g + alpha w|^2 / 2 alpha: the gap is
+        # the square of the whole gradient over 2 alpha, whatever F. For w >= 0 it is a sum over the columns,
+        # as the page on certificates says.
         if not self.has_bound:
             return Certificate(value, -np.inf)
         # A logarithm may cross zero on the way to the optimum, where a relative gap means nothing.

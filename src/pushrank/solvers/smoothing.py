@@ -105,19 +105,12 @@ def smoothing(
     callback: Callback | None = None,
     smoothed: Callable[[Sample, float, float], Any] | None = None,
 ) -> Result:
-    r"""Minimise :math:`F(X w) + \frac{\alpha}{2} \|w\|^2` for an objective with kinks; alpha is positive.
-
-    A stage minimises the smoothed objective by L-BFGS. Its gradient g in the scores z is that of a line below
-    F, :math:`F(s) \ge d + g \cdot s`, so that no coefficients are better than
-
-    .. math::
-
-        \min_w \; d + g \cdot X w + \frac{\alpha}{2} \|w\|^2 = d - \frac{1}{2 \alpha} \|X^T g\|^2 .
-
-    It stops when the relative duality gap is at most ``tol``, or where there is no bound, when the smoothed
-    objective is so near to the objective; or after ``max_iter`` iterations of all stages. An objective that
-    is no push gives its smoothed form, of a width and a temperature, by ``smoothed``.
-    """
+    """Minimise an objective with kinks and a positive penalty by L-BFGS, in stages of ever narrower kinks."""
+    # The gradient g of a smoothed objective is that of a line below F, F(s) >= d + g s, so that no
+    # coefficients are better than d - |X^T g|^2 / 2 alpha. It stops when the relative duality gap is at most
+    # `tol`, or where there is no bound, when the smoothed objective is so near to the objective; or after
+    # `max_iter` iterations of all stages. An objective that is no push gives its form of a width and a
+    # temperature by `smoothed`.
     smoothed = partial(SmoothedObjective, problem.push_objective) if smoothed is None else smoothed
     # Arrays of other libraries are refused here.
     model, sample = problem.memory_rows.host_model, problem.memory_rows.sample

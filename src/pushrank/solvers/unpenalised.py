@@ -40,17 +40,9 @@ def nested_power(problem: Problem) -> float | None:
 
 
 def unpenalised_certificate(problem: Problem, coef: Floats, value: float, gradient: Floats) -> Certificate:
-    r"""Return the objective at an answer without a penalty, and a lower bound of its optimum.
-
-    With g the gradient, H the Hessian, :math:`d = -H^{-1} g`, and W the width of the interval that holds zero
-    and the changes :math:`d \cdot (x_i - \tilde x_k)` of all pairs, no coefficients have an objective below
-
-    .. math:: F(w) - \frac{g^\top H^{-1} g}{1 - q W} \quad \text{if} \quad (q + 1) W < 1 .
-
-    Elsewhere it is minus infinity, as on separable rows, with bounds of coefficients, with more features than
-    can be whitened, for another loss than the exponential one, and for rows that are not in memory unless the
-    objective is one of two sums. It costs the moments of the rows and a few products with the Hessian.
-    """
+    """Return the objective at an answer without a penalty, and a lower bound of its optimum, where known."""
+    # The bound is that of the page on certificates. It costs the moments of the rows and a few products with
+    # the Hessian.
     power = nested_power(problem)
     if power is None or problem.positive or not can_whiten(problem) or problem.is_separated(coef):
         return Certificate(value, -np.inf)

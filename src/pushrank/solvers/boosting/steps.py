@@ -67,18 +67,10 @@ def smooth_margin(objective: ScoreObjective, value: float, norm: float) -> float
 def smooth_margin_step(
     objective: ScoreObjective, evaluation: Evaluation, scores: Floats, along: Direction
 ) -> float:
-    r"""Return the step of approximate coordinate ascent on the smooth margin G: equation (6) of the paper.
-
-    With g the smooth margin before the step it solves :math:`-F'(\alpha) = g F(\alpha)`; for a ranker in
-    {0, 1} that is the quadratic
-
-    .. math::
-
-        (1 - g) d_+ e^{-\alpha} - (1 + g) d_- e^{\alpha} - g d_0 = 0 .
-
-    As long as G is not positive, the step is RankBoost's. Rudin, Cortes, Mohri and Schapire, *Margin-based
-    ranking meets boosting in the middle*, COLT 2005.
-    """
+    """Return the step of approximate coordinate ascent on the smooth margin G: equation (6) of the paper."""
+    # With g the smooth margin before the step it solves -F'(a) = g F(a); for a ranker in {0, 1} that is the
+    # quadratic (1 - g) d_+ e^-a - (1 + g) d_- e^a - g d_0 = 0. As long as G is not positive, the step is
+    # RankBoost's. Rudin, Cortes, Mohri and Schapire, COLT 2005, section 4.2.
     g = smooth_margin(objective, evaluation.value, along.norm)
     if g <= 0.0:
         return best_step(objective, evaluation, scores, along)

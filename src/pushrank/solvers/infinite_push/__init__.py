@@ -81,12 +81,10 @@ def infinite_push(
     max_iter: int,
     callback: Callback | None = None,
 ) -> Result:
-    r"""Minimise :math:`F(X w) + \frac{\alpha}{2} \|w\|^2` for an objective that is the Infinite Push.
-
-    On the scale of the mean F is the largest mean loss of a negative, so that the objective is that of
-    :class:`InfinitePushDual` times alpha, with :math:`C = 1/\alpha`. The pull of positives is the push of
-    exchanged classes with negated coefficients.
-    """
+    """Minimise an objective that is the Infinite Push, with a penalty."""
+    # On the scale of the mean it is the largest mean loss of a negative: alpha times the problem of
+    # `InfinitePushDual` with C = 1 / alpha. The pull of positives is the push of exchanged classes with
+    # negated coefficients.
     if not isinstance(sample, BipartiteSample):
         raise TypeError("the Infinite Push is of two classes.")
     pulls = objective.side == "pull"

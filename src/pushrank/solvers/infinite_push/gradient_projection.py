@@ -15,9 +15,6 @@ back to the feasible set; there are ``max_iter`` steps (1,000 in the paper, whic
 Figure 2 projects onto the ball of the l1,inf norm, which bounds :math:`\sum_k \max_i |a_{ik}|`, and then
 clips at zero. That is not the nearest feasible point, which results from clipping first.
 
-:class:`pushrank.InfinitePush` and :class:`pushrank.RankSVM` run them by ``solver="gradient-projection"``.
-They hardly ever reach a small gap; ``solver="auto"`` solves the same problems with a variable for each row.
-
 Agarwal, SDM 2011; Quattoni et al., *An efficient projection for l1,inf regularization*, ICML 2009.
 """
 

@@ -1,11 +1,7 @@
-r"""The mistake bounds of Perceptron@k, and the margins at k under which they are finite.
+"""The mistake bounds of Perceptron@k, and the margins at k under which they are finite.
 
-On any stream of batches and for any w, with R the largest norm of a row, k the largest of a batch and L the
-sum over batches of the surrogate that belongs to the variant, Perceptron@k makes at most
-
-.. math:: \Bigl(\|w\| R \sqrt{4 k} + \sqrt{L(w)}\Bigr)^2
-
-mistakes. L vanishes where the scores have the margin that belongs to it, at least 1.
+:class:`pushrank.PerceptronAtK` has the formula, under ``mistake_bound_``. Its surrogate vanishes where the
+scores have the margin that belongs to it, at least 1.
 
 Kar, Narasimhan and Jain, ICML 2015, definitions 2, 4 and 5, theorems 7 and 9.
 """

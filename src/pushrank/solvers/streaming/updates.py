@@ -1,22 +1,8 @@
-r"""The updates of Perceptron@k, SGD@k and 1PMB, batch by batch, in compiled code.
+"""The updates of Perceptron@k, SGD@k and 1PMB, batch by batch, in compiled code.
 
-A batch with scores :math:`s = X w` and m positives predicts its k highest rows positive. Where
-:math:`\Delta` of these are negatives, the set N, and M are the positives that were missed,
-
-.. math::
-
-    \text{Perceptron@k-avg:} \quad w &\leftarrow w - \sum_{i \in N} x_i
-    + \frac{\Delta}{m - k + \Delta} \sum_{i \in M} x_i \\
-    \text{Perceptron@k-max:} \quad w &\leftarrow w - \sum_{i \in N} x_i
-    + \sum_{i \in \text{the } \Delta \text{ highest of } M} x_i \\
-    \text{SGD@k, 1PMB:} \quad w &\leftarrow \Pi\Bigl[w - \frac{\eta_0}{\sqrt t} \frac{1}{k_t}
-    X^\top \partial L(s)\Bigr]
-
-with t the number of batches so far that had both classes, L a surrogate of
-:mod:`pushrank.objectives.precision_at_k` (the structural one for 1PMB) and :math:`\Pi` the projection onto a
-ball. A batch of one row has a single class; it is compared with a row of zeros of the other class. The
-perceptrons then are the classical one without intercept, :math:`w \leftarrow w \pm x` where the sign of the
-score is wrong.
+:class:`pushrank.PerceptronAtK` and :class:`pushrank.SGDAtK` have the formulas. A batch of one row has a
+single class; it is compared with a row of zeros of the other class, so that the perceptrons are the classical
+one without intercept.
 
 Kar, Narasimhan and Jain, ICML 2015, algorithms 1 to 4; *Online and stochastic gradient methods for
 non-decomposable loss functions*, NIPS 2014, for 1PMB.
