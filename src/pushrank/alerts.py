@@ -482,10 +482,8 @@ class AlertThreshold:
         self._past = [*self._past, past][-N_PAST:]
 
     def _look_back(self, cell: int) -> tuple[Floats, Floats, float]:
-        """Return means and slopes of past thresholds, by how much budget is left, and the mean level.
-
-        With more left than any past period had rows, all are taken, and so with the last of them.
-        """
+        """Return means and slopes of past thresholds, by how much budget is left, and the mean level."""
+        # With more left than any past period had rows, all are taken, and so with the last of them.
         longest = max(len(past.scores) for past in self._past)
         tops = np.full((len(self._past), min(self._n_listed, longest + 1)), -np.inf)
         for top, past in zip(tops, self._past, strict=True):

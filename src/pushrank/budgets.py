@@ -42,11 +42,9 @@ class Periods(NamedTuple):
         return np.bincount(self.codes, minlength=len(self.labels))
 
     def depths(self, scores: Floats, n: int, rows: Any = slice(None)) -> Floats:
-        """Return how far down the list of its period each row stands, in budgets: rows below 1 are looked at.
-
-        Where only some rows have scores, the budget is of as large a part of every period. Tied rows stand in
-        the middle of their places.
-        """
+        """Return how far down its period's list each row stands, in budgets: rows below 1 are looked at."""
+        # Where only some rows have scores, the budget is of as large a part of every period. Tied rows stand
+        # in the middle of their places.
         order, of, starts, tied = ties_by_period(scores, self.codes[rows])
         sizes = np.bincount(of, minlength=len(self.labels))
         place = starts + 0.5 * tied - (np.cumsum(sizes) - sizes)[of[starts]]

@@ -522,20 +522,12 @@ def largest_floor(sums: Floats, weights: Floats, quantile: float, room: float, t
 
 @dataclass(frozen=True)
 class SoftLargestShare(LargestShare):
-    r"""The largest share less a square of its multipliers: a price without kinks.
+    """The largest share less a square of its multipliers: a price without kinks."""
 
-    Its total is the maximum over the multipliers of ``LargestShare`` of
-
-    .. math::
-
-        \sum_k \lambda_k h_k - \frac{\tau}{2} \sum_k \frac{\lambda_k^2}{c_k} , \qquad
-        c_k = \frac{w_k}{b \sum_j w_j} ,
-
-    at most :math:`\tau / 2` below it. It is reached at :math:`\lambda_k = c_k` times :math:`(h_k - \nu) /
-    \tau`, clipped to [0, 1]. The temperature :math:`\tau` is positive, in the unit of the inner sums.
-
-    Nesterov, *Smooth minimization of non-smooth functions*, Math. Programming 103 (2005), section 4.
-    """
+    # Its total is the maximum over the multipliers of `LargestShare` of sum_k m_k h_k less half the
+    # temperature times sum_k m_k^2 / c_k, with c_k = w_k / (b sum_j w_j): at most half the temperature below
+    # it. It is reached at m_k = c_k (h_k - floor) / temperature, with the ratio clipped to [0, 1]. The
+    # temperature is positive, in the unit of the inner sums. The source is that of `SoftMaximum`.
 
     smooth: ClassVar[bool] = True
     homogeneous: ClassVar[bool] = False

@@ -53,12 +53,10 @@ class LabelClass(NamedTuple):
 
 
 def label_rows(table: Table, column: Column, positive: str | None, *, may_lack: str = "") -> LabelledRows:
-    """Return which rows are positive, which have a label at all, and the label that makes them positive.
-
-    Numbers are compared exactly, however they are written: 1 and 1.0 are the same label, 2^53 and 2^53 + 1
-    are not. Texts are the same in capital and small letters. A line says what counts as the same, as negative
-    or as no label, and in how many rows. Rows may lack a label where ``may_lack`` says what becomes of them.
-    """
+    """Return which rows are positive, which have a label at all, and the label that makes them positive."""
+    # Numbers are compared exactly, however they are written: 1 and 1.0 are the same label, 2^53 and 2^53 + 1
+    # are not. A line says what counts as the same, as negative or as no label, and in how many rows. Rows may
+    # lack a label where `may_lack` says what becomes of them.
     wanted = None if positive is None else _label_key(positive)
     keys = {text: _label_key(plain) for text, plain in column.plain.items()}
     no_label = [text for text in keys if text.strip() in UNLABELLED and keys[text] != wanted]

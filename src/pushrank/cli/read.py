@@ -360,10 +360,8 @@ def _read_text(path: Path, kind: str, text_format: TextFormat) -> Table:
 
 
 def _read_separated(stream: Any, head: TextHead) -> tuple[pa.Table, bool]:
-    """Return all rows of a text file, the first included, as text, and whether a quotation is left open.
-
-    The parser of pandas takes four times as long, and fills rows that are too short without an error.
-    """
+    """Return all rows of a text file, the first included, as text, and whether a quotation is left open."""
+    # The parser of pandas takes four times as long, and fills rows that are too short without an error.
     names = [str(number) for number in range(len(head.names))]
     # By default Arrow takes a line break within quotation marks for the end of a row.
     parse = pyarrow.csv.ParseOptions(delimiter=head.separator, newlines_in_values=True)

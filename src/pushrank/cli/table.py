@@ -211,12 +211,10 @@ class Table:
         return replace(self, frame=self.frame[kept], features=features)
 
     def column(self, name: str, kind: Kind | None = None) -> Column:
-        """Return a column, parsed as numbers or as texts if ``kind`` says which, else as its cells suggest.
-
-        In a file with types a column of texts is no column of numbers, whatever it holds, unless numbers are
-        asked for, or an option says how they are written.
-        """
-        # A model that was fitted in Python may know a column by a name in another normal form.
+        """Return a column, parsed as numbers or texts if ``kind`` says which, else as its cells suggest."""
+        # In a file with types a column of texts is no column of numbers, whatever it holds, unless numbers
+        # are asked for, or an option says how they are written. A model that was fitted in Python may know a
+        # column by a name in another normal form.
         key = normal(name)
         if key not in self.frame and (part := DATE_PART.fullmatch(key)):
             return self._date_part(name, *part.groups())
@@ -305,22 +303,18 @@ class Table:
             )
         return np.asarray(column.values)
 
-    def names(self, name: str, option: str) -> NDArray[np.object_]:
-        """Return the texts of the column that an option names, or raise InputError where one is empty."""
-        self.check(name, option)
+    def groups(self, name: str) -> NDArray[np.int64]:
+        """Return the groups of rows that the column of --group says, by their numbers."""
+        self.check(name, "group")
         column = self.column(name, Kind.TEXT)
         if (is_empty := column.values.isna()).any():
             row, _ = column.first_row(is_empty)
             raise InputError(
-                f"--{option} {name!r} is empty in {is_empty.sum():,} rows of {self.path}, first in row "
+                f"--group {name!r} is empty in {is_empty.sum():,} rows of {self.path}, first in row "
                 f"{row}; fill it (of merged cells only the first holds their value), or leave such rows out."
             )
-        return np.asarray(column.values, dtype=object)
-
-    def groups(self, name: str) -> NDArray[np.int64]:
-        """Return the groups of rows that the column of --group says, by their numbers."""
         # Texts of a fixed width would all be as long as the longest.
-        return np.asarray(pd.factorize(self.names(name, "group"), sort=True)[0])
+        return np.asarray(pd.factorize(np.asarray(column.values, dtype=object), sort=True)[0])
 
     def times(self, name: str, *, may_be_text: bool = False) -> NDArray[Any]:
         """Return the numbers or dates of the column of --time, or the texts that batches may have."""

@@ -82,11 +82,9 @@ def alert_of_fit(fitted: Pipeline, rows: Rows, budget: int, of_rows: int) -> tup
 def alert_of_parts(
     y: NDArray[np.bool_], few: HeldOut, more: HeldOut, budget: int, of_rows: int
 ) -> Alert | None:
-    """Return the alert threshold of a fit to all rows by scores of fits to fewer of them, and to more.
-
-    With more rows a fit's scores are more extreme, or less: more rows reach a threshold, or fewer. What
-    changes between the two is carried on, in proportion to the logarithm of the rows learnt from.
-    """
+    """Return the alert threshold of a fit to all rows by scores of fits to fewer of them, and to more."""
+    # With more rows a fit's scores are more extreme, or less, and more rows reach a threshold, or fewer. What
+    # changes between the two is carried on, in proportion to the logarithm of the rows learnt from.
     n_rows, (n_few, n_more) = len(y), (held.parts.max() + 1 for held in (few, more))
     learnt_few, learnt_more = np.log([1.0 - 1.0 / n_few, 1.0 - 1.0 / n_more])
     step = -learnt_more / (learnt_more - learnt_few) if n_more > n_few else 0.0

@@ -90,10 +90,8 @@ def whole_fit(fit: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def numbers_of_counted(ranker: Any, passed: Mapping[str, Any]) -> NDArray[np.intp] | None:
-    """Return the numbers of the rows of positive weight, of what is passed to a fit; None if all are to stay.
-
-    Others would count where rows do: in the folds, the parts of early stopping, batches and leaves.
-    """
+    """Return the numbers of the rows of positive weight, of what a fit is passed; None if all are to stay."""
+    # Others would count where rows do: in the folds, the parts of early stopping, batches and leaves.
     X, y, weights, cv = (*map(passed.get, ("X", "y", "sample_weight")), getattr(ranker, "cv", None))
     # A ranker of users may call rows and labels otherwise, and hands them on to the fit that it extends.
     if X is None or y is None or weights is None or isinstance(weights, Real) or lies_elsewhere(X):

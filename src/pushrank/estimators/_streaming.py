@@ -13,7 +13,7 @@ from pushrank.bounds import check_number
 from pushrank.estimators._base import RankerMixin, finite_scores, linear_scores, warn
 from pushrank.estimators._target import DTYPES, Target, checked_data, row_weights, sample_threshold
 from pushrank.exceptions import BadRowError, StreamError
-from pushrank.objectives.precision_at_k import negatives_in_top, resolve_k_within
+from pushrank.objectives.precision_at_k import resolve_k_within, select_top
 from pushrank.pairs import BipartiteSample
 from pushrank.solvers import Callback
 from pushrank.solvers.early_stopping import EarlyStopping
@@ -220,7 +220,7 @@ def _validation_precision(ranker: RankerMixin, rows: LabelledRows, coef: Floats)
         if rows.groups is None and is_count(ranker.k):
             per_batch = round(ranker.k * rows.n_rows / ranker.batch_size)
             k = min(max(per_batch, 1), part.sample_weight[part.positive].sum())
-        mistakes = negatives_in_top(scores[query], part.positive, part.sample_weight, k)
+        _, _, mistakes = select_top(scores[query], part.positive, part.sample_weight, k)
         mistake_rates.append(float(mistakes) / k)
     return 1.0 - float(np.mean(mistake_rates))
 

@@ -143,11 +143,9 @@ def reason_texts(X: Any, parts: Floats, errors: Floats, n: int) -> list[list[str
 
 
 def leaving(model: Any, X: Any, over: Any, parts: Floats, n: int, cut: float) -> list[str]:
-    """Return how one of the n columns that raise a row most would alone take its score below the cut.
-
-    Its cell takes the place of those of other rows. A number leaves by all smaller or all larger values
-    beyond one of them, a text by all others.
-    """
+    """Return how one of the n columns that raise a row most would alone take its score below the cut."""
+    # Its cell takes the place of those of other rows. A number leaves by all smaller or all larger values
+    # beyond one of them, a text by all others.
     names, both, n_columns = getattr(X, "columns", np.arange(X.shape[1]) + 1), stacked(X, over), X.shape[1]
     first = np.argsort(-parts[:, :-1], axis=1, kind="stable")[:, :n]
     trials = [(row, at) for row, chosen in enumerate(first) for at in chosen if parts[row, at] > 0.0]

@@ -42,12 +42,10 @@ def n_compared(n_columns: int) -> int:
 
 
 def sampled_parts(score: Score, X: Any, over: Any, random_state: Seed) -> tuple[Floats, Floats]:
-    """Return Shapley values of each row's columns, the base last, and their standard errors.
-
-    Cells of a row take the places of those of another one by one, in a random order and then in its reverse,
-    since the two err in opposite directions. A column's value is what the score rises with its cell, in the
-    mean. In every order the columns rise together by the difference of both scores, so that parts add up.
-    """
+    """Return Shapley values of each row's columns, the base last, and their standard errors."""
+    # Cells of a row take the places of those of another one by one, in a random order and then in its
+    # reverse, since the two err in opposite directions. A column's value is the mean rise of the score with
+    # its cell. In every order all columns raise the score by the difference of both rows': parts add up.
     rng = check_random_state(random_state)
     n_rows, n_columns = X.shape
     n_others = min(_num_samples(over), n_compared(n_columns))

@@ -1,8 +1,4 @@
-r"""Certified rankers: the Infinite Push, RankSVM, SVM-MAP and structural SVMs.
-
-Each minimises :math:`\tfrac12 \|f\|^2 + C R(f)` for a convex risk R of the scores f, until the duality gap
-certifies the answer; they differ in the risk and in the solver for it.
-"""
+"""Certified rankers: the Infinite Push, RankSVM, SVM-MAP and structural SVMs."""
 
 from __future__ import annotations
 

@@ -1,10 +1,4 @@
-r"""Certified rankers whose threshold is at a share of the rows: TopPushK, TopMean, Pat&Mat and Pat&Mat-NP.
-
-Each minimises :math:`\tfrac12 \|w\|^2 + C R(Xw)` with the mean loss R of the positives against a threshold
-that is convex in the scores, :class:`pushrank.objectives.ThresholdObjective`. Where the threshold is the
-quantile itself, as in Grill and in Boyd, Cortes, Mohri and Radovanovic, *Accuracy at the top*, NIPS 2012, the
-problem is not convex: docs/objectives.md says why these are left out.
-"""
+"""Certified rankers whose threshold is at a share of the rows: TopPushK, TopMean, Pat&Mat and Pat&Mat-NP."""
 
 from __future__ import annotations
 

@@ -57,10 +57,8 @@ def _version(package: str) -> str:
 
 
 def _code_of(named: Iterable[Any]) -> Iterator[Any]:
-    """Yield what functions and classes do that no installed package defines, with all that they name.
-
-    Compiled code is read in place of its source, which may have been edited since it was loaded.
-    """
+    """Yield what functions and classes do that no installed package defines, with all that they name."""
+    # Compiled code is read in place of its source, which may have been edited since it was loaded.
     left: list[Any] = list(named)
     seen: dict[int, tuple[int, Any]] = {}
     while left:
@@ -149,10 +147,8 @@ def _imported_by(function: FunctionType) -> Iterator[ModuleType]:
 
 
 def _written_by(function: FunctionType) -> Iterator[str]:
-    """Yield the names of attributes and global variables to which a function assigns values.
-
-    What it assigns to an attribute of ``self`` leaves that of the class as it is.
-    """
+    """Yield the names of attributes and global variables to which a function assigns values."""
+    # What it assigns to an attribute of `self` leaves that of the class as it is.
     for before, line in pairwise(chain.from_iterable(map(dis.get_instructions, _nested(function.__code__)))):
         of_self = line.opname == "STORE_ATTR" and before.argrepr.split(", ")[-1] == "self"
         if line.opname in ("STORE_ATTR", "STORE_GLOBAL") and not of_self:

@@ -1,8 +1,4 @@
-"""Losses for networks of torch that look at the top of the list, each the objective of a batch's scores.
-
-Rudin, *The P-Norm Push*, JMLR 10 (2009), 2233-2271; Agarwal, *The Infinite Push*, SDM 2011; Kar, Narasimhan
-and Jain, *Surrogate functions for maximizing precision at the top*, ICML 2015.
-"""
+"""Losses for networks of torch that look at the top of the list, each the objective of a batch's scores."""
 
 from __future__ import annotations
 

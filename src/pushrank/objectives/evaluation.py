@@ -148,12 +148,10 @@ class Composite:
         return _weighted_sum([term.diagonal() for term in self.terms], self.slopes)
 
     def majoriser(self) -> ByClass:
-        r"""Return a diagonal above the Hessian.
-
-        The curvature adds :math:`\sum_{jl} C_{jl} x_j x_l` with :math:`x_j = \nabla F_j \cdot v` to the
-        Hessians of the terms. It is at most :math:`\sum_j (\sum_l |C_{jl}|)\, x_j^2`, and by Cauchy and
-        Schwarz :math:`x_j^2` is at most :math:`\|\nabla F_j\|_1 \sum_r |\nabla F_j|_r v_r^2`.
-        """
+        """Return a diagonal above the Hessian."""
+        # The curvature C adds sum_jl C_jl x_j x_l to the Hessians of the terms, with x_j = g_j v for their
+        # gradients g_j. It is at most sum_j (sum_l |C_jl|) x_j^2, and by Cauchy and Schwarz x_j^2 is at most
+        # |g_j|_1 sum_r |g_jr| v_r^2.
         total = _weighted_sum([term.majoriser() for term in self.terms], self.slopes)
         if self.curvature is None:
             return total

@@ -1,8 +1,4 @@
-r"""Surrogates of the partial AUC: over false-positive rates in an interval, and over true-positive rates.
-
-Narasimhan and Agarwal, *A structural SVM based approach for optimizing partial AUC*, ICML 2013, and
-*SVMpAUC-tight*, KDD 2013; Yang, Lu, Lyu and Hu, *Two-way partial AUC and its properties*, 2019.
-"""
+"""Surrogates of the partial AUC: over false-positive rates in an interval, and over true-positive rates."""
 
 from __future__ import annotations
 
@@ -45,7 +41,8 @@ class PartialAUC(ScoreSurrogate):
     tied rows at the end of a share divide the rest of it in proportion to their weights. O(n log n), and only
     the counted rows are sorted.
 
-    Narasimhan and Agarwal, KDD 2013; ``PushObjective`` with the price ``LargestShare(b)`` is the one-way
+    Narasimhan and Agarwal, *SVMpAUC-tight*, KDD 2013; Yang, Lu, Lyu and Hu, *Two-way partial AUC and its
+    properties*, 2019; ``PushObjective`` with the price ``LargestShare(b)`` is the one-way
     surrogate at a = c = 0, with second derivatives of its smoothed form.
 
     Parameters

@@ -1,11 +1,7 @@
 r"""The surrogates struct, ramp, max and avg of precision at k, with their subgradients in the scores.
 
-:class:`PrecisionAtK` has the formulas. The compiled functions select the k highest rows of either class, sort
-those alone, and walk through them once. :mod:`pushrank.solvers.streaming.updates` and
-:mod:`pushrank.solvers.ramp` call them too. A row of weight w counts as w copies, of which a fraction may be
-taken, and tied negatives stand above tied positives.
-
-Kar, Narasimhan and Jain, *Surrogate functions for maximizing precision at the top*, ICML 2015.
+The compiled functions select the k highest rows of either class, sort those alone, and walk through them
+once. :mod:`pushrank.solvers.streaming.updates` and :mod:`pushrank.solvers.ramp` call them too.
 """
 
 from __future__ import annotations
@@ -343,13 +339,6 @@ def top_positive_weights(scores, positive, sample_weight, k):
     for a in range(count):
         in_top[positives[a]] = weights[a]
     return in_top
-
-
-@compiled()
-def negatives_in_top(scores, positive, sample_weight, k):
-    """Return the weight of negatives among the first k; tied negatives come first."""
-    _, _, mistakes = select_top(scores, positive, sample_weight, k)
-    return mistakes
 
 
 @compiled()

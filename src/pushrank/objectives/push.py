@@ -152,17 +152,10 @@ class PushObjective:
 
     @property
     def powers(self) -> tuple[float, float] | None:
-        r"""The :math:`(c_+, c_-)` of the two-sum form, or None if the objective has no such form.
-
-        On the log scale the exponential loss with a power price is, up to a constant,
-
-        .. math::
-
-            \frac{1}{c_+} \ln \sum_i w_i e^{-c_+ s_i} + \frac{1}{c_-} \ln \sum_k w_k e^{c_- t_k},
-
-        with :math:`(1, p)` for the push and :math:`(p, 1)` for the pull, so that value and gradient need a
-        single reading of the scores.
-        """
+        """The powers c and d of the two-sum form, or None if the objective has no such form."""
+        # On the log scale the exponential loss with a power price is, up to a constant,
+        # ln(sum_i w_i e^(-c s_i)) / c + ln(sum_k w_k e^(d t_k)) / d, with (1, p) for the push and (p, 1) for
+        # the pull, so that value and gradient need a single reading of the scores.
         if self.scale != "log" or not self._loss.factorises or self.side == "both":
             return None
         if not isinstance(self._price, prices.Power):

@@ -1,10 +1,7 @@
 r"""The loss of positives against a threshold at a share of the rows, with its subgradient in the scores.
 
-:class:`ThresholdObjective` has the formulas. Both thresholds are convex in the scores: a mean of them,
-weighted by a point of the simplex, plus a constant. Value, subgradient and the plane below need no more than
-the threshold, these weights and the constant.
-
-Adam, Mácha, Šmídl and Pevný, *General framework for binary classification on top samples*, 2022.
+Both thresholds are a mean of the scores, weighted by a point of the simplex, plus a constant. Value,
+subgradient and the plane below need no more than the threshold, these weights and the constant.
 """
 
 from __future__ import annotations

@@ -39,21 +39,13 @@ class FactorisedSums:
         return self._normaliser.transpose_product(multipliers), positive_part(curvature)
 
     def majoriser(self, multipliers: Floats, curvature: Floats, coupling: float) -> tuple[Floats, Floats]:
-        r"""Return a diagonal above the Hessian of an objective.
-
-        With price derivatives :math:`\gamma, c`, the softmax means :math:`u_k = \sum_i m_{ki} v_i` and
-        :math:`l_k` linear in :math:`t_k`,
-
-        .. math::
-
-            v^\top H v \le \sum_k c_k (v_k - u_k)^2 + \gamma_k \Bigl(\sum_i m_{ki} v_i^2 - u_k^2\Bigr)
-            \le \sum_k 2 c_k^+ v_k^2 + \max(\gamma_k, 2 c_k^+) \sum_i m_{ki} v_i^2 ,
-
-        since :math:`(v_k - u_k)^2 \le 2 v_k^2 + 2 u_k^2` and :math:`u_k^2 \le \sum_i m_{ki} v_i^2`. On the
-        log scale of a power all negatives of two classes share one :math:`u`, which the variance
-        :math:`p \operatorname{Var}_\gamma(v_k - u)` does not see: the classes do not mix, and the diagonal is
-        :math:`(a_i, p\, b_k)` with the two softmaxes a and b.
-        """
+        """Return a diagonal above the Hessian of an objective."""
+        # With price derivatives g and c and the softmax means u_k = sum_i m_ki v_i, v'Hv is at most
+        # sum_k c_k (v_k - u_k)^2 + g_k (sum_i m_ki v_i^2 - u_k^2), and so, by
+        # (v_k - u_k)^2 <= 2 v_k^2 + 2 u_k^2 and u_k^2 <= sum_i m_ki v_i^2, at most
+        # sum_k 2 (c_k)_+ v_k^2 + max(g_k, 2 (c_k)_+) sum_i m_ki v_i^2. On the log scale of a power all
+        # negatives of two classes share one u, which the variance p Var_g(v_k - u) does not see: the classes
+        # do not mix, and the diagonal is (a_i, p b_k) with the two softmaxes a and b.
         is_shared = isinstance(self._normaliser, SharedNormaliser)
         if is_shared and np.array_equal(curvature, coupling * multipliers):
             return self.diagonal(multipliers, curvature)

@@ -85,20 +85,12 @@ class PairSums(ABC):
         return self._over_negatives(CURVATURE, per_sum), per_sum * self._curvatures + price_part
 
     def majoriser(self, multipliers: Floats, curvature: Floats, coupling: float) -> tuple[Floats, Floats]:  # noqa: ARG002
-        r"""Return a diagonal above the Hessian of an objective.
-
-        With price derivatives :math:`\gamma, c` and pair terms :math:`q_{ik} = -w_i \ell'(s_i - t_k) / h_k`
-        that add up to :math:`Q_k`, Cauchy and Schwarz give
-
-        .. math::
-
-            v^\top H v \le \sum_{ik} \Bigl( (c_k - \gamma_k)^+ Q_k q_{ik}
-            + \frac{\gamma_k}{h_k} w_i \ell''(s_i - t_k) \Bigr) (v_i - v_k)^2 ,
-
-        and :math:`(v_i - v_k)^2 \le 2 v_i^2 + 2 v_k^2`. The coupling of the price only lowers the Hessian.
-        For a loss that is not convex, a multiple of :math:`|\ell'|` above :math:`|\ell''|` replaces it.
-        """
-        # A price that falls only lowers the Hessian of a convex loss, so that absolute values bound it.
+        """Return a diagonal above the Hessian of an objective."""
+        # With price derivatives g and c and pair terms q_ik = -w_i l'(s_i - t_k) / h_k that add up to Q_k,
+        # v'Hv <= sum_ik ((c_k - g_k)_+ Q_k q_ik + g_k / h_k w_i l''(s_i - t_k)) (v_i - v_k)^2, by Cauchy and
+        # Schwarz, and (v_i - v_k)^2 <= 2 v_i^2 + 2 v_k^2. The coupling of the price only lowers the Hessian.
+        # For a loss that is not convex, a multiple of |l'| above |l''| replaces it. A price that falls only
+        # lowers the Hessian of a convex loss, so that absolute values bound it.
         sizes = abs(multipliers)
         per_sum = self._per_sum(sizes)
         if self._loss.convex:

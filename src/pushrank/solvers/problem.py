@@ -1,15 +1,9 @@
 """A ranking objective of linear scores with an L2 penalty, split by what the objective needs of the rows.
 
-The two-sum exponential objective of two classes, a log-sum-exp over the positives plus one over the negatives
-(the P-Norm Push at any p), is computed in three ways, each the fastest where it is used:
-
-- in :mod:`pushrank.rows.sums`, from the rows and the coefficients in a single pass over the data. Both
-  sums and the matching softmax-weighted sums of rows are carried along with a running maximum, so that a
-  block of rows is read from memory or a file once, then scored, weighted and added while it lies in the
-  processor's cache;
-- in :mod:`pushrank.pairs.exponential`, from scores at hand, for any price, sample or second derivative;
-- in :mod:`pushrank.solvers.boosting.objective`, from scores that change by a weak ranker at a time, with the
-  fractions of pairs that the closed form of a boosting step needs.
+The two-sum exponential objective of two classes (the P-Norm Push at any p) is computed in three ways, each
+the fastest where it is used: in :mod:`pushrank.rows.sums` from the rows and the coefficients, in a single
+pass over the data; in :mod:`pushrank.pairs.exponential` from scores at hand, for any price, sample or second
+derivative; in :mod:`pushrank.solvers.boosting.objective` from scores that change by a weak ranker at a time.
 """
 
 from __future__ import annotations

@@ -1,12 +1,8 @@
 """Descent on the ramp surrogate of precision at k by the concave-convex procedure.
 
-The ramp is a convex function less the sum of the scores of the k highest positives. If these positives are
-kept fixed it becomes convex: a majorant, which is never below the ramp and equals it at the scores where the
-positives were chosen. Its minimum, to which cutting planes lead, has a lower ramp: Alan Yuille, Anand
-Rangarajan, *The concave-convex procedure*, Neural Computation 15 (2003).
-
-The majorant depends on the highest rows alone. It is minimised over the rows within reach of the top, whose
-planes are below the majorant of all rows too, and over more rows if others have come up.
+The ramp is a convex function less the sum of the scores of the k highest positives. With these positives kept
+fixed it becomes a convex majorant, whose minimum, to which cutting planes lead, has a lower ramp. The minimum
+is one over the rows within reach of the top, and over more rows if others have come up.
 """
 
 from __future__ import annotations
@@ -189,12 +185,9 @@ def concave_convex(
     callback: Callback | None = None,
     state: Majorant | None = None,
 ) -> Descent:
-    r"""Descend on :math:`\tfrac12 \|w\|^2 + C\,\mathrm{ramp}(Xw) / k` by one convex problem after another.
-
-    It starts from the best point on a ray, or continues a descent, also one with another C from its
-    ``state``. It solves at most ``max_iter`` problems, each to the relative gap ``tol``, and ends when one
-    lowers the objective by at most ``tol`` of it.
-    """
+    r"""Descend on :math:`\tfrac12 \|w\|^2 + C\,\mathrm{ramp}(Xw) / k` by one convex problem after another."""
+    # It starts from the best point on a ray, or continues a descent, also one with another C from its
+    # `state`, and ends when a problem, solved to the relative gap `tol`, lowers it by at most that part.
     if isinstance(start, Descent):
         multiple, path, state = 1.0, start.path.copy(), start.state
         if callback is not None and len(path) > 1:

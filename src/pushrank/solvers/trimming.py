@@ -1,11 +1,7 @@
-"""Descent over the scores and over which positives count.
+"""Descent over the scores and over which positives count, in turns, so that the objective never rises.
 
-For given positives the scores are the solution of a convex problem; for given scores no positives have a
-lower objective than the highest, since each term of its sum over positives falls with their score. So the
-positives and the scores are found in turns, and the objective never rises. Such turns are the concentration
-steps of trimmed estimators: Rousseeuw and Van Driessen, *Computing LTS regression for large data sets*, Data
-Mining and Knowledge Discovery 12 (2006), 29-45. Which local minimum they end in depends on the start, so that
-they go down from all positives in small steps: jumps end in worse ones.
+Such turns are the concentration steps of trimmed estimators: Rousseeuw and Van Driessen, *Computing LTS
+regression for large data sets*, Data Mining and Knowledge Discovery 12 (2006), 29-45.
 """
 
 import math

@@ -1,11 +1,4 @@
-r"""Certificates without a penalty: a bound on the optimum from a dual point that one Newton step repairs.
-
-Without a penalty dual variables have to be orthogonal to all columns, which the slopes of the rows at an
-answer are only nearly. A Newton step of the coefficients changes the slopes, to first order, by just what is
-missing. The dual objective at the changed slopes is a bound, as long as no weight of a pair changes sign:
-Rudin, *The P-Norm Push*, JMLR 10 (2009), section 11, has this dual. The proof is on the page
-:doc:`/certificates`.
-"""
+"""Certificates without a penalty, of which the page :doc:`/certificates` has the proof."""
 
 from __future__ import annotations
 
@@ -25,10 +18,7 @@ from pushrank.solvers.result import Certificate
 
 
 def nested_power(problem: Problem) -> float | None:
-    r"""Return the q of an objective made of :math:`\frac1q \ln \sum_k e^{q L_k}`, L_k log-sum-exps of pairs.
-
-    It is zero for a sum of log-sum-exps alone, and None for an objective that is neither.
-    """
+    r"""Return the q of an objective :math:`\frac1q \ln \sum_k e^{q L_k}` of log-sum-exps; 0 for their sum."""
     objective = problem.objective
     if not isinstance(objective, PushObjective) or not objective.convex:
         return None

@@ -133,10 +133,7 @@ class Regressors(WeakRankers):
         return self._scaled(output, index)
 
     def importances(self, indices: Numbers, gains: Floats) -> Floats:
-        """Return the gains of each feature, in proportion to the ``feature_importances_`` of the regressors.
-
-        It is an AttributeError where the base learner has none.
-        """
+        """Return the gains of each feature, shared out by the ``feature_importances_`` of the regressors."""
         total = np.zeros(self._n_features)
         for index, gain in zip(indices, gains, strict=True):
             features = self.subsets_[index]

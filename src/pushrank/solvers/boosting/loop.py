@@ -1,8 +1,4 @@
-r"""Boosting as coordinate descent: in each round the steepest weak ranker, and the best step along it.
-
-With the P-Norm Push's objective this is the algorithm of Rudin (2009), figure 2; with p = 1 it is RankBoost,
-with AdaBoost's objective AdaBoost, and with the step of the smooth margin Smooth Margin Ranking.
-"""
+"""Boosting as coordinate descent: in each round the steepest weak ranker, and the best step along it."""
 
 from __future__ import annotations
 

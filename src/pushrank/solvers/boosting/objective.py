@@ -1,12 +1,7 @@
-r"""The objectives of boosting as functions of the scores of the training rows.
+"""The objectives of boosting as functions of the scores of the training rows.
 
 Beside its value and gradient at given scores, boosting needs an objective's curvature along a direction, and,
 where the best step along a weak ranker in {0, 1} has a closed form, the fractions of pairs that decide it.
-
-A push or a pull of two classes by the exponential loss and a power is the product of one sum of exponentials
-over the positives and one over the negatives: :class:`TwoSumObjective` takes both in one O(n) pass over the
-rows in their own order. :class:`PairwiseObjective` takes any other objective from :mod:`pushrank.objectives`,
-which works class by class.
 """
 
 from __future__ import annotations
@@ -208,19 +203,12 @@ class TwoSumObjective(_SearchedObjective):
         return TwoSumEvaluation(self, scores)
 
     def slope_of_length(self, scores: Floats, direction: Floats, push_out: float) -> Callable[[float], float]:
-        r"""Return a function with the sign of the slope plus ``push_out`` after a step of any length.
-
-        With softmax weights a and b after the step, and the direction u on the positives and v on the
-        negatives, the slope is :math:`D_- - D_+`,
-
-        .. math::
-
-            D_\pm = \sum_{ik} a_i b_k\, [\pm (u_i - v_k)]_+ ,
-
-        and the function is :math:`\ln(D_- + \mathrm{push\_out}) - \ln D_+`, nearly a line, which no weight is
-        too small for. The sums over pairs are those over the gaps between neighbouring values, each times
-        the weights above and below it: O(n) after a sort.
-        """
+        r"""Return a function with the sign of the slope plus ``push_out`` after a step of any length."""
+        # With softmax weights a and b after the step, and the direction u on the positives and v on the
+        # negatives, the slope is D_- less D_+, the sums of a_i b_k (v_k - u_i)_+ and of a_i b_k (u_i - v_k)_+
+        # over pairs. The function is ln(D_- + push_out) - ln D_+, nearly a line, which no weight is too small
+        # for. Sums over pairs are those over the gaps between neighbouring values, each times the weights
+        # above and below it: O(n) after a sort.
         if self.joint:
             return super().slope_of_length(scores, direction, push_out)
         (up, down), (s, t) = self.sample.gather(direction), self.sample.gather(scores)

@@ -56,10 +56,8 @@ def best_step(objective: ScoreObjective, evaluation: Evaluation, scores: Floats,
 
 
 def smooth_margin(objective: ScoreObjective, value: float, norm: float) -> float:
-    r"""Return :math:`G = -\ln F(\lambda) / \|\lambda\|_1`, minus infinity where no step was taken.
-
-    If a pair weighs less than one, all weights are taken relative to the smallest.
-    """
+    r"""Return :math:`G = -\ln F(\lambda) / \|\lambda\|_1`, minus infinity where no step was taken."""
+    # If a pair weighs less than one, all weights are taken relative to the smallest.
     # Weights of at least one keep G a lower bound of the margin: a larger weight of a pair only lowers G.
     return (min(0.0, objective.sample.least_log_weight) - value) / norm if norm > 0.0 else -np.inf
 

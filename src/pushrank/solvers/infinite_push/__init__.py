@@ -1,8 +1,6 @@
-"""The Infinite Push: a solver for dense data, one for sparse data and one for kernels.
+"""The Infinite Push: a solver for dense data, one for sparse data and one for kernels, chosen by the data.
 
-``solver="auto"`` chooses by the data. The dual and its notation are in
-:mod:`pushrank.solvers.infinite_push.dual`, the algorithms of the paper in
-:mod:`pushrank.solvers.infinite_push.gradient_projection`.
+The dual and its notation are in :mod:`pushrank.solvers.infinite_push.dual`.
 """
 
 import numpy as np

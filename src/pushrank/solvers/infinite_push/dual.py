@@ -1,15 +1,7 @@
 r"""The Infinite Push and its dual, whose objectives bound each other; their difference is the duality gap.
 
-With rows :math:`x_i` of the positives and :math:`\tilde x_k` of the negatives, and a :math:`C_i > 0` for
-every positive, minimise over w
-
-.. math::
-
-    P(w) = \tfrac12 \|w\|^2 + \sum_i C_i\, \ell(1 - w \cdot x_i + t), \qquad
-    t = \max_k w \cdot \tilde x_k ,
-
-with the hinge :math:`\ell(z) = z_+` (Agarwal's Infinite Push) or its square (TopPush). The dual is to
-maximise
+To the problem of :class:`pushrank.InfinitePush`, with a :math:`C_i > 0` for every positive in place of
+:math:`C / I`, the dual is to maximise
 
 .. math::
 
@@ -18,12 +10,7 @@ maximise
     0 \le \alpha_i \le u_i,\; \beta \ge 0,\; \sum_i \alpha_i = \sum_k \beta_k ,
 
 with the upper bounds :math:`u_i = C_i` and no quadratic term, q = 0, for the hinge, and :math:`u_i = \infty`,
-:math:`q_i = 1 / 2 C_i` for its square. At the optimum :math:`w = X_+^T \alpha - X_-^T \beta`. The dual
-objective at any feasible variables bounds the optimum from below: the difference of the two objectives
-certifies an answer.
-
-Shivani Agarwal, *The Infinite Push*, SDM 2011, equations (3.4) and (3.9); Nan Li, Rong Jin, Zhi-Hua Zhou,
-*Top Rank Optimization in Linear Time*, NIPS 2014, equation (4).
+:math:`q_i = 1 / 2 C_i` for its square. At the optimum :math:`w = X_+^T \alpha - X_-^T \beta`.
 """
 
 from dataclasses import dataclass
@@ -164,13 +151,10 @@ class InfinitePushDual:
 def project_to_feasible(
     alpha: Floats, beta: Floats, upper_bound: Floats, rates: Floats | float = 1.0
 ) -> tuple[Floats, Floats]:
-    r"""Return the nearest point with :math:`0 \le \alpha \le u`, :math:`\beta \ge 0` and equal sums.
-
-    It is :math:`\alpha_i = \mathrm{clip}(r_i (a_i - \lambda), 0, u_i)`, :math:`\beta_k = (b_k + \lambda)_+`
-    for the zero :math:`\lambda` of a decreasing, piecewise linear function, which about ten steps of Newton's
-    method in a bracket find. ``rates`` r below one add :math:`(1 / r_i - 1) \alpha_i^2 / 2` to half the
-    squared distance.
-    """
+    r"""Return the nearest point with :math:`0 \le \alpha \le u`, :math:`\beta \ge 0` and equal sums."""
+    # Alpha is clip(rates * (a - shift), 0, u) and beta the positive part of b + shift, for the zero of a
+    # decreasing, piecewise linear function of the shift, which about ten steps of Newton's method in a
+    # bracket find. Rates r below one add (1 / r - 1) alpha^2 / 2 to half the squared distance.
     rates = np.broadcast_to(rates, alpha.shape)
     excess_and_slope = partial(_excess_and_slope, alpha, beta, upper_bound, np.ascontiguousarray(rates))
 

@@ -7,10 +7,9 @@ Both of the paper's algorithms minimise
     Q(a) = \tfrac12 \Bigl\| \sum_{ik} a_{ik} (x_i - \tilde x_k) \Bigr\|^2 - \sum_{ik} a_{ik} ,
 
 over :math:`a \ge 0, \sum_k \max_i a_{ik} \le C / I` for the Infinite Push (figure 2), and over :math:`0 \le
-a_{ik} \le C / I K` for RankSVM (figure 3), I and K being the numbers of positives and negatives. All
-variables start at :math:`C / (1000 I K)`. Step t goes against the gradient by :math:`\eta_0 / \sqrt t` and
-back to the feasible set; there are ``max_iter`` steps (1,000 in the paper, which chose ``eta0`` from 1e-6 to
-1e-2 by cross-validation). The answer is the iterate of the lowest Q, the start among them.
+a_{ik} \le C / I K` for RankSVM (figure 3), I and K being the numbers of positives and negatives. Step t goes
+against the gradient by :math:`\eta_0 / \sqrt t` and back to the feasible set; the paper chose ``eta0`` from
+1e-6 to 1e-2 by cross-validation. The answer is the iterate of the lowest Q, the start among them.
 
 Figure 2 projects onto the ball of the l1,inf norm, which bounds :math:`\sum_k \max_i |a_{ik}|`, and then
 clips at zero. That is not the nearest feasible point, which results from clipping first.
@@ -122,12 +121,10 @@ def _coef_ascent_and_penalty(
 
 
 def project_to_budget(values: Floats, budget: float) -> Floats:
-    r"""Return the nearest point with :math:`a \ge 0` and :math:`\sum_k \max_i a_{ik} \le c`, the budget.
-
-    Clipping at zero comes first. Then each column is cut at a :math:`\mu_k`, so that all columns lose the
-    same sum :math:`\theta` (or all they have) and the :math:`\mu_k` add up to c. It costs O(I K log I) for
-    sorting the columns, and O(K log I) a trial of :math:`\theta` (Quattoni et al.).
-    """
+    r"""Return the nearest point with :math:`a \ge 0` and :math:`\sum_k \max_i a_{ik} \le c`, the budget."""
+    # After clipping at zero each column is cut at a height, so that all columns lose the same sum, or all
+    # they have, and the heights add up to the budget. Sorting the columns costs O(I K log I), and
+    # a trial of that sum O(K log I) (Quattoni et al.).
     clipped = np.maximum(values, 0.0)
     if clipped.max(axis=0).sum() <= budget:
         return clipped
