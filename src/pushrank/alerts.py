@@ -43,10 +43,9 @@ Answer = tuple[str, float]
 
 
 class Past(NamedTuple):
-    """A period that is over: the rows that were among the best of those still to come, best first.
+    """A period that is over: the rows that were among the best of those still to come, best first."""
 
-    ``levels`` are those of the scores when each cell of the clock, counted from the end, was over.
-    """
+    # `levels` are those of the scores when each cell of the clock, counted from the end, was over.
 
     cells: Integers
     scores: Floats

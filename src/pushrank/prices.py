@@ -147,14 +147,12 @@ def _times_exp(values: Floats, shift: float) -> Floats:
 
 @dataclass(frozen=True)
 class SoftMaximum(Price):
-    r"""The price whose total is :math:`\tau \ln \sum_k \bar w_k e^{h_k / \tau}`, the weights summing to one.
+    r"""The price of a total :math:`\tau \ln \sum_k \bar w_k e^{h_k / \tau}`, the weights summing to one."""
 
-    It lies below the maximum, by :math:`\tau` times the logarithm of the number of rows at most. Its gradient
-    in the logarithms of the sums is :math:`\lambda_k h_k`, with multipliers :math:`\lambda` that sum to one.
-    The temperature :math:`\tau` is positive, in the unit of the inner sums.
-
-    Nesterov, *Smooth minimization of non-smooth functions*, Math. Programming 103 (2005), section 4.
-    """
+    # It lies below the maximum, by the temperature times the logarithm of the number of rows at most. Its
+    # gradient in the logarithms of the sums is m_k h_k, with multipliers m that sum to one. The temperature
+    # is positive, in the unit of the inner sums. Nesterov, *Smooth minimization of non-smooth functions*,
+    # Math. Programming 103 (2005), section 4.
 
     temperature: float
 

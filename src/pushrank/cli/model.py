@@ -367,11 +367,9 @@ class SavedModel(RowScorer):
         return columns
 
     def scores_of(self, features: Any) -> Floats:
-        """Return the score of every row of a matrix that has some."""
         return model_scores(self.pipeline, features)
 
     def member_scores(self, features: Any) -> dict[str, tuple[float, Floats]]:
-        """Return the weights and the scores of the members of an ensemble; of other models none."""
         if not isinstance(self.ranker, StackingRanker):
             return super().member_scores(features)
         columns = zip(self.ranker.get_feature_names_out(), self.pipeline.transform(features).T, strict=True)

@@ -314,10 +314,9 @@ def _sheet_with_a_table(path: Path, book: pd.ExcelFile, skip_rows: int) -> str:
 
 
 class _Blocks:
-    """A stream in UTF-8 of which no block ends in a carriage return.
+    """A stream in UTF-8 of which no block ends in a carriage return."""
 
-    Arrow would drop the line feed that the next block begins with, within quotation marks, too.
-    """
+    # Arrow would drop the line feed that the next block begins with, within quotation marks, too.
 
     closed = False
 

@@ -34,11 +34,10 @@ def fingerprint(features: Any) -> str:
 
 @dataclass(frozen=True)
 class Alert:
-    """The score that a budget's share of rows reach, its range, and how many of ``n_scored`` held out do.
+    """The score that a budget's share of rows reach, its range, and how many of ``n_scored`` held out do."""
 
-    These are ``n_reaching`` by fits to other rows, and ``by_all`` as far as is known by one to all rows. From
-    fit to fit the share of rows varies by ``spread`` beyond what their draw explains, a standard deviation.
-    """
+    # These are `n_reaching` by fits to other rows, and `by_all` as far as is known by one to all rows. From
+    # fit to fit the share of rows varies by `spread` beyond what their draw explains, a standard deviation.
 
     budget: int
     of_rows: int
@@ -215,5 +214,4 @@ class NotedModel(RowScorer):
         )
 
     def scores_of(self, features: Any) -> Floats:
-        """Return the score of every row of a matrix that has some."""
         return self.scorer.decision_function(features)

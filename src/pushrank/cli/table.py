@@ -112,12 +112,11 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Column:
-    """A column, parsed once: its cells as they are in the file, and their values.
+    """A column, parsed once: its cells as they are in the file, and their values."""
 
-    Values are floats or texts, NaN where they are missing; other cells are their own values. ``counts`` says
-    how often each text occurs, ``plain`` how labels are written with a decimal point, ``holds_texts`` that
-    texts became NaN, and ``text_format`` how numbers are written, where texts may be numbers.
-    """
+    # Values are floats or texts, NaN where they are missing; other cells are their own values. `counts` says
+    # how often each text occurs, `plain` how labels are written with a decimal point, `holds_texts` that
+    # texts became NaN, and `text_format` how numbers are written, where texts may be numbers.
 
     name: str
     path: Path
@@ -179,11 +178,10 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows as they are in the file, in a frame of Arrow types; those of a text file or a sheet are all texts.
+    """Rows as they are in the file, in a frame of Arrow types; of a text file or a sheet all are texts."""
 
-    A libsvm file has sparse ``features`` beside its labels. Columns have their texts in the form NFC if
-    ``is_normal``.
-    """
+    # A libsvm file has sparse `features` beside its labels. Columns have their texts in the form NFC if
+    # `is_normal`.
 
     path: Path
     frame: pd.DataFrame

@@ -127,11 +127,10 @@ def number_as_passed(ranker: Any, before: Mapping[str, Any], numbers: NDArray[np
 
 @shared_docs
 class RankerMixin(ClassifierMixin):
-    """Scores, classes, ranks and the average precision of an estimator, which may have scores of its own.
+    """Scores, classes, ranks and the average precision of an estimator, which may have scores of its own."""
 
-    It has ``coef_`` for linear scores, ``classes_`` (None after a fit to pairs), ``threshold_`` and, where it
-    learns from grades, ``thresholds_``.
-    """
+    # It has `coef_` for linear scores, `classes_` (None after a fit to pairs), `threshold_` and, where it
+    # learns from grades, `thresholds_`.
 
     _doc_link_module = "pushrank"
     # What fits models to parts of rows hands times and groups to these rankers alone.

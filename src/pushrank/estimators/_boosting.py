@@ -36,7 +36,7 @@ from pushrank.solvers.boosting.steps import StepRule, best_step
 from pushrank.user_types import Estimator, Matrix, MatrixLike, Pairs, PerRow, Seed
 from pushrank.validation import check_jobs, check_number
 from pushrank.weak_rankers import Columns, Functions, LightGBM, Regressors, Stumps
-from pushrank.weak_rankers.base import Outputs, PlusMinusOne, WeakRankers, check_declared, plus_minus_one
+from pushrank.weak_rankers.base import Outputs, PlusMinusOne, WeakRankers, check_declared
 
 # Subsamples without a pair to rank after which the next one hardly ever has any.
 MAX_DRAWS = 100
@@ -335,7 +335,7 @@ def _boosting_problem(
     outputs: Outputs = learner.training_outputs(X, n_threads)
     check_declared(learner, outputs, X)
     if spec.joint:
-        outputs = plus_minus_one(outputs, constant=spec.constant)
+        outputs = PlusMinusOne(outputs, constant=spec.constant)
     ridge: Floats | float = spec.alpha
     scales: Floats | float = 1.0
     if isinstance(learner, Columns):

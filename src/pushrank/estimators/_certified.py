@@ -114,11 +114,10 @@ def _set_coefficients(ranker: BaseEstimator, solution: CertifiedSolution, model:
 @shared_docs
 @dataclass(eq=False, repr=False)
 class CertifiedMixin(RankerMixin):
-    """Fits to two classes for one C or several, and scores that may be those of a kernel.
+    """Fits to two classes for one C or several, and scores that may be those of a kernel."""
 
-    A ranker with kernels has the parameters ``kernel``, ``gamma``, ``degree``, ``coef0`` and ``cache_size``,
-    and no ``coef_`` where its scores are sums over the ``support_`` rows.
-    """
+    # A ranker with kernels has the parameters `kernel`, `gamma`, `degree`, `coef0` and `cache_size`, and no
+    # `coef_` where its scores are sums over the `support_` rows.
 
     _: KW_ONLY
     C: float = 1.0

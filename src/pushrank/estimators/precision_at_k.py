@@ -32,11 +32,10 @@ VARIANTS = {"avg": PERCEPTRON_AVG, "max": PERCEPTRON_MAX}
 @shared_docs
 @dataclass(eq=False, repr=False)
 class StreamRankerMixin(RankerMixin):
-    """Learning by an update rule on batches: from all data, from chunks, or from a stream of chunks.
+    """Learning by an update rule on batches: from all data, from chunks, or from a stream of chunks."""
 
-    An estimator has ``_update_rule``, which checks all parameters and returns the rule. A fit that fails or
-    is interrupted does not change the ranker: data are checked with a copy, and attributes are set last.
-    """
+    # An estimator has `_update_rule`, which checks all parameters and returns the rule. A fit that fails or
+    # is interrupted does not change the ranker: data are checked with a copy, and attributes are set last.
 
     k: float = 0.25
     _: KW_ONLY

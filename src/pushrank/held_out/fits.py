@@ -1,8 +1,4 @@
-"""Fits of models to parts of rows, and their scores of the rows held out.
-
-Comparisons, stacks, searches and thresholds of the command line rest on this loop. For whole models it shares
-the output of transformers that several pipelines hold, keeps fits in a folder, and decides on threads.
-"""
+"""Fits of models to parts of rows, and their scores of the rows held out: the loop of all comparisons."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Weights of both classes down a ranked list: in every bin, around a cut, and above or below each score.
-
-The rule for ties says whether a tied pair, or a row that is tied with the last of the first k rows, counts as
-an error, as half an error, or as none.
-"""
+"""Weights of both classes down a ranked list: in every bin, around a cut, and above or below each score."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -17,7 +13,7 @@ from pushrank._parallel import compiled
 
 Ties = Literal["pessimistic", "half", "optimistic"]
 TIED_ERROR = {"pessimistic": 1.0, "half": 0.5, "optimistic": 0.0}
-"""The part of a tied pair that counts as an error."""
+"""The part of a tied pair, or of a row that is tied with the last of the first k, that counts as an error."""
 
 State = TypeVar("State", bound=tuple[float, ...])
 

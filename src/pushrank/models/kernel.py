@@ -62,12 +62,11 @@ BLOCK_ENTRIES = 1 << 19
 
 
 class KernelModel:
-    r"""Scores :math:`f(x_j) = \sum_m v_m k(x_m, x_j)` of the training rows; the coefficients are the v.
+    r"""Scores :math:`f(x_j) = \sum_m v_m k(x_m, x_j)` of the training rows; the coefficients are the v."""
 
-    X are the training rows, dense or CSR, or with ``"precomputed"`` their kernel matrix. Rows of the kernel
-    matrix are computed when they are first needed and kept, where the whole matrix fits into ``memory``
-    bytes; otherwise they are computed every time.
-    """
+    # X are the training rows, dense or CSR, or with `"precomputed"` their kernel matrix. Rows of the kernel
+    # matrix are computed when they are first needed and kept, where the whole matrix fits into `memory`
+    # bytes; otherwise they are computed every time.
 
     def __init__(self, X: Matrix, kernel: Kernel, memory: int) -> None:
         self._X, self.kernel, self.memory = X, kernel, memory

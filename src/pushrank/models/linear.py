@@ -215,13 +215,12 @@ class FeatureSpace:
 
 
 class LinearModel(FeatureSpace):
-    """Scores ``X @ coef`` up to a constant, computed on the data where it lies.
+    """Scores ``X @ coef`` up to a constant, computed on the data where it lies."""
 
-    ``X`` is checked, finite, float32 or float64; dense in any memory order, CSR or CSC. It is not copied,
-    except a sparse matrix whose indices are unsorted or repeated. If ``centred``, dense columns are taken
-    less the median of a few of their entries, or less ``reference``; a constant column becomes exactly zero.
-    Every method adds up fixed ranges of rows in their order: results do not depend on the number of threads.
-    """
+    # `X` is checked, finite, float32 or float64; dense in any memory order, CSR or CSC. It is not copied,
+    # except a sparse matrix whose indices are unsorted or repeated. If `centred`, dense columns are taken
+    # less the median of a few of their entries, or less `reference`; a constant column becomes exactly zero.
+    # Ranges of rows are fixed and added up in order, so that results do not depend on the number of threads.
 
     def __init__(self, X: Any, *, centred: bool = True, reference: Floats | None = None) -> None:
         if sp.issparse(X) and not X.has_canonical_format:

@@ -28,10 +28,7 @@ class ObjectiveEvaluation(Protocol):
 
     @property
     def euler_derivative(self) -> float:
-        r"""The derivative of :math:`F(e^a h)` in a at 0, :math:`\sum_k h_k\, \partial F / \partial h_k`.
-
-        If F is homogeneous of degree one in the inner sums h, it is the value of F (Euler).
-        """
+        r"""The derivative of :math:`F(e^a h)` in a at 0, h the inner sums; the value of F if homogeneous."""
 
     def gradient(self) -> ByClass:
         """Return the gradient, or a subgradient at a kink."""
@@ -117,11 +114,10 @@ class Mirrored:
 
 @dataclass(frozen=True, eq=False)
 class Composite:
-    r"""A function :math:`\varphi(F_1, \dots, F_m)` of objectives, the terms.
+    r"""A function :math:`\varphi(F_1, \dots, F_m)` of objectives, the terms."""
 
-    The slopes :math:`\partial \varphi / \partial F_j` are non-negative; the curvature holds the second
-    derivatives of :math:`\varphi`, shape (m, m), or is None if they are all zero.
-    """
+    # The slopes, the derivatives in each term, are non-negative; the curvature holds the second derivatives,
+    # shape (m, m), or is None if they are all zero.
 
     value: float
     terms: Sequence[ObjectiveEvaluation]

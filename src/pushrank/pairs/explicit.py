@@ -17,13 +17,10 @@ from pushrank.pairs.samples import Normaliser, RowNumbers, Sample, weights_of
 
 @dataclass(frozen=True, eq=False)
 class CrucialSample(Sample):
-    r"""Explicit pairs with weights :math:`\pi_{ik} > 0`: row ``better[m]`` should stand above ``worse[m]``.
+    r"""Explicit pairs with weights :math:`\pi_{ik} > 0`: ``better[m]`` should stand above ``worse[m]``."""
 
-    Preferences may contradict each other, also in cycles. Pairs are ordered by the worse row, and all their
-    weights are positive.
-
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 7, crucial pairs.
-    """
+    # Preferences may contradict each other, also in cycles. Pairs are ordered by the worse row, and all their
+    # weights are positive. Rudin, *The P-Norm Push*, JMLR 10 (2009), section 7, crucial pairs.
 
     better: RowNumbers = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     worse: RowNumbers = field(default_factory=lambda: np.zeros(0, dtype=np.intp))

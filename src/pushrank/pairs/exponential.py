@@ -8,10 +8,9 @@ from pushrank.pairs.samples import Sample, SharedNormaliser
 
 
 class FactorisedSums:
-    r"""Log inner sums of the exponential loss, :math:`l_k = \ln \sum_i \pi_{ik} w_i e^{-s_i} + t_k`, in O(n).
+    r"""Log inner sums of the exponential loss, :math:`l_k = \ln \sum_i \pi_{ik} w_i e^{-s_i} + t_k`."""
 
-    Any finite scores are safe, because only differences to the largest score enter an exponential.
-    """
+    # They take O(n). Any finite scores are safe: only differences to the largest score enter an exponential.
 
     def __init__(self, sample: Sample, positive_scores: Floats, negative_scores: Floats) -> None:
         log_weights, _ = sample.log_weights

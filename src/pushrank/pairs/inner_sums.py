@@ -15,10 +15,9 @@ from pushrank.pairs.samples import BipartiteSample, Sample
 
 
 class InnerSums(Protocol):
-    r"""Log inner sums :math:`l_k = \ln \sum_i w_i \ell(s_i - t_k)` at some scores, with their derivatives.
+    r"""Log inner sums :math:`l_k = \ln \sum_i w_i \ell(s_i - t_k)` at some scores, with their derivatives."""
 
-    ``s`` are the scores of the positives, shape (I,), and ``t`` those of the negatives, shape (K,).
-    """
+    # `s` are the scores of the positives, shape (I,), and `t` those of the negatives, shape (K,).
 
     @property
     def log_sums(self) -> Floats:

@@ -42,11 +42,10 @@ class ByClass(NamedTuple):
 
 
 class Normaliser(Protocol):
-    r"""For each negative k, :math:`\ln A_k` with :math:`A_k = \sum_i \pi_{ik} e^{a_i}` over its positives.
+    r"""For each negative k, :math:`\ln A_k` with :math:`A_k = \sum_i \pi_{ik} e^{a_i}` over its positives."""
 
-    It also has the products with the row-stochastic matrix :math:`m_{ki} = \pi_{ik} e^{a_i} / A_k`, a softmax
-    for each negative. The matrix itself is never formed.
-    """
+    # It also has the products with the row-stochastic matrix m_ki = pi_ik e^a_i / A_k, a softmax for
+    # each negative. The matrix itself is never formed.
 
     @property
     def log_totals(self) -> Floats | float:

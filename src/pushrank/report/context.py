@@ -91,7 +91,6 @@ class ReportData(Page):
         return RankedLists(self.y, comparison.held_out_, depth, list(dict.fromkeys(named)))
 
     def context(self) -> dict[str, object]:
-        """Return the names that the template uses."""
         comparison, lists = self.comparison, self.lists
         of_comparison = {
             "measured": None,
@@ -144,7 +143,6 @@ class MeasurementData(Page):
         return RankedLists(self.y, dict(self.scores), round(self.measurement.depth), named)
 
     def context(self) -> dict[str, object]:
-        """Return the names that the template uses."""
         judged_by = f"hits among the first {self.lists.depth:,} rows"
         of_measurement = {"measured": self.measurement, "drivers": Drivers([], ""), "of_days": []}
         return of_measurement | _template_context(self, {"Lists judged by": judged_by})

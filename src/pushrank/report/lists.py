@@ -26,10 +26,9 @@ class TiedRanks(NamedTuple):
 
 @dataclass(frozen=True)
 class RankedLists:
-    """Rankings by the scores of models, which rows are hits, how many first rows count, and whom to name.
+    """Rankings by the scores of models, which rows are hits, how many first rows count, and whom to name."""
 
-    The first model named is the one that the page is about, and the second stands beside it in its tables.
-    """
+    # The first model named is the one that the page is about, and the second stands beside it in its tables.
 
     y: NDArray[np.bool_]
     scores: Mapping[str, Floats]

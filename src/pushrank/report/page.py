@@ -50,11 +50,9 @@ def write_report(data: Page, path: Path) -> None:
 
 
 def render(data: Page) -> str:
-    """Return the report as an HTML page; equal data give equal pages.
-
-    The page holds no script, its policy refuses every request and any style but its own, and all texts of the
-    data are escaped by the template. ImportError is raised when jinja2 or matplotlib is not installed.
-    """
+    """Return the report as an HTML page; equal data give equal pages."""
+    # The page holds no script, its policy refuses every request and any style but its own, and all texts of
+    # the data are escaped by the template.
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined
 

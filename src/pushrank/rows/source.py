@@ -80,11 +80,10 @@ Blocks = Iterable[Block]
 
 
 class RowSource(FeatureSpace, ABC):
-    """Rows of two classes in chunks that do not change: an array, a file, or partitions on other machines.
+    """Rows of two classes in chunks that do not change: an array, a file, or partitions on other machines."""
 
-    All models of the blocks have the same reference row, so that their sums add up. ``class_weights`` are the
-    total sample weights of the positives and of the negatives.
-    """
+    # All models of the blocks have the same reference row, so that their sums add up. `class_weights` are the
+    # total sample weights of the positives and of the negatives.
 
     n_rows: int
     n_features: int
@@ -92,11 +91,9 @@ class RowSource(FeatureSpace, ABC):
 
     @abstractmethod
     def map(self, function: Callable[[Blocks], Part]) -> list[Part]:
-        """Return ``function(blocks)`` of the blocks of each chunk, in the order of the chunks.
-
-        The function may be sent elsewhere: it is a partial one of a function of a module, of arrays of
-        n_features entries, and what it returns is made of such arrays.
-        """
+        """Return ``function(blocks)`` of the blocks of each chunk, in the order of the chunks."""
+        # The function may be sent elsewhere: it is a partial one of a function of a module, of arrays of
+        # n_features entries, and what it returns is made of such arrays.
 
     def scores(self, coef: Floats) -> Floats | None:  # noqa: ARG002
         """Return the scores of all rows, up to a constant, where they lie in memory; otherwise None."""
@@ -108,10 +105,8 @@ class RowSource(FeatureSpace, ABC):
 
     @abstractmethod
     def highest_positives(self, coef: Floats, total: Any, scores: Floats | None = None) -> Self:
-        """Return the rows with no other positives than the highest, of a total weight; ties share it equally.
-
-        In memory each query group has a total of its own, and the ``scores`` of the rows may be at hand.
-        """
+        """Return the rows with no positives but the highest, of a total weight; ties share it equally."""
+        # In memory each query group has a total of its own, and the scores of the rows may be at hand.
 
     @abstractmethod
     def same_positives(self, other: Self) -> bool:
@@ -139,10 +134,9 @@ class Trimming(NamedTuple):
 
 
 class OuterRows(RowSource):
-    """Rows that do not lie in memory, which a fit takes in place of X with their labels and weights.
+    """Rows that do not lie in memory, which a fit takes in place of X with their labels and weights."""
 
-    Which positives are trimmed is not written anywhere: blocks are scored again whenever they are read.
-    """
+    # Which positives are trimmed is not written anywhere: blocks are scored again whenever they are read.
 
     classes: GenericArray
     dtype: np.dtype[np.floating]
@@ -169,7 +163,7 @@ class OuterRows(RowSource):
         return self.value_parts(Block.raw_scores, coef)
 
     def highest_positives(self, coef: Floats, total: Any, scores: Floats | None = None) -> Self:  # noqa: ARG002
-        """Return the rows with no other positives than the highest, of a total weight; ties share equally."""
+        """Return the rows with no positives but the highest, of a total weight; ties share it equally."""
         chosen = copy(self)
         negated_scores = self.value_parts(Block.negated_positive_scores, coef)
         chosen.trimming = Trimming(coef, highest_cut(negated_scores, total))

@@ -161,10 +161,9 @@ class WeightsDual:
 
 
 class NewtonSystem:
-    """A Newton step over some rows, in units in which the second curvature is one.
+    """A Newton step over some rows, in units in which the second curvature is one."""
 
-    The weights change by units times x, and keep their sums where x is orthogonal to the roots of each class.
-    """
+    # The weights change by units times x, and keep their sums where x is orthogonal to each class's roots.
 
     def __init__(
         self, dual: WeightsDual, taken: NDArray[np.intp], weights: Floats, residuals: Floats, alpha: float

@@ -1,7 +1,5 @@
 r"""Newton's method: on dense Hessians, in the space of a kernel, and as the end of a certified fit.
 
-``newton`` minimises the log-sum-exp objectives of linear scores, whose Hessian is a covariance.
-
 ``functional_newton`` minimises :math:`P(f) = \tfrac12 \|f\|^2 + C R(f)` over functions
 :math:`f = \sum_m v_m k(x_m, \cdot)`, with R a smooth risk of the scores. In the inner product of the space
 the gradient has the coefficients :math:`v + C R'`, and the Hessian is the identity plus C times the risk's:

@@ -40,11 +40,10 @@ class ScoreObjective(Protocol):
 
 
 class Problem(ABC):
-    r"""Minimise :math:`F(X w) + \frac{\alpha}{2} \|w\|^2` over w: F is the objective, alpha at least zero.
+    r"""Minimise :math:`F(X w) + \frac{\alpha}{2} \|w\|^2` over w: F is the objective, alpha at least zero."""
 
-    With ``positive`` the minimum is over coefficients of at least zero, as a solver's start has to be. Each
-    method takes coefficients, shape (n_features,), and returns sums over all rows.
-    """
+    # With `positive` the minimum is over coefficients of at least zero, as a solver's start has to be. Each
+    # method takes coefficients, shape (n_features,), and returns sums over all rows.
 
     def __init__(
         self, objective: ScoreObjective, rows: RowSource, alpha: float, *, positive: bool = False

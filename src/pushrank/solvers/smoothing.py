@@ -1,8 +1,4 @@
-"""Objectives with kinks: minimise ever closer smooth objectives, until a lower bound proves the answer.
-
-Nesterov, *Smooth minimization of non-smooth functions*, Math. Programming 103 (2005), with the smoothness
-lowered in stages, each from the answer of the stage before.
-"""
+"""Objectives with kinks: minimise ever closer smooth objectives, until a lower bound proves the answer."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -28,26 +24,11 @@ from pushrank.solvers.result import Callback, Certificate, Result, offset_callba
 
 
 class SmoothedObjective:
-    r"""A push objective with the kinks of its loss rounded off and its maximum softened.
+    """A push objective with the kinks of its loss rounded off and its maximum softened."""
 
-    Under a price without a derivative ``kinked`` is on the scale of the mean. ``width`` is that of the
-    rounded kinks, and ``temperature`` that of the soft maximum in the unit of the objective. A loss or a
-    price that has kinks and no smoothed form is a TypeError.
-
-    Let F be the objective, convex, and g the gradient of the smoothed one at scores z. For a price that is no
-    maximum the smoothed objective is convex, and below F where the loss has no kinks; for a maximum the
-    multipliers :math:`\lambda` of its inner sums h, which sum to one, give
-    :math:`\sum_k \lambda_k h_k \le F`. So, for all scores s,
-
-    .. math::
-
-        F(s) \ge V - g \cdot z + g \cdot s, \qquad F(s) \ge V - \textstyle\sum_k \lambda_k h_k +
-        c \sum_k g_k + g \cdot s ,
-
-    the first for a loss without kinks, the second for a loss that is nowhere below the lines
-    :math:`a (c - r)`, k over the negatives, and V the smoothed value, or :math:`\sum_k \lambda_k h_k` for a
-    maximum.
-    """
+    # Under a price without a derivative `kinked` is on the scale of the mean. `width` is that of the rounded
+    # kinks, and `temperature` that of the soft maximum in the unit of the objective: Nesterov, *Smooth
+    # minimization of non-smooth functions*, Math. Programming 103 (2005).
 
     powers = None
     twice_differentiable = True
@@ -74,7 +55,13 @@ class SmoothedObjective:
         return weighted_sum([smooth], [1.0 / self._unit]) if self._softened else smooth
 
     def lower_bound(self, point: ScoredPoint) -> float:
-        r"""Return a bound of the objective and the penalty over all coefficients, by the line at a point."""
+        """Return a bound of the objective and the penalty over all coefficients, by the line at a point."""
+        # Let F be the objective, convex, and V and g the value and gradient of the smoothed one at scores z.
+        # For a price that is no maximum the smoothed objective is convex, and below F where the loss has no
+        # kinks. For a maximum sum_k m_k h_k <= F, with the multipliers m of its inner sums h, which sum to
+        # one, and V is that sum. So for all scores s, with k over the negatives, F(s) >= V - g z + g s for a
+        # loss without kinks, and F(s) >= V - sum_k m_k h_k + c sum_k g_k + g s for one that is nowhere below
+        # the lines a (c - r).
         at_point, problem = point.evaluation, point.problem
         level = at_point.euler_derivative if self._softened else at_point.value
         slopes = point.gradient - problem.alpha * point.coef

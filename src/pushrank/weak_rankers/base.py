@@ -139,16 +139,18 @@ def check_declared(weak_rankers: WeakRankers, outputs: Outputs, X: Matrix) -> No
 
 
 class PlusMinusOne:
-    """Rankers in the {-1, +1} encoding, :math:`2 h - 1`, of rankers h in [0, 1].
+    """Rankers in the {-1, +1} encoding, :math:`2 h - 1`, of rankers h in [0, 1]."""
 
-    If ``constant``, number 0 is the constant 1, and the rankers follow it.
-    """
+    # If `constant`, number 0 is the constant 1, and the rankers follow it.
 
     offset = -1.0
 
     def __init__(self, outputs: Outputs, *, constant: bool) -> None:
         self._outputs, self.n_constants = outputs, int(constant)
         self.n_rows = outputs.n_rows
+        # The loop recognises rankers that are fitted in the rounds by fit_next: others must not have it.
+        if isinstance(outputs, GrowingOutputs):
+            self.fit_next = lambda *arguments: outputs.fit_next(*arguments) + self.n_constants
 
     @property
     def n_rankers(self) -> int:
@@ -172,22 +174,3 @@ class PlusMinusOne:
         # Values that are bool stay so, with another offset: closed-form steps depend on the type.
         values = self._outputs.values(index - self.n_constants)
         return values if values.dtype == bool else 2.0 * values - 1.0
-
-
-class GrowingPlusMinusOne(PlusMinusOne):
-    """The same encoding for rankers that are fitted in the rounds."""
-
-    _outputs: GrowingOutputs
-
-    def fit_next(
-        self, targets: Floats, weights: Floats, features: Numbers | None, random_state: np.random.RandomState
-    ) -> int:
-        return self._outputs.fit_next(targets, weights, features, random_state) + self.n_constants
-
-
-def plus_minus_one(outputs: Outputs, *, constant: bool) -> PlusMinusOne:
-    """Return the rankers in the {-1, +1} encoding, after a constant or without one."""
-    # The loop recognises growing outputs by fit_next, so the others must not have it.
-    if isinstance(outputs, GrowingOutputs):
-        return GrowingPlusMinusOne(outputs, constant=constant)
-    return PlusMinusOne(outputs, constant=constant)

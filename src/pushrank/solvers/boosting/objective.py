@@ -1,8 +1,4 @@
-"""The objectives of boosting as functions of the scores of the training rows.
-
-Beside its value and gradient at given scores, boosting needs an objective's curvature along a direction, and,
-where the best step along a weak ranker in {0, 1} has a closed form, the fractions of pairs that decide it.
-"""
+"""The objectives of boosting as functions of the scores of the training rows."""
 
 from __future__ import annotations
 

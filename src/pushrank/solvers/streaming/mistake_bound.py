@@ -1,9 +1,7 @@
 """The mistake bounds of Perceptron@k, and the margins at k under which they are finite.
 
 :class:`pushrank.PerceptronAtK` has the formula, under ``mistake_bound_``. Its surrogate vanishes where the
-scores have the margin that belongs to it, at least 1.
-
-Kar, Narasimhan and Jain, ICML 2015, definitions 2, 4 and 5, theorems 7 and 9.
+scores have the margin that belongs to it, at least 1: Kar, Narasimhan and Jain, definitions 2, 4 and 5.
 """
 
 from collections.abc import Callable, Iterator

@@ -3,9 +3,6 @@
 :class:`pushrank.PerceptronAtK` and :class:`pushrank.SGDAtK` have the formulas. A batch of one row has a
 single class; it is compared with a row of zeros of the other class, so that the perceptrons are the classical
 one without intercept.
-
-Kar, Narasimhan and Jain, ICML 2015, algorithms 1 to 4; *Online and stochastic gradient methods for
-non-decomposable loss functions*, NIPS 2014, for 1PMB.
 """
 
 from __future__ import annotations
@@ -88,12 +85,11 @@ the negatives among the first k, of the most there can be, and of their share of
 
 
 class State(NamedTuple):
-    """An iterate, and what the mean of all iterates follows from.
+    """An iterate, and what the mean of all iterates follows from."""
 
-    The iterate is ``scale * coef`` and the sum of all iterates ``total + scale_sum * coef - correction``. So
-    a projection is one product, and a step touches only the features of the rows that it adds. ``counts``
-    has shape (1,), of type ``COUNTS``.
-    """
+    # The iterate is `scale * coef` and the sum of all iterates `total + scale_sum * coef - correction`. So a
+    # projection is one product, and a step touches only the features of the rows that it adds. `counts` has
+    # shape (1,), of type `COUNTS`.
 
     coef: Floats
     correction: Floats
