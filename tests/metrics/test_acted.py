@@ -15,7 +15,6 @@ pytestmark = pytest.mark.fast
 DAY = np.repeat([0, 1], [7, 6])
 LISTED = np.isin(np.arange(13), [0, 1, 7, 8])
 CHANCE = np.where(LISTED, np.nan, np.where(DAY == 0, 2 / 5, 1 / 4))
-LIST, TWICE = np.where(LISTED, "list", ""), np.tile(np.arange(13), 2)
 BY_DAY = {"time": DAY, "budget": Budget(2, "batch")}
 
 
@@ -74,7 +73,19 @@ def test_figures_are_those_of_hand_and_of_the_bound():
     same = metrics.measure_acted(y, acted != "", np.where(LISTED, 1.0, chance), looks=5, **BY_DAY)
     assert same == found
     assert metrics.measure(y, CHANCE == 1 / 4, acted=acted, chance=chance).total["hits"] == 2
-    assert metrics.measure_acted([0], ["list"], [1.0]).total["recall_at_least"] is None
+    assert metrics.measure_acted([0, 0], ["list", ""], [1.0, 0.0]).total["recall_at_least"] == 0.0
+
+
+def test_of_the_rows_acted_on_alone_the_list_is_measured():
+    """Nothing is known of the number of other rows, nor of a period without an audited row."""
+    acted = np.where(LISTED, "list", np.where(np.isin(np.arange(13), [2, 3]), "audit", ""))
+    at, y = np.flatnonzero(acted != ""), np.arange(13) % 2
+    of = {"scores": np.arange(len(at)), "time": DAY[at], "budget": BY_DAY["budget"]}
+    found = metrics.measure_acted(y[at], acted[at], CHANCE[at], **of)
+    assert found.total["hits_below_at_most"] == metrics.audit_bound(1, 2 / 5)
+    assert found.by_period["1"]["hits_below_at_most"] is found.by_period["1"]["recall_at_least"] is None
+    assert found.scores == {}
+    assert "These are the rows acted on alone" in str(found)
 
 
 @pytest.mark.parametrize(
@@ -83,8 +94,7 @@ def test_figures_are_those_of_hand_and_of_the_bound():
         ("chance is 0 of an audited row in row 2;", {"chance": np.where(CHANCE > 0.3, 0.0, CHANCE)}),
         ("chance is missing below the list in row 2;", {"chance": np.where(CHANCE > 0.3, np.nan, CHANCE)}),
         ("chance is not between 0 and 1 in row 9;", {"chance": np.where(CHANCE < 0.3, -1.0, CHANCE)}),
-        ("0 of 18 rows below .* say 16.2: pass", {"acted": LIST, "chance": np.full(13, 0.9), "rows": TWICE}),
-        ("3 of 3 rows below .* say 0.3: pass all rows", {"rows": [0, 2, 3, 9], "chance": np.full(13, 0.1)}),
+        ("all rows were listed: no audit", {"rows": [0, 1, 7]}),
         ("time and budget go together", {"time": DAY}),
         ("looks must be finite and >= 1", {"looks": 0}),
         ("inconsistent numbers of samples", {"scores": [1.0, 2.0]}),

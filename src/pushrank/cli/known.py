@@ -82,8 +82,12 @@ def measure_audited(rows: LabelledRows, scores: Mapping[str, Floats], config: Me
     screen.print(f"{', '.join(scores)} on {table.path.name}, hits with {rows.label_meaning}:")
     if budget is not None:
         frame = measured.to_frame().set_index("period")
-        last = frame[COUNTED].fillna(0.0).tail(MAX_PERIODS)
-        cells = [[period, *(f"{number:,.0f}" for number in of)] for period, *of in last.itertuples()]
+        last = frame[COUNTED].tail(MAX_PERIODS)
+        # Of the rows acted on alone, a period without an audited one says nothing of those below the list.
+        cells = [
+            [period, *("–" if number != number or number is None else f"{number:,.0f}" for number in of)]
+            for period, *of in last.itertuples()
+        ]
         title = f"{budget.several}, the last {len(last)} of {len(frame):,}"
         screen.print(grid_of([budget.per, *(name.replace("_", " ") for name in COUNTED)], cells, title))
     for sentence in measured.sentences():

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammainc, gammaincc
 from sklearn.utils import check_consistent_length
 
 from pushrank._numeric import Floats
@@ -33,10 +32,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NOT_ACTED_ON = {"", "0", "0.0", "no", "n", "false", "f"}
-# Files lack rows, or chances are wrong, where so many audited rows are as unlikely as this.
-IMPLAUSIBLE = 1e-4
-# With few rows chance alone may have all of them audited, and a file of audited rows alone looks so, too.
-UNLIKELY = 0.05
 NOT_KNOWN = {
     "listed_unlabelled": "listed rows have no label, and count as no hits: there may be more.",
     "audited_unlabelled": "audited rows have no label: the bound counts them as hits.",
@@ -108,6 +103,8 @@ class ActedMeasurement:
         ]
         for name, what in NOT_KNOWN.items():
             said += [f"{of[name]:,} {what}"] * bool(of[name])
+        if of["listed"] + of["audited"] == of["rows"]:
+            said.append("These are the rows acted on alone: lists of other scores need the others, too.")
         said += ["The bound of each period holds by itself, not all together."] * bool(self.by_period)
         if self.looks > 1:
             said.append(f"Bounds hold at all of {self.looks} looks together, of which this is one.")
@@ -152,7 +149,7 @@ def measure_acted(
 
     for H known hits on the list, x positives among the audited rows, the sum over these by their chances
     :math:`c_i` (Horvitz and Thompson), and the bound :math:`\bar M` of :func:`audit_bound`. Rows are all that
-    could be acted on, those that nobody looked at too.
+    could be acted on; of those that were acted on alone the list is measured, but no list of other scores.
 
     Parameters
     ----------
@@ -186,9 +183,8 @@ def measure_acted(
     Raises
     ------
     TypeError, ValueError
-        When lengths differ, a chance is missing below the list, out of range, or 0 of an audited row, rows or
-        chances are not those of the audit, a parameter is out of range, or only one of `time` and `budget`
-        is given.
+        When lengths differ, a chance is missing below the list, out of range, or 0 of an audited row, no row
+        was audited, a parameter is out of range, or only one of `time` and `budget` is given.
 
     Notes
     -----
@@ -219,7 +215,9 @@ def measure_acted(
         periods = budget.periods(time)
     by_period = np.split(np.argsort(periods.codes, kind="stable"), np.cumsum(periods.sizes)[:-1])
     sizes, others = np.bincount(periods.codes, rows.listed, len(periods.labels)), {}
-    for name, values in {} if scores is None else scores_by_name(scores).items():
+    is_whole = not (rows.listed | rows.audited).all()
+    # Without the rows that nobody looked at no other list can be cut.
+    for name, values in scores_by_name(scores).items() if scores is not None and is_whole else ():
         check_consistent_length(rows.hit, values)
         order = random_order(checked_scores(values), random_state)
         order = order[np.argsort(periods.codes[order], kind="stable")]
@@ -227,8 +225,8 @@ def measure_acted(
         on_list[order] = np.arange(len(order)) - np.searchsorted(of, of) < sizes[of]
         others[name] = figures_of_other(rows, on_list, level)
     parts = () if budget is None else zip(periods.labels, by_period, strict=True)
-    figures = {str(label): figures_of_list(rows.part(at), level) for label, at in parts}
-    total = figures_of_list(rows, level)
+    figures = {str(of): figures_of_list(rows.part(at), level, is_whole=is_whole) for of, at in parts}
+    total = figures_of_list(rows, level, is_whole=is_whole)
     return ActedMeasurement(total, figures, others, float(confidence_level), int(looks))
 
 
@@ -255,37 +253,32 @@ def checked_rows(y_true: Any, acted: Any, chance: Any, pos_label: Label | None) 
         hit[known] = labels[known] == 1
     else:
         hit[known] = two_classes(labels[known], "y_true", pos_label)[1]
-    drawable, n_audited = numbers[~listed & (numbers > 0.0)], int(audited.sum())
-    expected = float(drawable.sum())
-    # Poisson's tails are beyond those of the number of audited rows.
-    odds = gammaincc(n_audited + 1, expected), gammainc(n_audited, expected) if n_audited else 1.0
-    only_audited = 0 < n_audited == len(drawable) and float(np.prod(drawable)) < UNLIKELY
-    if min(odds) < IMPLAUSIBLE or only_audited:
-        raise ValueError(
-            f"{n_audited:,} of {len(drawable):,} rows below the list were audited, where their chances say "
-            f"{expected:.3g}: pass all rows, those that nobody looked at too, and the chance of each."
-        )
+    if listed.all():
+        raise ValueError("all rows were listed: no audit, and no row below the list, says what it misses.")
     return AuditedRows(listed, audited, numbers, known, hit)
 
 
-def hits_by_audit(rows: AuditedRows, level: float) -> tuple[int, int, float]:
+def hits_by_audit(rows: AuditedRows, level: float, *, is_whole: bool = True) -> tuple[int, Any, float]:
     """Return the lower and the upper bound of the hits among rows below a list, each at a level, and some."""
     drawable, found = rows.chance > 0.0, rows.audited & rows.hit
     n, n_drawable, n_found = len(drawable), int(drawable.sum()), int(found.sum())
     if not n_drawable:
-        return 0, n, 0.0
+        return 0, n if is_whole else None, 0.0
     least, most = float(rows.chance[drawable].min()), float(rows.chance[drawable].max())
-    of: Figures = {"n_rows": n, "n_unknown": n - n_drawable, "confidence_level": level}
+    of: Figures = {"n_unknown": n - n_drawable, "confidence_level": level} | (
+        {"n_rows": n} if is_whole else {}
+    )
     # Audited rows without a label may be hits or not.
     low: Any = audit_bound(n_found, least, chance_max=most, side="lower", **of)
     high: Any = audit_bound(n_found + int(np.sum(rows.audited & ~rows.known)), least, **of)
     # Where chances differ the sum of a few rows may exceed the number of rows.
-    return low, high, min(float(np.sum(1.0 / rows.chance[found])), float(n_drawable))
+    some = float(np.sum(1.0 / rows.chance[found]))
+    return low, high, min(some, float(n_drawable)) if is_whole else some
 
 
-def figures_of_list(rows: AuditedRows, level: float) -> Figures:
+def figures_of_list(rows: AuditedRows, level: float, *, is_whole: bool) -> Figures:
     """Return the hits and the recall of the rows that were listed, and of all that were acted on."""
-    _, high, some = hits_by_audit(rows.part(~rows.listed), level)
+    _, high, some = hits_by_audit(rows.part(~rows.listed), level, is_whole=is_whole)
     listed, audited, _, known, hit = rows
     counted = {"listed": listed, "hits": listed & hit, "listed_unlabelled": listed & ~known}
     counted |= {"audited": audited, "audit_hits": audited & hit, "audited_unlabelled": audited & ~known}
@@ -294,8 +287,8 @@ def figures_of_list(rows: AuditedRows, level: float) -> Figures:
     found |= {"hits_below_at_most": high, "hits_below_estimate": some}
     for name, n_found in (("recall", found["hits"]), ("recall_acted", found["hits"] + found["audit_hits"])):
         for end, missed in (("at_least", high), ("estimate", some)):
-            n = found["hits"] + missed
-            found[f"{name}_{end}"] = n_found / n if n else None
+            n = found["hits"] + (missed or 0)
+            found[f"{name}_{end}"] = n_found / n if n and missed is not None else None
     return found
 
 
