@@ -130,7 +130,7 @@ def run_comparison(
     asides = {name: getattr(config, name) for name in ("weight", "group", "time", "test", "labels_after")}
     data = read_features(source, text_format, **asides)
     if has_no_verdict(data, config, output):
-        show_bounds(data, config, as_json=output.as_json)
+        show_bounds(with_times(data, config), config, as_json=output.as_json)
         raise typer.Exit
     data = data.labelled
     left_out = dict.fromkeys([*(source.exclude or []), *data.giveaways, *data.identifiers])

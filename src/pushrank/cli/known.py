@@ -14,6 +14,7 @@ from scipy.stats import mannwhitneyu
 
 from pushrank.budgets import Budget, Periods, chances_of_list
 from pushrank.cli.errors import InputError, refusing
+from pushrank.cli.header import listed
 from pushrank.cli.labels import AUDIT, LabelledRows, is_acted_on
 from pushrank.cli.options import MeasureConfig, refuse_given
 from pushrank.cli.saved import Alert
@@ -27,7 +28,7 @@ from pushrank.user_types import Floats
 
 LEVEL = 0.01
 """The chance to say that labels are missing by choice where they are missing at random."""
-MAX_PERIODS = 31
+MAX_PERIODS, MAX_LISTS = 31, 10
 COUNTED = ["listed", "hits", "audited", "audit_hits", "hits_below_at_most", "hits_below_estimate"]
 """What a table by period shows, of its last ones; JSON has all."""
 CHOSEN = "somebody chose these rows"
@@ -159,6 +160,14 @@ def measure_known(
         cells.append([name, *means, "–" if precision is None else f"{100.0 * precision:.0f} %"])
     said = [f"{chosen[:1].upper()}{chosen[1:]}."] * bool(chosen)
     said += [verdict or NOT_ACTED] * (config.acted is None)
+    if config.acted is not None:
+        # A column may name the list that looked at a row: of a champion, then of its heir, or of an audit.
+        by = pd.Series(rows.y & known)[acted].groupby(
+            rows.table.column(config.acted, Kind.TEXT).values[acted].to_numpy()
+        )
+        if 1 < by.ngroups <= MAX_LISTS:
+            lists = listed(f"{name} ({len(of):,} rows, {of.sum():,} known hits)" for name, of in by)
+            said.append(f"Looked at by {lists}.")
     said.append(
         "Without --acted all measures are shown: every row has a label." if known.all() else NOT_SHOWN
     )
