@@ -224,3 +224,5 @@ def test_an_audit_is_begun_with_the_file_and_writes_why_rows_are_acted_on(stream
     np.testing.assert_array_equal(found["alert"], found["acted"].notna())
     np.testing.assert_array_equal(found["chance"], np.where(found["acted"] == "list", 1.0, 2 / 23))
     pd.testing.assert_frame_equal(decided(stream, stream / "five_days.csv")[0], found)
+    pd.read_csv(stream / "five_days.csv")[:0].to_csv(stream / "no_rows.csv", index=False)
+    assert list(decided(stream, stream / "no_rows.csv")[0])[:6] == list(found)[:6]

@@ -165,7 +165,9 @@ def _decide(state: Path, config: ScoreConfig, table: Table, scores: Floats) -> d
 
     # A quiet hour sends names of columns and no rows.
     if not len(table):
-        return {"threshold": scores, "alert": scores.astype(bool)}
+        with refusing(), closing(AlertThreshold.open(state)) as alert:
+            audited = {"acted": scores.astype(str), "chance": scores} if alert.audit else {}
+        return {"threshold": scores, "alert": scores.astype(bool)} | audited
     names = _names(config, table)
     # No other command may decide by the same file until it is closed.
     with refusing(), closing(AlertThreshold.open(state)) as alert:
