@@ -13,9 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from pushrank._numeric import Floats
 from pushrank.bounds import check_number
 from pushrank.times import check_times
-from pushrank.validation import are_missing, checked_scores, refuse_masked
+from pushrank.validation import are_missing, checked_scores, column, refuse_masked
 
 __all__ = ["draw_audit"]
+
+NOT_ACTED_ON = {"", "0", "0.0", "no", "n", "false", "f"}
 
 
 def draw_audit(
@@ -94,6 +96,13 @@ def draw_audit(
     acted[listed], acted[below[np.argsort(coins[below])[:n_audited]]] = "list", "audit"
     chance[below] = n_audited / max(len(below), n_audited)
     return acted, chance
+
+
+def marks_of(acted: ArrayLike) -> tuple[NDArray[np.str_], NDArray[np.bool_]]:
+    """Return how rows were acted on, as text in small letters, and which were: not those empty, 0 or no."""
+    marks = column(acted, "acted")
+    words = np.char.lower(np.char.strip(np.where(are_missing(marks), "", marks).astype(str)))
+    return words, ~np.isin(words, list(NOT_ACTED_ON))
 
 
 def row_names(row_id: Any, n_rows: int) -> list[str]:

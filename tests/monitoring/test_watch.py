@@ -127,7 +127,8 @@ def test_labels_of_the_listed_rows_alone_tell_that_hits_fall():
     assert {record["positives"] for record in seen.table} == {None}
     y[late & (new[3] == 1.0)] = np.nan
     hours = np.timedelta64(130, "h")
-    for more, n_tested in (({}, 90), ({"acted": acted}, 85), ({"labels_after": hours}, 84)):
+    marks = {"acted": np.where(acted, "list", "")}
+    for more, n_tested in (({}, 90), (marks, 85), ({"labels_after": hours}, 84)):
         seen = watch(known, new[0], new[1], y=y, **more)
         assert sum(record["hits"] is not None for record in seen.table) == n_tested
     assert watch(known, new[0], new[1], y=np.full(len(y), np.nan), acted=acted).sentence == (

@@ -13,6 +13,7 @@ from sklearn.utils import check_consistent_length
 
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
+from pushrank.audits import marks_of
 from pushrank.budgets import Budget, Periods, check_by_period
 from pushrank.metrics._ranking import scores_by_name
 from pushrank.metrics.promises.audit import audit_bound
@@ -31,7 +32,6 @@ from pushrank.validation import column as checked_column
 if TYPE_CHECKING:
     import pandas as pd
 
-NOT_ACTED_ON = {"", "0", "0.0", "no", "n", "false", "f"}
 NOT_KNOWN = {
     "listed_unlabelled": "listed rows have no label, and count as no hits: there may be more.",
     "audited_unlabelled": "audited rows have no label: the bound counts them as hits.",
@@ -232,13 +232,10 @@ def measure_acted(
 
 def checked_rows(y_true: Any, acted: Any, chance: Any, pos_label: Label | None) -> AuditedRows:
     """Return rows whose labels and chances are those of a list and an audit, or raise ValueError."""
-    labels, marks, chances = (
-        checked_column(*pair) for pair in ((y_true, "y_true"), (acted, "acted"), (chance, "chance"))
-    )
-    check_consistent_length(labels, marks, chances)
+    (words, is_acted), labels = marks_of(acted), checked_column(y_true, "y_true")
+    chances = checked_column(chance, "chance")
+    check_consistent_length(labels, words, chances)
     numbers, known = as_numbers(chances, "chance"), ~are_missing(labels)
-    words = np.char.lower(np.char.strip(np.where(are_missing(marks), "", marks).astype(str)))
-    is_acted = ~np.isin(words, list(NOT_ACTED_ON))
     audited = is_acted & (words != "list") & ((words == "audit") | (numbers < 1.0))
     listed = is_acted & ~audited
     for is_wrong, before, after in (

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
+from pushrank.audits import marks_of
 from pushrank.bounds import UNITS
 from pushrank.budgets import Budget, Periods, chances_of_list
 from pushrank.monitoring.reference import (
@@ -150,10 +151,11 @@ def watch(
         Whether a row is positive, NaN where that is not known.
     level : float, default=0.05
         The chance of a false alarm, in (0, 1): over any number of looks and periods.
-    acted : array-like of bool of shape (n,), optional
-        Which rows were looked at. A period waits until all of these have a label. Without it these are the
-        rows with a label among the first of each period, and late labels are not told from those that never
-        come: where most periods have all their labels the others wait, and are tested as they are elsewhere.
+    acted : array-like of shape (n,), optional
+        Which rows were looked at: True, or "list" and "audit"; others are False or empty. A period waits
+        until all of these have a label. Without it these are the labelled rows among the first of each
+        period, and late labels are not told from those that never come: where most periods have all their
+        labels the others wait, and are tested as they are elsewhere.
     labels_after : timedelta or number, optional
         How long labels take, in the unit of `time`: periods that end later wait, and others are tested by the
         labels that they have.
@@ -216,7 +218,8 @@ def watch(
     periods = budget.periods(time)
     labels = [str(label) for label in periods.labels]
     since, on_list = None, chances_of_list(scores, periods, budget.n)
-    looked_at = on_list if acted is None else np.asarray(column(acted, "acted"), dtype=bool)
+    acted = None if acted is None else marks_of(acted)[1]
+    looked_at = on_list if acted is None else acted
     if len(looked_at) != len(scores):
         raise ValueError(f"acted must say of each of the {len(scores)} rows whether somebody looked at it.")
     table: list[dict[str, Any]] = [
