@@ -415,7 +415,7 @@ def facts_of(saved: Any, written_by: str) -> dict[str, Any]:
         **{name: getattr(saved, name) for name in NOTED},
         "probability": saved.calibrator is not None,
         "alert": None if saved.alert is None else vars(saved.alert),
-        "promised": saved.reference.facts() if saved.reference and not saved.profiles else None,
+        "promised": saved.reference.facts() if saved.reference and saved.alert is None else None,
         "weights": weights if is_linear else {},
         "importances": {} if is_linear else weights,
     }

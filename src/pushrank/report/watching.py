@@ -56,8 +56,9 @@ class WatchData(Page):
         table, budget = self.watched.table, self.watched.budget
         first, last = (self.words(record["period"], budget.per) for record in (table[0], table[-1]))
         n_rows, looked_at = (sum(record[name] for record in table) for name in ("rows", "looked_at"))
+        when = f"{len(table):,} {budget.several} from {first} to {last}" if table[1:] else first
         return (
-            f"{n_rows:,} rows in {len(table):,} {budget.several} from {first} to {last}; of {budget.words}, "
+            f"{n_rows:,} rows in {when}; of {budget.words}, "
             f"{budget.n * len(table):,}, there were {looked_at:,} to look at."
         )
 
@@ -92,7 +93,7 @@ class WatchData(Page):
             sign = "Clear signs" if highest == evidence >= watched.needed else "Some sign"
             sign = "No sign" if evidence <= 1.0 else sign
             of_hits = (
-                f"In the {len(known):,} {periods if known[1:] else per} whose labels are known you found "
+                f"In the {f'{len(known):,} {periods}' if known[1:] else per} whose labels are known you found "
                 f"{hits:,.0f}; {promised:,.0f} were promised. {sign} of fewer hits (evidence "
                 f"{evidence_text(evidence)}; the alarm sounds at {watched.needed:,.0f})."
             )
