@@ -92,10 +92,11 @@ class WatchData(Page):
             evidence = highest if highest >= watched.needed else known[-1]["evidence"]
             sign = "Clear signs" if highest == evidence >= watched.needed else "Some sign"
             sign = "No sign" if evidence <= 1.0 else sign
+            tested = f"{len(known):,} {periods}" if known[1:] else per
             of_hits = (
-                f"In the {f'{len(known):,} {periods}' if known[1:] else per} whose labels are known you found "
-                f"{hits:,.0f}; {promised:,.0f} were promised. {sign} of fewer hits (evidence "
-                f"{evidence_text(evidence)}; the alarm sounds at {watched.needed:,.0f})."
+                f"In the {tested} whose labels are known you found {hits:,.0f}; {promised:,.0f} were "
+                f"promised. {sign} of fewer hits (evidence {evidence_text(evidence)}; the alarm sounds at "
+                f"{watched.needed:,.0f})."
             )
         if waiting := sum(record["hits"] is None and bool(record["labelled"]) for record in watched.table):
             of_hits += f" {waiting:,} {periods if waiting > 1 else per} with labels wait for more of them."
