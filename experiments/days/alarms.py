@@ -25,6 +25,7 @@ from pushrank.budgets import Budget
 from pushrank.datasets import make_stream
 from pushrank.model_selection import TimeSplit
 from pushrank.monitoring import Reference, Watch, watch
+from pushrank.monitoring.reference import PeriodCounts
 
 LEARNT, HELD_OUT, WATCHED = 30, 60, 180
 QUIET = 60
@@ -111,11 +112,11 @@ def flights(n_months: int) -> None:
         scores[learnt[test]] = fitted.decision_function(coded.iloc[learnt[test]])
     reference = Reference.of(BUDGET, time[learnt], scores[learnt], y[learnt], X.iloc[learnt])
     print(f"Flights, a model of the first {n_months} months: {reference.sentence}")
-    limit, spread = reference.limits(LEVEL / 4.0)
-    print(f"Lower limit of hits to promises {limit:.3f}, spread {spread:.1f} of the binomial variance\n")
+    spread = reference.spread(*reference.promised(PeriodCounts(*reference.counts)))
+    print(f"Upper limit of the spread {spread:.1f} of the binomial variance\n")
     final = clone(model).fit(coded.iloc[learnt], y[learnt])
     scores = final.decision_function(coded)
-    print("end of   positives  hits  promised  (a day)  evidence of 80  what is said; columns moved")
+    print("end of   positives  hits  promised  (a day)  evidence of 40  what is said; columns moved")
     for month in np.unique(months[months >= end]):
         new = (months >= end) & (months <= month)
         seen = watch(reference, scores[new], time[new], X[new], y[new], LEVEL)

@@ -23,6 +23,7 @@ UNKNOWN = "they are on the lists, and nothing is known of their hits"
 """What becomes of rows without a label where lists are measured."""
 NOT_ACTED_ON = {Decimal(0), "no", "n", "false", "f"} | {text.casefold() for text in UNLABELLED}
 """Texts that mean, in the column of --acted, that nobody looked at a row, as an empty cell does."""
+MINUS_ONE = "-1 is a class: leave cells empty whose label is not known"
 MAX_EXPONENT = 308
 """Beyond that of floats, a label such as 3e99999999 is a text: no memory holds its digits."""
 
@@ -86,7 +87,7 @@ def label_rows(table: Table, column: Column, positive: str | None, *, may_lack: 
     others = [f"{group.shown!r} ({group.n_rows})" for group in classes if group is not chosen]
     if len(others) > 1:
         # Some libraries write -1 for no label, and others for the negative class.
-        minus = "; -1 is a class: leave cells empty whose label is not known" * ("-1" in column.counts)
+        minus = f"; {MINUS_ONE}" * ("-1" in column.counts)
         warn(f"{column}: all but {chosen.shown!r} count as negative: {listed(others)}{minus}.")
     y = column.values.isin(chosen.spellings).to_numpy()
     return LabelledRows(table, column.name, chosen.shown, y, known=known)
@@ -108,6 +109,8 @@ def labels_so_far(column: Column, positive: str) -> NDArray[np.float64]:
     no_label = [text for text in keys if text.strip() in UNLABELLED and text not in positives]
     known = column.values.notna() & ~column.values.isin(no_label)
     others = {keys[text] for text in keys if text not in no_label}
+    if "-1" in column.counts and len(others) > 2:
+        warn(f"{column}: {MINUS_ONE}.")
     if known.any() and not positives:
         shown = listed(repr(text) for text in keys if text not in no_label)
         told = f"{column} holds no {positive} so far, but {shown}; name the positive label: --positive."
