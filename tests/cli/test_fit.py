@@ -129,7 +129,7 @@ def missing(tmp_path_factory):
     """40 days of rows whose labels are missing below the list, at random, or of the last days; by name."""
     folder, stream = tmp_path_factory.mktemp("missing"), make_stream(40, 60, random_state=0)
     frame = pd.DataFrame(stream.data, columns=stream.feature_names).assign(
-        came=stream.time, late=stream.target
+        came=stream.time, late=stream.target, summer=1 * (stream.day >= 20)
     )
     place = pd.Series(stream.data[:, :3].sum(axis=1)).groupby(stream.day).rank(ascending=False)
     known = {
@@ -140,6 +140,9 @@ def missing(tmp_path_factory):
     }
     for name, has_label in known.items():
         frame.assign(late=frame["late"].where(has_label)).to_csv(folder / f"{name}.csv", index=False)
+    # The rows without a label score higher than most, by the season, and lower than others of theirs.
+    late = (frame["late"] | frame["summer"]).where(known["later"])
+    frame.assign(late=late).to_csv(folder / "summer.csv", index=False)
     return folder
 
 
@@ -152,6 +155,7 @@ def missing(tmp_path_factory):
             "81 % of the rows, mostly of low scores: somebody chose these rows.",
         ),
         ("later", ["--time", "came"], "mostly of low scores and of late times: somebody chose these rows."),
+        ("summer", ["--time", "came"], "mostly of low scores and of late times: somebody chose these rows."),
         ("last", ["--time", "came"], "mostly of late times: they are not known yet, or were not kept."),
         ("last", ["--time", "came", "--labels-after", "4d"], ""),
         ("random", ["--time", "came"], ""),

@@ -236,12 +236,16 @@ def missing_in(data: LabelledFeatures, seed: int) -> str:
     drawn = np.random.default_rng(seed).permutation(known)
     drawn = drawn[np.argsort(rows.y[drawn], kind="stable")]
     learnt, values = rows.part(drawn[::2]).counted(), list[tuple[str, Any, Any]]()
+    like, times = drawn[1::2], rows.times
+    if times is not None:
+        # Scores move with the seasons: rows from before labels went missing are not like those without one.
+        like = like[times[like] >= np.sort(times[left])[0]]
     if len(set(learnt.y)) == 2:
         model = make_ranking_pipelines({"": make_model("logistic-regression", seed)}, **data.kinds)[""]
         with refusing(), record_warnings([]):
             scores = model_scores(model.fit(learnt.X, learnt.y), rows.X)
-        values.append(("scores", scores[drawn[1::2]], scores[left]))
-    if (times := rows.times) is not None:
+        values.append(("scores", scores[like], scores[left]))
+    if times is not None:
         # Labels of the last days are late where --labels-after says so: that they lack one shows nothing.
         due = np.ones(len(times), dtype=bool) if data.gap is None else times <= times.max() - data.gap
         values.append(("times", times[known[due[known]]], times[left[due[left]]]))
