@@ -131,6 +131,8 @@ def test_labels_of_the_listed_rows_alone_tell_that_hits_fall():
     for more, n_tested in (({}, 90), (marks, 85), ({"labels_after": hours}, 84)):
         seen = watch(known, new[0], new[1], y=y, **more)
         assert sum(record["hits"] is not None for record in seen.table) == n_tested
+    seen = watch(known, new[0], new[1], y=new[3], acted=acted)
+    assert [record["labelled"] for record in seen.table] == [record["looked_at"] for record in seen.table]
     assert watch(known, new[0], new[1], y=np.full(len(y), np.nan), acted=acted).sentence == (
         "nothing is known of hits"
     )

@@ -297,7 +297,7 @@ class Reference:
     def spread(self, promised: Floats, places: Floats) -> float:
         """Return the upper limit of how much hits spread, in units of the binomial variance, at least 1."""
         hits = PeriodCounts(*self.counts).hits
-        residuals = hits - hits.sum() / promised.sum() * promised
+        residuals = hits - hits.sum() / max(promised.sum(), 1e-12) * promised
         variance = promised * (1.0 - promised / np.maximum(places, 1.0))
         total, spread = max(variance.sum(), 1e-12), 1.0
         # Sums of whole weeks show hits that rise and fall together on neighbouring days; single days hide it.

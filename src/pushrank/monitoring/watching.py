@@ -284,7 +284,8 @@ class Tested(NamedTuple):
     ) -> Self:
         """Return the periods with all labels, and those whose rows looked at have the labels that are due."""
         known, on_list = ~np.isnan(y), chances_of_list(scores, periods, reference.budget.n)
-        is_full = np.bincount(periods.codes, ~known) == 0.0
+        # Where it is told which rows were looked at, these are tested, though all may have labels.
+        is_full = (np.bincount(periods.codes, ~known) == 0.0) & (acted is None)
         looked_at = known * (on_list if acted is None else acted)
         if is_due is None and acted is not None:
             is_due = np.bincount(periods.codes, acted & ~known) == 0.0
