@@ -12,19 +12,20 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
+from experiments.days.spending import models
 from pushrank.budgets import Budget
 from pushrank.datasets import make_stream
 from pushrank.model_selection import TimeSplit
-from pushrank.monitoring import Reference, Watch, watch
+from pushrank.monitoring import Reference, watch
 from pushrank.monitoring.reference import PeriodCounts
 
 LEARNT, HELD_OUT, WATCHED = 30, 60, 180
@@ -35,8 +36,18 @@ LEVEL = 0.05
 STORMS = (0.0, 0.5, 1.0)
 
 
-def watched(seed: int, storms: float, drift: str | None) -> Watch:
-    """Return what is said of a stream, whose drift, if any, begins after some watched days."""
+class Seen(NamedTuple):
+    """What a model in use promises, and the rows that it has scored since."""
+
+    reference: Reference
+    scores: NDArray[np.float64]
+    time: NDArray[np.datetime64]
+    X: Any
+    y: NDArray[np.int64]
+
+
+def streamed(seed: int, storms: float, drift: str | None) -> Seen:
+    """Return the watched days of a stream, whose drift, if any, begins after some of them."""
     kind: dict[str, Any] = {} if drift is None else {"drift": drift, "drift_day": LEARNT + HELD_OUT + QUIET}
     stream = make_stream(LEARNT + HELD_OUT + WATCHED, storms=storms, random_state=seed, **kind)
     learnt, new = stream.day < LEARNT, stream.day >= LEARNT + HELD_OUT
@@ -45,12 +56,12 @@ def watched(seed: int, storms: float, drift: str | None) -> Watch:
     model = LogisticRegression(solver="newton-cholesky").fit(X[learnt], y[learnt])
     scores = model.decision_function(X)
     reference = Reference.of(BUDGET, time[held_out], scores[held_out], y[held_out], X[held_out])
-    return watch(reference, scores[new], time[new], X[new], y[new], LEVEL)
+    return Seen(reference, scores[new], time[new], X[new], y[new])
 
 
 def first_alarms(seed: int, storms: float, drift: str | None) -> tuple[float, float, str]:
     """Return on which day, from 1, hits and rows raise an alarm, infinite for never, and what moved most."""
-    seen = watched(seed, storms, drift)
+    seen = watch(*streamed(seed, storms, drift), LEVEL)
     days = [record["period"] for record in seen.table]
     alarms = [day for day, record in enumerate(seen.table, 1) if record["evidence"] >= seen.needed]
     moved = [record for record in seen.moved if record["has_moved"]]
@@ -95,31 +106,35 @@ def delays(n_streams: int, run: Any) -> None:
     print()
 
 
-def flights(n_months: int) -> None:
-    """Print what is said of flights at the end of every month, of a model of the first ones."""
+def flown(n_months: int, model: Any) -> tuple[Seen, NDArray[np.datetime64]]:
+    """Return the flights after the first months, scored by a model of these, and the month of each."""
     frame = pd.read_parquet(Path(os.environ["PUSHRANK_DATA"]) / "flights.parquet")
     time, y = frame["scheduled"].to_numpy(), frame["label"].to_numpy()
     X = frame.drop(columns=["scheduled", "label", "minutes_late", "tailnum", "flight", "month"])
-    texts = X.select_dtypes(exclude="number").columns
-    coded = X.assign(**{name: X[name].astype("category").cat.codes for name in texts})
     months = time.astype("datetime64[M]")
     end = months[0] + n_months
     learnt = np.flatnonzero(months < end)
-    model = HistGradientBoostingClassifier(max_iter=60, random_state=0)
     scores = np.full(len(y), np.nan)
-    for train, test in TimeSplit(5).split(coded.iloc[learnt], time=time[learnt].astype("datetime64[D]")):
-        fitted = clone(model).fit(coded.iloc[learnt[train]], y[learnt[train]])
-        scores[learnt[test]] = fitted.decision_function(coded.iloc[learnt[test]])
+    for train, test in TimeSplit(5).split(X.iloc[learnt], time=time[learnt].astype("datetime64[D]")):
+        fitted = clone(model).fit(X.iloc[learnt[train]], y[learnt[train]])
+        scores[learnt[test]] = fitted.decision_function(X.iloc[learnt[test]])
     reference = Reference.of(BUDGET, time[learnt], scores[learnt], y[learnt], X.iloc[learnt])
+    new = months >= end
+    scores = clone(model).fit(X.iloc[learnt], y[learnt]).decision_function(X[new])
+    return Seen(reference, scores, time[new], X[new], y[new]), months[new]
+
+
+def flights(n_months: int) -> None:
+    """Print what is said of flights at the end of every month, of a model of the first ones."""
+    rows, months = flown(n_months, models()["gradient boosting"])
+    reference = rows.reference
     print(f"Flights, a model of the first {n_months} months: {reference.sentence}")
     spread = reference.spread(*reference.promised(PeriodCounts(*reference.counts)))
-    print(f"Upper limit of the spread {spread:.1f} of the binomial variance\n")
-    final = clone(model).fit(coded.iloc[learnt], y[learnt])
-    scores = final.decision_function(coded)
+    print(f"Hits spread by up to {spread:.1f} times the binomial variance\n")
     print("end of   positives  hits  promised  (a day)  evidence of 40  what is said; columns moved")
-    for month in np.unique(months[months >= end]):
-        new = (months >= end) & (months <= month)
-        seen = watch(reference, scores[new], time[new], X[new], y[new], LEVEL)
+    for month in np.unique(months):
+        at = months <= month
+        seen = watch(reference, *(of[at] for of in rows[1:]), LEVEL)
         days = [record for record in seen.table if record["period"][:7] == str(month)]
         found = [np.mean([day[name] for day in days]) for name in ("positives", "hits", "promised")]
         moved = [record["column"] for record in seen.moved if record["has_moved"]]
