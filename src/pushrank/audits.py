@@ -17,7 +17,7 @@ from pushrank.validation import are_missing, checked_scores, column, refuse_mask
 
 __all__ = ["draw_audit"]
 
-NOT_ACTED_ON = {"", "0", "0.0", "no", "n", "false", "f"}
+NOT_ACTED_ON = {"", "0", "0.0", "-1", "no", "none", "nan", "na", "null", "n", "false", "f"}
 
 
 def draw_audit(

@@ -59,6 +59,7 @@ def test_figures_are_those_of_hand_and_of_the_bound():
     counts |= {
         "audited_unlabelled": 1,
         "never_drawn": 1,
+        "hits_elsewhere": 0,
         "hits_below_at_most": most,
         "hits_below_estimate": 2.5,
     }
@@ -95,6 +96,9 @@ def test_of_the_rows_acted_on_alone_the_list_is_measured():
         ("chance is missing below the list in row 2;", {"chance": np.where(CHANCE > 0.3, np.nan, CHANCE)}),
         ("chance is not between 0 and 1 in row 9;", {"chance": np.where(CHANCE < 0.3, -1.0, CHANCE)}),
         ("all rows were listed: no audit", {"rows": [0, 1, 7]}),
+        ("3 rows were audited, where .* say 0.0", {"chance": np.full(13, 0.0005)}),
+        ("chance is missing below the list in row 0;", {"acted": np.ones(13), "chance": np.full(13, np.nan)}),
+        ("chances differ, and rows that nobody", {"rows": [0, 2, 3, 9]}),
         ("time and budget go together", {"time": DAY}),
         ("looks must be finite and >= 1", {"looks": 0}),
         ("inconsistent numbers of samples", {"scores": [1.0, 2.0]}),

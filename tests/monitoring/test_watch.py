@@ -93,7 +93,11 @@ def test_the_evidence_is_the_sum_over_beginnings_of_the_products(known, is_full)
     else:
         seen = watch(known, scores, time, y=np.where(acted, y, np.nan), acted=acted)
         listed, below = known.chances
-        chances = np.interp(scores[:28], *listed).sum() + np.interp(scores[50], *below)
+        # Listed rows whose scores no listed row had are promised as rows below the list.
+        curves = np.where(
+            scores[:28] < listed[0, 0], np.interp(scores[:28], *below), np.interp(scores[:28], *listed)
+        )
+        chances = curves.sum() + np.interp(scores[50], *below)
         promised, places = np.full(9, chances), np.full(9, 29.0)
         hits = (acted * y).reshape(9, 300).sum(axis=1)
     held_out = PeriodCounts(*known.counts)

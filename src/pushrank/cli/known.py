@@ -62,6 +62,8 @@ def missing_with(values: list[tuple[str, Any, Any]], share: float) -> str:
 def measure_audited(rows: LabelledRows, scores: Mapping[str, Floats], config: MeasureConfig) -> None:
     """Print what a list found and what it misses, by an audit of rows that were drawn from those below it."""
     refuse_given(vars(config), (*NEED_ALL, "promise", "require"), "is not for --chance: leave it out.")
+    if not config.intervals:
+        raise InputError("--no-intervals is not for --chance: its bounds are what is measured; leave it out.")
     table, budget = rows.table, config.budget if isinstance(config.budget, Budget) else None
     acted = table.column(str(config.acted), Kind.TEXT).values
     acted = np.where(is_acted_on(table, str(config.acted)), acted, "")

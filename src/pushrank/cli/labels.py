@@ -21,7 +21,9 @@ AUDIT = "what a list chose stands for no other rows, but rows drawn below it do:
 """The way out where rows that a list chose would promise something of others."""
 UNKNOWN = "they are on the lists, and nothing is known of their hits"
 """What becomes of rows without a label where lists are measured."""
-NOT_ACTED_ON = {Decimal(0), "no", "n", "false", "f"} | {text.casefold() for text in UNLABELLED}
+NOT_ACTED_ON = {Decimal(0), Decimal(-1), "no", "none", "n", "false", "f"} | {
+    text.casefold() for text in UNLABELLED
+}
 """Texts that mean, in the column of --acted, that nobody looked at a row, as an empty cell does."""
 MINUS_ONE = "-1 is a class: leave cells empty whose label is not known"
 MAX_EXPONENT = 308

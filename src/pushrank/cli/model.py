@@ -272,7 +272,7 @@ def reference_of_rows(budget: int, of_rows: int, rows: Rows, scores: Floats) -> 
     listed = Budget(max(1, round(budget / of_rows * len(scores) / n_parts)), "batch")
     with refusing():
         found = Reference.of(listed, parts, scores, rows.positive, watched(rows.X))
-    return replace(found, budget=Budget(budget, "batch"))
+    return replace(found, budget=Budget(budget, "batch"), of_parts=rows.times is None)
 
 
 def watched(X: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import gammainc, gammaincc
 from sklearn.utils import check_consistent_length
 
 from pushrank._numeric import Floats
@@ -32,9 +33,12 @@ from pushrank.validation import column as checked_column
 if TYPE_CHECKING:
     import pandas as pd
 
+# Files lack rows, or chances are wrong, where so many audited rows are as unlikely as this.
+IMPLAUSIBLE = 1e-4
 NOT_KNOWN = {
     "listed_unlabelled": "listed rows have no label, and count as no hits: there may be more.",
     "audited_unlabelled": "audited rows have no label: the bound counts them as hits.",
+    "hits_elsewhere": "rows below the list are known hits that nobody drew: the estimate lacks them.",
     "never_drawn": "rows below the list could not be drawn: the bound counts them as hits.",
 }
 Figures = dict[str, Any]
@@ -92,12 +96,12 @@ class ActedMeasurement:
     def sentences(self) -> list[str]:
         """Return what was found and missed, what of it is not known, and what the figures rest on."""
         of = self.total
-        level = f"{100.0 * self.confidence_level:g} % confidence"
+        level, some = f"{100.0 * self.confidence_level:g} % confidence", of["hits_below_estimate"]
+        some = "" if some is None else f"some {some:,.0f}, "
         said = [
             f"{of['listed']:,} of {of['rows']:,} rows were listed: {of['hits']:,} known hits.",
-            f"Hits below the list: at most {of['hits_below_at_most']:,} with {level}, some "
-            f"{of['hits_below_estimate']:,.0f}, {of['audit_hits']:,} of them found by the audit of "
-            f"{of['audited']:,} rows.",
+            f"Hits below the list: at most {of['hits_below_at_most']:,} with {level}, {some}"
+            f"{of['audit_hits']:,} of them found by the audit of {of['audited']:,} rows.",
             f"Recall of the list: {recall_text(of, 'recall')}; of all that was acted on, the audit too: "
             f"{recall_text(of, 'recall_acted')}.",
         ]
@@ -216,6 +220,8 @@ def measure_acted(
     by_period = np.split(np.argsort(periods.codes, kind="stable"), np.cumsum(periods.sizes)[:-1])
     sizes, others = np.bincount(periods.codes, rows.listed, len(periods.labels)), {}
     is_whole = not (rows.listed | rows.audited).all()
+    if not is_whole:
+        check_known_chances(rows, periods)
     # Without the rows that nobody looked at no other list can be cut.
     for name, values in scores_by_name(scores).items() if scores is not None and is_whole else ():
         check_consistent_length(rows.hit, values)
@@ -239,7 +245,7 @@ def checked_rows(y_true: Any, acted: Any, chance: Any, pos_label: Label | None) 
     audited = is_acted & (words != "list") & ((words == "audit") | (numbers < 1.0))
     listed = is_acted & ~audited
     for is_wrong, before, after in (
-        (np.isnan(numbers) & ~listed, "is missing below the list", "give the chance to be audited"),
+        (np.isnan(numbers) & (words != "list"), "is missing below the list", "give the chance to be audited"),
         ((numbers < 0.0) | (numbers > 1.0), "is not between 0 and 1", "a chance is a share"),
         (audited & (numbers == 0.0), "is 0 of an audited row", "it was drawn, so that it had a chance"),
     ):
@@ -252,7 +258,28 @@ def checked_rows(y_true: Any, acted: Any, chance: Any, pos_label: Label | None) 
         hit[known] = two_classes(labels[known], "y_true", pos_label)[1]
     if listed.all():
         raise ValueError("all rows were listed: no audit, and no row below the list, says what it misses.")
+    n_audited, expected = int(audited.sum()), float(np.sum(numbers[~listed]))
+    # Poisson's tails are beyond those of the number of audited rows.
+    odds = gammaincc(n_audited + 1, expected), gammainc(n_audited, expected) if n_audited else 1.0
+    if min(odds) < IMPLAUSIBLE and not is_acted.all():
+        raise ValueError(
+            f"{n_audited:,} rows were audited, where the chances of those below the list say {expected:.3g}: "
+            "pass all rows with the chance of each, as a share, or the rows that were acted on alone."
+        )
     return AuditedRows(listed, audited, numbers, known, hit)
+
+
+def check_known_chances(rows: AuditedRows, periods: Periods) -> None:
+    """Raise ValueError unless the rows acted on alone tell the chance of those that nobody looked at."""
+    drawn, of = rows.chance[rows.audited], periods.codes[rows.audited]
+    low, high = np.full(len(periods.labels), np.inf), np.zeros(len(periods.labels))
+    np.minimum.at(low, of, drawn)
+    np.maximum.at(high, of, drawn)
+    if len(drawn) and np.ptp(drawn) > 0.0 and (low != high).any():
+        raise ValueError(
+            "chances differ, and rows that nobody looked at may have had smaller ones: pass all rows, or "
+            "time and budget by whose periods each has one chance and an audited row."
+        )
 
 
 def hits_by_audit(rows: AuditedRows, level: float, *, is_whole: bool = True) -> tuple[int, Any, float]:
@@ -279,8 +306,12 @@ def figures_of_list(rows: AuditedRows, level: float, *, is_whole: bool) -> Figur
     listed, audited, _, known, hit = rows
     counted = {"listed": listed, "hits": listed & hit, "listed_unlabelled": listed & ~known}
     counted |= {"audited": audited, "audit_hits": audited & hit, "audited_unlabelled": audited & ~known}
+    counted["hits_elsewhere"] = ~listed & ~audited & hit
     counted["never_drawn"] = ~listed & (rows.chance == 0.0)
     found: Figures = {"rows": len(hit)} | {name: int(of.sum()) for name, of in counted.items()}
+    # An audit without a label tells of no number, and hits that are known by other ways are there.
+    some = some if (audited & known).any() else None
+    high = high if high is None else max(high, found["audit_hits"] + found["hits_elsewhere"])
     found |= {"hits_below_at_most": high, "hits_below_estimate": some}
     for name, n_found in (("recall", found["hits"]), ("recall_acted", found["hits"] + found["audit_hits"])):
         for end, missed in (("at_least", high), ("estimate", some)):

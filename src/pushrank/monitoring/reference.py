@@ -162,6 +162,8 @@ class Reference:
         The rows of each, those looked at, the positives, the hits, and the hits promised by scores.
     chances : list of ndarray of shape (2, n_scores)
         Scores and the chance of a positive there, of rows on the list and of rows below it.
+    of_parts : bool
+        Whether the periods are parts of one file, drawn at random, which tell of no spread between files.
     profiles : dict of str to Profile
         Where the scores and the columns lay.
 
@@ -179,6 +181,7 @@ class Reference:
     periods: NDArray[np.str_]
     counts: Floats
     chances: list[Floats]
+    of_parts: bool = False
     profiles: dict[str, Profile] = field(default_factory=dict)
 
     @classmethod
@@ -250,7 +253,7 @@ class Reference:
             held_out.labels.astype(str),
             np.array(counts),
             chances,
-            {name: profile for name, profile in profiles.items() if profile is not None},
+            profiles={name: profile for name, profile in profiles.items() if profile is not None},
         )
 
     @classmethod
@@ -292,11 +295,13 @@ class Reference:
     def chance_of(self, scores: Floats, on_list: Floats) -> Floats:
         """Return the chance of rows to be positive, by their scores and their chance to be on the list."""
         listed, below = (chance_at(curve, scores) for curve in self.chances)
+        # Where fewer rows come, or files are of another size, lists reach scores below all of these.
+        listed = np.where(scores < self.chances[0][0, 0], below, listed)
         return on_list * listed + (1.0 - on_list) * below
 
-    def spread(self, promised: Floats, places: Floats) -> float:
+    def spread(self, promised: Floats, places: Floats, hits: Floats | None = None) -> float:
         """Return the upper limit of how much hits spread, in units of the binomial variance, at least 1."""
-        hits = PeriodCounts(*self.counts).hits
+        hits = PeriodCounts(*self.counts).hits if hits is None else hits
         residuals = hits - hits.sum() / max(promised.sum(), 1e-12) * promised
         variance = promised * (1.0 - promised / np.maximum(places, 1.0))
         total, spread = max(variance.sum(), 1e-12), 1.0

@@ -237,9 +237,11 @@ def watch(
     if known := [record for record in table if record["hits"] is not None]:
         n_looked_at = sum(record["looked_at"] for record in table)
         n, hits, promised = (sum(of[name] for of in known) for name in ("labelled", "hits", "promised"))
+        n_labelled = sum(record["labelled"] for record in table)
+        tested = f", {n:,.0f} of them tested" * (round(n) < round(n_labelled))
         sentence = (
-            f"as promised: of {n_looked_at:,} rows looked at, {n:,.0f} labelled: {hits:,.0f} hits, "
-            f"{promised:,.0f} promised"
+            f"as promised: of {n_looked_at:,} rows looked at, {n_labelled:,.0f} labelled{tested}: "
+            f"{hits:,.0f} hits, {promised:,.0f} promised"
         )
     if since is not None:
         sentence = (
@@ -314,7 +316,10 @@ def _watch_hits(
         hits = np.cumsum(np.r_[held_out.hits.sum(), counts.hits[at]])[:-1]
         known = np.cumsum(np.r_[max(of_held_out.sum(), 1e-12), promised[at]])[:-1]
         chances[at] = np.minimum(hits / known * promised[at] / np.maximum(places[at], 1.0), 1.0)
-        spread[at] = reference.spread(of_held_out, held_out_places) * (1.0 + promised[at] / known)
+        of_kind = reference.spread(of_held_out, held_out_places)
+        if reference.of_parts and not kind and at.sum() > 1:
+            of_kind = max(of_kind, reference.spread(promised[at], places[at], counts.hits[at]))
+        spread[at] = of_kind * (1.0 + promised[at] / known)
         promised[at] *= held_out.hits.sum() / known[:1]
     steps = TILTS * counts.hits[:, None] + places[:, None] * np.log1p(chances[:, None] * np.expm1(-TILTS))
     # Row t holds the logarithms of the products from the first period to the one before t.
