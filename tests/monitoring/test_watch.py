@@ -209,8 +209,13 @@ def test_days_of_many_and_few_rows_are_looked_at_whole_or_cut(known):
     seen = watch(known, scores, time, y=y)
     assert [record["looked_at"] for record in seen.table] == [30, 30]
     seen = watch(known, scores[:8], time[:8], y=y[:8])
-    assert (seen.table[0]["looked_at"], seen.table[0]["hits"]) == (8, 3.0)
-    assert seen.table[0]["promised"] == pytest.approx(3.0, rel=0.1)
+    # Where all rows are looked at, positives tell nothing of the list, and scores promise hits.
+    assert (seen.table[0]["looked_at"], seen.table[0]["hits"], seen.table[0]["positives"]) == (8, 3.0, None)
+    listed, below = known.chances
+    chances = np.where(
+        scores[:8] < listed[0, 0], np.interp(scores[:8], *below), np.interp(scores[:8], *listed)
+    )
+    assert seen.table[0]["promised"] == pytest.approx(chances.sum())
 
 
 def test_ties_count_as_their_expected_hits(known):

@@ -111,8 +111,10 @@ def labels_so_far(column: Column, positive: str) -> NDArray[np.float64]:
     no_label = [text for text in keys if text.strip() in UNLABELLED and text not in positives]
     known = column.values.notna() & ~column.values.isin(no_label)
     others = {keys[text] for text in keys if text not in no_label}
-    if "-1" in column.counts and len(others) > 2:
-        warn(f"{column}: {MINUS_ONE}.")
+    if len(others) > 2:
+        shown = listed(repr(text) for text in keys if text not in no_label and text not in positives)
+        minus = f"; {MINUS_ONE}" * ("-1" in column.counts)
+        warn(f"{column}: all but {positive!r} count as negative: {shown}{minus}.")
     if known.any() and not positives:
         shown = listed(repr(text) for text in keys if text not in no_label)
         told = f"{column} holds no {positive} so far, but {shown}; name the positive label: --positive."

@@ -310,11 +310,11 @@ def figures_of_list(rows: AuditedRows, level: float, *, is_whole: bool) -> Figur
     counted["never_drawn"] = ~listed & (rows.chance == 0.0)
     found: Figures = {"rows": len(hit)} | {name: int(of.sum()) for name, of in counted.items()}
     # An audit without a label tells of no number, and hits that are known by other ways are there.
-    some = some if (audited & known).any() else None
+    estimate = some if (audited & known).any() else None
     high = high if high is None else max(high, found["audit_hits"] + found["hits_elsewhere"])
-    found |= {"hits_below_at_most": high, "hits_below_estimate": some}
+    found |= {"hits_below_at_most": high, "hits_below_estimate": estimate}
     for name, n_found in (("recall", found["hits"]), ("recall_acted", found["hits"] + found["audit_hits"])):
-        for end, missed in (("at_least", high), ("estimate", some)):
+        for end, missed in (("at_least", high), ("estimate", estimate)):
             n = found["hits"] + (missed or 0)
             found[f"{name}_{end}"] = n_found / n if n and missed is not None else None
     return found

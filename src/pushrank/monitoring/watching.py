@@ -286,8 +286,10 @@ class Tested(NamedTuple):
     ) -> Self:
         """Return the periods with all labels, and those whose rows looked at have the labels that are due."""
         known, on_list = ~np.isnan(y), chances_of_list(scores, periods, reference.budget.n)
-        # Where it is told which rows were looked at, these are tested, though all may have labels.
+        # Where it is told which rows were looked at, these are tested, though all may have labels. Where all
+        # rows are looked at, all positives are hits, which tells of nothing.
         is_full = (np.bincount(periods.codes, ~known) == 0.0) & (acted is None)
+        is_full &= periods.sizes > reference.budget.n
         looked_at = known * (on_list if acted is None else acted)
         if is_due is None and acted is not None:
             is_due = np.bincount(periods.codes, acted & ~known) == 0.0
