@@ -15,7 +15,7 @@ import pushrank
 pytestmark = pytest.mark.fast
 
 ROOT = Path(__file__).parent.parent
-NAMES = """alerts audits metrics plots losses prices datasets weak_rankers theory theory.agarwal_2011
+NAMES = """alerts audits duel metrics plots losses prices datasets weak_rankers theory theory.agarwal_2011
 theory.kar_2015 theory.rudin_2005 theory.rudin_2009 objectives exceptions distributed interop.lightgbm
 interop.onnx interop.xgboost model_selection monitoring persistence state"""
 PUBLIC = ("pushrank", *(f"pushrank.{name}" for name in NAMES.split()))

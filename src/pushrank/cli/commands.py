@@ -202,6 +202,40 @@ def watch(
     watch_model(model, data, text_format, config)
 
 
+def duel(
+    text_format: TextFormat,
+    config: options.DuelConfig,
+    champion: Annotated[Path | None, rows_file(help="The model in use.")] = None,
+    challenger: Annotated[Path | None, rows_file(help="The model to try.")] = None,
+    data: Annotated[Path | None, rows_file(help="New rows, with the columns of both.")] = None,
+) -> None:
+    """Try a new model beside the one in use, inside one budget.
+
+    Rows that both models list are acted on, and of the others, paired by place, one of each pair by a coin.
+    Each row is written with who brought it. The same rows get the same answers, and as more come in the same
+    period, the rest of the budget is filled.
+
+    With --labels the hits are credited, and two sentences say what the coins tell of these very days, and
+    what the days tell of days to come: at the one look of --until 60, named when the duel begins, or else at
+    any time, once the evidence is 20. With two columns of --score, and no state, past rows say how far the
+    lists differ, and -o writes the rows whose labels decide.
+
+    Example: pushrank duel old.skops new.skops today.csv --budget 30/day --time came --id id --state duel.db
+    -o act.csv
+    """
+    paths = [path for path in (champion, challenger, data) if path is not None]
+    config.check(len(paths))
+    write.check_output(config.output, write.TABLES_WRITTEN, [*paths, config.labels], force=config.force)
+    from pushrank.cli import duel as form
+
+    if data is not None:
+        form.assign_rows(paths[:2], data, text_format, config)
+    elif config.score:
+        form.compare_columns(text_format, config)
+    else:
+        form.credit_labels(text_format, config)
+
+
 def measure(
     source: options.LabelledSource,
     text_format: TextFormat,

@@ -390,6 +390,43 @@ class WatchConfig:
 
 
 @dataclass(frozen=True)
+class DuelConfig:
+    """How a duel is begun, or goes on, and where it is kept."""
+
+    state: Path | None = option("The file that keeps the duel; it is begun with --budget.")
+    budget: AnyBudget = option("How many rows both models may act on together, as 30/day.", **AS_BUDGET)
+    time: str | None = option("The column of when each row came.")
+    id: str | None = option("The column of what each row is called: a row keeps its owner.")
+    until: int | None = option("Days (or other periods) of the only look, named at the beginning.", min=2)
+    labels_after: Annotated[
+        str | None,
+        typer.Option(callback=AS_SPAN, help="Labels come so late, as 7d: later missing ones are no hits."),
+    ] = None
+    labels: Path | None = option("Rows with labels: credit the hits, and say who finds more.")
+    label: str | None = option("The label's column in these rows.")
+    positive: Positive = None
+    score: list[str] | None = option(
+        "Two columns of scores in the rows of --labels, in place of a state: compare them by past rows, and "
+        "write the rows to label with -o."
+    )
+    output: Path | None = option("Where the rows to act on, or to label, are written.", "--output", "-o")
+    force: Force = False
+    as_json: Json = False
+
+    def check(self, n_paths: int) -> None:
+        """Raise InputError unless these options are one of the three forms of the command."""
+        if n_paths not in (0, 3):
+            raise InputError(
+                "a duel takes CHAMPION.skops CHALLENGER.skops ROWS, or --labels FILE and no rows."
+            )
+        wanted = ["time", *["labels"] * (n_paths == 0), *["id"] * (not self.score)]
+        wanted += ["output"] * (n_paths == 3) + ["state"] * (not self.score)
+        for name in wanted:
+            if getattr(self, name) is None:
+                raise InputError(f"a duel needs --{name}; see pushrank duel --help.")
+
+
+@dataclass(frozen=True)
 class ComparisonConfig:
     """How models are compared: which, on which splits, and by what."""
 

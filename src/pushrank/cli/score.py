@@ -152,10 +152,17 @@ def _names(config: ScoreConfig, table: Table) -> pd.Series:
             content += table.features.data.tobytes() + table.features.indices.tobytes()
         file = sha256(content).hexdigest()[:32]
         return pd.Series([f"{file} {row}" for row in range(len(table))])
-    table.check(config.id, "id")
-    names = table.column(config.id, Kind.TEXT).values
+    return row_names_of(config.id, table)
+
+
+def row_names_of(name: str | None, table: Table) -> pd.Series:
+    """Return what each row is called by the column of --id."""
+    if name is None:
+        raise InputError("give --id COLUMN: what each row is called.")
+    table.check(name, "id")
+    names = table.column(name, Kind.TEXT).values
     if names.isna().any():
-        raise InputError(f"--id {config.id!r} is empty in row {int(np.argmax(names.isna())) + 1}; fill it.")
+        raise InputError(f"--id {name!r} is empty in row {int(np.argmax(names.isna())) + 1}; fill it.")
     return names
 
 

@@ -1,0 +1,114 @@
+"""``pushrank duel``: two models inside one budget, who brought each row, and who finds more."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import typer
+
+from pushrank.budgets import Budget
+from pushrank.cli.errors import InputError, refusing, say
+from pushrank.cli.features import span_of
+from pushrank.cli.labels import labels_so_far
+from pushrank.cli.loading import load_model
+from pushrank.cli.options import DuelConfig
+from pushrank.cli.read import read_table
+from pushrank.cli.score import row_names_of
+from pushrank.cli.table import Table
+from pushrank.cli.text_format import TextFormat
+from pushrank.cli.write import write_table
+from pushrank.duel import WHO, Duel, compare_lists
+
+BEHIND = "A challenger that has learnt from labels of the champion's list starts behind."
+
+
+def assign_rows(models: list[Path], data: Path, text_format: TextFormat, config: DuelConfig) -> None:
+    """Write the rows to act on, each with who brought it."""
+    scores, tables = [], []
+    for model in models:
+        saved = load_model(model)
+        tables.append(saved.read(data, text_format))
+        scores.append(saved.scores(tables[-1]))
+    table, names = tables[0], row_names_of(config.id, tables[0])
+    with _duel(config, table) as duel:
+        with refusing():
+            owners = duel.assign(*scores, _times(table, config, duel.budget), names)
+        left = np.flatnonzero(owners != "")
+        columns = {"brought_by": owners[left]}
+        columns |= {f"{who}_score": of[left] for who, of in zip(WHO, scores, strict=True)}
+        rows = pd.concat([pd.DataFrame(columns), table.frame.iloc[left].reset_index(drop=True)], axis=1)
+        write_table(rows, config.output, table.text_format)
+        counts = [np.sum(owners == who) for who in ("both", *WHO)]
+    say("{:,} rows are on both lists; of the others {:,} are the champion's, and {:,} ".format(*counts))
+    say(
+        f"the challenger's, by a coin for each pair. {len(left):,} of {len(table):,} rows in {config.output}."
+    )
+    say(BEHIND)
+
+
+def credit_labels(text_format: TextFormat, config: DuelConfig) -> None:
+    """Credit the hits of a labelled file, and say who finds more."""
+    table = read_table(Path(str(config.labels)), text_format)
+    names = row_names_of(config.id, table)
+    y = labels_so_far(table.labels(config.label), config.positive or "1")
+    with _duel(config, table) as duel, refusing():
+        verdict = duel.credit(y, _times(table, config, duel.budget), names).verdict()
+    if config.as_json:
+        typer.echo(json.dumps(vars(verdict) | {"sentences": verdict.sentences()}, indent=2))
+        return
+    for sentence in [*verdict.sentences(), BEHIND]:
+        say(sentence)
+
+
+def compare_columns(text_format: TextFormat, config: DuelConfig) -> None:
+    """Say how two columns of scores differ in hits, and which rows are to be labelled to decide."""
+    if len(config.score or ()) != 2 or config.label is None or not isinstance(config.budget, Budget):
+        raise InputError(
+            "scores of the past are compared by --labels FILE --label COLUMN --score CHAMPION --score "
+            "CHALLENGER --budget 30/day --time COLUMN."
+        )
+    table = read_table(Path(str(config.labels)), text_format)
+    y = labels_so_far(table.labels(config.label), config.positive or "1")
+    scores = [table.numbers(name, "score") for name in config.score or ()]
+    with refusing():
+        found = compare_lists(y, *scores, _times(table, config, config.budget), config.budget)
+    if config.output is not None:
+        write_table(table.frame.iloc[found.to_label], config.output, table.text_format)
+    say(f"{found.n_shared:,} rows are on both lists. {found.sentence()}")
+
+
+def _times(table: Table, config: DuelConfig, budget: Budget) -> Any:
+    """Return when rows came."""
+    return table.times(str(config.time), may_be_text=budget.per == "batch")
+
+
+@contextmanager
+def _duel(config: DuelConfig, table: Table) -> Iterator[Duel]:
+    """Open the duel of a state, or begin it by its budget."""
+    path = Path(str(config.state))
+    with refusing():
+        if path.exists():
+            duel = Duel.open(path)
+        elif isinstance(config.budget, Budget):
+            times = _times(table, config, config.budget)
+            late = span_of(config.labels_after, times, config.time)
+            late = late.astype("timedelta64[s]").item() if hasattr(late, "astype") else late and int(late)
+            duel = Duel(config.budget, path, until=config.until, labels_after=late)
+        else:
+            raise InputError(f"{path} does not exist; begin the duel with --budget 30/day.")
+    with closing(duel):
+        if config.budget not in (None, duel.budget):
+            raise InputError(
+                f"{path} is a duel of {duel.budget.words}; leave --budget out, or begin another."
+            )
+        if config.until not in (None, duel.until):
+            raise InputError(
+                f"the look of {path} was named when it began, --until {duel.until}; leave it so."
+            )
+        yield duel

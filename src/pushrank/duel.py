@@ -1,0 +1,491 @@
+"""A duel of two models inside one budget: who finds more, when only rows that are acted on get a label?"""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass, field
+from datetime import timedelta
+from secrets import token_hex
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import ttest_1samp
+
+from pushrank._numeric import Floats
+from pushrank.audits import row_names, uniform_numbers
+from pushrank.budgets import Budget, check_by_period
+from pushrank.state import State
+from pushrank.validation import as_numbers, check_number, checked_scores, column
+
+__all__ = ["Duel", "ListDifference", "Verdict", "compare_lists"]
+
+KIND = "a duel"
+WHO = ("champion", "challenger")
+# What a credit is taken to weigh, from steady small differences of days to rare large ones.
+LAMBDAS = np.array([0.05, 0.1, 0.2, 0.4])
+LEVEL, Z = 0.05, 1.959964
+NEEDED = 1.0 / LEVEL
+
+
+@dataclass
+class _Day:
+    """The rows of a period that were acted on: their owners, the pairs in order, and the labels so far."""
+
+    both: list[str] = field(default_factory=list)
+    pairs: list[tuple[str, str, int]] = field(default_factory=list)
+    labels: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def owners(self) -> dict[str, str]:
+        """Who brought each row that is acted on."""
+        return dict.fromkeys(self.both, "both") | {pair[who]: WHO[who] for *pair, who in self.pairs}
+
+    def add(self, kind: str, *values: Any) -> None:
+        """Take up what was decided, or learnt."""
+        if kind == "label":
+            self.labels[values[0]] = values[1]
+        else:
+            (self.both.append if kind == "both" else self.pairs.append)(
+                values[0] if kind == "both" else values
+            )
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a duel has shown so far, on its very days and for days to come.
+
+    Parameters
+    ----------
+    days : int
+        The periods that count: in order, with all labels, or so old that those missing will never come.
+    per : str
+        What a period is.
+    hits : float
+        Of the joint list in a period.
+    credits : tuple of int
+        Hits of disputed rows that the champion brought, and the challenger.
+    difference, low, high : float
+        How many more hits a period the list of the challenger holds on these very days, and the ends of a
+        95 % interval, by the coins; NaN before the first credit.
+    evidence : float
+        Against the two being alike on days to come; 20 decides, whenever one looks.
+    p_value : float or None
+        By the t test at the look named beforehand; None before it, or without one.
+    until : int or None
+        The number of periods of that look.
+    winner : {"champion", "challenger"} or None
+        On days to come; None while not decided.
+
+    Examples
+    --------
+    >>> Verdict(2, "day", 3.0, (1, 2), 1.0, -2.0, 3.0, 1.1, None, None, None).sentences()[1]
+    'For days to come: not yet decided (evidence 1.1 of 20).'
+    """
+
+    days: int
+    per: str
+    hits: float
+    credits: tuple[int, int]
+    difference: float
+    low: float
+    high: float
+    evidence: float
+    p_value: float | None
+    until: int | None
+    winner: str | None
+
+    def sentences(self) -> list[str]:
+        """Return what is known of these very days, and what of days to come."""
+        several = self.per + ("es" if self.per == "batch" else "s")
+        if not self.days:
+            return [f"No {self.per} has all its labels yet: nothing is known of the duel."]
+        these = f"On these {self.days:,} {several} the joint list found {self.hits:.2f} hits a {self.per}; "
+        if math.isnan(self.difference):
+            these += "no disputed row is a hit, so that nothing tells the two apart."
+        else:
+            more = "more" if self.difference >= 0.0 else "fewer"
+            ends = f"{self.low:+.2f} to {self.high:+.2f}, 95 % by the coins"
+            these += f"the challenger would have found {abs(self.difference):.2f} {more} than the champion "
+            these += f"({ends})."
+        shown = f"evidence {self.evidence:.2g} of {NEEDED:.0f}"
+        if self.until is not None:
+            shown = f"{max(self.until - self.days, 0):,} {several} to go until the look"
+            if self.p_value is not None:
+                shown = f"p = {self.p_value:.2g}, at the look after {self.until:,} {several}"
+        if self.winner is not None:
+            return [these, f"For {several} to come: the {self.winner} finds more ({shown})."]
+        undecided = "not yet decided" if self.p_value is None else "not decided"
+        return [these, f"For {several} to come: {undecided} ({shown})."]
+
+
+class Duel:
+    r"""Try a new model beside the one in use, without paying for two lists.
+
+    In a period of budget k rows on both models' lists are acted on. The others, which are disputed, are
+    paired by place, and a fair coin for each pair says whose row is acted on, so that for the credits W of
+    hits among these rows
+
+    .. math:: E[2 (W_B - W_A)] = \text{hits@k of B} - \text{hits@k of A}
+
+    whatever the day holds. O(n log n) for n rows.
+
+    Parameters
+    ----------
+    budget : Budget
+        How many rows are acted on in each period.
+    state : path-like, optional
+        A new file that keeps what was decided and learnt; by default it is kept in memory.
+    until : int, optional
+        The number of periods of the only look at days to come, named before the first of them; by default
+        one may look at any time.
+    labels_after : timedelta or int, optional
+        How long labels take, or how many batches: after it missing labels count as no hits. By default a
+        period waits for all of them.
+    secret : str, optional
+        What coins hang on; by default it is drawn, and kept in the state alone.
+
+    Raises
+    ------
+    TypeError, ValueError
+        When the budget is not one by period, or a number is out of range.
+
+    Notes
+    -----
+    A file that is asked for again gets the same answers. Of one with more rows those that have an owner keep
+    it, new ones only fill what is left of the budget, and a row that lost its coin is not offered again but
+    where both models list it. Rows that tie are in an order by their names and the secret.
+
+    *On these very days* chance is in the coins alone. The variance of :math:`W_B - W_A` is at most the mean
+    number of credits, so that the normal interval by their number is conservative. *For days to come* periods
+    are the unit. With :math:`D = W_B - W_A` of a period, the evidence is the mean over :math:`\lambda` in
+    (.05, .1, .2, .4), and over both signs, of
+
+    .. math:: \prod_d \exp(\pm\lambda D_d - \lambda^2 D_d^2 / 2),
+
+    which exceeds 20 with a chance of 5 % at most where D is symmetric around 0 given the past; with `until`
+    it is a t test of D at 5 %. Periods count in order, since hits that are confirmed sooner for one model
+    would bias an early look. A challenger that has learnt from labels of the champion's list starts behind.
+
+    References
+    ----------
+    Radlinski, Kurup and Joachims, *How does clickthrough data reflect retrieval quality?*, CIKM (2008), for
+    lists that share their credit. de la Pena, *A general class of exponential inequalities for martingales
+    and ratios*, Annals of Probability 27 (1999), for the evidence.
+
+    Examples
+    --------
+    >>> duel = Duel(Budget(2), secret="a longer one")
+    >>> day = ["2026-03-02"] * 4
+    >>> owners = duel.assign([4.0, 3.0, 2.0, 1.0], [4.0, 1.0, 3.0, 2.0], day, ["a", "b", "c", "d"])
+    >>> sorted(owners.tolist()) in (["", "", "both", "champion"], ["", "", "both", "challenger"])
+    True
+    >>> duel.credit([1, 1, 1, 0], day, ["a", "b", "c", "d"]).verdict().days
+    1
+    """
+
+    def __init__(
+        self,
+        budget: Budget,
+        state: str | os.PathLike[str] | None = None,
+        *,
+        until: int | None = None,
+        labels_after: timedelta | int | None = None,
+        secret: str | None = None,
+    ) -> None:
+        check_by_period(budget)
+        if until is not None:
+            check_number("until", until, 2, integer=True)
+        if isinstance(labels_after, timedelta) == (budget.per == "batch") and labels_after is not None:
+            wanted = "a number of batches" if budget.per == "batch" else "a timedelta"
+            raise TypeError(f"labels_after must be {wanted} for {budget.words}, got {labels_after!r}.")
+        late = labels_after.total_seconds() if isinstance(labels_after, timedelta) else labels_after
+        facts = {"budget": str(budget), "until": until, "labels_after": late}
+        facts |= {"secret": secret or token_hex(), "periods": []}
+        self._begin(State(state, KIND, facts))
+
+    @classmethod
+    def open(cls, state: str | os.PathLike[str]) -> Duel:
+        """Return the duel that a file keeps."""
+        duel = cls.__new__(cls)
+        duel._begin(State(state, KIND))
+        return duel
+
+    def _begin(self, state: State) -> None:
+        """Take up what was decided and learnt."""
+        self._state, self._facts = state, state.facts()
+        self.budget, self.until = Budget.parse(self._facts["budget"]), self._facts["until"]
+        self._days = {label: _Day() for label in self._facts["periods"]}
+        for part, day in enumerate(self._days.values()):
+            for row in state.rows(part):
+                day.add(*row)
+
+    def assign(
+        self, champion: ArrayLike, challenger: ArrayLike, time: Any, row_id: ArrayLike
+    ) -> NDArray[np.str_]:
+        """Return who brought each row that is acted on.
+
+        Parameters
+        ----------
+        champion, challenger : array-like of shape (n,)
+            The scores of the model in use and of the new one.
+        time : array-like of shape (n,)
+            Dates, or the batches of the budget.
+        row_id : array-like of shape (n,)
+            What each row is called, as text: each name once in a period.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            "both", "champion" or "challenger", and "" for rows that are not acted on. It is in the state when
+            this returns.
+
+        Raises
+        ------
+        ValueError
+            When lengths differ, a score is not finite, or a name is missing or comes twice in a period.
+        """
+        scores, periods = [checked_scores(champion), checked_scores(challenger)], self.budget.periods(time)
+        names = np.array(row_names(row_id, len(scores[0])), dtype=object)
+        if not len(scores[0]) == len(scores[1]) == len(periods.codes):
+            raise ValueError("champion, challenger, time and row_id must be of one length.")
+        of_ties = uniform_numbers(names, self._facts["secret"])[:, 1] if len(names) else np.empty(0)
+        owners, decided = np.full(len(names), "", dtype="<U10"), list[tuple[str, list[Any]]]()
+        by_period = np.split(np.argsort(periods.codes, kind="stable"), np.cumsum(periods.sizes)[:-1])
+        for label, rows in zip(map(str, periods.labels), by_period, strict=True):
+            called = names[rows]
+            if len(set(called)) < len(called):
+                raise ValueError(f"a name comes twice in {label}: each row needs one of its own.")
+            day = self._days.get(label, _Day())
+            orders = [rows[np.lexsort((of_ties[rows], -of[rows]))][: self.budget.n] for of in scores]
+            new = self._filled(label, day, [[str(names[row]) for row in order] for order in orders])
+            decided += [(label, row) for row in new]
+            acted = day.owners | _day_of(new).owners
+            owners[rows] = [acted.get(name, "") for name in called]
+        self._add(decided)
+        return owners
+
+    def _filled(self, label: str, day: _Day, lists: list[list[str]]) -> list[list[Any]]:
+        """Return what fills the rest of the budget of a period: rows of both lists, and disputed pairs."""
+        owned, left = day.owners, self.budget.n - len(day.owners)
+        offered = owned.keys() | {name for *pair, _ in day.pairs for name in pair}
+        both = [name for name in lists[0] if name in set(lists[1]) and name not in owned][:left]
+        only = [
+            [name for name in of if name not in offered and name not in set(other)]
+            for of, other in (lists, lists[::-1])
+        ]
+        pairs = list(zip(*only, strict=False))[: left - len(both)]
+        coins = [f"{label}\0pair {len(day.pairs) + number}" for number in range(len(pairs))]
+        tossed = uniform_numbers(coins, self._facts["secret"])[:, 0] < 0.5 if coins else []
+        new: list[list[Any]] = [["both", name] for name in both]
+        return new + [["pair", *pair, int(coin)] for pair, coin in zip(pairs, tossed, strict=True)]
+
+    def credit(self, y: ArrayLike, time: Any, row_id: ArrayLike) -> Duel:
+        """Learn which rows are hits.
+
+        Parameters
+        ----------
+        y : array-like of shape (n,)
+            1 of hits and 0 of others, NaN where that is not known yet.
+        time : array-like of shape (n,)
+            As rows were assigned.
+        row_id : array-like of shape (n,)
+            As rows were assigned. Rows that were not acted on are left out; a label that comes again stands.
+
+        Returns
+        -------
+        Duel
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            When lengths differ, or a label is none.
+        """
+        labels, names = as_numbers(column(y, "y"), "y"), row_names(row_id, len(time))
+        if len(labels) != len(names) or not np.isin(labels[~np.isnan(labels)], (0.0, 1.0)).all():
+            raise ValueError(f"y must hold 0, 1 or NaN for each of {len(names)} rows, got {len(labels)}.")
+        periods, learnt = self.budget.periods(time), list[tuple[str, list[Any]]]()
+        owners = {label: day.owners for label, day in self._days.items()}
+        of_rows = periods.labels[periods.codes].astype(str).tolist()
+        for label, name, of in zip(of_rows, names, labels.tolist(), strict=True):
+            day = self._days.get(label)
+            if day and name in owners[label] and not math.isnan(of) and day.labels.get(name) != of:
+                learnt.append((label, ["label", name, of]))
+        self._add(learnt)
+        return self
+
+    def _add(self, rows: list[tuple[str, list[Any]]]) -> None:
+        """Put rows of periods on disk, then take them up."""
+        new = [label for label in dict.fromkeys(label for label, _ in rows) if label not in self._days]
+        parts = {label: part for part, label in enumerate([*self._days, *new])}
+        facts = self._facts | {"periods": list(parts)} if new else None
+        self._state.append([(parts[label], row) for label, row in rows], facts=facts)
+        self._facts = facts or self._facts
+        for label, row in rows:
+            self._days.setdefault(label, _Day()).add(*row)
+
+    def _known_days(self) -> list[_Day]:
+        """Return the periods that count, in order: up to the first that waits for labels."""
+        labels, late = list(self._days), self._facts["labels_after"]
+        if self.budget.per != "batch":
+            labels = sorted(labels)
+        known = []
+        for number, label in enumerate(labels):
+            age: Any = len(labels) - 1 - number
+            if self.budget.per != "batch":
+                age = (np.datetime64(labels[-1]) - np.datetime64(label)) / np.timedelta64(1, "s")
+            day = self._days[label]
+            if not day.owners.keys() <= day.labels.keys() and (late is None or age < late):
+                break
+            known.append(day)
+        return known
+
+    def verdict(self) -> Verdict:
+        """Return what is known of these very days, and of days to come.
+
+        Returns
+        -------
+        Verdict
+            Differences, evidence and sentences.
+        """
+        days = self._known_days()
+        hits, won, differences = 0, [0, 0], np.zeros(len(days))
+        for number, day in enumerate(days):
+            found = [owner for name, owner in day.owners.items() if day.labels.get(name) == 1.0]
+            of_day = [found.count(owner) for owner in WHO]
+            hits, differences[number] = hits + len(found), of_day[1] - of_day[0]
+            won = [won[0] + of_day[0], won[1] + of_day[1]]
+        n, total, per = max(len(days), 1), sum(won), self.budget.per
+        low = high = difference = math.nan
+        if total:
+            difference = 2.0 * (won[1] - won[0]) / n
+            # The variance of a sum of credits is at most the number of these that is to be expected.
+            low, high = (difference + sign * 2.0 * Z * math.sqrt(total) / n for sign in (-1.0, 1.0))
+        evidence, winner = evidence_of(differences)
+        p_value, until = None, self.until
+        if until is not None:
+            winner, first = None, differences[:until]
+            if len(first) == until:
+                p_value = 1.0 if np.ptp(first) == 0.0 else float(ttest_1samp(first, 0.0).pvalue)
+                winner = WHO[int(first.sum() > 0.0)] if p_value <= LEVEL else None
+        ends, both = (difference, low, high), (won[0], won[1])
+        return Verdict(len(days), per, hits / n, both, *ends, evidence, p_value, until, winner)
+
+    def close(self) -> None:
+        """Let go of the state, so that another process can open it."""
+        self._state.close()
+
+
+def _day_of(rows: list[list[Any]]) -> _Day:
+    """Return the period that rows make."""
+    day = _Day()
+    for row in rows:
+        day.add(*row)
+    return day
+
+
+def evidence_of(differences: Floats) -> tuple[float, str | None]:
+    """Return the evidence that two models differ, and who wins if it has ever been enough."""
+    if not len(differences):
+        return 1.0, None
+    squares = 0.5 * np.outer(np.cumsum(differences**2), LAMBDAS**2)
+    sums = np.outer(np.cumsum(differences), LAMBDAS)
+    # Beyond 700 the exponential has no finite number.
+    paths = np.exp(np.minimum(np.stack([-sums, sums]) - squares, 700.0)).mean(axis=2)
+    total = paths.mean(axis=0)
+    over = np.flatnonzero(total >= NEEDED)
+    return float(total[-1]), WHO[int(np.argmax(paths[:, over[0]]))] if len(over) else None
+
+
+@dataclass(frozen=True)
+class ListDifference:
+    """How many more hits one list has than another, by the rows that are on one of them alone.
+
+    Parameters
+    ----------
+    n_periods, n_shared : int
+        The number of periods, and of rows on both lists.
+    rows : ndarray of shape (n_disputed,)
+        The numbers of the rows on one list alone.
+    to_label : ndarray of shape (n_to_label,)
+        Those of them without a label.
+    low, high : int
+        How many more hits the challenger's list has at least, and at most: unlabelled rows of the one list
+        may be hits, and those of the other none.
+
+    Examples
+    --------
+    >>> found = ListDifference(1, 2, np.array([3, 4]), np.array([4]), -1, 0)
+    >>> found.sentence()
+    'The challenger has -1 to +0 hits more; label 1 of 2 disputed rows to decide.'
+    """
+
+    n_periods: int
+    n_shared: int
+    rows: NDArray[np.intp]
+    to_label: NDArray[np.intp]
+    low: int
+    high: int
+
+    def sentence(self) -> str:
+        """Return what is known of the difference, and what is to be labelled."""
+        between = f"{self.low:+,}" + f" to {self.high:+,}" * (self.high > self.low)
+        rest = "all {1:,} disputed rows have labels" if not len(self.to_label) else ""
+        rest = rest or "label {0:,} of {1:,} disputed rows to decide"
+        return f"The challenger has {between} hits more; {rest.format(len(self.to_label), len(self.rows))}."
+
+
+def compare_lists(
+    y: ArrayLike, champion: ArrayLike, challenger: ArrayLike, time: Any, budget: Budget
+) -> ListDifference:
+    """Return how many more hits the list of one model has than that of another, on rows of the past.
+
+    The difference of hits is a sum over the rows on one list alone, so that no other label matters.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        1 of hits and 0 of others, NaN or None where that is not known.
+    champion, challenger : array-like of shape (n,)
+        Scores of both models; rows that tie are in their order.
+    time : array-like of shape (n,)
+        Dates, or the batches of the budget.
+    budget : Budget
+        How many rows are on each list in a period.
+
+    Returns
+    -------
+    ListDifference
+        The difference, or its bounds, and the rows to label. O(n log n).
+
+    Raises
+    ------
+    TypeError, ValueError
+        When the budget is not one by period, lengths differ, or a label or score is none.
+
+    Examples
+    --------
+    >>> found = compare_lists([1, None, 0], [3, 2, 1], [1, 2, 3], ["a"] * 3, Budget(1, "batch"))
+    >>> found.rows.tolist(), found.low, found.high
+    ([0, 2], -1, -1)
+    """
+    check_by_period(budget)
+    labels, periods = as_numbers(column(y, "y"), "y"), budget.periods(time)
+    lists = []
+    for scores in (checked_scores(champion), checked_scores(challenger)):
+        if not len(scores) == len(labels) == len(periods.codes):
+            raise ValueError("y, champion, challenger and time must be of one length.")
+        order = np.lexsort((-scores, periods.codes))
+        of = periods.codes[order]
+        place = np.arange(len(order)) - np.searchsorted(of, of)
+        lists.append(np.isin(np.arange(len(order)), order[place < budget.n]))
+    if not np.isin(labels[~np.isnan(labels)], (0.0, 1.0)).all():
+        raise ValueError("y must hold 0, 1 or NaN.")
+    sign, unknown = lists[1].astype(int) - lists[0], np.isnan(labels)
+    ends = (np.where(unknown, sign * end < 0, labels == 1.0) for end in (1, -1))
+    low, high = (int(np.sum(sign[hits])) for hits in ends)
+    rows = np.flatnonzero(sign)
+    shared = int(np.sum(lists[0] & lists[1]))
+    return ListDifference(len(periods.labels), shared, rows, rows[unknown[rows]], low, high)

@@ -1,0 +1,169 @@
+"""The duel of two models inside one budget: who owns a row, what hits are credited to, and what is said."""
+
+import itertools
+import os
+import subprocess
+import sys
+from datetime import timedelta
+
+import numpy as np
+import pytest
+from scipy.stats import ttest_1samp
+
+from pushrank.budgets import Budget
+from pushrank.duel import Duel, compare_lists, evidence_of
+
+pytestmark = pytest.mark.fast
+
+DAY, COINS = "2026-03-02", {"secret": "of these tests"}
+
+
+def rows_of(n=40, seed=0, day=DAY):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=n), rng.normal(size=n), np.full(n, day), np.array([f"r{row}" for row in range(n)])
+
+
+def test_rows_on_both_lists_are_acted_on_and_of_each_pair_by_place_one():
+    champion, challenger, time, names = rows_of()
+    owners = Duel(Budget(8), **COINS).assign(champion, challenger, time, names)
+    lists = [np.argsort(-scores)[:8] for scores in (champion, challenger)]
+    both = np.intersect1d(*lists)
+    assert set(np.flatnonzero(owners == "both")) == set(both)
+    only = [[row for row in of if row not in both] for of in lists]
+    for first, second in zip(*only, strict=True):
+        assert sorted([owners[first], owners[second]]) in (["", "challenger"], ["", "champion"])
+        assert owners[first] in ("", "champion")
+    assert (owners != "").sum() == 8
+
+
+def test_owners_stay_as_rows_come_and_the_budget_is_never_exceeded(tmp_path):
+    champion, challenger, time, names = rows_of()
+    order = np.random.default_rng(1).permutation(40)
+    duel, owned = Duel(Budget(8), tmp_path / "duel.db"), {}
+    for n in (3, 12, 25, 40):
+        some = order[:n]
+        found = dict(
+            zip(
+                names[some],
+                duel.assign(champion[some], challenger[some], time[some], names[some]),
+                strict=True,
+            )
+        )
+        assert {name: found[name] for name in owned} == owned
+        owned = {name: owner for name, owner in found.items() if owner}
+        assert len(owned) == min(8, n)
+        duel.close()
+        duel = Duel.open(tmp_path / "duel.db")
+    again = duel.assign(champion, challenger, time, names)
+    assert {name for name, owner in zip(names, again, strict=True) if owner} == set(owned)
+
+
+def test_twice_the_difference_of_credits_is_the_difference_of_hits_in_the_mean():
+    """Over all coins of three pairs, by secrets that throw each of the eight outcomes."""
+    champion, challenger = np.array([9.0, 8, 7, 6, 0, 0, 0]), np.array([9.0, 0, 0, 0, 8, 7, 6])
+    y, names = np.array([1, 1, 1, 0, 1, 0, 0]), np.arange(7)
+    seen = {}
+    for secret in map(str, range(80)):
+        duel = Duel(Budget(4), secret=secret)
+        owners = duel.assign(champion, challenger, [DAY] * 7, names)
+        duel.credit(np.where(owners != "", y, np.nan), [DAY] * 7, names)
+        seen[tuple(owners)] = duel.verdict().difference
+    assert len(seen) == 8
+    assert np.nansum(list(seen.values())) / 8 == pytest.approx(y[4:].sum() - y[1:4].sum())
+
+
+def duel_of(differences, **more):
+    """Return a duel of days of one pair for each unit of their differences, which are all hits."""
+    duel, day = Duel(Budget(40), **COINS, **more), np.datetime64(DAY)
+    for number, wanted in enumerate(differences):
+        # As many pairs as are needed for the coins to give enough to either.
+        names = [f"{number} {row}" for row in range(80)]
+        champion, challenger = np.arange(80.0), -np.arange(80.0)
+        time = [str(day + number)] * 80
+        owners = duel.assign(champion, challenger, time, names)
+        winners = np.flatnonzero(owners == ("challenger" if wanted > 0 else "champion"))[: abs(wanted)]
+        duel.credit(np.isin(np.arange(80), winners), time, names)
+    return duel
+
+
+def test_evidence_and_the_t_test_are_those_of_the_days():
+    differences = [2, 1, 3, 0, 2, 1, 2, 2, 1, 3, 2, 2]
+    found = duel_of(differences).verdict()
+    paths = []
+    for sign, scale in itertools.product((1, -1), (0.05, 0.1, 0.2, 0.4)):
+        paths.append(np.prod([np.exp(sign * scale * d - 0.5 * (scale * d) ** 2) for d in differences]))
+    assert found.evidence == pytest.approx(np.mean(paths))
+    assert (found.days, found.credits, found.difference) == (12, (0, 21), pytest.approx(42 / 12))
+    assert found.winner == ("challenger" if found.evidence >= 20 else None)
+    assert duel_of([-d for d in differences] * 2).verdict().winner == "champion"
+    assert duel_of(differences, until=30).verdict().p_value is None
+    looked = duel_of([*differences, -9, -9, -9], until=12).verdict()
+    assert looked.p_value == pytest.approx(ttest_1samp(differences, 0.0).pvalue)
+    assert (looked.winner, looked.days) == ("challenger", 15)
+    assert "at the look after 12 days" in looked.sentences()[1]
+    assert evidence_of(np.array([])) == (1.0, None)
+
+
+def test_days_count_in_order_when_their_labels_are_complete_or_late():
+    for late, counted in ((None, 0), (timedelta(days=2), 1)):
+        duel = Duel(Budget(4), **COINS, labels_after=late)
+        for number in range(3):
+            champion, challenger, time, names = rows_of(seed=number, day=f"2026-03-0{number + 2}")
+            owners = duel.assign(champion, challenger, time, names)
+            known = owners != ""
+            if number == 0:
+                known[np.flatnonzero(known)[0]] = False
+            duel.credit(np.where(known, 1.0, np.nan), time, names)
+        assert duel.verdict().days == (3 if late else counted)
+    assert Duel(Budget(4)).verdict().sentences() == [
+        "No day has all its labels yet: nothing is known of the duel."
+    ]
+
+
+def test_what_was_decided_outlives_a_killed_process(tmp_path):
+    code = (
+        "import os, signal; import numpy as np; from pushrank.duel import Duel; from pushrank.budgets import "
+        "Budget; d = Duel(Budget(3), 'duel.db'); o = d.assign(np.arange(9.), -np.arange(9.), "
+        "['2026-03-02'] * 9, range(9)); print(','.join(o), flush=True); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False,
+        env={**os.environ},
+    )  # fmt: skip
+    assert run.returncode == -9
+    duel = Duel.open(tmp_path / "duel.db")
+    owners = duel.assign(np.arange(9.0), -np.arange(9.0), [DAY] * 9, range(9))
+    assert ",".join(owners) == run.stdout.strip()
+
+
+def test_lists_are_compared_by_the_disputed_rows_alone():
+    champion, challenger, time, _ = rows_of()
+    y = np.random.default_rng(3).integers(0, 2, 40)
+    whole = compare_lists(y, champion, challenger, time, Budget(8))
+    lists = [np.argsort(-scores)[:8] for scores in (champion, challenger)]
+    assert set(whole.rows) == set(np.setxor1d(*lists))
+    assert whole.low == whole.high == y[lists[1]].sum() - y[lists[0]].sum()
+    assert whole.n_shared == 8 - len(whole.rows) // 2
+    shared = compare_lists(
+        np.where(np.isin(range(40), lists[0]), y, np.nan), champion, challenger, time, Budget(8)
+    )
+    assert set(shared.to_label) == set(lists[1]) - set(lists[0])
+    assert shared.low <= whole.low <= shared.high == shared.low + len(shared.to_label)
+    assert f"label {len(shared.to_label)} of {len(whole.rows)} disputed rows" in shared.sentence()
+
+
+@pytest.mark.parametrize(
+    ("message", "call"),
+    [
+        ("of one length", lambda duel: duel.assign([1.0], [1.0, 2.0], [DAY], ["a"])),
+        ("a name comes twice", lambda duel: duel.assign([1.0, 2.0], [1.0, 2.0], [DAY] * 2, ["a", "a"])),
+        ("finite", lambda duel: duel.assign([np.nan], [1.0], [DAY], ["a"])),
+        ("y must hold 0, 1 or NaN", lambda duel: duel.credit([2.0], [DAY], ["a"])),
+        ("labels_after must be a timedelta", lambda _: Duel(Budget(3), labels_after=3)),
+        ("until must be", lambda _: Duel(Budget(3), until=1)),
+        ("one by period", lambda _: Duel(3)),
+    ],
+)
+def test_what_is_no_duel_is_refused(message, call):
+    with pytest.raises((TypeError, ValueError), match=message):
+        call(Duel(Budget(3)))
