@@ -101,7 +101,8 @@ class Verdict:
         several = self.per + ("es" if self.per == "batch" else "s")
         if not self.days:
             return [f"No {self.per} has all its labels yet: nothing is known of the duel."]
-        these = f"On these {self.days:,} {several} the joint list found {self.hits:.2f} hits a {self.per}; "
+        when = f"these {self.days:,} {several}" if self.days > 1 else f"this {self.per}"
+        these = f"On {when} the joint list found {self.hits:.2f} hits a {self.per}; "
         if math.isnan(self.difference):
             these += "no disputed row is a hit, so that nothing tells the two apart."
         else:

@@ -45,11 +45,9 @@ def assign_rows(models: list[Path], data: Path, text_format: TextFormat, config:
         rows = pd.concat([pd.DataFrame(columns), table.frame.iloc[left].reset_index(drop=True)], axis=1)
         write_table(rows, config.output, table.text_format)
         counts = [np.sum(owners == who) for who in ("both", *WHO)]
-    say("{:,} rows are on both lists; of the others {:,} are the champion's, and {:,} ".format(*counts))
-    say(
-        f"the challenger's, by a coin for each pair. {len(left):,} of {len(table):,} rows in {config.output}."
-    )
-    say(BEHIND)
+    said = "{:,} rows are on both lists; of the others {:,} are the champion's, and {:,} the challenger's, "
+    say(f"{said.format(*counts)}by a coin for each pair.")
+    say(f"{len(left):,} of {len(table):,} rows in {config.output}. {BEHIND}")
 
 
 def credit_labels(text_format: TextFormat, config: DuelConfig) -> None:

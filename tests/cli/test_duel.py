@@ -1,0 +1,92 @@
+"""pushrank duel: who brought each row, what is said of hits, and what is refused."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pushrank.datasets import make_stream
+from tests.cli.runner import call
+
+pytestmark = pytest.mark.fast
+
+HOW = ["--time", "came", "--id", "id"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Return a folder with two models of a stream, its rows after the fits, and their labels."""
+    folder, stream = tmp_path_factory.mktemp("duel"), make_stream(40, 60, random_state=0)
+    frame = pd.DataFrame(stream.data, columns=stream.feature_names)
+    frame = frame.assign(came=stream.time, late=stream.target, id=np.arange(len(frame)).astype(str) + "r")
+    frame[stream.day < 20].drop(columns=["came", "id"]).to_csv(folder / "past.csv", index=False)
+    frame[stream.day >= 20].drop(columns="late").to_csv(folder / "new.csv", index=False)
+    frame[stream.day >= 20].to_csv(folder / "all.csv", index=False)
+    for name, left_out in {"old": ["--exclude", "x1"], "new": []}.items():
+        call("fit", folder / "past.csv", "--label", "late", "--model", "logistic-regression", *left_out,
+             "-o", folder / f"{name}.skops")  # fmt: skip
+    return folder
+
+
+def duel(folder, *more, code=0, **options):
+    models = [folder / "old.skops", folder / "new.skops", folder / "new.csv"]
+    return call(
+        "duel",
+        *models,
+        *HOW,
+        "--state",
+        folder / "d.db",
+        "-o",
+        folder / "act.csv",
+        *more,
+        code=code,
+        **options,
+    )
+
+
+def test_rows_are_shared_and_hits_are_credited(folder):
+    said = duel(folder, "--budget", "6/day", "--until", "15").stdout
+    acted = pd.read_csv(folder / "act.csv")
+    assert f"{len(acted)} of {len(pd.read_csv(folder / 'new.csv')):,} rows" in said
+    assert acted.groupby(acted["came"].str[:10]).size().tolist() == [6] * 20
+    counts = acted["brought_by"].value_counts()
+    assert f"{counts['both']} rows are on both lists" in said
+    duel(folder, "--force")
+    pd.testing.assert_frame_equal(pd.read_csv(folder / "act.csv"), acted)
+    labels = ["--labels", folder / "all.csv", "--label", "late", *HOW, "--state", folder / "d.db"]
+    found = json.loads(call("duel", *labels, "--json").stdout)
+    known = acted.merge(pd.read_csv(folder / "all.csv")[["id", "late"]], on="id").query("late == 1")
+    credits_of = known["brought_by"].value_counts()
+    assert found["credits"] == [credits_of.get(who, 0) for who in ("champion", "challenger")]
+    assert (found["days"], found["hits"]) == (20, len(known) / 20)
+    assert found["difference"] == pytest.approx(2 * (found["credits"][1] - found["credits"][0]) / 20)
+    said = call("duel", *labels).stdout
+    assert found["sentences"][0] in " ".join(said.split())
+    assert "at the look after 15 days" in said
+
+
+def test_past_scores_are_compared_and_rows_to_label_written(folder, tmp_path):
+    frame = pd.read_csv(folder / "all.csv")
+    listed = frame.groupby(frame["came"].str[:10])["x2"].rank(ascending=False) <= 6
+    frame.assign(late=frame["late"].where(listed)).to_csv(tmp_path / "listed.csv", index=False)
+    asked = ["--label", "late", "--score", "x2", "--score", "x1", "--budget", "6/day", "--time", "came"]
+    said = call("duel", "--labels", tmp_path / "listed.csv", *asked, "-o", tmp_path / "label.csv").stdout
+    assert f"label {len(pd.read_csv(tmp_path / 'label.csv'))} of" in said
+    assert "disputed rows have labels" in call("duel", "--labels", folder / "all.csv", *asked).stdout
+
+
+def test_what_is_no_duel_is_refused(folder, tmp_path):
+    new, labels = folder / "new.csv", ["--labels", folder / "all.csv", "--label", "late"]
+    for message, arguments in {
+        "CHALLENGER.skops ROWS": [folder / "old.skops", new],
+        "needs --labels": ["--state", tmp_path / "d.db", *HOW],
+        "needs --id": [*labels, "--state", tmp_path / "d.db", "--time", "came"],
+        "needs --state": [*labels, *HOW],
+        "does not exist; begin": [*labels, *HOW, "--state", tmp_path / "d.db"],
+        "are compared by --labels": [*labels, "--score", "x1", "--time", "came"],
+    }.items():
+        assert message in " ".join(call("duel", *arguments, code=2).stderr.split())
+    duel(folder, "--budget", "6/day", "--force")
+    assert "a duel of 6 a day" in duel(folder, "--budget", "7/day", "--force", code=2).stderr
+    assert "was named when it began" in duel(folder, "--until", "9", "--force", code=2).stderr
