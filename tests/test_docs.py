@@ -146,7 +146,7 @@ def vocabulary():
         is_error = inspect.isclass(member) and issubclass(member, Exception)
         takes = {} if is_error else inspect.signature(member).parameters
         if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in takes.values()):
-            members.setdefault(name.rpartition(".")[2], []).append((set(takes), text))
+            members.setdefault(name.rpartition(".")[2], []).append((name, set(takes), text))
         words |= {*takes, *dir(member), *re.findall(r"\w+_\b", text)}
         words.add(name.rpartition(".")[2])
     return members, words
@@ -170,7 +170,11 @@ def test_what_a_guide_names_exists(text):
             if isinstance(node, ast.Attribute) and hasattr(pushrank, ast.unparse(node).partition(".")[0]):
                 pkgutil.resolve_name(f"pushrank.{ast.unparse(node)}")
             elif isinstance(node, ast.Call):
-                for takes, doc in members.get(ast.unparse(node.func).rpartition(".")[2], []):
+                called = ast.unparse(node.func)
+                namesakes = members.get(called.rpartition(".")[2], [])
+                # A name that two modules have is written with its module.
+                meant = [member for member in namesakes if member[0].endswith(f".{called}")] or namesakes
+                for _, takes, doc in meant:
                     assert {keyword.arg for keyword in node.keywords} <= takes, span
                     settings = (getattr(keyword.value, "value", None) for keyword in node.keywords)
                     assert all(f'"{setting}"' in doc for setting in settings if isinstance(setting, str)), (

@@ -8,7 +8,8 @@ import warnings
 from pathlib import Path
 
 __all__ = [
-    "DatasetFormatError", "DatasetNotFoundError", "LostPartitionsError", "ModelFileError", "StreamError",
+    "DatasetFormatError", "DatasetNotFoundError", "LimitsWarning", "LostPartitionsError", "ModelFileError",
+    "StreamError",
 ]  # fmt: skip
 
 LIBRARY = f"{Path(__file__).parent}{os.sep}"
@@ -34,6 +35,16 @@ class DatasetFormatError(ValueError):
     Examples
     --------
     >>> issubclass(DatasetFormatError, ValueError)
+    True
+    """
+
+
+class LimitsWarning(UserWarning):
+    """A list that keeps limits is shorter than was asked for, or was not shown to be the best in time.
+
+    Examples
+    --------
+    >>> issubclass(LimitsWarning, UserWarning)
     True
     """
 
