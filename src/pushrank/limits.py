@@ -20,6 +20,7 @@ __all__ = ["select"]
 
 Rows = NDArray[np.intp]
 
+TIME_LIMIT = 60.0
 # The solver stops 1e-6 below the best sum, where scores span from 0 to this.
 SPAN = 1000.0
 INFEASIBLE = 2
@@ -45,7 +46,7 @@ def select(
     X: Any = None,
     missing: str = "raise",
     short: str = "warn",
-    time_limit: float = 60.0,
+    time_limit: float = TIME_LIMIT,
     random_state: int | None = None,
 ) -> Rows:
     r"""Return the k rows of the highest scores of all lists that keep limits.
@@ -119,35 +120,51 @@ def select(
     """
     check_number("k", k, 1, integer=True)
     check_number("time_limit", time_limit, above=0.0)
-    check_choice("missing", missing, ("raise", "own", "one"))
     check_choice("short", short, ("warn", "raise"))
     values = checked_scores(scores)
-    most, fewest = at_most or {}, at_least or {}
-    columns = [
-        _column(X, name, most.get(name), fewest.get(name, {}), len(values), missing)
-        for name in dict.fromkeys([*most, *fewest])
-    ]
+    columns = limit_columns(at_most, at_least, X, len(values), missing)
     first = np.arange(len(values))
     if random_state is not None:
         first = check_random_state(random_state).permutation(len(values))
-    order, n = first[np.argsort(-values[first], kind="stable")], min(k, len(values))
-    # The finest first: of nested columns each has fewer groups than those that lie in them.
-    columns.sort(key=lambda of: -np.count_nonzero(np.bincount(of.codes)))
-    are_nested = all(_is_within(fine.codes, coarse.codes) for fine, coarse in pairwise(columns))
-    if are_nested and sum(bool(of.at_least) for of in columns) <= 1:
-        found = _by_score(order, columns, n)
-    else:
-        found = _by_program(values, order, columns, n, time_limit)
-    if found is None:
-        raise ValueError(_conflict(columns, k))
-    if len(found) < n:
-        fewer = f"the limits allow {len(found):,} rows, fewer than the {n:,} of the list"
+    found = best_list(values, first[np.argsort(-values[first], kind="stable")], columns, k, time_limit)
+    if len(found) < min(k, len(values)):
+        fewer = f"the limits allow {len(found):,} rows, fewer than the {min(k, len(values)):,} of the list"
         if short == "raise":
             raise ValueError(f"{fewer}; short='warn' returns these.")
         warn(f"{fewer}.", LimitsWarning)
+    return found
+
+
+def best_list(
+    scores: Floats, order: Rows, columns: list[Column], k: int, time_limit: float = TIME_LIMIT
+) -> Rows:
+    """Return the best k rows that keep limits, or fewer, from rows in the order of their scores."""
+    # The finest first: of nested columns each has fewer groups than those that lie in them.
+    columns = sorted(columns, key=lambda of: -np.count_nonzero(np.bincount(of.codes)))
+    are_nested = all(_is_within(fine.codes, coarse.codes) for fine, coarse in pairwise(columns))
+    if are_nested and sum(bool(of.at_least) for of in columns) <= 1:
+        found = _by_score(order, columns, min(k, len(order)))
+    else:
+        found = _by_program(scores, order, columns, min(k, len(order)), time_limit)
+    if found is None:
+        raise ValueError(_conflict(columns, k))
     place = np.empty(len(order), dtype=np.intp)
     place[order] = np.arange(len(order))
     return order[np.sort(place[found])]
+
+
+def limit_columns(
+    at_most: Mapping[str, int] | None,
+    at_least: Mapping[str, Mapping[Any, int]] | None,
+    X: Any,
+    n_rows: int,
+    missing: str,
+) -> list[Column]:
+    """Return the columns that limits are on."""
+    check_choice("missing", missing, ("raise", "own", "one"))
+    most, fewest = at_most or {}, at_least or {}
+    names = dict.fromkeys([*most, *fewest])
+    return [_column(X, name, most.get(name), fewest.get(name, {}), n_rows, missing) for name in names]
 
 
 def _column(

@@ -15,7 +15,9 @@ from pushrank import metrics
 from pushrank.cli.model import SavedModel
 from pushrank.cli.saved import NotedModel
 from pushrank.cli.score import _in_few_digits
+from pushrank.cli.text_format import TextFormat
 from pushrank.estimators.shapley import n_compared
+from pushrank.limits import select
 from tests.cli.runner import LABEL, call, fitted
 
 pytestmark = pytest.mark.fast
@@ -333,4 +335,55 @@ def test_an_audit_draws_rows_below_the_list_and_the_same_ones_of_the_same_rows(f
 def test_what_is_no_audit_is_refused(files, frame, message, given):
     frame.assign(came="2026-03-01")[:2].assign(checked=True).to_csv(files / "two.csv", index=False)
     said = call("score", fitted(files / "data.csv"), files / "two.csv", *given, code=2).stderr
+    assert message in " ".join(said.split())
+
+
+@pytest.mark.filterwarnings("always:the limits allow")
+def test_a_list_keeps_limits_on_columns_of_the_file(files, frame):
+    model, out = fitted(files / "data.csv"), files / "out.csv"
+    rows = frame.assign(
+        scaffold=np.arange(len(frame)) % 9, region=np.where(np.arange(len(frame)) % 5, "s", "n")
+    )
+    rows.to_csv(files / "new.csv", index=False)
+    limits = ["--at-most", "4:scaffold", "--at-least", "12:region=n"]
+    said = call("score", model, files / "new.csv", "-o", out, "--top", 30, *limits).stdout
+    found = pd.read_csv(out)
+    scores = pd.Series(
+        SavedModel.load(model).scores(SavedModel.load(model).read(files / "new.csv", TextFormat()))
+    )
+    named = {"at_most": {"scaffold": 4}, "at_least": {"region": {"n": 12}}}
+    chosen = select(scores, 30, **named, X=rows)
+    assert found["area"].tolist() == rows["area"][chosen].tolist()
+    # Ranks are those of the whole file.
+    assert found["rank"].tolist() == scores.rank(ascending=False, method="first")[chosen].tolist()
+    n_others = (found["rank"] > 30).sum()
+    assert f"{n_others} of the first 30 rows by score gave way to others by limits." in said
+    fewer = call("score", model, files / "new.csv", "-o", out, "--top", 40, "--at-most", "4:scaffold")
+    assert "warning: the limits allow 36 rows, fewer than the 40 of the list." in fewer.stderr
+    rows.assign(scaffold=rows["scaffold"].where(rows.index % 7 > 0)).to_csv(files / "new.csv", index=False)
+    given = ["score", model, files / "new.csv", "-o", out, "--top", 40, "--at-most", "1:scaffold"]
+    said = " ".join(call(*given, code=2).stderr.split())
+    assert (
+        "new.csv, first in row 1; fill it, or say --missing own, each is a group of its own, or --m" in said
+    )
+    for missing, n in {"own": 40, "one": 10}.items():
+        call(*given, "--missing", missing)
+        assert len(pd.read_csv(out)) == n
+
+
+@pytest.mark.parametrize(
+    ("message", "given"),
+    {
+        "--at-most and --at-least need --top N, how many": ["--at-most", "4:area"],
+        "--at-most 'area' is not understood: write 4:scaffold for": ["--top", 3, "--at-most", "area"],
+        "--at-least '5:area' is not understood: write 50:region=n": ["--top", 3, "--at-least", "5:area"],
+        "--at-most 'arena' is no column of": ["--top", 3, "--at-most", "4:arena"],
+        "--at-most names a column twice": ["--top", 3, "--at-most", "4:area", "--at-most", "3:area"],
+        "--missing is for rows without a value in a column of --at": ["--top", 3, "--missing", "own"],
+        "--audit is for a list without limits; leave": ["--top", 3, "--at-most", "4:area", "--audit", 1],
+        "at least 2 of checked 'maybe', which 0 rows have": ["--top", 3, "--at-least", "2:checked=maybe"],
+    }.items(),
+)
+def test_what_is_no_limit_is_refused(files, message, given):
+    said = call("score", fitted(files / "data.csv"), files / "data.csv", *given, code=2).stderr
     assert message in " ".join(said.split())

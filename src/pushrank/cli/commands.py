@@ -88,6 +88,10 @@ def score(
     acted and chance: their labels tell what the list misses. The same file again gives the same rows, or the
     same --id and --time do.
 
+    --top 384 --at-most 4:scaffold writes the best 384 rows of which no scaffold has more than four, and
+    --at-least 50:region=north those with at least 50 from the north; several limits hold together. On columns
+    that cross, such as scaffold and supplier, it is the list of the highest sum of scores.
+
     --alert state.db --id COLUMN --time COLUMN writes also whether to act on each row, and the threshold of
     its moment: never more than the budget, and nearly all of it. What was decided is on disk before it is
     written, so that the same rows get the same answers; --budget 30/day begins that file with past rows,
@@ -98,7 +102,8 @@ def score(
     config.check()
     inputs = [model, data, config.labelled, config.alert]
     write.check_output(config.output, write.TABLES_WRITTEN, inputs, force=config.force)
-    check_columns(data, text_format, model=model, columns=config.columns, id=config.id, time=config.time)
+    named = {"columns": config.columns, "id": config.id, "time": config.time, **config.limit_columns}
+    check_columns(data, text_format, model=model, **named)
     from pushrank.cli.score import write_ranked
 
     write_ranked(model, data, text_format, config)

@@ -233,7 +233,8 @@ def show_bounds(data: LabelledFeatures, config: ComparisonConfig, *, as_json: bo
         budget = max(round(budget * len(tested) / len(known)), 1)
     part = data.where(plan.folds >= 0)
     listed = LabelledRows(part.table, data.label, data.positive, part.y, known=known[tested])
-    measure_known(listed, scores, MeasureConfig(budget, data.time, as_json=as_json), verdict=NO_VERDICT)
+    known_only = MeasureConfig(budget=budget, time=data.time, as_json=as_json)
+    measure_known(listed, scores, known_only, verdict=NO_VERDICT)
 
 
 def with_times(data: LabelledFeatures, config: ComparisonConfig) -> LabelledFeatures:

@@ -24,6 +24,7 @@ from pushrank.files import read_facts
 
 if TYPE_CHECKING:
     from pushrank.budgets import Budget as PeriodBudget
+    from pushrank.cli.table import Table
 
     AnyBudget: TypeAlias = int | PeriodBudget | None
 else:
@@ -68,13 +69,14 @@ def check_bounds(param: typer.CallbackParam, value: float | None) -> float | Non
     return value
 
 
-def of_form(form: str, option: str, forms: str) -> Callable[[str | None], str | None]:
-    """Return a check that the text of an option has a form."""
+def of_form(form: str, option: str, forms: str) -> Callable[[Any], Any]:
+    """Return a check that the text of an option, or each of its texts, has a form."""
 
-    def check(text: str | None) -> str | None:
-        if text is not None and not re.fullmatch(form, text):
-            raise InputError(f"{option} {text!r} is not understood: write {forms}.")
-        return text
+    def check(value: Any) -> Any:
+        for text in [value] if isinstance(value, str) else value or ():
+            if not re.fullmatch(form, text):
+                raise InputError(f"{option} {text!r} is not understood: write {forms}.")
+        return value
 
     return check
 
@@ -204,8 +206,65 @@ class FeatureSource(LabelledSource):
     )
 
 
+CAP, FLOOR = r"([1-9]\d{0,8}):(.+)", r"([1-9]\d{0,8}):([^=]+)=(.+)"
+
+
 @dataclass(frozen=True)
-class MeasureConfig:
+class LimitConfig:
+    """Limits that a list keeps."""
+
+    at_most: list[str] | None = option(
+        "The list has at most so many rows of each value of a column, such as 4:scaffold; may be repeated.",
+        callback=of_form(CAP, "--at-most", "4:scaffold for at most 4 rows of each scaffold"),
+    )
+    at_least: list[str] | None = option(
+        "The list has at least so many rows of a value, such as 50:region=north; may be repeated.",
+        callback=of_form(FLOOR, "--at-least", "50:region=north for at least 50 rows of this region"),
+    )
+    missing: Literal["own", "one"] | None = option(
+        "Rows without a value in such a column: each is a group of its own, or all are one."
+    )
+
+    @property
+    def caps(self) -> dict[str, int]:
+        """The most rows of each value, by column."""
+        found = [re.fullmatch(CAP, text) for text in self.at_most or ()]
+        return {match[2]: int(match[1]) for match in found if match}
+
+    @property
+    def floors(self) -> dict[str, dict[str, int]]:
+        """The fewest rows of values, by column."""
+        floors: dict[str, dict[str, int]] = {}
+        for match in [re.fullmatch(FLOOR, text) for text in self.at_least or ()]:
+            if match:
+                floors.setdefault(match[2], {})[match[3]] = int(match[1])
+        return floors
+
+    @property
+    def limit_columns(self) -> dict[str, list[str]]:
+        """The columns of limits, by option."""
+        return {"at-most": list(self.caps), "at-least": list(self.floors)}
+
+    def limits(self, table: Table) -> dict[str, Any]:
+        """Return the limits, and the columns that they are on, as the library takes them."""
+        hint = "" if self.missing else ", or say --missing own, each is a group of its own, or --missing one"
+        X = {name: table.texts(name, of, hint) for of, names in self.limit_columns.items() for name in names}
+        return {"at_most": self.caps, "at_least": self.floors, "X": X, "missing": self.missing or "raise"}
+
+    def check_limits(self, length: str, others: Sequence[str]) -> None:
+        """Raise InputError for limits without the option that says how long the list is, or with others."""
+        if not (self.at_most or self.at_least):
+            refuse_given(vars(self), ["missing"], "is for rows without a value in a column of --at-most.")
+            return
+        if len(self.caps) < len(self.at_most or ()):
+            raise InputError("--at-most names a column twice; say the smaller number.")
+        if not vars(self)[length]:
+            raise InputError(f"--at-most and --at-least need --{length} N, how many rows the list has.")
+        refuse_given(vars(self), others, "is for a list without limits; leave --at-most and --at-least out.")
+
+
+@dataclass(frozen=True)
+class MeasureConfig(LimitConfig):
     """What is measured of lists of labelled rows, and how it is shown."""
 
     budget: Budget = None
@@ -284,7 +343,7 @@ class MeasureConfig:
 
 
 @dataclass(frozen=True)
-class ScoreConfig:
+class ScoreConfig(LimitConfig):
     """What is written of the rows, and where, and how rows are decided on as they come."""
 
     alert: Path | None = option("Say which rows to act on, as they come: the file of what was decided.")
@@ -331,6 +390,7 @@ class ScoreConfig:
 
     def check(self) -> None:
         """Raise InputError for options that do not go together, or a file that is there or is not."""
+        self.check_limits("top", ["audit", "alert", "promise", "reasons"])
         named = [name for name in ("id", "time", "budget") if getattr(self, name) is not None]
         set_too = [f"n-{name}" for name in ("kept", "ahead") if getattr(self, f"n_{name}") is not None]
         if self.audit is not None:

@@ -53,6 +53,8 @@ def write_ranked(model: Path, data: Path, text_format: TextFormat, config: Score
     if config.audit is not None:
         decided = _draw(model, config, table, ranking)
         places = np.flatnonzero(decided["acted"][ranking] != "")
+    elif config.at_most or config.at_least:
+        places = _limited(config, table, scores, ranking)
     order = ranking[places]
     # As texts, numbers in Parquet and Excel could not be computed with.
     becomes_numbers = table.is_text and config.output.suffix.lower() in CELLS_TYPED
@@ -114,6 +116,24 @@ def _begin(budget: int | Budget, config: ScoreConfig, table: Table, scores: Floa
             f"each with a chance of {alert.chance_:.3g}, and {alert.left_:,} are left for the highest scores"
         )
         say(f"{audit:,} of them, in the mean, are drawn from all rows below the threshold, {chance}.")
+
+
+def _limited(
+    config: ScoreConfig, table: Table, scores: Floats, ranking: NDArray[np.intp]
+) -> NDArray[np.intp]:
+    """Return the places, by score, of the rows of the list that keeps limits."""
+    from pushrank.limits import select
+
+    limits = config.limits(table)
+    with refusing():
+        chosen = select(scores, int(config.top or 0), **limits)
+    places = np.flatnonzero(np.isin(ranking, chosen))
+    n_others = np.count_nonzero(places >= len(places))
+    say(
+        f"{n_others:,} of the first {len(places):,} rows by score gave way to others by limits.",
+        err=config.is_piped,
+    )
+    return places
 
 
 def _draw(

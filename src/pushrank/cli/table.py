@@ -301,18 +301,23 @@ class Table:
             )
         return np.asarray(column.values)
 
-    def groups(self, name: str) -> NDArray[np.int64]:
-        """Return the groups of rows that the column of --group says, by their numbers."""
-        self.check(name, "group")
+    def texts(self, name: str, option: str, hint: str) -> NDArray[np.object_]:
+        """Return the texts of a column that an option names; with a hint an empty one is an InputError."""
+        self.check(name, option)
         column = self.column(name, Kind.TEXT)
-        if (is_empty := column.values.isna()).any():
+        if hint and (is_empty := column.values.isna()).any():
             row, _ = column.first_row(is_empty)
             raise InputError(
-                f"--group {name!r} is empty in {is_empty.sum():,} rows of {self.path}, first in row "
-                f"{row}; fill it (of merged cells only the first holds their value), or leave such rows out."
+                f"--{option} {name!r} is empty in {is_empty.sum():,} rows of {self.path}, first in row "
+                f"{row}; fill it{hint}."
             )
+        return np.asarray(column.values, dtype=object)
+
+    def groups(self, name: str) -> NDArray[np.int64]:
+        """Return the groups of rows that the column of --group says, by their numbers."""
+        hint = " (of merged cells only the first holds their value), or leave such rows out"
         # Texts of a fixed width would all be as long as the longest.
-        return np.asarray(pd.factorize(np.asarray(column.values, dtype=object), sort=True)[0])
+        return np.asarray(pd.factorize(self.texts(name, "group", hint), sort=True)[0])
 
     def times(self, name: str, *, may_be_text: bool = False) -> NDArray[Any]:
         """Return the numbers or dates of the column of --time, or the texts that batches may have."""
