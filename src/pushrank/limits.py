@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 from sklearn.utils import check_random_state
 
+from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank.exceptions import LimitsWarning
 from pushrank.validation import are_missing, check_choice, check_number, checked_scores, column, warn
@@ -37,6 +38,7 @@ class Column(NamedTuple):
     at_least: Mapping[Any, int]
 
 
+@shared_docs
 def select(
     scores: ArrayLike,
     k: int,
@@ -68,15 +70,7 @@ def select(
         Finite, the higher the better.
     k : int
         How many rows to select.
-    at_most : dict of str to int, optional
-        For names of columns the most rows of each of their values.
-    at_least : dict of str to dict of value to int, optional
-        For names of columns the fewest rows of some of their values.
-    X : DataFrame or dict of str to array-like of shape (n,), optional
-        The columns of the limits.
-    missing : {"raise", "own", "one"}, default="raise"
-        Rows whose value is None, NaN or an empty text: refuse them, take each as a group of its own, or all
-        as one group.
+    %(limits)s
     short : {"warn", "raise"}, default="warn"
         Where the limits allow fewer than k rows: return as many as they allow and warn, or raise.
     time_limit : float, default=60.0
@@ -310,4 +304,6 @@ def _conflict(columns: list[Column], k: int) -> str:
         if milp(0 * sizes, integrality=1, bounds=bounds, constraints=constraints).status == INFEASIBLE:
             limits = others
     named = "; ".join(words for words, _ in limits)
+    if len(limits) == 1:
+        return f"this limit cannot be kept: {named}."
     return f"these limits cannot be kept together, and without any one of them the others can: {named}."

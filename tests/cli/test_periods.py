@@ -14,6 +14,7 @@ from pushrank.cli.model import SavedModel
 from pushrank.cli.options import FeatureSource
 from pushrank.cli.text_format import TextFormat
 from pushrank.datasets import make_stream
+from pushrank.limits import select
 from pushrank.monitoring import Reference
 from tests.cli.runner import LABEL, call
 
@@ -86,6 +87,34 @@ def test_measure_counts_hits_in_the_first_rows_of_every_period(days):
 )
 def test_what_measuring_by_period_refuses(days, options, words):
     assert words in call("measure", days[0], "--label", "y", "--score", "a", *options, code=2).stderr
+
+
+def test_what_limits_cost_has_an_interval_by_days_and_none_of_one_list(days):
+    path, frame = days
+    frame.assign(shop=np.arange(len(frame)) % 7).to_csv(path, index=False)
+    given = ["measure", path, "--label", "y", "--score", "a", "--at-most", "2:shop"]
+    by_day = ["--budget", "10/day", "--time", "came"]
+    X = {"shop": np.arange(len(frame)) % 7}
+    of = {"time": frame["came"], "at_most": {"shop": 2}, "X": X}
+    expected = metrics.measure_periods(frame["y"], {"a": frame["a"]}, budget=Budget(10), **of)
+    assert json.loads(call(*given, *by_day, "--json").stdout) == json.loads(json.dumps(expected.summary()))
+    assert expected.sentences()[1] in " ".join(call(*given, *by_day).stdout.split())
+    said = " ".join(call(*given, "--budget", 14).stdout.split())
+    first = frame["y"][np.argsort(-frame["a"], kind="stable")[:14]].sum()
+    within = frame["y"][select(frame["a"], 14, at_most={"shop": 2}, X=X)].sum()
+    assert f"days.csv, a: {within} hits in the best 14 rows within limits, {first} in the first 14" in said
+    assert "What limits cost one list has no interval" in said
+    for wrong, words in {
+        (): "--at-most and --at-least need --budget N",
+        (*by_day, "--promise", 0.95): "--promise is for a list without limits",
+        ("--budget", 14, "--all"): "--all is for a list without limits",
+        ("--budget", 14, "--at-most", "2:store"): "--at-most 'store' is no column of",
+        ("--budget", 14, "--at-least", "1:wave=9"): "at least 1 of wave '9', which 0 rows have",
+    }.items():
+        assert words in " ".join(call(*given, *wrong, code=2).stderr.split())
+    frame.assign(shop=1, y=frame["y"].where(frame["b"] > 0)).to_csv(path, index=False)
+    said = " ".join(call(*given, "--budget", 14, code=2).stderr.split())
+    assert "--at-most needs a label in every row" in said
 
 
 def test_a_list_upside_down_and_rows_that_were_learnt_from_warn(days):

@@ -11,6 +11,8 @@ from scipy.stats import t as student
 from pushrank import metrics
 from pushrank.budgets import Budget
 from pushrank.datasets import make_stream
+from pushrank.exceptions import LimitsWarning
+from pushrank.limits import select
 from pushrank.metrics import measure_periods
 from pushrank.metrics.periods import MIN_PERIODS, mean_interval, share_interval
 from tests.growth import growth
@@ -217,3 +219,41 @@ def test_figures_without_an_interval_have_the_digits_that_they_tell():
     scores = np.tile([2.0, 1.0], 6)
     measured = measure_periods(y, scores, budget=Budget(1, "batch"), time=day, value=np.full(12, 1000.0))
     assert measured.cells()[1] == [["scores", "0.83", "–", "0.41", "83 %", "–", "833.33", "–"]]
+
+
+def test_limits_are_kept_on_every_day_and_what_they_cost_is_paired_by_days():
+    stream, rng = make_stream(40, 80, random_state=0), np.random.default_rng(0)
+    n = len(stream.time)
+    X = {"shop": rng.integers(6, size=n), "region": rng.choice(["north", "south"], n)}
+    scores = {"all": stream.data[:, :3].sum(axis=1), "first": stream.data[:, 0]}
+    # Columns that cross take an integer program every day.
+    limits = {"at_most": {"shop": 2, "region": 5}, "at_least": {"region": {"north": 2}}}
+    of = {"budget": Budget(8), "time": stream.time}
+    measured, plain = (
+        measure_periods(stream.target, scores, **of, **more) for more in ({**limits, "X": X}, {})
+    )
+    for name, values in scores.items():
+        hits = []
+        for day in np.unique(stream.day):
+            rows = np.flatnonzero(stream.day == day)
+            listed = rows[select(values[rows], 8, **limits, X={key: of[rows] for key, of in X.items()})]
+            hits.append(stream.target[listed].sum())
+        np.testing.assert_array_equal(measured.hits[name], hits)
+        np.testing.assert_array_equal(measured.unlimited[name], plain.hits[name])
+        low, high, cost, _ = mean_interval(plain.hits[name] - hits, 0.975)
+        assert measured.prices[name][:3] == (low, high, cost)
+        sentence = f"The limits cost {name} {cost:,.2f} hits a day (95 % interval {low:.2f} to {high:.2f}); "
+        assert f"{sentence}without them it has {np.mean(plain.hits[name]):,.2f}." in measured.sentences()
+    assert measured.title().endswith("8 a day looked at, within limits")
+    assert measured.summary()["limits_cost"]["all"]["difference"] == measured.prices["all"].difference
+    assert plain.unlimited == plain.prices == plain.summary()["limits_cost"] == {}
+
+
+def test_days_that_limits_leave_short_are_warned_of_and_those_that_cannot_keep_them_named():
+    day, y, shop = days_of([0, 0, 0, 1, 1, 1]), [1, 0, 1, 0, 1, 1], ["a", "a", "b", "b", "b", "b"]
+    of = {"budget": Budget(2), "time": day, "X": {"shop": shop}}
+    with pytest.warns(LimitsWarning, match="the limits allow fewer than 2 rows in 1 of 2 periods"):
+        measured = measure_periods(y, [3, 2, 1, 3, 2, 1], **of, at_most={"shop": 1})
+    assert measured.hits["scores"].tolist() == [2.0, 0.0]
+    with pytest.raises(ValueError, match=r"^2026-03-02: this limit cannot be kept: at least 1 of shop 'a'"):
+        measure_periods(y, [3, 2, 1, 3, 2, 1], **of, at_least={"shop": {"a": 1}})

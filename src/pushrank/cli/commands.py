@@ -154,7 +154,7 @@ def evaluate(
     Example: pushrank evaluate model.skops test.csv --budget 100
     """
     config.check(model, data)
-    check_columns(data, text_format, config, model=model, label=label)
+    check_columns(data, text_format, config, model=model, label=label, **config.limit_columns)
     from pushrank.cli.known import check_new
     from pushrank.cli.labels import UNKNOWN
     from pushrank.cli.loading import load_model
@@ -275,6 +275,9 @@ def measure(
     --budget 150/day --time COLUMN counts hits in the first 150 rows of every day, or hour, week, month or
     batch. Its intervals allow for neighbouring days that are alike. --promise is then of a coming day.
 
+    --at-most 10:carrier and --at-least 5:region=north measure the best list of each day that keeps these
+    limits, and say how many hits a day they cost, with an interval; of one list, --budget 150, without.
+
     --fraction .005,.01,.02 --bedroc 20,80.5 --pairs shows enrichment factors and BEDROC at these shares and
     rates, and the differences of all pairs; intervals of a measure's differences hold together. A table (-o
     t.csv, t.tex) has these alone, of models and pairs. --figure draws them, with bands for the best two.
@@ -288,7 +291,7 @@ def measure(
     Example: pushrank measure scores.csv --label fraud --score lightgbm --score push --budget 100
     """
     config.check(source.data)
-    check_columns(source.data, text_format, source, config, score=score)
+    check_columns(source.data, text_format, source, config, score=score, **config.limit_columns)
     from pushrank.cli.measure import measure_file
 
     measure_file(source, text_format, score, config)

@@ -40,7 +40,8 @@ NOT_ACTED = (
     "Rows with a label count as looked at, for want of --acted COLUMN: labels that are late are not told "
     "from those that never come."
 )
-NEED_ALL = "fraction", "bedroc", "every", "pairs", "value", "weight", "group", "output", "figure"
+NEED_ALL = ("fraction", "bedroc", "every", "pairs", "value", "weight", "group", "output", "figure",
+            "at_most", "at_least")  # fmt: skip
 
 
 def missing_with(values: list[tuple[str, Any, Any]], share: float) -> str:

@@ -84,6 +84,9 @@ def show_measures(
     total = float(len(y) if weight is None else weight.sum())
     if budget is not None and budget > total:
         raise InputError(f"--budget {budget} exceeds the {total:g} rows of the data.")
+    if budget is not None and config.is_limited:
+        show_periods(rows, scores, config, Budget(budget, "batch"))
+        return None
     groups = None if config.group is None else table.groups(config.group)
     promises = None
     if config.promise or config.require:
@@ -222,8 +225,10 @@ def show_periods(
     table, y, name, level = rows.table, rows.y, str(config.time), config.promise
     warned: list[str] = []
     with refusing(), record_warnings(warned):
-        # Batches may have names; all other periods are cut from dates or numbers.
-        time = table.times(name, may_be_text=budget.per == "batch")
+        time = np.zeros(len(table))
+        if config.time is not None:
+            # Batches may have names; all other periods are cut from dates or numbers.
+            time = table.times(name, may_be_text=budget.per == "batch")
         measured = metrics.measure_periods(
             y,
             scores,
@@ -231,6 +236,7 @@ def show_periods(
             time=time,
             value=None if config.value is None else table.numbers(config.value, "value"),
             confidence_level=CONFIDENCE_LEVEL if config.intervals else None,
+            **config.limits(table),
         )
         promised = {}
         if level is not None:
@@ -245,6 +251,12 @@ def show_periods(
         typer.echo(json.dumps(measured.summary() | facts, indent=2))
         return
     screen = console()
+    if config.time is None:
+        for of, [hits] in measured.hits.items():
+            found = f"{table.path.name}, {of}: {hits:g} hits in the best {budget.n:,} rows within limits"
+            screen.print(f"{found}, {measured.unlimited[of][0]:g} in the first {budget.n:,} without.")
+        screen.print("What limits cost one list has no interval; --budget 30/day --time COLUMN gives one.")
+        return
     screen.print(f"{table.path.name}: {measured.title()}")
     screen.print(grid_of(*measured.cells()))
     for sentence in measured.sentences():

@@ -241,7 +241,7 @@ class LimitConfig:
         return floors
 
     @property
-    def limit_columns(self) -> dict[str, list[str]]:
+    def limit_columns(self) -> dict[str, Any]:
         """The columns of limits, by option."""
         return {"at-most": list(self.caps), "at-least": list(self.floors)}
 
@@ -251,9 +251,14 @@ class LimitConfig:
         X = {name: table.texts(name, of, hint) for of, names in self.limit_columns.items() for name in names}
         return {"at_most": self.caps, "at_least": self.floors, "X": X, "missing": self.missing or "raise"}
 
+    @property
+    def is_limited(self) -> bool:
+        """Whether there are limits."""
+        return bool(self.at_most or self.at_least)
+
     def check_limits(self, length: str, others: Sequence[str]) -> None:
         """Raise InputError for limits without the option that says how long the list is, or with others."""
-        if not (self.at_most or self.at_least):
+        if not self.is_limited:
             refuse_given(vars(self), ["missing"], "is for rows without a value in a column of --at-most.")
             return
         if len(self.caps) < len(self.at_most or ()):
@@ -325,6 +330,8 @@ class MeasureConfig(LimitConfig):
             )
         others = ["group", "weight", "new_rows", "require", "output", "every", "fraction", "bedroc"]
         others += ["pairs", "figure"]
+        without_limits = [*others, "promise", "acted", "chance", *(["value"] * (by_period is None))]
+        self.check_limits("budget", without_limits)
         if by_period is not None:
             refuse_given(vars(self), others, f"is for a budget of the whole file, not for {self.budget}.")
         if self.new_rows is not None and not (self.promise or self.require):

@@ -53,7 +53,7 @@ def write_ranked(model: Path, data: Path, text_format: TextFormat, config: Score
     if config.audit is not None:
         decided = _draw(model, config, table, ranking)
         places = np.flatnonzero(decided["acted"][ranking] != "")
-    elif config.at_most or config.at_least:
+    elif config.is_limited:
         places = _limited(config, table, scores, ranking)
     order = ranking[places]
     # As texts, numbers in Parquet and Excel could not be computed with.

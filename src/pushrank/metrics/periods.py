@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,18 +16,16 @@ from pushrank._docstrings import shared_docs
 from pushrank._html import html_sentences, html_table
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
-from pushrank.budgets import Budget, chances_of_list, check_by_period
+from pushrank.budgets import Budget, Periods, chances_of_list, check_by_period
+from pushrank.exceptions import LimitsWarning
+from pushrank.limits import Column, best_list, limit_columns
 from pushrank.metrics._proportions import clopper_pearson_interval
 from pushrank.metrics._ranking import checked_rankings, scores_by_name
 from pushrank.metrics.intervals import Comparison, ConfidenceInterval
-from pushrank.metrics.measurement import (
-    aligned_lines,
-    difference_sentence,
-    number_text,
-    plain_figures,
-)
+from pushrank.metrics.measurement import aligned_lines, difference_sentence, number_text, plain_figures
+from pushrank.metrics.promises.lists import random_order
 from pushrank.user_types import GenericArray, Label
-from pushrank.validation import check_number
+from pushrank.validation import check_number, warn
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -106,6 +104,26 @@ def carried_over(chances: Floats, ids: NDArray[np.intp], codes: NDArray[np.int64
     return float(np.mean(both[1:] / np.bincount(period, is_on)[1:]))
 
 
+def limited_lists(scores: Floats, periods: Periods, n: int, columns: list[Column]) -> Floats:
+    """Return 1 for the rows of each period's best list that keeps limits, and 0 for all others."""
+    order, chosen, n_short = random_order(scores, 0), np.zeros(len(scores)), 0
+    order = order[np.argsort(periods.codes[order], kind="stable")]
+    for period, rows in zip(periods.labels, np.split(order, np.cumsum(periods.sizes)[:-1]), strict=True):
+        limits = [of._replace(codes=of.codes[rows]) for of in columns]
+        try:
+            best = best_list(scores[rows], np.arange(len(rows)), limits, n)
+        except ValueError as error:
+            raise ValueError(f"{period}: {error}") from error
+        chosen[rows[best]] = 1.0
+        n_short += len(best) < min(n, len(rows))
+    if n_short:
+        warn(
+            f"the limits allow fewer than {n:,} rows in {n_short:,} of {len(periods.labels):,} periods.",
+            LimitsWarning,
+        )
+    return chosen
+
+
 class Regret(NamedTuple):
     """What the rule to take the model that was best in the last period costs.
 
@@ -155,6 +173,8 @@ class PeriodMeasurement:
         The mean share of those on a period's list who were on that of the period before; empty without `ids`.
     confidence_level : float or None
         The level of the intervals.
+    unlimited : dict of str to ndarray of shape (n_periods,)
+        The hits of lists that keep no limits; empty where those measured keep none.
 
     Examples
     --------
@@ -174,6 +194,7 @@ class PeriodMeasurement:
     overlap: dict[str, dict[str, float]]
     carried_over: dict[str, float]
     confidence_level: float | None
+    unlimited: dict[str, Floats] = field(default_factory=dict)
 
     @property
     def looked_at(self) -> NDArray[np.int64]:
@@ -211,6 +232,12 @@ class PeriodMeasurement:
         level = self.confidence_level
         return {name: mean_difference(x - baseline, level, len(others)) for name, x in others}
 
+    @property
+    def prices(self) -> dict[str, Comparison]:
+        """For each model the mean hits that limits cost; all hold together, and none are without limits."""
+        level, n = self.confidence_level, len(self.unlimited)
+        return {name: mean_difference(x - self.hits[name], level, n) for name, x in self.unlimited.items()}
+
     def share_of_periods(self, at_least: float = 1.0) -> dict[str, ConfidenceInterval]:
         """Return for each model the share of the periods with at least so many hits, with its interval."""
         check_number("at_least", at_least, 0.0)
@@ -237,7 +264,8 @@ class PeriodMeasurement:
         """Return a line that says what was measured."""
         rows = f"{self.sizes.sum():,} rows, {self.positives.sum():,} positive"
         of_periods = f"{len(self.sizes):,} {self.budget.several}"
-        return f"{', '.join(self.hits)} on {rows}, {of_periods}; {self.budget.words} looked at"
+        limits = ", within limits" * bool(self.unlimited)
+        return f"{', '.join(self.hits)} on {rows}, {of_periods}; {self.budget.words} looked at{limits}"
 
     def cells(self, at_least: float = 1.0) -> tuple[list[str], list[list[str]]]:
         """Return the header and the rows of the printed table, as texts: a row for each model."""
@@ -267,6 +295,12 @@ class PeriodMeasurement:
                 f"{n_short:,} of {n:,} {self.budget.several} have fewer rows, and are looked at whole."
             )
         level, n_others = self.confidence_level, len(self.hits) - 1
+        for name, (low, high, cost, _) in self.prices.items():
+            interval = (
+                "" if np.isnan(low) else f" ({100 * (level or 0):g} % interval {low:.2f} to {high:.2f})"
+            )
+            without = f"without them it has {self.unlimited[name].mean():,.2f}"
+            said.append(f"The limits cost {name} {cost:,.2f} hits {self.budget.each}{interval}; {without}.")
         said += [
             difference_sentence(f"{name} against {self.first}", found, self.budget.each, level, n_others, 2)
             for name, found in self.differences.items()
@@ -350,6 +384,7 @@ class PeriodMeasurement:
                 name: {"against": self.first, **found}
                 for name, found in plain_figures(self.differences).items()
             },
+            "limits_cost": plain_figures(self.prices),
             "overlap": self.overlap,
             "carried_over": self.carried_over,
             "regret": regret
@@ -380,6 +415,10 @@ def measure_periods(
     time: ArrayLike,
     value: ArrayLike | None = None,
     ids: ArrayLike | None = None,
+    at_most: Mapping[str, int] | None = None,
+    at_least: Mapping[str, Mapping[Any, int]] | None = None,
+    X: Any = None,
+    missing: str = "raise",
     confidence_level: float | None = 0.95,
     pos_label: Label | None = None,
 ) -> PeriodMeasurement:
@@ -404,6 +443,7 @@ def measure_periods(
         What each row is worth if it is positive.
     ids : array-like of shape (n,), optional
         Whom or what each row is about, such as its customer, to tell how many stay on the list.
+    %(limits)s
     confidence_level : float or None, default=0.95
         The level of the intervals, strictly between 0 and 1; with None there are none.
     pos_label : label, optional
@@ -417,6 +457,9 @@ def measure_periods(
 
     Notes
     -----
+    Lists that keep limits are those of :func:`pushrank.limits.select`, and the hits that the limits cost are
+    paired by periods with those of the first rows. Rows that tie are taken there in one random order.
+
     A row counts by its chance to be among the first of its period where tied rows are in a random order, and
     two lists are alike as if each drew its own. Periods without rows are none. O(n log n) for each model, and
     O(n) for each two.
@@ -460,6 +503,11 @@ def measure_periods(
         name: chances_of_list(ranking.scores, periods, budget.n)
         for name, ranking in zip(named, rankings, strict=True)
     }
+    unlimited: dict[str, Floats] = {}
+    if columns := limit_columns(at_most, at_least, X, len(positive), missing):
+        unlimited = {name: by_period(chance * positive) for name, chance in chances.items()}
+        lists = [limited_lists(ranking.scores, periods, budget.n, columns) for ranking in rankings]
+        chances = dict(zip(named, lists, strict=True))
     overlap: dict[str, dict[str, float]] = {name: {} for name in named}
     for one, other in combinations(named, 2):
         alike = float(np.mean(by_period(chances[one] * chances[other]) / looked_at))
@@ -477,4 +525,5 @@ def measure_periods(
         if groups is None or n_periods < 2
         else {name: carried_over(chance, groups, periods.codes) for name, chance in chances.items()},
         None if confidence_level is None else float(confidence_level),
+        unlimited,
     )
