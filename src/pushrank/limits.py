@@ -147,13 +147,7 @@ def best_list(
     return order[np.sort(place[found])]
 
 
-def limit_columns(
-    at_most: Mapping[str, int] | None,
-    at_least: Mapping[str, Mapping[Any, int]] | None,
-    X: Any,
-    n_rows: int,
-    missing: str,
-) -> list[Column]:
+def limit_columns(at_most: Any, at_least: Any, X: Any, n_rows: int, missing: str) -> list[Column]:
     """Return the columns that limits are on."""
     check_choice("missing", missing, ("raise", "own", "one"))
     most, fewest = at_most or {}, at_least or {}

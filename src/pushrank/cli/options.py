@@ -206,20 +206,19 @@ class FeatureSource(LabelledSource):
     )
 
 
-CAP, FLOOR = r"([1-9]\d{0,8}):(.+)", r"([1-9]\d{0,8}):([^=]+)=(.+)"
-
-
 @dataclass(frozen=True)
 class LimitConfig:
     """Limits that a list keeps."""
 
     at_most: list[str] | None = option(
         "The list has at most so many rows of each value of a column, such as 4:scaffold; may be repeated.",
-        callback=of_form(CAP, "--at-most", "4:scaffold for at most 4 rows of each scaffold"),
+        callback=of_form(r"[1-9]\d{0,8}:.+", "--at-most", "4:scaffold for at most 4 rows of each scaffold"),
     )
     at_least: list[str] | None = option(
         "The list has at least so many rows of a value, such as 50:region=north; may be repeated.",
-        callback=of_form(FLOOR, "--at-least", "50:region=north for at least 50 rows of this region"),
+        callback=of_form(
+            r"[1-9]\d{0,8}:[^=]+=.+", "--at-least", "50:region=north for at least 50 rows of this region"
+        ),
     )
     missing: Literal["own", "one"] | None = option(
         "Rows without a value in such a column: each is a group of its own, or all are one."
@@ -228,16 +227,16 @@ class LimitConfig:
     @property
     def caps(self) -> dict[str, int]:
         """The most rows of each value, by column."""
-        found = [re.fullmatch(CAP, text) for text in self.at_most or ()]
-        return {match[2]: int(match[1]) for match in found if match}
+        return {name: int(n) for n, _, name in (text.partition(":") for text in self.at_most or ())}
 
     @property
     def floors(self) -> dict[str, dict[str, int]]:
         """The fewest rows of values, by column."""
         floors: dict[str, dict[str, int]] = {}
-        for match in [re.fullmatch(FLOOR, text) for text in self.at_least or ()]:
-            if match:
-                floors.setdefault(match[2], {})[match[3]] = int(match[1])
+        for text in self.at_least or ():
+            n, _, limited = text.partition(":")
+            name, _, value = limited.partition("=")
+            floors.setdefault(name, {})[value] = int(n)
         return floors
 
     @property
