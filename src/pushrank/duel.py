@@ -166,8 +166,9 @@ class Duel:
     .. math:: \prod_d \exp(\pm\lambda D_d - \lambda^2 D_d^2 / 2),
 
     which exceeds 20 with a chance of 5 % at most where D is symmetric around 0 given the past; with `until`
-    it is a t test of D at 5 %. Periods count in order, since hits that are confirmed sooner for one model
-    would bias an early look. A challenger that has learnt from labels of the champion's list starts behind.
+    it is a t test of D at 5 %. Where good spells of one model last for many periods both err: take longer
+    ones. Periods count in order, since hits that are confirmed sooner for one model would bias an early look.
+    A challenger that has learnt from labels of the champion's list starts behind.
 
     References
     ----------
