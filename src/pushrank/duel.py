@@ -46,10 +46,11 @@ class _Day:
         """Take up what was decided, or learnt."""
         if kind == "label":
             self.labels[values[0]] = values[1]
+        elif kind == "both":
+            self.both.append(values[0])
         else:
-            (self.both.append if kind == "both" else self.pairs.append)(
-                values[0] if kind == "both" else values
-            )
+            champion, challenger, winner = values
+            self.pairs.append((champion, challenger, winner))
 
 
 @dataclass(frozen=True)
@@ -203,7 +204,7 @@ class Duel:
             wanted = "a number of batches" if budget.per == "batch" else "a timedelta"
             raise TypeError(f"labels_after must be {wanted} for {budget.words}, got {labels_after!r}.")
         late = labels_after.total_seconds() if isinstance(labels_after, timedelta) else labels_after
-        facts = {"budget": str(budget), "until": until, "labels_after": late}
+        facts: dict[str, Any] = {"budget": str(budget), "until": until, "labels_after": late}
         facts |= {"secret": secret or token_hex(), "periods": []}
         self._begin(State(state, KIND, facts))
 
@@ -278,10 +279,11 @@ class Duel:
             for of, other in (lists, lists[::-1])
         ]
         pairs = list(zip(*only, strict=False))[: left - len(both)]
-        coins = [f"{label}\0pair {len(day.pairs) + number}" for number in range(len(pairs))]
-        tossed = uniform_numbers(coins, self._facts["secret"])[:, 0] < 0.5 if coins else []
         new: list[list[Any]] = [["both", name] for name in both]
-        return new + [["pair", *pair, int(coin)] for pair, coin in zip(pairs, tossed, strict=True)]
+        for number, pair in enumerate(pairs, len(day.pairs)):
+            coin = uniform_numbers([f"{label}\0pair {number}"], self._facts["secret"])[0, 0] < 0.5
+            new.append(["pair", *pair, int(coin)])
+        return new
 
     def credit(self, y: ArrayLike, time: Any, row_id: ArrayLike) -> Duel:
         """Learn which rows are hits.

@@ -38,12 +38,12 @@ def assign_rows(models: list[Path], data: Path, text_format: TextFormat, config:
     table, names = tables[0], row_names_of(config.id, tables[0])
     with _duel(config, table) as duel:
         with refusing():
-            owners = duel.assign(*scores, _times(table, config, duel.budget), names)
+            owners = duel.assign(scores[0], scores[1], _times(table, config, duel.budget), names)
         left = np.flatnonzero(owners != "")
-        columns = {"brought_by": owners[left]}
+        columns: dict[str, Any] = {"brought_by": owners[left]}
         columns |= {f"{who}_score": of[left] for who, of in zip(WHO, scores, strict=True)}
         rows = pd.concat([pd.DataFrame(columns), table.frame.iloc[left].reset_index(drop=True)], axis=1)
-        write_table(rows, config.output, table.text_format)
+        write_table(rows, Path(str(config.output)), table.text_format)
         counts = [np.sum(owners == who) for who in ("both", *WHO)]
     said = "{:,} rows are on both lists; of the others {:,} are the champion's, and {:,} the challenger's, "
     say(f"{said.format(*counts)}by a coin for each pair.")
@@ -75,7 +75,8 @@ def compare_columns(text_format: TextFormat, config: DuelConfig) -> None:
     y = labels_so_far(table.labels(config.label), config.positive or "1")
     scores = [table.numbers(name, "score") for name in config.score or ()]
     with refusing():
-        found = compare_lists(y, *scores, _times(table, config, config.budget), config.budget)
+        times = _times(table, config, config.budget)
+        found = compare_lists(y, scores[0], scores[1], times, config.budget)
     if config.output is not None:
         write_table(table.frame.iloc[found.to_label], config.output, table.text_format)
     say(f"{found.n_shared:,} rows are on both lists. {found.sentence()}")
