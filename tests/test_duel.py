@@ -1,6 +1,7 @@
 """The duel of two models inside one budget: who owns a row, what hits are credited to, and what is said."""
 
 import itertools
+import math
 import os
 import subprocess
 import sys
@@ -8,10 +9,10 @@ from datetime import timedelta
 
 import numpy as np
 import pytest
-from scipy.stats import ttest_1samp
+from scipy.stats import binom, ttest_1samp
 
 from pushrank.budgets import Budget
-from pushrank.duel import Duel, compare_lists, evidence_of
+from pushrank.duel import Duel, Z, compare_lists, evidence_of
 
 pytestmark = pytest.mark.fast
 
@@ -69,7 +70,19 @@ def test_twice_the_difference_of_credits_is_the_difference_of_hits_in_the_mean()
         duel.credit(np.where(owners != "", y, np.nan), [DAY] * 7, names)
         seen[tuple(owners)] = duel.verdict().difference
     assert len(seen) == 8
-    assert np.nansum(list(seen.values())) / 8 == pytest.approx(y[4:].sum() - y[1:4].sum())
+    assert np.mean(list(seen.values())) == pytest.approx(y[4:].sum() - y[1:4].sum())
+
+
+@pytest.mark.parametrize("pairs", [(1, 0, 2), (8, 0, 0), (3, 0, 1), (0, 5, 20), (20, 0, 1), (2, 40, 7)])
+def test_the_interval_holds_at_its_level_over_all_coins(pairs):
+    """For numbers of pairs of which both rows are hits, that of the champion, or that of the challenger."""
+    both, champion, challenger = pairs
+    counts = [np.arange(n + 1) for n in (both, champion, challenger)]
+    chances = math.prod(np.ix_(*(binom.pmf(of, of[-1], 0.5) for of in counts)))
+    of_both, lost, won = np.ix_(*counts)
+    first, second = both - of_both + lost, of_both + won
+    half = 2 * Z * np.sqrt(first + second + Z**2 / 2)
+    assert chances[np.abs(2 * (second - first) - (challenger - champion)) <= half].sum() >= 0.95
 
 
 def duel_of(differences, **more):
@@ -115,6 +128,10 @@ def test_days_count_in_order_when_their_labels_are_complete_or_late():
                 known[np.flatnonzero(known)[0]] = False
             duel.credit(np.where(known, 1.0, np.nan), time, names)
         assert duel.verdict().days == (3 if late else counted)
+    duel = Duel(Budget(4), **COINS)
+    champion, challenger, time, names = rows_of(3)
+    duel.assign(champion, challenger, time, names)
+    assert duel.credit(np.zeros(3), time, names).verdict().days == 0
     assert Duel(Budget(4)).verdict().sentences() == [
         "No day has all its labels yet: nothing is known of the duel."
     ]

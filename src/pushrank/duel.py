@@ -69,7 +69,7 @@ class Verdict:
         Hits of disputed rows that the champion brought, and the challenger.
     difference, low, high : float
         How many more hits a period the list of the challenger holds on these very days, and the ends of a
-        95 % interval, by the coins; NaN before the first credit.
+        95 % interval, by the coins.
     evidence : float
         Against the two being alike on days to come; 20 decides, whenever one looks.
     p_value : float or None
@@ -104,7 +104,7 @@ class Verdict:
             return [f"No {self.per} has all its labels yet: nothing is known of the duel."]
         when = f"these {self.days:,} {several}" if self.days > 1 else f"this {self.per}"
         these = f"On {when} the joint list found {self.hits:.2f} hits a {self.per}; "
-        if math.isnan(self.difference):
+        if not sum(self.credits):
             these += "no disputed row is a hit, so that nothing tells the two apart."
         else:
             more = "more" if self.difference >= 0.0 else "fewer"
@@ -160,7 +160,8 @@ class Duel:
     where both models list it. Rows that tie are in an order by their names and the secret.
 
     *On these very days* chance is in the coins alone. The variance of :math:`W_B - W_A` is at most the mean
-    number of credits, so that the normal interval by their number is conservative. *For days to come* periods
+    number W of credits, so that the normal interval of half a length :math:`2 z \sqrt{W + z^2 / 2}` is
+    conservative, also where credits are few. *For days to come* periods
     are the unit. With :math:`D = W_B - W_A` of a period, the evidence is the mean over :math:`\lambda` in
     (.05, .1, .2, .4), and over both signs, of
 
@@ -341,7 +342,10 @@ class Duel:
             if self.budget.per != "batch":
                 age = (np.datetime64(labels[-1]) - np.datetime64(label)) / np.timedelta64(1, "s")
             day = self._days[label]
-            if not day.owners.keys() <= day.labels.keys() and (late is None or age < late):
+            # The last period may not be over.
+            is_over = age > 0 or len(day.owners) == self.budget.n
+            is_known = day.owners.keys() <= day.labels.keys() or (late is not None and age >= late)
+            if not (is_over and is_known):
                 break
             known.append(day)
         return known
@@ -362,11 +366,10 @@ class Duel:
             hits, differences[number] = hits + len(found), of_day[1] - of_day[0]
             won = [won[0] + of_day[0], won[1] + of_day[1]]
         n, total, per = max(len(days), 1), sum(won), self.budget.per
-        low = high = difference = math.nan
-        if total:
-            difference = 2.0 * (won[1] - won[0]) / n
-            # The variance of a sum of credits is at most the number of these that is to be expected.
-            low, high = (difference + sign * 2.0 * Z * math.sqrt(total) / n for sign in (-1.0, 1.0))
+        # The variance of a difference of credits is at most the number of these that is to be expected, of
+        # which few may fall short.
+        difference, half = 2.0 * (won[1] - won[0]) / n, 2.0 * Z * math.sqrt(total + 0.5 * Z**2) / n
+        low, high = difference - half, difference + half
         evidence, winner = evidence_of(differences)
         p_value, until = None, self.until
         if until is not None:
