@@ -17,7 +17,7 @@ from tests.cli.runner import FEW
 pytestmark = pytest.mark.docs
 DATA = os.environ.get("PUSHRANK_DATA")
 PAGES = sorted((Path(__file__).parents[2] / "docs" / "stories").glob("*.md"))
-STORIES = [page for page in PAGES if page.stem != "index"]
+STORIES = [*(page for page in PAGES if page.stem != "index"), PAGES[0].parents[1] / "plate_after_plate.md"]
 SIMILAR = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 # By day large files are cut to every so many rows, of which other figures are printed.
 EVERY = {"calls": 5, "crew": 4}
