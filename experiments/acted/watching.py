@@ -11,7 +11,6 @@ all others. The watch is given all labels, or only those of the rows looked at.
 from __future__ import annotations
 
 import argparse
-import os
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -19,23 +18,16 @@ from typing import Any
 import joblib
 import numpy as np
 import pandas as pd
-from sklearn.compose import make_column_transformer
-from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from typer.testing import CliRunner
 
-from pushrank.budgets import Budget
+from experiments.days.alarms import BUDGET, LEVEL, QUIET, STORMS, WATCHED, Seen, flown, streamed
+from experiments.days.spending import models
 from pushrank.cli import app
 from pushrank.datasets import make_stream
-from pushrank.model_selection import TimeSplit
-from pushrank.monitoring import Reference, Watch, watch
+from pushrank.monitoring import Watch, watch
 
-LEARNT, HELD_OUT, WATCHED, QUIET = 30, 60, 180, 60
-BUDGET, N_AUDITED, LEVEL = Budget(30), 3, 0.05
+N_AUDITED = 3
 FEWER, FAILS = "half of all positives are none", "the first column tells nothing of labels"
-STORMS = (0.0, 0.5, 1.0)
 KINDS = ("all labels", "of the first 30", "27 and 3 drawn")
 
 
@@ -48,34 +40,26 @@ def looked_at(scores: np.ndarray, day: np.ndarray, n_audited: int, seed: int) ->
     return ((place <= n_listed) | (coin.groupby(rows["day"]).rank() <= n_audited)).to_numpy()
 
 
-def all_kinds(
-    reference: Reference, scores: np.ndarray, time: np.ndarray, y: np.ndarray, seed: int
-) -> dict[str, Watch]:
+def all_kinds(rows: Seen, seed: int) -> dict[str, Watch]:
     """Return what is said of rows by each kind of labels."""
-    day = time.astype("datetime64[D]")
-    first, audited = (looked_at(scores, day, n, seed) for n in (0, N_AUDITED))
-    return {
-        KINDS[0]: watch(reference, scores, time, y=y, level=LEVEL),
-        KINDS[1]: watch(reference, scores, time, y=np.where(first, y, np.nan), level=LEVEL),
-        KINDS[2]: watch(reference, scores, time, y=np.where(audited, y, np.nan), level=LEVEL, acted=audited),
-    }
+    day, y = rows.time.astype("datetime64[D]"), rows.y.astype(np.float64)
+    first, audited = (looked_at(rows.scores, day, n, seed) for n in (0, N_AUDITED))
+    given = [{"y": y}, {"y": np.where(first, y, np.nan)}]
+    given.append({"y": np.where(audited, y, np.nan), "acted": audited})
+    seen = (watch(rows.reference, rows.scores, rows.time, level=LEVEL, **labels) for labels in given)
+    return dict(zip(KINDS, seen, strict=True))
 
 
 def first_alarms(seed: int, storms: float, change: str | None) -> list[float]:
     """Return on which day, from 1, hits raise an alarm by each kind of labels, infinite for never."""
-    changed = LEARNT + HELD_OUT + QUIET
-    drift: dict[str, Any] = {"drift_day": changed} if change == FAILS else {}
-    stream = make_stream(LEARNT + HELD_OUT + WATCHED, storms=storms, random_state=seed, **drift)
-    learnt, new = stream.day < LEARNT, stream.day >= LEARNT + HELD_OUT
-    held_out, y = ~(learnt | new), stream.target.astype(np.float64)
+    rows = streamed(seed, storms, "label" if change == FAILS else None)
     if change == FEWER:
         # From then on a half of all positives, drawn at random, are none.
-        y[(np.random.default_rng(seed).random(len(y)) < 0.5) & (stream.day >= changed)] = 0.0
-    model = LogisticRegression(solver="newton-cholesky").fit(stream.data[learnt], y[learnt])
-    scores = model.decision_function(stream.data)
-    reference = Reference.of(BUDGET, stream.time[held_out], scores[held_out], y[held_out])
+        late = rows.time >= rows.time.min() + np.timedelta64(QUIET, "D")
+        left = np.random.default_rng(seed).random(len(late)) < 0.5
+        rows = rows._replace(y=rows.y * (left | ~late))
     days = []
-    for seen in all_kinds(reference, scores[new], stream.time[new], y[new], seed).values():
+    for seen in all_kinds(rows, seed).values():
         alarms = [at for at, record in enumerate(seen.table, 1) if record["evidence"] >= seen.needed]
         days.append(min(alarms, default=np.inf))
     return days
@@ -133,39 +117,17 @@ def nothing_known() -> None:
 
 def flights() -> None:
     """Print what is said of flights at the end of every month, by models of the first half of the year."""
-    frame = pd.read_parquet(Path(os.environ["PUSHRANK_DATA"]) / "flights.parquet")
-    time, y = frame["scheduled"].to_numpy(), frame["label"].to_numpy().astype(np.float64)
-    X = frame.drop(columns=["scheduled", "label", "minutes_late", "tailnum", "flight", "month"])
-    numbers = list(X.select_dtypes("number").columns)
-    texts = [name for name in X if name not in numbers]
-    X = X.assign(**{name: X[name].astype(str) for name in texts})
-    X[numbers] = X[numbers].fillna(X[numbers].median())
-    codes = X.assign(**{name: X[name].astype("category").cat.codes for name in texts})
-    one_hot = make_column_transformer(
-        (StandardScaler(), numbers), (OneHotEncoder(handle_unknown="ignore"), texts)
-    )
-    linear = make_pipeline(one_hot, LogisticRegression(max_iter=1000))
-    trees = HistGradientBoostingClassifier(max_iter=60, random_state=0)
-    months, days = time.astype("datetime64[M]"), time.astype("datetime64[D]")
-    learnt = np.flatnonzero(months < months[0] + 6)
-    for name, model, rows in (("logistic regression", linear, X), ("gradient boosting", trees, codes)):
-        scores = np.full(len(y), np.nan)
-        for train, test in TimeSplit(5).split(rows.iloc[learnt], time=days[learnt]):
-            fitted = model.fit(rows.iloc[learnt[train]], y[learnt[train]])
-            scores[learnt[test]] = fitted.decision_function(rows.iloc[learnt[test]])
-        reference = Reference.of(BUDGET, time[learnt], scores[learnt], y[learnt])
-        scores = model.fit(rows.iloc[learnt], y[learnt]).decision_function(rows)
-        print(f"Flights, {name} of January to June: {reference.sentence}")
+    for name in ("logistic regression", "gradient boosting"):
+        rows, months = flown(6, models()[name])
+        print(f"Flights, {name} of January to June: {rows.reference.sentence}")
         print("end of   labels            labelled  hits  promised  evidence  what is said")
-        for month in np.unique(months)[6:]:
-            new = (months > months[learnt].max()) & (months <= month)
-            for kind, seen in all_kinds(reference, scores[new], time[new], y[new], 0).items():
+        for month in np.unique(months):
+            so_far = Seen(rows.reference, *(of[months <= month] for of in rows[1:]))
+            for kind, seen in all_kinds(so_far, 0).items():
                 sums = [sum(of[name] for of in seen.table) for name in ("labelled", "hits", "promised")]
                 shown = "{:10,.0f}{:6,.0f}{:10,.0f}".format(*sums)
-                print(
-                    f"{month}  {kind:16s}{shown}{seen.table[-1]['evidence']:10.3g}  {seen.sentence}",
-                    flush=True,
-                )
+                evidence = seen.table[-1]["evidence"]
+                print(f"{month}  {kind:16s}{shown}{evidence:10.3g}  {seen.sentence}", flush=True)
         print()
 
 

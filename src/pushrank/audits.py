@@ -17,7 +17,8 @@ from pushrank.validation import are_missing, checked_scores, column, refuse_mask
 
 __all__ = ["draw_audit"]
 
-NOT_ACTED_ON = {"", "0", "0.0", "-1", "no", "none", "nan", "na", "null", "n", "false", "f"}
+NOT_ACTED_ON = {"", "0", "0.0", "-1", "-1.0", "no", "n", "false", "f", "none", "null"}
+NOT_ACTED_ON |= {"?", "na", "n/a", "#n/a", "<na>", "nan"}
 
 
 def draw_audit(

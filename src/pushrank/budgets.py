@@ -41,6 +41,20 @@ class Periods(NamedTuple):
         """The number of rows of each period."""
         return np.bincount(self.codes, minlength=len(self.labels))
 
+    @property
+    def rows(self) -> list[NDArray[np.intp]]:
+        """The numbers of the rows of each period."""
+        return np.split(np.argsort(self.codes, kind="stable"), np.cumsum(self.sizes)[:-1])
+
+    def first(self, order: NDArray[np.intp], n: Any) -> NDArray[np.bool_]:
+        """Return which rows are the first n of their period in an order, or as many as n says of each."""
+        order = order[np.argsort(self.codes[order], kind="stable")]
+        of, are_first = self.codes[order], np.empty(len(order), dtype=bool)
+        are_first[order] = (
+            np.arange(len(order)) - np.searchsorted(of, of) < np.broadcast_to(n, self.sizes.shape)[of]
+        )
+        return are_first
+
     def depths(self, scores: Floats, n: int, rows: Any = slice(None)) -> Floats:
         """Return how far down its period's list each row stands, in budgets: rows below 1 are looked at."""
         # Where only some rows have scores, the budget is of as large a part of every period. Tied rows stand

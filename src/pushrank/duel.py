@@ -37,6 +37,14 @@ class _Day:
     pairs: list[tuple[str, str, int]] = field(default_factory=list)
     labels: dict[str, float] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, rows: list[list[Any]]) -> _Day:
+        """Return the period that rows of a state make."""
+        day = cls()
+        for row in rows:
+            day.add(*row)
+        return day
+
     @property
     def owners(self) -> dict[str, str]:
         """Who brought each row that is acted on."""
@@ -99,7 +107,7 @@ class Verdict:
 
     def sentences(self) -> list[str]:
         """Return what is known of these very days, and what of days to come."""
-        several = self.per + ("es" if self.per == "batch" else "s")
+        several = Budget(1, self.per).several
         if not self.days:
             return [f"No {self.per} has all its labels yet: nothing is known of the duel."]
         when = f"these {self.days:,} {several}" if self.days > 1 else f"this {self.per}"
@@ -161,9 +169,9 @@ class Duel:
 
     *On these very days* chance is in the coins alone. The variance of :math:`W_B - W_A` is at most the mean
     number W of credits, so that the normal interval of half a length :math:`2 z \sqrt{W + z^2 / 2}` is
-    conservative, also where credits are few. *For days to come* periods
-    are the unit. With :math:`D = W_B - W_A` of a period, the evidence is the mean over :math:`\lambda` in
-    (.05, .1, .2, .4), and over both signs, of
+    conservative, also where credits are few. *For days to come* periods are the unit. With
+    :math:`D = W_B - W_A` of a period, the evidence is the mean over :math:`\lambda` in (.05, .1, .2, .4), and
+    over both signs, of
 
     .. math:: \prod_d \exp(\pm\lambda D_d - \lambda^2 D_d^2 / 2),
 
@@ -220,10 +228,8 @@ class Duel:
         """Take up what was decided and learnt."""
         self._state, self._facts = state, state.facts()
         self.budget, self.until = Budget.parse(self._facts["budget"]), self._facts["until"]
-        self._days = {label: _Day() for label in self._facts["periods"]}
-        for part, day in enumerate(self._days.values()):
-            for row in state.rows(part):
-                day.add(*row)
+        labels = enumerate(self._facts["periods"])
+        self._days = {label: _Day.of(state.rows(part)) for part, label in labels}
 
     def assign(
         self, champion: ArrayLike, challenger: ArrayLike, time: Any, row_id: ArrayLike
@@ -256,8 +262,7 @@ class Duel:
             raise ValueError("champion, challenger, time and row_id must be of one length.")
         of_ties = uniform_numbers(names, self._facts["secret"])[:, 1] if len(names) else np.empty(0)
         owners, decided = np.full(len(names), "", dtype="<U10"), list[tuple[str, list[Any]]]()
-        by_period = np.split(np.argsort(periods.codes, kind="stable"), np.cumsum(periods.sizes)[:-1])
-        for label, rows in zip(map(str, periods.labels), by_period, strict=True):
+        for label, rows in zip(map(str, periods.labels), periods.rows, strict=True):
             called = names[rows]
             if len(set(called)) < len(called):
                 raise ValueError(f"a name comes twice in {label}: each row needs one of its own.")
@@ -265,7 +270,7 @@ class Duel:
             orders = [rows[np.lexsort((of_ties[rows], -of[rows]))][: self.budget.n] for of in scores]
             new = self._filled(label, day, [[str(names[row]) for row in order] for order in orders])
             decided += [(label, row) for row in new]
-            acted = day.owners | _day_of(new).owners
+            acted = day.owners | _Day.of(new).owners
             owners[rows] = [acted.get(name, "") for name in called]
         self._add(decided)
         return owners
@@ -274,11 +279,10 @@ class Duel:
         """Return what fills the rest of the budget of a period: rows of both lists, and disputed pairs."""
         owned, left = day.owners, self.budget.n - len(day.owners)
         offered = owned.keys() | {name for *pair, _ in day.pairs for name in pair}
-        both = [name for name in lists[0] if name in set(lists[1]) and name not in owned][:left]
-        only = [
-            [name for name in of if name not in offered and name not in set(other)]
-            for of, other in (lists, lists[::-1])
-        ]
+        shared = set(lists[0]) & set(lists[1])
+        both = [name for name in lists[0] if name in shared and name not in owned][:left]
+        offered |= shared
+        only = ([name for name in of if name not in offered] for of in lists)
         pairs = list(zip(*only, strict=False))[: left - len(both)]
         new: list[list[Any]] = [["both", name] for name in both]
         for number, pair in enumerate(pairs, len(day.pairs)):
@@ -366,8 +370,8 @@ class Duel:
             hits, differences[number] = hits + len(found), of_day[1] - of_day[0]
             won = [won[0] + of_day[0], won[1] + of_day[1]]
         n, total, per = max(len(days), 1), sum(won), self.budget.per
-        # The variance of a difference of credits is at most the number of these that is to be expected, of
-        # which few may fall short.
+        # The variance is at most the mean number of credits. Their number may be below its mean, for which
+        # the term in Z allows.
         difference, half = 2.0 * (won[1] - won[0]) / n, 2.0 * Z * math.sqrt(total + 0.5 * Z**2) / n
         low, high = difference - half, difference + half
         evidence, winner = evidence_of(differences)
@@ -383,14 +387,6 @@ class Duel:
     def close(self) -> None:
         """Let go of the state, so that another process can open it."""
         self._state.close()
-
-
-def _day_of(rows: list[list[Any]]) -> _Day:
-    """Return the period that rows make."""
-    day = _Day()
-    for row in rows:
-        day.add(*row)
-    return day
 
 
 def evidence_of(differences: Floats) -> tuple[float, str | None]:
@@ -480,14 +476,10 @@ def compare_lists(
     """
     check_by_period(budget)
     labels, periods = as_numbers(column(y, "y"), "y"), budget.periods(time)
-    lists = []
-    for scores in (checked_scores(champion), checked_scores(challenger)):
-        if not len(scores) == len(labels) == len(periods.codes):
-            raise ValueError("y, champion, challenger and time must be of one length.")
-        order = np.lexsort((-scores, periods.codes))
-        of = periods.codes[order]
-        place = np.arange(len(order)) - np.searchsorted(of, of)
-        lists.append(np.isin(np.arange(len(order)), order[place < budget.n]))
+    scores = checked_scores(champion), checked_scores(challenger)
+    if {len(of) for of in scores} | {len(labels)} != {len(periods.codes)}:
+        raise ValueError("y, champion, challenger and time must be of one length.")
+    lists = [periods.first(np.argsort(-of, kind="stable"), budget.n) for of in scores]
     if not np.isin(labels[~np.isnan(labels)], (0.0, 1.0)).all():
         raise ValueError("y must hold 0, 1 or NaN.")
     sign, unknown = lists[1].astype(int) - lists[0], np.isnan(labels)

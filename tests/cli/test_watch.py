@@ -183,7 +183,19 @@ def test_what_cannot_be_watched_is_told(folder, tmp_path):
 
 def test_a_list_of_a_whole_file_is_watched(folder, tmp_path):
     frame, model = pd.read_csv(folder / "label.csv"), tmp_path / "plain.skops"
-    call("fit", folder / "learnt.csv", "--label", "late", "--exclude", "came", "--budget", "300", "-o", model)
+    call(
+        "fit",
+        folder / "learnt.csv",
+        "--label",
+        "late",
+        "--exclude",
+        "came",
+        "--budget",
+        "300",
+        "--probability",
+        "-o",
+        model,
+    )
     for days, code, says in ((slice(0, 15), 0, "as promised: of 300"), (slice(40, 70), 1, "fewer hits than")):
         came = pd.to_datetime(frame["came"]).dt.normalize()
         part = frame[came.isin(sorted(came.unique())[days])]

@@ -188,7 +188,7 @@ def watch(
     job can act on the code; errors have exit code 2.
 
     Give all rows since the fit, every day a few more: the tests may be looked at as often as you like, and
-    give a false alarm with a chance of --level at most in all that time. Where all rows of a period have a
+    give a false alarm with a chance of about --level in all that time. Where all rows of a period have a
     label, its hits are compared with those that periods of so many rows and positives held when the model was
     fitted, so that a calm week is no alarm. Where only rows that somebody looked at have one, these should be
     hits as often as held-out rows of their scores were; --acted names the column of such rows, which score

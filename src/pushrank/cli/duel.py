@@ -97,7 +97,7 @@ def _duel(config: DuelConfig, table: Table) -> Iterator[Duel]:
         elif isinstance(config.budget, Budget):
             times = _times(table, config, config.budget)
             late = span_of(config.labels_after, times, config.time)
-            late = late.astype("timedelta64[s]").item() if hasattr(late, "astype") else late and int(late)
+            late = late.item() if isinstance(late, np.timedelta64) else late and int(late)
             duel = Duel(config.budget, path, until=config.until, labels_after=late)
         else:
             raise InputError(f"{path} does not exist; begin the duel with --budget 30/day.")

@@ -142,7 +142,7 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
         if config.probability:
             # Scores may have any scale, and the penalty of the logistic curve would depend on it.
             calibrator = make_pipeline(StandardScaler(), LogisticRegression()).fit(scores[:, None], y)
-        elif budget is not None:
+        if budget is not None:
             reference = reference_of_rows(budget, n_rows, scored, scores)
         saved = SavedModel.from_fit(
             pipeline, name, data, calibrator=calibrator, alert=alert, reference=reference

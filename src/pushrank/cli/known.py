@@ -40,8 +40,8 @@ NOT_ACTED = (
     "Rows with a label count as looked at, for want of --acted COLUMN: labels that are late are not told "
     "from those that never come."
 )
-NEED_ALL = ("fraction", "bedroc", "every", "pairs", "value", "weight", "group", "output", "figure",
-            "at_most", "at_least")  # fmt: skip
+NEED_ALL = ["fraction", "bedroc", "every", "pairs", "value", "weight", "group", "output", "figure"]
+NEED_ALL += ["at_most", "at_least"]
 
 
 def missing_with(values: list[tuple[str, Any, Any]], share: float) -> str:
@@ -66,8 +66,7 @@ def measure_audited(rows: LabelledRows, scores: Mapping[str, Floats], config: Me
     if not config.intervals:
         raise InputError("--no-intervals is not for --chance: its bounds are what is measured; leave it out.")
     table, budget = rows.table, config.budget if isinstance(config.budget, Budget) else None
-    acted = table.column(str(config.acted), Kind.TEXT).values
-    acted = np.where(is_acted_on(table, str(config.acted)), acted, "")
+    acted = table.column(str(config.acted), Kind.TEXT).values.to_numpy(dtype=object)
     chance = table.numbers(str(config.chance), "chance", 0.0, may_lack=True)
     y = rows.y if rows.known is None else np.where(rows.known, rows.y, np.nan)
     time = None if budget is None else table.times(str(config.time), may_be_text=budget.per == "batch")

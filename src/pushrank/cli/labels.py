@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pushrank.audits import marks_of
 from pushrank.cli.errors import InputError, warn
 from pushrank.cli.header import listed
 from pushrank.cli.table import NUMBER, Column, Kind, Table
@@ -21,10 +22,6 @@ AUDIT = "what a list chose stands for no other rows, but rows drawn below it do:
 """The way out where rows that a list chose would promise something of others."""
 UNKNOWN = "they are on the lists, and nothing is known of their hits"
 """What becomes of rows without a label where lists are measured."""
-NOT_ACTED_ON = {Decimal(0), Decimal(-1), "no", "none", "n", "false", "f"} | {
-    text.casefold() for text in UNLABELLED
-}
-"""Texts that mean, in the column of --acted, that nobody looked at a row, as an empty cell does."""
 MINUS_ONE = "-1 is a class: leave cells empty whose label is not known"
 MAX_EXPONENT = 308
 """Beyond that of floats, a label such as 3e99999999 is a text: no memory holds its digits."""
@@ -98,9 +95,7 @@ def label_rows(table: Table, column: Column, positive: str | None, *, may_lack: 
 def is_acted_on(table: Table, name: str) -> NDArray[np.bool_]:
     """Return which rows somebody looked at, by the column of --acted: list, audit, yes, 1 and the like."""
     table.check(name, "acted")
-    column = table.column(name, Kind.TEXT)
-    of_others = [text for text in column.counts.index if _label_key(text) in NOT_ACTED_ON]
-    return np.asarray(column.values.notna() & ~column.values.isin(of_others))
+    return marks_of(table.column(name, Kind.TEXT).values.to_numpy(dtype=object))[1]
 
 
 def labels_so_far(column: Column, positive: str) -> NDArray[np.float64]:

@@ -40,7 +40,7 @@ from pushrank.exceptions import ModelFileError
 from pushrank.held_out import Rows, fit_params, model_scores, record_warnings
 from pushrank.model_selection import compare
 from pushrank.monitoring import Reference
-from pushrank.monitoring.reference import BLOCK_ROWS, in_no_order, profiles_of_rows
+from pushrank.monitoring.reference import BLOCK_ROWS, consecutive_parts, in_no_order, profiles_of_rows
 from pushrank.times import TimeSplit
 from pushrank.user_types import Floats
 
@@ -264,8 +264,7 @@ def reference_of_rows(budget: int, of_rows: int, rows: Rows, scores: Floats) -> 
     """Return what a model promises of one list, by parts of rows held out; None where positives are few."""
     n_parts = max(1, min(MAX_PARTS, len(scores) // BLOCK_ROWS))
     order = in_no_order(rows.X) if rows.times is None else np.argsort(rows.times, kind="stable")
-    parts = np.empty(len(order), dtype=np.int64)
-    parts[order] = np.arange(len(order)) * n_parts // len(order)
+    parts = consecutive_parts(order, n_parts)
     positives, sizes = np.bincount(parts, rows.positive), np.bincount(parts)
     if np.count_nonzero((positives > 0) & (positives < sizes)) < 2:
         return None

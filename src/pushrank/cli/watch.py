@@ -30,7 +30,7 @@ def watch_model(model: Path, data: Path, text_format: TextFormat, config: WatchC
     if reference is None:
         raise InputError(
             f"{model} promises nothing to watch: fit it with a budget, --budget 30/day --time COLUMN or, for "
-            f"lists of whole files, --budget 30, to rows of which {2 * BLOCK_ROWS} or more hold positives."
+            f"lists of whole files, --budget 30, to {2 * BLOCK_ROWS} rows or more with positives throughout."
         )
     if config.time is None and reference.budget.per != "batch":
         raise InputError(f"the model was fitted for {reference.budget.words}: give --time COLUMN.")

@@ -187,8 +187,10 @@ def measure_acted(
     Raises
     ------
     TypeError, ValueError
-        When lengths differ, a chance is missing below the list, out of range, or 0 of an audited row, no row
-        was audited, a parameter is out of range, or only one of `time` and `budget` is given.
+        When lengths differ, a chance is missing below the list, out of range, or 0 of an audited row, all
+        rows were listed, chances make the number of audited rows incredible or, among the rows acted on
+        alone, differ within a period, a parameter is out of range, or only one of `time` and `budget` is
+        given.
 
     Notes
     -----
@@ -217,7 +219,6 @@ def measure_acted(
         check_by_period(budget)
         check_consistent_length(rows.hit, time)
         periods = budget.periods(time)
-    by_period = np.split(np.argsort(periods.codes, kind="stable"), np.cumsum(periods.sizes)[:-1])
     sizes, others = np.bincount(periods.codes, rows.listed, len(periods.labels)), {}
     is_whole = not (rows.listed | rows.audited).all()
     if not is_whole:
@@ -225,12 +226,9 @@ def measure_acted(
     # Without the rows that nobody looked at no other list can be cut.
     for name, values in scores_by_name(scores).items() if scores is not None and is_whole else ():
         check_consistent_length(rows.hit, values)
-        order = random_order(checked_scores(values), random_state)
-        order = order[np.argsort(periods.codes[order], kind="stable")]
-        of, on_list = periods.codes[order], np.empty(len(order), dtype=bool)
-        on_list[order] = np.arange(len(order)) - np.searchsorted(of, of) < sizes[of]
+        on_list = periods.first(random_order(checked_scores(values), random_state), sizes)
         others[name] = figures_of_other(rows, on_list, level)
-    parts = () if budget is None else zip(periods.labels, by_period, strict=True)
+    parts = () if budget is None else zip(periods.labels, periods.rows, strict=True)
     figures = {str(of): figures_of_list(rows.part(at), level, is_whole=is_whole) for of, at in parts}
     total = figures_of_list(rows, level, is_whole=is_whole)
     return ActedMeasurement(total, figures, others, float(confidence_level), int(looks))

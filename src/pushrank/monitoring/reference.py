@@ -229,9 +229,9 @@ class Reference:
         scores, is_positive = scores[seen], labels[seen] == 1.0
         on_list = chances_of_list(scores, held_out, budget.n)
         chances = [_chances(scores, is_positive, weight) for weight in (on_list, 1.0 - on_list)]
-        counts = period_counts(held_out, is_positive, on_list, on_list * chance_at(chances[0], scores))
+        counts = period_counts(held_out, is_positive, on_list, on_list * np.interp(scores, *chances[0]))
         places = []
-        for at in rows_by_period(held_out):
+        for at in held_out.rows:
             positive, negative = (np.sort(scores[at][is_positive[at] == kind]) for kind in (True, False))
             if len(positive) and len(negative):
                 low, high = (np.searchsorted(negative, positive, side) for side in ("left", "right"))
@@ -294,7 +294,7 @@ class Reference:
 
     def chance_of(self, scores: Floats, on_list: Floats) -> Floats:
         """Return the chance of rows to be positive, by their scores and their chance to be on the list."""
-        listed, below = (chance_at(curve, scores) for curve in self.chances)
+        listed, below = (np.interp(scores, *curve) for curve in self.chances)
         # Where fewer rows come, or files are of another size, lists reach scores below all of these.
         listed = np.where(scores < self.chances[0][0, 0], below, listed)
         return on_list * listed + (1.0 - on_list) * below
@@ -328,16 +328,6 @@ def _chances(scores: Floats, y: NDArray[Any], weight: Floats) -> Floats:
     found = isotonic_regression(sums / sizes, weights=sizes)
     ends = np.unique(np.r_[found.blocks[:-1], found.blocks[1:] - 1])
     return np.array([values[ends], found.x[ends]])
-
-
-def chance_at(curve: Floats, scores: Floats) -> Floats:
-    """Return the chance of a positive at these scores, between and beyond those that were held out."""
-    return np.interp(scores, *curve)
-
-
-def rows_by_period(periods: Periods) -> list[NDArray[np.intp]]:
-    """Return the numbers of the rows of every period."""
-    return np.split(np.argsort(periods.codes, kind="stable"), np.cumsum(periods.sizes)[:-1])
 
 
 def period_counts(
@@ -396,10 +386,16 @@ def profiles_of_rows(X: Any, time: Any = None) -> dict[str, dict[str, Any]]:
     if n_blocks < 3:
         return {}
     order = in_no_order(X) if time is None else np.argsort(time, kind="stable")
-    blocks = np.empty(len(order), dtype=np.int64)
-    blocks[order] = np.arange(len(order)) * n_blocks // len(order)
+    blocks = consecutive_parts(order, n_blocks)
     found = {name: Profile.of(values, blocks, n_blocks) for name, values in columns_of(X)}
     return {name: vars(of) | {"moments": of.moments.round(6).tolist()} for name, of in found.items()}
+
+
+def consecutive_parts(order: NDArray[np.intp], n_parts: int) -> NDArray[np.int64]:
+    """Return the part of each row, of equally many that follow each other in an order."""
+    parts = np.empty(len(order), dtype=np.int64)
+    parts[order] = np.arange(len(order)) * n_parts // max(len(order), 1)
+    return parts
 
 
 def in_no_order(X: Any) -> NDArray[np.int64]:

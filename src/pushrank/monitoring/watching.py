@@ -60,7 +60,7 @@ class Watch:
     needed : float
         The evidence at which hits are an alarm.
     level : float
-        The chance of a false alarm, over any number of periods.
+        About the chance of a false alarm, over any number of periods.
     budget : Budget
         How many rows are looked at.
 
@@ -150,7 +150,7 @@ def watch(
     y : array-like of shape (n,), optional
         Whether a row is positive, NaN where that is not known.
     level : float, default=0.05
-        The chance of a false alarm, in (0, 1): over any number of looks and periods.
+        The chance of a false alarm, in (0, 1), about: over any number of looks and periods.
     acted : array-like of shape (n,), optional
         Which rows were looked at: True, or "list" and "audit"; others are False or empty. A period waits
         until all of these have a label. Without it these are the labelled rows among the first of each
@@ -175,14 +175,17 @@ def watch(
     Notes
     -----
     **Hits.** The null hypothesis: given all periods before, hits are those of c rows or places, each with a
-    chance of p or more, independently up to a spread :math:`\kappa`. Where a period has all its labels, c is
-    the lesser of its positives and the rows looked at, and pc what :class:`Reference` promises such a period:
-    a calm day promises less, and is no alarm. Otherwise c counts the labelled rows among those looked at, and
-    pc sums the chances that held-out rows of their scores had. Both are in units of the hits per promise in
-    the held-out periods and in all watched before; the error of this estimate widens the spread, which is
-    the upper confidence limit, at 2/3, of that of held-out periods, or blocks of them. So M has a mean of
-    about 1 at most, whenever one looks, and exceeds 2 / `level` with a chance of `level` / 2 (Ville). The
-    alarm names the period j of the largest product.
+    chance of p or more, independently up to a spread :math:`\kappa`. Where all rows of a period have labels,
+    these are more than are looked at, and `acted` is not given, c is the lesser of its positives and the rows
+    looked at, and pc what :class:`Reference` promises such a period: a calm day promises less, and is no
+    alarm. Otherwise c counts the labelled rows among those looked at, and pc sums the chances that held-out
+    rows of their scores had. Both are in units of the hits per promise in the held-out periods and in all
+    watched before. The error of this estimate widens the spread, which is the upper confidence limit, at
+    2/3, of that of held-out periods, or blocks of them. So M has a mean of about 1 at most, whenever one
+    looks, and would exceed 2 / `level` with a chance of `level` / 2 if the spread were known (Ville). By 60
+    held-out days, at a level of 5 %, .3 to 5.8 % of streams in which nothing changed raised an alarm in 180
+    days, the most by labels of rows looked at, under storms. The alarm names the period j of the largest
+    product.
 
     **Rows.** Of each column the shares of its quarters, or values, in all blocks of seven days (24 hours, or
     single other periods) that are complete, and in the last 1, 2, 4, ... of them, are compared with those of
@@ -238,9 +241,9 @@ def watch(
         n_looked_at = sum(record["looked_at"] for record in table)
         n, hits, promised = (sum(of[name] for of in known) for name in ("labelled", "hits", "promised"))
         n_labelled = sum(record["labelled"] for record in table)
-        tested = f", {n:,.0f} of them tested" * (round(n) < round(n_labelled))
+        of_them = f", {n:,.0f} of them tested" * (round(n) < round(n_labelled))
         sentence = (
-            f"as promised: of {n_looked_at:,} rows looked at, {n_labelled:,.0f} labelled{tested}: "
+            f"as promised: of {n_looked_at:,} rows looked at, {n_labelled:,.0f} labelled{of_them}: "
             f"{hits:,.0f} hits, {promised:,.0f} promised"
         )
     if since is not None:
@@ -299,8 +302,8 @@ class Tested(NamedTuple):
         promised = looked_at * reference.chance_of(scores, on_list)
         counts = period_counts(periods, np.nan_to_num(y), looked_at, promised)
         numbers = np.flatnonzero(is_full | (is_due & (counts.looked_at > 0.0)))
-        known_counts = PeriodCounts(*(of[numbers] for of in counts))
-        return cls(numbers, known_counts, is_full[numbers], counts.looked_at)
+        tested = PeriodCounts(*(of[numbers] for of in counts))
+        return cls(numbers, tested, is_full[numbers], counts.looked_at)
 
 
 def _watch_hits(

@@ -159,8 +159,8 @@ class WatchData(Page):
             over_time(
                 "evidence",
                 "Evidence that there are fewer hits",
-                "It stays near 1 or below where hits are as expected, and ever reaches the line with a "
-                f"probability of {100 / watched.needed:.3g} % at most, however often one looks.",
+                "It stays near 1 or below where hits are as promised, and ever reaches the line with a "
+                f"probability of about {100 / watched.needed:.3g} %, however often one looks.",
                 [self.words(record["period"], per) for record in self.known],
                 {"evidence": evidence} | alarm,
                 "evidence",

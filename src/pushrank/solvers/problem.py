@@ -131,7 +131,7 @@ class Problem(ABC):
         # With g the gradient of F at the scores s = X w, and F*(g) = g s - F(s), the dual objective at g is
         # -F*(g) - |X^T g|^2 / 2 alpha = F(X w) + alpha |w|^2 / 2 - |X^T g + alpha w|^2 / 2 alpha: the gap is
         # the square of the whole gradient over 2 alpha, whatever F. For w >= 0 it is a sum over the columns,
-        # as the page on certificates says.
+        # which docs/certificates.md derives.
         if not self.has_bound:
             return Certificate(value, -np.inf)
         # A logarithm may cross zero on the way to the optimum, where a relative gap means nothing.
