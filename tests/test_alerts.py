@@ -17,8 +17,9 @@ from scipy.stats import binomtest
 
 from benchmarks.alert_state import decisions, full_disks, mutations, on_disk, run_child, timers
 from combinations import each_and_some
-from pushrank.alerts import CELLS, AlertThreshold
+from pushrank.alerts import CELLS, KIND, AlertThreshold
 from pushrank.budgets import Budget
+from pushrank.state import State
 
 pytestmark = pytest.mark.fast
 
@@ -485,6 +486,8 @@ def test_times_with_a_zone_are_in_its_calendar():
             ValueError,
             "row_id is a masked",
         ),
+        (lambda: fitted().decide(1.0, MARCH, group="a"), ValueError, "group and at_most go together"),
+        (lambda: fitted(at_most=2), ValueError, "group and at_most go together"),
         (lambda: AlertThreshold(3, n_kept=0), ValueError, "n_kept must be"),
         (lambda: AlertThreshold(3, n_kept=1.5), TypeError, "n_kept must be"),
         (lambda: fitted().decide(1.0, 7), ValueError, "needs dates"),
@@ -545,3 +548,40 @@ def test_another_fit_draws_other_rows_and_rows_of_one_moment_have_draws_of_their
     assert fitted(30, audit=20).chance_ == 1.0
     with pytest.raises(ValueError, match="audit must be >= 0 and <= 7"):
         AlertThreshold(8, audit=8)
+
+
+@pytest.mark.usefixtures("secrets")
+def test_no_customer_has_more_than_its_number_on_the_list_and_what_was_refused_is_learnt(tmp_path):
+    (scores, times), path = stream(30, 40), tmp_path / "s.db"
+    # A column of whole numbers that has gaps holds floats; a group that is missing is no group.
+    before, groups = (np.random.default_rng(5).choice([1, 2, 3, np.nan], n) for n in (len(PAST), len(scores)))
+    alert = AlertThreshold(8, path, audit=3, at_most=1).fit(past_scores(), PAST, before)
+    answers = []
+    for rows in np.array_split(np.arange(len(scores)), 9):
+        given = scores[rows], times[rows], rows
+        answers += alert.decide(*given, group=groups[rows], return_acted=True)[1].tolist()
+        alert.close()
+        alert = AlertThreshold.open(path)
+        texts = np.where(np.isnan(groups[rows]), "", np.nan_to_num(groups[rows]).astype(int).astype(str))
+        assert alert.decide(*given, group=texts, return_acted=True)[1].tolist() == answers[-len(rows) :]
+    listed, days = np.array(answers) == "list", times.astype("datetime64[D]").astype(int)
+    assert [np.bincount(days[listed & (groups == of)]).max() for of in (1, 2, 3)] == [1, 1, 1]
+    assert np.bincount(days[listed & np.isnan(groups)]).max() > 1
+    # Rows that a group has no room for leave the budget to others, and are drawn as others are.
+    assert listed.sum() > 0.85 * 30 * 5
+    assert binomtest(answers.count("audit"), int((~listed).sum()), alert.chance_).pvalue > 1e-3
+    # What is learnt is what came, as at the fit, and not what was acted on.
+    alert.decide(0.0, times[-1] + 86400, group="")
+    learnt = AlertThreshold(8, audit=3, at_most=1).fit(scores, times, groups)
+    assert [of.scores.tolist() for of in alert._past[-30:]] == [of.scores.tolist() for of in learnt._past]
+    alert.close()
+
+
+def test_a_state_from_before_limits_on_groups_opens(tmp_path):
+    alert = fitted()
+    alert.decide([9.0, -9.0], [MARCH, MARCH], ["a", "b"])
+    facts = {name: fact for name, fact in alert._facts().items() if name != "at_most"}
+    with closing(State(tmp_path / "s.db", KIND, facts)) as state:
+        state.append([(alert._start, row[:5]) for row in alert._current])
+    with closing(AlertThreshold.open(tmp_path / "s.db")) as opened:
+        assert opened.decide([0.0, 0.0], [MARCH, MARCH], ["a", "b"]).tolist() == [True, False]

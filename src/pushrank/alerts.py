@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import os
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from secrets import token_hex
@@ -19,7 +20,7 @@ from pushrank.audits import row_names, uniform_numbers
 from pushrank.budgets import STEPS, Budget
 from pushrank.state import State
 from pushrank.times import check_times
-from pushrank.validation import check_number, column, finite_numbers, warn
+from pushrank.validation import are_missing, check_number, column, finite_numbers, warn
 
 __all__ = ["AlertThreshold"]
 
@@ -36,10 +37,19 @@ DAY = 86_400_000_000
 Integers = NDArray[np.int64]
 FilePath = str | os.PathLike[str]
 
-Row = tuple[str | None, int, float, bool, float]
-"""The name of a row that was decided, when, its score, the decision and the threshold."""
 Answer = tuple[str, float]
 """Why a row is acted on, "list" or "audit", or "" for one that is not, and the threshold."""
+
+
+class Row(NamedTuple):
+    """A row that was decided; one that is a group of its own has the group ""."""
+
+    name: str | None
+    moment: int
+    score: float
+    act: bool
+    threshold: float
+    group: str = ""
 
 
 class Past(NamedTuple):
@@ -76,6 +86,10 @@ class AlertThreshold:
     audit : int, default=0
         So many rows of the budget, in the mean of the periods, are drawn at random from all below the
         threshold, so that what it misses can be known (:func:`pushrank.metrics.audit_bound`).
+    at_most : int, default=None
+        Of the rows of a group, such as a customer, at most so many a period are acted on by their scores: the
+        threshold of all others is infinite, and the budget goes to other groups. Rows of the audit are not
+        limited and do not count, since a limit would make their chances unknown.
 
     Attributes
     ----------
@@ -92,10 +106,10 @@ class AlertThreshold:
     Raises
     ------
     TypeError
-        When the budget is neither, or `n_kept` or `audit` is no integer.
+        When the budget is neither, or `n_kept`, `audit` or `at_most` is no integer.
     ValueError
-        When the budget or `n_kept` is below 1, the audit is the whole budget or negative, or the budget is
-        one of batches, which have no clock.
+        When the budget, `n_kept` or `at_most` is below 1, the audit is the whole budget or negative, or the
+        budget is one of batches, which have no clock.
 
     Notes
     -----
@@ -134,13 +148,16 @@ class AlertThreshold:
     """
 
     def __init__(
-        self, budget: Budget | int, state: FilePath | None = None, *, n_kept: int = N_PAST, audit: int = 0
-    ) -> None:
+        self, budget: Budget | int, state: FilePath | None = None, *, n_kept: int = N_PAST, audit: int = 0,
+        at_most: int | None = None,
+    ) -> None:  # fmt: skip
         self.budget = budget if isinstance(budget, Budget) else Budget(budget)
         if self.budget.per == "batch":
             raise ValueError("an alert threshold needs a budget by the clock, got one a batch.")
         check_number("n_kept", n_kept, 1, integer=True)
         check_number("audit", audit, 0, self.budget.n - 1, integer=True)
+        self.at_most, self._n_of_group = at_most, self.budget.n if at_most is None else at_most
+        check_number("at_most", self._n_of_group, 1, integer=True)
         self.state = None if state is None else Path(state).resolve()
         self.n_kept, self.n_ahead = n_kept, 1
         self.audit, self.chance_, self._secret = audit, 0.0, ""
@@ -177,8 +194,8 @@ class AlertThreshold:
         kept = State(state, KIND)
         try:
             facts = kept.facts()
-            audit = facts.get("audit", 0)
-            alert = cls(Budget.parse(facts["budget"]), state, n_kept=facts["n_kept"], audit=audit)
+            options = {"audit": facts.get("audit", 0), "at_most": facts.get("at_most")}
+            alert = cls(Budget.parse(facts["budget"]), state, n_kept=facts["n_kept"], **options)
             alert._load(kept)
             alert._state = kept
         except BaseException:
@@ -186,7 +203,7 @@ class AlertThreshold:
             raise
         return alert
 
-    def fit(self, scores: ArrayLike, time: ArrayLike) -> AlertThreshold:
+    def fit(self, scores: ArrayLike, time: ArrayLike, group: ArrayLike | None = None) -> AlertThreshold:
         """Learn from past periods, and begin with the one after the last of them.
 
         Parameters
@@ -195,6 +212,8 @@ class AlertThreshold:
             By a model that was not fitted to these rows: those that it has learnt score too high.
         time : array-like of shape (n,)
             Their dates, of at least two whole periods; of days, thirty and more are better.
+        group : array-like of shape (n,), default=None
+            Their groups, as in :meth:`decide`.
 
         Returns
         -------
@@ -204,13 +223,13 @@ class AlertThreshold:
         Raises
         ------
         ValueError
-            When a score or date is missing, a date is far ahead of this machine's clock and of the others, or
-            there are fewer than two periods.
+            When a score or date is missing, a date is far ahead of this machine's clock and of the others,
+            there are fewer than two periods, or only one of `group` and `at_most` is given.
         OSError
             When the state cannot be written, or another process holds it.
         """
         values, moments, starts = self._rows(scores, time)
-        order = np.argsort(moments, kind="stable")
+        order, groups = np.argsort(moments, kind="stable"), self._groups(group, len(values))
         periods = np.split(order, np.flatnonzero(np.diff(starts[order])) + 1)
         if len(periods) < 2:
             raise ValueError(f"time must hold at least two whole periods, got one {self.budget.per}.")
@@ -218,16 +237,16 @@ class AlertThreshold:
         self._is_whole = False
         sizes = np.array([*map(len, periods)])
         self._gain = 1.0 / max(MEMORY[1], MEMORY[0] * float(np.median(sizes)))
-        if self.audit:
-            n_below = float(np.maximum(sizes - self._n_listed, 0).mean())
-            self.chance_, self._secret = self.audit / max(n_below, self.audit), token_hex()
-        self._past, level = [], float(values[periods[0]].mean())
+        self._past, level, n_below = [], float(values[periods[0]].mean()), 0
         for rows in periods:
             self._begin(int(starts[rows[0]]), level)
-            for moment, score in zip(moments[rows].tolist(), values[rows].tolist(), strict=True):
-                self._take((None, moment, score, False, np.inf))
+            for row in rows.tolist():
+                self._take(Row(None, int(moments[row]), float(values[row]), False, np.inf, groups[row]))
             self._finish()
             level = self._levels[-1]
+            n_below += len(rows) - min(self._n_listed, len(self._past[-1].scores))
+        if self.audit:
+            self.chance_, self._secret = self.audit / max(n_below / len(periods), self.audit), token_hex()
         self._begin(self._end, level)
         # No answer of an earlier period is known.
         self._starts, self._answers = [self._start], {self._start: {}}
@@ -237,8 +256,8 @@ class AlertThreshold:
         return self
 
     def decide(
-        self, score: ArrayLike, time: Any, row_id: Any = None, *, return_threshold: bool = False,
-        return_acted: bool = False,
+        self, score: ArrayLike, time: Any, row_id: Any = None, *, group: Any = None,
+        return_threshold: bool = False, return_acted: bool = False,
     ) -> Any:  # fmt: skip
         """Say which rows to act on: one, or several in the order of their times.
 
@@ -253,6 +272,9 @@ class AlertThreshold:
             the last `n_kept`, gets the same answer; without names every row is another. Rows of one name
             and period in a batch are one row, and count once: the first one's answer is that of all, with a
             warning where their scores differ.
+        group : object or array-like of shape (n,), default=None
+            The group of each row, such as its customer, as text: with `at_most`, and only then. A row whose
+            group is empty, NaN or, in an array, None is a group of its own.
         return_threshold : bool, default=False
             Whether to return what the scores were compared with, too.
         return_acted : bool, default=False
@@ -263,7 +285,8 @@ class AlertThreshold:
         act : bool or ndarray of shape (n,)
             Whether to act on the row.
         threshold : float or ndarray of shape (n,)
-            The threshold of the moment, infinite when the budget was spent. Only with `return_threshold`.
+            The threshold of the moment, infinite when the budget, or what the row's group can have of it, was
+            spent. Only with `return_threshold`.
         acted : str or ndarray of shape (n,)
             "list" for a row that reached it, "audit" for one that was drawn, and "" for one that is not acted
             on; those two had a chance of `chance_` to be drawn. Only with `return_acted`.
@@ -271,8 +294,8 @@ class AlertThreshold:
         Raises
         ------
         ValueError
-            When a score, date or name is missing, a date is far ahead, or a row is of a period that is over
-            and its answer is not known. Nothing is decided then.
+            When a score, date or name is missing, a date is far ahead, a row is of a period that is over and
+            its answer is not known, or only one of `group` and `at_most` is given. Nothing is decided then.
         RuntimeError
             When the threshold is not fitted or was closed, or this process is a fork of the one that opened
             its state.
@@ -286,15 +309,17 @@ class AlertThreshold:
         names: Sequence[str | None] = [None] * len(values)
         if row_id is not None:
             names = row_names([row_id] if is_one else row_id, len(values))
+        groups = self._groups([group] if is_one and group is not None else group, len(values))
         with self._lock:
-            acted, threshold = self._decided(self._state, values, moments, starts, names)
+            acted, threshold = self._decided(self._state, values, moments, starts, names, groups)
         asked = [acted != "", *[threshold] * return_threshold, *[acted] * return_acted]
         answer = tuple(part[0].item() for part in asked) if is_one else tuple(asked)
         return answer if len(answer) > 1 else answer[0]
 
     def _decided(
-        self, state: State, values: Floats, moments: Integers, starts: Integers, names: Sequence[str | None]
-    ) -> tuple[NDArray[np.str_], Floats]:
+        self, state: State, values: Floats, moments: Integers, starts: Integers, names: Sequence[str | None],
+        groups: Sequence[str],
+    ) -> tuple[NDArray[np.str_], Floats]:  # fmt: skip
         """Return why rows are acted on, if they are, and their thresholds, as they are on disk."""
         self._load(state)
         for row in np.flatnonzero(starts < self._start).tolist():
@@ -317,9 +342,10 @@ class AlertThreshold:
             answer = None if name is None else self._known(state, start).get(name)
             if answer is None:
                 self._now = max(self._now, int(moments[row]))
-                limit = self._limit()
+                # Nothing reaches that of a group which has all it can have: its rows may be drawn, as others.
+                limit = self._limit(groups[row])
                 act = bool(score >= limit) or self._is_drawn(name, int(moments[row]))
-                decided.append((start, (name, self._now, score, act, limit)))
+                decided.append((start, Row(name, self._now, score, act, limit, groups[row])))
                 answer = self._take(decided[-1][1])
             acted[row], threshold[row] = answer
             n_differing += name is not None and first_scores.setdefault((start, name), score) != score
@@ -383,15 +409,15 @@ class AlertThreshold:
         self.chance_, self._secret = facts.get("chance", 0.0), facts.get("secret", "")
         self._begin(self._starts[-1], facts["level"])
         for row in state.rows(self._start):
-            self._take(tuple(row))
+            self._take(Row(*row))
         if self._spent > self._n_listed:
             raise ValueError(f"{self.state} holds {self._spent} alerts of a budget of {self.budget.words}.")
         self._is_whole = True
 
     def _facts(self) -> dict[str, Any]:
         """Return what the state holds beside the rows that were decided."""
-        facts = {"budget": str(self.budget), "n_kept": self.n_kept, "gain": self._gain}
-        facts |= {"level": self._levels[0], "starts": self._starts}
+        facts = {"budget": str(self.budget), "n_kept": self.n_kept, "at_most": self.at_most}
+        facts |= {"gain": self._gain, "level": self._levels[0], "starts": self._starts}
         if self.audit:
             facts |= {"audit": self.audit, "chance": self.chance_, "secret": self._secret}
         return facts | {"past": [[part.tolist() for part in past] for past in self._past]}
@@ -399,11 +425,12 @@ class AlertThreshold:
     def _known(self, state: State, start: int) -> dict[str, Answer]:
         """Return the answers of a period, by the names of its rows."""
         if start in self._starts and start not in self._answers:
-            self._answers[start] = {row[0]: _answer(row) for row in state.rows(start) if row[0] is not None}
+            rows = (Row(*row) for row in state.rows(start))
+            self._answers[start] = {row.name: _answer(row) for row in rows if row.name is not None}
         return self._answers.get(start, {})
 
-    def _limit(self) -> float:
-        if self._spent >= self._n_listed:
+    def _limit(self, group: str = "") -> float:
+        if self._spent >= self._n_listed or (group and self._n_listed_of[group] >= self._n_of_group):
             return np.inf
         cell = int(self._cells(self._now))
         if self._line is None or self._line[0] != cell:
@@ -435,6 +462,17 @@ class AlertThreshold:
         labels, codes = self.budget.periods(times)
         return values, times.astype(MOMENT).astype(np.int64), labels.astype(MOMENT).astype(np.int64)[codes]
 
+    def _groups(self, group: Any, n_rows: int) -> Sequence[str]:
+        """Return the group of each row as text, which is empty for a row that is a group of its own."""
+        if (group is None) != (self.at_most is None):
+            raise ValueError("group and at_most go together; one row without a group has the group ''.")
+        values = column([""] * n_rows if group is None else group, "group")
+        if len(values) != n_rows:
+            raise ValueError(f"group must have one entry for each of the {n_rows} rows, got {len(values)}.")
+        # A column of whole numbers that has gaps holds floats, and one without them does not.
+        whole = [int(of) if isinstance(of, float) and of.is_integer() else of for of in values.tolist()]
+        return ["" if none else str(of) for none, of in zip(are_missing(values), whole, strict=True)]
+
     def _begin(self, start: int, level: float) -> None:
         self._start = self._now = start
         self._answers[start] = {}
@@ -443,17 +481,18 @@ class AlertThreshold:
         end = np.datetime64(start, "us").astype(step) + length
         self._end = int(end.astype(MOMENT).astype(np.int64))
         self._spent, self._levels, self._line = 0, [level], None
+        self._n_listed_of: Counter[str] = Counter()
         self._current: list[Row] = []
 
     def _take(self, row: Row) -> Answer:
         """Count a row that was decided, and return its answer."""
-        name, self._now, score, _, _ = row
-        answer = _answer(row)
+        self._now, answer = row.moment, _answer(row)
         self._current.append(row)
         self._spent += answer[0] == "list"
-        self._levels.append(self._levels[-1] + self._gain * (score - self._levels[-1]))
-        if name is not None:
-            self._answers[self._start][name] = answer
+        self._n_listed_of[row.group] += answer[0] == "list"
+        self._levels.append(self._levels[-1] + self._gain * (row.score - self._levels[-1]))
+        if row.name is not None:
+            self._answers[self._start][row.name] = answer
         return answer
 
     def _cells(self, moments: Any) -> Any:
@@ -465,11 +504,18 @@ class AlertThreshold:
         """Add the current period to the past ones."""
         if not self._current:
             return
-        _, moments, scores, _, _ = zip(*self._current, strict=True)
+        _, moments, scores, _, _, groups = zip(*self._current, strict=True)
         cells = self._cells(np.array(moments))
+        # Of each group the best rows that the limit allows, whatever was acted on: as many of them reach a
+        # constant threshold as are acted on by it. With all rows too much would be asked for, and without
+        # those that were refused the past would follow the threshold, which follows the past, ever lower.
+        is_allowed, n_better = np.ones(len(scores), dtype=bool), Counter[str]()
+        for row in sorted(range(len(scores)), key=scores.__getitem__, reverse=True) if self.at_most else ():
+            is_allowed[row] = not groups[row] or n_better[groups[row]] < self._n_of_group
+            n_better[groups[row]] += 1
         best: list[float] = []
         kept = []
-        for row in range(len(scores) - 1, -1, -1):
+        for row in np.flatnonzero(is_allowed)[::-1].tolist():
             if len(best) < self._n_listed or scores[row] > best[0]:
                 heapq.heappush(best, scores[row])
                 kept.append(row)
@@ -509,5 +555,4 @@ class AlertThreshold:
 
 def _answer(row: Row) -> Answer:
     """Return why a row that was decided is acted on, if it is, and its threshold."""
-    _, _, score, act, threshold = row
-    return "" if not act else "list" if score >= threshold else "audit", threshold
+    return "" if not row.act else "list" if row.score >= row.threshold else "audit", row.threshold

@@ -187,6 +187,7 @@ def test_what_cannot_be_decided_is_told(stream, frame):
         "--alert needs --time COLUMN, and takes": [new, *alert, *NEW, "--budget", "3/day"],
         "s.db exists; to forget": [new, *alert, *TIME, "--budget", "3/day"],
         "t.json does not exist; begin it with past rows": [new, "--alert", stream / "t.json", *NEW],
+        "--alert takes no limit but one --at-most": [new, *alert, *NEW, "--at-least", "1:id=a"],
         "--id 'name' is no column": [new, *alert, "--id", "name", "--time", "came"],
         "--time 'when' is no column": [new, *alert, "--id", "id", "--time", "when"],
         "--id 'id' is empty in row 1": [stream / "nameless.csv", *alert, *NEW],
@@ -226,3 +227,19 @@ def test_an_audit_is_begun_with_the_file_and_writes_why_rows_are_acted_on(stream
     pd.testing.assert_frame_equal(decided(stream, stream / "five_days.csv")[0], found)
     pd.read_csv(stream / "five_days.csv")[:0].to_csv(stream / "no_rows.csv", index=False)
     assert list(decided(stream, stream / "no_rows.csv")[0])[:6] == list(found)[:6]
+
+
+def test_no_customer_has_more_alerts_a_day_than_the_file_is_begun_with(stream):
+    for name in ("past.csv", "five_days.csv"):
+        rows = pd.read_csv(stream / name)
+        rows.assign(customer=[["a", "b", None][i % 3] for i in range(len(rows))]).to_csv(stream / name)
+    begin = ["score", stream / "model.skops", stream / "past.csv", "--alert", stream / "s.db", *TIME]
+    call(*begin, "--budget", "6/day", "--force", "--at-most", "1:customer")
+    for _ in range(2):
+        found, _ = decided(stream, stream / "five_days.csv", *NEW, "--at-most", "1:customer")
+        alerts = found[found["alert"]].assign(day=found["came"].str[:10])
+        assert alerts.groupby(["customer", "day"]).size().tolist() == [1] * 10
+        assert alerts["customer"].isna().sum() > 10
+    for n in (["--at-most", "2:customer"], []):
+        said = call(*deciding(stream, stream / "five_days.csv", *NEW, *n), code=2).stderr
+        assert "s.db was begun with --at-most 1:COLUMN; say the same here." in " ".join(said.split())

@@ -95,7 +95,8 @@ def score(
     --alert state.db --id COLUMN --time COLUMN writes also whether to act on each row, and the threshold of
     its moment: never more than the budget, and nearly all of it. What was decided is on disk before it is
     written, so that the same rows get the same answers; --budget 30/day begins that file with past rows,
-    which the model must not have learnt from, and --audit 3/day gives it an audit, too.
+    which the model must not have learnt from, and --audit 3/day gives it an audit, too. With --at-most
+    1:customer, said there and at each call, no customer has more than one alert by score a day.
 
     Example: pushrank score model.skops new.parquet -o ranked.csv --top 100
     """

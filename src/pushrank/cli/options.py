@@ -396,7 +396,10 @@ class ScoreConfig(LimitConfig):
 
     def check(self) -> None:
         """Raise InputError for options that do not go together, or a file that is there or is not."""
-        self.check_limits("top", ["audit", "alert", "promise", "reasons"])
+        if self.alert is None:
+            self.check_limits("top", ["audit", "promise", "reasons"])
+        elif self.at_least or self.missing or len(self.at_most or ()) > 1:
+            raise InputError("--alert takes no limit but one --at-most, such as 1:customer.")
         named = [name for name in ("id", "time", "budget") if getattr(self, name) is not None]
         set_too = [f"n-{name}" for name in ("kept", "ahead") if getattr(self, f"n_{name}") is not None]
         if self.audit is not None:

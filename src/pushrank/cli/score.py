@@ -53,7 +53,7 @@ def write_ranked(model: Path, data: Path, text_format: TextFormat, config: Score
     if config.audit is not None:
         decided = _draw(model, config, table, ranking)
         places = np.flatnonzero(decided["acted"][ranking] != "")
-    elif config.is_limited:
+    elif config.is_limited and config.alert is None:
         places = _limited(config, table, scores, ranking)
     order = ranking[places]
     # As texts, numbers in Parquet and Excel could not be computed with.
@@ -106,9 +106,10 @@ def _begin(budget: int | Budget, config: ScoreConfig, table: Table, scores: Floa
 
     with refusing():
         n_kept, audit = config.n_kept or N_PAST, config.n_audited
-        alert = AlertThreshold(budget, config.alert, n_kept=n_kept, audit=audit)
+        at_most, groups = _cap(config, table)
+        alert = AlertThreshold(budget, config.alert, n_kept=n_kept, audit=audit, at_most=at_most)
         alert.n_ahead = config.n_ahead or 1
-        alert.fit(scores, table.times(str(config.time))).close()
+        alert.fit(scores, table.times(str(config.time)), groups).close()
     past = f"{len(table):,} past rows"
     say(f"{config.alert}: {alert.budget.words}, by what came at the same hour in {past}.")
     if audit:
@@ -116,6 +117,12 @@ def _begin(budget: int | Budget, config: ScoreConfig, table: Table, scores: Floa
             f"each with a chance of {alert.chance_:.3g}, and {alert.left_:,} are left for the highest scores"
         )
         say(f"{audit:,} of them, in the mean, are drawn from all rows below the threshold, {chance}.")
+
+
+def _cap(config: ScoreConfig, table: Table) -> tuple[int | None, NDArray[np.object_] | None]:
+    """Return how many rows of a group are alerts at most in a period, and each row's group."""
+    name = next(iter(config.caps), None)
+    return (None, None) if name is None else (config.caps[name], table.texts(name, "at-most", ""))
 
 
 def _limited(
@@ -198,9 +205,13 @@ def _decide(state: Path, config: ScoreConfig, table: Table, scores: Floats) -> d
     names = _names(config, table)
     # No other command may decide by the same file until it is closed.
     with refusing(), closing(AlertThreshold.open(state)) as alert:
+        at_most, groups = _cap(config, table)
+        if at_most != alert.at_most:
+            begun = f"with --at-most {alert.at_most}:COLUMN" if alert.at_most else "without --at-most"
+            raise InputError(f"{state} was begun {begun}; say the same here.")
         alert.n_ahead = config.n_ahead or 1
-        times = table.times(str(config.time))
-        act, thresholds, acted = alert.decide(scores, times, names, return_threshold=True, return_acted=True)
+        times, returned = table.times(str(config.time)), {"return_threshold": True, "return_acted": True}
+        act, thresholds, acted = alert.decide(scores, times, names, group=groups, **returned)
     now = f", and the threshold is {alert.threshold_:.6g}" if alert.left_ else ""
     left = f"{alert.left_:,} of {alert.budget.n - alert.audit:,} {alert.budget.each} are left{now}"
     decided, drawn = {"threshold": thresholds, "alert": act}, ""
