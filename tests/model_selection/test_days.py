@@ -10,6 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from pushrank import PNormPush, StackingRanker, TopRankerCV, metrics
 from pushrank.budgets import Budget
 from pushrank.datasets import make_stream
+from pushrank.limits import select
 from pushrank.model_selection import RankerComparison, compare_rankers, default_rankers
 from pushrank.model_selection.compare import LINEAR_CHOSEN
 
@@ -34,6 +35,31 @@ def test_no_part_tears_a_day_and_each_learns_from_earlier_days(stream, compared)
         assert len(np.unique(compared.folds[days == day])) == 1
     assert (np.diff(compared.folds[np.argsort(stream.time, kind="stable")]) >= 0).all()
     assert "Parts are of whole days, " in compared.verdict()
+
+
+@pytest.mark.parametrize("budget", [Budget(6), 60])
+def test_models_are_compared_by_the_hits_of_lists_within_limits(stream, budget):
+    n = len(stream.target)
+    shop, who = np.arange(n) % 23, np.arange(n) % 11
+    rule = {"limits": {"at_most": {"shop": 1}, "X": {"shop": shop}, "missing": "own"}, "once": who}
+    by_time = {"time": stream.time} if isinstance(budget, Budget) else {"cv": 3, "random_state": 0}
+    found = compare_rankers(MODELS, stream.data, stream.target, budget=budget, **by_time, **rule)
+    plain = compare_rankers(MODELS, stream.data, stream.target, budget=budget, **by_time)
+    for name, scores in found.scores.items():
+        held, expected = found.folds >= 0, []
+        parts = stream.day if isinstance(budget, Budget) else found.folds
+        for part in np.unique(parts[held]):
+            rows = np.flatnonzero(held & (parts == part))
+            k = 6 if isinstance(budget, Budget) else round(60 * len(rows) / n)
+            listed = rows[select(scores[rows], k, at_most={"shop": 1}, X={"shop": shop[rows]})]
+            n_found = len(set(who[listed[stream.target[listed] == 1]]))
+            expected.append(n_found if isinstance(budget, Budget) else n_found * 60 / k)
+        assert found.mean(name, HITS) == pytest.approx(np.mean(expected))
+        assert found.mean(name, "average precision") == plain.mean(name, "average precision")
+        assert found.standard_error(name, HITS) > 0
+    assert (found.days is None) == (budget == 60)
+    with pytest.raises(ValueError, match="limits and once are of the list of a budget; pass budget="):
+        compare_rankers(MODELS, stream.data, stream.target, **rule)
 
 
 class Coarse(BaseEstimator):

@@ -278,6 +278,7 @@ def measure(
 
     --at-most 10:carrier and --at-least 5:region=north measure the best list of each day that keeps these
     limits, and say how many hits a day they cost, with an interval; of one list, --budget 150, without.
+    --once customer counts several hits of one customer as one, a day or in the list, and draws customers.
 
     --fraction .005,.01,.02 --bedroc 20,80.5 --pairs shows enrichment factors and BEDROC at these shares and
     rates, and the differences of all pairs; intervals of a measure's differences hold together. A table (-o
@@ -330,6 +331,9 @@ def compare(
     of whole days, with intervals that allow for neighbouring days that are alike. The file of the alert
     threshold is then written beside the model.
 
+    With --at-most 10:carrier, --at-least or --once, as measure has them, hits are those of the list within
+    limits, or of different values: the model that is chosen is the one for that list.
+
     With --json, "chosen" is the model to take, "may_be_best" names the models that may be the best, the
     simplest first, at 95 %, "saved" holds the five lines and their figures, and "differences" holds by how
     much the best model exceeds every other one by the criterion, with intervals that hold together at 95 %.
@@ -338,7 +342,7 @@ def compare(
     """
     config.check()
     output.check(config, source.data)
-    check_columns(source.data, text_format, source, config)
+    check_columns(source.data, text_format, source, config, **config.limit_columns)
     from pushrank.cli.compare import compare_models
 
     compare_models(source, text_format, config, output)

@@ -32,6 +32,7 @@ from pushrank.files import atomic_write
 from pushrank.held_out import record_warnings
 from pushrank.metrics import Measurement
 from pushrank.metrics.measurement import number_text
+from pushrank.metrics.promises.days import hits_of_coming_days
 from pushrank.report import MeasurementData
 from pushrank.report.context import row_count
 from pushrank.report.lists import MemberHits, hits_of_members
@@ -53,7 +54,8 @@ def measure_file(
     scores = {name: rows.table.numbers(name, "score") for name in score}
     measured = show_measures(rows, scores, config)
     for name, values in {} if rows.known is not None else scores.items():
-        area = measured.measures[name]["auc"].estimate if measured else metrics.auc(rows.y, values)
+        figures = measured.measures[name] if measured else {}
+        area = figures["auc"].estimate if "auc" in figures else metrics.auc(rows.y, values)
         if area < 0.5:
             warn(
                 f"column {name!r} of {table.path} ranks worse than a random order (auc {area:.4f}): a higher "
@@ -87,7 +89,7 @@ def show_measures(
     if budget is not None and config.is_limited:
         show_periods(rows, scores, config, Budget(budget, "batch"))
         return None
-    groups = None if config.group is None else table.groups(config.group)
+    groups, once = (None if name is None else table.groups(name) for name in (config.group, config.once))
     promises = None
     if config.promise or config.require:
         promises = promises_of(
@@ -113,6 +115,7 @@ def show_measures(
             every=config.every,
             value=value,
             groups=groups,
+            once=once,
             confidence_level=CONFIDENCE_LEVEL if config.intervals else None,
             sample_weight=weight,
             random_state=config.seed,
@@ -158,7 +161,9 @@ class MeasuredLists:
     def drawn(self) -> str:
         """What intervals resample."""
         n_groups = self.measured.n_groups
-        return "rows" if n_groups is None else f"{n_groups:,} groups by {self.config.group}"
+        return (
+            "rows" if n_groups is None else f"{n_groups:,} groups by {self.config.group or self.config.once}"
+        )
 
     def write(self) -> None:
         """Write the table, figure and report that were asked for."""
@@ -196,6 +201,8 @@ class MeasuredLists:
         screen = console()
         share = share_of_rows(config.budget, len(y) if self.weight is None else float(self.weight.sum()))
         positive = f"{int(y.sum()):,} with {self.rows.label_meaning}{share}"
+        if config.once is not None:
+            positive += f", of {measured.n_positives:,.0f} values of {config.once}, each of them one hit"
         screen.print(f"{', '.join(self.scores)} on {self.rows.table.path.name}: {len(y):,} rows, {positive}")
         screen.print(measures_grid(measured, screen.width))
         if config.pairs or config.fraction or config.bedroc:
@@ -203,7 +210,8 @@ class MeasuredLists:
             screen.print(grid_of(list(paper), paper.to_numpy().tolist()))
         for sentence in filter(None, [measured.why_no_intervals(), *measured.sentences()]):
             screen.print(sentence)
-        screen.print(gains_grid(measured))
+        if measured.gains:
+            screen.print(gains_grid(measured))
         if self.found:
             hits = f"hits in its first {self.depth:,} rows"
             lines = [[name, f"{weight:.3f}", *map(row_count, n)] for name, weight, *n in self.found]
@@ -235,15 +243,20 @@ def show_periods(
             budget=budget,
             time=time,
             value=None if config.value is None else table.numbers(config.value, "value"),
+            once=None if config.once is None else table.groups(config.once),
             confidence_level=CONFIDENCE_LEVEL if config.intervals else None,
             **config.limits(table),
         )
         promised = {}
         if level is not None:
             # Promises of several lists hold together where they share the chance to fail.
-            each, periods = 1.0 - (1.0 - level) / len(scores), budget.periods(time).codes
+            at: dict[str, Any] = {"k": budget.n, "confidence_level": 1.0 - (1.0 - level) / len(scores)}
+            days = budget.periods(time).codes
             for of, values in scores.items():
-                promised[of] = metrics.guarantee_days(y, values, periods, k=budget.n, confidence_level=each)
+                if config.is_limited or config.once is not None:
+                    promised[of] = hits_of_coming_days(measured.hits[of], **at)
+                else:
+                    promised[of] = metrics.guarantee_days(y, values, days, **at)
     for line in warned:
         warn(in_option_names(line))
     if config.as_json:
@@ -261,9 +274,10 @@ def show_periods(
     screen.print(grid_of(*measured.cells()))
     for sentence in measured.sentences():
         screen.print(sentence)
+    best, limits = ("the best", " within limits") if config.is_limited else ("the first", "")
     for of, hits in promised.items():
         screen.print(
-            f"{of}: with {100 * (level or 0.0):g} % confidence the first {budget.n:,} rows of a coming "
+            f"{of}: with {100 * (level or 0.0):g} % confidence {best} {budget.n:,} rows{limits} of a coming "
             f"{budget.per} hold at least {hits:,} hits, if it is drawn as these {budget.several} were."
         )
 

@@ -32,7 +32,9 @@ else:
     AnyBudget = str | None
 
 
-COLUMNS = ("label", "keep", "date", "id", "group", "time", "weight", "value", "acted", "chance", "show")
+COLUMNS = (
+    "label", "keep", "date", "id", "group", "time", "weight", "value", "once", "acted", "chance", "show",
+)  # fmt: skip
 """Fields of groups of options that name columns of the data, in the order in which they are checked."""
 BOUNDS: dict[str, dict[str, Any]] = {
     "p": {"least": 1.0},
@@ -148,6 +150,9 @@ Budget = Annotated[
 ]
 Positive = Annotated[
     str | None, typer.Option(help="The positive label, where it differs from the training data's.")
+]
+Once = Annotated[
+    str | None, typer.Option(help="A column, such as the customer: hits of one of its values count as one.")
 ]
 Weight = Annotated[
     str | None, typer.Option(help="A column of what rows count for when models learn, such as amounts.")
@@ -271,6 +276,7 @@ class LimitConfig:
 class MeasureConfig(LimitConfig):
     """What is measured of lists of labelled rows, and how it is shown."""
 
+    once: Once = None
     budget: Budget = None
     time: str | None = option("The column of dates, or of batches, of a budget such as 150/day.")
     value: str | None = option("A column of what a row is worth if it is positive, such as an amount.")
@@ -329,8 +335,11 @@ class MeasureConfig(LimitConfig):
             )
         others = ["group", "weight", "new_rows", "require", "output", "every", "fraction", "bedroc"]
         others += ["pairs", "figure"]
-        without_limits = [*others, "promise", "acted", "chance", *(["value"] * (by_period is None))]
-        self.check_limits("budget", without_limits)
+        of_one_list = ["promise", "value"] * (by_period is None)
+        self.check_limits("budget", [*others, "acted", "chance", *of_one_list])
+        if self.once is not None:
+            no_groups = ["group", "weight", "require", "acted", "chance", "figure", *of_one_list]
+            refuse_given(vars(self), no_groups, "counts rows, each as one; leave it or --once out.")
         if by_period is not None:
             refuse_given(vars(self), others, f"is for a budget of the whole file, not for {self.budget}.")
         if self.new_rows is not None and not (self.promise or self.require):
@@ -338,8 +347,8 @@ class MeasureConfig(LimitConfig):
         write.check_output(self.figure, write.FIGURES_WRITTEN, inputs, force=self.force)
         if (self.show or self.opened) and not self.is_report:
             raise InputError("--show and --open are for a report; say where to save it: -o PATH.html.")
-        if self.is_report and self.weight is not None:
-            raise InputError("a report counts rows, each as one; leave --weight or the report out.")
+        if self.is_report and (self.weight or self.once) is not None:
+            raise InputError("a report counts rows, each as one; leave --once, --weight or the report out.")
         write.check_output(self.output, write.RESULTS_WRITTEN, inputs, force=self.force)
 
     @property
@@ -496,9 +505,10 @@ class DuelConfig:
 
 
 @dataclass(frozen=True)
-class ComparisonConfig:
+class ComparisonConfig(LimitConfig):
     """How models are compared: which, on which splits, and by what."""
 
+    once: Once = None
     budget: Budget = None
     model: list[str] | None = option(
         "A model to compare, by its name in fit or in the table, or lightgbm; may be repeated. By default "
@@ -561,6 +571,9 @@ class ComparisonConfig:
             raise InputError(f"--repeats draws other parts, but {ways[0]} says which; leave it out.")
         if self.nested and self.test is not None:
             raise InputError("--nested splits at random, not as --test does; leave it out.")
+        self.check_limits("budget", [])
+        if self.once is not None and self.budget is None:
+            raise InputError("--once needs --budget N, how many rows the list has.")
 
 
 def alert_state(model: Path) -> Path:
@@ -581,6 +594,9 @@ class CompareOutput:
 
     def check(self, config: ComparisonConfig, data: Path) -> None:
         """Raise InputError when a result could not be written, or options do not go together."""
+        if config.is_limited or config.once is not None:
+            of_first = "is of the first rows; leave it, or limits and --once, out."
+            refuse_given(vars(self) | vars(config), ["save_best", "report", "hold_out"], of_first)
         if self.report is None and (config.show or self.opened):
             raise InputError("--show and --open are for a report; say where to save it: --report PATH.")
         inputs, force = [data, config.test], self.force

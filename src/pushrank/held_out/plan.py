@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count, groupby
 from typing import Any, NamedTuple, Self
 
@@ -16,6 +16,7 @@ from pushrank._numeric import Floats
 from pushrank.bounds import UNITS
 from pushrank.budgets import Budget
 from pushrank.giveaways import gives_label_away
+from pushrank.limits import ListRule
 from pushrank.times import TimeSplit, check_times, splitter_of, warn_of_random_folds
 from pushrank.user_types import CrossValidation, GenericArray, Label, MatrixLike
 from pushrank.validation import (
@@ -104,6 +105,7 @@ class Plan(NamedTuple):
     n_repeats: int
     budget: int | Budget | None
     seed: int
+    rule: ListRule = ListRule([])
 
     @classmethod
     def of(
@@ -119,6 +121,8 @@ class Plan(NamedTuple):
         time: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         pos_label: Label | None = None,
+        limits: Mapping[str, Any] | None = None,
+        once: ArrayLike | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> Self:
@@ -135,7 +139,10 @@ class Plan(NamedTuple):
             check_number("budget", budget, 1, n_rows, integer=True)
         if isinstance(cv, int) and time is None and groups is None:
             warn_of_random_folds(X)
-        return cls(rows, split_rows(rows, cv, n_repeats, n_splits, seed), cv, n_repeats, budget, seed)
+        rule = ListRule.of(n_rows, limits, once)
+        if rule and budget is None:
+            raise ValueError("limits and once are of the list of a budget; pass budget=.")
+        return cls(rows, split_rows(rows, cv, n_repeats, n_splits, seed), cv, n_repeats, budget, seed, rule)
 
     @classmethod
     def to_score(cls, rows: Rows, parts: int | TimeSplit, budget: Budget | None = None) -> Self:
@@ -162,9 +169,9 @@ class Plan(NamedTuple):
 
     def inside(self, train: NDArray[np.intp], budget: int | Budget | None) -> Plan:
         """Return the plan for the rows of a training part, split in the same way."""
-        rows = self.rows.part(train)
+        rows, rule = self.rows.part(train), self.rule.part(train)
         splits = split_rows(rows, self.cv, 1, 1, self.seed)
-        return self._replace(rows=rows, splits=splits, n_repeats=1, budget=budget)
+        return self._replace(rows=rows, splits=splits, n_repeats=1, budget=budget, rule=rule)
 
     @property
     def by_time(self) -> bool:

@@ -277,6 +277,22 @@ class Ranking(RankCounts):
         return CutCounts(*sums)
 
 
+def counted_once(rankings: Sequence[Ranking]) -> list[Ranking]:
+    """Return rankings with one positive of each group, which is the best one of the group's by each."""
+    # Models differ in which positive of a group they rank first, and resamples take labels to be the same for
+    # all: the label stays where it is, and the scores of two rows of the group change places.
+    groups, rows = np.asarray(rankings[0].groups), np.flatnonzero(rankings[0].is_positive)
+    kept = rows[np.unique(groups[rows], return_index=True)[1]]
+    is_positive, changed = np.isin(np.arange(len(groups)), kept), []
+    for ranking in rankings:
+        ranked = rows[np.argsort(-ranking.scores[rows], kind="stable")]
+        best = ranked[np.unique(groups[ranked], return_index=True)[1]]
+        scores = ranking.scores.copy()
+        scores[kept], scores[best] = scores[best], scores[kept]
+        changed.append(ranking._with(is_positive=is_positive, scores=scores))
+    return changed
+
+
 def checked_rankings(
     y_true: ArrayLike,
     all_scores: Sequence[ArrayLike],

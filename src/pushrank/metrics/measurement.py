@@ -23,6 +23,7 @@ from pushrank.metrics._ranking import (
     Ranking,
     check_depth,
     checked_rankings,
+    counted_once,
     depth_in_rows,
     scores_by_name,
 )
@@ -343,7 +344,7 @@ def measure(
     fraction: float | None = None, fraction_of_positives: float | None = None,
     fractions: Sequence[float] = (), alphas: Sequence[float] = (), pairs: Literal["first", "all"] = "first",
     every: bool = False, value: ArrayLike | None = None, groups: ArrayLike | None = None,
-    confidence_level: float | None = 0.95, n_resamples: int | None = None,
+    once: ArrayLike | None = None, confidence_level: float | None = 0.95, n_resamples: int | None = None,
     sample_weight: ArrayLike | None = None, pos_label: Label | None = None, random_state: Seed = None,
 ) -> Measurement: ...  # fmt: skip
 
@@ -369,6 +370,7 @@ def measure(
     every: bool = False,
     value: ArrayLike | None = None,
     groups: ArrayLike | None = None,
+    once: ArrayLike | None = None,
     confidence_level: float | None = 0.95,
     n_resamples: int | None = None,
     sample_weight: ArrayLike | None = None,
@@ -403,6 +405,10 @@ def measure(
     value : array-like of shape (n,), optional
         The value of each row if it is positive, such as an amount of money, for :func:`value_at_k`.
     groups : array-like of shape (n,), optional
+    once : array-like of shape (n,), optional
+        The group of each row, such as its customer: several hits of one count as one, recall is the share of
+        the groups with a positive that are found, and resamples draw groups whole. Measures against a random
+        order, gains and curves are left out. It goes with neither `groups`, `value` nor `sample_weight`.
     confidence_level : float or None, default=0.95
         The nominal coverage of the intervals, strictly between 0 and 1; with None there are no intervals.
     n_resamples : int, optional
@@ -461,7 +467,7 @@ def measure(
         of_all: dict[str, Any] = dict(zip(DEPTHS, (k, fraction, fraction_of_positives), strict=True))
         of_all |= {"fractions": fractions or None, "alphas": alphas or None, "every": every or None}
         of_all |= {"pairs": None if pairs == "first" else pairs, "value": value, "groups": groups}
-        of_all |= {"n_resamples": n_resamples, "sample_weight": sample_weight}
+        of_all |= {"once": once, "n_resamples": n_resamples, "sample_weight": sample_weight}
         if given := [name for name, option in of_all.items() if option is not None]:
             raise ValueError(f"{given[0]} needs the labels of all rows, not of those acted on; leave it out.")
         of: Any = {"confidence_level": confidence_level, "pos_label": pos_label, "random_state": random_state}
@@ -480,7 +486,13 @@ def measure(
     check_resampling(confidence_level, n_resamples)
     # All models share one seed, so that they are compared on the same resamples.
     seed = random_state if isinstance(random_state, int) else check_random_state(random_state).randint(2**31)
+    if once is not None:
+        beside = {"groups": groups, "value": value, "sample_weight": sample_weight}
+        if given := [name for name, column in beside.items() if column is not None]:
+            raise ValueError(f"once counts groups, each as one: leave {given[0]} out.")
+        groups = once
     checked = checked_rankings(y_true, list(named_scores.values()), sample_weight, pos_label, value, groups)
+    checked = checked if once is None else counted_once(checked)
     rankings = dict(zip(named_scores, checked, strict=True))
     first, baseline = next(iter(rankings.items()))
     compared = [(b, a) for a, b in combinations(rankings, 2) if a == first or pairs == "all"]
@@ -491,6 +503,10 @@ def measure(
         "bedroc": [{"alpha": alpha} for alpha in alphas],
     }
     figures = table_figures(rows, depth, choices, with_value=value is not None, every=every)
+    shown = {} if once is not None else rankings
+    if once is not None:
+        # A random order finds the more of a group, the more positives it has.
+        figures = [figure for figure in figures if figure.name in ("hits", "precision", "recall")]
     sampling = None
     if confidence_level is not None:
         sampling = Sampling(confidence_level, n_resamples, seed, may_be_nan=True)
@@ -500,8 +516,8 @@ def measure(
             pair: _differences([rankings[name] for name in pair], figures, len(compared), sampling)
             for pair in compared
         },
-        gains={name: ranking_gains_table(ranking, 10) for name, ranking in rankings.items()},
-        curves={name: ranking_curve(ranking) for name, ranking in rankings.items()},
+        gains={name: ranking_gains_table(ranking, 10) for name, ranking in shown.items()},
+        curves={name: ranking_curve(ranking) for name, ranking in shown.items()},
         meanings={figure.name: figure.meaning for figure in figures},
         n_rows=baseline.total,
         n_positives=baseline.total_positive,

@@ -18,14 +18,14 @@ from pushrank._numeric import Floats
 from pushrank._optional import import_optional
 from pushrank.budgets import Budget, Periods, chances_of_list, check_by_period
 from pushrank.exceptions import LimitsWarning
-from pushrank.limits import Column, best_list, limit_columns
+from pushrank.limits import ListRule, best_list
 from pushrank.metrics._proportions import clopper_pearson_interval
-from pushrank.metrics._ranking import checked_rankings, scores_by_name
+from pushrank.metrics._ranking import Ranking, checked_rankings, scores_by_name
 from pushrank.metrics.intervals import Comparison, ConfidenceInterval
 from pushrank.metrics.measurement import aligned_lines, difference_sentence, number_text, plain_figures
 from pushrank.metrics.promises.lists import random_order
 from pushrank.user_types import GenericArray, Label
-from pushrank.validation import check_number, warn
+from pushrank.validation import check_number, column, warn
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -104,16 +104,15 @@ def carried_over(chances: Floats, ids: NDArray[np.intp], codes: NDArray[np.int64
     return float(np.mean(both[1:] / np.bincount(period, is_on)[1:]))
 
 
-def limited_lists(scores: Floats, periods: Periods, n: int, columns: list[Column]) -> Floats:
+def ruled_lists(scores: Floats, periods: Periods, n: int, rule: ListRule) -> Floats:
     """Return 1 for the rows of each period's best list that keeps limits, and 0 for all others."""
     order, chosen, n_short = random_order(scores, 0), np.zeros(len(scores)), 0
     order = order[np.argsort(periods.codes[order], kind="stable")]
     for period, rows in zip(periods.labels, np.split(order, np.cumsum(periods.sizes)[:-1]), strict=True):
-        limits = [of._replace(codes=of.codes[rows]) for of in columns]
         try:
-            best = best_list(scores[rows], np.arange(len(rows)), limits, n)
+            best = best_list(scores[rows], np.arange(len(rows)), rule.part(rows).columns, n)
         except ValueError as error:
-            raise ValueError(f"{period}: {error}") from error
+            raise ValueError(f"{period}: {error}" if len(periods.labels) > 1 else str(error)) from error
         chosen[rows[best]] = 1.0
         n_short += len(best) < min(n, len(rows))
     if n_short:
@@ -122,6 +121,21 @@ def limited_lists(scores: Floats, periods: Periods, n: int, columns: list[Column
             LimitsWarning,
         )
     return chosen
+
+
+def ruled_hits(
+    chosen: Floats, is_positive: NDArray[np.bool_], scores: Floats, periods: Periods, rule: ListRule
+) -> Floats:
+    """Return 1 for the hits of lists, or of those of one group and period for the first, and 0 for others."""
+    hits = chosen * is_positive
+    if rule.once is None:
+        return hits
+    rows = np.flatnonzero(hits)
+    rows = rows[np.argsort(-scores[rows], kind="stable")]
+    keys = rule.once[rows] * len(periods.labels) + periods.codes[rows]
+    first = np.zeros(len(hits))
+    first[rows[np.unique(keys, return_index=True)[1]]] = 1.0
+    return first
 
 
 class Regret(NamedTuple):
@@ -175,6 +189,8 @@ class PeriodMeasurement:
         The level of the intervals.
     unlimited : dict of str to ndarray of shape (n_periods,)
         The hits of lists that keep no limits; empty where those measured keep none.
+    once : bool, default=False
+        Whether several hits of one group count as one, and positives are groups.
 
     Examples
     --------
@@ -195,6 +211,7 @@ class PeriodMeasurement:
     carried_over: dict[str, float]
     confidence_level: float | None
     unlimited: dict[str, Floats] = field(default_factory=dict)
+    once: bool = False
 
     @property
     def looked_at(self) -> NDArray[np.int64]:
@@ -286,21 +303,15 @@ class PeriodMeasurement:
     def sentences(self) -> list[str]:
         """Return what the hits are of, the differences from the first model, and what intervals assume."""
         by_chance, n = float(np.mean(self.looked_at * self.positives / self.sizes)), len(self.sizes)
-        said = [
-            f"There are {self.positives.mean():,.1f} positives {self.budget.each}; as many rows at random as "
-            f"are looked at would hold {by_chance:,.2f}."
-        ]
+        at_random = f"as many rows at random as are looked at would hold {by_chance:,.2f}"
+        and_then = "several hits of one count as one" if self.once else at_random
+        said = [f"There are {self.positives.mean():,.1f} positives {self.budget.each}; {and_then}."]
         if n_short := int(np.sum(self.sizes < self.budget.n)):
             said.append(
                 f"{n_short:,} of {n:,} {self.budget.several} have fewer rows, and are looked at whole."
             )
         level, n_others = self.confidence_level, len(self.hits) - 1
-        for name, (low, high, cost, _) in self.prices.items():
-            interval = (
-                "" if np.isnan(low) else f" ({100 * (level or 0):g} % interval {low:.2f} to {high:.2f})"
-            )
-            without = f"without them it has {self.unlimited[name].mean():,.2f}"
-            said.append(f"The limits cost {name} {cost:,.2f} hits {self.budget.each}{interval}; {without}.")
+        said += [self.price_sentence(name) for name in self.unlimited]
         said += [
             difference_sentence(f"{name} against {self.first}", found, self.budget.each, level, n_others, 2)
             for name, found in self.differences.items()
@@ -321,6 +332,16 @@ class PeriodMeasurement:
                 difference_sentence(against, of_always[best], self.budget.each, level, n_others + 1, 2)
             )
         return said if level is None else [*said, self.caveat]
+
+    def price_sentence(self, name: str) -> str:
+        """Return what the limits cost a model, or an empty text without limits."""
+        if name not in self.unlimited:
+            return ""
+        low, high, cost, _ = self.prices[name]
+        level = 100 * (self.confidence_level or 0)
+        interval = "" if np.isnan(low) else f" ({level:g} % interval {low:.2f} to {high:.2f})"
+        without = f"without them it has {self.unlimited[name].mean():,.2f}"
+        return f"The limits cost {name} {cost:,.2f} hits {self.budget.each}{interval}; {without}."
 
     @property
     def caveat(self) -> str:
@@ -419,6 +440,7 @@ def measure_periods(
     at_least: Mapping[str, Mapping[Any, int]] | None = None,
     X: Any = None,
     missing: str = "raise",
+    once: ArrayLike | None = None,
     confidence_level: float | None = 0.95,
     pos_label: Label | None = None,
 ) -> PeriodMeasurement:
@@ -444,6 +466,8 @@ def measure_periods(
     ids : array-like of shape (n,), optional
         Whom or what each row is about, such as its customer, to tell how many stay on the list.
     %(limits)s
+    once : array-like of shape (n,), optional
+        The group of each row, such as its customer: several hits of one in a period count as one.
     confidence_level : float or None, default=0.95
         The level of the intervals, strictly between 0 and 1; with None there are none.
     pos_label : label, optional
@@ -458,7 +482,8 @@ def measure_periods(
     Notes
     -----
     Lists that keep limits are those of :func:`pushrank.limits.select`, and the hits that the limits cost are
-    paired by periods with those of the first rows. Rows that tie are taken there in one random order.
+    paired by periods with those of the first rows. With limits, or `once`, rows that tie are in one random
+    order, and the value of a group's hits is that of the first.
 
     A row counts by its chance to be among the first of its period where tied rows are in a random order, and
     two lists are alike as if each drew its own. Periods without rows are none. O(n log n) for each model, and
@@ -486,44 +511,56 @@ def measure_periods(
     >>> print(f"{hits:.1f} hits a day, {low:.1f} to {high:.1f}")
     5.9 hits a day, 4.7 to 7.4
     """
-    check_by_period(budget)
-    if confidence_level is not None:
-        check_number("confidence_level", confidence_level, above=0.0, below=1.0)
+    limits = {"at_most": at_most, "at_least": at_least, "X": X, "missing": missing}
     named = scores_by_name(scores)
+    rule = ListRule.of(len(column(time, "time")), limits, once)
     rankings = checked_rankings(y_true, list(named.values()), None, pos_label, value, ids)
-    periods, positive = budget.periods(time), rankings[0].is_positive
+    return measured_by_period(dict(zip(named, rankings, strict=True)), budget, time, rule, confidence_level)
+
+
+def measured_by_period(
+    rankings: Mapping[str, Ranking], budget: Budget, time: ArrayLike, rule: ListRule, level: float | None
+) -> PeriodMeasurement:
+    """Return the measurement of :func:`measure_periods` of rankings of the same rows, by a rule for lists."""
+    check_by_period(budget)
+    if level is not None:
+        check_number("confidence_level", level, above=0.0, below=1.0)
+    named, baseline = list(rankings), next(iter(rankings.values()))
+    periods, positive = budget.periods(time), baseline.is_positive
     check_consistent_length(positive, periods.codes)
-    n_periods, worth = len(periods.labels), rankings[0].value
+    n_periods, worth = len(periods.labels), baseline.value
     looked_at = np.minimum(budget.n, periods.sizes)
 
     def by_period(weights: Floats | NDArray[np.bool_] | None) -> Any:
         return np.bincount(periods.codes, weights, minlength=n_periods)
 
-    chances = {
-        name: chances_of_list(ranking.scores, periods, budget.n)
-        for name, ranking in zip(named, rankings, strict=True)
-    }
-    unlimited: dict[str, Floats] = {}
-    if columns := limit_columns(at_most, at_least, X, len(positive), missing):
-        unlimited = {name: by_period(chance * positive) for name, chance in chances.items()}
-        lists = [limited_lists(ranking.scores, periods, budget.n, columns) for ranking in rankings]
-        chances = dict(zip(named, lists, strict=True))
+    chances, hits, unlimited = {}, {}, {}
+    for name, ranking in rankings.items():
+        by = ranking.scores, periods
+        chances[name] = ruled_lists(*by, budget.n, rule) if rule else chances_of_list(*by, budget.n)
+        hits[name] = ruled_hits(chances[name], positive, *by, rule)
+        if rule.columns:
+            first = ruled_lists(*by, budget.n, rule._replace(columns=[]))
+            unlimited[name] = by_period(ruled_hits(first, positive, *by, rule))
     overlap: dict[str, dict[str, float]] = {name: {} for name in named}
     for one, other in combinations(named, 2):
         alike = float(np.mean(by_period(chances[one] * chances[other]) / looked_at))
         overlap[one][other] = overlap[other][one] = alike
-    groups = rankings[0].groups
+    groups = baseline.groups
     return PeriodMeasurement(
         budget,
         periods.labels,
         periods.sizes,
-        by_period(positive).astype(np.int64),
-        {name: by_period(chance * positive) for name, chance in chances.items()},
-        {} if worth is None else {n: by_period(chance * positive * worth) for n, chance in chances.items()},
+        by_period(ruled_hits(np.ones(len(positive)), positive, baseline.scores, periods, rule)).astype(
+            np.int64
+        ),
+        {name: by_period(of_rows) for name, of_rows in hits.items()},
+        {} if worth is None else {name: by_period(of_rows * worth) for name, of_rows in hits.items()},
         overlap,
         {}
         if groups is None or n_periods < 2
         else {name: carried_over(chance, groups, periods.codes) for name, chance in chances.items()},
-        None if confidence_level is None else float(confidence_level),
+        None if level is None else float(level),
         unlimited,
+        rule.once is not None,
     )

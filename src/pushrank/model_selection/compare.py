@@ -57,6 +57,8 @@ def compare_rankers(
     pos_label: Label | None = None,
     indifference: float = 0.0,
     together: bool | Sequence[str] = False,
+    limits: Mapping[str, Any] | None = None,
+    once: ArrayLike | None = None,
     random_state: Seed = None,
     n_jobs: int | None = None,
     callback: Callable[[], None] | None = None,
@@ -133,6 +135,12 @@ def compare_rankers(
         them up: by their held-out scores, at no further fit, with weights from the other test parts. Models
         there have seen the rows of this one, which the verdict says. With fewer than 2,000 rows or
         100 positives, or a list of parts as `cv`, the whole is fitted to every training part.
+    limits : dict of str, optional
+        The parameters ``at_most``, ``at_least``, ``X`` and ``missing`` of :func:`pushrank.limits.select`, for
+        all rows: hits, by which models are judged, are then those of the best list of each period, or of each
+        test part, that keeps them. Other measures are of the whole order. It needs `budget`.
+    once : array-like of shape (n_samples,), optional
+        The group of each row, such as its customer: its hits on a list count as one. It needs `budget`.
     random_state : int, RandomState or None, default=None
         The seed of the folds and of the quantiles. Models that draw at random have their own seeds.
     n_jobs : int or None, default=None
@@ -175,6 +183,7 @@ def compare_rankers(
     """
     beside: dict[str, Any] = {"groups": groups, "time": time, "sample_weight": sample_weight}
     drawn: dict[str, Any] = {"cv": cv, "n_repeats": n_repeats, "random_state": random_state}
+    drawn |= {"limits": limits, "once": once}
     n_splits = 2 if nested else 1
     plan = Plan.of(
         X, y, budget=budget, pos_label=pos_label, n_splits=n_splits, n_jobs=n_jobs, **beside, **drawn

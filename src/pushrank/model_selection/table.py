@@ -14,14 +14,17 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from pushrank import metrics
 from pushrank._numeric import Floats
-from pushrank.budgets import Budget
+from pushrank.budgets import Budget, Periods
 from pushrank.estimators import StackingRanker
 from pushrank.estimators._combination import Combination, OutOfFold, check_spread, combine_apart, unlinked
 from pushrank.estimators._scoring import FrozenRanker, check_one_scorer
 from pushrank.estimators._target import two_class_target
 from pushrank.held_out.fits import fit_params, fit_parts, texts_for_user
 from pushrank.held_out.plan import Plan, Rows, part_of_budget
+from pushrank.limits import ListRule
 from pushrank.metrics import scorers
+from pushrank.metrics._ranking import checked_rankings
+from pushrank.metrics.periods import measured_by_period, ruled_hits, ruled_lists
 from pushrank.model_selection.comparison import (
     CHOSEN,
     CONFIDENCE,
@@ -200,6 +203,7 @@ class Frame(NamedTuple):
     n_positives: int
     budget: int | Budget | None
     judged: str
+    rule: ListRule
 
     @classmethod
     def of(cls, plan: Plan) -> Frame:
@@ -218,7 +222,8 @@ class Frame(NamedTuple):
                 raise ValueError(
                     f"budget must be at most the {n_held_out} rows that are held out, got {budget}."
                 )
-        return cls(folds, n_held_out, int(plan.rows.positive[folds >= 0].sum()), budget, judged)
+        n_positives = int(plan.rows.positive[folds >= 0].sum())
+        return cls(folds, n_held_out, n_positives, budget, judged, plan.rule)
 
     def measures(self, part: Part, scores: Floats) -> dict[str, float]:
         """Return the measures of a test part, counts among them as if it were all rows that are held out."""
@@ -230,9 +235,17 @@ class Frame(NamedTuple):
             AUC: metrics.auc(y, scores),
         }
         if not isinstance(budget, Budget | None):
+            k = part_of_budget(budget, len(y), self.n_held_out)
+            if rule := self.rule.part(part.rows):
+                # A part is one list, as a period is.
+                by = scores, Periods(np.zeros(1), np.zeros(len(y), dtype=np.int64))
+                found = ruled_hits(ruled_lists(*by, k, rule), y, *by, rule)
+                measures[HITS] = budget / k * found.sum()
+                if part.weights is not None:
+                    measures[WEIGHT] = budget / k * found @ part.weights
+                return measures
             measures[HITS] = budget * share_of_hits(y, scores, budget, self.n_held_out)
             if part.weights is not None:
-                k = part_of_budget(budget, len(y), self.n_held_out)
                 measures[WEIGHT] = budget / k * metrics.value_at_k(y, scores, k, value=part.weights)
         return measures
 
@@ -278,11 +291,11 @@ def _add_periods(
     held_out = np.flatnonzero(frame.folds >= 0)
     tested = plan.rows.part(held_out)
     of_tested = {name: of_rows[held_out] for name, of_rows in scores.items()}
-    days: metrics.PeriodMeasurement = metrics.measure_periods(
-        tested.positive, of_tested, budget=frame.budget, time=np.asarray(tested.times), value=tested.weights
-    )
+    rankings = checked_rankings(tested.positive, [*of_tested.values()], None, None, tested.weights)
+    of_models, times = dict(zip(of_tested, rankings, strict=True)), np.asarray(tested.times)
+    days = measured_by_period(of_models, frame.budget, times, plan.rule.part(held_out), CONFIDENCE)
     # No part tears a period: the first row of a period says which part the period is in.
-    _, first = np.unique(np.asarray(tested.times), return_index=True)
+    _, first = np.unique(times, return_index=True)
     part = frame.folds[held_out][first]
     for measure, by_model in ((HITS, days.hits), (WEIGHT, days.values)):
         for name, by_period in by_model.items():
@@ -391,13 +404,15 @@ def _with_errors(
     settings["budget"] = None if isinstance(comparison.budget, Budget) else comparison.budget
     settings["n_train"] = float(np.mean([len(train) for train, _ in plan.splits]))
     # Periods differ by more than their rows do: each is one observation.
-    settings |= {"groups": plan.rows.groups, "by_folds": plan.by_time}
+    settings["groups"] = plan.rows.groups
     named = [name for name in comparison.measures if name != CHOSEN]
     for measure in comparison.measures[comparison.baseline_]:
         if comparison.by_period(measure):
             errors[measure] = comparison.errors_of(measure)
             continue
         values = np.array([comparison.measures[name][measure] for name in named])
-        errors[measure] = part_errors(values, measure, parts, halves, **settings)
+        # Whether a row is on a list within limits hangs on the others: it has no influence of its own.
+        by_folds = plan.by_time or (bool(plan.rule) and measure in (HITS, WEIGHT))
+        errors[measure] = part_errors(values, measure, parts, halves, by_folds=by_folds, **settings)
     of_criterion = quantiles(errors[comparison.criterion], CONFIDENCE, plan.seed)
     return replace(comparison, errors=errors, quantiles=of_criterion)

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from pushrank._docstrings import shared_docs
 from pushrank.metrics._ranking import Ranking
@@ -64,16 +64,24 @@ def guarantee_days(
     >>> guarantee_days(y, rng.normal(size=4000) + 2 * y, days, k=10)
     3
     """
-    n_kept = n_coming if n_kept is None else n_kept
-    check_number("confidence_level", confidence_level, 0.5, 0.9999)
-    for name, value, most in (("k", k, np.inf), ("n_coming", n_coming, np.inf), ("n_kept", n_kept, n_coming)):
-        check_number(name, value, 1, most, integer=True)
+    check_number("k", k, 1, integer=True)
     ranking = Ranking(y_true, comparable_scores(scores), None, pos_label).with_groups(days)
     order = tied_order(ranking, "random", 0)
     of_day = np.asarray(ranking.groups)[order]
     order, of_day = order[np.argsort(of_day, kind="stable")], np.sort(of_day)
     places = np.arange(len(order)) - np.searchsorted(of_day, of_day)
-    hits = np.sort(np.bincount(of_day, ranking.is_positive[order] & (places < k)))
+    hits = np.bincount(of_day, ranking.is_positive[order] & (places < k))
+    return hits_of_coming_days(hits, k, n_coming, n_kept, confidence_level)
+
+
+def hits_of_coming_days(
+    hits: NDArray[Any], k: int, n_coming: int = 1, n_kept: int | None = None, confidence_level: float = 0.95
+) -> int:
+    """Return the promise of :func:`guarantee_days` from the hits of each day, whatever lists they are of."""
+    n_kept, hits = n_coming if n_kept is None else n_kept, np.sort(hits)
+    check_number("confidence_level", confidence_level, 0.5, 0.9999)
+    for name, value, most in (("n_coming", n_coming, np.inf), ("n_kept", n_kept, n_coming)):
+        check_number(name, value, 1, most, integer=True)
 
     def holds(rank: int, n_days: int) -> bool:
         chance = beta_binomial_cdf(n_coming - n_kept, n_coming, float(rank), n_days + 1.0 - rank)
