@@ -27,6 +27,7 @@ FOLDERS = sorted(path.parent for path in Path(__file__).parents[1].glob("experim
 QUICK = [
     "agarwal_2011",
     "auc_meets_dro_2022",
+    "beside_autogluon",
     "boosters",
     "bounds",
     "ensemble",
