@@ -20,8 +20,8 @@ MEASURES = {
     "AUC": metrics.auc,
 }
 # What each costs: digits of the table.
-COSTS = {"fit processor seconds": 1, "score ms a row": 3, "start of a score, s": 1, "size MB": 2}
-FIT = "fit processor seconds"
+FIT, CLOCK = "fit processor seconds", "fit seconds on the clock"
+COSTS = {FIT: 1, CLOCK: 1, "score ms a row": 3, "start of a score, s": 1, "size MB": 2}
 ALL_METHODS = [method for of_program in METHODS.values() for method in of_program]
 
 
@@ -38,7 +38,7 @@ def measured(setup: Setup, sets: list[str], splits: int) -> tuple[pd.DataFrame, 
             y, scores = kept["y_test"].astype(int), kept["scores"].astype(float)
             line = {"set": name, "split": split, "method": method, "positives": int(kept["positives"])}
             line |= {measure: value(y, scores) for measure, value in MEASURES.items()}
-            line["fit processor seconds"], line["fit seconds on the clock"] = kept["fit"]
+            line[FIT], line[CLOCK] = kept["fit"]
             line["score ms a row"] = (
                 1000.0 * (kept["score"][0] - kept["start"][0]) / (kept["rows_scored"] - 1)
             )
