@@ -137,6 +137,14 @@ def test_days_count_in_order_when_their_labels_are_complete_or_late():
     ]
 
 
+def test_labels_of_a_month_may_be_late_and_those_of_no_row_that_was_acted_on_warn():
+    duel, months = Duel(Budget(1, "month"), labels_after=timedelta(days=40)), ["2026-03-02", "2026-06-02"]
+    duel.assign([1.0, 2.0], [1.0, 2.0], months, ["a", "b"])
+    assert duel.verdict().days == 1
+    with pytest.warns(UserWarning, match="none of the 2 rows was acted on in this duel"):
+        duel.credit([1, 0], months, ["b", "a"])
+
+
 def test_what_was_decided_outlives_a_killed_process(tmp_path):
     code = (
         "import os, signal; import numpy as np; from pushrank.duel import Duel; from pushrank.budgets import "

@@ -108,7 +108,7 @@ def test_rows_that_tie_keep_their_order_or_one_that_is_drawn():
     assert select([1, 3, 2], 2).tolist() == [1, 2]
 
 
-@pytest.mark.parametrize("empty", [None, np.nan, "", pd.NA])
+@pytest.mark.parametrize("empty", [None, np.nan, "", pd.NA, pd.NaT])
 def test_rows_without_a_value_are_refused_or_are_groups_as_an_option_says(empty):
     frame, named = pd.DataFrame({"who": ["a", empty, "a", empty, "b"]}), {"at_most": {"who": 1}}
     for X in (frame, {"who": frame["who"].to_numpy()}):
@@ -117,6 +117,12 @@ def test_rows_without_a_value_are_refused_or_are_groups_as_an_option_says(empty)
         assert select([5, 4, 3, 2, 1], 4, **named, X=X, missing="own").tolist() == [0, 1, 3, 4]
         with pytest.warns(LimitsWarning, match="allow 3 rows, fewer than the 4 of the list"):
             assert select([5, 4, 3, 2, 1], 4, **named, X=X, missing="one").tolist() == [0, 1, 4]
+
+
+def test_rows_without_a_date_are_groups_as_an_option_says():
+    X = pd.DataFrame({"day": pd.to_datetime(["2026-01-01", None, None, "2026-01-01", "2026-01-02"])})
+    found = select([5, 4, 3, 2, 1], 3, at_most={"day": 1}, X=X, missing="own")
+    assert found.tolist() == [0, 1, 2]
 
 
 def test_a_long_list_is_the_best_one_wherever_its_rows_stand():
@@ -155,6 +161,8 @@ def test_the_end_of_time_is_said(monkeypatch, status, x):
         ("a limit is on column 'a', and X has none of this name", {"X": None}),
         ("column 'a' has 3 entries for 2 scores", {"X": {"a": [1, 2, 3]}}),
         ("cannot be kept: at least 1 of a 'z', which 0 rows have", {"at_least": {"a": {"z": 1}}}),
+        ("at_most must be a dict of numbers by column", {"at_most": "4:a"}),
+        ("and at_least one of dicts by column", {"at_least": {"a": 1}}),
         ("missing must be one of", {"missing": "none"}),
         ("short must be one of", {"short": "yes"}),
         ("time_limit must be .*> 0", {"time_limit": 0}),
@@ -163,5 +171,5 @@ def test_the_end_of_time_is_said(monkeypatch, status, x):
 )
 def test_what_is_no_limit_is_refused(message, wrong):
     arguments = {"scores": [1.0, 2.0], "k": 1, "at_most": {"a": 1}, "X": {"a": ["x", "y"]}} | wrong
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(TypeError if "dict" in message else ValueError, match=message):
         select(**arguments)

@@ -100,6 +100,8 @@ class AlertThreshold:
     chance_ : float
         The chance of each row below the threshold to be drawn: `audit` over the mean number of rows that
         past periods had beyond the rest of the budget. It stays what it was at the fit.
+    group_name : str
+        What groups are by, such as "customer", where it is said before :meth:`fit`; the state keeps it.
     n_ahead : int
         Rows may be a day and so many periods later than this machine's clock: 1, unless it is set.
 
@@ -159,7 +161,7 @@ class AlertThreshold:
         self.at_most, self._n_of_group = at_most, self.budget.n if at_most is None else at_most
         check_number("at_most", self._n_of_group, 1, integer=True)
         self.state = None if state is None else Path(state).resolve()
-        self.n_kept, self.n_ahead = n_kept, 1
+        self.n_kept, self.n_ahead, self.group_name = n_kept, 1, ""
         self.audit, self.chance_, self._secret = audit, 0.0, ""
         self._n_listed = self.budget.n - audit
         self._state: State | None = None
@@ -196,6 +198,7 @@ class AlertThreshold:
             facts = kept.facts()
             options = {"audit": facts.get("audit", 0), "at_most": facts.get("at_most")}
             alert = cls(Budget.parse(facts["budget"]), state, n_kept=facts["n_kept"], **options)
+            alert.group_name = facts.get("group_name", "")
             alert._load(kept)
             alert._state = kept
         except BaseException:
@@ -417,6 +420,7 @@ class AlertThreshold:
     def _facts(self) -> dict[str, Any]:
         """Return what the state holds beside the rows that were decided."""
         facts = {"budget": str(self.budget), "n_kept": self.n_kept, "at_most": self.at_most}
+        facts |= {"group_name": self.group_name}
         facts |= {"gain": self._gain, "level": self._levels[0], "starts": self._starts}
         if self.audit:
             facts |= {"audit": self.audit, "chance": self.chance_, "secret": self._secret}

@@ -17,7 +17,7 @@ from pushrank._numeric import Floats
 from pushrank.audits import row_names, uniform_numbers
 from pushrank.budgets import Budget, check_by_period
 from pushrank.state import State
-from pushrank.validation import as_numbers, check_number, checked_scores, column
+from pushrank.validation import as_numbers, check_number, checked_scores, column, warn
 
 __all__ = ["Duel", "ListDifference", "Verdict", "compare_lists"]
 
@@ -165,7 +165,8 @@ class Duel:
     -----
     A file that is asked for again gets the same answers. Of one with more rows those that have an owner keep
     it, new ones only fill what is left of the budget, and a row that lost its coin is not offered again but
-    where both models list it. Rows that tie are in an order by their names and the secret.
+    where both models list it. The two lists of which the difference is estimated are then those of the first
+    rows alone: give a period's rows whole. Rows that tie are in an order by their names and the secret.
 
     *On these very days* chance is in the coins alone. The variance of :math:`W_B - W_A` is at most the mean
     number W of credits, so that the normal interval of half a length :math:`2 z \sqrt{W + z^2 / 2}` is
@@ -300,7 +301,8 @@ class Duel:
         time : array-like of shape (n,)
             As rows were assigned.
         row_id : array-like of shape (n,)
-            As rows were assigned. Rows that were not acted on are left out; a label that comes again stands.
+            As rows were assigned. Rows that were not acted on are left out; a later label replaces an earlier
+            one.
 
         Returns
         -------
@@ -311,17 +313,26 @@ class Duel:
         ------
         ValueError
             When lengths differ, or a label is none.
+
+        Warns
+        -----
+        UserWarning
+            When no row was acted on.
         """
         labels, names = as_numbers(column(y, "y"), "y"), row_names(row_id, len(time))
         if len(labels) != len(names) or not np.isin(labels[~np.isnan(labels)], (0.0, 1.0)).all():
             raise ValueError(f"y must hold 0, 1 or NaN for each of {len(names)} rows, got {len(labels)}.")
-        periods, learnt = self.budget.periods(time), list[tuple[str, list[Any]]]()
+        periods, learnt, n_known = self.budget.periods(time), list[tuple[str, list[Any]]](), 0
         owners = {label: day.owners for label, day in self._days.items()}
         of_rows = periods.labels[periods.codes].astype(str).tolist()
         for label, name, of in zip(of_rows, names, labels.tolist(), strict=True):
             day = self._days.get(label)
-            if day and name in owners[label] and not math.isnan(of) and day.labels.get(name) != of:
+            is_acted = day is not None and name in owners[label]
+            n_known += is_acted
+            if day and is_acted and not math.isnan(of) and day.labels.get(name) != of:
                 learnt.append((label, ["label", name, of]))
+        if not n_known:
+            warn(f"none of the {len(names):,} rows was acted on in this duel: are they called as they were?")
         self._add(learnt)
         return self
 
@@ -344,7 +355,7 @@ class Duel:
         for number, label in enumerate(labels):
             age: Any = len(labels) - 1 - number
             if self.budget.per != "batch":
-                age = (np.datetime64(labels[-1]) - np.datetime64(label)) / np.timedelta64(1, "s")
+                age = (np.datetime64(labels[-1], "s") - np.datetime64(label, "s")) / np.timedelta64(1, "s")
             day = self._days[label]
             # The last period may not be over.
             is_over = age > 0 or len(day.owners) == self.budget.n

@@ -98,7 +98,8 @@ def select(
     them in `at_least`, are kept by the order of the scores alone, in O(n log n): first the best rows that
     `at_least` asks for, then by score whatever the limits allow. Other limits, such as those on columns that
     cross, are for an integer program, which adds scores up *as they are*: pass calibrated chances, or ranks,
-    not scores of an unknown scale. Its list is the best one, too, or a warning says how far off it may be.
+    not scores of an unknown scale. Its list is the best one, too, up to 1e-9 of the span of the scores, so
+    that -1e10 for rows that are not wanted hides how others differ; or a warning says how far off it may be.
 
     Parameters
     ----------
@@ -187,6 +188,11 @@ def limit_columns(at_most: Any, at_least: Any, X: Any, n_rows: int, missing: str
     """Return the columns that limits are on."""
     check_choice("missing", missing, ("raise", "own", "one"))
     most, fewest = at_most or {}, at_least or {}
+    if not all(isinstance(of, Mapping) for of in (most, fewest, *getattr(fewest, "values", list)())):
+        raise TypeError(
+            "at_most must be a dict of numbers by column, such as {'carrier': 10}, and at_least one of dicts "
+            f"by column, such as {{'region': {{'north': 50}}}}; got {at_most!r} and {at_least!r}."
+        )
     names = dict.fromkeys([*most, *fewest])
     return [_column(X, name, most.get(name), fewest.get(name, {}), n_rows, missing) for name in names]
 
@@ -202,7 +208,7 @@ def _column(
     values = column(X[name], name)
     if len(values) != n_rows:
         raise ValueError(f"column {name!r} has {len(values)} entries for {n_rows} scores; they must agree.")
-    if values.dtype.kind in "biuf":
+    if values.dtype.kind in "biufmM":
         distinct, codes = np.unique(values, return_inverse=True)
         code_of = {value: code for code, value in enumerate(distinct.tolist())}
     else:

@@ -201,7 +201,11 @@ def distinct(labels: GenericArray, name: str = "y") -> GenericArray:
 def group_numbers(groups: ArrayLike, n_rows: int, name: str = "qid") -> NDArray[np.intp]:
     """Return the group of each row as a number from zero; a missing one is a ValueError."""
     labels = column(groups, name)
-    missing = np.flatnonzero(are_missing(labels))
+    is_missing = are_missing(labels)
+    if labels.dtype.kind in "OU":
+        # Rows without a text would else be one giant group.
+        is_missing = is_missing | np.array([isinstance(of, str) and not of for of in labels], dtype=bool)
+    missing = np.flatnonzero(is_missing)
     if len(missing):
         raise ValueError(f"{name} has no entry in row {missing[0]}; give every row one, or leave it out.")
     if len(labels) != n_rows:

@@ -45,6 +45,14 @@ def duel(folder, *more, code=0, **options):
     )
 
 
+def test_a_call_that_fails_begins_no_duel(folder):
+    pd.read_csv(folder / "new.csv").assign(id="a").to_csv(folder / "one_name.csv", index=False)
+    models = [folder / "old.skops", folder / "new.skops", folder / "one_name.csv"]
+    begun = ["--state", folder / "none.db", "-o", folder / "none.csv", "--budget", "6/day"]
+    assert "a name comes twice in " in call("duel", *models, *begun, *HOW, code=2).stderr
+    assert not (folder / "none.db").exists()
+
+
 def test_rows_are_shared_and_hits_are_credited(folder):
     said = duel(folder, "--budget", "6/day", "--until", "15").stdout
     acted = pd.read_csv(folder / "act.csv")

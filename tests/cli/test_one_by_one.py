@@ -240,6 +240,6 @@ def test_no_customer_has_more_alerts_a_day_than_the_file_is_begun_with(stream):
         alerts = found[found["alert"]].assign(day=found["came"].str[:10])
         assert alerts.groupby(["customer", "day"]).size().tolist() == [1] * 10
         assert alerts["customer"].isna().sum() > 10
-    for n in (["--at-most", "2:customer"], []):
+    for n in (["--at-most", "2:customer"], ["--at-most", "1:id"], []):
         said = call(*deciding(stream, stream / "five_days.csv", *NEW, *n), code=2).stderr
-        assert "s.db was begun with --at-most 1:COLUMN; say the same here." in " ".join(said.split())
+        assert "s.db was begun with --at-most 1:customer; say the same here." in " ".join(said.split())

@@ -109,6 +109,14 @@ def test_what_limits_cost_has_an_interval_by_days_and_none_of_one_list(days):
         (): "--at-most and --at-least need --budget N",
         ("--budget", 14, "--promise", 0.95): "--promise is for a list without limits",
         ("--budget", 14, "--all"): "--all is for a list without limits",
+        (
+            "--budget",
+            14,
+            "--at-least",
+            "1:shop=1",
+            "--at-least",
+            "2:shop=1",
+        ): "--at-least names a value twice",
         ("--budget", 14, "--at-most", "2:store"): "--at-most 'store' is no column of",
         ("--budget", 14, "--at-least", "1:wave=9"): "at least 1 of wave '9', which 0 rows have",
     }.items():
@@ -127,6 +135,10 @@ def test_what_limits_cost_has_an_interval_by_days_and_none_of_one_list(days):
     frame.assign(shop=1, y=frame["y"].where(frame["b"] > 0)).to_csv(path, index=False)
     said = " ".join(call(*given, "--budget", 14, code=2).stderr.split())
     assert "--at-most needs a label in every row" in said
+    for more in (["--all"], ["--fraction", ".01"], ["--group", "wave"], ["--figure", "a.pdf"]):
+        said = call(*once, *more, code=2).stderr
+        assert f"{more[0]} is for hits of rows; leave it out, or --once." in said
+    assert "--once needs a label in every row" in " ".join(call(*once, code=2).stderr.split())
 
 
 def test_the_model_is_chosen_for_the_list_within_limits(days):
@@ -142,8 +154,11 @@ def test_the_model_is_chosen_for_the_list_within_limits(days):
     for wrong in ("--save-best", "--report"):
         said = call(*given, wrong, path.with_name("x.skops"), code=2).stderr
         assert f"{wrong} is of the first rows; leave it, or limits and --once, out." in said
-    said = call("compare", path, "--label", "y", "--once", "shop", code=2).stderr
-    assert "--once needs --budget N" in said
+    for budget in ([], ["--budget", 100]):
+        said = call("compare", path, "--label", "y", "--once", "shop", *budget, code=2).stderr
+        assert "--once compare lists of days, by --budget 30/day --time COLUMN: no fit" in " ".join(
+            said.split()
+        )
 
 
 def test_a_list_upside_down_and_rows_that_were_learnt_from_warn(days):

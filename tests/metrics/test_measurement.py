@@ -103,6 +103,13 @@ def test_several_hits_of_one_customer_count_as_one_in_lists_and_in_their_differe
     assert interval.high - interval.low == pytest.approx(high - low, rel=0.35)
     assert list(found.meanings) == ["hits", "precision", "recall"]
     assert found.gains == found.curves == {}
+    assert found.summary()["once"]
+    # Tied rows are in one random order, in which whoever has more of them is found the sooner.
+    tied = metrics.measure(y, np.zeros(400), k=50, once=who, confidence_level=None).measures["scores"]
+    order = np.random.RandomState(0).permutation(400)
+    assert tied["hits"].estimate == pytest.approx(len(set(who[[row for row in order[-50:] if y[row]]])))
+    with pytest.raises(ValueError, match="every adds measures that once has not"):
+        metrics.measure(y, scores, once=who, every=True)
     with pytest.raises(ValueError, match="once counts groups, each as one: leave groups out"):
         metrics.measure(y, scores, once=who, groups=who)
 

@@ -274,6 +274,8 @@ def test_hits_of_one_customer_on_a_day_count_as_one(limits):
     days = [y[stream.day == day] * (1 + who[stream.day == day]) for day in np.unique(stream.day)]
     assert measured.positives.tolist() == [len(set(day) - {0}) for day in days]
     assert "several hits of one count as one" in measured.sentences()[0]
+    with pytest.raises(ValueError, match="once has no entry in row 0"):
+        ListRule.of(3, once=["", "a", "a"])
     with pytest.raises(ValueError, match="limits must have keys among at_most, at_least, X, missing"):
         ListRule.of(3, {"most": {"shop": 1}})
 
@@ -284,5 +286,7 @@ def test_days_that_limits_leave_short_are_warned_of_and_those_that_cannot_keep_t
     with pytest.warns(LimitsWarning, match="the limits allow fewer than 2 rows in 1 of 2 periods"):
         measured = measure_periods(y, [3, 2, 1, 3, 2, 1], **of, at_most={"shop": 1})
     assert measured.hits["scores"].tolist() == [2.0, 0.0]
-    with pytest.raises(ValueError, match=r"^2026-03-02: this limit cannot be kept: at least 1 of shop 'a'"):
+    with pytest.raises(
+        ValueError, match=r"^2026-03-02 has 0 rows of shop 'a', and its list must have 1: ask"
+    ):
         measure_periods(y, [3, 2, 1, 3, 2, 1], **of, at_least={"shop": {"a": 1}})

@@ -316,7 +316,7 @@ def plan_of(data: LabelledFeatures, config: ComparisonConfig) -> Plan:
             time=rows.times,
             sample_weight=rows.weights,
             limits=config.limits(data.table) if config.is_limited else None,
-            once=None if config.once is None else data.table.groups(config.once),
+            once=None if config.once is None else data.table.groups(config.once, "once"),
             random_state=config.seed,
             n_jobs=config.jobs,
         )

@@ -91,8 +91,9 @@ def _times(table: Table, config: DuelConfig, budget: Budget) -> Any:
 def _duel(config: DuelConfig, table: Table) -> Iterator[Duel]:
     """Open the duel of a state, or begin it by its budget."""
     path = Path(str(config.state))
+    is_new = not path.exists()
     with refusing():
-        if path.exists():
+        if not is_new:
             duel = Duel.open(path)
         elif isinstance(config.budget, Budget):
             times = _times(table, config, config.budget)
@@ -110,4 +111,10 @@ def _duel(config: DuelConfig, table: Table) -> Iterator[Duel]:
             raise InputError(
                 f"the look of {path} was named when it began, --until {duel.until}; leave it so."
             )
-        yield duel
+        try:
+            yield duel
+        except BaseException:
+            if is_new:
+                # A call that failed has decided nothing, and names no budget and no look.
+                path.unlink()
+            raise

@@ -89,7 +89,7 @@ def show_measures(
     if budget is not None and config.is_limited:
         show_periods(rows, scores, config, Budget(budget, "batch"))
         return None
-    groups, once = (None if name is None else table.groups(name) for name in (config.group, config.once))
+    groups = None if config.group is None else table.groups(config.group)
     promises = None
     if config.promise or config.require:
         promises = promises_of(
@@ -115,7 +115,7 @@ def show_measures(
             every=config.every,
             value=value,
             groups=groups,
-            once=once,
+            once=None if config.once is None else table.groups(config.once, "once"),
             confidence_level=CONFIDENCE_LEVEL if config.intervals else None,
             sample_weight=weight,
             random_state=config.seed,
@@ -243,7 +243,7 @@ def show_periods(
             budget=budget,
             time=time,
             value=None if config.value is None else table.numbers(config.value, "value"),
-            once=None if config.once is None else table.groups(config.once),
+            once=None if config.once is None else table.groups(config.once, "once"),
             confidence_level=CONFIDENCE_LEVEL if config.intervals else None,
             **config.limits(table),
         )

@@ -267,6 +267,8 @@ class LimitConfig:
             return
         if len(self.caps) < len(self.at_most or ()):
             raise InputError("--at-most names a column twice; say the smaller number.")
+        if sum(map(len, self.floors.values())) < len(self.at_least or ()):
+            raise InputError("--at-least names a value twice; say the larger number.")
         if not vars(self)[length]:
             raise InputError(f"--at-most and --at-least need --{length} N, how many rows the list has.")
         refuse_given(vars(self), others, "is for a list without limits; leave --at-most and --at-least out.")
@@ -338,8 +340,8 @@ class MeasureConfig(LimitConfig):
         of_one_list = ["promise", "value"] * (by_period is None)
         self.check_limits("budget", [*others, "acted", "chance", *of_one_list])
         if self.once is not None:
-            no_groups = ["group", "weight", "require", "acted", "chance", "figure", *of_one_list]
-            refuse_given(vars(self), no_groups, "counts rows, each as one; leave it or --once out.")
+            others += ["require", "acted", "chance", *of_one_list]
+            refuse_given(vars(self), others, "is for hits of rows; leave it out, or --once.")
         if by_period is not None:
             refuse_given(vars(self), others, f"is for a budget of the whole file, not for {self.budget}.")
         if self.new_rows is not None and not (self.promise or self.require):
@@ -572,8 +574,11 @@ class ComparisonConfig(LimitConfig):
         if self.nested and self.test is not None:
             raise InputError("--nested splits at random, not as --test does; leave it out.")
         self.check_limits("budget", [])
-        if self.once is not None and self.budget is None:
-            raise InputError("--once needs --budget N, how many rows the list has.")
+        if (self.is_limited or self.once is not None) and isinstance(self.budget, int | None):
+            raise InputError(
+                "limits and --once compare lists of days, by --budget 30/day --time COLUMN: no fit sees a "
+                "single list whole. Measure it by pushrank evaluate, with the same options, on new rows."
+            )
 
 
 def alert_state(model: Path) -> Path:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pushrank.cli.errors import InputError, refusing, say
+from pushrank.cli.errors import InputError, refusing, say, warn
 from pushrank.cli.header import file_kind
 from pushrank.cli.loading import load_model, load_whole
 from pushrank.cli.options import ScoreConfig
@@ -108,7 +108,7 @@ def _begin(budget: int | Budget, config: ScoreConfig, table: Table, scores: Floa
         n_kept, audit = config.n_kept or N_PAST, config.n_audited
         at_most, groups = _cap(config, table)
         alert = AlertThreshold(budget, config.alert, n_kept=n_kept, audit=audit, at_most=at_most)
-        alert.n_ahead = config.n_ahead or 1
+        alert.n_ahead, alert.group_name = config.n_ahead or 1, next(iter(config.caps), "")
         alert.fit(scores, table.times(str(config.time)), groups).close()
     past = f"{len(table):,} past rows"
     say(f"{config.alert}: {alert.budget.words}, by what came at the same hour in {past}.")
@@ -122,7 +122,12 @@ def _begin(budget: int | Budget, config: ScoreConfig, table: Table, scores: Floa
 def _cap(config: ScoreConfig, table: Table) -> tuple[int | None, NDArray[np.object_] | None]:
     """Return how many rows of a group are alerts at most in a period, and each row's group."""
     name = next(iter(config.caps), None)
-    return (None, None) if name is None else (config.caps[name], table.texts(name, "at-most", ""))
+    if name is None:
+        return None, None
+    groups = table.texts(name, "at-most", "")
+    if n_missing := int(np.sum(pd.isna(groups))):
+        warn(f"{n_missing:,} rows of {table.path} have no {name}, and are limited by none.")
+    return config.caps[name], groups
 
 
 def _limited(
@@ -206,8 +211,10 @@ def _decide(state: Path, config: ScoreConfig, table: Table, scores: Floats) -> d
     # No other command may decide by the same file until it is closed.
     with refusing(), closing(AlertThreshold.open(state)) as alert:
         at_most, groups = _cap(config, table)
-        if at_most != alert.at_most:
-            begun = f"with --at-most {alert.at_most}:COLUMN" if alert.at_most else "without --at-most"
+        if (at_most, next(iter(config.caps), "")) != (alert.at_most, alert.group_name):
+            begun = (
+                f"with --at-most {alert.at_most}:{alert.group_name}" if alert.at_most else "without --at-most"
+            )
             raise InputError(f"{state} was begun {begun}; say the same here.")
         alert.n_ahead = config.n_ahead or 1
         times, returned = table.times(str(config.time)), {"return_threshold": True, "return_acted": True}

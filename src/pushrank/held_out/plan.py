@@ -17,6 +17,7 @@ from pushrank.bounds import UNITS
 from pushrank.budgets import Budget
 from pushrank.giveaways import gives_label_away
 from pushrank.limits import ListRule
+from pushrank.metrics.periods import check_floors
 from pushrank.times import TimeSplit, check_times, splitter_of, warn_of_random_folds
 from pushrank.user_types import CrossValidation, GenericArray, Label, MatrixLike
 from pushrank.validation import (
@@ -140,9 +141,17 @@ class Plan(NamedTuple):
         if isinstance(cv, int) and time is None and groups is None:
             warn_of_random_folds(X)
         rule = ListRule.of(n_rows, limits, once)
-        if rule and budget is None:
-            raise ValueError("limits and once are of the list of a budget; pass budget=.")
-        return cls(rows, split_rows(rows, cv, n_repeats, n_splits, seed), cv, n_repeats, budget, seed, rule)
+        if rule and not isinstance(budget, Budget):
+            # A test part of a whole list would keep limits that are of the whole.
+            raise ValueError(
+                f"limits and once are of lists by period, such as budget=Budget(30), got budget={budget!r}: "
+                "no fit sees a single list whole. Measure it by its held-out scores."
+            )
+        plan = cls(rows, split_rows(rows, cv, n_repeats, n_splits, seed), cv, n_repeats, budget, seed, rule)
+        if rule and isinstance(budget, Budget):
+            held_out = np.flatnonzero(plan.folds >= 0)
+            check_floors(rule.part(held_out), budget.periods(np.asarray(rows.times)[held_out]))
+        return plan
 
     @classmethod
     def to_score(cls, rows: Rows, parts: int | TimeSplit, budget: Budget | None = None) -> Self:

@@ -44,6 +44,12 @@ if TYPE_CHECKING:
 
 AT = " at "
 """What follows in the name of a figure is the share of the list, or the rate, that was asked for."""
+ONCE = {
+    "hits": "different hits among {rows}: several of a group count as one",
+    "precision": "different hits among {rows}, by row",
+    "recall": "share of the groups with a positive that have one among {rows}",
+}
+"""The measures that count groups, and their meanings."""
 
 
 class TableFigure(NamedTuple):
@@ -179,6 +185,8 @@ class Measurement:
         The number of groups that the resamples draw whole; None if they draw rows.
     why_none : dict of str to str
         Why each figure has no interval, if it has none.
+    once : bool, default=False
+        Whether hits and positives are groups, of which several rows count as one.
 
     Examples
     --------
@@ -201,6 +209,7 @@ class Measurement:
     n_resamples: int
     n_groups: int | None = None
     why_none: dict[str, str] = field(default_factory=dict)
+    once: bool = False
 
     @property
     def first(self) -> str:
@@ -319,6 +328,7 @@ class Measurement:
         return {
             "rows": self.n_rows,
             "positives": self.n_positives,
+            "once": self.once,
             "depth": self.depth,
             "confidence_level": self.confidence_level,
             "n_resamples": self.n_resamples,
@@ -408,7 +418,8 @@ def measure(
     once : array-like of shape (n,), optional
         The group of each row, such as its customer: several hits of one count as one, recall is the share of
         the groups with a positive that are found, and resamples draw groups whole. Measures against a random
-        order, gains and curves are left out. It goes with neither `groups`, `value` nor `sample_weight`.
+        order, gains and curves are left out, and tied rows are in one random order. It goes with neither
+        `groups`, `value` nor `sample_weight`.
     confidence_level : float or None, default=0.95
         The nominal coverage of the intervals, strictly between 0 and 1; with None there are no intervals.
     n_resamples : int, optional
@@ -490,9 +501,11 @@ def measure(
         beside = {"groups": groups, "value": value, "sample_weight": sample_weight}
         if given := [name for name, column in beside.items() if column is not None]:
             raise ValueError(f"once counts groups, each as one: leave {given[0]} out.")
-        groups = once
+        others = {"every": every, "fractions": fractions, "alphas": alphas}
+        if given := [name for name, asked in others.items() if asked]:
+            raise ValueError(f"{given[0]} adds measures that once has not; leave it out.")
     checked = checked_rankings(y_true, list(named_scores.values()), sample_weight, pos_label, value, groups)
-    checked = checked if once is None else counted_once(checked)
+    checked = checked if once is None else counted_once(checked, once)
     rankings = dict(zip(named_scores, checked, strict=True))
     first, baseline = next(iter(rankings.items()))
     compared = [(b, a) for a, b in combinations(rankings, 2) if a == first or pairs == "all"]
@@ -506,7 +519,11 @@ def measure(
     shown = {} if once is not None else rankings
     if once is not None:
         # A random order finds the more of a group, the more positives it has.
-        figures = [figure for figure in figures if figure.name in ("hits", "precision", "recall")]
+        figures = [
+            figure._replace(meaning=ONCE[figure.name].format(rows=first_rows(rows)))
+            for figure in figures
+            if figure.name in ONCE
+        ]
     sampling = None
     if confidence_level is not None:
         sampling = Sampling(confidence_level, n_resamples, seed, may_be_nan=True)
@@ -526,6 +543,7 @@ def measure(
         n_resamples=0 if confidence_level is None else n_resamples,
         n_groups=None if baseline.groups is None else len(np.unique(baseline.groups)),
         why_none={figure.name: why_no_interval(figure.metric, baseline) for figure in figures},
+        once=once is not None,
     )
 
 

@@ -104,8 +104,21 @@ def carried_over(chances: Floats, ids: NDArray[np.intp], codes: NDArray[np.int64
     return float(np.mean(both[1:] / np.bincount(period, is_on)[1:]))
 
 
+def check_floors(rule: ListRule, periods: Periods) -> None:
+    """Raise ValueError where a period has fewer rows of a value than its list must have."""
+    for of in rule.columns:
+        for value, fewest in of.at_least.items():
+            there = np.bincount(periods.codes[of.codes == of.code_of[value]], minlength=len(periods.labels))
+            if (n := there.min()) < fewest:
+                raise ValueError(
+                    f"{periods.labels[np.argmin(there)]} has {n:,} rows of {of.name} {value!r}, and its list "
+                    f"must have {fewest:,}: ask for fewer, or leave such a period out."
+                )
+
+
 def ruled_lists(scores: Floats, periods: Periods, n: int, rule: ListRule) -> Floats:
     """Return 1 for the rows of each period's best list that keeps limits, and 0 for all others."""
+    check_floors(rule, periods)
     order, chosen, n_short = random_order(scores, 0), np.zeros(len(scores)), 0
     order = order[np.argsort(periods.codes[order], kind="stable")]
     for period, rows in zip(periods.labels, np.split(order, np.cumsum(periods.sizes)[:-1]), strict=True):
@@ -279,7 +292,7 @@ class PeriodMeasurement:
 
     def title(self) -> str:
         """Return a line that says what was measured."""
-        rows = f"{self.sizes.sum():,} rows, {self.positives.sum():,} positive"
+        rows = f"{self.sizes.sum():,} rows, {self.positives.sum():,} {'different ' * self.once}positive"
         of_periods = f"{len(self.sizes):,} {self.budget.several}"
         limits = ", within limits" * bool(self.unlimited)
         return f"{', '.join(self.hits)} on {rows}, {of_periods}; {self.budget.words} looked at{limits}"
@@ -305,7 +318,8 @@ class PeriodMeasurement:
         by_chance, n = float(np.mean(self.looked_at * self.positives / self.sizes)), len(self.sizes)
         at_random = f"as many rows at random as are looked at would hold {by_chance:,.2f}"
         and_then = "several hits of one count as one" if self.once else at_random
-        said = [f"There are {self.positives.mean():,.1f} positives {self.budget.each}; {and_then}."]
+        positives = f"{self.positives.mean():,.1f} {'different ' * self.once}positives"
+        said = [f"There are {positives} {self.budget.each}; {and_then}."]
         if n_short := int(np.sum(self.sizes < self.budget.n)):
             said.append(
                 f"{n_short:,} of {n:,} {self.budget.several} have fewer rows, and are looked at whole."
@@ -389,6 +403,7 @@ class PeriodMeasurement:
         }
         return {
             "budget": str(self.budget),
+            "once": self.once,
             "confidence_level": self.confidence_level,
             "periods": {
                 "start": [str(label) for label in self.labels],

@@ -137,10 +137,10 @@ def compare_rankers(
         100 positives, or a list of parts as `cv`, the whole is fitted to every training part.
     limits : dict of str, optional
         The parameters ``at_most``, ``at_least``, ``X`` and ``missing`` of :func:`pushrank.limits.select`, for
-        all rows: hits, by which models are judged, are then those of the best list of each period, or of each
-        test part, that keeps them. Other measures are of the whole order. It needs `budget`.
+        all rows: hits, by which models are judged, are then those of the best list of each period that keeps
+        them. Other measures are of the whole order. It needs a budget by period.
     once : array-like of shape (n_samples,), optional
-        The group of each row, such as its customer: its hits on a list count as one. It needs `budget`.
+        The group of each row, such as its customer: its hits on a list count as one. It needs the same.
     random_state : int, RandomState or None, default=None
         The seed of the folds and of the quantiles. Models that draw at random have their own seeds.
     n_jobs : int or None, default=None

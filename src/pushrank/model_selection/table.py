@@ -14,17 +14,16 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from pushrank import metrics
 from pushrank._numeric import Floats
-from pushrank.budgets import Budget, Periods
+from pushrank.budgets import Budget
 from pushrank.estimators import StackingRanker
 from pushrank.estimators._combination import Combination, OutOfFold, check_spread, combine_apart, unlinked
 from pushrank.estimators._scoring import FrozenRanker, check_one_scorer
 from pushrank.estimators._target import two_class_target
 from pushrank.held_out.fits import fit_params, fit_parts, texts_for_user
 from pushrank.held_out.plan import Plan, Rows, part_of_budget
-from pushrank.limits import ListRule
 from pushrank.metrics import scorers
 from pushrank.metrics._ranking import checked_rankings
-from pushrank.metrics.periods import measured_by_period, ruled_hits, ruled_lists
+from pushrank.metrics.periods import measured_by_period
 from pushrank.model_selection.comparison import (
     CHOSEN,
     CONFIDENCE,
@@ -203,7 +202,6 @@ class Frame(NamedTuple):
     n_positives: int
     budget: int | Budget | None
     judged: str
-    rule: ListRule
 
     @classmethod
     def of(cls, plan: Plan) -> Frame:
@@ -222,8 +220,7 @@ class Frame(NamedTuple):
                 raise ValueError(
                     f"budget must be at most the {n_held_out} rows that are held out, got {budget}."
                 )
-        n_positives = int(plan.rows.positive[folds >= 0].sum())
-        return cls(folds, n_held_out, n_positives, budget, judged, plan.rule)
+        return cls(folds, n_held_out, int(plan.rows.positive[folds >= 0].sum()), budget, judged)
 
     def measures(self, part: Part, scores: Floats) -> dict[str, float]:
         """Return the measures of a test part, counts among them as if it were all rows that are held out."""
@@ -235,17 +232,9 @@ class Frame(NamedTuple):
             AUC: metrics.auc(y, scores),
         }
         if not isinstance(budget, Budget | None):
-            k = part_of_budget(budget, len(y), self.n_held_out)
-            if rule := self.rule.part(part.rows):
-                # A part is one list, as a period is.
-                by = scores, Periods(np.zeros(1), np.zeros(len(y), dtype=np.int64))
-                found = ruled_hits(ruled_lists(*by, k, rule), y, *by, rule)
-                measures[HITS] = budget / k * found.sum()
-                if part.weights is not None:
-                    measures[WEIGHT] = budget / k * found @ part.weights
-                return measures
             measures[HITS] = budget * share_of_hits(y, scores, budget, self.n_held_out)
             if part.weights is not None:
+                k = part_of_budget(budget, len(y), self.n_held_out)
                 measures[WEIGHT] = budget / k * metrics.value_at_k(y, scores, k, value=part.weights)
         return measures
 
@@ -404,15 +393,13 @@ def _with_errors(
     settings["budget"] = None if isinstance(comparison.budget, Budget) else comparison.budget
     settings["n_train"] = float(np.mean([len(train) for train, _ in plan.splits]))
     # Periods differ by more than their rows do: each is one observation.
-    settings["groups"] = plan.rows.groups
+    settings |= {"groups": plan.rows.groups, "by_folds": plan.by_time}
     named = [name for name in comparison.measures if name != CHOSEN]
     for measure in comparison.measures[comparison.baseline_]:
         if comparison.by_period(measure):
             errors[measure] = comparison.errors_of(measure)
             continue
         values = np.array([comparison.measures[name][measure] for name in named])
-        # Whether a row is on a list within limits hangs on the others: it has no influence of its own.
-        by_folds = plan.by_time or (bool(plan.rule) and measure in (HITS, WEIGHT))
-        errors[measure] = part_errors(values, measure, parts, halves, by_folds=by_folds, **settings)
+        errors[measure] = part_errors(values, measure, parts, halves, **settings)
     of_criterion = quantiles(errors[comparison.criterion], CONFIDENCE, plan.seed)
     return replace(comparison, errors=errors, quantiles=of_criterion)
