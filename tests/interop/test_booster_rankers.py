@@ -140,6 +140,11 @@ def test_early_stopping_ends_at_the_best_round(ranker, p, data):
     assert len(path) == stopped.n_iter_ + 4
     without = clone(ranker).set_params(p=p).fit(X, y)
     assert (without.n_iter_, len(without.validation_path_)) == (5, 0)
+    refitted = clone(stopped).set_params(refit=True).fit(X, y)
+    assert refitted.validation_path_.tolist() == path.tolist()
+    whole = clone(ranker).set_params(p=p, n_estimators=stopped.n_iter_).fit(X, y)
+    np.testing.assert_array_equal(refitted.decision_function(X), whole.decision_function(X))
+    assert refitted.n_iter_ == stopped.n_iter_
     again = pickle.loads(pickle.dumps(stopped))  # noqa: S301
     np.testing.assert_array_equal(again.decision_function(X), stopped.decision_function(X))
     assert stopped.engine.n_rounds(again.booster_) == stopped.n_iter_

@@ -146,6 +146,8 @@ class BoosterRanker(RankerMixin, BaseEstimator):
     validation_fraction : float
         The fraction of the rows (of the query groups) to validate on, in (0, 1); they are not learned from.
     n_iter_no_change : int
+    refit : bool
+        Whether, after rounds were stopped by a validation part, all rows are learnt from, for as many rounds.
     n_jobs : int or None
         The number of threads; None takes the library's default, all processors. It changes no result.
     random_state : int, RandomState or None
@@ -156,7 +158,7 @@ class BoosterRanker(RankerMixin, BaseEstimator):
     Attributes
     ----------
     booster_ : Booster
-        That of the library, trained on all rows, or on all but the validation part.
+        That of the library, trained on all rows, or without `refit` on all but the validation part.
     classes_ : ndarray of shape (n_classes,)
         The two classes, or the grades, in ascending order.
     %(threshold_)s
@@ -191,6 +193,7 @@ class BoosterRanker(RankerMixin, BaseEstimator):
         scoring: str | Callable[..., float] | None = None,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
+        refit: bool = False,
         n_jobs: int | None = None,
         random_state: Seed = None,
         **booster_params: object,
@@ -199,6 +202,7 @@ class BoosterRanker(RankerMixin, BaseEstimator):
         self.n_estimators, self.n_jobs, self.random_state = n_estimators, n_jobs, random_state
         self.early_stopping, self.scoring = early_stopping, scoring
         self.validation_fraction, self.n_iter_no_change = validation_fraction, n_iter_no_change
+        self.refit = refit
         self._booster_params = booster_params
 
     def fit(
@@ -268,11 +272,17 @@ class BoosterRanker(RankerMixin, BaseEstimator):
                 target.at(time), float(self.validation_fraction), random_state, part
             )
             sets = [validation_set(self, _safe_indexing(X, held_out), held_out_target)]
-        at_scores = None if objective is None else partial(derivatives, objective, train_target.sample)
-        labels = np.asarray(train_target.codes, dtype=np.float64)
-        training = TrainingSet(_safe_indexing(X, rows), labels, train_target.weights, at_scores)
+
+        def training(part: Matrix, of: Target) -> TrainingSet:
+            at_scores = None if objective is None else partial(derivatives, objective, of.sample)
+            return TrainingSet(part, np.asarray(of.codes, dtype=np.float64), of.weights, at_scores)
+
+        learnt = training(_safe_indexing(X, rows), train_target)
         validation = Validation(sets, list(callbacks or ()), patience)
-        booster, paths = self.engine.train(params, training, int(self.n_estimators), validation)
+        booster, paths = self.engine.train(params, learnt, int(self.n_estimators), validation)
+        if self.refit and len(rows) < target.sample.n_rows:
+            alone = Validation([], [], None)
+            booster, _ = self.engine.train(params, training(X, target), self.engine.n_rounds(booster), alone)
         scores = self.engine.scores(booster, X)
         # A booster without a split is no error to the libraries, and would rank nothing.
         if scores.min() == scores.max():
