@@ -15,7 +15,7 @@ from sklearn.model_selection import StratifiedGroupKFold
 
 from pushrank.cli import comparison
 from pushrank.cli.errors import in_option_names
-from pushrank.cli.model import SavedModel, make_model, make_ranking_pipelines
+from pushrank.cli.model import SLOW, SavedModel, make_model, make_ranking_pipelines
 from pushrank.cli.options import ComparisonConfig
 from pushrank.held_out import Plan
 from tests.cli.runner import FEW, LABEL, TWO, call
@@ -137,7 +137,7 @@ def test_models_that_choose_know_the_budget_and_how_many_rows_a_choice_needs():
 @pytest.mark.parametrize(
     ("n_rows", "left_out", "why"),
     [
-        (150, ["LightGBM", "LightGBM, P-Norm Push, p = 4"], "there are too few rows for them"),
+        (150, ["LightGBM", "LightGBM, P-Norm Push, p = 4", SLOW], "there are too few rows for them"),
         (327_346, ["linear, chosen for the top", *FORESTS], "they take minutes on so many rows"),
     ],
 )

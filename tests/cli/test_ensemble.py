@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,9 +14,18 @@ from combinations import by_day
 from pushrank import StackingRanker, load
 from pushrank.cli import model as cli_model
 from pushrank.cli.compare import fit_command
-from pushrank.cli.model import SavedModel, ensemble_members, make_model, make_ranking_pipelines
+from pushrank.cli.model import (
+    BINNED,
+    SLOW,
+    SavedModel,
+    ensemble_members,
+    fit_pipeline,
+    make_model,
+    make_ranking_pipelines,
+)
 from pushrank.cli.options import ComparisonConfig, FeatureSource
 from pushrank.cli.text_format import DEFAULT_FORMAT
+from pushrank.held_out import Rows
 from pushrank.model_selection import RankerComparison
 from pushrank.model_selection.compare import BASELINE, EXTRA_TREES, FOREST, IR_PUSH, LIGHTGBM, STUMPS
 from tests.cli.runner import LABEL, call, fit
@@ -55,6 +65,28 @@ def test_an_ensemble_scores_and_says_its_size_and_threshold(saved):
     held_out = model.ranker.held_out_scores_
     assert np.sort(held_out)[-110] < model.alert.threshold < np.sort(held_out)[-90]
     assert set(dict(model.ranker.estimators)) == set(QUICK)
+
+
+def test_members_take_columns_in_their_way():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {"a": rng.normal(size=300), "b": np.arange(300) % 2, "t": rng.choice(["x", "y", None], 300)}
+    )
+    y = (X["a"].abs() + (X["t"] == "x") + rng.normal(size=300) > 1.5).to_numpy()
+    members = {name: make_model(name) for name in (BINNED, SLOW)}
+    models = make_ranking_pipelines(members, ["a", "b"], ["t"], sparse=False)
+    with warnings.catch_warnings(action="error"):
+        fitted = {name: fit_pipeline(model, Rows(X, y, y)) for name, model in models.items()}
+    # Ten bins of the first column and two of the second, beside both, and the texts with their gap.
+    assert fitted[BINNED][-1].coef_.shape == (1, 2 + 10 + 2 + 3)
+    assert [*fitted[BINNED][:-1].get_feature_names_out()][:3] == [
+        "numbers__a",
+        "numbers__b",
+        "numbers__a_0.0",
+    ]
+    assert fitted[SLOW][-1].booster_.params["categorical_column"] == [2]
+    left = make_ranking_pipelines({SLOW: members[SLOW]}, ["a"], ["t"], n_many=1, sparse=False)[SLOW][-1]
+    assert "categorical_feature" not in left.get_params()
 
 
 def test_the_seed_is_that_of_the_weights_and_members_are_those_of_compare():

@@ -22,10 +22,11 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, RepeatedStratified
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 from pushrank import PerceptronAtK, PNormPush, PushBoost, RankSVM, StackingRanker, load, metrics, save
 from pushrank.budgets import Budget
-from pushrank.estimators._combination import RIVALS, Column, Columns, Final, raw_scores
+from pushrank.estimators._combination import RIVALS, Column, Columns, Final, raw_scores, with_prior
 from pushrank.interop.lightgbm import PushLGBMRanker
 from pushrank.interop.xgboost import PushXGBRanker
 from pushrank.model_selection import TimeSplit, compare_rankers
@@ -187,6 +188,28 @@ def test_a_budget_a_day_is_spent_within_every_day_by_the_greedy_way_too():
     assert weights == {"column 0": 1.0, "column 1": 0.0}
 
 
+@pytest.mark.parametrize(("n_positives", "share"), [(0, 1.0), (20, 25 / 29), (50, 0.5), (1000, 0.0)])
+def test_few_positives_leave_equal_weights_to_linear_members(n_positives, share):
+    learnt = np.array([0.0, 0.0, 0.5, 0.5])
+    found = with_prior(learnt, [True, True, False, False], n_positives)
+    np.testing.assert_allclose(
+        found, (1 - share) * learnt + share * np.array([0.5, 0.5, 0.0, 0.0]), atol=3e-3
+    )
+    # Without a linear member all have the prior, and where noise alone was found none has a weight.
+    alike = with_prior(learnt, [False] * 4, n_positives)
+    np.testing.assert_allclose(alike, (1 - share) * learnt + share / 4, atol=3e-3)
+    assert with_prior(0.0 * learnt, [True] * 4, n_positives).tolist() == [0.0] * 4
+
+
+def test_a_list_of_few_positives_keeps_its_linear_member():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 4)), np.zeros(400, dtype=bool)
+    y[np.argsort(-(X @ [1.0, 1.0, 1.0, 1.0] + rng.normal(size=400)))[:24]] = True
+    members = [("line", LogisticRegression()), ("tree", DecisionTreeClassifier(max_depth=3, random_state=0))]
+    ranker = StackingRanker(members, random_state=0).fit(X, y)
+    assert ranker.weights_["line"] >= 1.0 / (1.0 + (24 / 50) ** 2)
+
+
 def test_what_says_more_together_is_put_together():
     """Each column sees another half of the positives; the sum sees all."""
     rng = np.random.default_rng(0)
@@ -197,7 +220,7 @@ def test_what_says_more_together_is_put_together():
     assert ranker.final_ != "best"
     assert min(ranker.weights_.values()) > 0.3
     kept = StackingRanker(columns_of(0), fraction_of_positives=0.5).fit(rows, y)
-    assert kept.final_ == "best"
+    assert list(kept.weights_.values()) == [1.0]
 
 
 def test_frames_with_text_and_gaps_reach_the_members():

@@ -20,7 +20,14 @@ from pushrank.cli.features import LabelledFeatures, read_features
 from pushrank.cli.header import listed
 from pushrank.cli.known import CHOSEN, measure_known
 from pushrank.cli.labels import LabelledRows
-from pushrank.cli.model import N_INNER_FOLDS, make_model, make_ranking_pipelines, members_among, missing_in
+from pushrank.cli.model import (
+    N_INNER_FOLDS,
+    make_model,
+    make_ranking_pipelines,
+    members_among,
+    missing_in,
+    table_rankers,
+)
 from pushrank.cli.options import (
     CompareOutput,
     ComparisonConfig,
@@ -34,7 +41,7 @@ from pushrank.cli.screen import progress, share_of_rows
 from pushrank.cli.table import Kind
 from pushrank.cli.text_format import TextFormat
 from pushrank.held_out import Plan, Rows, can_split, check_classes, fit_parts, part_of_budget
-from pushrank.model_selection.compare import LINEAR_CHOSEN, MAX_SLOW_ROWS, compare_plan, default_rankers
+from pushrank.model_selection.compare import LINEAR_CHOSEN, MAX_SLOW_ROWS, compare_plan
 from pushrank.model_selection.comparison import TOGETHER, RankerComparison
 from pushrank.model_selection.table import budget_params
 from pushrank.times import TimeSplit, in_order
@@ -53,9 +60,9 @@ NO_VERDICT = (
 def models_to_compare(config: ComparisonConfig, plan: Plan, *, dense: bool) -> dict[str, BaseEstimator]:
     """Return the models by name, without preprocessing."""
     # By its name every model can be had, also one that is left out of the defaults for so many rows.
-    rankers, n_rows = default_rankers(config.powers, dense=dense), len(plan.rows.y)
+    rankers, n_rows = table_rankers(config.powers, dense=dense), len(plan.rows.y)
     if not config.model:
-        models = default_rankers(config.powers, dense=dense, n_rows=n_rows, budget=config.budget)
+        models = table_rankers(config.powers, dense=dense, n_rows=n_rows, budget=config.budget)
         inner = [config.folds] * config.nested + [N_INNER_FOLDS]
         # A choice splits each training part again, for which a rare class may have too few rows.
         if LINEAR_CHOSEN in models and not plan.can_split_again(*inner):

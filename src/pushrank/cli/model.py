@@ -22,8 +22,15 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, OrdinalEncoder, StandardScaler, TargetEncoder
+from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
+from sklearn.preprocessing import (
+    KBinsDiscretizer,
+    MaxAbsScaler,
+    OneHotEncoder,
+    OrdinalEncoder,
+    StandardScaler,
+    TargetEncoder,
+)
 from sklearn.utils.validation import has_fit_parameter
 
 from pushrank import StackingRanker, estimators, persistence
@@ -45,7 +52,7 @@ from pushrank.times import TimeSplit
 from pushrank.user_types import Floats
 
 FORMAT = 5
-N_INNER_FOLDS = 5
+N_INNER_FOLDS, N_BINS = 5, 10
 """Folds of the models that choose by cross-validation."""
 
 
@@ -60,10 +67,21 @@ MODELS: dict[str, type[BaseEstimator]] = {
 }
 TAKE_RAW_COLUMNS = {"HistGradientBoostingClassifier", "LGBMClassifier", "PushLGBMRanker"}
 """Trees that handle gaps and categories: a matrix of scaled numbers and a column a word slows them down."""
+BINNED = "logistic regression, binned"
+"""Logistic regression on numbers and on ten bins of each, which are as linear and less straight."""
+SLOW = f"{compare.LIGHTGBM}, slow"
+SLOWLY: dict[str, Any] = {
+    "learning_rate": 0.03, "n_estimators": 1000, "num_leaves": 7, "subsample": 0.7, "subsample_freq": 1,
+    "colsample_bytree": 0.6, "early_stopping": True, "validation_fraction": 0.2, "n_iter_no_change": 50,
+    "refit": True, "n_jobs": 1, "random_state": 0,
+}  # fmt: skip
+"""Small steps on parts of rows and columns, as many as a fifth of the rows of each fit finds best."""
 MEMBERS = (
     compare.BASELINE,
     "P-Norm Push, p = 16",
+    BINNED,
     compare.STUMPS,
+    SLOW,
     compare.LIGHTGBM,
     f"{compare.LIGHTGBM}, P-Norm Push, p = 4",
     compare.GRADIENT_BOOSTING,
@@ -73,7 +91,7 @@ MEMBERS = (
     compare.IR_PUSH,
 )
 """The models of ``compare`` that an ensemble is made of: no near-copies, and none that chooses by itself."""
-MAX_MEMBERS = 8
+MAX_MEMBERS = 10
 MAX_PARTS = 20
 """Parts of held-out rows, whose hits and columns show how lists of whole files differ."""
 MAX_SHOWN = 10
@@ -92,7 +110,7 @@ def make_model(name: str, seed: int = 0, **options: Any) -> BaseEstimator:
     power = re.fullmatch(r"P-Norm Push, p = (\d+(?:\.\d+)?)", name)
     # A library that cannot be loaded is of no concern to other models.
     with record_warnings([]):
-        compared = compare.default_rankers((float(power[1]),) if power else compare.POWERS)
+        compared = table_rankers((float(power[1]),) if power else compare.POWERS)
     if name == "lightgbm":
         try:
             model = import_module("pushrank.interop.lightgbm").PushLGBMRanker("binary")
@@ -118,19 +136,29 @@ def make_model(name: str, seed: int = 0, **options: Any) -> BaseEstimator:
     return model.set_params(**settings)
 
 
+def table_rankers(powers: tuple[float, ...] = compare.POWERS, **of: Any) -> dict[str, BaseEstimator]:
+    """Return the models that are compared by default, and those that take columns of a table in their way."""
+    rankers = compare.default_rankers(powers, **of)
+    if of.get("dense", True):
+        rankers[BINNED] = LogisticRegression(C=0.1, max_iter=1000)
+        if compare.LIGHTGBM in rankers:
+            rankers[SLOW] = type(rankers[compare.LIGHTGBM])("binary", **SLOWLY)
+    return rankers
+
+
 def ensemble_members(
     n_rows: int | None, *, dense: bool, named: Sequence[str] = (), seed: int = 0
 ) -> dict[str, BaseEstimator]:
-    """Return the models named, or at most eight of those that ``compare`` has for so many rows."""
+    """Return the models named, or at most ten of those that ``compare`` has for so many rows."""
     if named:
         return {name: make_model(name, seed) for name in named}
     with record_warnings([]):
-        compared = compare.default_rankers((16.0,), dense=dense, n_rows=n_rows)
+        compared = table_rankers((16.0,), dense=dense, n_rows=n_rows)
     return {name: make_model(name, seed) for name in members_among(compared)}
 
 
 def members_among(compared: Iterable[str]) -> list[str]:
-    """Return the names of at most eight models to make an ensemble of, from those that are compared."""
+    """Return the names of at most ten models to make an ensemble of, from those that are compared."""
     return [name for name in MEMBERS if name in set(compared)][:MAX_MEMBERS]
 
 
@@ -154,7 +182,7 @@ def by_kind(
 
 
 def make_preprocessor(
-    numeric: list[str], categorical: list[str], n_many: int = 0, *, sparse: bool
+    numeric: list[str], categorical: list[str], n_many: int = 0, *, sparse: bool, binned: bool = False
 ) -> BaseEstimator:
     """Return a transformer of raw columns: numbers scaled, gaps filled and marked, text one-hot encoded."""
     if sparse:
@@ -166,6 +194,10 @@ def make_preprocessor(
     )
     # The scaler makes a copy, in which gaps may be filled without another.
     numbers = make_pipeline(StandardScaler(), gaps)
+    if binned:
+        bins = KBinsDiscretizer(N_BINS, quantile_method="averaged_inverted_cdf", random_state=0)
+        both = [("numbers", "passthrough"), ("bins", bins)]
+        numbers = make_pipeline(numbers, FeatureUnion(both, verbose_feature_names_out=False))
     # A text that is new is none of those known, and a warning names it when rows are scored.
     words = OneHotEncoder(handle_unknown="ignore")
     return by_kind(numbers, words, numeric, categorical, n_many)
@@ -183,8 +215,9 @@ def make_ranking_pipelines(
     n_rows: int | None = None,
 ) -> dict[str, Pipeline]:
     """Return pipelines from raw columns to scores; an ensemble without members is given the usual ones."""
-    matrix = trees = whole = make_preprocessor(numeric, categorical, n_many, sparse=sparse)
+    matrix = trees = whole = binned = make_preprocessor(numeric, categorical, n_many, sparse=sparse)
     if not sparse:
+        binned = make_preprocessor(numeric, categorical, n_many, sparse=False, binned=bool(numeric))
         # Trees that handle gaps take texts as numbers, and numbers as they are.
         unknown = {"handle_unknown": "use_encoded_value", "unknown_value": np.nan}
         words = OrdinalEncoder(**unknown, encoded_missing_value=np.nan)
@@ -207,7 +240,11 @@ def make_ranking_pipelines(
             # A model that chooses by rows held out has them as long after those that it learns from.
             ranker = clone(ranker).set_params(cv=TimeSplit(N_INNER_FOLDS, gap=gap))
         # Classes are known by their names here, since LightGBM may not be installed.
-        columns = trees if type(model).__name__ in TAKE_RAW_COLUMNS else matrix
+        columns = trees if type(model).__name__ in TAKE_RAW_COLUMNS else binned if name == BINNED else matrix
+        if name == SLOW and len(categorical) > n_many:
+            # Texts of many values are numbers; others have their place after the columns of numbers.
+            texts = range(len(numeric), len(numeric) + len(categorical) - n_many)
+            ranker = clone(ranker).set_params(categorical_feature=[*texts])
         columns = whole if isinstance(model, StackingRanker) else columns
         pipelines[name] = Pipeline([("scale" if sparse else "columns", columns), ("rank", ranker)])
     return pipelines

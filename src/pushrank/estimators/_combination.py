@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import logit
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import _num_samples
 
 from pushrank._numeric import Floats
@@ -36,6 +37,9 @@ TAIL = 0.01
 MIN_SHARE = 0.1
 # As in Caruana's paper; later rounds change the weights by little.
 GREEDY_ROUNDS = 25
+# With so many positives weights that are learnt count as much as equal weights of the linear members: those
+# that few positives teach are mostly noise (experiments/beside_autogluon).
+FEW_POSITIVES = 50.0
 
 
 def raw_scores(model: Estimator, X: MatrixLike) -> Floats:
@@ -96,6 +100,11 @@ class Column:
         return np.asarray((log_odds - self.mean) / self.spread)
 
 
+def is_linear(model: Estimator) -> bool:
+    """Return whether a fitted model, or the last step of a pipeline, has linear scores."""
+    return hasattr(model[-1] if isinstance(model, Pipeline) else model, "coef_")
+
+
 def check_spread(name: str, scores: Floats) -> bool:
     """Return whether the scores of a member differ; raise where the square of their spread is none."""
     with np.errstate(all="ignore"):
@@ -146,12 +155,13 @@ class OutOfFold(NamedTuple):
     """Scores of rows by models that had not seen them, shape (n_models, n_samples), NaN without any."""
 
     # `parts` has the numbers of the rows of each part that was held out, in the order of time if `by_time`. A
-    # budget by period needs the times of all rows.
+    # budget by period needs the times of all rows. `linear` says which models are.
 
     scores: Floats
     parts: list[NDArray[np.intp]]
     by_time: bool
     times: GenericArray | None = None
+    linear: Sequence[bool] = ()
 
     @property
     def rows(self) -> NDArray[np.intp]:
@@ -259,28 +269,46 @@ class Final(NamedTuple):
             if not hasattr(ranker, "coef_"):
                 raise TypeError(f"final_estimator must have linear scores, and {ranker!r} has no coef_.")
             weights = np.array(ranker.coef_, dtype=np.float64)
-        sizes = np.abs(weights)
-        order = np.argsort(sizes, kind="stable")
-        # Many copies of a model have small weights, and are not small together.
-        small = np.cumsum(sizes[order]) <= MIN_SHARE * sizes.sum()
-        small &= sizes[order] < MIN_SHARE * sizes.max()
-        weights[order[small]] = 0.0
+        return without_small(weights)
+
+
+def without_small(weights: Floats) -> Floats:
+    """Return weights of which those that are much smaller than the largest are zero."""
+    sizes, kept = np.abs(weights), weights.copy()
+    order = np.argsort(sizes, kind="stable")
+    # Many copies of a model have small weights, and are not small together.
+    small = np.cumsum(sizes[order]) <= MIN_SHARE * sizes.sum()
+    small &= sizes[order] < MIN_SHARE * sizes.max()
+    kept[order[small]] = 0.0
+    return kept
+
+
+def with_prior(weights: Floats, linear: Sequence[bool], n_positives: float) -> Floats:
+    """Return the mean of weights and of equal ones of the linear members, which positives outweigh.
+
+    The share of the latter is 1 / (1 + (n / 50)^2) for n positives: .86 for 20, .5 for 50, .2 for 100.
+    Without a linear member all have equal ones.
+    """
+    total, share = np.abs(weights).sum(), 1.0 / (1.0 + (n_positives / FEW_POSITIVES) ** 2)
+    if not total:
         return weights
+    prior = np.array(linear, dtype=np.float64) if any(linear) else np.ones(len(weights))
+    return without_small((1.0 - share) * weights / total + share * prior / prior.sum())
 
 
-BEST = "best"
-NAMED = {BEST: best_member, "mean": mean_of_members, "greedy": greedy}
+PUSH = "P-Norm Push"
+NAMED = {"best": best_member, "mean": mean_of_members, "greedy": greedy}
 ALPHA = 1e-2
 RIVALS = (
     *(Final(name, {"final": name}, weigh) for name, weigh in NAMED.items()),
     Final("IR Push", {"final": "IR Push"}, IRPush(alpha=ALPHA, positive=True)),
     *(
-        Final("P-Norm Push", {"final": "P-Norm Push", "p": p}, PNormPush(p, alpha=ALPHA, positive=True))
+        Final(PUSH, {"final": PUSH, "p": p}, PNormPush(p, alpha=ALPHA, positive=True))
         for p in (1.0, 4.0, 16.0)
     ),
     Final("trimmed push", {"final": "trimmed push"}, TrimmedPush(0.5, alpha=ALPHA, positive=True)),
 )
-"""The ways to choose from: the best single model is the simplest."""
+"""The ways to choose from; the P-Norm Push is kept unless another is better beyond chance."""
 
 
 def check_final(final: str | RankerMixin | None) -> Final | None:
@@ -302,12 +330,14 @@ def combine(ranker: RankerMixin, out_of_fold: OutOfFold, target: Target, final: 
     measure = PrecisionAtBudget(ranker, target, out_of_fold.times)
     values, scales = out_of_fold.scaled(measure, out_of_fold.scores.T)
     columns = Columns(values, np.arange(len(values)), measure, target.weights)
+    rows = out_of_fold.rows
     with one_blas_thread():
-        if final is None:
-            final = _chosen(ranker, columns, target, out_of_fold.folds)
-        weights = final.weights(columns.part(out_of_fold.rows))
+        chosen = final or _chosen(ranker, columns, target, out_of_fold.folds)
+        weights = chosen.weights(columns.part(rows))
+    if final is None:
+        weights = with_prior(weights, out_of_fold.linear, measure.n_positives(rows))
     total = np.abs(weights).sum()
-    return Combination(scales, weights / (total or 1.0), final.name)
+    return Combination(scales, weights / (total or 1.0), chosen.name)
 
 
 def combine_apart(ranker: RankerMixin, out_of_fold: OutOfFold, target: Target) -> list[Combination]:
@@ -324,6 +354,7 @@ def combine_apart(ranker: RankerMixin, out_of_fold: OutOfFold, target: Target) -
             values, scales = seen.scaled(measure)
             way = final if others else Final("mean", {}, mean_of_members)
             weights = way.weights(columns._replace(values=values).part(seen.rows))
+            weights = with_prior(weights, out_of_fold.linear, measure.n_positives(seen.rows))
             combinations.append(Combination(scales, weights, final.name))
     return combinations
 
@@ -342,6 +373,6 @@ def _chosen(ranker: RankerMixin, columns: Columns, target: Target, folds: list[F
 
     results = Search(ranker, target, folds).run(path, columns.measure, len(RIVALS))
     families = [rival.family for rival in RIVALS]
-    complexity = {family: float(family != BEST) for family in families}
+    complexity = {family: float(family != PUSH) for family in families}
     hit = columns.measure.one_hit(folds)
     return RIVALS[choose_for_budget(ranker, results, families, complexity, hit, overall_decides=True)]

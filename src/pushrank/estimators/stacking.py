@@ -30,6 +30,7 @@ from pushrank.estimators._combination import (
     check_final,
     check_spread,
     combine,
+    is_linear,
     raw_scores,
 )
 from pushrank.estimators._search import Fold, Search, SearchMixin, draw_seed
@@ -86,8 +87,10 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
         selection with replacement by the precision at the budget; or a linear ranker of this library, such
         as ``PNormPush(4, positive=True)``, that learns from the columns. None chooses at the budget, by the
         same folds, among these three, the IR Push, the P-Norm Push with p in 1, 4, 16, and the trimmed push,
-        and keeps the best member unless another way exceeds it by more than one standard error: of the
-        precision, or of the average precision where the precision does not tell them apart.
+        and keeps the P-Norm Push unless another way exceeds it by more than one standard error: of the
+        precision, or of the average precision where the precision does not tell them apart. Few positives
+        teach no weights: of n positives, equal weights of the linear members then have the share
+        :math:`1 / (1 + (n / 50)^2)` in the mean of both, .86 for 20 positives, .5 for 50 and .2 for 100.
     refit : bool, default=False
         How rows to come are scored: by members fitted to all rows, or by the mean over the models of the
         folds, which costs no fit and is about as good. With `time` members are always fitted again.
@@ -222,7 +225,8 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
         for name, of_member in zip(members, scores, strict=True):
             if not check_spread(name, of_member[counted]):
                 warn(f"{name} scores all rows alike, and adds nothing to the list.")
-        combination = combine(self, out_of_fold, target, final)
+        linear = [is_linear(models[name][0]) for name in members]
+        combination = combine(self, out_of_fold._replace(linear=linear), target, final)
         self.weights_ = dict(zip(members, combination.weights.tolist(), strict=True))
         self.final_ = combination.final
         kept = {name: models[name] for name, weight in self.weights_.items() if weight != 0.0}

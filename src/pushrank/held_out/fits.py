@@ -261,6 +261,10 @@ def _catch(caught: list[Caught]) -> Iterator[None]:
     with warnings.catch_warnings(record=True) as recorded:
         # By default Python shows a warning once a place in the code: later fits would seem to have none.
         warnings.simplefilter("always")
+        # A column of few values has few bins, which is no fault of its.
+        warnings.filterwarnings(
+            "ignore", "Bins whose width|Feature .* is constant and", UserWarning, "sklearn"
+        )
         yield
     caught.extend((w.message, w.category, w.filename, w.lineno) for w in recorded)
 

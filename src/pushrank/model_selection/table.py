@@ -322,7 +322,9 @@ def add_up(table: HeldOutTable, members: Models) -> list[Combination]:
             scores[:, part.rows] = _unlinked(members, list(table.models), part.scores)
         for name, of_member in zip(members, scores, strict=True):
             check_spread(name, of_member[~np.isnan(of_member)])
-        out_of_fold = OutOfFold(scores, [part.rows for part in of_repeat], plan.by_time, plan.rows.times)
+        linear = [table.simplicity[name] == 0 for name in members]
+        parts_of = [part.rows for part in of_repeat]
+        out_of_fold = OutOfFold(scores, parts_of, plan.by_time, plan.rows.times, linear)
         combinations += combine_apart(stack, out_of_fold, target)
     return combinations
 
