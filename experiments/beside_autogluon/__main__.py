@@ -82,7 +82,7 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, help="a folder outside the repository")
     parser.add_argument("--autogluon", type=Path, help="Python of an environment with AutoGluon and CatBoost")
     parser.add_argument("--before", type=Path, help="Python of an environment with an earlier pushrank")
-    parser.add_argument("--limit", type=float, default=600.0, help="seconds of AutoGluon's fit")
+    parser.add_argument("--limit", type=float, default=300.0, help="seconds of AutoGluon's fit")
     parser.add_argument("--splits", type=int, help=f"{SPLITS} by default, 1 with --quick")
     parser.add_argument("--sets", nargs="+", choices=list(SETS), default=list(SETS), metavar="SET")
     parser.add_argument(

@@ -36,12 +36,13 @@ SETS: dict[str, Callable[[Path], Table]] = {
 SPLITS = 5
 FULL, QUICK = Size(train=8_000), Size(train=300, test=300)
 ENSEMBLE, BEFORE, AUTOGLUON, EQUAL = "ensemble", "ensemble before", "autogluon", "autogluon equal"
+SIMPLE = "logistic-regression", "P-Norm Push, p = 16", "logistic regression, binned"
 # The methods that one run of a program gives.
 METHODS = {
     ENSEMBLE: (ENSEMBLE,),
     BEFORE: (BEFORE,),
     "lightgbm": ("lightgbm",),
-    "logistic-regression": ("logistic-regression",),
+    **{name: (name,) for name in SIMPLE},
     "catboost": ("catboost",),
     AUTOGLUON: ("autogluon bagged", "autogluon refit"),
     EQUAL: ("autogluon equal bagged", "autogluon equal refit"),
@@ -180,7 +181,7 @@ def fit_and_score(name: str, split: int, program: str, folder: Path, setup: Setu
 
     else:
         python, inherits = (setup.before, False) if program == BEFORE else (setup.pushrank, True)
-        model, chosen = folder / "model.skops", program.split()[0]
+        model, chosen = folder / "model.skops", ENSEMBLE if program == BEFORE else program
         by_time = ["--time", TIME] if TIME in pd.read_parquet(train).columns else []
         fit = [python, "-m", "pushrank", "fit", train, "--label", LABEL, "--model", chosen, *by_time]
         saved = {program: (model, run([*fit, "-o", model], inherits=inherits))}

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from experiments.beside_autogluon.programs import ENSEMBLE, METHODS, Setup
+from experiments.beside_autogluon.programs import ENSEMBLE, METHODS, SIMPLE, Setup
 from experiments.ensemble.__main__ import COARSE, LEVEL, against_over_sets, error_and_p
 from experiments.ensemble.columns import BY_TIME
 from experiments.ensemble.finals import MEASURES as OF_FINALS
@@ -22,6 +22,7 @@ MEASURES = {
 # What each costs: digits of the table.
 FIT, CLOCK = "fit processor seconds", "fit seconds on the clock"
 COSTS = {FIT: 1, CLOCK: 1, "score ms a row": 3, "start of a score, s": 1, "size MB": 2}
+N_FEW = 6
 ALL_METHODS = [method for of_program in METHODS.values() for method in of_program]
 
 
@@ -93,6 +94,7 @@ def report(rows: pd.DataFrame, failed: list[str]) -> str:
             found = [(verdict(values.to_numpy(), by_time=name in BY_TIME), name) for name, values in by_set]
             over_sets = against_over_sets(table[ENSEMBLE], table[method])
             lines.append(f"  {method:24s} {over_sets} {tally(found)}")
+    lines += against_simple(wide, positives.nsmallest(N_FEW).index, methods)
     lines.append(f"\nprocessor seconds of a fit, {ENSEMBLE} over another: median and ratio of the sums")
     seconds = wide[FIT]
     for method in others:
@@ -101,6 +103,19 @@ def report(rows: pd.DataFrame, failed: list[str]) -> str:
             ratios, sums = both[ENSEMBLE] / both[method], both.sum()
             lines.append(f"  {method:24s} {ratios.median():8.2f} {sums[ENSEMBLE] / sums[method]:8.2f}")
     return "\n".join(lines)
+
+
+def against_simple(wide: dict[str, pd.DataFrame], few: pd.Index, methods: list[str]) -> list[str]:
+    """Return the means of the list of all models and of simple ones on the sets of the fewest positives."""
+    shown = [method for method in (ENSEMBLE, *SIMPLE) if method in methods]
+    lines = [f"\nthe {len(few)} sets of the fewest positives, means over splits, then over sets"]
+    for measure in MEASURES:
+        both = wide[measure][shown].dropna()
+        by_set = both.groupby(level="set").mean().reindex(few).dropna()
+        means = ", ".join(f"{method} {by_set[method].mean():.4f}" for method in shown)
+        best = by_set.drop(columns=ENSEMBLE).max(axis=1).mean()
+        lines.append(f"  {measure}: {means}; the best of these simple ones, set by set, {best:.4f}")
+    return lines
 
 
 def width(method: str) -> int:

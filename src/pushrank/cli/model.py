@@ -73,7 +73,7 @@ SLOW = f"{compare.LIGHTGBM}, slow"
 SLOWLY: dict[str, Any] = {
     "learning_rate": 0.03, "n_estimators": 1000, "num_leaves": 7, "subsample": 0.7, "subsample_freq": 1,
     "colsample_bytree": 0.6, "early_stopping": True, "validation_fraction": 0.2, "n_iter_no_change": 50,
-    "refit": True, "n_jobs": 1, "random_state": 0,
+    "scoring": "average_precision", "refit": True, "n_jobs": 1, "random_state": 0,
 }  # fmt: skip
 """Small steps on parts of rows and columns, as many as a fifth of the rows of each fit finds best."""
 MEMBERS = (
