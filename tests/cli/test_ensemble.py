@@ -16,18 +16,29 @@ from pushrank.cli import model as cli_model
 from pushrank.cli.compare import fit_command
 from pushrank.cli.model import (
     BINNED,
+    CATBOOST,
     SLOW,
     SavedModel,
     ensemble_members,
     fit_pipeline,
     make_model,
     make_ranking_pipelines,
+    members_among,
+    table_rankers,
 )
 from pushrank.cli.options import ComparisonConfig, FeatureSource
 from pushrank.cli.text_format import DEFAULT_FORMAT
 from pushrank.held_out import Rows
 from pushrank.model_selection import RankerComparison
-from pushrank.model_selection.compare import BASELINE, EXTRA_TREES, FOREST, IR_PUSH, LIGHTGBM, STUMPS
+from pushrank.model_selection.compare import (
+    BASELINE,
+    EXTRA_TREES,
+    FOREST,
+    IR_PUSH,
+    LIGHTGBM,
+    MAX_SLOW_ROWS,
+    STUMPS,
+)
 from tests.cli.runner import LABEL, call, fit
 
 MEMBERS = cli_model.MEMBERS
@@ -87,6 +98,33 @@ def test_members_take_columns_in_their_way():
     assert fitted[SLOW][-1].booster_.params["categorical_column"] == [2]
     left = make_ranking_pipelines({SLOW: members[SLOW]}, ["a"], ["t"], n_many=1, sparse=False)[SLOW][-1]
     assert "categorical_feature" not in left.get_params()
+
+
+def test_catboost_is_a_member_where_it_is_installed_and_rows_are_not_many(monkeypatch):
+    pytest.importorskip("catboost")
+    monkeypatch.setattr(cli_model, "MEMBERS", MEMBERS)
+    assert CATBOOST in members_among(table_rankers(n_rows=MAX_SLOW_ROWS))
+    for of in ({"n_rows": MAX_SLOW_ROWS + 1}, {"dense": False}):
+        assert CATBOOST not in table_rankers(**of)
+    monkeypatch.setattr(cli_model, "find_spec", lambda _: None)
+    assert CATBOOST not in table_rankers()
+
+
+def test_an_ensemble_with_catboost_is_saved_and_scores(written, tmp_path, monkeypatch):
+    pytest.importorskip("catboost")
+    of = table_rankers()
+    few = {BASELINE: of[BASELINE], CATBOOST: of[CATBOOST].set_params(n_estimators=20)}
+    monkeypatch.setattr(cli_model, "table_rankers", lambda *_, **__: few)
+    members = [word for name in few for word in ("--member", name)]
+    data, model, ranked = written / "data.csv", tmp_path / "m.skops", tmp_path / "ranked.csv"
+    call("fit", data, *LABEL, "--model", "ensemble", *members, "-o", model)
+    assert SavedModel.load(model).ranker.weights_[CATBOOST] > 0.0
+    call("score", model, data, "-o", ranked, "--columns", "class")
+    assert (pd.read_csv(ranked)["class"][:100] == "malignant").mean() > 0.95
+    call("fit", data, *LABEL, "--model", CATBOOST, "-o", model, "--force")
+    saved = SavedModel.load(model)
+    # The two columns of texts come after those of numbers.
+    assert saved.ranker.booster_.get_cat_feature_indices() == [*range(len(saved.numeric), saved.n_features)]
 
 
 def test_the_seed_is_that_of_the_weights_and_members_are_those_of_compare():

@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from importlib import import_module
 from importlib.metadata import version
+from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -65,7 +66,7 @@ MODELS: dict[str, type[BaseEstimator]] = {
     "gradient-boosting": HistGradientBoostingClassifier,
     "random-forest": RandomForestClassifier,
 }
-TAKE_RAW_COLUMNS = {"HistGradientBoostingClassifier", "LGBMClassifier", "PushLGBMRanker"}
+TAKE_RAW_COLUMNS = {"CatBoostRanker", "HistGradientBoostingClassifier", "LGBMClassifier", "PushLGBMRanker"}
 """Trees that handle gaps and categories: a matrix of scaled numbers and a column a word slows them down."""
 BINNED = "logistic regression, binned"
 """Logistic regression on numbers and on ten bins of each, which are as linear and less straight."""
@@ -76,12 +77,16 @@ SLOWLY: dict[str, Any] = {
     "scoring": "average_precision", "refit": True, "n_jobs": 1, "random_state": 0,
 }  # fmt: skip
 """Small steps on parts of rows and columns, as many as a fifth of the rows of each fit finds best."""
+CATBOOST = "CatBoost"
+TAKE_PLACES_OF_TEXTS = {SLOW: "categorical_feature", CATBOOST: "cat_features"}
+"""Models that are told which columns hold texts, and the parameter that tells them."""
 MEMBERS = (
     compare.BASELINE,
     "P-Norm Push, p = 16",
     BINNED,
     compare.STUMPS,
     SLOW,
+    CATBOOST,
     compare.LIGHTGBM,
     f"{compare.LIGHTGBM}, P-Norm Push, p = 4",
     compare.GRADIENT_BOOSTING,
@@ -91,7 +96,7 @@ MEMBERS = (
     compare.IR_PUSH,
 )
 """The models of ``compare`` that an ensemble is made of: no near-copies, and none that chooses by itself."""
-MAX_MEMBERS = 10
+MAX_MEMBERS = 11
 MAX_PARTS = 20
 """Parts of held-out rows, whose hits and columns show how lists of whole files differ."""
 MAX_SHOWN = 10
@@ -143,13 +148,16 @@ def table_rankers(powers: tuple[float, ...] = compare.POWERS, **of: Any) -> dict
         rankers[BINNED] = LogisticRegression(C=0.1, max_iter=1000)
         if compare.LIGHTGBM in rankers:
             rankers[SLOW] = type(rankers[compare.LIGHTGBM])("binary", **SLOWLY)
+        if find_spec("catboost") and (of.get("n_rows") or 0) <= compare.MAX_SLOW_ROWS:
+            trees = import_module("pushrank.interop.catboost").CatBoostRanker
+            rankers[CATBOOST] = trees(n_jobs=1, random_state=0)
     return rankers
 
 
 def ensemble_members(
     n_rows: int | None, *, dense: bool, named: Sequence[str] = (), seed: int = 0
 ) -> dict[str, BaseEstimator]:
-    """Return the models named, or at most ten of those that ``compare`` has for so many rows."""
+    """Return the models named, or at most eleven of those that ``compare`` has for so many rows."""
     if named:
         return {name: make_model(name, seed) for name in named}
     with record_warnings([]):
@@ -158,7 +166,7 @@ def ensemble_members(
 
 
 def members_among(compared: Iterable[str]) -> list[str]:
-    """Return the names of at most ten models to make an ensemble of, from those that are compared."""
+    """Return the names of at most eleven models to make an ensemble of, from those that are compared."""
     return [name for name in MEMBERS if name in set(compared)][:MAX_MEMBERS]
 
 
@@ -239,12 +247,12 @@ def make_ranking_pipelines(
         if gap is not None and "cv" in model.get_params():
             # A model that chooses by rows held out has them as long after those that it learns from.
             ranker = clone(ranker).set_params(cv=TimeSplit(N_INNER_FOLDS, gap=gap))
-        # Classes are known by their names here, since LightGBM may not be installed.
+        # Classes are known by their names here, since their libraries may not be installed.
         columns = trees if type(model).__name__ in TAKE_RAW_COLUMNS else binned if name == BINNED else matrix
-        if name == SLOW and len(categorical) > n_many:
+        if name in TAKE_PLACES_OF_TEXTS and len(categorical) > n_many:
             # Texts of many values are numbers; others have their place after the columns of numbers.
             texts = range(len(numeric), len(numeric) + len(categorical) - n_many)
-            ranker = clone(ranker).set_params(categorical_feature=[*texts])
+            ranker = clone(ranker).set_params(**{TAKE_PLACES_OF_TEXTS[name]: [*texts]})
         columns = whole if isinstance(model, StackingRanker) else columns
         pipelines[name] = Pipeline([("scale" if sparse else "columns", columns), ("rank", ranker)])
     return pipelines

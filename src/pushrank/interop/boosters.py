@@ -42,8 +42,6 @@ BINARY = "binary"
 DEFAULT_P = 4.0
 # Boosters add up in float32, so that more digits in the sums of analytic losses would be lost on them.
 ACCURACY = 1e-6
-
-
 # LightGBM writes names into JSON, and XGBoost into the conditions of its splits.
 REFUSED_IN_NAMES = frozenset('[]{}<>",:')
 # Missing values go to the booster.
@@ -253,7 +251,8 @@ class BoosterRanker(RankerMixin, BaseEstimator):
         X, target = validate_table(self, X, y, sample_weight, qid)
         if objective is None and not isinstance(target.sample, BipartiteSample):
             raise ValueError(
-                "p='binary' learns two classes in one list; for grades and query groups give a number."
+                "Only binary classification is supported by the log loss; for grades and query groups take a "
+                "push, PushLGBMRanker or PushXGBRanker with a number for p."
             )
         random_state = check_random_state(self.random_state)
         params = self.engine.params(self, int(random_state.randint(np.iinfo(np.int32).max)))
