@@ -35,11 +35,13 @@ SETS: dict[str, Callable[[Path], Table]] = {
 }
 SPLITS = 5
 FULL, QUICK = Size(train=8_000), Size(train=300, test=300)
-ENSEMBLE, BEFORE, AUTOGLUON, EQUAL = "ensemble", "ensemble before", "autogluon", "autogluon equal"
+ENSEMBLE, WITHOUT, BEFORE = "ensemble", "ensemble without CatBoost", "ensemble before"
+AUTOGLUON, EQUAL = "autogluon", "autogluon equal"
 SIMPLE = "logistic-regression", "P-Norm Push, p = 16", "logistic regression, binned"
 # The methods that one run of a program gives.
 METHODS = {
     ENSEMBLE: (ENSEMBLE,),
+    WITHOUT: (WITHOUT,),
     BEFORE: (BEFORE,),
     "lightgbm": ("lightgbm",),
     **{name: (name,) for name in SIMPLE},
@@ -61,6 +63,7 @@ class Setup(NamedTuple):
     limit: float
     pushrank: Path
     before: Path | None
+    without: Path | None
     autogluon: Path | None
 
     def files(self, name: str, split: int) -> Path:
@@ -180,8 +183,10 @@ def fit_and_score(name: str, split: int, program: str, folder: Path, setup: Setu
             return [python, PEERS, "score", peer, model, rows, scores]
 
     else:
-        python, inherits = (setup.before, False) if program == BEFORE else (setup.pushrank, True)
-        model, chosen = folder / "model.skops", ENSEMBLE if program == BEFORE else program
+        python, inherits = {BEFORE: (setup.before, False), WITHOUT: (setup.without, False)}.get(
+            program, (setup.pushrank, True)
+        )
+        model, chosen = folder / "model.skops", ENSEMBLE if program in (BEFORE, WITHOUT) else program
         by_time = ["--time", TIME] if TIME in pd.read_parquet(train).columns else []
         fit = [python, "-m", "pushrank", "fit", train, "--label", LABEL, "--model", chosen, *by_time]
         saved = {program: (model, run([*fit, "-o", model], inherits=inherits))}
