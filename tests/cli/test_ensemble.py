@@ -12,6 +12,7 @@ import pytest
 
 from combinations import by_day
 from pushrank import StackingRanker, load
+from pushrank.cli import fit as cli_fit
 from pushrank.cli import model as cli_model
 from pushrank.cli.compare import fit_command
 from pushrank.cli.model import (
@@ -125,6 +126,22 @@ def test_an_ensemble_with_catboost_is_saved_and_scores(written, tmp_path, monkey
     saved = SavedModel.load(model)
     # The two columns of texts come after those of numbers.
     assert saved.ranker.booster_.get_cat_feature_indices() == [*range(len(saved.numeric), saved.n_features)]
+
+
+def test_members_are_fitted_in_processes_and_a_bar_shows_them(saved, monkeypatch):
+    seen, fit_it = [], cli_fit.fit_pipeline
+
+    def spied(pipeline, rows):
+        seen.append({name: pipeline.get_params()[f"rank__{name}"] for name in ("n_jobs", "verbose")})
+        return fit_it(pipeline.set_params(rank__n_jobs=None), rows)
+
+    monkeypatch.setattr(cli_fit, "fit_pipeline", spied)
+    given = ["fit", saved[0] / "data.csv", *LABEL, "--jobs", 2, "-o", saved[0] / "jobs.skops"]
+    call(*given, "--model", "ensemble")
+    assert seen == [{"n_jobs": 2, "verbose": False}]
+    model = SavedModel.load(saved[0] / "jobs.skops").ranker
+    assert (model.n_jobs, model.verbose) == (None, False)
+    assert "--jobs is a number of processes, or -1, for --model ensemble" in call(*given, code=2).stderr
 
 
 def test_the_seed_is_that_of_the_weights_and_members_are_those_of_compare():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ from pushrank.cli.model import (
 from pushrank.cli.names import ENSEMBLE
 from pushrank.cli.options import FeatureSource, FitConfig, refuse_given, split_budget
 from pushrank.cli.promises import promise_of_periods, promise_of_rows
-from pushrank.cli.screen import fitting
+from pushrank.cli.screen import compiling_is_announced, fitting
 from pushrank.cli.text_format import TextFormat
 from pushrank.cli.thresholds import alert_of, alert_of_fit
 from pushrank.held_out import Plan, Rows, check_classes, fit_parts, model_scores, record_warnings
@@ -48,7 +49,7 @@ N_HELD_OUT = 5
 def ranker_of(config: FitConfig, name: str) -> BaseEstimator:
     """Return a model by its name, with the options that are its parameters."""
     others = {"output", "force", "model", "member", "budget", "weight", "time", "labels_after", "hold_out"}
-    others |= {"probability", "seed"}
+    others |= {"probability", "jobs", "seed"}
     parameters = {name: value for name, value in vars(config).items() if name not in others}
     if name == ENSEMBLE:
         # The pipelines of its members take it.
@@ -72,6 +73,8 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
     """Learn to rank from a file and save the model."""
     by_period, budget = split_budget(config.budget, config.time)
     name = config.model or default_model(source.data)
+    if config.jobs != 1 and (name != ENSEMBLE or not config.jobs):
+        raise InputError(f"--jobs is a number of processes, or -1, for --model {ENSEMBLE}; leave it out.")
     ranker = ranker_of(config, name)
     whole = read_features(
         source, text_format, weight=config.weight, time=config.time, labels_after=config.labels_after
@@ -122,8 +125,8 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
         {name: ranker}, **data.kinds, alpha=config.alpha, gap=data.gap, n_rows=len(rows.y)
     )
     calibrator = alert = reference = None
+    pipeline = fitted(pipelines[name], name, rows, config.jobs)
     with fitting(name):
-        pipeline = fit_pipeline(pipelines[name], rows)
         with refusing("--time: " * (config.time is not None)):
             if kept is not None:
                 scores = model_scores(pipeline, kept.X)
@@ -165,6 +168,16 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
         say(promise_of_rows(y, scores, budget, n_rows))
     elif kept is not None and by_period is not None:
         say(f"Promised: {promise_of_periods(y, scores, periods[seen], by_period)[1]}.")
+
+
+def fitted(pipeline: Pipeline, name: str, rows: Rows, jobs: int) -> Pipeline:
+    """Return the fitted pipeline; of an ensemble a bar counts the fits and says what time is left."""
+    if name != ENSEMBLE:
+        with fitting(name):
+            return fit_pipeline(pipeline, rows)
+    pipeline.set_params(rank__n_jobs=jobs, rank__verbose=sys.stderr.isatty())
+    with compiling_is_announced():
+        return fit_pipeline(pipeline, rows).set_params(rank__n_jobs=None, rank__verbose=False)
 
 
 def held_out_scores(pipeline: Pipeline, rows: Rows, budget: Budget | None = None, gap: Any = None) -> Floats:

@@ -669,6 +669,9 @@ class FitConfig:
     probability: bool = option(
         "Calibrate probabilities, too, by five more fits: for score.", "--probability", default=False
     )
+    jobs: int = option(
+        "Processes to fit the members of an ensemble in; -1 is one a processor.", default=1, min=-1
+    )
     seed: Seed = 0
 
 
