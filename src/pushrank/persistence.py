@@ -230,6 +230,11 @@ def load_content(path: str | Path) -> Any:
             f"{path} is not a model file of pushrank, or is damaged ({str(error) or type(error).__name__}); "
             "fit the model again."
         ) from error
+    if lacking := [name.split(".")[2] for name in strangers if name.startswith("pushrank.interop.")]:
+        raise ModelFileError(
+            f"{path} holds a model of {lacking[0]}, which is not installed here, or cannot be loaded: pip "
+            f"install {lacking[0]}."
+        )
     if strangers:
         raise ModelFileError(
             f"{path} holds types that are not trusted: {', '.join(strangers)}. Only files that pushrank "

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -169,7 +170,7 @@ def test_members_of_noise_get_no_weight_and_copies_share_one():
 def test_a_way_is_chosen_for_the_budget():
     ranker = StackingRanker(MEMBERS, budget=40, cv=3, random_state=0).fit(X, Y)
     assert {row["candidate"] for row in ranker.candidates_} == {rival.family for rival in RIVALS}
-    assert ranker.best_params_["final"] == ranker.final_
+    assert ranker.final_.startswith(ranker.best_params_["final"])
     assert 0.0 < ranker.best_score_ <= 1.0
     for name in ("best", "mean", "greedy"):
         other = StackingRanker(MEMBERS, final_estimator=name, cv=3, random_state=0).fit(X, Y)
@@ -188,17 +189,19 @@ def test_a_budget_a_day_is_spent_within_every_day_by_the_greedy_way_too():
     assert weights == {"column 0": 1.0, "column 1": 0.0}
 
 
-@pytest.mark.parametrize(("n_positives", "share"), [(0, 1.0), (20, 25 / 29), (50, 0.5), (1000, 0.0)])
+@pytest.mark.parametrize(("n_positives", "share"), [(2, 625 / 626), (20, 25 / 29), (50, 0.5), (1000, 0.0)])
 def test_few_positives_leave_equal_weights_to_linear_members(n_positives, share):
-    learnt = np.array([0.0, 0.0, 0.5, 0.5])
-    found = with_prior(learnt, [True, True, False, False], n_positives)
-    np.testing.assert_allclose(
-        found, (1 - share) * learnt + share * np.array([0.5, 0.5, 0.0, 0.0]), atol=3e-3
-    )
+    measure = SimpleNamespace(n_positives=lambda _: n_positives)
+    part = Columns(np.empty((1, 4)), np.arange(1), measure, None, [True, True, False, False])
+    learnt = Final("learnt", {}, lambda _: np.array([0.0, 0.0, 1.0, 1.0]))
+    found, name = with_prior(learnt, part)
+    expected = (1 - share) * np.array([0, 0, 0.5, 0.5]) + share * np.array([0.5, 0.5, 0, 0])
+    np.testing.assert_allclose(found, expected, atol=3e-3)
+    assert name == "learnt" + f", and linear members by {share:.2f}" * (share > 0)
     # Without a linear member all have the prior, and where noise alone was found none has a weight.
-    alike = with_prior(learnt, [False] * 4, n_positives)
-    np.testing.assert_allclose(alike, (1 - share) * learnt + share / 4, atol=3e-3)
-    assert with_prior(0.0 * learnt, [True] * 4, n_positives).tolist() == [0.0] * 4
+    alike, _ = with_prior(learnt, part._replace(linear=[False] * 4))
+    np.testing.assert_allclose(alike, (1 - share) * np.array([0, 0, 0.5, 0.5]) + share / 4, atol=3e-3)
+    assert with_prior(Final("none", {}, lambda _: np.zeros(4)), part)[0].tolist() == [0.0] * 4
 
 
 def test_a_list_of_few_positives_keeps_its_linear_member():
@@ -208,6 +211,16 @@ def test_a_list_of_few_positives_keeps_its_linear_member():
     members = [("line", LogisticRegression()), ("tree", DecisionTreeClassifier(max_depth=3, random_state=0))]
     ranker = StackingRanker(members, random_state=0).fit(X, y)
     assert ranker.weights_["line"] >= 1.0 / (1.0 + (24 / 50) ** 2)
+
+
+def test_few_positives_that_linear_members_do_not_find_are_left_to_others():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(1500, 3)), np.zeros(1500, dtype=bool)
+    y[np.argsort(-np.abs(X).sum(axis=1))[:30]] = True
+    members = [("line", LogisticRegression()), ("forest", ExtraTreesClassifier(50, random_state=0))]
+    ranker = StackingRanker(members, random_state=0).fit(X, y)
+    assert ranker.weights_ == {"line": 0.0, "forest": 1.0}
+    assert "linear members" not in ranker.final_
 
 
 def test_what_says_more_together_is_put_together():

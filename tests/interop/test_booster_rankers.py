@@ -145,6 +145,17 @@ def test_early_stopping_ends_at_the_best_round(ranker, p, data):
     whole = clone(ranker).set_params(p=p, n_estimators=stopped.n_iter_).fit(X, y)
     np.testing.assert_array_equal(refitted.decision_function(X), whole.decision_function(X))
     assert refitted.n_iter_ == stopped.n_iter_
+    # The latest rows may have no positive, and a class too few rows for a part.
+    late = {"time": -np.argsort(np.argsort(y == y.max(), kind="stable"))}
+    assert clone(stopped).set_params(refit=True).fit(X, y, **late).n_iter_ == refitted.n_iter_
+    few = np.r_[np.flatnonzero(y == y.min()), np.flatnonzero(y == y.max())[:1]]
+    with pytest.warns(
+        UserWarning, match="too few rows say how many rounds are best: all are learnt from in 4"
+    ):
+        short = clone(stopped).set_params(refit=True, min_child_weight=0.0).fit(X[few], y[few])
+    assert short.n_iter_ == 4
+    with pytest.raises(ValueError, match="leaves no pair to train on or none to validate on"):
+        clone(stopped).fit(X[few], y[few])
     again = pickle.loads(pickle.dumps(stopped))  # noqa: S301
     np.testing.assert_array_equal(again.decision_function(X), stopped.decision_function(X))
     assert stopped.engine.n_rounds(again.booster_) == stopped.n_iter_

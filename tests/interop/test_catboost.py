@@ -67,7 +67,9 @@ def test_scores_are_catboosts_own_and_those_of_the_file(rows, tmp_path):
         ({"objective": "RMSE"}, "objective='RMSE' cannot be taken: CatBoostRanker sets it itself"),
         ({"dept": 3}, "CatBoost refuses the fit: .*dept"),
         ({"cat_features": [0]}, "cat_features names column 0, which holds other than whole numbers"),
-        ({"ignored_features": [0, 1, 2]}, "constant or ignored"),
+        ({"ignored_features": [0, 1, 2]}, "no split of the .* training rows meets the limits of a leaf"),
+        ({"cat_features": [7]}, "cat_features must be positions of columns, got 7"),
+        ({"random_seed": 3}, "random_seed=3 cannot be taken: CatBoostRanker sets it itself"),
     ],
 )
 def test_what_catboost_does_not_take_is_refused(rows, params, why):

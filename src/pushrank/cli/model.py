@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -149,8 +150,11 @@ def table_rankers(powers: tuple[float, ...] = compare.POWERS, **of: Any) -> dict
         if compare.LIGHTGBM in rankers:
             rankers[SLOW] = type(rankers[compare.LIGHTGBM])("binary", **SLOWLY)
         if find_spec("catboost") and (of.get("n_rows") or 0) <= compare.MAX_SLOW_ROWS:
-            trees = import_module("pushrank.interop.catboost").CatBoostRanker
-            rankers[CATBOOST] = trees(n_jobs=1, random_state=0)
+            try:
+                trees = import_module("pushrank.interop.catboost").CatBoostRanker
+                rankers[CATBOOST] = trees(n_jobs=1, random_state=0)
+            except ImportError as error:
+                warnings.warn(f"{error} It is not among the models.", UserWarning, stacklevel=2)
     return rankers
 
 
@@ -247,6 +251,8 @@ def make_ranking_pipelines(
         if gap is not None and "cv" in model.get_params():
             # A model that chooses by rows held out has them as long after those that it learns from.
             ranker = clone(ranker).set_params(cv=TimeSplit(N_INNER_FOLDS, gap=gap))
+        if sparse and name == BINNED:
+            raise InputError(f"--model {name!r} is for tables; of sparse columns take logistic-regression.")
         # Classes are known by their names here, since their libraries may not be installed.
         columns = trees if type(model).__name__ in TAKE_RAW_COLUMNS else binned if name == BINNED else matrix
         if name in TAKE_PLACES_OF_TEXTS and len(categorical) > n_many:
@@ -338,6 +344,9 @@ class SavedModel(RowScorer):
     def from_fit(cls, pipeline: Any, name: str, data: LabelledFeatures, **more: Any) -> SavedModel:
         """Return a fitted pipeline with all that it needs to read new rows."""
         rows, y, table = data.learnt, data.learnt.counted().y, data.table
+        if isinstance(stack := pipeline[-1], StackingRanker):
+            # Members without a weight are not asked, and their libraries need not be there.
+            stack.set_params(estimators=[pair for pair in stack.estimators or () if stack.weights_[pair[0]]])
         training = {"file": table.path.name, "rows": len(y), "positives": int(y.sum())}
         # Measures of the very rows of the fit flatter a model: by their hash they are known again.
         training["fingerprint"] = fingerprint(rows.X)

@@ -18,7 +18,14 @@ from sklearn.utils.validation import _num_samples
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
 from pushrank.estimators._base import RankerMixin
-from pushrank.estimators._search import Fold, Member, PrecisionAtBudget, Search, choose_for_budget
+from pushrank.estimators._search import (
+    Fold,
+    Member,
+    PrecisionAtBudget,
+    Search,
+    choose_for_budget,
+    standard_errors,
+)
 from pushrank.estimators._target import Target
 from pushrank.estimators.push import IRPush, PNormPush
 from pushrank.estimators.trimmed_push import TrimmedPush
@@ -102,7 +109,8 @@ class Column:
 
 def is_linear(model: Estimator) -> bool:
     """Return whether a fitted model, or the last step of a pipeline, has linear scores."""
-    return hasattr(model[-1] if isinstance(model, Pipeline) else model, "coef_")
+    model = model[-1] if isinstance(model, Pipeline) else model
+    return hasattr(getattr(model, "best_estimator_", model), "coef_")
 
 
 def check_spread(name: str, scores: Floats) -> bool:
@@ -198,6 +206,7 @@ class Columns(NamedTuple):
     rows: NDArray[np.intp]
     measure: PrecisionAtBudget
     weights: Floats | None
+    linear: Sequence[bool] = ()
 
     def part(self, rows: NDArray[np.intp]) -> Columns:
         return self._replace(values=self.values[rows], rows=rows)
@@ -218,6 +227,12 @@ def best_member(part: Columns) -> Floats:
 def mean_of_members(part: Columns) -> Floats:
     """Return equal weights."""
     return np.full(part.values.shape[1], 1.0 / part.values.shape[1])
+
+
+def linear_members(part: Columns) -> Floats:
+    """Return equal weights of the linear models, or of all where none is."""
+    prior = np.array(part.linear, dtype=np.float64) if any(part.linear) else mean_of_members(part)
+    return np.asarray(prior / prior.sum())
 
 
 def greedy(part: Columns) -> Floats:
@@ -283,20 +298,21 @@ def without_small(weights: Floats) -> Floats:
     return kept
 
 
-def with_prior(weights: Floats, linear: Sequence[bool], n_positives: float) -> Floats:
+def with_prior(final: Final, part: Columns) -> tuple[Floats, str]:
     """Return the mean of weights and of equal ones of the linear members, which positives outweigh.
 
     The share of the latter is 1 / (1 + (n / 50)^2) for n positives: .86 for 20, .5 for 50, .2 for 100.
-    Without a linear member all have equal ones.
     """
-    total, share = np.abs(weights).sum(), 1.0 / (1.0 + (n_positives / FEW_POSITIVES) ** 2)
+    weights, n = final.weights(part), part.measure.n_positives(part.rows)
+    total, share = np.abs(weights).sum(), 1.0 / (1.0 + (n / FEW_POSITIVES) ** 2)
+    # Where noise alone was found no member has a weight.
     if not total:
-        return weights
-    prior = np.array(linear, dtype=np.float64) if any(linear) else np.ones(len(weights))
-    return without_small((1.0 - share) * weights / total + share * prior / prior.sum())
+        return weights, final.name
+    mean = without_small((1.0 - share) * weights / total + share * linear_members(part))
+    return mean, f"{final.name}, and {LINEAR} by {share:.2f}" if share >= 0.01 else final.name
 
 
-PUSH = "P-Norm Push"
+PUSH, LINEAR = "P-Norm Push", "linear members"
 NAMED = {"best": best_member, "mean": mean_of_members, "greedy": greedy}
 ALPHA = 1e-2
 RIVALS = (
@@ -307,6 +323,7 @@ RIVALS = (
         for p in (1.0, 4.0, 16.0)
     ),
     Final("trimmed push", {"final": "trimmed push"}, TrimmedPush(0.5, alpha=ALPHA, positive=True)),
+    Final(LINEAR, {"final": LINEAR}, linear_members),
 )
 """The ways to choose from; the P-Norm Push is kept unless another is better beyond chance."""
 
@@ -329,15 +346,22 @@ def combine(ranker: RankerMixin, out_of_fold: OutOfFold, target: Target, final: 
     """Return the combination of models by a final, or by the one that the folds choose for the budget."""
     measure = PrecisionAtBudget(ranker, target, out_of_fold.times)
     values, scales = out_of_fold.scaled(measure, out_of_fold.scores.T)
-    columns = Columns(values, np.arange(len(values)), measure, target.weights)
-    rows = out_of_fold.rows
+    columns = Columns(values, np.arange(len(values)), measure, target.weights, out_of_fold.linear)
+    part = columns.part(out_of_fold.rows)
     with one_blas_thread():
-        chosen = final or _chosen(ranker, columns, target, out_of_fold.folds)
-        weights = chosen.weights(columns.part(rows))
-    if final is None:
-        weights = with_prior(weights, out_of_fold.linear, measure.n_positives(rows))
+        if final is None:
+            chosen, is_beyond_chance = _chosen(ranker, columns, target, out_of_fold.folds)
+            weights, name = _weighed(chosen, part, is_beyond_chance)
+        else:
+            weights, name = final.weights(part), final.name
     total = np.abs(weights).sum()
-    return Combination(scales, weights / (total or 1.0), chosen.name)
+    return Combination(scales, weights / (total or 1.0), name)
+
+
+def _weighed(chosen: Final, part: Columns, is_beyond_chance: bool) -> tuple[Floats, str]:
+    """Return the weights of a chosen way, and what they are called."""
+    is_alone = is_beyond_chance or chosen.family == LINEAR
+    return (chosen.weights(part), chosen.name) if is_alone else with_prior(chosen, part)
 
 
 def combine_apart(ranker: RankerMixin, out_of_fold: OutOfFold, target: Target) -> list[Combination]:
@@ -346,20 +370,21 @@ def combine_apart(ranker: RankerMixin, out_of_fold: OutOfFold, target: Target) -
     combinations = []
     with one_blas_thread():
         values, _ = out_of_fold.scaled(measure)
-        columns = Columns(values, np.arange(len(values)), measure, target.weights)
-        final = _chosen(ranker, columns, target, out_of_fold.folds)
+        columns = Columns(values, np.arange(len(values)), measure, target.weights, out_of_fold.linear)
+        final, is_beyond_chance = _chosen(ranker, columns, target, out_of_fold.folds)
         for number in range(len(parts)):
             others = parts[:number] + ([] if out_of_fold.by_time else parts[number + 1 :])
             seen = out_of_fold._replace(parts=others or [parts[number]])
             values, scales = seen.scaled(measure)
             way = final if others else Final("mean", {}, mean_of_members)
-            weights = way.weights(columns._replace(values=values).part(seen.rows))
-            weights = with_prior(weights, out_of_fold.linear, measure.n_positives(seen.rows))
-            combinations.append(Combination(scales, weights, final.name))
+            part = columns._replace(values=values).part(seen.rows)
+            weights, name = _weighed(way, part, is_beyond_chance)
+            combinations.append(Combination(scales, weights, name))
     return combinations
 
 
-def _chosen(ranker: RankerMixin, columns: Columns, target: Target, folds: list[Fold]) -> Final:
+def _chosen(ranker: RankerMixin, columns: Columns, target: Target, folds: list[Fold]) -> tuple[Final, bool]:
+    """Return a way to find weights, and whether it is better than the linear members beyond chance."""
     if not folds:
         raise ValueError(
             "a single part is held out by cv, which leaves none to choose how models are combined; take more "
@@ -375,4 +400,6 @@ def _chosen(ranker: RankerMixin, columns: Columns, target: Target, folds: list[F
     families = [rival.family for rival in RIVALS]
     complexity = {family: float(family != PUSH) for family in families}
     hit = columns.measure.one_hit(folds)
-    return RIVALS[choose_for_budget(ranker, results, families, complexity, hit, overall_decides=True)]
+    chosen = choose_for_budget(ranker, results, families, complexity, hit, overall_decides=True)
+    gaps = results.overall[chosen] - results.overall[families.index(LINEAR)]
+    return RIVALS[chosen], bool(gaps.mean() > standard_errors(gaps[None])[0])

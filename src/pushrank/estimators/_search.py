@@ -395,9 +395,10 @@ class PrecisionAtBudget:
         errors = np.sqrt(variances + variances[best])
         return np.asarray(shares[best] - shares > BEYOND_CHANCE * errors)
 
-    def n_positives(self, rows: NDArray[np.intp]) -> int:
-        """Return how many positives are among the rows that have a weight."""
-        return int(np.sum(self.is_positive[rows] & (self.weights[rows] > 0.0)))
+    def n_positives(self, rows: NDArray[np.intp]) -> float:
+        """Return how many positives of equal weight say as much as those among some rows (Kish)."""
+        weights = self.weights[rows[self.is_positive[rows]]]
+        return float(weights.sum() ** 2 / (weights @ weights))
 
     def one_hit(self, folds: Sequence[Fold]) -> float:
         """Return the change of the mean precision by another hit in a fold."""

@@ -86,11 +86,12 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
         How the weights are found: the member that is best at the budget alone; equal weights; greedy
         selection with replacement by the precision at the budget; or a linear ranker of this library, such
         as ``PNormPush(4, positive=True)``, that learns from the columns. None chooses at the budget, by the
-        same folds, among these three, the IR Push, the P-Norm Push with p in 1, 4, 16, and the trimmed push,
-        and keeps the P-Norm Push unless another way exceeds it by more than one standard error: of the
-        precision, or of the average precision where the precision does not tell them apart. Few positives
-        teach no weights: of n positives, equal weights of the linear members then have the share
-        :math:`1 / (1 + (n / 50)^2)` in the mean of both, .86 for 20 positives, .5 for 50 and .2 for 100.
+        same folds, among these three, the IR Push, the P-Norm Push with p in 1, 4, 16, the trimmed push, and
+        equal weights of the linear members, and keeps the P-Norm Push unless another way exceeds it by more
+        than one standard error: of the precision, or of the average precision where the precision does not
+        tell them apart. Few positives teach few weights: unless it exceeds the linear members by more than
+        one standard error of the average precision, too, their equal weights have the share
+        :math:`1 / (1 + (n / 50)^2)` in the mean of both: of 20 positives (rows) .86, of 50 .5, of 100 .2.
     refit : bool, default=False
         How rows to come are scored: by members fitted to all rows, or by the mean over the models of the
         folds, which costs no fit and is about as good. With `time` members are always fitted again.

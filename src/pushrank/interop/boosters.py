@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from inspect import cleandoc
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeVar
@@ -35,7 +36,7 @@ from pushrank.pairs import BipartiteSample, GradedSample
 from pushrank.pairs.targets import sample_of_labels
 from pushrank.prices import Power, Price
 from pushrank.user_types import Matrix, MatrixLike, Seed
-from pushrank.validation import checked_entries, group_numbers, plain_labels
+from pushrank.validation import checked_entries, group_numbers, plain_labels, warn
 
 # As p this stands for the log loss of the library in place of a push.
 BINARY = "binary"
@@ -146,6 +147,8 @@ class BoosterRanker(RankerMixin, BaseEstimator):
     n_iter_no_change : int
     refit : bool
         Whether, after rounds were stopped by a validation part, all rows are learnt from, for as many rounds.
+        Where the latest rows lack a class that part is drawn at random, and where a class has too few rows
+        for a part, `n_iter_no_change` rounds are taken, with a warning.
     n_jobs : int or None
         The number of threads; None takes the library's default, all processors. It changes no result.
     random_state : int, RandomState or None
@@ -262,15 +265,18 @@ class BoosterRanker(RankerMixin, BaseEstimator):
             check_number("validation_fraction", self.validation_fraction, above=0.0, below=1.0)
             check_number("n_iter_no_change", self.n_iter_no_change, 1, integer=True)
             patience = int(self.n_iter_no_change)
+        n_rounds = int(self.n_estimators)
         if self.early_stopping and not sets:
-
-            def part(kept: NDArray[np.bool_]) -> tuple[NDArray[np.intp], Target]:
-                return np.flatnonzero(kept), subset(target, kept)
-
-            (rows, train_target), (held_out, held_out_target) = parts(
-                target.at(time), float(self.validation_fraction), random_state, part
-            )
-            sets = [validation_set(self, _safe_indexing(X, held_out), held_out_target)]
+            try:
+                learnt_part, held_out = self._parts_of(target.at(time), random_state)
+            except ValueError:
+                if not self.refit:
+                    raise
+                warn(f"too few rows say how many rounds are best: all are learnt from in {patience} rounds.")
+                n_rounds, patience = min(n_rounds, patience or n_rounds), None
+            else:
+                rows, train_target = learnt_part
+                sets = [validation_set(self, _safe_indexing(X, held_out[0]), held_out[1])]
 
         def training(part: Matrix, of: Target) -> TrainingSet:
             at_scores = None if objective is None else partial(derivatives, objective, of.sample)
@@ -278,7 +284,7 @@ class BoosterRanker(RankerMixin, BaseEstimator):
 
         learnt = training(_safe_indexing(X, rows), train_target)
         validation = Validation(sets, list(callbacks or ()), patience)
-        booster, paths = self.engine.train(params, learnt, int(self.n_estimators), validation)
+        booster, paths = self.engine.train(params, learnt, n_rounds, validation)
         if self.refit and len(rows) < target.sample.n_rows:
             alone = Validation([], [], None)
             booster, _ = self.engine.train(params, training(X, target), self.engine.n_rounds(booster), alone)
@@ -291,6 +297,20 @@ class BoosterRanker(RankerMixin, BaseEstimator):
         self.n_iter_ = self.best_round_ = self.engine.n_rounds(booster)
         set_classes(self, target, scores, grades=True)
         return self
+
+    def _parts_of(self, target: Target, random_state: np.random.RandomState) -> Any:
+        """Return the rows to learn from and those to validate on, each with their target."""
+
+        def part(kept: NDArray[np.bool_]) -> tuple[NDArray[np.intp], Target]:
+            return np.flatnonzero(kept), subset(target, kept)
+
+        try:
+            return parts(target, float(self.validation_fraction), random_state, part)
+        except ValueError:
+            if not self.refit or target.times is None:
+                raise
+        # The latest rows may hold no positive, and others than these are learnt from in the end, too.
+        return parts(replace(target, times=None), float(self.validation_fraction), random_state, part)
 
     def decision_function(self, X: MatrixLike) -> NDArray[np.floating]:
         """Return a score for each row, the higher the better, positive where ``predict`` says positive.

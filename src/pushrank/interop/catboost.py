@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from pushrank._docstrings import shared_docs
 from pushrank._optional import import_optional
 from pushrank.files import trust_in_files
-from pushrank.interop.boosters import BINARY, BoosterRanker, TrainingSet
+from pushrank.interop.boosters import BINARY, BoosterRanker, TrainingSet, no_split
 from pushrank.user_types import Seed
 
 # CatBoost itself needs pandas.
@@ -22,6 +22,7 @@ catboost, pandas = import_optional("catboost", "catboost"), import_optional("pan
 __all__ = ["CatBoostRanker"]
 
 RESERVED = {"loss_function", "objective", "iterations", "num_boost_round", "num_trees", "thread_count"}
+RESERVED |= {"random_seed", "early_stopping_rounds", "od_type", "od_wait", "od_pval", "use_best_model"}
 RAW = {"prediction_type": "RawFormulaVal"}
 
 
@@ -39,10 +40,14 @@ class _CatBoost:
     def train(self, params: dict[str, Any], rows: TrainingSet, n_rounds: int, _: Any) -> tuple[Any, Any]:
         codes = {place for place, kind in enumerate(getattr(rows.X, "dtypes", ())) if kind == "category"}
         codes.update(params.pop("cat_features", None) or ())
+        if strange := codes - set(range(rows.X.shape[1])):
+            raise ValueError(f"cat_features must be positions of columns, got {strange.pop()!r}.")
         pool = _pool(rows.X, sorted(codes), rows.labels, rows.weights)
         try:
             return catboost.CatBoost(params | {"iterations": n_rounds}).fit(pool), {}
         except catboost.CatBoostError as error:
+            if "constant" in str(error):
+                raise no_split(len(rows.labels), self.limits) from error
             raise ValueError(f"CatBoost refuses the fit: {error}") from error
 
     def staged_scores(self, booster: Any, X: Any) -> Any:
