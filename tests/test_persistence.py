@@ -226,6 +226,14 @@ def test_an_untrusted_type_is_refused(tmp_path):
         persistence.load(tmp_path / "evil.skops")
 
 
+def test_a_model_of_a_library_that_is_missing_names_it(tmp_path, monkeypatch):
+    persistence.save(LogisticRegression(), tmp_path / "model.skops")
+    missing = ["pushrank.interop.catboost.CatBoostRanker"]
+    monkeypatch.setattr(persistence, "_strangers", lambda _: missing)
+    with pytest.raises(ModelFileError, match="holds a model of catboost, which is not installed here"):
+        persistence.load(tmp_path / "model.skops")
+
+
 def test_an_altered_file_is_refused(tmp_path):
     """The type of a saved model, swapped in the schema for one that would run a command."""
     persistence.save(LogisticRegression(), tmp_path / "model.skops")
