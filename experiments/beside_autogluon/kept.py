@@ -1,7 +1,7 @@
 """Which models should the list of all models keep: those of its folds, or one of each, fitted again?
 
     PUSHRANK_DATA=... python -m experiments.beside_autogluon.kept --cache /a/folder \
-        > experiments/beside_autogluon/kept.txt
+        --splits 1 > experiments/beside_autogluon/kept.txt
 
 Both have the same members, weights and folds, and differ in what scores new rows: the mean over the five
 models of each member, or its refit on all training rows. Sets by time are left out, whose fold models lack
