@@ -419,8 +419,8 @@ class AlertThreshold:
 
     def _facts(self) -> dict[str, Any]:
         """Return what the state holds beside the rows that were decided."""
-        facts = {"budget": str(self.budget), "n_kept": self.n_kept, "at_most": self.at_most}
-        facts |= {"group_name": self.group_name}
+        facts = {"budget": str(self.budget), "n_kept": self.n_kept}
+        facts |= {"at_most": self.at_most, "group_name": self.group_name}
         facts |= {"gain": self._gain, "level": self._levels[0], "starts": self._starts}
         if self.audit:
             facts |= {"audit": self.audit, "chance": self.chance_, "secret": self._secret}

@@ -156,6 +156,8 @@ def test_early_stopping_ends_at_the_best_round(ranker, p, data):
     assert short.n_iter_ == 4
     with pytest.raises(ValueError, match="leaves no pair to train on or none to validate on"):
         clone(stopped).fit(X[few], y[few])
+    with pytest.raises(ValueError, match="time"):
+        clone(stopped).set_params(refit=True).fit(X, y, time=np.arange(3))
     again = pickle.loads(pickle.dumps(stopped))  # noqa: S301
     np.testing.assert_array_equal(again.decision_function(X), stopped.decision_function(X))
     assert stopped.engine.n_rounds(again.booster_) == stopped.n_iter_

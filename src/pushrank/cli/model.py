@@ -70,14 +70,14 @@ MODELS: dict[str, type[BaseEstimator]] = {
 TAKE_RAW_COLUMNS = {"CatBoostRanker", "HistGradientBoostingClassifier", "LGBMClassifier", "PushLGBMRanker"}
 """Trees that handle gaps and categories: a matrix of scaled numbers and a column a word slows them down."""
 BINNED = "logistic regression, binned"
-"""Logistic regression on numbers and on ten bins of each, which are as linear and less straight."""
+"""Logistic regression on the numbers and on ten bins of each, so that a column may act in steps."""
 SLOW = f"{compare.LIGHTGBM}, slow"
 SLOWLY: dict[str, Any] = {
     "learning_rate": 0.03, "n_estimators": 1000, "num_leaves": 7, "subsample": 0.7, "subsample_freq": 1,
     "colsample_bytree": 0.6, "early_stopping": True, "validation_fraction": 0.2, "n_iter_no_change": 50,
     "scoring": "average_precision", "refit": True, "n_jobs": 1, "random_state": 0,
 }  # fmt: skip
-"""Small steps on parts of rows and columns, as many as a fifth of the rows of each fit finds best."""
+"""Small steps on parts of the rows and columns; a fifth of the rows of each fit says how many are best."""
 CATBOOST = "CatBoost"
 TAKE_PLACES_OF_TEXTS = {SLOW: "categorical_feature", CATBOOST: "cat_features"}
 """Models that are told which columns hold texts, and the parameter that tells them."""

@@ -44,8 +44,8 @@ TAIL = 0.01
 MIN_SHARE = 0.1
 # As in Caruana's paper; later rounds change the weights by little.
 GREEDY_ROUNDS = 25
-# With so many positives weights that are learnt count as much as equal weights of the linear members: those
-# that few positives teach are mostly noise (experiments/beside_autogluon).
+# Weights that few positives teach are mostly noise. With this many positives they count as much as equal
+# weights of the linear members, with fewer less, and with more more.
 FEW_POSITIVES = 50.0
 
 

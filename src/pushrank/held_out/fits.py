@@ -261,7 +261,7 @@ def _catch(caught: list[Caught]) -> Iterator[None]:
     with warnings.catch_warnings(record=True) as recorded:
         # By default Python shows a warning once a place in the code: later fits would seem to have none.
         warnings.simplefilter("always")
-        # A column of few values has few bins, which is no fault of its.
+        # A column of few values has fewer bins than were asked for, and no user needs to act on that.
         warnings.filterwarnings(
             "ignore", "Bins whose width|Feature .* is constant and", UserWarning, "sklearn"
         )

@@ -267,8 +267,10 @@ class BoosterRanker(RankerMixin, BaseEstimator):
             patience = int(self.n_iter_no_change)
         n_rounds = int(self.n_estimators)
         if self.early_stopping and not sets:
+            # Wrong times are refused here, whether or not the part they cut would do.
+            timed = target.at(time)
             try:
-                learnt_part, held_out = self._parts_of(target.at(time), random_state)
+                learnt_part, held_out = self._parts_of(timed, random_state)
             except ValueError:
                 if not self.refit:
                     raise

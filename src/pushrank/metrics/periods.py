@@ -118,7 +118,6 @@ def check_floors(rule: ListRule, periods: Periods) -> None:
 
 def ruled_lists(scores: Floats, periods: Periods, n: int, rule: ListRule) -> Floats:
     """Return 1 for the rows of each period's best list that keeps limits, and 0 for all others."""
-    check_floors(rule, periods)
     order, chosen, n_short = random_order(scores, 0), np.zeros(len(scores)), 0
     order = order[np.argsort(periods.codes[order], kind="stable")]
     for period, rows in zip(periods.labels, np.split(order, np.cumsum(periods.sizes)[:-1]), strict=True):
@@ -549,6 +548,7 @@ def measured_by_period(
     def by_period(weights: Floats | NDArray[np.bool_] | None) -> Any:
         return np.bincount(periods.codes, weights, minlength=n_periods)
 
+    check_floors(rule, periods)
     chances, hits, unlimited = {}, {}, {}
     for name, ranking in rankings.items():
         by = ranking.scores, periods
