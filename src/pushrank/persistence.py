@@ -49,6 +49,8 @@ FOREIGN_TYPES = {
     "sklearn.utils.validation.check_array",
     # Classifiers of LightGBM keep the measures of their rounds so.
     "collections.OrderedDict",
+    # A network keeps how it was fitted, in numbers and arrays.
+    "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
     "pushrank.persistence.BoostedClassifier",
 }
 """Types that a file may hold beside ``TRUSTED_TYPES``, and those of scikit-learn and numpy of skops."""

@@ -10,6 +10,7 @@ from sklearn.model_selection import GroupKFold, StratifiedKFold
 from pushrank import PNormPush, PushBoost, StackingRanker, metrics
 from pushrank.estimators._combination import OutOfFold, combine_apart
 from pushrank.estimators._target import two_class_target
+from pushrank.held_out import Plan
 from pushrank.model_selection import TimeSplit, compare_rankers, table
 from pushrank.model_selection.comparison import TOGETHER
 
@@ -57,6 +58,43 @@ def test_few_rows_are_nested():
         assert comparison.measures[TOGETHER]["AUC"][number] == pytest.approx(expected)
 
 
+class Counted(LogisticRegression):
+    fits = 0
+
+    def fit(self, X, y, sample_weight=None):
+        type(self).fits += 1
+        return super().fit(X, y, sample_weight)
+
+
+def test_weights_of_few_rows_come_from_fits_to_the_rows_outside_two_parts():
+    X, y = rows(300)
+    models, called = {"counted": Counted(), "push": PNormPush(4)}, []
+    options = {"budget": 60, "together": True, "random_state": 0, "callback": lambda: called.append(0)}
+    comparison = compare_rankers(models, X, y, **options)
+    # Five parts, ten pairs of them, and two halves for the errors.
+    assert Counted.fits == 5 + 10 + 2
+    assert len(called) == 5 * 3
+    assert "not nested" not in comparison.judged
+    # No weight knows the rows that it is for: those of a part may have any labels where scores stay.
+    parts = comparison.folds
+    changed = y.copy()
+    changed[parts == 0] = np.random.default_rng(0).permutation(y[parts == 0])
+    splits = [(np.flatnonzero(parts != part), np.flatnonzero(parts == part)) for part in range(5)]
+    found = []
+    for labels in (y, changed):
+        plan = Plan.of(X, labels, budget=60, cv=StratifiedKFold(5), random_state=0)._replace(splits=splits)
+        held_out = table.HeldOutTable.fit(models, plan)
+        found.append(table.add_up(held_out, models, table.paired_scores(models, plan))[0])
+    assert found[0].final == found[1].final
+    np.testing.assert_array_equal(found[0].weights, found[1].weights)
+    # Fits to the others of each pair are those of a fit by hand.
+    learnt = parts > 1
+    of_first = table.paired_scores(models, plan)[0]
+    by_hand = PNormPush(4).fit(X[learnt], changed[learnt]).decision_function(X[parts == 1])
+    np.testing.assert_allclose(of_first[1, parts == 1], by_hand)
+    assert np.isnan(of_first[:, parts == 0]).all()
+
+
 def parts_of(n_parts, n_rows):
     return np.array_split(np.arange(n_rows), n_parts)
 
@@ -92,14 +130,17 @@ def test_by_time_a_part_is_on_the_scale_of_the_one_before():
 
 
 @pytest.mark.nightly
-def test_noise_together_is_noise():
+@pytest.mark.parametrize("cv", [3, 5])
+def test_noise_together_is_noise(cv):
     """Nested, as 400 rows are: the weights would otherwise know the rows by way of the models."""
     rng = np.random.default_rng(0)
     areas = []
     for _ in range(6):
         X, y = rng.normal(size=(400, 10)), rng.random(400) < 0.3
         models = {"linear": LogisticRegression(), "stumps": PushBoost(n_estimators=5)}
-        areas.append(compare_rankers(models, X, y, cv=3, together=True, random_state=0).mean(TOGETHER, "AUC"))
+        areas.append(
+            compare_rankers(models, X, y, cv=cv, together=True, random_state=0).mean(TOGETHER, "AUC")
+        )
     assert abs(np.mean(areas) - 0.5) < 0.05
 
 

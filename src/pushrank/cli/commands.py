@@ -25,7 +25,7 @@ def fit(source: options.FeatureSource, text_format: TextFormat, config: options.
     The default is a model that compare has in its table, with the same settings; compare says which is best
     on your rows. With --budget N, the score is saved that N of as many rows as the data has will reach: the
     alert threshold, by fits that leave out two shares of the rows. With --probability scores of rows held out
-    are also calibrated by a logistic curve. --model ensemble makes one list of up to eleven models that
+    are also calibrated by a logistic curve. --model ensemble makes one list of up to twelve models that
     compare has in its table, at the price of five fits of each; its threshold takes more of those that have
     a weight.
 

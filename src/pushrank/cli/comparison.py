@@ -166,14 +166,14 @@ def run_comparison(
     members = list(models) if config.model else members_among(models)
     # An ensemble that is compared by its name is fitted anew in every part, and needs no second row.
     together = members if config.together and len(members) > 1 and TOGETHER not in models else []
-    nested = bool(together) and plan.nests_together
+    nested = bool(together) and plan.nesting == "whole"
     by_groups = plan.rows.groups is not None and plan.rows.times is None
     few_groups = by_groups and plan.n_groups_learnt < N_INNER_FOLDS
     if nested and (few_groups or not plan.can_split_again(N_INNER_FOLDS)):
         together, nested = [], False
         few = "there are too few groups" if few_groups else "a class has too few rows"
         warn(f"the {TOGETHER} of all models is not measured: {few} to choose how they are added up.")
-    n_models = len(models) + config.nested + nested
+    n_models = len(models) + config.nested + (bool(together) and plan.nesting != "none")
     try:
         with refusing(), progress(config.folds * config.repeats, n_models) as advance:
             comparison = compare_plan(

@@ -24,12 +24,14 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
+from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import (
     KBinsDiscretizer,
     MaxAbsScaler,
     OneHotEncoder,
     OrdinalEncoder,
+    QuantileTransformer,
     StandardScaler,
     TargetEncoder,
 )
@@ -79,6 +81,9 @@ SLOWLY: dict[str, Any] = {
 }  # fmt: skip
 """Small steps on parts of the rows and columns; a fifth of the rows of each fit says how many are best."""
 CATBOOST = "CatBoost"
+NETWORK = "neural network"
+"""Two layers, on numbers that are spread like a normal distribution; few rows teach it little."""
+MIN_NETWORK_ROWS, N_QUANTILES = 1_000, 100
 TAKE_PLACES_OF_TEXTS = {SLOW: "categorical_feature", CATBOOST: "cat_features"}
 """Models that are told which columns hold texts, and the parameter that tells them."""
 MEMBERS = (
@@ -88,6 +93,7 @@ MEMBERS = (
     compare.STUMPS,
     SLOW,
     CATBOOST,
+    NETWORK,
     compare.LIGHTGBM,
     f"{compare.LIGHTGBM}, P-Norm Push, p = 4",
     compare.GRADIENT_BOOSTING,
@@ -97,7 +103,7 @@ MEMBERS = (
     compare.IR_PUSH,
 )
 """The models of ``compare`` that an ensemble is made of: no near-copies, and none that chooses by itself."""
-MAX_MEMBERS = 11
+MAX_MEMBERS = 12
 MAX_PARTS = 20
 """Parts of held-out rows, whose hits and columns show how lists of whole files differ."""
 MAX_SHOWN = 10
@@ -146,10 +152,15 @@ def table_rankers(powers: tuple[float, ...] = compare.POWERS, **of: Any) -> dict
     """Return the models that are compared by default, and those that take columns of a table in their way."""
     rankers = compare.default_rankers(powers, **of)
     if of.get("dense", True):
+        n_rows = of.get("n_rows")
+        if n_rows is None or MIN_NETWORK_ROWS <= n_rows <= compare.MAX_SLOW_ROWS:
+            rankers[NETWORK] = MLPClassifier(
+                (128, 64), batch_size=256, learning_rate_init=0.002, max_iter=40, random_state=0
+            )
         rankers[BINNED] = LogisticRegression(C=0.1, max_iter=1000)
         if compare.LIGHTGBM in rankers:
             rankers[SLOW] = type(rankers[compare.LIGHTGBM])("binary", **SLOWLY)
-        if find_spec("catboost") and (of.get("n_rows") or 0) <= compare.MAX_SLOW_ROWS:
+        if find_spec("catboost") and (n_rows or 0) <= compare.MAX_SLOW_ROWS:
             try:
                 trees = import_module("pushrank.interop.catboost").CatBoostRanker
                 rankers[CATBOOST] = trees(n_jobs=1, random_state=0)
@@ -161,7 +172,7 @@ def table_rankers(powers: tuple[float, ...] = compare.POWERS, **of: Any) -> dict
 def ensemble_members(
     n_rows: int | None, *, dense: bool, named: Sequence[str] = (), seed: int = 0
 ) -> dict[str, BaseEstimator]:
-    """Return the models named, or at most eleven of those that ``compare`` has for so many rows."""
+    """Return the models named, or at most twelve of those that ``compare`` has for so many rows."""
     if named:
         return {name: make_model(name, seed) for name in named}
     with record_warnings([]):
@@ -170,7 +181,7 @@ def ensemble_members(
 
 
 def members_among(compared: Iterable[str]) -> list[str]:
-    """Return the names of at most eleven models to make an ensemble of, from those that are compared."""
+    """Return the names of at most twelve models to make an ensemble of, from those that are compared."""
     return [name for name in MEMBERS if name in set(compared)][:MAX_MEMBERS]
 
 
@@ -194,9 +205,12 @@ def by_kind(
 
 
 def make_preprocessor(
-    numeric: list[str], categorical: list[str], n_many: int = 0, *, sparse: bool, binned: bool = False
+    numeric: list[str], categorical: list[str], n_many: int = 0, *, sparse: bool, of: str = ""
 ) -> BaseEstimator:
-    """Return a transformer of raw columns: numbers scaled, gaps filled and marked, text one-hot encoded."""
+    """Return a transformer of raw columns: numbers scaled, gaps filled and marked, text one-hot encoded.
+
+    For the models ``BINNED`` and ``NETWORK`` numbers are binned, too, or spread like a normal distribution.
+    """
     if sparse:
         # Centring would turn the zeros of a sparse column into other numbers, and make it dense.
         return MaxAbsScaler()
@@ -205,8 +219,14 @@ def make_preprocessor(
         strategy="constant", fill_value=0.0, add_indicator=True, keep_empty_features=True, copy=False
     )
     # The scaler makes a copy, in which gaps may be filled without another.
-    numbers = make_pipeline(StandardScaler(), gaps)
-    if binned:
+    scaled = StandardScaler()
+    if of == NETWORK:
+        # A network does not bear numbers far from all others.
+        scaled = QuantileTransformer(
+            n_quantiles=N_QUANTILES, output_distribution="normal", random_state=0, copy=True
+        )
+    numbers = make_pipeline(scaled, gaps)
+    if of == BINNED:
         bins = KBinsDiscretizer(N_BINS, quantile_method="averaged_inverted_cdf", random_state=0)
         both = [("numbers", "passthrough"), ("bins", bins)]
         numbers = make_pipeline(numbers, FeatureUnion(both, verbose_feature_names_out=False))
@@ -227,9 +247,12 @@ def make_ranking_pipelines(
     n_rows: int | None = None,
 ) -> dict[str, Pipeline]:
     """Return pipelines from raw columns to scores; an ensemble without members is given the usual ones."""
-    matrix = trees = whole = binned = make_preprocessor(numeric, categorical, n_many, sparse=sparse)
+    matrix = trees = whole = make_preprocessor(numeric, categorical, n_many, sparse=sparse)
+    of_models: dict[str, BaseEstimator] = {}
     if not sparse:
-        binned = make_preprocessor(numeric, categorical, n_many, sparse=False, binned=bool(numeric))
+        if numeric:
+            for name in (BINNED, NETWORK):
+                of_models[name] = make_preprocessor(numeric, categorical, n_many, sparse=False, of=name)
         # Trees that handle gaps take texts as numbers, and numbers as they are.
         unknown = {"handle_unknown": "use_encoded_value", "unknown_value": np.nan}
         words = OrdinalEncoder(**unknown, encoded_missing_value=np.nan)
@@ -254,7 +277,7 @@ def make_ranking_pipelines(
         if sparse and name == BINNED:
             raise InputError(f"--model {name!r} is for tables; of sparse columns take logistic-regression.")
         # Classes are known by their names here, since their libraries may not be installed.
-        columns = trees if type(model).__name__ in TAKE_RAW_COLUMNS else binned if name == BINNED else matrix
+        columns = trees if type(model).__name__ in TAKE_RAW_COLUMNS else of_models.get(name, matrix)
         if name in TAKE_PLACES_OF_TEXTS and len(categorical) > n_many:
             # Texts of many values are numbers; others have their place after the columns of numbers.
             texts = range(len(numeric), len(numeric) + len(categorical) - n_many)

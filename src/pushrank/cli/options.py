@@ -633,7 +633,7 @@ class FitConfig:
     )
     member: list[str] | None = option(
         "A member of --model ensemble, by its name in fit or in the table of compare; may be repeated. By "
-        "default up to eleven of those that compare has."
+        "default up to twelve of those that compare has."
     )
     p: float | None = option_of_models("p", "The strength of the push, at least 1", callback=check_bounds)
     k: float | None = option_of_models(

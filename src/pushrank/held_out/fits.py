@@ -263,7 +263,10 @@ def _catch(caught: list[Caught]) -> Iterator[None]:
         warnings.simplefilter("always")
         # A column of few values has fewer bins than were asked for, and no user needs to act on that.
         warnings.filterwarnings(
-            "ignore", "Bins whose width|Feature .* is constant and", UserWarning, "sklearn"
+            "ignore",
+            "Bins whose width|Feature .* is constant and|Stochastic Optimizer: Max",
+            UserWarning,
+            "sklearn",
         )
         yield
     caught.extend((w.message, w.category, w.filename, w.lineno) for w in recorded)

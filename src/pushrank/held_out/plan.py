@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count, groupby
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,6 +34,10 @@ from pushrank.validation import (
 # With fewer the row of all models together may be too good unless it is nested.
 MIN_ROWS_TOGETHER = 2000
 MIN_POSITIVES_TOGETHER = 100
+# Fits to the rows outside two parts learn from half of the rows at least, and from so many of each class.
+MIN_PAIRED_PARTS = 4
+MIN_PAIRED_ROWS = 10
+Nesting = Literal["none", "pairs", "whole"]
 Splits = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
 
@@ -201,11 +205,18 @@ class Plan(NamedTuple):
         return self.splits[: len(self.splits) // self.n_repeats]
 
     @property
-    def nests_together(self) -> bool:
-        """Whether all models together are fitted to every training part."""
-        positive, cv = self.rows.positive, self.cv
+    def nesting(self) -> Nesting:
+        """What keeps weights of all models together from knowing the rows of a test part.
+
+        Fits apart from each pair of parts cost less than those of the whole to every training part.
+        """
+        n_parts, positive, cv = len(self.first_splits), self.rows.positive, self.cv
         few = len(positive) < MIN_ROWS_TOGETHER or positive.sum() < MIN_POSITIVES_TOGETHER
-        return bool(few) or not (isinstance(cv, int | np.integer) or hasattr(cv, "split"))
+        if not isinstance(cv, int | np.integer) and not hasattr(cv, "split"):
+            return "whole"
+        n_learnt = min(positive.sum(), (~positive).sum()) * (1.0 - 2.0 / n_parts)
+        is_large = n_parts >= MIN_PAIRED_PARTS and n_learnt >= MIN_PAIRED_ROWS
+        return ("pairs" if is_large and not self.by_time else "whole") if few else "none"
 
     def by_row(self, of_parts: Sequence[Floats]) -> Floats:
         """Return scores of the first repetition's test parts by row, NaN of rows that were never held out."""

@@ -30,6 +30,8 @@ from pushrank.estimators._scoring import HeldOutScorer, check_one_scorer, parts
 from pushrank.estimators._target import DTYPES, FORMATS, Target, checked_data, row_weights
 from pushrank.interop._derivatives import check_objective, derivatives
 from pushrank.losses import Loss
+from pushrank.metrics import average_precision
+from pushrank.metrics._ranking import Ranking
 from pushrank.objectives import PushObjective
 from pushrank.objectives.push import Scale, Side
 from pushrank.pairs import BipartiteSample, GradedSample
@@ -518,6 +520,14 @@ def given_sets(
 def validation_set(ranker: BoosterRanker, part: Any, target: Target) -> ValidationSet:
     """Return rows that are scored after every round."""
     classes, codes = np.asarray(target.classes), np.asarray(target.codes).astype(np.intp)
+    if ranker.scoring in (None, "average_precision") and len(classes) == 2 and target.groups is None:
+        # The labels are checked once, and not in each of a thousand rounds.
+        ranking = Ranking(codes == 1, np.zeros(len(codes)), target.weights)
+
+        def precision(scores: Floats) -> float:
+            return float(average_precision(ranking.is_positive, ranking.with_scores(scores)))
+
+        return ValidationSet(part, codes.astype(np.float64), precision)
     scorer = HeldOutScorer(ranker.scoring, classes, classes[codes], target.weights, target.groups)
 
     def score(scores: Floats) -> float:

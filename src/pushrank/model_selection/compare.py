@@ -15,11 +15,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.pipeline import Pipeline
 
+from pushrank._numeric import Floats
 from pushrank.budgets import Budget
 from pushrank.estimators import IRPush, PNormPush, PushBoost, TopRankerCV, TrimmedPush
 from pushrank.held_out.plan import Plan
 from pushrank.model_selection.comparison import TOGETHER, RankerComparison
-from pushrank.model_selection.table import Halves, HeldOutTable, Judge, budget_params, stack_of
+from pushrank.model_selection.table import Halves, HeldOutTable, Judge, budget_params, paired_scores, stack_of
 from pushrank.user_types import CrossValidation, Estimator, Label, MatrixLike, Seed
 from pushrank.validation import check_number, warn
 
@@ -134,7 +135,9 @@ def compare_rankers(
         Also measure all models together, or those of these names, as :class:`~pushrank.StackingRanker` adds
         them up: by their held-out scores, at no further fit, with weights from the other test parts. Models
         there have seen the rows of this one, which the verdict says. With fewer than 2,000 rows or
-        100 positives, or a list of parts as `cv`, the whole is fitted to every training part.
+        100 positives they come from fits to the rows outside each two of the parts, twice as many as there
+        are otherwise for five parts; with fewer than four parts, by time, or with a list of parts as `cv`,
+        the whole is fitted to every training part.
     limits : dict of str, optional
         The parameters ``at_most``, ``at_least``, ``X`` and ``missing`` of :func:`pushrank.limits.select`, for
         all rows: hits, by which models are judged, are then those of the best list of each period that keeps
@@ -215,17 +218,21 @@ def compare_plan(
     models = checked_models(models, plan, nested=nested)
     members = named_members(models, together)
     judge = Judge.of(scoring, plan.budget)
-    # Weights of few rows would know the test rows by way of the models, and noise would seem to rank.
-    if members and plan.nests_together:
+    # Weights of few rows would know the test rows by way of the models, and noise would seem to rank: they
+    # come from fits apart, or from the whole fitted to every training part.
+    paired: Sequence[Floats] = ()
+    if members and plan.nesting == "whole":
         models, members = {**models, TOGETHER: stack_of(members, plan)}, {}
         check_inner_folds(TOGETHER, models[TOGETHER], plan)
     table: HeldOutTable = HeldOutTable.fit(
         models, plan, judge.scorer, n_jobs=n_jobs, callback=callback, keep=return_estimators
     )
+    if members and plan.nesting == "pairs":
+        paired = paired_scores(members, plan, n_jobs, callback)
     chosen = table.best_inside(judge, n_jobs, callback) if nested else []
     halves = Halves.fit(models, plan, n_jobs)
     # Other processes fit halves, while this one adds members together.
-    return table.compare(judge, members, chosen, halves, indifference)
+    return table.compare(judge, members, chosen, halves, indifference, paired)
 
 
 def named_members(models: Mapping[str, Estimator], together: bool | Sequence[str]) -> dict[str, Estimator]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import combinations as pairs_of
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -16,7 +17,15 @@ from pushrank import metrics
 from pushrank._numeric import Floats
 from pushrank.budgets import Budget
 from pushrank.estimators import StackingRanker
-from pushrank.estimators._combination import Combination, OutOfFold, check_spread, combine_apart, unlinked
+from pushrank.estimators._combination import (
+    Combination,
+    OutOfFold,
+    check_spread,
+    combine,
+    combine_apart,
+    raw_scores,
+    unlinked,
+)
 from pushrank.estimators._scoring import FrozenRanker, check_one_scorer
 from pushrank.estimators._target import two_class_target
 from pushrank.held_out.fits import fit_params, fit_parts, texts_for_user
@@ -122,10 +131,12 @@ class HeldOutTable(NamedTuple):
         chosen: Sequence[str] = (),
         halves: Halves | None = None,
         indifference: float = 0.0,
+        paired: Sequence[Floats] = (),
     ) -> RankerComparison:
         """Return the comparison that the held-out scores make."""
-        # `members` are added up, too, without a fit; `chosen` are the names of the models that were chosen
-        # inside each training part, and `halves` the fits that errors rest on.
+        # `members` are added up, too, without a fit, by weights from `paired` scores if there are any;
+        # `chosen` are the names of the models that were chosen inside each training part, and `halves` the
+        # fits that errors rest on.
         plan, frame, parts, members = self.plan, Frame.of(self.plan), self.parts(), members or {}
         judged, ranks = dict(self.judged), dict(self.simplicity)
         lists = {name: list(scores) for name, scores in self.scores.items()}
@@ -133,7 +144,7 @@ class HeldOutTable(NamedTuple):
             # The model chosen inside a training part was fitted to this part already, and gave its scores.
             lists[CHOSEN] = [self.scores[best][number] for number, best in enumerate(chosen)]
             judged[CHOSEN] = [self.judged[best][number] for number, best in enumerate(chosen)]
-        combinations = add_up(self, members) if members else []
+        combinations = add_up(self, members, paired) if members else []
         if combinations:
             for part, combination in zip(parts, combinations, strict=True):
                 part.scores.append(combination(_unlinked(members, list(self.models), part.scores)))
@@ -158,7 +169,9 @@ class HeldOutTable(NamedTuple):
             scores=scores,
             folds=frame.folds,
             warnings=self.warnings,
-            judged=f"{frame.judged} {NOT_NESTED}".strip() if combinations else frame.judged,
+            judged=f"{frame.judged} {NOT_NESTED}".strip()
+            if combinations and not len(paired)
+            else frame.judged,
             simplicity=ranks,
             indifference=indifference,
             times=None if days is None else plan.rows.times,
@@ -307,7 +320,31 @@ def budget_params(budget: int | Budget | None, n_rows: int) -> dict[str, Any]:
     return {"fraction": None if budget is None else budget / n_rows}
 
 
-def add_up(table: HeldOutTable, members: Models) -> list[Combination]:
+def paired_scores(
+    members: Models, plan: Plan, n_jobs: int | None = None, callback: Callback | None = None
+) -> list[Floats]:
+    """Return for each part the members' scores of other parts, by fits that have seen neither."""
+    # One fit to the rows outside two parts scores both: some n / 2 fits a part, where a list of all models
+    # that is fitted to every training part takes five, and fits for the parts themselves.
+    rows, names, n_parts = plan.rows, list(members), len(plan.first_splits)
+    scores = [np.full((len(members), len(rows.y)), np.nan) for _ in plan.splits]
+    for first in range(0, len(scores), n_parts):
+        pairs = [*pairs_of(range(first, first + n_parts), 2)]
+        learnt = (np.intersect1d(plan.splits[one][0], plan.splits[other][0]) for one, other in pairs)
+        tests = ([rows.part(plan.splits[number][1]) for number in pair] for pair in pairs)
+        parts = zip(map(rows.part, learnt), tests, strict=True)
+        for fit in fit_parts(members, parts, n_jobs=n_jobs, score=raw_scores):
+            (one, other), member = pairs[fit.number], names.index(fit.name)
+            scores[other][member, plan.splits[one][1]] = fit.scores[0]
+            scores[one][member, plan.splits[other][1]] = fit.scores[1]
+            if callback is not None and member == len(names) - 1 and other == first + n_parts - 1:
+                callback()
+        if callback is not None:
+            callback()
+    return scores
+
+
+def add_up(table: HeldOutTable, members: Models, paired: Sequence[Floats] = ()) -> list[Combination]:
     """Return how members are added up for each test part, by weights from the other parts."""
     plan, parts, combinations = table.plan, table.parts(), []
     n_parts = len(plan.first_splits)
@@ -325,7 +362,12 @@ def add_up(table: HeldOutTable, members: Models) -> list[Combination]:
         linear = [table.simplicity[name] == 0 for name in members]
         parts_of = [part.rows for part in of_repeat]
         out_of_fold = OutOfFold(scores, parts_of, plan.by_time, plan.rows.times, linear)
-        combinations += combine_apart(stack, out_of_fold, target)
+        if not paired:
+            combinations += combine_apart(stack, out_of_fold, target)
+        for number, of_others in enumerate(paired[first : first + n_parts]):
+            others = parts_of[:number] + parts_of[number + 1 :]
+            apart = out_of_fold._replace(scores=of_others, parts=others)
+            combinations.append(combine(stack, apart, target, None))
     return combinations
 
 

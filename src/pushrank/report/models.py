@@ -53,6 +53,8 @@ SENTENCES = {
     "data (scikit-learn's random forest).",
     "PushLGBMRanker": "A sum of many decision trees (LightGBM), fitted to tell hits from other rows anywhere "
     "in the list or, where the name says so, to get the top of the list right.",
+    "MLPClassifier": "Sums of sums of the columns, bent by thresholds in between (scikit-learn's neural "
+    "network).",
     "CatBoostRanker": f"A sum of many decision trees, {ANYWHERE} (CatBoost).",
     "StackingRanker": "The sum of the scores of other models, weighted to put most hits at the top of rows "
     "that they had not seen.",
