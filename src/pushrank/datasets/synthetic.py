@@ -24,16 +24,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize
 from scipy.special import expit
 from sklearn.utils import Bunch, check_random_state
 
+from pushrank._numeric import Floats
 from pushrank.validation import check_number
 
 __all__ = ["make_hidden_positives"]
-
-Floats = npt.NDArray[np.float64]
 
 # The hidden positives have x2 = 3, and the ordinary ones x2 = -1.
 _HIDDEN_HEIGHT = 3.0
@@ -83,7 +82,7 @@ def make_hidden_positives(
     shuffle: bool = True,
     random_state: int | np.random.RandomState | None = None,
     return_X_y: bool = False,
-) -> Bunch | tuple[Floats, npt.NDArray[np.int64]]:
+) -> Bunch | tuple[Floats, NDArray[np.int64]]:
     r"""Make a set with hidden positives and hard negatives, and compute its best and its logistic precision.
 
     The measure is the precision of the first :math:`\kappa I` rows, with I positives and

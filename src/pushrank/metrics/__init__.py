@@ -12,7 +12,7 @@ command line and the report follow the same rules, and ``ties`` chooses others.
 """
 
 from pushrank.metrics import scorers as scorers
-from pushrank.metrics.acted import ActedMeasurement, measure_acted
+from pushrank.metrics.acted import ActedMeasurement, audit_bound, measure_acted
 from pushrank.metrics.discounted import (
     average_reciprocal_rank,
     discounted_cumulative_gain,
@@ -47,11 +47,8 @@ from pushrank.metrics.precision import (
     recall_at_precision,
     value_at_k,
 )
-from pushrank.metrics.promises.audit import audit_bound
 from pushrank.metrics.promises.days import guarantee_days
-from pushrank.metrics.promises.lists import Guarantee, guarantee
-from pushrank.metrics.promises.sample_size import sample_size_for
-from pushrank.metrics.promises.selection import select
+from pushrank.metrics.promises.lists import Guarantee, guarantee, sample_size_for, select
 from pushrank.metrics.promises.threshold import Guaranteed
 from pushrank.metrics.roc import auc, partial_auc, roc_band
 from pushrank.metrics.scorers import make_top_scorer

@@ -18,7 +18,15 @@ from pushrank.metrics._counts import TIED_ERROR, RankCounts, Ties, tied_error
 from pushrank.metrics._ranking import K_ROUNDING, check_depth, summable_weights
 from pushrank.metrics._registry import Figure, are_many_rankings, evaluate, register_metric
 from pushrank.user_types import Label
-from pushrank.validation import as_numbers, check_number, checked_scores, column, group_numbers, positive_mask
+from pushrank.validation import (
+    as_numbers,
+    check_choice,
+    check_number,
+    checked_scores,
+    column,
+    group_numbers,
+    positive_mask,
+)
 
 RankTies = Literal["pessimistic", "half", "optimistic", "min", "max"]
 
@@ -259,8 +267,7 @@ def ndcg_at_k(
         raise ValueError("y_true must hold at least one relevance, all finite and at least 0.")
     if (k, fraction, fraction_of_positives) != (None, None, None):
         check_depth(k, fraction, fraction_of_positives)
-    if gain not in ("linear", "exponential"):
-        raise ValueError(f"gain must be 'linear' or 'exponential', got {gain!r}.")
+    check_choice("gain", gain, ("linear", "exponential"))
     gains = relevance if gain == "linear" else np.exp2(relevance) - 1.0
     if not np.isfinite(gains).all():
         raise ValueError("gain='exponential' of so large a relevance exceeds the floats; use gain='linear'.")

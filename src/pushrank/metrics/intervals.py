@@ -16,7 +16,7 @@ from pushrank.metrics._ranking import Ranking, checked_rankings
 from pushrank.metrics._registry import BoundMetric, bind_metric, class_sizes
 from pushrank.metrics._sampling import METHODS, Method, Sampling, check_resampling, contrast_intervals
 from pushrank.user_types import Label, Seed
-from pushrank.validation import warn
+from pushrank.validation import check_choice, warn
 
 # The bisection for a p-value halves so often: p-values are right to 1e-12.
 MAX_P_VALUE_STEPS = 40
@@ -131,8 +131,7 @@ def _checked_request(
     """Return the metric and the level of an interval, both checked along with its method."""
     measured = bind_metric(metric, **parameters)
     check_resampling(confidence_level, n_resamples)
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {list(METHODS)}, got {method!r}.")
+    check_choice("method", method, METHODS)
     if method == "delong":
         has_influence = measured.spec.error.influence_values is not None
         if not has_influence or measured.parameters.get("ties", "half") != "half":

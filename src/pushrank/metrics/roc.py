@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import binom
 
 from pushrank._docstrings import shared_docs
@@ -291,11 +290,9 @@ def roc_band(
     thresholds = np.concatenate([[np.inf], negatives[::-1], [-np.inf]])
     quarter = 0.25 * (1.0 - float(confidence_level)) / (len(rates) if simultaneous else 1)
 
-    lower = _largest(lambda k: binom.cdf(k - 1, n_negatives, rates) <= quarter, len(rates), n_negatives)
-    mirrored = _largest(
-        lambda k: binom.sf(n_negatives - k, n_negatives, rates) <= quarter, len(rates), n_negatives
-    )
-    upper = n_negatives + 1 - mirrored
+    # Quantiles of the number of negatives above each rate: thresholds on either side of its own.
+    lower = binom.ppf(quarter, n_negatives, rates).astype(int)
+    upper = 1 + binom.isf(quarter, n_negatives, rates).astype(int)
     above = n_positives - np.searchsorted(positives, thresholds[lower], side="right")
     at_or_above = n_positives - np.searchsorted(positives, thresholds[upper], side="left")
     low, _ = clopper_pearson_interval(above, n_positives, quarter)
@@ -304,17 +301,3 @@ def roc_band(
     passed = np.floor(rates * n_negatives * (1.0 + 1e-12)).astype(int)
     hits = n_positives - np.searchsorted(positives, thresholds[1 + passed], side="right")
     return RocBand(rates, hits / n_positives, low, high)
-
-
-def _largest(
-    holds: Callable[[NDArray[np.int64]], NDArray[np.bool_]], n_points: int, most: int
-) -> NDArray[np.int64]:
-    """Return at each point the largest k up to ``most`` for which a condition holds, by bisection."""
-    low = np.zeros(n_points, dtype=np.int64)
-    high = np.full(n_points, most, dtype=np.int64)
-    while (low < high).any():
-        middle = (low + high + 1) // 2
-        holds_there = holds(middle)
-        low = np.where(holds_there, middle, low)
-        high = np.where(holds_there, high, middle - 1)
-    return low

@@ -1,4 +1,4 @@
-"""How many hits do the first rows of a list to come hold at least?"""
+"""Promises of a list to come: its least hits, the rows to select, and how many labelled rows it takes."""
 
 from __future__ import annotations
 
@@ -6,15 +6,23 @@ from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.stats import ks_2samp
 from sklearn.utils import check_random_state
 
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
-from pushrank.metrics._proportions import clopper_pearson_interval
+from pushrank.metrics._proportions import clopper_pearson_interval, difference_of_hits_interval
 from pushrank.metrics._ranking import Ranking, refuse_periods
-from pushrank.metrics.promises.bounds import Counts, divided, hits_bound, order_statistic_floors, rows_for_hit
+from pushrank.metrics.promises.bounds import (
+    MOST_PLANNED,
+    Counts,
+    divided,
+    hits_bound,
+    least,
+    order_statistic_floors,
+    rows_for_hit,
+)
 from pushrank.validation import check_number, comparable_scores, warn
 
 Ties = Literal["random", "pessimistic"]
@@ -210,6 +218,126 @@ def guarantee(
         hits_above,
         miss * shares,
     )
+
+
+@shared_docs
+def sample_size_for(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    k: int,
+    n_new: int,
+    hits: int | None = None,
+    difference: float | None = None,
+    other_scores: ArrayLike | None = None,
+    confidence_level: float = 0.95,
+    pos_label: Any = None,
+) -> int:
+    r"""Return about how many labelled rows a promise of hits takes, or a difference of two models.
+
+    .. math:: \min \{n : L_k(n) \ge h\}
+
+    The given rows stand for more of them: with hits in the same places of the list, and with as many rows on
+    one of the two lists only, whose hits differ as asked. Nothing is promised. O(n log n). The bounds are
+    those of :func:`guarantee` and :func:`compare`.
+
+    %(labels_and_scores)s
+    k, n_new : int
+        The list is the first k of `n_new` rows to come.
+    hits : int, optional
+        The hits h to be promised for that list alone, from 1 to k.
+    difference : float, optional
+        In place of them: that many more hits in the list by `scores` than in that by `other_scores`.
+    other_scores : array-like of shape (n,), optional
+        The scores of the other model.
+    confidence_level : float, default=0.95
+        %(promise_level)s
+    pos_label : label, optional
+
+    Returns
+    -------
+    int
+        So many rows like the given ones give the promise, or put the difference beyond chance, in about half
+        of all samples.
+
+    %(errors)s
+
+    Examples
+    --------
+    >>> sample_size_for(np.arange(400) % 4 == 0, -np.arange(400.0), k=100, n_new=1000, hits=15)
+    2706
+    """
+    check_number("confidence_level", confidence_level, 0.5, 0.9999)
+    check_number("n_new", n_new, 1, integer=True)
+    check_number("k", k, 1, n_new, integer=True)
+    ranking, miss = Ranking(y_true, comparable_scores(scores), None, pos_label), 1.0 - confidence_level
+    n, plan = ranking.n_rows, (1, MOST_PLANNED, "rows")
+    if hits is not None and difference is None:
+        check_number("hits", hits, 1, k, integer=True)
+        hits_above = np.append(0, np.cumsum(ranking.is_positive[tied_order(ranking, "random", 0)]))
+        return least(lambda rows: hits_bound(hits_above, rows, n_new, k, miss) >= hits, *plan)
+    if hits is not None or difference is None or other_scores is None:
+        raise ValueError("ask for hits, or for a difference and other_scores.")
+    check_number("difference", difference, above=0.0, most=k)
+    depth = max(1.0, k * n / n_new)
+    ours, others = (r.shares_in_top(depth) for r in (ranking, ranking.with_scores(other_scores)))
+    # Hits and rows on one list only, for each labelled row.
+    mean, apart = (0.5 * float(np.abs(ours - others) @ of) / n for of in (ranking.is_positive, np.ones(n)))
+    half = 0.5 * difference / n_new
+    shares = np.array([mean + half, mean - half]) + max(half - mean, 0.0)
+
+    def is_beyond_chance(rows: int) -> bool:
+        of_each = rows * max(apart, float(shares[0]))
+        return difference_of_hits_interval(tuple(rows * shares), (of_each, of_each), miss)[0] > 0.0
+
+    return least(is_beyond_chance, *plan)
+
+
+@shared_docs
+def select(
+    y_true: ArrayLike, scores: ArrayLike, scores_new: ArrayLike, *, fdr: float = 0.2, pos_label: Any = None
+) -> NDArray[np.bool_]:
+    r"""Return which new rows to select so that the expected share of negatives among them is bounded.
+
+    .. math:: p_j = \frac{1 + \#\{i : y_i = 0, s_i \ge s_j\}}{n + 1}, \quad \text{selected: } p_j \le q R / N
+
+    for the largest number R of rows for which the rule of Benjamini and Hochberg selects as many.
+
+    The rate is a mean over labelled and new rows; one list is bounded by :func:`guarantee`, which says what
+    the rows must be, and warns as here. O(n log n). Jin and Candès, *Selection by prediction with conformal
+    p-values*, JMLR 24 (2023).
+
+    %(labels_and_scores)s
+    scores_new : array-like of shape (n_new,)
+        The scores of the rows to choose from.
+    fdr : float, default=0.2
+        The false-discovery rate q, strictly between 0 and 1: the mean of the share of negatives among the
+        selected, which is 0 if there are none.
+    pos_label : label, optional
+
+    Returns
+    -------
+    ndarray of shape (n_new,)
+        Whether each row is selected; tied rows are in or out together.
+
+    %(errors)s
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y, y_new = rng.random((2, 2000)) < 0.1
+    >>> chosen = select(y, rng.normal(size=2000) + 3 * y, rng.normal(size=2000) + 3 * y_new)
+    >>> int(chosen.sum()), round(float(1 - y_new[chosen].mean()), 2)
+    (221, 0.21)
+    """
+    check_number("fdr", fdr, above=0.0, below=1.0)
+    ranking = Ranking(y_true, comparable_scores(scores), None, pos_label)
+    new, negatives = comparable_scores(scores_new), np.sort(ranking.negative_scores)
+    check_new_scores(ranking.scores, new)
+    p_values = (1.0 + len(negatives) - np.searchsorted(negatives, new)) / (ranking.n_rows + 1.0)
+    ascending = np.sort(p_values)
+    enough = ascending[ascending <= fdr * np.arange(1, len(new) + 1) / len(new)]
+    return np.asarray(p_values <= (enough[-1] if len(enough) else 0.0))
 
 
 def tied_order(ranking: Ranking, ties: Ties, random_state: Any) -> Counts:
