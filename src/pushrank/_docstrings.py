@@ -10,6 +10,8 @@ Documented = TypeVar("Documented", bound=Callable[..., Any])
 
 PLACEHOLDER = re.compile(r"^( *)%\(([\w ]+)\)s$", re.MULTILINE)
 SECTION = re.compile(r"\w+\n-+\n")
+RAISES = re.compile(r"^ *Raises$", re.MULTILINE)
+EXAMPLES = re.compile(r"^( *)Examples$", re.MULTILINE)
 UNDESCRIBED = re.compile(r"^( *)(\w+) : .*$(?!\n\1 +\S)", re.MULTILINE)
 UNSTATED = re.compile(r"^ *(\w+) : (?!.*(?:default=|optional)).*$", re.MULTILINE)
 
@@ -607,14 +609,15 @@ n_batches_ : int
 """The shared paragraphs by name, or by the whole entry where a name stands for several things."""
 
 
-def shared_docs_from(paragraphs: Mapping[str, str]) -> Callable[[Documented], Documented]:
+def shared_docs_from(paragraphs: Mapping[str, str], errors: str = "") -> Callable[[Documented], Documented]:
     r"""Return a decorator that fills paragraphs into the docstring of a function, or of a class and methods.
 
     The given paragraphs come before the shared ones. An entry such as ``alpha : float`` without a description
     gets the paragraph ``"alpha : float"``, or if there is none ``"alpha"``. A line ``%(alpha)s`` stands for
     the paragraph ``"alpha"``, and ``%(coef_ classes_)s`` for two, with an empty line before one that is a
     section. Paragraphs may hold such entries and lines too. Defaults are added from the signature, so that
-    the two cannot differ.
+    the two cannot differ, and before the examples of a docstring that does not say what it raises the
+    paragraph that ``errors`` names.
 
     Examples
     --------
@@ -651,7 +654,10 @@ def shared_docs_from(paragraphs: Mapping[str, str]) -> Callable[[Documented], Do
         for item in (documented, *filter(inspect.isfunction, functions)):
             # There are no docstrings under python -OO.
             if item.__doc__:
-                item.__doc__ = _with_defaults(filled(item.__doc__), item)
+                text = filled(item.__doc__)
+                if errors and not RAISES.search(text):
+                    text = filled(EXAMPLES.sub(rf"\1%({errors})s\n\n\g<0>", text))
+                item.__doc__ = _with_defaults(text, item)
         return documented
 
     return fill
@@ -673,3 +679,6 @@ def _with_defaults(docstring: str, documented: Any) -> str:
 
 shared_docs = shared_docs_from({})
 """The decorator of what has no paragraphs of its own."""
+
+metric_docs = shared_docs_from({}, errors="errors")
+"""The decorator of metrics, most of which raise the same errors."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import _num_samples
 
-from pushrank._docstrings import shared_docs
+from pushrank._docstrings import metric_docs
 from pushrank._numeric import Floats
 from pushrank._parallel import map_chunks
 from pushrank.metrics._counts import RankCounts
@@ -121,7 +121,7 @@ def register_metric(
             {prefix + scorer: parameters for scorer, parameters in named.items()},
             figures,
         )
-        return shared_docs(function)
+        return metric_docs(function)
 
     return register
 

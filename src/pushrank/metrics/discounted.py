@@ -188,8 +188,6 @@ def discounted_cumulative_gain(
     %(ties_of_ranks whole_weights number_or_array)s
         Positive; the higher the better.
 
-    %(errors)s
-
     Examples
     --------
     >>> round(discounted_cumulative_gain([1, 0, 1], [3.0, 2.0, 1.0]), 4)
@@ -326,8 +324,6 @@ def mean_reciprocal_rank(
     %(number_or_array)s
         Between 0 and 1; the higher the better. A list without a positive counts 0.
 
-    %(errors)s
-
     Examples
     --------
     >>> mean_reciprocal_rank([0, 1, 1, 0], [2.0, 1.0, 2.0, 1.0], qid=[1, 1, 2, 2])
@@ -372,8 +368,6 @@ def average_reciprocal_rank(
     %(ties_of_ranks whole_weights number_or_array)s
         Positive; the higher the better. Despite its name it is a sum, as in the paper.
 
-    %(errors)s
-
     Examples
     --------
     >>> round(average_reciprocal_rank([1, 0, 1], [3.0, 2.0, 1.0]), 4)
@@ -407,8 +401,6 @@ def rank_error(
         it minus a gain, such as ``lambda rank: -1 / rank`` for :func:`average_reciprocal_rank`.
     %(ties_of_ranks whole_weights number_or_array)s
         The lower the better.
-
-    %(errors)s
 
     Examples
     --------

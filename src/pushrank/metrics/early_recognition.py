@@ -98,8 +98,6 @@ def robust_initial_enhancement(
     %(ties_in_list weight_parameters number_or_array)s
         At least 0, and 1 in the mean over random orders; the higher the better.
 
-    %(errors)s
-
     Examples
     --------
     >>> round(robust_initial_enhancement([1, 0, 0, 0], [4.0, 3.0, 2.0, 1.0], 5.0), 4)
@@ -147,8 +145,6 @@ def bedroc(
     %(ties_in_list weight_parameters number_or_array)s
         Between 0 and 1; the higher the better. The value of a random order depends on R and `alpha`. As
         `alpha` goes to zero, the metric goes to the area under the ROC curve.
-
-    %(errors)s
 
     Examples
     --------

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pushrank._docstrings import shared_docs
+from pushrank._docstrings import metric_docs
 from pushrank._numeric import Floats
 from pushrank.metrics._ranking import Ranking, round_up_to_rows
 from pushrank.user_types import Label
@@ -57,7 +57,7 @@ class TopCurve(NamedTuple):
     lift: Floats
 
 
-@shared_docs
+@metric_docs
 def gains_table(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -84,8 +84,6 @@ def gains_table(
     GainsTable
         A named tuple of arrays, one entry a part: ``rows``, ``positives``, ``precision``, ``lift``,
         ``recall``, ``cumulative_lift`` and ``lowest_score``; ``DataFrame(table._asdict())`` is a frame.
-
-    %(errors)s
 
     Examples
     --------

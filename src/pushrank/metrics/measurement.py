@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from pushrank._docstrings import shared_docs
+from pushrank._docstrings import metric_docs
 from pushrank._html import html_sentences, html_table
 from pushrank._optional import import_optional
 from pushrank.bounds import decimals
@@ -105,7 +105,7 @@ def first_rows(rows: float) -> str:
     return "the first row" if rows == 1.0 else f"the first {number_text(rows)} rows"
 
 
-@shared_docs
+@metric_docs
 def top_of_list(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -129,8 +129,6 @@ def top_of_list(
         ``precision_at_positives`` (k a quarter of the positives, and all of them), ``average_precision``,
         ``auc``, ``discounted_cumulative_gain`` (log2), ``discounted_cumulative_gain_natural``,
         ``average_reciprocal_rank``, ``r_max``, and ``log_r4`` ((1/4) ln of the 4-norm error).
-
-    %(errors)s
 
     Examples
     --------
@@ -366,7 +364,7 @@ def measure(
 ) -> ActedMeasurement: ...  # fmt: skip
 
 
-@shared_docs
+@metric_docs
 def measure(
     y_true: ArrayLike,
     scores: Mapping[str, ArrayLike] | ArrayLike,

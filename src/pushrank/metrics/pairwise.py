@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import logsumexp
 
-from pushrank._docstrings import shared_docs
+from pushrank._docstrings import metric_docs
 from pushrank._numeric import Floats
 from pushrank.metrics._counts import RankCounts, Ties, tied_error
 from pushrank.metrics._ranking import Ranking
@@ -20,7 +20,7 @@ from pushrank.user_types import Label
 from pushrank.validation import check_choice, check_number
 
 
-@shared_docs
+@metric_docs
 def height(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -43,8 +43,6 @@ def height(
     ndarray of float64, shape (number of negatives,)
         In the order of the negatives' rows, each between 0 and the weight of the positives.
 
-    %(errors)s
-
     Examples
     --------
     >>> height([0, 1, 0, 1], [1.0, 2.0, 2.0, 3.0]).tolist()
@@ -54,7 +52,7 @@ def height(
     return np.asarray(ranking.positives_below(ties)[ranking.negative_bin_index])
 
 
-@shared_docs
+@metric_docs
 def reverse_height(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -76,8 +74,6 @@ def reverse_height(
     -------
     ndarray of float64, shape (number of positives,)
         In the order of the positives' rows, each between 0 and the weight of the negatives.
-
-    %(errors)s
 
     Examples
     --------
@@ -119,8 +115,6 @@ def r_max(
 
     %(labels_and_rankings ties_of_pairs weight_parameters number_or_array)s
         Between 0 and the weight of the positives; the lower the better.
-
-    %(errors)s
 
     Examples
     --------
@@ -169,8 +163,6 @@ def rp_error(
         ``(R / K)^(1/p) / I`` with I positives and K negatives, from 0 to 1 for every p.
     %(ties_of_pairs weight_parameters number_or_array)s
         At least 0, except on the log scale; the lower the better.
-
-    %(errors)s
 
     Examples
     --------
@@ -230,8 +222,6 @@ def rg_error(
         :math:`g = h^p` it is the power mean of :func:`rp_error`.
     %(ties_of_pairs weight_parameters number_or_array)s
         The lower the better.
-
-    %(errors)s
 
     Examples
     --------
@@ -309,8 +299,6 @@ def margin_error(
     %(weight_parameters number_or_array)s
         Between 0 and 1; the lower the better.
 
-    %(errors)s
-
     Examples
     --------
     >>> y, scores = [1, 0, 1, 1, 0], [5.0, 4.0, 3.0, 2.0, 1.0]
@@ -356,8 +344,6 @@ def margin(
     %(number_or_array)s
         In units of the scores; positive where all pairs are ranked rightly, 0 for a tie.
 
-    %(errors)s
-
     Examples
     --------
     >>> margin([1, 1, 0], [3.0, 2.5, 1.0], norm=2.0)
@@ -393,8 +379,6 @@ def smooth_margin(
     %(weight_parameters number_or_array)s
         In units of the scores. With weights of one it is at most :func:`margin`, and below it by at most the
         logarithm of the number of pairs over the norm.
-
-    %(errors)s
 
     Examples
     --------

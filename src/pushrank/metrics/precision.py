@@ -293,8 +293,6 @@ def positives_at_top(
     %(ties_of_pairs weight_parameters number_or_array)s
         Between 0 and the weight of the positives, or 1 when normalised; the higher the better.
 
-    %(errors)s
-
     Examples
     --------
     >>> positives_at_top([1, 1, 0, 1], [4.0, 3.5, 3.0, 2.0])
@@ -331,7 +329,7 @@ def average_precision(
     ties : {"pessimistic", "half", "optimistic"}, default="half"
         Where rows tie: negatives come first; all rows of the tie enter together, as in scikit-learn; or
         positives come first.
-    %(weight_parameters unit_interval errors)s
+    %(weight_parameters unit_interval)s
 
     Examples
     --------
@@ -397,7 +395,7 @@ def precision_at_recall(
         point of scikit-learn's ``precision_recall_curve``; or positives come first. With the first rule and
         the last the list ends at the row that reaches the recall, or with weights that are not whole numbers
         within it.
-    %(weight_parameters unit_interval errors)s
+    %(weight_parameters unit_interval)s
 
     Examples
     --------
@@ -448,8 +446,6 @@ def recall_at_precision(
         with ``"optimistic"`` the positives of a tie come first, and the list ends with the last of them.
     %(weight_parameters number_or_array)s
         Between 0 and 1, and 0 if no list has the precision; the higher the better.
-
-    %(errors)s
 
     Examples
     --------
@@ -505,7 +501,7 @@ def partial_average_precision(
     min_recall, max_recall : float
         The recalls between which the curve counts, 0 <= min_recall < max_recall <= 1. All of it, by default,
         is :func:`average_precision`.
-    %(weight_parameters unit_interval errors)s
+    %(weight_parameters unit_interval)s
 
     Examples
     --------

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import binom
 
-from pushrank._docstrings import shared_docs
+from pushrank._docstrings import metric_docs
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled
 from pushrank.metrics._counts import RankCounts, Ties, tied_error
@@ -114,7 +114,7 @@ def auc(
     O(n log n). With half ties it equals scikit-learn's ``roc_auc_score``. Hanley and McNeil, *The meaning and
     use of the area under a ROC curve*, Radiology 143 (1982).
 
-    %(labels_and_rankings ties_of_pairs weight_parameters unit_interval errors)s
+    %(labels_and_rankings ties_of_pairs weight_parameters unit_interval)s
 
     Examples
     --------
@@ -173,8 +173,6 @@ def partial_auc(
     %(weight_parameters number_or_array)s
         At most 1; the higher the better.
 
-    %(errors)s
-
     Examples
     --------
     >>> y, scores = [0, 1, 0, 1, 1], [1.0, 2.0, 3.0, 4.0, 5.0]
@@ -224,7 +222,7 @@ class RocBand(NamedTuple):
     high: Floats
 
 
-@shared_docs
+@metric_docs
 def roc_band(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -264,8 +262,6 @@ def roc_band(
     -------
     RocBand
         A named tuple: ``false_positive_rate``, ``true_positive_rate``, ``low``, ``high``.
-
-    %(errors)s
 
     Examples
     --------

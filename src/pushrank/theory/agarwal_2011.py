@@ -72,8 +72,6 @@ def infinite_push_bound(
         A named tuple: ``threshold``, which is :math:`t + \theta / 2`, ``false_positive_rate``, ``miss_rate``;
         a rate of 1 or more says nothing.
 
-    %(errors)s
-
     Examples
     --------
     >>> y, scores = [0] * 5000 + [1] * 5000, [0.0] * 5000 + [1.0] * 5000
@@ -125,8 +123,6 @@ def theorem_5_1(
     %(error_bound)s
         It is infinite if n negatives hardly ever include one from the top.
 
-    %(errors)s
-
     Examples
     --------
     >>> y, scores = [0] * 5000 + [1] * 5000, [0.0] * 5000 + [1.0] * 5000
@@ -166,8 +162,6 @@ def equation_6_26(y_true: ArrayLike, scores: ArrayLike, *, pos_label: Any = None
     -------
     float
         From 0 to less than 1.
-
-    %(errors)s
 
     Examples
     --------

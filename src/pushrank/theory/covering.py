@@ -68,7 +68,7 @@ ValueError""",
     When a parameter is out of range, or a float cannot hold the number of rows.""",
 }
 
-shared_docs = shared_docs_from(PARAGRAPHS)
+shared_docs = shared_docs_from(PARAGRAPHS, errors="errors")
 
 LIMITS: dict[str, dict[str, Any]] = {
     "n_features n_rows n_positives n_negatives n_batches": {"least": 1, "integer": True},

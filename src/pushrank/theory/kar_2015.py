@@ -70,7 +70,8 @@ base_rate : float""",
         "kappa": "The length of a list as a fraction of its positives, in (0, 1].",
         "base_rate": "The share q of positives in the population, in (0, 1).",
         "radius": "The largest norm R of a row, positive.",
-    }
+    },
+    errors="errors",
 )
 
 
@@ -106,8 +107,6 @@ def precision_at_k_bound(
     -------
     float
         At most 1; a value of 0 or less says nothing.
-
-    %(errors)s
 
     Examples
     --------

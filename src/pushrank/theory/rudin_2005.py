@@ -51,7 +51,7 @@ def margin_ranking_bound(
 
     The bound is pushrank's, and proved on the page :doc:`/papers/rudin_2005`. O(n log n).
 
-    %(rows covering_parameters chance errors)s
+    %(rows covering_parameters chance)s
 
     Examples
     --------

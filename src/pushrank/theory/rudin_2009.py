@@ -63,7 +63,7 @@ def p_norm_push_bound(
 
     %(rows)s
     p : float
-    %(covering_parameters chance errors)s
+    %(covering_parameters chance)s
 
     Examples
     --------
@@ -267,7 +267,7 @@ def theorems_2_and_3(
     delta : float
     pos_label : label, optional
 
-    %(error_bound errors)s
+    %(error_bound)s
 
     Examples
     --------

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pushrank._docstrings import shared_docs
+from pushrank._docstrings import metric_docs
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics.promises.bounds import MOST_COPIED, MOST_PLANNED, beta_binomial_cdf, least
 from pushrank.metrics.promises.lists import tied_order
 from pushrank.validation import check_number, comparable_scores, warn
 
 
-@shared_docs
+@metric_docs
 def guarantee_days(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -54,8 +54,6 @@ def guarantee_days(
     int
         The hits of the r-th day, for the largest r that the confidence level allows; if they are 0, a warning
         says how many days would promise one.
-
-    %(errors)s
 
     Examples
     --------

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import ks_2samp
 from sklearn.utils import check_random_state
 
-from pushrank._docstrings import shared_docs
+from pushrank._docstrings import metric_docs
 from pushrank._numeric import Floats
 from pushrank.metrics._proportions import clopper_pearson_interval, difference_of_hits_interval
 from pushrank.metrics._ranking import Ranking, refuse_periods
@@ -96,7 +96,7 @@ class Guarantee(NamedTuple):
         return f"{level}, of the next {self.n_new:,} rows the first {k:,} {promised}"
 
 
-@shared_docs
+@metric_docs
 def guarantee(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -220,7 +220,7 @@ def guarantee(
     )
 
 
-@shared_docs
+@metric_docs
 def sample_size_for(
     y_true: ArrayLike,
     scores: ArrayLike,
@@ -260,8 +260,6 @@ def sample_size_for(
         So many rows like the given ones give the promise, or put the difference beyond chance, in about half
         of all samples.
 
-    %(errors)s
-
     Examples
     --------
     >>> sample_size_for(np.arange(400) % 4 == 0, -np.arange(400.0), k=100, n_new=1000, hits=15)
@@ -293,7 +291,7 @@ def sample_size_for(
     return least(is_beyond_chance, *plan)
 
 
-@shared_docs
+@metric_docs
 def select(
     y_true: ArrayLike, scores: ArrayLike, scores_new: ArrayLike, *, fdr: float = 0.2, pos_label: Any = None
 ) -> NDArray[np.bool_]:
@@ -319,8 +317,6 @@ def select(
     -------
     ndarray of shape (n_new,)
         Whether each row is selected; tied rows are in or out together.
-
-    %(errors)s
 
     Examples
     --------
