@@ -1,7 +1,5 @@
 """The inner sums of a loss as an objective needs them, and the choice of the fastest way to compute them."""
 
-from typing import Protocol
-
 from pushrank._numeric import Floats
 from pushrank.losses import Loss
 from pushrank.pairs import tolerances
@@ -9,36 +7,12 @@ from pushrank.pairs.analytic import SmoothSums
 from pushrank.pairs.explicit import CrucialSample, ListedSums
 from pushrank.pairs.exponential import FactorisedSums
 from pushrank.pairs.graded import GradedSample
-from pushrank.pairs.pair_sums import BlockedSums
+from pushrank.pairs.pair_sums import BlockedSums, PairSums
 from pushrank.pairs.piecewise import SortedSums
 from pushrank.pairs.samples import BipartiteSample, Sample
 
-
-class InnerSums(Protocol):
-    r"""Log inner sums :math:`l_k = \ln \sum_i w_i \ell(s_i - t_k)` at some scores, with their derivatives."""
-
-    # `s` are the scores of the positives, shape (I,), and `t` those of the negatives, shape (K,).
-
-    @property
-    def log_sums(self) -> Floats:
-        """The ``l_k``, shape (K,)."""
-
-    def jacobian_product(self, positive_direction: Floats, negative_direction: Floats) -> Floats:
-        """Return the change of ``l`` when the scores move in a direction, shape (K,)."""
-
-    def adjoint_product(self, multipliers: Floats) -> tuple[Floats, Floats]:
-        """Return the gradient of ``multipliers @ l`` in ``s`` and in ``t``."""
-
-    def curvature_product(
-        self, multipliers: Floats, positive_direction: Floats, negative_direction: Floats
-    ) -> tuple[Floats, Floats]:
-        """Return the Hessian of ``multipliers @ l`` times a direction, in ``s`` and in ``t``."""
-
-    def diagonal(self, multipliers: Floats, curvature: Floats) -> tuple[Floats, Floats]:
-        """Return each row's weight in the Hessian, for the price's first and second derivatives in ``l``."""
-
-    def majoriser(self, multipliers: Floats, curvature: Floats, coupling: float) -> tuple[Floats, Floats]:
-        """Return a diagonal D above the Hessian H of an objective: ``v @ H @ v <= v @ D @ v`` for every v."""
+InnerSums = FactorisedSums | PairSums
+"""Log inner sums of a loss at some scores, with the products by their derivatives."""
 
 
 def log_inner_sums(

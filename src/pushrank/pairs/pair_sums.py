@@ -16,7 +16,9 @@ VALUE, SLOPE, CURVATURE = range(3)
 
 
 class PairSums(ABC):
-    """Log inner sums of any loss, from two kinds of weighted sums of it and its derivatives over pairs."""
+    r"""Log inner sums :math:`l_k = \ln \sum_i w_i \ell(s_i - t_k)` of any loss, from two kinds of sums."""
+
+    # `s` are the scores of the positives, shape (I,), and `t` those of the negatives, shape (K,).
 
     def __init__(
         self, loss: Loss, positive_scores: Floats, negative_scores: Floats, weights: Floats | None
@@ -47,10 +49,12 @@ class PairSums(ABC):
         return self._over_positives(CURVATURE)
 
     def jacobian_product(self, positive_direction: Floats, negative_direction: Floats) -> Floats:
+        """Return the change of ``l`` when the scores move in a direction, shape (K,)."""
         slopes = self._over_positives(SLOPE, positive_direction)
         return self._per_sum(slopes - negative_direction * self._slopes)
 
     def adjoint_product(self, multipliers: Floats) -> tuple[Floats, Floats]:
+        """Return the gradient of ``multipliers @ l`` in ``s`` and in ``t``."""
         per_sum = self._per_sum(multipliers)
         in_positives, slopes = self._adjoint_and_slopes(per_sum)
         return in_positives, -per_sum * slopes
@@ -62,6 +66,7 @@ class PairSums(ABC):
     def curvature_product(
         self, multipliers: Floats, positive_direction: Floats, negative_direction: Floats
     ) -> tuple[Floats, Floats]:
+        """Return the Hessian of ``multipliers @ l`` times a direction, in ``s`` and in ``t``."""
         per_sum = self._per_sum(multipliers)
         in_positives = positive_direction * self._over_negatives(CURVATURE, per_sum)
         in_positives = in_positives - self._over_negatives(CURVATURE, per_sum * negative_direction)
@@ -73,6 +78,7 @@ class PairSums(ABC):
         return in_positives - outer_p, in_negatives - outer_n
 
     def diagonal(self, multipliers: Floats, curvature: Floats) -> tuple[Floats, Floats]:
+        """Return each row's weight in the Hessian, for the price's first and second derivatives in ``l``."""
         # A loss without a second derivative, or with one that changes sign, has the weights of its gradient.
         if not (self._loss.twice_differentiable and self._loss.convex):
             in_positives, in_negatives = self.adjoint_product(multipliers)
@@ -85,7 +91,7 @@ class PairSums(ABC):
         return self._over_negatives(CURVATURE, per_sum), per_sum * self._curvatures + price_part
 
     def majoriser(self, multipliers: Floats, curvature: Floats, coupling: float) -> tuple[Floats, Floats]:  # noqa: ARG002
-        """Return a diagonal above the Hessian of an objective."""
+        """Return a diagonal D above the Hessian H of an objective: ``v @ H @ v <= v @ D @ v`` for every v."""
         # With price derivatives g and c and pair terms q_ik = -w_i l'(s_i - t_k) / h_k that add up to Q_k,
         # v'Hv <= sum_ik ((c_k - g_k)_+ Q_k q_ik + g_k / h_k w_i l''(s_i - t_k)) (v_i - v_k)^2, by Cauchy and
         # Schwarz, and (v_i - v_k)^2 <= 2 v_i^2 + 2 v_k^2. The coupling of the price only lowers the Hessian.
