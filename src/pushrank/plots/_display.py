@@ -1,7 +1,5 @@
 """The common parts of displays: the way from an estimator to scores, and the look of finished axes."""
 
-from __future__ import annotations
-
 from typing import Any, Literal, Self
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Bins of features: thresholds between quantiles, categories by frequency, and the bins of all entries."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Chances of hits in rows to come, and the bounds that hold for any number of labelled rows."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import lru_cache
