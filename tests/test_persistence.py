@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from lightgbm import LGBMClassifier
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
@@ -28,6 +29,7 @@ from sklearn.metrics.pairwise import linear_kernel
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler, scale
 from sklearn.tree import DecisionTreeRegressor
+from sklearn.utils import all_estimators
 from skops import io
 from xgboost import XGBClassifier
 
@@ -44,6 +46,7 @@ from pushrank import (
 )
 from pushrank.exceptions import ModelFileError
 from pushrank.files import atomic_write
+from pushrank.interop.lightgbm import PushLGBMRanker
 from pushrank.losses import Logistic
 from pushrank.persistence import BoostedClassifier
 from pushrank.prices import Power
@@ -227,11 +230,30 @@ def test_an_untrusted_type_is_refused(tmp_path):
 
 
 def test_a_model_of_a_library_that_is_missing_names_it(tmp_path, monkeypatch):
-    persistence.save(LogisticRegression(), tmp_path / "model.skops")
-    missing = ["pushrank.interop.catboost.CatBoostRanker"]
-    monkeypatch.setattr(persistence, "_strangers", lambda _: missing)
-    with pytest.raises(ModelFileError, match="holds a model of catboost, which is not installed here"):
+    persistence.save(PushLGBMRanker(), tmp_path / "model.skops")
+    # Its module, which trusts it, cannot be imported.
+    monkeypatch.setitem(sys.modules, "pushrank.interop.lightgbm", None)
+    known = {name for name in persistence.TRUSTED_TYPES if "lightgbm" not in name}
+    monkeypatch.setattr(persistence, "TRUSTED_TYPES", known)
+    with pytest.raises(ModelFileError, match="holds a model of lightgbm, which is not installed here"):
         persistence.load(tmp_path / "model.skops")
+
+
+def test_the_estimators_that_are_trusted_are_all_those_of_scikit_learn():
+    assert {*persistence._estimators(sklearn)} == {*all_estimators()}
+
+
+def test_no_library_is_imported_that_a_model_holds_nothing_of(tmp_path):
+    X, y = load_breast_cancer(return_X_y=True)
+    persistence.save(LogisticRegression().fit(scale(X), y), tmp_path / "model.skops")
+    for name in ("torch", "cupy"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("raise AssertionError('imported')")
+    loaded = "from pushrank import load; load('model.skops'); import sys; assert 'dask' not in sys.modules"
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
+    command = [sys.executable, "-c", loaded]
+    run = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
 
 
 def test_an_altered_file_is_refused(tmp_path):
@@ -434,6 +456,7 @@ def test_a_killed_write_leaves_no_file(tmp_path):
 import sys, time
 from pathlib import Path
 from pushrank.files import atomic_write
+from pushrank.interop.lightgbm import PushLGBMRanker
 with atomic_write(Path(sys.argv[1])) as beside:
     beside.write_text("half")
     print("writing", flush=True)

@@ -9,8 +9,11 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from importlib.metadata import version
+from inspect import isabstract, isclass
+from io import BytesIO
 from itertools import chain
 from pathlib import Path
 from types import ModuleType
@@ -18,7 +21,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+import sklearn.utils
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.ensemble._forest import BaseForest
 from sklearn.ensemble._gb import BaseGradientBoosting
@@ -145,7 +150,7 @@ def save(model: object, path: str | Path) -> None:
 
 def save_with_facts(model: object, path: Path, facts: dict[str, object]) -> None:
     """Write a model as :func:`save` does, and facts for JSON beside, which are read without loading it."""
-    io = import_optional("skops.io", "io")
+    io = skops_io()
     boosted = {
         id(item): BoostedClassifier.of(item) for item in _parts(model) if type_name(type(item)) in BOOSTED
     }
@@ -216,16 +221,16 @@ def load(path: str | Path) -> Any:
 
 def load_content(path: str | Path) -> Any:
     """Return all that a model file holds, for ``pushrank fit`` a dict, as :func:`load` does."""
-    io = import_optional("skops.io", "io")
-
+    io, strangers = skops_io(), list[str]()
     data = Path(path).read_bytes()
     try:
         by_version = written_by(data)
-        strangers = _strangers(data)
-        model = None if strangers else io.loads(data, trusted=[*TRUSTED_TYPES, *FOREIGN_TYPES])
+        model = io.loads(data, trusted=_trusted_in(data))
         _check_trees(model)
     except io.exceptions.UntrustedTypesFoundException as error:
-        raise ModelFileError(f"{path} holds types that are not trusted: {error}") from error
+        strangers = _strangers(data)
+        if not strangers:
+            raise ModelFileError(f"{path} holds types that are not trusted: {error}") from error
     except Exception as error:
         # skops, zipfile, json and numpy raise all kinds of exceptions for damaged files.
         raise ModelFileError(
@@ -255,17 +260,44 @@ def _numbers(version: str) -> list[int]:
     return [int(number) for number in re.findall(r"\d+", version)[:3]]
 
 
-def _strangers(data: bytes) -> list[str]:
-    """Return the types and functions in a file's bytes that are not trusted."""
-    io = import_optional("skops.io", "io")
+@cache
+def skops_io() -> Any:
+    """Return ``skops.io``, imported without other libraries that scikit-learn can work with."""
+    # skops asks scikit-learn for all its estimators, which imports torch and dask where they are installed.
+    whole, sklearn.utils.all_estimators = sklearn.utils.all_estimators, lambda: [*_estimators(sklearn)]
+    try:
+        return import_optional("skops.io", "io")
+    finally:
+        sklearn.utils.all_estimators = whole
 
-    names = set(io.get_untrusted_types(data=data))
+
+def _estimators(module: ModuleType) -> Iterator[tuple[str, type]]:
+    """Yield the estimators of a public module of scikit-learn, and of those within it, by name."""
+    for name in dir(module):
+        member = None if name.startswith("_") else getattr(module, name)
+        if isinstance(member, ModuleType) and name in getattr(module, "__all__", ()):
+            yield from _estimators(member)
+        elif isclass(member) and issubclass(member, BaseEstimator) and not isabstract(member):
+            yield from [(name, member)] * (member is not BaseEstimator)
+
+
+def _trusted_in(data: bytes) -> list[str]:
+    """Return those of the trusted types that a file may hold by the names in it."""
+    with zipfile.ZipFile(BytesIO(data)) as archive:
+        schema = archive.read("schema.json").decode()
+    names = set(re.findall(r'"__(?:class|module)__": "([^"]+)"', schema))
     # A module of pushrank registers its trusted types on import. A type of another version, or a made-up one,
     # stays a stranger.
-    for module in {name.rpartition(".")[0] for name in names if name.startswith("pushrank.")}:
-        with suppress(ImportError):
-            import_module(module)
-    return sorted(names - TRUSTED_TYPES - FOREIGN_TYPES)
+    for module in names:
+        if module.startswith("pushrank."):
+            with suppress(ImportError):
+                import_module(module)
+    return [name for name in TRUSTED_TYPES | FOREIGN_TYPES if name.rpartition(".")[2] in names]
+
+
+def _strangers(data: bytes) -> list[str]:
+    """Return the types and functions in a file's bytes that are not trusted."""
+    return sorted({*skops_io().get_untrusted_types(data=data)}.difference(_trusted_in(data)))
 
 
 def _refusal(model: object, strangers: list[str]) -> TypeError:
