@@ -456,6 +456,39 @@ def test_a_row_scores_alike_alone_and_among_others():
     np.testing.assert_array_equal([ranker.decision_function(row[None])[0] for row in X[:50]], scores[:50])
 
 
+class Counted(StandardScaler):
+    """A step that counts how often it is asked."""
+
+    asked = 0
+
+    def transform(self, X, copy=None):
+        Counted.asked += 1
+        return super().transform(X, copy)
+
+
+def test_members_of_equal_steps_share_what_these_make_of_rows():
+    forest = RandomForestClassifier(9, random_state=0)
+    members = {"linear": LogisticRegression(), "push": PNormPush(4), "forest": forest}
+    members = [(name, make_pipeline(Counted(), member)) for name, member in members.items()]
+    members.append(("other", make_pipeline(Counted(with_mean=False), LogisticRegression())))
+    stack = StackingRanker(members, final_estimator="mean", refit=True, cv=3).fit(X, Y)
+    for rows in (X[:1], X[:9]):
+        alone = [raw_scores(model, rows) for [model] in stack.named_estimators_.values()]
+        Counted.asked = 0
+        assert np.array_equal(stack.decision_function(rows), stack._combination(alone) - stack.threshold_)
+        assert Counted.asked == 2
+
+
+def test_a_forest_scores_few_rows_as_many():
+    for forest in (
+        ExtraTreesClassifier(30, max_depth=5),
+        RandomForestClassifier(30, class_weight="balanced"),
+    ):
+        forest.fit(X, Y)
+        few = np.concatenate([raw_scores(forest, X[start : start + 40]) for start in range(0, len(X), 40)])
+        assert np.array_equal(few, raw_scores(forest, X))
+
+
 def test_folds_may_be_masks():
     rows = np.arange(len(Y))
     first = rows % 2 == 0

@@ -31,7 +31,9 @@ from pushrank.estimators._combination import (
     check_spread,
     combine,
     is_linear,
+    last_step,
     raw_scores,
+    sharing_steps,
 )
 from pushrank.estimators._search import Fold, Search, SearchMixin, draw_seed
 from pushrank.estimators._target import Target, two_class_target
@@ -236,7 +238,7 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
         if self.refit or out_of_fold.by_time:
             whole = self._fits({name: members[name] for name in kept}, rows, [(None, None)], [])
             kept = {fit.name: [fit.model] for fit in whole}
-        self._models, self._combination = kept, combination.without_zeros()
+        self._models, self._combination = sharing_steps(kept), combination.without_zeros()
         # The scores have become columns.
         combined = combination.total(scores)[seen]
         labels_seen = two_class_target(self, codes[seen], None if weights is None else weights[seen])
@@ -314,9 +316,10 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
         check_is_fitted(self, "weights_")
         # Rows without a member of positive weight all score zero.
         columns = [np.zeros(_num_samples(X))] if not self._models else []
+        known: dict[tuple[int, ...], Any] = {}
         for models, column in zip(self._models.values(), self._combination.columns, strict=True):
             # Added up one by one, a row's mean does not depend on the number of rows.
-            scores = (column(raw_scores(model, X)) for model in models)
+            scores = (column(raw_scores(*last_step(model, X, known))) for model in models)
             columns.append(sum(scores, start=np.zeros(_num_samples(X))) / len(models))
         return columns
 
