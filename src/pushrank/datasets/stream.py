@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from scipy.signal import lfilter
 from scipy.special import expit, logit
 from sklearn.utils import Bunch, check_random_state
 
@@ -88,6 +87,9 @@ def make_stream(
     if drift_day is not None:
         check_number("drift_day", drift_day, 0, integer=True)
     check_choice("drift", drift, ("label", "rows"))
+    # It takes a tenth of a second to import, which rankers need not wait for.
+    from scipy.signal import lfilter
+
     rng = check_random_state(random_state)
     days = np.arange(n_days)
     slack = weekly * (days % 7 >= 5)

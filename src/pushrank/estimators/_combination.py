@@ -51,12 +51,13 @@ GREEDY_ROUNDS = 25
 # Weights that few positives teach are mostly noise. With this many positives they count as much as equal
 # weights of the linear members, with fewer less, and with more more.
 FEW_POSITIVES = 50.0
-FORESTS, MAX_ROWS_OF_ONE_THREAD = {"ExtraTreesClassifier", "RandomForestClassifier"}, 100
+FORESTS, MAX_ROWS_OF_ONE_THREAD = "sklearn.ensemble._forest", 100
 
 
 def raw_scores(model: Estimator, X: MatrixLike) -> Floats:
     """Return a model's decision function, or the log-odds of its probabilities."""
-    scores = forest_scores(model, X) if type(model).__name__ in FORESTS else model_scores(model, X)
+    is_forest = type(model).__module__ == FORESTS and hasattr(model, "predict_proba")
+    scores = forest_scores(model, X) if is_forest else model_scores(model, X)
     if scores.shape != (_num_samples(X),):
         raise ValueError(
             f"{type(model).__name__} must give a score for each of {_num_samples(X)} rows, got an array of "

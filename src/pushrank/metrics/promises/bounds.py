@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
-from scipy.signal import fftconvolve
 from scipy.special import betaincinv, gammaln, ndtr, ndtri
 
 from pushrank._numeric import Floats
@@ -147,6 +146,9 @@ def order_statistic_floors(n: int, miss: float) -> Floats:
     # They are quantiles of Beta(i, n + 1 - i) at one level for a grid of i, and stay level up to the next.
     # The level is found from the exact joint chance, by the steps of a Poisson process with n points; of more
     # than 1,000 it is `miss` over the size of the grid.
+    # The import takes a tenth of a second, which other measures need not wait for.
+    from scipy.signal import fftconvolve
+
     some = spread(n, 1.15 if n <= MAX_JOINT else 1.3)
     grid = np.union1d(some, n + 1 - some)
 
