@@ -277,8 +277,8 @@ def _estimators(module: ModuleType) -> Iterator[tuple[str, type]]:
         member = None if name.startswith("_") else getattr(module, name)
         if isinstance(member, ModuleType) and name in getattr(module, "__all__", ()):
             yield from _estimators(member)
-        elif isclass(member) and issubclass(member, BaseEstimator) and not isabstract(member):
-            yield from [(name, member)] * (member is not BaseEstimator)
+        elif isclass(member) and BaseEstimator in member.__mro__[1:] and not isabstract(member):
+            yield name, member
 
 
 def _trusted_in(data: bytes) -> list[str]:
