@@ -22,6 +22,7 @@ from pushrank.cli.known import CHOSEN, measure_known
 from pushrank.cli.labels import LabelledRows
 from pushrank.cli.model import (
     N_INNER_FOLDS,
+    NETWORK,
     make_model,
     make_ranking_pipelines,
     members_among,
@@ -67,8 +68,9 @@ def models_to_compare(config: ComparisonConfig, plan: Plan, *, dense: bool) -> d
         # A choice splits each training part again, for which a rare class may have too few rows.
         if LINEAR_CHOSEN in models and not plan.can_split_again(*inner):
             del models[LINEAR_CHOSEN]
-        if left_out := [name for name in rankers if name not in models]:
-            many = n_rows > MAX_SLOW_ROWS
+        many = n_rows > MAX_SLOW_ROWS
+        # Nobody misses a network where rows are few.
+        if left_out := [name for name in rankers if name not in models and (many or name != NETWORK)]:
             why = "they take minutes on so many rows" if many else "there are too few rows for them"
             names = " or ".join(f"--model {shlex.quote(name)}" for name in left_out)
             warn(f"not compared, because {why}: {', '.join(left_out)}. To compare one: {names}.")
