@@ -65,6 +65,7 @@ SMALL = {
     "show of a linear model": (*PUSHRANK, "show", "model.skops"),
     "score of 1,000 rows": (*PUSHRANK, "score", "model.skops", "rows.csv", "-o", "ranked.csv", "--force"),
 }
+COMPARE = (*PUSHRANK, "compare", "few.csv", "--label", "y", "--budget", "60")
 FIT = (*PUSHRANK, "fit", "rows.csv", "--label", "y", "--model", "pnorm-push", "-o", "model.skops", "--force")
 
 
@@ -83,6 +84,7 @@ def write_rows(folder: str) -> None:
     frame = pandas.DataFrame(X, columns=list("abcdefghij")).assign(y=(X[:, 0] > 1.0).astype(int))
     frame.to_csv(Path(folder) / "rows.csv", index=False)
     frame.drop(columns="a").to_csv(Path(folder) / "less.csv", index=False)
+    frame[["a", "b", "c", "d", "y"]][:600].to_csv(Path(folder) / "few.csv", index=False)
 
 
 def command_seconds(source: str, folder: str, demos: bool = True) -> dict[str, float]:
@@ -94,6 +96,7 @@ def command_seconds(source: str, folder: str, demos: bool = True) -> dict[str, f
         for name in ("first demo", "second demo"):
             took[name] = seconds([*PUSHRANK, "demo"], folder, PYTHONPATH=source, NUMBA_CACHE_DIR=cache)
     took["first less second"] = took["first demo"] - took["second demo"]
+    took["compare of 600 rows x 4"] = seconds(COMPARE, folder, PYTHONPATH=source)
     return took
 
 
