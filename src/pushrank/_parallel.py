@@ -4,18 +4,23 @@ The ranges depend on the data alone and partial results are combined in their or
 same to the last bit with any number of threads.
 """
 
+import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
-from functools import lru_cache
+from contextlib import AbstractContextManager, suppress
+from functools import cache, lru_cache, partial
+from hashlib import sha256
 from itertools import pairwise
+from pathlib import Path
+from tempfile import gettempdir, mkdtemp
 from threading import Lock
 from typing import Any, TypeVar
 
 import numba
 from numba import config
+from numba.core import event
 from threadpoolctl import OpenBLASController, ThreadpoolController
 
 from pushrank._array import Floats
@@ -27,6 +32,9 @@ Part = TypeVar("Part")
 CHUNK_ELEMENTS = 1 << 19
 # Every chunk may hold a matrix of its own until all are added up.
 MAX_CHUNKS = 64
+LOG = logging.getLogger("pushrank")
+# The names of temporary folders of machine code begin so.
+TEMPORARY = "pushrank-compiled-"
 
 
 def row_chunks(n_rows: int, elements_per_row: float) -> list[tuple[int, int]]:
@@ -123,19 +131,74 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_replace_limits)
 
 
+@cache
+def _temporary_folder(named: str) -> str:
+    """Return a temporary folder for machine code, with links to what a named folder holds; "" for none."""
+    try:
+        shipped = sorted(Path(named).absolute().glob("*/*.nb[ci]")) if named else []
+        state = sha256(repr([(str(file), file.stat().st_mtime_ns) for file in shipped]).encode()).hexdigest()
+        user = getattr(os, "getuid", lambda: -1)()
+        folder = Path(gettempdir(), f"{TEMPORARY}{user}-{state[:12]}")
+        folder.mkdir(mode=0o700, exist_ok=True)
+        # Code that others may write would be run: a folder of theirs by this name, or a link, is not taken.
+        if (found := folder.lstat()).st_uid != user or found.st_mode & 0o077:
+            folder = Path(mkdtemp(prefix=TEMPORARY))
+        for file in shipped:
+            (folder / file.parent.name).mkdir(exist_ok=True)
+            # Another process may have linked it. What numba writes takes the place of the link.
+            with suppress(FileExistsError):
+                (folder / file.parent.name / file.name).symlink_to(file)
+        return str(folder)
+    except OSError:
+        return ""
+
+
+class _Announcement(event.Listener):  # type: ignore[misc]
+    """A line of the log on the first loop that is compiled: which, where, and for how long."""
+
+    is_made = False
+
+    def on_start(self, started: Any) -> None:
+        loop = started.data["dispatcher"]
+        if self.is_made or not str(loop.py_func.__module__).startswith("pushrank."):
+            return
+        _Announcement.is_made = True
+        folder, named = Path(loop.stats.cache_path or ""), config.CACHE_DIR
+        if folder.name and not folder.parent.name.startswith(TEMPORARY):
+            level = logging.WARNING if sys.stderr.isatty() else logging.INFO
+            LOG.log(level, f"Compiling the loops for the first time, in {folder}: later runs start at once.")
+            return
+        where = f"in {folder.parent}" if folder.name else "for this process alone"
+        why = f"{named} has no such code for this processor, and" if named else "numba's own folders"
+        LOG.warning(
+            f"Compiling {loop.py_func.__module__}.{loop.py_func.__name__}, and more as is needed, {where}: "
+            f"{why} cannot be written to. Set NUMBA_CACHE_DIR to a folder that is kept to compile once."
+        )
+
+    on_end = on_start
+
+
+event.register("numba:compile", _Announcement())
+
+
 def compiled(**options: object) -> Callable[[Callable[..., Any]], Any]:
     """Return a decorator that compiles a function, free of the interpreter lock."""
-    # Machine code is cached beside the source or in the user's cache folder; if neither can be written to,
-    # each process compiles it again.
     # Without this a function inherits fast mathematics from whichever caller compiles it first.
     options.setdefault("fastmath", False)
+    make = partial(numba.njit, nogil=True, error_model="numpy", **options)
 
     def decorate(function: Callable[..., Any]) -> Any:
+        named = config.CACHE_DIR
+        with suppress(RuntimeError):
+            loop = make(cache=True)(function)
+            # Numba takes another folder, in silence, where it cannot write to the one that is named.
+            if not named or config.DISABLE_JIT or loop.stats.cache_path.startswith(named):
+                return loop
         try:
-            return numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function)
-        except RuntimeError:
-            # Numba found no folder for its cache.
-            return numba.njit(nogil=True, error_model="numpy", **options)(function)
+            config.CACHE_DIR = _temporary_folder(named)
+            return make(cache=bool(config.CACHE_DIR))(function)
+        finally:
+            config.CACHE_DIR = named
 
     return decorate
 

@@ -2,11 +2,11 @@
 
 import io
 import json
+import logging
 import os
 import subprocess
 import sys
 
-import numba
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -14,9 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from combinations import by_day
+from pushrank import _parallel
 from pushrank.__main__ import main
 from pushrank.cli.model import SavedModel
-from pushrank.cli.screen import compiling_is_announced, progress
+from pushrank.cli.screen import progress
 from tests.cli.runner import FEW, LABEL, auc, call, fit
 
 pytestmark = pytest.mark.fast
@@ -163,23 +164,47 @@ def test_as_a_program(files, monkeypatch, capsys, in_process):
     assert err.startswith("Error: ")
 
 
+@pytest.fixture
+def compile_two(monkeypatch, tmp_path):
+    """Return a function that compiles two loops into an empty folder, as the first ones of a process."""
+    monkeypatch.setattr(_parallel._Announcement, "is_made", False)
+    monkeypatch.setattr(_parallel.config, "CACHE_DIR", str(tmp_path))
+
+    def compile_two():
+        def first(a):
+            return a + 1.0
+
+        def second(a):
+            return a + 2.0
+
+        # The handlers of pytest are not those of a command.
+        with monkeypatch.context() as patch:
+            patch.setattr(logging.root, "handlers", [])
+            for loop in (first, second):
+                loop.__module__ = "pushrank.loops"
+                _parallel.compiled()(loop)(1.0)
+
+    return compile_two
+
+
 @pytest.mark.parametrize("looks", [True, False])
-def test_the_first_compiled_loop_is_announced_once_where_somebody_looks(monkeypatch, capsys, looks):
+def test_the_first_compiled_loop_is_announced_once_where_somebody_looks(
+    monkeypatch, capsys, compile_two, looks
+):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: looks)
-    with compiling_is_announced():
-        numba.njit(lambda a: a + 1.0)(1.0)
-        numba.njit(lambda a: a + 2.0)(1.0)
+    compile_two()
     assert capsys.readouterr().err.count("Compiling the loops for the first time") == looks
 
 
-def test_the_line_on_compiling_stands_above_a_bar(monkeypatch):
+def test_the_line_on_compiling_stands_above_a_bar(monkeypatch, compile_two):
     terminal = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
     terminal.isatty = lambda: True
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setenv("TERM", "xterm")
+
     with progress(1, 2) as advance:
         advance()
-        numba.njit(lambda a: a + 3.0)(1.0)
+        compile_two()
     terminal.flush()
     erase_line = "\x1b[2K"
     assert f"{erase_line}Compiling the loops for the first time" in terminal.buffer.getvalue().decode()

@@ -33,7 +33,7 @@ from pushrank.cli.model import (
 from pushrank.cli.names import ENSEMBLE
 from pushrank.cli.options import FeatureSource, FitConfig, refuse_given, split_budget
 from pushrank.cli.promises import promise_of_periods, promise_of_rows
-from pushrank.cli.screen import compiling_is_announced, fitting
+from pushrank.cli.screen import fitting
 from pushrank.cli.text_format import TextFormat
 from pushrank.cli.thresholds import alert_of, alert_of_fit
 from pushrank.held_out import Plan, Rows, check_classes, fit_parts, model_scores, record_warnings
@@ -176,8 +176,7 @@ def fitted(pipeline: Pipeline, name: str, rows: Rows, jobs: int) -> Pipeline:
         with fitting(name):
             return fit_pipeline(pipeline, rows)
     pipeline.set_params(rank__n_jobs=jobs, rank__verbose=sys.stderr.isatty())
-    with compiling_is_announced():
-        return fit_pipeline(pipeline, rows).set_params(rank__n_jobs=None, rank__verbose=False)
+    return fit_pipeline(pipeline, rows).set_params(rank__n_jobs=None, rank__verbose=False)
 
 
 def held_out_scores(pipeline: Pipeline, rows: Rows, budget: Budget | None = None, gap: Any = None) -> Floats:

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from itertools import accumulate, count
 from typing import TYPE_CHECKING, Any
 
@@ -28,29 +28,6 @@ STANDING = "may be\nthe best"
 """The head of the column that says of each model whether it may be the best, and which one to take."""
 
 
-def compiling_is_announced() -> AbstractContextManager[Any]:
-    """Return a block that says why the first run on a machine takes longer than others."""
-    from numba.core import event
-
-    class Announcement(event.Listener):
-        """A line, where somebody looks, as soon as the first loop is compiled."""
-
-        line = "Compiling the loops for the first time: later runs start at once."
-
-        def on_start(self, _: Any) -> None:
-            """Print the line, unless it was printed before."""
-            if self.line and sys.stderr.isatty():
-                # This stream moves a bar down; typer writes below it, onto the line of the bar.
-                print(self.line, file=sys.stderr)
-            self.line = ""
-
-        # The class of numba asks for this method as well.
-        def on_end(self, _: Any) -> None:
-            """Do nothing."""
-
-    return event.install_listener("numba:compile", Announcement())  # type: ignore[no-any-return]
-
-
 @contextmanager
 def progress(n_parts: int, n_models: int) -> Iterator[Callable[[], None]]:
     """Yield a callback for each fit: it moves a bar in a terminal, and prints a line a part elsewhere."""
@@ -66,7 +43,7 @@ def progress(n_parts: int, n_models: int) -> Iterator[Callable[[], None]]:
         yield print_parts
         return
     # Another program may read standard output, so that bars are drawn on standard error.
-    with Progress(console=Console(stderr=True), transient=True) as bar, compiling_is_announced():
+    with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("comparing", total=n_parts * n_models)
         yield lambda: bar.advance(task)
 
@@ -159,6 +136,6 @@ def fitting(model: str) -> Iterator[None]:
     """Show for how long a model is being fitted, where somebody looks."""
     shown = (SpinnerColumn(), TextColumn("fitting {task.description}"), TimeElapsedColumn())
     bar = Progress(*shown, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty())
-    with bar, compiling_is_announced():
+    with bar:
         bar.add_task(model, total=None)
         yield
