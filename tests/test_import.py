@@ -9,6 +9,8 @@ import tomllib
 from itertools import chain
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import pushrank
@@ -217,6 +219,112 @@ def test_words_that_cannot_be_are_refused_and_a_model_shown_before_anything_heav
     run = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
     assert not {"sklearn", "skops"} & {*json.loads(run.stdout.splitlines()[-1])[1]}
     assert (tmp_path / "ranked.csv").exists()
+
+
+DEPLOY = Path(__file__).parents[1] / "docs" / "deploy.md"
+WITHOUT = """
+import sys
+
+# An import of such a module fails as if it were not installed.
+sys.modules |= dict.fromkeys(sys.argv.pop(1).split(","))
+"""
+SCORES = (
+    WITHOUT
+    + """
+import json
+from pushrank import load_scorer
+
+rows = json.loads(sys.argv[1])
+scorers = {name: load_scorer(f"{name}.skops") for name in ("linear", "stumps")}
+scores = {name: scorer.decision_function(rows).tolist() for name, scorer in scorers.items()}
+try:
+    load_scorer("texts.skops")
+except ValueError as error:
+    print(json.dumps([scores, str(error)]))
+"""
+)
+COMMANDS = (
+    WITHOUT
+    + """
+from pushrank.__main__ import main
+
+for name in ("linear", "stumps", "texts"):
+    sys.argv[1:] = ["score", f"{name}.skops", "rows.csv", "-o", f"{name}.csv"]
+    try:
+        main()
+    except SystemExit as error:
+        print(error.code)
+"""
+)
+
+
+def serving():
+    """Return the packages of each small environment of the guide, and what must not be needed there."""
+    lists = tomllib.loads((DEPLOY.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = chain.from_iterable(lists["optional-dependencies"].values())
+    stated = {text for text in (*lists["dependencies"], *extras) if not text.startswith("pushrank")}
+    modules = {"scikit_learn": "sklearn", "xgboost_cpu": "xgboost"}
+
+    def module(requirement):
+        name = re.match(r"[\w-]+", requirement)[0].replace("-", "_")
+        return modules.get(name, name)
+
+    page = DEPLOY.read_text(encoding="utf-8")
+    for steps in re.findall(r'--no-deps "pushrank".*?(?=RUN|```)', page, re.DOTALL):
+        needed = set(re.findall(r'"([\w-]+>=[\d.]+)"', steps))
+        assert needed
+        # The bounds are those of the whole library.
+        assert needed <= stated
+        yield ",".join(sorted({module(text) for text in stated} - {module(text) for text in needed}))
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """A folder with models, and the rows that they were fitted on."""
+    folder, rng = tmp_path_factory.mktemp("served"), np.random.default_rng(0)
+    rows = pd.DataFrame(rng.normal(size=(60, 3)).round(4), columns=list("abc")).assign(
+        text=["u", "v", "w"] * 20
+    )
+    rows.assign(y=(rows["a"] + rows["b"] > 0.5).astype(int)).to_csv(folder / "rows.csv", index=False)
+    data = [folder / "rows.csv", "--label", "y"]
+    runner.call("fit", *data, "--exclude", "text", "--model", "pnorm-push", "-o", folder / "linear.skops")
+    runner.call("fit", *data, "--exclude", "text", "--model", "push-boost", "-o", folder / "stumps.skops")
+    runner.call("fit", *data, "--model", "pnorm-push", "-o", folder / "texts.skops")
+    return folder, rows
+
+
+def test_rows_are_scored_in_python_where_numpy_alone_is_installed(served):
+    folder, rows = served
+    X = rows[list("abc")].to_numpy()
+    # The first row stands twice.
+    command = [sys.executable, "-c", SCORES, next(serving()), json.dumps([*X.tolist(), X[0].tolist()])]
+    run = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=True)
+    found, refusal = json.loads(run.stdout)
+    for name, rounding in {"linear": 1e-14, "stumps": 0.0}.items():
+        scores = pushrank.load_scorer(folder / f"{name}.skops").decision_function(X)
+        np.testing.assert_allclose(found[name][:-1], scores, rtol=0.0, atol=rounding)
+        assert found[name][0] == found[name][-1]
+    assert "texts.skops has no scorer: this version of pushrank saves the numbers of linear models" in refusal
+
+
+def test_files_are_scored_where_numba_and_scikit_learn_are_not_installed(served):
+    folder, _ = served
+    _, without = serving()
+    assert {"numba", "sklearn", "skops"} <= {*without.split(",")}
+    command = [sys.executable, "-c", COMMANDS, without]
+    run = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=True)
+    ranked, code, others, another, refusal = run.stdout.splitlines()
+    assert [ranked, code, others, another] == [
+        "60 of 60 rows, best first, in linear.csv.", "0", "60 of 60 rows, best first, in stumps.csv.", "0",
+    ]  # fmt: skip
+    assert re.fullmatch(
+        r'The command line needs \w+, which is not .*: pip install "pushrank\[cli\]".', refusal
+    )
+    for name in ("linear", "stumps"):
+        runner.call(
+            "score", folder / f"{name}.skops", folder / "rows.csv", "-o", folder / "full.csv", "--force"
+        )
+        assert (folder / f"{name}.csv").read_text() == (folder / "full.csv").read_text()
 
 
 SRC = Path(pushrank.__file__).parent

@@ -2,7 +2,10 @@
 
 import sys
 
-EXTRA = {"jinja2", "matplotlib", "pandas", "pyarrow", "rich", "skops", "typer"}
+EXTRA = {
+    "array_api_compat", "jinja2", "joblib", "matplotlib", "numba", "pandas", "pyarrow", "rich", "scipy",
+    "sklearn", "skops", "threadpoolctl", "typer",
+}  # fmt: skip
 
 
 def main() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,7 @@ class Scorer:
         -------
         ndarray of shape (n_samples,)
             The scores of the model: to the last bit where ``pushrank fit`` wrote the file, and but for
-            rounding where the steps before the ranker are others.
+            rounding where the steps before the ranker are others, or linear scores lack numba.
 
         Raises
         ------
@@ -103,6 +104,9 @@ class Scorer:
             return self._sums_of_steps(numbers) - self.threshold
         if np.isnan(numbers).any():
             raise ValueError("X must not hold NaN.")
+        if find_spec("numba") is None:
+            # A product with BLAS may give equal rows scores that differ, by where they stand.
+            return np.asarray((numbers * np.array(self.coef)).sum(axis=1) - self.threshold)
         # Stumps do without the compiled sums of linear rankers.
         from pushrank.models import linear_scores
 
