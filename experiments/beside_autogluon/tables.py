@@ -134,9 +134,16 @@ def cell(values: pd.Series, n_splits: int, digits: int) -> str:
 def write_tables(setup: Setup, sets: list[str], splits: int, folder: Path) -> str:
     """Write results.csv and results.txt into a folder and return the text."""
     rows, failed = measured(setup, sets, splits)
+    path = folder / "results.csv"
+    if path.exists():
+        # What the cache lacks was measured earlier; its costs are of the machine of that time.
+        rows = pd.concat([rows, pd.read_csv(path)]).drop_duplicates(["set", "split", "method"])
+        rows = rows[rows["set"].isin(sets) & (rows["split"] < splits)]
+        places = [rows["set"].map(sets.index), rows["split"], rows["method"].map(ALL_METHODS.index)]
+        rows = rows.iloc[np.lexsort(places[::-1])]
     if rows.empty:
-        return "\n".join(["The cache has no scores yet.", *failed])
+        return "\n".join(["There are no scores yet.", *failed])
     text = report(rows, failed)
-    rows.to_csv(folder / "results.csv", index=False, float_format="%.6g")
+    rows.to_csv(path, index=False, float_format="%.6g")
     (folder / "results.txt").write_text(f"{versions()}\n{text}\n", encoding="utf-8")
     return text
