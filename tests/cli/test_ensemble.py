@@ -11,13 +11,15 @@ import pandas as pd
 import pytest
 
 from combinations import by_day
-from pushrank import StackingRanker, load
+from pushrank import StackingRanker, load, metrics, save
 from pushrank.cli import fit as cli_fit
 from pushrank.cli import model as cli_model
 from pushrank.cli.compare import fit_command
 from pushrank.cli.model import (
     BINNED,
     CATBOOST,
+    MIN_NETWORK_ROWS,
+    NETWORK,
     SLOW,
     SavedModel,
     ensemble_members,
@@ -99,6 +101,24 @@ def test_members_take_columns_in_their_way():
     assert fitted[SLOW][-1].booster_.params["categorical_column"] == [2]
     left = make_ranking_pipelines({SLOW: members[SLOW]}, ["a"], ["t"], n_many=1, sparse=False)[SLOW][-1]
     assert "categorical_feature" not in left.get_params()
+
+
+def test_a_network_bears_any_numbers_and_is_saved(tmp_path):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=400), "t": rng.choice(["x", "y", None], 400)})
+    y = (X["a"].abs() + (X["t"] == "x") > 1.5).to_numpy()
+    X["a"] = np.exp(20.0 * X["a"])
+    X.loc[::50, "a"] = np.nan
+    model = make_ranking_pipelines({NETWORK: make_model(NETWORK)}, ["a"], ["t"], sparse=False)[NETWORK]
+    with warnings.catch_warnings(action="error"):
+        fitted = fit_pipeline(model, Rows(X, y, y))
+    scores = fitted.predict_proba(X)[:, 1]
+    assert metrics.average_precision(y, scores) > 0.9
+    save(fitted, tmp_path / "m.skops")
+    np.testing.assert_array_equal(load(tmp_path / "m.skops").predict_proba(X)[:, 1], scores)
+    for n_rows in (MIN_NETWORK_ROWS - 1, MAX_SLOW_ROWS + 1):
+        assert NETWORK not in table_rankers(n_rows=n_rows)
+    assert NETWORK in table_rankers(n_rows=MIN_NETWORK_ROWS)
 
 
 def test_catboost_is_a_member_where_it_is_installed_and_rows_are_not_many(monkeypatch):
