@@ -27,6 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.utils.extmath import row_norms
@@ -60,9 +61,17 @@ class WeightsDual:
         if not counted.all():
             model, codes, log_weights = LinearModel(model.data[counted]), codes[counted], log_weights[counted]
         self.model, self.log_weights, self.codes = model, log_weights, codes.astype(np.intp)
-        self.powers = np.where(codes == 1, *(problem.objective.powers or (1.0, 1.0)))
+        self.class_powers = problem.objective.powers or (1.0, 1.0)
+        self.powers = np.where(codes == 1, *self.class_powers)
         self.signs = np.where(codes == 1, -1.0, 1.0)
-        self.squares = row_norms(model.data, squared=True)
+        if sp.issparse(model.data):
+            self.squares = row_norms(model.data, squared=True)
+        else:
+            # An offset common to all rows makes no curvature.
+            blocks = (model.rows(slice(*block)) for block in model.blocks(0, model.n_rows))
+            self.squares = np.concatenate([row_norms(block, squared=True) for block in blocks])
+        # Products in conjugate gradients so far, those of some rows by their part of all.
+        self.n_products = 0.0
         # The rows whose products are at hand.
         self.known, self.products = np.empty(0, dtype=np.intp), np.empty((0, 0))
 
@@ -77,16 +86,26 @@ class WeightsDual:
 
     def combination(self, weights: Floats) -> Floats:
         """Return v, alpha times the coefficients."""
-        return -self.model.rmatvec(self.signs * weights)
+        # Reading the rows of weights that the sum cannot hold would take most of the time.
+        sizes = np.abs(weights)
+        heavy = sizes > tolerances.MACHINE_ROUNDING * sizes.max() / len(weights)
+        return -self.model.rmatvec(self.signs * np.where(heavy, weights, 0.0))
 
     def exponents(self, coef: Floats) -> Floats:
         """Return the scores of the negatives, and minus those of the positives."""
         return self.signs * self.model.scores(coef)
 
-    def residuals(self, weights: Floats, v: Floats, alpha: float) -> Floats:
+    def residuals(self, weights: Floats, exponents: Floats) -> Floats:
         """Return the gradient of minus D, less its mean over each class, which the sums of weights fix."""
-        residuals = (np.log(weights) - self.log_weights) / self.powers - self.exponents(v) / alpha
+        residuals = (np.log(weights) - self.log_weights) / self.powers - exponents
         return residuals - self.class_sums(weights * residuals)
+
+    def risk(self, exponents: Floats) -> float:
+        """Return the objective without its penalty at the exponents."""
+        terms, largest = self.powers * exponents + self.log_weights, np.full(2, -np.inf)
+        np.maximum.at(largest, self.codes, terms)
+        log_sums = largest + np.log(np.bincount(self.codes, np.exp(terms - largest[self.codes]), 2))
+        return float(np.sum(log_sums / self.class_powers[::-1]))
 
     def negated_value(self, weights: Floats, v: Floats, alpha: float) -> float:
         entropies = weights @ ((np.log(weights) - self.log_weights) / self.powers)
@@ -119,23 +138,29 @@ class WeightsDual:
         # A factor costs as much as so many products of conjugate gradients, and leaves products of rows that
         # later factors need: weights only get lighter.
         n_heavy, n_entries = len(heavy), self.model.data.size
-        n_products = tolerances.MAX_DUAL_PRODUCTS
-        if n_heavy <= tolerances.MAX_FACTORED_ROWS:
+        n_products, small = tolerances.MAX_DUAL_PRODUCTS, n_heavy <= tolerances.MAX_FACTORED_ROWS
+        if small:
             work = n_heavy**2 * (n_heavy + self.model.n_features)
             n_products = min(n_products, 1 + int(work / (tolerances.FACTOR_SPEED * n_entries)))
-        # Leaving out rows pays only where few are left, for which the data are copied.
-        taken = heavy if n_heavy < tolerances.MAX_HEAVY_PART * len(weights) else np.arange(len(weights))
-        system = NewtonSystem(self, taken, weights, residuals, alpha)
-        solution = None if len(self.known) else system.by_conjugate_gradients(n_products)
-        if solution is None and n_heavy <= tolerances.MAX_FACTORED_ROWS:
+        # The products of all steps so far count, since the next steps take the products of rows over.
+        solution = None
+        if not len(self.known) and not (small and self.n_products >= n_products):
+            # Leaving out rows pays only where few are left, for which the data are copied.
+            taken = heavy if n_heavy < tolerances.MAX_HEAVY_PART * len(weights) else np.arange(len(weights))
+            system = NewtonSystem(self, taken, weights, residuals, alpha)
+            solution = system.by_conjugate_gradients(n_products)
+        if solution is None and small:
             taken = self.know(heavy)
             system = NewtonSystem(self, taken, weights, residuals, alpha)
             solution = system.by_factor(self.products)
         if solution is None:
             return None
         changes = self.powers[taken] * solution / system.units
-        # The weights of light rows follow the scores that the steps of the others give them.
         moved = np.zeros(len(weights))
+        if len(taken) == len(weights):
+            moved[taken] = changes
+            return moved
+        # The weights of light rows follow the scores that the steps of the others give them.
         moved[taken] = system.units * solution
         log_changes = self.powers * (self.exponents(self.combination(moved)) / alpha - residuals)
         log_changes -= np.bincount(system.codes, system.roots**2 * log_changes[taken], 2)[self.codes]
@@ -173,6 +198,7 @@ class NewtonSystem:
         self.signed = dual.signs[taken] * self.units
         self.roots = self.units / np.sqrt(np.bincount(self.codes, self.units**2, 2))[self.codes]
         self.aim = self.projected(-self.units * residuals[taken])
+        self.diagonal = 1.0 + self.units**2 * dual.squares[taken] / alpha
 
     def projected(self, x: Floats) -> Floats:
         """Return the part of x that is orthogonal to the roots of each class."""
@@ -185,10 +211,20 @@ class NewtonSystem:
         rows = model if whole else LinearModel(model.data[self.taken], centred=False)
 
         def product(x: Floats) -> Floats:
+            self.dual.n_products += len(self.taken) / len(self.dual.codes)
             return x + self.projected(self.signed * rows.scores(rows.rmatvec(self.signed * x))) / self.alpha
 
-        system = LinearOperator((len(self.taken), len(self.taken)), product, dtype=np.float64)
-        solution, failure = cg(system, self.aim, rtol=tolerances.FORCING, maxiter=n_products)
+        # Weights differ by many powers of ten, and so does the curvature along each.
+        inverse = 1.0 / self.diagonal
+        shares = np.bincount(self.codes, inverse * self.roots**2, 2)
+
+        def preconditioned(x: Floats) -> Floats:
+            means = np.bincount(self.codes, inverse * self.roots * x, 2) / shares
+            return np.asarray(inverse * (x - self.roots * means[self.codes]))
+
+        shape = len(self.taken), len(self.taken)
+        system, near = (LinearOperator(shape, f, dtype=np.float64) for f in (product, preconditioned))
+        solution, failure = cg(system, self.aim, M=near, rtol=tolerances.FORCING, maxiter=n_products)
         return None if failure else self.projected(solution)
 
     def by_factor(self, products: Floats) -> Floats | None:
@@ -225,13 +261,14 @@ def dual_newton(
     dual = WeightsDual(problem)
     weights = dual.distributions(np.exp(dual.log_weights - dual.log_weights.max()))
     v = dual.combination(weights)
+    exponents = dual.exponents(v)
     # Where the exponents differ by about one the weights are nearly those of the sample.
-    alpha = max(problem.alpha, float(np.max(dual.powers * np.abs(dual.residuals(weights, v, 1.0)))))
-    path = [problem.value_and_gradient(np.zeros_like(v))[0]]
+    alpha = max(problem.alpha, float(np.max(dual.powers * np.abs(dual.residuals(weights, exponents)))))
+    path = [dual.risk(np.zeros_like(exponents))]
     coef, size, finished = np.zeros_like(v), np.inf, False
-    lowest = path[0], size, coef
+    lowest = path[0], coef
     while not finished and len(path) <= min(max_iter, tolerances.MAX_DUAL_STEPS):
-        residuals = dual.residuals(weights, v, alpha)
+        residuals = dual.residuals(weights, exponents / alpha)
         log_changes = dual.newton_step(weights, residuals, alpha)
         if log_changes is None:
             break
@@ -242,17 +279,22 @@ def dual_newton(
         if accepted is None:
             break
         step, (_, weights, v) = accepted
-        coef = v / alpha
-        objective, gradient = problem.value_and_gradient(coef)
+        coef, exponents = v / alpha, dual.exponents(v)
+        objective = dual.risk(exponents / alpha) + problem.penalty(coef)
+        # Only at the last alpha can the gradient be small, which is worth another pass there.
+        if alpha == problem.alpha:
+            objective, gradient = problem.value_and_gradient(coef)
+            size = float(np.max(np.abs(gradient) / scales))
+            finished = size <= tol and problem.certificate(coef, objective, gradient).gap <= tol
         path.append(objective)
-        size = float(np.max(np.abs(gradient) / scales))
-        finished = size <= tol and problem.certificate(coef, objective, gradient).gap <= tol
-        lowest = min(lowest, (objective, size, coef), key=lambda point: point[0])
+        lowest = min(lowest, (objective, coef), key=lambda point: point[0])
         if callback is not None:
             callback(len(path) - 1, objective=objective, gradient=size)
         # A full step shows that the weights have followed this alpha.
         if step == 1.0:
             alpha = max(problem.alpha, tolerances.ALPHA_STEP * alpha)
     if not finished:
-        path[-1], size, coef = lowest
+        coef = lowest[1]
+        path[-1], gradient = problem.value_and_gradient(coef)
+        size = float(np.max(np.abs(gradient) / scales))
     return Result(coef, np.array(path), finished, size, "")

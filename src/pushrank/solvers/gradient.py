@@ -91,7 +91,7 @@ def choose_strategy(problem: Problem, start: Floats, proven: Proof | None) -> St
     # Where whitening is cheap it takes few runs, except on separable rows: there the scores have far to go.
     dual_if_far = not wide and not problem.in_row_space
     has_dual = has_near_dual(problem) if dual_if_far else problem.has_dual
-    dual_first = has_dual and problem.in_row_space and not start.any()
+    dual_first = has_dual and (problem.in_row_space or (wide and few_rows)) and not start.any()
     # With many rows per column a dual step is expensive and rarely needed: wait for some restarts first.
     more_runs = 2 * tolerances.LATER_RUNS if dual_if_far else tolerances.LATER_RUNS_WIDE
     patience = 0 if few_rows else tolerances.FIRST_RUN + more_runs
