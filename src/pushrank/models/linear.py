@@ -361,10 +361,14 @@ class LinearModel(FeatureSpace):
             return products
         for columns in column_blocks(len(products.T), self.n_features):
             block = np.asarray(self.data[rows, columns] - self.references[columns], dtype=np.float64)
-            right = block
-            if others is not None:
-                right = np.asarray(self.data[others, columns] - self.references[columns], dtype=np.float64)
+            if others is None:
+                # Half the time of a product, and in place: the upper triangle is filled below.
+                dsyrk(1.0, block.T, 1.0, products.T, trans=1, lower=1, overwrite_c=1)
+                continue
+            right = np.asarray(self.data[others, columns] - self.references[columns], dtype=np.float64)
             products += block @ right.T
+        if others is None:
+            np.copyto(products, products.T, where=np.tri(len(products), dtype=bool))
         return products
 
     def add_block_moments(

@@ -172,9 +172,12 @@ class WeightsDual:
         kept = np.isin(self.known, heavy)
         missing = np.setdiff1d(heavy, self.known)
         n_kept = int(kept.sum())
+        # A few rows more than are needed cost less than a copy of the others' products.
+        if not len(missing) and tolerances.MIN_KNOWN_PART * len(kept) <= n_kept:
+            return self.known
         if n_kept == 0:
             self.known, self.products = heavy, self.model.gram(heavy)
-        elif n_kept < len(kept) or len(missing):
+        else:
             self.known = np.append(self.known[kept], missing)
             products = np.empty((len(heavy), len(heavy)))
             products[:n_kept, :n_kept] = self.products[np.ix_(kept, kept)]
@@ -207,12 +210,13 @@ class NewtonSystem:
     def by_conjugate_gradients(self, n_products: int) -> Floats | None:
         """Return a rough solution, or None where that takes more products than these."""
         model = self.dual.model
-        whole = len(self.taken) == model.n_rows
-        rows = model if whole else LinearModel(model.data[self.taken], centred=False)
+        if len(self.taken) < model.n_rows:
+            model = LinearModel(model.data[self.taken], centred=False)
 
         def product(x: Floats) -> Floats:
             self.dual.n_products += len(self.taken) / len(self.dual.codes)
-            return x + self.projected(self.signed * rows.scores(rows.rmatvec(self.signed * x))) / self.alpha
+            moved = model.scores(model.rmatvec(self.signed * x))
+            return x + self.projected(self.signed * moved) / self.alpha
 
         # Weights differ by many powers of ten, and so does the curvature along each.
         inverse = 1.0 / self.diagonal

@@ -91,6 +91,8 @@ MAX_DUAL_PRODUCTS = 2000
 MAX_FACTORED_ROWS = 4096
 # A factor makes this number of multiplications in the time that a product takes for an entry of the data.
 FACTOR_SPEED = 30
+# With this part of the rows whose products are known the products of the others do no harm.
+MIN_KNOWN_PART = 0.9
 # Rows whose curvatures add up to at most this, beside one and more for each other row, are left out of a
 # system.
 LIGHT_CURVATURE = 0.1
