@@ -147,7 +147,7 @@ class PNormPush(LinearPushMixin, BaseEstimator):
     An iteration reads the data once, O(nnz), or twice with ``side="both"``. Every 20 to 30 iterations a
     gradient solver also measures how the objective curves: with up to 1,024 features in
     O(n_samples * n_features ** 2) time and O(n_features ** 2) memory, with more along each of them alone.
-    With more, or fewer rows than features, and a penalty, it goes on by ten to thirty Newton steps in the
+    With more, or fewer rows than features, and a penalty, it takes ten to thirty Newton steps in the
     dual (but for ``side="both"``, and with more than four rows a feature only after 130 iterations), which
     follow the solutions from a larger ``alpha``; a step reads the data ten to a hundred times, O(nnz) each,
     and may hold a quarter of them once more. Beside that and the data a fit holds about 50 bytes a row, in

@@ -293,7 +293,8 @@ def dual_newton(
         path.append(objective)
         lowest = min(lowest, (objective, coef), key=lambda point: point[0])
         if callback is not None:
-            callback(len(path) - 1, objective=objective, gradient=size)
+            known = {"gradient": size} if size < np.inf else {}
+            callback(len(path) - 1, objective=objective, **known)
         # A full step shows that the weights have followed this alpha.
         if step == 1.0:
             alpha = max(problem.alpha, tolerances.ALPHA_STEP * alpha)
