@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.dataset
 import pytest
+import scipy.sparse as sp
 from sklearn.model_selection import GridSearchCV
 
 from combinations import by_day, each_and_some
@@ -159,3 +160,27 @@ def test_memory_does_not_grow_with_the_rows(table, monkeypatch, tmp_path):
     # some 200 kB between runs: a quarter of the rows added is far above both, and far below one copy of them.
     assert many - few < 28 * X.nbytes / 4
     assert few < 4 * X.nbytes / 2
+
+
+@pytest.mark.parametrize(
+    ("ranker", "bits"), [(PNormPush(p=8, tol=1e-6), True), (IRPush(tol=1e-6, positive=True), False)]
+)
+@pytest.mark.usefixtures("small_chunks")
+def test_a_fit_that_starts_from_some_of_many_rows_ends_where_one_from_zero_does(
+    ranker, bits, monkeypatch, tmp_path
+):
+    rng = np.random.default_rng(0)
+    X, weights = rng.normal(size=(12_000, 4)) * [1.0, 2.0, 0.5, 1.0], rng.integers(0, 3, 12_000) + 0.0
+    y = (X @ [1.0, 0.5, 0.0, -1.0] + rng.logistic(size=len(X)) > 3.0).astype(int)
+    ends = [ranker.fit(X, y, w).objective_path_[[0, -1]] for w in (None, weights)]
+    rows = DiskRows.write(tmp_path / "rows", blocks_of(X, y, weights))
+    monkeypatch.setattr("pushrank.solvers.tolerances.MANY_ROWS", 10_000)
+    coefs = []
+    for data, (at_zero, end) in zip(
+        ((X, y), (sp.csr_array(X), y), (X, y, weights), (rows,)), np.repeat(ends, 2, axis=0), strict=True
+    ):
+        coefs.append(ranker.fit(*data).coef_)
+        assert ranker.converged_
+        assert ranker.objective_path_[-1] == pytest.approx(end, abs=1e-6 * max(abs(end), 1.0))
+        assert 0.0 <= ranker.objective_path_[0] - ranker.objective_path_[-1] < 0.5 * (at_zero - end)
+    np.testing.assert_allclose(coefs[3], coefs[2], rtol=0.0 if bits else 1e-6, atol=0.0)

@@ -67,7 +67,7 @@ class DaskRows(OuterRows):
 
     :class:`pushrank.PNormPush`, :class:`pushrank.IRPush`, :class:`pushrank.PushRanker` (with the exponential
     loss) and :class:`pushrank.TrimmedPush` take this for ``X``. Their coefficients equal those of a
-    fit in memory up to the rounding of sums.
+    fit in memory up to the rounding of sums, from 50,000 rows on up to ``tol``.
 
     A fit runs on the client and asks the workers for sums in rounds, of 16 bytes per feature and partition
     whatever the number of rows; :doc:`/scale` has the rounds and the bytes of every step. The same partitions

@@ -144,6 +144,7 @@ class PNormPush(LinearPushMixin, BaseEstimator):
         \frac{1}{p} \ln \Bigl[ \sum_k \Bigl(\sum_i e^{-(f(x_i) - f(\tilde x_k))}\Bigr)^p
         + c \sum_i \Bigl(\sum_k e^{-(f(x_i) - f(\tilde x_k))}\Bigr)^p \Bigr] + \frac{\alpha}{2} \|w\|^2 .
 
+    Of 50,000 rows or more some, spread over all, are solved for first, where there is a penalty.
     An iteration reads the data once, O(nnz), or twice with ``side="both"``. Every 20 to 30 iterations a
     gradient solver also measures how the objective curves: with up to 1,024 features in
     O(n_samples * n_features ** 2) time and O(n_features ** 2) memory, with more along each of them alone.

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import chain
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pushrank._array import to_host
@@ -16,7 +18,7 @@ from pushrank.models import ArrayLinearModel, LinearModel, RowSpace, linear_scor
 from pushrank.models.linear import ClassCodes
 from pushrank.pairs import BipartiteSample, GradedSample, Sample
 from pushrank.rows.order_statistics import InOnePart, ValueParts, Values, highest_weights
-from pushrank.rows.source import Block, Blocks, Part, RowSource
+from pushrank.rows.source import POSITIVE, Block, Blocks, Part, RowSource
 
 
 class MemoryRows(RowSource):
@@ -147,6 +149,33 @@ class MemoryRows(RowSource):
     def _negative_weights(self) -> Floats:
         """The sample weights of the negatives, ones where they have none."""
         return self._full_weights[self.sample.negatives]
+
+
+def spread_rows(source: RowSource, n_spread: int) -> MemoryRows:
+    """Return about so many rows, copied, spread over all, with weights that make up for the others."""
+    parts = source.map(partial(spread_in_blocks, every=max(1, source.n_rows // n_spread)))
+    X, codes, weights = zip(*chain.from_iterable(parts), strict=True)
+    data = sp.vstack(X, format="csr") if sp.issparse(X[0]) else np.concatenate(X)
+    sample = BipartiteSample.from_mask(np.concatenate(codes) == POSITIVE, np.concatenate(weights))
+    return MemoryRows(LinearModel(data), sample)
+
+
+def spread_in_blocks(blocks: Blocks, every: int) -> list[tuple[Any, ClassCodes, Floats]]:
+    """Return every so many-th row of blocks, more of a rare class, with class codes and weights."""
+    # A block tells by itself which of its rows these are: on disk they are those that they are in memory.
+    parts = []
+    for model, first, last, codes, log_weights in blocks:
+        weights, counted = np.zeros(last - first), log_weights is None or log_weights > -np.inf
+        for code in range(2):
+            rows = np.flatnonzero((codes == code) & counted)
+            # A tenth as many rows as of all stand for a rare class.
+            chosen = rows[:: max(1, min(every, 10 * every * len(rows) // (last - first)))]
+            weights[chosen] = len(rows) / max(1, len(chosen))
+        kept = np.flatnonzero(weights)
+        if log_weights is not None:
+            weights *= np.exp(log_weights)
+        parts.append((model.data[first + kept], codes[kept], weights[kept]))
+    return parts
 
 
 def cut_blocks(

@@ -19,10 +19,11 @@ from scipy.optimize import Bounds, OptimizeResult, minimize
 
 from pushrank._numeric import Floats
 from pushrank.models.linear import ClassMoments
+from pushrank.rows import MemoryRows, spread_rows
 from pushrank.solvers import tolerances
 from pushrank.solvers.dual_newton import dual_newton, has_near_dual
 from pushrank.solvers.preconditioning import Preconditioner, can_whiten, column_scales, diagonal, whitening
-from pushrank.solvers.problem import Problem
+from pushrank.solvers.problem import Problem, linear_problem
 from pushrank.solvers.result import Callback, Result, offset_callback
 
 UNBOUNDED = (
@@ -46,7 +47,28 @@ def lbfgs(
     # Byrd, Lu, Nocedal and Zhu, *A limited memory algorithm for bound constrained optimization*, 1995.
     # The stopping rules of scipy are off: they do not see the units of the columns, nor any proof.
     options = {"ftol": 0.0, "gtol": 0.0, "maxfun": 1_000_000_000, "maxls": 50}
-    return minimise("L-BFGS-B", options, problem, start, tol, max_iter, callback, proven)
+    # Of many rows some are solved first: all rows then take a few iterations, in variables in which these
+    # curve the same everywhere. The copy of them is not kept.
+    moments, few = None, None if start.any() else spread_problem(problem)
+    if few is not None:
+        start = minimise("L-BFGS-B", options, few, start, tol, max_iter, proven=lambda _: True).coef
+        moments = few.moments(start, columns=problem.positive, whole=not problem.positive)
+        del few
+    return minimise("L-BFGS-B", options, problem, start, tol, max_iter, callback, proven, moments)
+
+
+def spread_problem(problem: Problem) -> Problem | None:
+    """Return the problem of some rows that are spread over all, where these are many and it is convex."""
+    rows, n_features = problem.rows, problem.n_features
+    two_classes = not isinstance(rows, MemoryRows) or rows.gives_sums
+    many = problem.n_rows >= tolerances.MANY_ROWS and not problem.in_row_space
+    part = int(tolerances.MAX_SPREAD_PART * problem.n_rows)
+    n_spread = min(tolerances.SPREAD_ROWS, part, n_features * tolerances.SPREAD_ROWS_A_COLUMN)
+    few_columns = n_features * tolerances.MIN_SPREAD_ROWS_A_COLUMN <= n_spread
+    if not (many and few_columns and two_classes and problem.has_bound):
+        return None
+    some = spread_rows(rows, n_spread)
+    return linear_problem(problem.objective, some, problem.alpha, positive=problem.positive)
 
 
 def newton_cg(
@@ -116,13 +138,15 @@ def minimise(
     max_iter: int,
     callback: Callback | None = None,
     proven: Proof | None = None,
+    settled: ClassMoments | None = None,
 ) -> Result:
     """Minimise a smooth problem with a method of ``scipy.optimize.minimize``, in restarts."""
     # It stops after `max_iter` iterations in all, or when no entry of the gradient, in units of the columns'
     # standard deviations, exceeds `tol`, nor the duality gap where there is one; where whitening is cheap,
     # when the value shows no more descent either. Where rounding ends the descent before the gap is closed
     # the gradient is enough. `proven(coef)` replaces the test of the duality gap: it is called once the
-    # gradient is below `tol`, and the fit goes on while it returns False.
+    # gradient is below `tol`, and the fit goes on while it returns False. `settled` are moments at the start
+    # of a problem of fewer rows, which has its minimum there.
     problem.rows.check_range()
     strategy = choose_strategy(problem, start, proven)
     # The moments measured at zero serve the first run too, where it starts there.
@@ -133,6 +157,9 @@ def minimise(
     scales = column_scales(moments, problem.n_rows)
     if not reuse_moments:
         moments = None
+    if settled is not None:
+        strategy = strategy._replace(whitened=not problem.positive, first_run=tolerances.LATER_RUNS)
+        moments = settled
     # A line search keeps trying when rounding hides the descent; a trust region does not.
     searches = method == "L-BFGS-B"
     iterates = _Iterates(problem, start, scales, tol, strategy.refinement, proven, searches)
@@ -155,8 +182,10 @@ def minimise(
         alpha = problem.alpha
         iterates.preconditioner = whitening(moments, alpha, scales) if whitened else diagonal(moments, alpha)
         moments = None
+        # L-BFGS-B first tries a step of the length one, which near a minimum is many times that to it.
+        unit = np.sqrt(2.0 * iterates.descent_left) if whitened and searches else 1.0
         before, limit = iterates.path[-1], min(length, max_iter - n_done)
-        _run(iterates, method, {**options, "maxiter": limit}, callback)
+        _run(iterates, method, {**options, "maxiter": limit}, callback, unit or 1.0)
         if searches and iterates.path[-1] >= before and not (iterates.converged or iterates.finished):
             iterates.step_by_gradient()
         n_stalled = n_stalled + 1 if iterates.path[-1] >= before else 0
@@ -176,9 +205,12 @@ def minimise(
     return Result(coef, np.array(iterates.path), converged, iterates.size, advice, certificate)
 
 
-def _run(iterates: _Iterates, method: str, options: Mapping[str, object], callback: Callback | None) -> None:
-    """Run scipy's method from the last iterate on, in preconditioned variables."""
-    problem, origin, preconditioner = iterates.problem, iterates.coef, iterates.preconditioner
+def _run(
+    iterates: _Iterates, method: str, options: Mapping[str, object], callback: Callback | None, unit: float
+) -> None:
+    """Run scipy's method from the last iterate on, in preconditioned variables in a unit of length."""
+    problem, origin, (change, to_gradient) = iterates.problem, iterates.coef, iterates.preconditioner
+    preconditioner = Preconditioner(lambda v: change(unit * v), lambda g: unit * to_gradient(g))
     start, bounds = np.zeros_like(origin), None
     if problem.positive:
         # The variables of zero coefficients are zero, so that those at their bounds are exactly zero.

@@ -15,7 +15,7 @@ from pushrank.models import LinearModel
 from pushrank.objectives.evaluation import ObjectiveEvaluation, weighted_sum
 from pushrank.objectives.push import PushObjective
 from pushrank.pairs import BipartiteSample, Sample
-from pushrank.rows import MemoryRows
+from pushrank.rows import spread_rows
 from pushrank.solvers import tolerances
 from pushrank.solvers.gradient import lbfgs
 from pushrank.solvers.infinite_push import infinite_push, is_infinite_push
@@ -106,7 +106,7 @@ def smoothing(
     # in variables in which the few curve the same everywhere.
     many = model.n_rows >= tolerances.MANY_ROWS and not model.in_row_space
     if many and isinstance(sample, BipartiteSample):
-        few = MemoryRows(*spread_part(model, sample))
+        few = spread_rows(problem.rows, tolerances.SPREAD_ROWS)
         part = ScoresProblem(problem.objective, few, problem.alpha, positive=problem.positive)
         # Few of these rows are at a narrow kink: at a wide one they tell how all rows curve.
         wide = smoothed(few.sample, width, width * abs(part.value(np.zeros_like(start))))
@@ -116,23 +116,11 @@ def smoothing(
     return _stages(problem, smoothed, start, width, tol, max_iter, callback, curved)[0]
 
 
-def spread_part(model: LinearModel, sample: BipartiteSample) -> tuple[LinearModel, BipartiteSample]:
-    """Return some of the rows, spread over all, more of a rare class, with weights that make up for it."""
-    every, weights = max(1, sample.n_rows // tolerances.SPREAD_ROWS), np.zeros(sample.n_rows)
-    for rows in (sample.positives, sample.negatives):
-        step = max(1, min(every, len(rows) // (tolerances.SPREAD_ROWS // 10)))
-        weights[rows[::step]] = step
-    return part_of(model, sample, weights > 0.0, weights)
-
-
 def part_of(
-    model: LinearModel, sample: BipartiteSample, kept: NDArray[np.bool_], factors: Floats | None = None
+    model: LinearModel, sample: BipartiteSample, kept: NDArray[np.bool_]
 ) -> tuple[LinearModel, BipartiteSample]:
-    """Return some of the rows, copied, whose weights may have factors."""
-    weights = sample.row_weights if factors is None else factors
-    if factors is not None and sample.row_weights is not None:
-        weights = factors * sample.row_weights
-    weights = None if weights is None else weights[kept]
+    """Return some of the rows, copied."""
+    weights = None if sample.row_weights is None else sample.row_weights[kept]
     part = BipartiteSample.from_mask(sample.class_codes[kept] == 1, weights)
     return LinearModel(model.data[kept], centred=model.centred), part
 

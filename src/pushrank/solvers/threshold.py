@@ -15,11 +15,11 @@ from pushrank._numeric import Floats
 from pushrank.models import LinearModel
 from pushrank.objectives.threshold import ThresholdEvaluation, ThresholdObjective
 from pushrank.pairs import BipartiteSample, Sample
-from pushrank.rows import MemoryRows
+from pushrank.rows import MemoryRows, spread_rows
 from pushrank.solvers import tolerances
 from pushrank.solvers.problem import ScoresProblem
 from pushrank.solvers.result import Callback, Certificate, CertifiedSolution, offset_callback
-from pushrank.solvers.smoothing import part_of, smoothing, spread_part
+from pushrank.solvers.smoothing import part_of, smoothing
 
 # The rows at the threshold are likely to stay among this multiple of them while the scores change.
 REACH = 1.5
@@ -69,12 +69,13 @@ def minimise_above_threshold(
         return _solve(objective, total, model, sample, C, callback, first, tol, max_iter)
     coef, dual, n_iter = start, 0.0, 0
     if coef is None:
-        part = spread_part(model, sample)
+        part = spread_rows(MemoryRows(model, sample), tolerances.SPREAD_ROWS)
         first = np.zeros(model.n_features)
-        few = total * sum(part[1].class_weights) / sum(sample.class_weights)
-        found = _solve(objective, few, *part, C, None, first, max(tol, CHOICE_TOL), max_iter)
+        few = total * sum(part.class_weights) / sum(sample.class_weights)
+        few_rows = part.host_model, part.sample
+        found = _solve(objective, few, *few_rows, C, None, first, max(tol, CHOICE_TOL), max_iter)
         coef, n_iter = found.coef, found.n_iter
-        del part, found
+        del part, few_rows, found
     while n_iter < max_iter:
         scores = model.scores(coef)
         at_point = objective.at(sample, scores, total)

@@ -141,6 +141,12 @@ MAX_PROOFS = 5
 MANY_ROWS = 50_000
 # About this number of rows are spread over all.
 SPREAD_ROWS = 20_000
+# With fewer of them a column they tell too little of how all rows curve.
+MIN_SPREAD_ROWS_A_COLUMN = 64
+# With this number of them the curvature has errors of a twentieth, and further ones save few iterations.
+SPREAD_ROWS_A_COLUMN = 400
+# A copy of more rows would take more memory than all the rest of a fit.
+MAX_SPREAD_PART = 0.07
 
 # Trimming
 
