@@ -108,9 +108,8 @@ def learn_chunk(
         labels = column_or_1d(plain_labels(y), warn=True)
         check_consistent_length(X, labels)
         positive: NDArray[np.bool_] = labels == classes[1]
-        unknown = ~positive & (labels != classes[0])
-        if unknown.any():
-            row = int(np.argmax(unknown))
+        if np.count_nonzero(positive) + np.count_nonzero(labels == classes[0]) < len(labels):
+            row = int(np.argmin(positive | (labels == classes[0])))
             label = labels[row : row + 1].tolist()[0]
             raise BadRowError(row, "", f" has the label {label!r}, which is none of {classes.tolist()}.")
         if learner is None:

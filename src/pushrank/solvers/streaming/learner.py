@@ -144,8 +144,8 @@ class StreamLearner:
     def partial_fit(self, rows: LabelledRows) -> None:
         """Learn from the next rows; where a score is not finite a ``BadRowError`` leaves all unchanged."""
         # Rows of weight zero are in no batch.
-        counted = np.flatnonzero(rows.sample_weight)
-        if len(counted) < rows.n_rows:
+        if not rows.sample_weight.all():
+            counted = np.flatnonzero(rows.sample_weight)
             if not np.isfinite(rows.X.data if sp.issparse(rows.X) else rows.X).all():
                 raise _bad_row_error(rows, np.arange(rows.n_rows))
             try:
@@ -161,13 +161,14 @@ class StreamLearner:
             first = min(size - self.buffer.n_rows, rows.n_rows)
             completed = concatenated([self.buffer, rows.take(np.arange(first))])
         stop = first + (rows.n_rows - first) // size * size
+        in_batches = np.arange(first, stop)
         buffer = rows.take(np.arange(stop, rows.n_rows)) if stop < rows.n_rows else None
         if completed is not None and completed.n_rows < size:
             completed, buffer = None, completed
         if completed is not None:
             mistakes.append(self._learn(completed, np.arange(size), state, first - completed.n_rows))
         if stop > first:
-            mistakes.append(self._learn(rows, np.arange(first, stop), state))
+            mistakes.append(self._learn(rows, in_batches, state))
         # The incomplete batch is learned by a copy, which later rows discard.
         finalized, buffer_mistakes = state, np.zeros(0)
         if buffer is not None:
@@ -182,7 +183,7 @@ class StreamLearner:
         if self.sampling:
             if completed is not None:
                 self.sample.offer(completed, np.arange(size))
-            self.sample.offer(rows, np.arange(first, stop))
+            self.sample.offer(rows, in_batches)
 
     def epoch(self, rows: LabelledRows, order: NDArray[np.intp]) -> None:
         """Learn from all rows in an order, also from the last ones that do not fill a batch."""
