@@ -55,8 +55,10 @@ def average_precision_hinge(sample: Sample, scores: Floats) -> tuple[float, Floa
     loss = float(np.mean(over / (np.arange(1, m + 1) + over)))
     positive_slope, negative_slope = np.zeros(len(positive_scores)), np.zeros(len(negative_scores))
     np.add.at(positive_slope, order_p, -2.0 / (m * n) * over)
-    np.add.at(negative_slope, order_n, 2.0 / (m * n) * (m - above))
+    np.add.at(negative_slope, order_n, 2.0 / (m * n) * np.subtract(m, above, out=above))
     value = loss + positive_slope @ positive_scores + negative_slope @ negative_scores
+    # These hold a number a row.
+    del above, order_n, negative_scores
     return float(value), sample.scatter(positive_slope, negative_slope), loss
 
 

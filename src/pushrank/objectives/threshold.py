@@ -255,9 +255,10 @@ class ThresholdObjective(ScoreSurrogate):
             curvature /= slope_sum
         # With many rows these are large: they are freed before the vectors over all rows are made.
         del values, weights
-        in_all = np.zeros((2, sample.n_rows))
-        in_all[:, rows] = slopes, curvature
-        return threshold, in_all[0], constant, in_all[1]
+        slopes_of_all, curvature_of_all = np.zeros(sample.n_rows), np.zeros(sample.n_rows)
+        slopes_of_all[rows] = slopes
+        curvature_of_all[rows] = curvature
+        return threshold, slopes_of_all, constant, curvature_of_all
 
     def total(self, sample: Sample) -> float:
         """Return the K of a sample; above the weight of all rows of the threshold it is a ValueError."""
