@@ -1,10 +1,8 @@
 """Budgets by period: so many rows an hour, a day, a week, a month, or a batch."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -145,7 +143,7 @@ class Budget:
         return self.per + ("es" if self.per == "batch" else "s")
 
     @classmethod
-    def parse(cls, text: str) -> Budget:
+    def parse(cls, text: str) -> Self:
         """Return the budget of a text such as 150/day; another text is a ValueError."""
         found = re.fullmatch(r"\s*(\d{1,12})\s*/\s*([a-z]+)\s*", text, re.ASCII)
         if not found:

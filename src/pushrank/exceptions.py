@@ -1,7 +1,5 @@
 """Errors of pushrank for cases that the built-in exceptions do not name, and its warnings."""
 
-from __future__ import annotations
-
 import os
 import sys
 import warnings

@@ -1,7 +1,5 @@
 """Files of rows that are only ever added to: what was decided, so that no answer is lost or given twice."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """The commands: their arguments, their help, and what is refused before an import that takes long."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """``pushrank compare``: which model is best at the top of the list?"""
 
-from __future__ import annotations
-
 import json
 import shlex
 from contextlib import closing

@@ -1,7 +1,5 @@
 """The comparison that ``compare`` and ``report`` share: which models, on which rows, and on which splits."""
 
-from __future__ import annotations
-
 import shlex
 from concurrent.futures import BrokenExecutor
 from dataclasses import replace

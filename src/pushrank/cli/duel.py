@@ -1,7 +1,5 @@
 """``pushrank duel``: two models inside one budget, who brought each row, and who finds more."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import closing, contextmanager

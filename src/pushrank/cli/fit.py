@@ -1,7 +1,5 @@
 """``pushrank fit``: learn to rank from a file and save the model."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Headers: what a file is, and what its columns are called, without an import that takes long."""
 
-from __future__ import annotations
-
 import bz2
 import codecs
 import csv

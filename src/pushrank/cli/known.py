@@ -1,7 +1,5 @@
 """Lists of rows of which only some have a label: what is known of hits, and whether a list chose them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``pushrank measure``: how good is the top of a list, whatever model the scores come from?"""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

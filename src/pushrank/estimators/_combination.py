@@ -1,14 +1,12 @@
 """Scores of several models on one scale, and the weights with which they are added up."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from pickle import PicklingError
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import joblib
 import numpy as np
@@ -132,7 +130,7 @@ class Column:
     spread: float = 1.0
 
     @classmethod
-    def of(cls, scores: Floats, is_positive: NDArray[np.bool_], weights: Floats) -> Column:
+    def of(cls, scores: Floats, is_positive: NDArray[np.bool_], weights: Floats) -> Self:
         """Return the function for some scores; it has mean zero and variance one, or is zero throughout."""
         if np.ptp(scores[weights > 0.0]) == 0.0:
             return cls(0.0, 0.0)
@@ -198,10 +196,11 @@ class Combination:
             total += weight * column
         return total
 
-    def without_zeros(self) -> Combination:
+    def without_zeros(self) -> Self:
         """Return the combination of the models of other weights than zero."""
         kept = np.flatnonzero(self.weights)
-        return Combination([self.columns[number] for number in kept], self.weights[kept], self.final)
+        columns = [self.columns[number] for number in kept]
+        return replace(self, columns=columns, weights=self.weights[kept])
 
 
 trust_in_files(Column, Combination)
@@ -256,7 +255,7 @@ class Columns(NamedTuple):
     weights: Floats | None
     linear: Sequence[bool] = ()
 
-    def part(self, rows: NDArray[np.intp]) -> Columns:
+    def part(self, rows: NDArray[np.intp]) -> Self:
         return self._replace(values=self.values[rows], rows=rows)
 
     def measures(self, scores: Floats) -> tuple[float, float]:

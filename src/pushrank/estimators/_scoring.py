@@ -1,12 +1,10 @@
 """Scores of models, scorers of held-out rows, and the parts of early stopping."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial
 from inspect import isfunction, signature
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -158,7 +156,7 @@ class FrozenRanker(RankerMixin, BaseEstimator):
         self._scores, self.threshold_ = scores, float(thresholds[0])
         self.thresholds_ = thresholds[: 0 if self.classes_ is None else len(self.classes_) - 1]
 
-    def fit(self, X: MatrixLike, y: ArrayLike) -> FrozenRanker:  # noqa: ARG002
+    def fit(self, X: MatrixLike, y: ArrayLike) -> Self:  # noqa: ARG002
         """Do nothing, since the scores come from outside."""
         return self
 

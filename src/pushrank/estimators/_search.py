@@ -5,8 +5,6 @@ a path of penalties each solution starts from its neighbour's, and the first rou
 fit of fewer rounds.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
@@ -154,7 +152,7 @@ class Search(NamedTuple):
     times: GenericArray | None = None
 
     @classmethod
-    def of_rows(cls, ranker: Any, X: Any, target: Target, groups: PerRow, time: PerRow) -> Search:
+    def of_rows(cls, ranker: Any, X: Any, target: Target, groups: PerRow, time: PerRow) -> Self:
         """Return the search on the folds of the ranker's ``cv``, which alone the groups are for."""
         check_choice("selection", ranker.selection, SELECTIONS)
         times = None if time is None else check_times(time, target.sample.n_rows)
@@ -183,7 +181,7 @@ class Search(NamedTuple):
     @classmethod
     def of_unchecked_rows(
         cls, ranker: Any, X: Any, y: ArrayLike, sample_weight: PerRow, groups: PerRow, time: PerRow
-    ) -> tuple[Any, GenericArray, Search]:
+    ) -> tuple[Any, GenericArray, Self]:
         """Return rows that the estimators will check, their labels, and the search on their folds."""
         refuse_masked(X, "X")
         # Here only the names and the number of the columns are recorded.
@@ -336,7 +334,7 @@ def scorer_of_folds(scoring: Any, X: Any, target: Target, folds: Sequence[Fold])
     return measure
 
 
-def measure_of(search: Search, X: Any, at_budget: PrecisionAtBudget) -> tuple[Measure, float]:
+def measure_of(search: Search, X: Any, at_budget: "PrecisionAtBudget") -> tuple[Measure, float]:
     """Return the measure that members are chosen by, and by how much those of equals may differ."""
     if measure_name(search.ranker) == "precision":
         return at_budget, at_budget.one_hit(search.folds)

@@ -1,12 +1,10 @@
 """Checks of every fit: the features, and what is to be ranked."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -58,7 +56,7 @@ class Target:
     groups: NDArray[np.intp] | None = None
     times: GenericArray | None = None
 
-    def at(self, time: PerRow) -> Target:
+    def at(self, time: PerRow) -> Self:
         """Return the target with the times of its rows, or raise ValueError."""
         if time is not None and (self.groups is not None or self.classes is None):
             raise ValueError("time is for the rows of one list; leave it or the query groups or pairs out.")

@@ -1,13 +1,11 @@
 """The best list from several models: a push over the scores that they give to rows held out from them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -166,7 +164,7 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
         params: dict[str, Any] = self._get_params("estimators", deep=deep)
         return params
 
-    def set_params(self, **params: object) -> StackingRanker:
+    def set_params(self, **params: object) -> Self:
         """Set parameters, members by name, or parameters of members as ``name__parameter``."""
         self._set_params("estimators", **params)
         return self
@@ -199,7 +197,7 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
         self._from_held_out(members, models, rows, out_of_fold, search.target, final)
 
     @classmethod
-    def _of_fitted(cls, models: Mapping[str, list[Estimator]], combination: Combination) -> StackingRanker:
+    def _of_fitted(cls, models: Mapping[str, list[Estimator]], combination: Combination) -> Self:
         """Return the list that fitted models make by a combination, for scores alone."""
         stack = cls([(name, clone(fitted[0])) for name, fitted in models.items()])
         stack.weights_ = dict(zip(models, combination.weights.tolist(), strict=True))
@@ -285,7 +283,7 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
         """
         return np.array(self._columns(X)).T
 
-    def set_output(self, *, transform: object = None) -> StackingRanker:
+    def set_output(self, *, transform: object = None) -> Self:
         """Set whether ``transform`` returns arrays or frames: ``"default"``, ``"pandas"`` or ``"polars"``."""
         super().set_output(transform=transform)
         return self

@@ -1,7 +1,5 @@
 """Certified rankers: the Infinite Push, RankSVM, SVM-MAP and structural SVMs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """A hash of models that is another one where their code or the packages that they come from are others."""
 
-from __future__ import annotations
-
 import dis
 import pickle
 import sys

@@ -1,7 +1,5 @@
 """Fits of models to parts of rows, and their scores of the rows held out: the loop of all comparisons."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext

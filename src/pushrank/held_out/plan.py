@@ -1,7 +1,5 @@
 """Rows with what stands beside them, and how they are split into parts to fit to and parts to score."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count, groupby
 from typing import Any, Literal, NamedTuple, Self
@@ -180,7 +178,7 @@ class Plan(NamedTuple):
         groups = np.asarray(self.rows.groups)
         return min(len(np.unique(groups[self.splits[group[0]][0]])) for group in self.shared())
 
-    def inside(self, train: NDArray[np.intp], budget: int | Budget | None) -> Plan:
+    def inside(self, train: NDArray[np.intp], budget: int | Budget | None) -> Self:
         """Return the plan for the rows of a training part, split in the same way."""
         rows, rule = self.rows.part(train), self.rule.part(train)
         splits = split_rows(rows, self.cv, 1, 1, self.seed)

@@ -1,7 +1,5 @@
 """What chance does to the mean measures of models: influence values of rows, and the errors made of them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple, Self
 

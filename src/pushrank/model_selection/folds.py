@@ -1,7 +1,5 @@
 """Scores of rows by fits that differ between folds: shares of hits, and one order of all rows."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata

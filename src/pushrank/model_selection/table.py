@@ -1,7 +1,5 @@
 """A comparison as functions of one table: the scores of all models on all test parts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -62,7 +60,7 @@ class Judge(NamedTuple):
     scorer: Callable[..., float] | None
 
     @classmethod
-    def of(cls, scoring: str | Callable[..., float] | None, budget: int | Budget | None) -> Judge:
+    def of(cls, scoring: str | Callable[..., float] | None, budget: int | Budget | None) -> Self:
         """Return the judge for a ``scoring`` of the user."""
         if scoring is None:
             return cls(PRECISION if budget is None else HITS, None)
@@ -129,7 +127,7 @@ class HeldOutTable(NamedTuple):
         judge: Judge,
         members: Models | None = None,
         chosen: Sequence[str] = (),
-        halves: Halves | None = None,
+        halves: "Halves | None" = None,
         indifference: float = 0.0,
         paired: Sequence[Floats] = (),
     ) -> RankerComparison:
@@ -217,7 +215,7 @@ class Frame(NamedTuple):
     judged: str
 
     @classmethod
-    def of(cls, plan: Plan) -> Frame:
+    def of(cls, plan: Plan) -> Self:
         """Return the frame of a plan, whose budget is of as many rows as are held out."""
         folds, budget, judged = plan.folds, plan.budget, plan.judged()
         n_held_out = int((folds >= 0).sum())

@@ -1,7 +1,5 @@
 """Which of several models may be the best: quantiles of several differences at once, and a simplicity."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -6,11 +6,9 @@ columns are seen less a reference row: pairwise objectives ignore a constant in 
 common to a column costs no precision.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -58,9 +56,7 @@ class ClassMoments(NamedTuple):
     covariance: Floats | None = None
 
     @classmethod
-    def from_sums(
-        cls, totals: Floats, sums: Floats, squares: Floats | None, moments: Floats | None
-    ) -> ClassMoments:
+    def from_sums(cls, totals: Floats, sums: Floats, squares: Floats | None, moments: Floats | None) -> Self:
         """Return the moments about the classes' means from the sums of squares by class, and of products."""
         # A class without weight has sums of zero, and divides them by the smallest float.
         counted = np.maximum(totals, np.finfo(float).tiny)[:, None]

@@ -1,11 +1,9 @@
 """What a model carries of the rows that it was fitted to: the hits it promises, and where columns lay."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -72,7 +70,7 @@ class Profile:
     n_blocks: int
 
     @classmethod
-    def of(cls, values: NDArray[Any], blocks: NDArray[np.int64], n_blocks: int) -> Profile:
+    def of(cls, values: NDArray[Any], blocks: NDArray[np.int64], n_blocks: int) -> Self:
         """Return the profile of a column, by the number of each row's block, -1 of rows in none."""
         is_number = values.dtype.kind in "biuf"
         if is_number:
@@ -185,7 +183,7 @@ class Reference:
     profiles: dict[str, Profile] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, budget: Budget, time: Any, scores: ArrayLike, y: ArrayLike, X: Any = None) -> Reference:
+    def of(cls, budget: Budget, time: Any, scores: ArrayLike, y: ArrayLike, X: Any = None) -> Self:
         """Return the reference of rows by their scores, NaN where a row was never held out.
 
         Parameters
@@ -257,7 +255,7 @@ class Reference:
         )
 
     @classmethod
-    def load(cls, fields: dict[str, Any]) -> Reference:
+    def load(cls, fields: dict[str, Any]) -> Self:
         """Return the reference of what ``dataclasses.asdict`` made of one."""
         profiles = {name: Profile(**profile) for name, profile in fields["profiles"].items()}
         return cls(**fields | {"budget": Budget(**fields["budget"]), "profiles": profiles})

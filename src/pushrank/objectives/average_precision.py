@@ -3,8 +3,6 @@
 Yue, Finley, Radlinski and Joachims, *A support vector method for optimizing average precision*, SIGIR 2007.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from pushrank._numeric import Floats

@@ -6,8 +6,6 @@ in Gauss's quadrature. The objective of the few rows is that of all rows. The gr
 of its score, which is a cubic within the bin too; it is sampled by four more rows of negligible weight.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import cached_property, partial

@@ -4,8 +4,6 @@ A push is the price of log inner sums, by the chain rule. Everything else is mad
 with the classes exchanged and the scores negated, and sums and scales are functions of one or two objectives.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Means over query groups of two classes: each query is a list of its own, with the weight of any other."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

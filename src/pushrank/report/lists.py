@@ -1,7 +1,5 @@
 """Rankings of the same labelled rows by several models: ranks, ties, and hits among the first rows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

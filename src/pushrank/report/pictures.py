@@ -1,7 +1,5 @@
 """The pictures of a report: displays drawn as SVG, in colours that the page chooses."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from io import StringIO
