@@ -12,22 +12,13 @@ from sklearn.preprocessing import StandardScaler
 
 from pushrank import StackingRanker
 from pushrank.budgets import Budget
+from pushrank.cli import model
 from pushrank.cli.errors import InputError, refusing, say, warn
 from pushrank.cli.features import read_features
 from pushrank.cli.header import SPARSE, file_kind
 from pushrank.cli.known import CHOSEN
 from pushrank.cli.labels import AUDIT
-from pushrank.cli.model import (
-    N_INNER_FOLDS,
-    SavedModel,
-    ensemble_members,
-    fit_pipeline,
-    make_model,
-    make_ranking_pipelines,
-    missing_in,
-    reference_of,
-    reference_of_rows,
-)
+from pushrank.cli.model import fit_pipeline
 from pushrank.cli.names import ENSEMBLE
 from pushrank.cli.options import FeatureSource, FitConfig, refuse_given, split_budget
 from pushrank.cli.promises import promise_of_periods, promise_of_rows
@@ -52,11 +43,11 @@ def ranker_of(config: FitConfig, name: str) -> BaseEstimator:
     if name == ENSEMBLE:
         # The pipelines of its members take it.
         parameters.pop("alpha")
-    ranker = make_model(name, config.seed, **parameters)
+    ranker = model.make_model(name, config.seed, **parameters)
     if config.member:
         if name != ENSEMBLE:
             raise InputError(f"--member is for --model {ENSEMBLE}; leave it out with --model {name}.")
-        members = ensemble_members(None, dense=True, named=config.member, seed=config.seed)
+        members = model.ensemble_members(None, dense=True, named=config.member, seed=config.seed)
         ranker.set_params(estimators=list(members.items()))
     return ranker
 
@@ -77,7 +68,7 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
     whole = read_features(
         source, text_format, weight=config.weight, time=config.time, labels_after=config.labels_after
     )
-    if chosen := missing_in(whole, config.seed):
+    if chosen := model.missing_in(whole, config.seed):
         if chosen.endswith(CHOSEN):
             why = f"needs a label in every row, and {chosen}; {AUDIT}."
             refuse_given(vars(config) | {"budget": budget}, ("hold_out", "probability", "budget"), why)
@@ -102,7 +93,7 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
         if "budget" in ranker.get_params():
             ranker.set_params(budget=by_period)
     # A fifth of seven rows, rounded up, leaves five; an ensemble is fitted to others than it scores as it is.
-    needed = N_INNER_FOLDS + 2 * (held_out and kept is None and name != ENSEMBLE)
+    needed = model.N_INNER_FOLDS + 2 * (held_out and kept is None and name != ENSEMBLE)
     if "cv" in ranker.get_params() and n_rare < needed:
         raise InputError(
             f"--model {name} chooses by cross-validation and needs {needed} rows of each class, and "
@@ -119,7 +110,7 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
     if config.probability:
         with refusing("--probability: "):
             check_classes(scored.y, N_HELD_OUT)
-    pipelines = make_ranking_pipelines(
+    pipelines = model.make_ranking_pipelines(
         {name: ranker}, **data.kinds, alpha=config.alpha, gap=data.gap, n_rows=len(rows.y)
     )
     calibrator = alert = reference = None
@@ -137,15 +128,15 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
                 scores = np.full(len(rows.y), np.nan)
         if by_period is not None:
             scores = np.where(is_whole[periods], scores, np.nan)
-            reference = reference_of(by_period, periods, scored, scores)
+            reference = model.reference_of(by_period, periods, scored, scores)
         seen = ~np.isnan(scores)
         scores, y = scores[seen], scored.y[seen]
         if config.probability:
             # Scores may have any scale, and the penalty of the logistic curve would depend on it.
             calibrator = make_pipeline(StandardScaler(), LogisticRegression()).fit(scores[:, None], y)
         if budget is not None:
-            reference = reference_of_rows(budget, n_rows, scored, scores)
-        saved = SavedModel.from_fit(
+            reference = model.reference_of_rows(budget, n_rows, scored, scores)
+        saved = model.SavedModel.from_fit(
             pipeline, name, data, calibrator=calibrator, alert=alert, reference=reference
         )
     saved.save(config.output)

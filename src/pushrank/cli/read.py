@@ -20,26 +20,9 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import scipy.sparse as sp
 
+from pushrank.cli import header
 from pushrank.cli.errors import InputError, say, warn
-from pushrank.cli.header import (
-    JSON_FILES,
-    SHEETS,
-    SPARSE,
-    STANDARD_INPUT,
-    STANDARD_STREAM,
-    TEXT_FILES,
-    UNREADABLE,
-    TextHead,
-    check_names,
-    check_signature,
-    column_names,
-    kind_of_rows,
-    listed,
-    normal,
-    open_file,
-    read_head,
-    separator_hint,
-)
+from pushrank.cli.header import JSON_FILES, SHEETS, SPARSE, TEXT_FILES, UNREADABLE
 from pushrank.cli.table import FLOAT, LIBSVM_LABEL, QUERY, Table, as_text
 from pushrank.cli.text_format import DEFAULT_FORMAT, MARKS, TextFormat, stated
 
@@ -69,14 +52,14 @@ def read_table(
     may_be_empty: bool = False,
 ) -> Table:
     """Read a file by its extension, a libsvm file with ``n_features`` if given, or raise InputError."""
-    if path == STANDARD_STREAM:
-        path = STANDARD_INPUT
-    kind = kind_of_rows(path)
+    if path == header.STANDARD_STREAM:
+        path = header.STANDARD_INPUT
+    kind = header.kind_of_rows(path)
     _check_format(text_format, path, kind)
     try:
         if path.is_file():
-            with open_file(path) as stream:
-                check_signature(path, kind, stream.read(16))
+            with header.open_file(path) as stream:
+                header.check_signature(path, kind, stream.read(16))
         if kind in TEXT_FILES:
             table = _read_text(path, kind, text_format)
         elif kind in SHEETS:
@@ -163,7 +146,7 @@ def _read_parquet(path: Path) -> pa.Table:
         # Arrow would leave out what the first file of a folder lacks, and have gaps where another does.
         if odd := sorted({*first.physical_schema.names} ^ {*other.physical_schema.names}):
             raise InputError(f"{first.path} and {other.path} differ in column {odd[0]!r}; give all the same.")
-    names = check_names(path, files.schema.names)
+    names = header.check_names(path, files.schema.names)
     # The metadata hold pandas' index, which is no column, and its types, which have no gaps in integers.
     rows = files.read().replace_schema_metadata(None)
     return pa.table([_with_plain_type(column) for column in rows.columns], names=names)
@@ -191,7 +174,7 @@ def _with_plain_type(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _read_json(path: Path) -> pa.Table:
     """Return the objects of a JSON file, in lines or in an array, or a frame that pandas wrote."""
-    with open_file(path) as stream:
+    with header.open_file(path) as stream:
         content = stream.read()
     text = content.decode(json.detect_encoding(content)).strip()
     # Other parsers make floats of long whole numbers; those too long for Arrow's decimals stay texts.
@@ -211,14 +194,14 @@ def _read_json(path: Path) -> pa.Table:
         names = dict.fromkeys(chain.from_iterable(data))
         data = {name: [row.get(name) for row in data] for name in names}
     columns = [_column_of(f"column {name!r} of {path}", cells) for name, cells in data.items()]
-    return pa.table(columns, names=check_names(path, data))
+    return pa.table(columns, names=header.check_names(path, data))
 
 
 def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return an object of JSON, or raise ValueError when it names something twice."""
-    names = {normal(name): value for name, value in pairs}
+    names = {header.normal(name): value for name, value in pairs}
     if len(names) < len(pairs):
-        written = [normal(name) for name, _ in pairs]
+        written = [header.normal(name) for name, _ in pairs]
         twice = next(name for name in names if written.count(name) > 1)
         raise ValueError(f"an object holds {twice!r} twice")
     return names
@@ -229,7 +212,7 @@ def _oriented(path: Path, data: dict[str, Any]) -> Any:
     if isinstance(data.get("schema"), dict) and isinstance(data.get("data"), list):
         return data["data"]
     if isinstance(names := data.get("columns"), list) and isinstance(data.get("data"), list):
-        names, rows = check_names(path, names), data["data"]
+        names, rows = header.check_names(path, names), data["data"]
         if any(len(row) != len(names) for row in rows):
             raise InputError(f"{path} has rows of another length than its {len(names)} columns.")
         return {name: [row[place] for row in rows] for place, name in enumerate(names)}
@@ -269,7 +252,9 @@ def _read_sheet(path: Path, text_format: TextFormat) -> Table:
     with pd.ExcelFile(path, engine="openpyxl") as book:
         name = text_format.sheet or _sheet_with_a_table(path, book, text_format.skip_rows)
         if name not in book.sheet_names:
-            raise InputError(f"{path} has no sheet {name!r}; it has {listed(map(repr, book.sheet_names))}.")
+            raise InputError(
+                f"{path} has no sheet {name!r}; it has {header.listed(map(repr, book.sheet_names))}."
+            )
         # By default pandas would make floats of whole numbers beside gaps, and gaps of texts such as NA.
         how = {"header": None, "skiprows": text_format.skip_rows, "dtype": object, "na_filter": False}
         cells = pd.read_excel(book, name, **how)
@@ -277,7 +262,7 @@ def _read_sheet(path: Path, text_format: TextFormat) -> Table:
         raise InputError(f"{path} holds no rows.")
     cells = cells.astype(object).where(cells.notna() & (cells != ""), None)
     first = ["" if cell is None else as_text(cell) for cell in cells.iloc[0]]
-    names = column_names(path, first, text_format.no_header)
+    names = header.column_names(path, first, text_format.no_header)
     rows = cells.iloc[int(not text_format.no_header) :].set_axis(names, axis=1)
     columns = {}
     for column in names:
@@ -306,7 +291,9 @@ def _sheet_with_a_table(path: Path, book: pd.ExcelFile, skip_rows: int) -> str:
         # A cover holds texts in a column, or names without rows below them.
         if len(cells) == 2 and cells.notna().sum(axis=1).min() > 1:
             tables.append(name)
-    shown = listed(f"{name!r}{' (hidden)' * (states.get(name) != 'visible')}" for name in book.sheet_names)
+    shown = header.listed(
+        f"{name!r}{' (hidden)' * (states.get(name) != 'visible')}" for name in book.sheet_names
+    )
     if len(tables) != 1:
         raise InputError(f"{path} has the sheets {shown}; say which holds the rows: --sheet NAME.")
     say(f"{path}: rows are those of sheet {tables[0]!r}, of {shown}.", err=True)
@@ -342,8 +329,8 @@ class _Blocks:
 
 def _read_text(path: Path, kind: str, text_format: TextFormat) -> Table:
     """Return the rows, every cell as the text that it is in the file; empty cells are missing."""
-    with open_file(path) as stream:
-        head = read_head(stream, path, kind, text_format)
+    with header.open_file(path) as stream:
+        head = header.read_head(stream, path, kind, text_format)
         text_format = replace(text_format, separator=head.separator, encoding=head.encoding)
         try:
             rows, is_open = _read_separated(stream, head)
@@ -358,7 +345,7 @@ def _read_text(path: Path, kind: str, text_format: TextFormat) -> Table:
     return Table(path, frame, is_text=True, text_format=text_format)
 
 
-def _read_separated(stream: Any, head: TextHead) -> tuple[pa.Table, bool]:
+def _read_separated(stream: Any, head: header.TextHead) -> tuple[pa.Table, bool]:
     """Return all rows of a text file, the first included, as text, and whether a quotation is left open."""
     # The parser of pandas takes four times as long, and fills rows that are too short without an error.
     names = [str(number) for number in range(len(head.names))]
@@ -392,7 +379,7 @@ def _text_error(path: Path, error: Exception, first: list[str], text_format: Tex
         return InputError(
             f"{path}: row {row} has {n_cells} cells, where the first has {expected}; give every row "
             "as many cells as there are columns, or, if the names stand further down, skip what is above "
-            f"them: --skip-rows{separator_hint(first)}."
+            f"them: --skip-rows{header.separator_hint(first)}."
         )
     if isinstance(error, UnicodeError) or "UTF8" in str(error):
         return InputError(

@@ -15,29 +15,16 @@ from sklearn.metrics import average_precision_score
 from sklearn.utils import Tags, _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from pushrank import validation
 from pushrank._array import is_numpy, namespace, to_host
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
-from pushrank.estimators._target import (
-    FORMATS,
-    Target,
-    check_on_host,
-    checked_data,
-    float_types,
-    lies_elsewhere,
-)
+from pushrank.estimators import _target
 from pushrank.estimators.reasons import linear_parts, no_parts, parts_over, score_parts
 from pushrank.models import linear_scores as linear_scores
 from pushrank.solvers import Callback
 from pushrank.user_types import Estimator, GenericArray, Matrix, MatrixLike, PerRow, Seed
-from pushrank.validation import (
-    check_flag,
-    checked_weights,
-    plain_labels,
-    refuse_masked,
-    warn_of_other_order,
-)
 from pushrank.validation import warn as warn
 
 
@@ -59,7 +46,7 @@ def whole_fit(fit: Callable[..., Any]) -> Callable[..., Any]:
     def fit_or_restore(ranker: Any, *data: Any, **beside: Any) -> Any:
         for name, parameter in signature(type(ranker)).parameters.items():
             if isinstance(parameter.default, bool):
-                check_flag(name, getattr(ranker, name))
+                validation.check_flag(name, getattr(ranker, name))
         before, passed = dict(vars(ranker)), signature(fit).bind(ranker, *data, **beside)
         by_row = {name: passed.arguments[name] for name in BY_ROW if passed.arguments.get(name) is not None}
         numbers = numbers_of_counted(ranker, passed.arguments)
@@ -81,7 +68,7 @@ def whole_fit(fit: Callable[..., Any]) -> Callable[..., Any]:
             vars(ranker).update(before)
             raise
         # The fit has checked parameters, which comes before any look at rows.
-        warn_of_other_order(**by_row)
+        validation.warn_of_other_order(**by_row)
         return fitted
 
     return fit_or_restore
@@ -92,7 +79,7 @@ def numbers_of_counted(ranker: Any, passed: Mapping[str, Any]) -> NDArray[np.int
     # Others would count where rows do: in the folds, the parts of early stopping, batches and leaves.
     X, y, weights, cv = (*map(passed.get, ("X", "y", "sample_weight")), getattr(ranker, "cv", None))
     # A ranker of users may call rows and labels otherwise, and hands them on to the fit that it extends.
-    if X is None or y is None or weights is None or isinstance(weights, Real) or lies_elsewhere(X):
+    if X is None or y is None or weights is None or isinstance(weights, Real) or _target.lies_elsewhere(X):
         return None
     # Sums over all rows, weighted, are to be those of the same rows on disk to the last bit.
     if not is_numpy(weights) or getattr(ranker, "_sums_alone", False):
@@ -101,7 +88,7 @@ def numbers_of_counted(ranker: Any, passed: Mapping[str, Any]) -> NDArray[np.int
     is_listed = not (isinstance(cv, int | None) or hasattr(cv, "split"))
     if is_listed or passed.get("pairs") is not None or getattr(ranker, "kernel", None) == "precomputed":
         return None
-    counted = checked_weights(weights, _num_samples(X)) > 0.0
+    counted = validation.checked_weights(weights, _num_samples(X)) > 0.0
     if counted.all() or not counted.any():
         return None
     # What has no entry for each row is an error that says so, and so is a class without a weight.
@@ -158,7 +145,9 @@ class RankerMixin(ClassifierMixin):
             ``X @ coef_ + intercept_``.
         """
         check_is_fitted(self, "coef_")
-        X = checked_data(self, X, accept_sparse=FORMATS, dtype=float_types(X), reset=False)
+        X = _target.checked_data(
+            self, X, accept_sparse=_target.FORMATS, dtype=_target.float_types(X), reset=False
+        )
         if is_numpy(X) != is_numpy(self.coef_):
             raise TypeError(
                 f"{type(self).__name__} was fitted to {type(self.coef_).__name__} and got "
@@ -229,9 +218,9 @@ class RankerMixin(ClassifierMixin):
         if not hasattr(self, "coef_") and hasattr(self, "threshold_"):
             raise no_parts(self)
         check_is_fitted(self, "coef_")
-        check_on_host(self, X=X)
-        options = {"accept_sparse": FORMATS, "dtype": float_types(X), "reset": False}
-        return linear_parts(self, checked_data(self, X, **options))
+        _target.check_on_host(self, X=X)
+        options = {"accept_sparse": _target.FORMATS, "dtype": _target.float_types(X), "reset": False}
+        return linear_parts(self, _target.checked_data(self, X, **options))
 
     @property
     def intercept_(self) -> float:
@@ -294,8 +283,8 @@ class RankerMixin(ClassifierMixin):
         Rows are relevant that are of the positive class, or of any grade but the lowest.
         """
         scores = to_host(self.decision_function(X))
-        y = np.asarray(to_host(plain_labels(y)))
-        refuse_masked(sample_weight, "sample_weight")
+        y = np.asarray(to_host(validation.plain_labels(y)))
+        validation.refuse_masked(sample_weight, "sample_weight")
         learned = getattr(self, "classes_", None)
         classes = np.unique(y) if learned is None else to_host(learned)
         relevant = y == classes[1] if len(classes) == 2 else y > classes[0]
@@ -331,7 +320,7 @@ def set_features(ranker: BaseEstimator, checked: RankerMixin) -> None:
 
 
 def set_classes(
-    ranker: RankerMixin, target: Target, scores: NDArray[np.floating], *, grades: bool = False
+    ranker: RankerMixin, target: _target.Target, scores: NDArray[np.floating], *, grades: bool = False
 ) -> None:
     """Set ``classes_`` and the break-even ``threshold_``, and with ``grades`` all ``thresholds_``."""
     thresholds = target.thresholds(scores)

@@ -16,22 +16,15 @@ from sklearn.utils.validation import check_is_fitted
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
+from pushrank.estimators import _target
 from pushrank.estimators._base import RankerMixin, finite_scores, progress_bar, set_classes, set_features
-from pushrank.estimators._target import (
-    MIN_ALPHA,
-    checked_data,
-    class_weighted,
-    queries_of,
-    validate_ranking,
-    validate_two_classes,
-)
 from pushrank.models import Kernel, KernelModel, LinearModel, Model, RowSpace, in_row_space
 from pushrank.solvers.infinite_push import BY_PAIRS
 from pushrank.solvers.result import Certificate, CertifiedSolution
 from pushrank.user_types import Label, Matrix, MatrixLike, Pairs, PerRow
 from pushrank.validation import check_choice, check_number, warn
 
-MAX_C = 1.0 / MIN_ALPHA
+MAX_C = 1.0 / _target.MIN_ALPHA
 KERNELS = ("linear", "rbf", "poly", "precomputed")
 # These kernels are positive semi-definite for all parameters; others are checked.
 DEFINITE_KERNELS = ("rbf", "poly")
@@ -176,11 +169,11 @@ class CertifiedMixin(RankerMixin):
         check_number("max_iter", self.max_iter, 1, integer=True)
         spec, first = self._certified_spec(qid), rankers[0]
         if spec.grades:
-            X, target = validate_ranking(first, X, y, sample_weight, qid=qid, pairs=pairs)
+            X, target = _target.validate_ranking(first, X, y, sample_weight, qid=qid, pairs=pairs)
         else:
-            X, target = validate_two_classes(first, X, y, sample_weight)
-        weighted, factor = class_weighted(self.class_weight, target)
-        sample = weighted.sample if spec.grades or qid is None else queries_of(weighted, qid)
+            X, target = _target.validate_two_classes(first, X, y, sample_weight)
+        weighted, factor = _target.class_weighted(self.class_weight, target)
+        sample = weighted.sample if spec.grades or qid is None else _target.queries_of(weighted, qid)
         with one_blas_thread():
             model = kernel_model(self, X, target.weights, centred=spec.centred)
             solve, risk = spec.solver(model, sample)
@@ -237,7 +230,7 @@ class CertifiedMixin(RankerMixin):
         check_is_fitted(self, "n_iter_")
         if hasattr(self, "coef_"):
             return super().decision_function(X)
-        X = checked_data(self, X, accept_sparse=["csr"], dtype=np.float64, reset=False)
+        X = _target.checked_data(self, X, accept_sparse=["csr"], dtype=np.float64, reset=False)
         if self.kernel == "precomputed":
             precomputed: NDArray[np.float64] = X[:, self.support_] @ self.dual_coef_ - self.threshold_
             return precomputed

@@ -19,15 +19,9 @@ from sklearn.utils.validation import _num_samples
 
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
+from pushrank.estimators import _search
 from pushrank.estimators._base import RankerMixin
-from pushrank.estimators._search import (
-    Fold,
-    Member,
-    PrecisionAtBudget,
-    Search,
-    choose_for_budget,
-    standard_errors,
-)
+from pushrank.estimators._search import Fold, Member, PrecisionAtBudget, Search
 from pushrank.estimators._target import Target
 from pushrank.estimators.push import IRPush, PNormPush
 from pushrank.estimators.trimmed_push import TrimmedPush
@@ -447,6 +441,6 @@ def _chosen(ranker: RankerMixin, columns: Columns, target: Target, folds: list[F
     families = [rival.family for rival in RIVALS]
     complexity = {family: float(family != PUSH) for family in families}
     hit = columns.measure.one_hit(folds)
-    chosen = choose_for_budget(ranker, results, families, complexity, hit, overall_decides=True)
+    chosen = _search.choose_for_budget(ranker, results, families, complexity, hit, overall_decides=True)
     gaps = results.overall[chosen] - results.overall[families.index(LINEAR)]
-    return RIVALS[chosen], bool(gaps.mean() > standard_errors(gaps[None])[0])
+    return RIVALS[chosen], bool(gaps.mean() > _search.standard_errors(gaps[None])[0])

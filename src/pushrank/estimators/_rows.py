@@ -9,13 +9,8 @@ from sklearn.base import BaseEstimator
 
 from pushrank._numeric import Floats
 from pushrank.datasets import DiskRows
-from pushrank.estimators._target import (
-    Target,
-    break_even_thresholds,
-    queries_of,
-    validate_ranking,
-    validate_two_classes,
-)
+from pushrank.estimators import _target
+from pushrank.estimators._target import Target
 from pushrank.models import linear_model
 from pushrank.pairs import Sample
 from pushrank.rows import MemoryRows, OuterRows, RowSource, StoredRows
@@ -40,7 +35,7 @@ class TrainingRows(NamedTuple):
 
     def thresholds(self, coef: NDArray[np.floating]) -> Floats:
         """Return the break-even threshold above each class but the highest; zero for explicit pairs."""
-        return break_even_thresholds(self.source.score_parts(coef), coef, self.weights_below)
+        return _target.break_even_thresholds(self.source.score_parts(coef), coef, self.weights_below)
 
 
 def ranking_rows(
@@ -49,7 +44,7 @@ def ranking_rows(
     """Return checked rows, and what to rank: two classes, grades, query groups or explicit pairs."""
     if isinstance(X, DiskRows | OuterRows):
         return _outer_rows(ranker, X, **data)
-    X, target = validate_ranking(ranker, X, **data)
+    X, target = _target.validate_ranking(ranker, X, **data)
     return _memory_rows(X, target, compare(target.sample), reduced=reduced)
 
 
@@ -59,8 +54,8 @@ def two_class_rows(
     """Return checked rows of two classes, in one list or compared within query groups."""
     if isinstance(X, DiskRows | OuterRows):
         return _outer_rows(ranker, X, y=y, sample_weight=sample_weight, qid=qid)
-    X, target = validate_two_classes(ranker, X, y, sample_weight)
-    sample = target.sample if qid is None else queries_of(target, qid)
+    X, target = _target.validate_two_classes(ranker, X, y, sample_weight)
+    sample = target.sample if qid is None else _target.queries_of(target, qid)
     return _memory_rows(X, target, sample, reduced=reduced)
 
 

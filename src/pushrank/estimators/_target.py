@@ -14,6 +14,7 @@ from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import validate_data
 
+from pushrank import validation
 from pushrank._array import Floats, detached, is_numpy, namespace, to_host
 from pushrank.datasets import DiskRows
 from pushrank.pairs import ArraySample, BipartiteSample, GradedSample, Sample
@@ -23,16 +24,6 @@ from pushrank.rows import OuterRows
 from pushrank.rows.order_statistics import InOnePart, ValueParts, Values, break_even_threshold
 from pushrank.times import check_times
 from pushrank.user_types import GenericArray, Label, Matrix, MatrixLike, Pairs, PerRow
-from pushrank.validation import (
-    check_labels,
-    check_number,
-    checked_entries,
-    checked_weights,
-    group_numbers,
-    not_two_classes,
-    plain_labels,
-    two_classes,
-)
 
 FORMATS = ["csr", "csc"]
 DTYPES = [np.float64, np.float32]
@@ -97,7 +88,7 @@ def validate_ranking(
             raise ValueError("pairs are taken with NumPy arrays only; convert X.")
         weights = row_weights(sample_weight, X.shape[0])
         return X, Target(sample_of_pairs(pairs, X.shape[0], weights), weights)
-    X, labels = _validated(ranker, detached(X), plain_labels(y), allow_missing=allow_missing)
+    X, labels = _validated(ranker, detached(X), validation.plain_labels(y), allow_missing=allow_missing)
     # Here alone, and for two classes, it is decided whether X is NumPy's or an array of another library.
     if not is_numpy(X):
         if qid is not None:
@@ -113,7 +104,7 @@ def validate_two_classes(
     ranker: BaseEstimator, X: MatrixLike, y: ArrayLike, sample_weight: PerRow = None
 ) -> tuple[Matrix, Target]:
     """Return checked features, and two classes to rank; as :func:`validate_ranking` otherwise."""
-    X, labels = _validated(ranker, detached(X), plain_labels(y))
+    X, labels = _validated(ranker, detached(X), validation.plain_labels(y))
     if not is_numpy(X):
         return X, _array_target(ranker, X, labels, sample_weight)
     return X, two_class_target(ranker, labels, sample_weight)
@@ -122,17 +113,17 @@ def validate_two_classes(
 def two_class_target(ranker: BaseEstimator, y: ArrayLike, sample_weight: PerRow) -> Target:
     """Return two classes to rank, of labels and weights that are checked here."""
     check_on_host(ranker, y=y, sample_weight=sample_weight)
-    labels = column_or_1d(plain_labels(y), warn=True)
+    labels = column_or_1d(validation.plain_labels(y), warn=True)
     assert_all_finite(labels, input_name="y")
-    check_labels(labels)
-    classes, codes = two_classes(labels, ranker=type(ranker).__name__)
+    validation.check_labels(labels)
+    classes, codes = validation.two_classes(labels, ranker=type(ranker).__name__)
     weights = row_weights(sample_weight, len(labels))
     return Target(BipartiteSample.from_mask(codes, weights), weights, classes, codes)
 
 
 def queries_of(target: Target, qid: ArrayLike) -> GradedSample:
     """Return two classes compared within each query, of the queries with both; if none it is a ValueError."""
-    groups = group_numbers(qid, target.sample.n_rows)
+    groups = validation.group_numbers(qid, target.sample.n_rows)
     return GradedSample.from_grades(np.asarray(target.codes, dtype=np.float64), groups, target.weights)
 
 
@@ -150,7 +141,7 @@ def _array_target(ranker: BaseEstimator, X: Any, y: ArrayLike, sample_weight: Pe
     xp = namespace(X)
     classes = xp.sort(xp.unique_values(y))
     if classes.shape[0] != 2:
-        raise ValueError(not_two_classes(to_host(classes), ranker=type(ranker).__name__))
+        raise ValueError(validation.not_two_classes(to_host(classes), ranker=type(ranker).__name__))
     weights = weights_beside(y, sample_weight)
     return Target(ArraySample.from_mask(y == classes[1], weights), weights, classes)
 
@@ -166,7 +157,7 @@ def _validated(ranker: BaseEstimator, X: MatrixLike, *y: PerRow, allow_missing: 
 
 def checked_data(ranker: BaseEstimator, X: MatrixLike, *y: PerRow, **options: object) -> Any:
     """Return what scikit-learn's ``validate_data`` does; where that fails, say what X is and what to do."""
-    X = checked_entries(X)
+    X = validation.checked_entries(X)
     try:
         return validate_data(ranker, X, *y, **options)
     except (TypeError, ValueError) as error:
@@ -234,12 +225,12 @@ def row_weights(sample_weight: PerRow, n_rows: int) -> Floats | None:
         return None
     if isinstance(sample_weight, Real):
         sample_weight = np.full(n_rows, float(sample_weight))
-    return checked_weights(sample_weight, n_rows)
+    return validation.checked_weights(sample_weight, n_rows)
 
 
 def check_alpha(name: str, value: Any) -> None:
     """Raise unless an L2 strength is a number in its range."""
-    check_number(name, value, 0.0)
+    validation.check_number(name, value, 0.0)
     if 0.0 < value < MIN_ALPHA:
         raise ValueError(
             f"{name} must be 0 or at least {MIN_ALPHA:g}, got {value!r}: the optimum of separable data, "

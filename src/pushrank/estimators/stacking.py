@@ -20,19 +20,9 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank.budgets import Budget
+from pushrank.estimators import _combination
 from pushrank.estimators._base import RankerMixin, progress_bar, set_classes, tags_of_all, warn
-from pushrank.estimators._combination import (
-    Combination,
-    Final,
-    OutOfFold,
-    check_final,
-    check_spread,
-    combine,
-    is_linear,
-    last_step,
-    raw_scores,
-    sharing_steps,
-)
+from pushrank.estimators._combination import Combination, Final, OutOfFold
 from pushrank.estimators._search import Fold, Search, SearchMixin, draw_seed
 from pushrank.estimators._target import Target, two_class_target
 from pushrank.estimators.boosting import PushBoost
@@ -172,7 +162,7 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
     def _choose(
         self, X: MatrixLike, y: ArrayLike, sample_weight: PerRow, groups: PerRow, time: PerRow
     ) -> None:
-        members, final = self._members(), check_final(self.final_estimator)
+        members, final = self._members(), _combination.check_final(self.final_estimator)
         if self.random_state is not None:
             rng = check_random_state(self.random_state)
             for estimator in (*members.values(), None if final is None else final.weigh):
@@ -224,10 +214,10 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
         seen = out_of_fold.rows
         counted = seen if weights is None else seen[weights[seen] > 0.0]
         for name, of_member in zip(members, scores, strict=True):
-            if not check_spread(name, of_member[counted]):
+            if not _combination.check_spread(name, of_member[counted]):
                 warn(f"{name} scores all rows alike, and adds nothing to the list.")
-        linear = [is_linear(models[name][0]) for name in members]
-        combination = combine(self, out_of_fold._replace(linear=linear), target, final)
+        linear = [_combination.is_linear(models[name][0]) for name in members]
+        combination = _combination.combine(self, out_of_fold._replace(linear=linear), target, final)
         self.weights_ = dict(zip(members, combination.weights.tolist(), strict=True))
         self.final_ = combination.final
         kept = {name: models[name] for name, weight in self.weights_.items() if weight != 0.0}
@@ -236,7 +226,7 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
         if self.refit or out_of_fold.by_time:
             whole = self._fits({name: members[name] for name in kept}, rows, [(None, None)], [])
             kept = {fit.name: [fit.model] for fit in whole}
-        self._models, self._combination = sharing_steps(kept), combination.without_zeros()
+        self._models, self._combination = _combination.sharing_steps(kept), combination.without_zeros()
         # The scores have become columns.
         combined = combination.total(scores)[seen]
         labels_seen = two_class_target(self, codes[seen], None if weights is None else weights[seen])
@@ -259,7 +249,7 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
             (rows if train is None else rows.part(train), [] if test is None else [rows.part(test)])
             for train, test in parts
         )
-        fits = fit_parts(members, rows_of_parts, n_jobs=self.n_jobs, score=raw_scores, **options)
+        fits = fit_parts(members, rows_of_parts, n_jobs=self.n_jobs, score=_combination.raw_scores, **options)
         with progress_bar(self, len(members) * len(parts), is_exact=True) as callback:
             for number, fit in enumerate(fits):
                 if callback is not None:
@@ -317,11 +307,14 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
         known: dict[tuple[int, ...], Any] = {}
         for models, column in zip(self._models.values(), self._combination.columns, strict=True):
             # Added up one by one, a row's mean does not depend on the number of rows.
-            scores = (column(raw_scores(*last_step(model, X, known))) for model in models)
+            scores = (
+                column(_combination.raw_scores(*_combination.last_step(model, X, known)))
+                for model in models
+            )
             columns.append(sum(scores, start=np.zeros(_num_samples(X))) / len(models))
         return columns
 
-    _score = staticmethod(raw_scores)
+    _score = staticmethod(_combination.raw_scores)
 
     def _combined(self, scores: Mapping[str, Floats], n_rows: int) -> Floats:
         """Return the scores of the list, by those that ``_score`` has of its members."""

@@ -10,6 +10,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold, Ti
 from sklearn.utils import _safe_indexing, check_random_state, indexable
 from sklearn.utils.validation import _num_samples
 
+from pushrank import validation
 from pushrank._numeric import Floats
 from pushrank.bounds import UNITS
 from pushrank.budgets import Budget
@@ -18,16 +19,6 @@ from pushrank.limits import ListRule
 from pushrank.metrics.periods import check_floors
 from pushrank.times import TimeSplit, check_times, splitter_of, warn_of_random_folds
 from pushrank.user_types import CrossValidation, GenericArray, Label, MatrixLike
-from pushrank.validation import (
-    check_jobs,
-    check_number,
-    checked_weights,
-    group_numbers,
-    plain_labels,
-    refuse_masked,
-    two_classes,
-    warn_of_other_order,
-)
 
 # With fewer the row of all models together may be too good unless it is nested.
 MIN_ROWS_TOGETHER = 2000
@@ -80,21 +71,21 @@ class Rows(NamedTuple):
         time: ArrayLike | None = None,
     ) -> Self:
         """Return rows whose labels, weights and times are checked."""
-        warn_of_other_order(X=X, y=y, sample_weight=sample_weight, groups=groups, time=time)
-        refuse_masked(X, "X")
-        (X,), y = indexable(X), np.asarray(plain_labels(y))
+        validation.warn_of_other_order(X=X, y=y, sample_weight=sample_weight, groups=groups, time=time)
+        validation.refuse_masked(X, "X")
+        (X,), y = indexable(X), np.asarray(validation.plain_labels(y))
         n_rows = _num_samples(X)
         if y.shape != (n_rows,):
             raise ValueError(f"y must hold one label for each of the {n_rows} rows, got the shape {y.shape}.")
-        _, positive = two_classes(y, pos_label=pos_label)
+        _, positive = validation.two_classes(y, pos_label=pos_label)
         # Classifiers would take the later of two texts for the positive label.
         if pos_label is not None or y.dtype.kind not in "biuf":
             y = positive
         weights = None
         if sample_weight is not None:
-            weights = checked_weights(sample_weight, n_rows)
+            weights = validation.checked_weights(sample_weight, n_rows)
         if groups is not None:
-            group_numbers(groups, n_rows, "groups")
+            validation.group_numbers(groups, n_rows, "groups")
         times = None if time is None else check_times(time, n_rows)
         return cls(X, y, positive, weights, None if groups is None else np.asarray(groups), times)
 
@@ -132,14 +123,14 @@ class Plan(NamedTuple):
         """Return the plan, checked; training parts are split again ``n_splits - 1`` times."""
         if isinstance(budget, Budget):
             time = whole_periods(budget, time, cv)
-        check_jobs(n_jobs, "processes")
+        validation.check_jobs(n_jobs, "processes")
         rows = Rows.checked(X, y, pos_label, sample_weight, groups, time)
         n_rows = len(rows.y)
         is_seed = isinstance(random_state, int)
         # A generator would give other numbers at each use: one seed is drawn for folds, halves and quantiles.
         seed = random_state if is_seed else check_random_state(random_state).randint(2**31)
         if not isinstance(budget, Budget | None):
-            check_number("budget", budget, 1, n_rows, integer=True)
+            validation.check_number("budget", budget, 1, n_rows, integer=True)
         if isinstance(cv, int) and time is None and groups is None:
             warn_of_random_folds(X)
         rule = ListRule.of(n_rows, limits, once)
