@@ -288,21 +288,14 @@ class PerceptronAtK(StreamRankerMixin, BaseEstimator):
     - ``"avg"``: all :math:`m - k + \Delta`, each times :math:`\Delta / (m - k + \Delta)`;
     - ``"max"``: the :math:`\Delta` highest.
 
-    A pass reads the data once, and finds and sorts the k highest rows of either class in every batch: for
-    rows of 50 features, 5 % of them positive, it takes two to three times as long as adding up the data.
-    ``fit`` draws an order for every pass, and reads the scores once more for ``mistake_bound_``. Memory
+    A pass reads the data once, and finds and sorts the k highest rows of either class in every batch. Memory
     beside X is a few numbers a row, and at most 64 MiB (or one batch) for a sample of rows, which gives
     ``threshold_``; early stopping copies the data. Ties count as mistakes, so that learning can start from
     zero coefficients. Scale the features: there is no intercept, which a ranking does not need.
 
-    A multi-label row, for which k of L labels are predicted, is a query of L rows: ``kron(X, eye_array(L),
-    format="csr")`` of ``scipy.sparse``, with ``Y.ravel()`` and ``qid=np.repeat(np.arange(len(X)), L)``, gives
-    ``coef_.reshape(-1, L)``, a column of coefficients for each label.
-
     "avg" is the variant with the better bound, but "max", which adds only the positives nearest to the top,
-    ranks better: on letter H its precision at a quarter of the positives is .928, that of "avg" .725 and of
-    logistic regression .671; :doc:`/papers/kar_2015` has six sets. Further down the list "max" ranks worse:
-    its average precision is below that of logistic regression on four of them.
+    ranks better there, and worse further down the list: :doc:`/papers/kar_2015` has both on six sets, and how
+    rows of several labels are ranked.
 
     Kar, Narasimhan and Jain, *Surrogate functions for maximizing precision at the top*, ICML 2015, algorithms
     1 and 2; theorems 7 and 9 for the bounds.
@@ -359,8 +352,8 @@ class SGDAtK(StreamRankerMixin, BaseEstimator):
     where :math:`\Pi` is the projection onto a ball.
 
     Cost and ties are those of :class:`PerceptronAtK`. If no linear score separates most of the highest
-    negatives from positives, the convex surrogates have their minimum at zero coefficients; ramp has not.
-    On letter H the precision of "ramp" is .941, of "avg" .703; :doc:`/papers/kar_2015` has six sets.
+    negatives from positives, the convex surrogates have their minimum at zero coefficients; ramp has not
+    (:doc:`/papers/kar_2015` has six sets).
 
     1PMB, the one-pass mini-batch method of the NIPS paper and the baseline of the ICML one, is
     ``SGDAtK(surrogate="struct", radius=10, max_iter=1)``.

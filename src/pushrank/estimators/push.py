@@ -143,24 +143,9 @@ class PNormPush(LinearPushMixin, BaseEstimator):
         + c \sum_i \Bigl(\sum_k e^{-(f(x_i) - f(\tilde x_k))}\Bigr)^p \Bigr] + \frac{\alpha}{2} \|w\|^2 .
 
     Of 50,000 rows or more some, spread over all, are solved for first, where there is a penalty.
-    An iteration reads the data once, O(nnz), or twice with ``side="both"``. Every 20 to 30 iterations a
-    gradient solver also measures how the objective curves: with up to 1,024 features in
-    O(n_samples * n_features ** 2) time and O(n_features ** 2) memory, with more along each of them alone.
-    With more, or fewer rows than features, and a penalty, it takes ten to thirty Newton steps in the
-    dual (but for ``side="both"``, and with more than four rows a feature only after 130 iterations), which
-    follow the solutions from a larger ``alpha``; a step reads the data ten to a hundred times, O(nnz) each,
-    and may hold a quarter of them once more. Beside that and the data a fit holds about 50 bytes a row, in
-    the dual 200. Up to 4,096 rows of more columns are solved in the space that they span, where an iteration
-    costs O(n_samples ** 2): a fit takes O(n_samples ** 2 * n_features) time to get there, or for sparse data
-    a product of the matrix with itself, and O(n_samples ** 2) memory.
-
-    The certificate costs one pass over the data. With the softmax weights a of the positives and b of the
-    negatives, and their entropies H, no coefficients have an objective below
-
-    .. math:: H(a) + \frac{1}{p} H(b) - \frac{1}{2 \alpha} \|X_+^T a - X_-^T b\|^2
-
-    (``side="push"``, no sample weights); the difference is the square of the gradient over
-    :math:`2 \alpha`. A feature in large units makes it a poor bound: scale the features.
+    An iteration reads the data once, O(nnz), or twice with ``side="both"``; the page :doc:`/certificates` has
+    what else a fit costs, and the bound that certifies it, which takes one pass over the data. A feature in
+    large units makes it a poor bound: scale the features.
 
     There is no intercept, since pairs ignore it. Positives and negatives with equal scores have the loss of
     margin zero. The logarithm of the papers' sums is convex too, has their minimisers, and stays finite for
@@ -290,9 +275,8 @@ class PushRanker(LinearPushMixin, BaseEstimator):
     rows, by the solvers ``"lbfgs"`` and ``"newton-cg"``, with losses and prices without kinks.
 
     The hinge, the maximum and the largest share have kinks: they need a positive alpha, and are approached by
-    smooth objectives, each minimised by L-BFGS, until the duality gap is at most `tol`; 50,000 rows or more
-    first by some 20,000 of them, spread over all. The maximum of the hinge or its square, of two classes, is
-    the problem of :class:`InfinitePush`, and solved as there. Without a bound the gradient decides.
+    smooth objectives until the duality gap is at most `tol` (:doc:`/certificates`). Without a bound the
+    gradient decides.
 
     Rudin, JMLR 10 (2009), sections 2 and 7.
 

@@ -65,11 +65,7 @@ class RampAtK(RankerMixin, BaseEstimator):
     A fit solves a few convex problems, each by cutting planes that start from those of the one before, over
     the rows that have come near the first k. The end is a local minimum that depends on the start, and where
     rows tie on the rounding of sums, which is another of sparse rows. Starts see a sample of at most 5,000
-    rows, logistic regression of at most 20,000.
-
-    On at most 2,000 rows of eight sets the end was more than 1 % above the best of 50 random starts in 5 of
-    16 cases, by up to 30 % with few rows. A single fit takes 3 to 5 times as long as a logistic regression on
-    100,000 rows, a solution of a path over k and C 1 to 3 times (``benchmarks/ramp.txt``).
+    rows, logistic regression of at most 20,000. :doc:`/papers/kar_2015` has how far ends lie apart.
 
     Ties count against the learner. A row of weight w counts as w copies.
 

@@ -74,14 +74,10 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
     the hinge falls with the margin, the maximum over negatives of Agarwal's objective is at the
     highest-scored one.
 
-    An interior point iteration costs O((I + J) d^2), J a few times the number of features d; a projected
-    gradient iteration two passes over the data, and a semismooth Newton iteration some tens of passes over
-    the rows that matter. A step of the paper's own algorithm, figure 2, costs O(I K log I). Where the mean of
-    the positives lies within the convex hull of the negatives, :math:`w = 0` is optimal: the fit then warns
-    and says what to do. Weights are those of the positives' losses, relative to their sum; a negative counts
-    where its weight is not zero. Ties with the highest negative count as errors. With query groups
-    the risk is the mean of each query's own push, minimised by cutting planes, of which each costs about ten
-    passes over the rows' scores.
+    Where the mean of the positives lies within the convex hull of the negatives, :math:`w = 0` is optimal:
+    the fit then warns and says what to do. Weights are those of the positives' losses, relative to their sum;
+    a negative counts where its weight is not zero. Ties with the highest negative count as errors. With query
+    groups the risk is the mean of each query's own push. :doc:`/certificates` has what an iteration costs.
 
     Agarwal, SDM 2011, equations (3.4) and (3.9); Li, Jin and Zhou, NIPS 2014, equation (4).
 
@@ -200,11 +196,9 @@ class RankSVM(CertifiedMixin, BaseEstimator):
     query groups and explicit pairs the mean is that of all pairs to be compared. With the hinge it is also
     SVMPerf for the AUC: the structured hinge of the AUC is the mean hinge of all pairs.
 
-    Cutting planes minimise the hinge, L-BFGS the squared hinge of linear scores and Newton's method that of
-    kernels. An iteration costs two passes over the data and sorting the scores, however many pairs there are;
-    grades cost a sort for each binary digit of their number, explicit pairs time linear in their number. With
-    a kernel an iteration costs a few products with the kernel matrix. Pairs with equal scores have the loss
-    of margin zero. A step of the paper's own algorithm, figure 3, costs time linear in the pairs.
+    An iteration costs two passes over the data and sorting the scores, however many pairs there are; grades
+    cost a sort for each binary digit of their number, explicit pairs time linear in their number. Pairs with
+    equal scores have the loss of margin zero.
 
     Herbrich, Graepel and Obermayer, *Large margin rank boundaries for ordinal regression*, 2000; Joachims,
     KDD 2002; Agarwal, SDM 2011, equations (4.17) to (4.20); Joachims, KDD 2006, for the cutting planes.

@@ -261,11 +261,9 @@ class TopRankerCV(_search.SearchMixin, BaseEstimator):
     so that the 155 of them cost three to seven runs of ``LogisticRegressionCV``. The rows to learn from are
     not copied, except for perceptrons from CSC or Fortran order.
 
-    Where `cv` is a number and rows have no time, members that cannot win are dropped after two folds: those
-    whose precision is below the best by more than two standard errors, as of samples that share no row, with
-    a success and a failure added to each (Agresti and Caffo, *The American Statistician* 54, 2000), so that a
-    small budget drops none. A value of a parameter goes when all members with it do. In ``cv_results_`` they
-    are NaN on the other folds, and in ``candidates_`` a family that was dropped has the precision of two.
+    Where `cv` is a number and rows have no time, members that cannot win are dropped after two folds
+    (:doc:`/which_ranker`). In ``cv_results_`` they are NaN on the other folds, and in ``candidates_`` a
+    family that was dropped has the precision of two.
 
     A gain at the budget often costs something further down the list: ``candidates_`` shows the average
     precision beside the precision.

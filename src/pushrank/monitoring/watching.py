@@ -172,26 +172,11 @@ def watch(
 
     Notes
     -----
-    **Hits.** The null hypothesis: given all periods before, hits are those of c rows or places, each with a
-    chance of p or more, independently up to a spread :math:`\kappa`. Where all rows of a period have labels,
-    these are more than are looked at, and `acted` is not given, c is the lesser of its positives and the rows
-    looked at, and pc what :class:`Reference` promises such a period: a calm day promises less, and is no
-    alarm. Otherwise c counts the labelled rows among those looked at, and pc sums the chances that held-out
-    rows of their scores had. Both are in units of the hits per promise in the held-out periods and in all
-    watched before. The error of this estimate widens the spread, which is the upper confidence limit, at
-    2/3, of that of held-out periods, or blocks of them. So M has a mean of about 1 at most, whenever one
-    looks, and would exceed 2 / `level` with a chance of `level` / 2 if the spread were known (Ville). By 60
-    held-out days, at a level of 5 %, .3 to 5.8 % of streams in which nothing changed raised an alarm in 180
-    days, the most by labels of rows looked at, under storms. The alarm names the period j of the largest
-    product.
-
-    **Rows.** Of each column the shares of its quarters, or values, in all blocks of seven days (24 hours, or
-    single other periods) that are complete, and in the last 1, 2, 4, ... of them, are compared with those of
-    the fit's blocks by a t-test, which allows for neighbours that are alike. Look i is given
-    `level` / (2i(i + 1)), shared over windows, and over columns by Holm's method. Seasons that the fit has
-    not seen are changes.
-
-    O(n log n) for each column.
+    M has a mean of about 1 at most, whenever one looks, and would exceed 2 / `level` with a chance of
+    `level` / 2 if the spread :math:`\kappa` of hits were known (Ville). The alarm names the period j of the
+    largest product. Columns are compared in blocks of whole weeks or days; seasons that the fit has not seen
+    are changes. The page :doc:`/every_day` has the null hypothesis, the tests of columns, and how many
+    streams without a change raised an alarm. O(n log n) for each column.
 
     References
     ----------
