@@ -1,5 +1,7 @@
 """Models as files that can be loaded safely."""
 
+from __future__ import annotations
+
 import copy
 import json
 import re
@@ -15,7 +17,7 @@ from io import BytesIO
 from itertools import chain
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -77,7 +79,7 @@ class BoostedClassifier:
     attributes: dict[str, Any]
 
     @classmethod
-    def of(cls, model: Any) -> Self:
+    def of(cls, model: Any) -> BoostedClassifier:
         kind, attributes = type_name(type(model)), dict(vars(model))
         # LightGBM has None before the fit, and XGBoost no such attribute.
         if attributes.get("_Booster") is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple, Self
@@ -310,11 +311,11 @@ def run_rounds(
         generator.set_state(start.random_state)
     problem = _boosting_problem(ranker, spec, X, train, learner, n_threads)
     state = loop.BoostingState.after(problem, generator, start.history)
-    n_rounds = int(ranker.n_estimators)
-    draws: Any = {
-        "draw_rows": _row_subsampler(target, train, float(ranker.subsample)),
-        "draw_features": _feature_subsampler(X.shape[1], float(ranker.max_features)),
-    }
+    n_rounds, n_features = int(ranker.n_estimators), X.shape[1]
+    n_drawn = max(1, round(float(ranker.max_features) * n_features))
+    draws: dict[str, Any] = {"draw_rows": _row_subsampler(target, train, float(ranker.subsample))}
+    if ranker.max_features != 1.0:
+        draws["draw_features"] = lambda drawing: np.sort(drawing.permutation(n_features)[:n_drawn])
     stopping: Any = {"validate": validate, "patience": int(ranker.n_iter_no_change)}
     with progress_bar(ranker, n_rounds) as callback:
         result = loop.boost(
@@ -441,31 +442,16 @@ def _row_subsampler(
                 members = order[strata[order] == stratum]
                 kept[members[: max(1, round(fraction * count))]] = True
             rows = kept[units]
-            if always_has_pair or _has_pair(train, rows & takes_part):
+            # A sample without a pair is a ValueError.
+            with suppress(ValueError):
+                if not always_has_pair:
+                    train.subset(rows & takes_part)
                 return rows
         raise ValueError(
             f"subsample={fraction} left no pair to rank in {MAX_DRAWS} draws; raise it: too few rows."
         )
 
     return draw
-
-
-def _has_pair(sample: Sample, rows: NDArray[np.bool_]) -> bool:
-    try:
-        sample.subset(rows)
-    except ValueError:
-        return False
-    return True
-
-
-def _feature_subsampler(
-    n_features: int, fraction: float
-) -> Callable[[np.random.RandomState], NDArray[np.intp]] | None:
-    """Return a function that draws a fraction of the features for a round, without replacement."""
-    if fraction == 1.0:
-        return None
-    count = max(1, round(fraction * n_features))
-    return lambda random_state: np.sort(random_state.permutation(n_features)[:count])
 
 
 def _weight_bounds(

@@ -38,10 +38,8 @@ def encode(X: Any, encoder: OrdinalEncoder | None) -> MatrixLike:
     X = _to_pandas(X)
     names = [] if encoder is None else list(encoder.feature_names_in_)
     X = _with_numbers(X, names)
-    if encoder is None:
-        return X
     # The check of feature names that follows has the better error for a column that is missing.
-    if not (_is_pandas(X) and set(names) <= set(X.columns)):
+    if encoder is None or not (_is_pandas(X) and set(names) <= set(X.columns)):
         return X
     codes: NDArray[np.float64] = encoder.transform(_objects(X, names))
     return X.assign(**dict(zip(names, codes.T, strict=True)))
@@ -160,8 +158,5 @@ def _objects(X: Any, names: list[Any]) -> Any:
 def _is_category(dtype: object) -> bool:
     import pandas as pd
 
-    return (
-        isinstance(dtype, pd.CategoricalDtype)
-        or pd.api.types.is_object_dtype(dtype)
-        or pd.api.types.is_string_dtype(dtype)
-    )
+    # What pandas takes for texts is objects, too.
+    return isinstance(dtype, pd.CategoricalDtype) or pd.api.types.is_string_dtype(dtype)

@@ -35,15 +35,8 @@ from pushrank.validation import check_number
 class PNormPushCV(_search.SearchMixin, BaseEstimator):
     r"""The P-Norm Push, with p and alpha chosen by cross-validation along a path.
 
-    Minimises, over linear scores :math:`f(x) = w \cdot x`,
-
-    .. math::
-
-        \frac{1}{p} \ln \sum_k \Bigl(\sum_i e^{-(f(x_i) - f(\tilde x_k))}\Bigr)^p
-        + \frac{\alpha}{2} \|w\|^2
-
-    for every p and :math:`\alpha` of the grid on the training rows of every fold, and then on all rows with
-    the values that scored best.
+    Minimises the objective of :class:`PNormPush`, with the norm :math:`\|w\|`, for every p and :math:`\alpha`
+    of the grid on the training rows of every fold, and then on all rows with the values that scored best.
 
     A solution starts from its neighbours on the grid, and with up to 1,024 features takes a few Newton steps,
     each O(n_samples * n_features ** 2); one with more features takes L-BFGS iterations of O(nnz). A fold's

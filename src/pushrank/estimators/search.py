@@ -44,11 +44,8 @@ class Candidate(NamedTuple):
         for values in product(*others.values()):
             params = dict(zip(others, values, strict=True))
             # Fewer rounds of a boosting fit are its first ones: one fit scores them all.
-            if (
-                numbers
-                and not whole
-                and getattr(clone(self.estimator).set_params(**params), "_rounds_nest", False)
-            ):
+            nest = getattr(clone(self.estimator).set_params(**params), "_rounds_nest", False)
+            if numbers and nest and not whole:
                 model = self.fitted(params | {ROUNDS: numbers[-1]}, rows)
                 scores, staged = np.zeros(_num_samples(X_test)), {}
                 for n_rounds, scores in enumerate(model.staged_decision_function(X_test), 1):

@@ -26,7 +26,6 @@ from pushrank.objectives.average_precision import average_precision_hinge
 from pushrank.objectives.precision_at_k import PrecisionAtK
 from pushrank.objectives.queries import mean_infinite_push
 from pushrank.pairs import BipartiteSample, GradedSample, Sample
-from pushrank.solvers import Callback
 from pushrank.solvers.cutting_plane import Risk, cutting_plane
 from pushrank.solvers.infinite_push import (
     BY_PAIRS,
@@ -301,12 +300,7 @@ class RankSVM(CertifiedMixin, BaseEstimator):
         if self.loss == "hinge":
             return cutting_planes(self, model, partial(objective.plane, sample))[0], risk
         newton: Any = certified_lbfgs if isinstance(model, LinearModel) else functional_newton
-
-        def solve(C: float, callback: Callback | None, start: Any) -> CertifiedSolution:
-            solution: CertifiedSolution = newton(model, sample, C, callback, start, **limits(self))
-            return solution
-
-        return solve, risk
+        return partial(newton, model, sample, **limits(self)), risk
 
     def _pair_objective(self) -> PushObjective:
         return PushObjective(self.loss, scale="mean")

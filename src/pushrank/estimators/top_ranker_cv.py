@@ -240,9 +240,9 @@ class TopRankerCV(_search.SearchMixin, BaseEstimator):
     Of several families of objectives, each over its own parameters, it takes the one with the best precision
     at your budget,
 
-    .. math:: \frac{1}{k} \sum_i 1[\mathrm{rank}(i) \le k]
+    %(precision_at_budget)s
 
-    over the positives i, on the parts of a cross-validation that were not learned from:
+    The families are:
 
     ``"logistic-regression"``
         that of scikit-learn, over the penalty.

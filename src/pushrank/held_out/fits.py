@@ -56,16 +56,6 @@ class Task(NamedTuple):
     file: Path | None
 
 
-class Work(NamedTuple):
-    """How each model is fitted and scored, wherever that happens."""
-
-    score: Callable[[Estimator, MatrixLike], Floats]
-    look: Callable[[Estimator, list[Rows]], object] | None
-    keep: bool
-    record: bool
-    guard: Callable[[str, int], AbstractContextManager[None]] | None
-
-
 def fit_paths(
     path: Callable[[Part], Iterable[Member]],
     parts: Iterable[Part],
@@ -102,8 +92,9 @@ def fit_parts(
     # rankers are fitted and asked for scores in `n_jobs` processes, and there `look` takes the fitted model
     # and its test parts. With `record` the warnings of a fit come with it, in place of being issued. A
     # `guard` of a model's name and the part's number stands around the fit, and `path_of` names its file.
-    work = Work(score or model_scores, look, keep, record, guard)
-    return fit_paths(partial(_fitted, work), _tasks(models, parts, work, path_of, get_config()), n_jobs)
+    work: dict[str, Any] = {"score": score or model_scores, "look": look, "keep": keep, "record": record}
+    tasks = _tasks(models, parts, path_of, get_config(), with_tests=look is not None)
+    return fit_paths(partial(_fitted, **work, guard=guard), tasks, n_jobs)
 
 
 def kept_in(
@@ -130,11 +121,12 @@ def kept_in(
 def _tasks(
     models: Mapping[str, Any],
     parts: Iterable[tuple[Rows, list[Rows]]],
-    work: Work,
     path_of: Callable[[str, int], Path | None],
     config: Mapping[str, object],
+    *,
+    with_tests: bool,
 ) -> Iterator[Task]:
-    """Yield each model with each training part."""
+    """Yield each model with each training part, and with its test parts if what is fitted looks at them."""
     # A subclass of Pipeline may do more than transform before its last step.
     pipelines = {name: model for name, model in models.items() if type(model) is Pipeline}
     ids = {name: tuple(id(step) for _, step in model.steps[:-1]) for name, model in pipelines.items()}
@@ -154,26 +146,25 @@ def _tasks(
                         X_tests = [transformers.transform(test.X) for test in tests]
                     prepared[key] = transformers.steps, counted._replace(X=X), X_tests
                 (steps, rows, X_tests), ranker = prepared[key], model.steps[-1][1]
-            looked_at = tests if work.look is not None else []
-            file = path_of(name, number)
-            yield Task(name, number, ranker, rows, X_tests, steps, looked_at, file)
+            looked_at = tests if with_tests else []
+            yield Task(name, number, ranker, rows, X_tests, steps, looked_at, path_of(name, number))
 
 
-def _fitted(work: Work, task: Task) -> list[Fit]:
+def _fitted(task: Task, *, score: Any, look: Any, keep: bool, record: bool, guard: Any) -> list[Fit]:
     """Return the path of a model by itself: its fit, from its file if it has been kept there."""
     name, number, ranker, rows, X_tests, steps, tests, file = task
     if file is not None and file.exists():
         # It may have been kept of a model of another name, or as another part.
         return [_read(file)._replace(name=name, number=number)]
     caught: list[Caught] = []
-    guard = nullcontext() if work.guard is None else work.guard(name, number)
-    with _catch(caught) if work.record else nullcontext(), guard, fit_threads(len(rows.y)):
+    guarded = nullcontext() if guard is None else guard(name, number)
+    with _catch(caught) if record else nullcontext(), guarded, fit_threads(len(rows.y)):
         ranker = fit_to(clone(ranker), rows)
-        scores = [work.score(ranker, X) for X in X_tests]
+        scores = [score(ranker, X) for X in X_tests]
         # Whoever looks at the model has rows as they came: it needs the shared transformers again.
         whole = Pipeline([*steps, ("ranker", ranker)]) if steps else ranker
-        seen = None if work.look is None else work.look(whole, tests)
-    fit = Fit(name, number, scores, whole if work.keep else None, seen, caught)
+        seen = None if look is None else look(whole, tests)
+    fit = Fit(name, number, scores, whole if keep else None, seen, caught)
     if file is not None:
         with atomic_write(file) as beside:
             joblib.dump((file.name, *fit), beside)
