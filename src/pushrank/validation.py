@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from itertools import pairwise
 from numbers import Integral, Number, Real
@@ -25,9 +26,9 @@ from pushrank.user_types import GenericArray, Label
 
 def warn_of_other_order(**objects: object) -> None:
     """Warn where objects of pandas have the same index in another order: rows are paired by position."""
-    indexes = {name: values.index for name, values in objects.items() if hasattr(values, "index")}
+    found = {name: getattr(values, "index", None) for name, values in objects.items()}
     # Lists have a method of that name.
-    indexes = {name: index for name, index in indexes.items() if hasattr(index, "symmetric_difference")}
+    indexes = {name: index for name, index in found.items() if hasattr(index, "symmetric_difference")}
     for name, other in pairwise(indexes):
         first, second = indexes[name], indexes[other]
         if len(first) != len(second) or first.equals(second):
@@ -171,12 +172,10 @@ def plain_labels(labels: Any, name: str = "y") -> Any:
         return given
     codes = np.unique(labels.codes)
     stated = list(labels.categories[codes[codes >= 0]])
-    try:
+    # Labels that cannot be sorted have no sorted order to agree with.
+    with suppress(TypeError):
         if stated == sorted(stated):
             return given
-    except TypeError:
-        # Labels that cannot be sorted have no sorted order to agree with.
-        pass
     raise ValueError(
         f"{name} is an ordered categorical, {' < '.join(map(repr, stated))}, but labels are taken in sorted "
         f"order and would be turned upside down; pass {name} == {stated[-1]!r}, or numbers for grades."

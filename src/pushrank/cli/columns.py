@@ -14,17 +14,7 @@ from numpy.typing import NDArray
 
 from pushrank.cli.errors import InputError, warn
 from pushrank.cli.header import DATE_PART, SHEETS, file_kind, listed
-from pushrank.cli.table import (
-    MISSING,
-    NEARLY_ALL,
-    TEXT,
-    Column,
-    Kind,
-    Table,
-    as_text,
-    is_of_texts,
-    numbers_of,
-)
+from pushrank.cli.table import NEARLY_ALL, TEXT, Column, Kind, Table, as_text, is_of_texts, numbers_of
 from pushrank.cli.text_format import DEFAULT_FORMAT
 from pushrank.dates import FORMATS
 from pushrank.giveaways import MIN_ROWS_TO_WARN, gives_label_away
@@ -293,7 +283,7 @@ def _names_people(column: Column, texts: pd.Index) -> bool:
 
 def _known_texts(column: Column) -> tuple[pd.Index, Floats, NDArray[np.bool_]]:
     """Return the texts that do not mean a missing number, their shares, and which are numbers."""
-    counts = column.counts[~column.counts.index.str.strip().str.lower().isin(MISSING)]
+    counts = column.counts.drop(column.marks)
     numbers, _ = numbers_of(pd.Series(counts.index, dtype=TEXT), column.text_format or DEFAULT_FORMAT)
     return counts.index, (counts / max(counts.sum(), 1)).to_numpy(), ~np.isnan(numbers)
 

@@ -457,10 +457,9 @@ class WatchConfig:
         "A column of which rows somebody looked at: list, audit, yes or 1, else empty, no or 0. By default "
         "those with a label among the first."
     )
-    labels_after: Annotated[
-        str | None,
-        typer.Option(callback=AS_SPAN, help="Labels come so late, as 7d, 12h or 2w: later rows wait."),
-    ] = None
+    labels_after: str | None = option(
+        "Labels come so late, as 7d, 12h or 2w: later rows wait.", callback=AS_SPAN
+    )
     positive: Positive = None
     level: float = option("The chance of a false alarm, over any number of looks.", default=0.05)
     output: Path | None = option("Also save a page with pictures here (.html).", "--output", "-o")
@@ -478,10 +477,9 @@ class DuelConfig:
     time: str | None = option("The column of when each row came.")
     id: str | None = option("The column of what each row is called: a row keeps its owner.")
     until: int | None = option("Days (or other periods) of the only look, named at the beginning.", min=2)
-    labels_after: Annotated[
-        str | None,
-        typer.Option(callback=AS_SPAN, help="Labels come so late, as 7d: later missing ones are no hits."),
-    ] = None
+    labels_after: str | None = option(
+        "Labels come so late, as 7d: later missing ones are no hits.", callback=AS_SPAN
+    )
     labels: Path | None = option("Rows with labels: credit the hits, and say who finds more.")
     label: str | None = option("The label's column in these rows.")
     positive: Positive = None

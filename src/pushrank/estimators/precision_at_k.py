@@ -17,7 +17,7 @@ from pushrank.estimators import _streaming
 from pushrank.estimators._base import RankerMixin, progress_bar, set_features
 from pushrank.estimators._scoring import parts
 from pushrank.estimators._target import validate_two_classes
-from pushrank.objectives.precision_at_k import SURROGATES, Surrogate, check_surrogate
+from pushrank.objectives.precision_at_k import SURROGATES, Surrogate
 from pushrank.solvers.streaming.learner import StreamLearner
 from pushrank.solvers.streaming.mistake_bound import mistake_bound
 from pushrank.solvers.streaming.updates import PERCEPTRON_AVG, PERCEPTRON_MAX, State, UpdateRule
@@ -399,7 +399,7 @@ class SGDAtK(StreamRankerMixin, BaseEstimator):
 
     def _update_rule(self) -> UpdateRule:
         _streaming.check_batch_parameters(self)
-        check_surrogate(self.surrogate)
+        check_choice("surrogate", self.surrogate, SURROGATES)
         check_number("eta0", self.eta0, above=0.0)
         if self.radius is not None:
             check_number("radius", self.radius, above=0.0)

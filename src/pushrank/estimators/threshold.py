@@ -2,7 +2,7 @@
 
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 from sklearn.base import BaseEstimator
 
@@ -11,13 +11,11 @@ from pushrank.estimators._base import RankerMixin
 from pushrank.estimators._certified import CertifiedMixin, CertifiedSpec, SolverAndRisk, limits
 from pushrank.estimators.svm import structured_planes
 from pushrank.models import LinearModel
-from pushrank.objectives.threshold import Of, ThresholdObjective
+from pushrank.objectives.threshold import Of, ThresholdLoss, ThresholdObjective
 from pushrank.pairs import GradedSample
 from pushrank.solvers.threshold import minimise_above_threshold
 from pushrank.user_types import PerRow
 from pushrank.validation import check_number
-
-Loss = Literal["hinge", "squared_hinge"]
 
 TOP_PUSH_COLLAPSE = (
     ": too many negatives are as high as the positives' mean, or C is too small to matter. Take a larger k "
@@ -89,7 +87,7 @@ class TopPushK(CertifiedMixin, BaseEstimator):
     k: float = 0.01
     _: KW_ONLY
     of: Of = "negatives"
-    loss: Loss = "hinge"
+    loss: ThresholdLoss = "hinge"
 
     def _certified_spec(self, qid: PerRow) -> CertifiedSpec:  # noqa: ARG002
         objective = ThresholdObjective(self.k, self.of, None, self.loss)
@@ -150,7 +148,7 @@ class PatMat(CertifiedMixin, BaseEstimator):
     _: KW_ONLY
     of: Of = "all"
     beta: float = 1.0
-    loss: Loss = "hinge"
+    loss: ThresholdLoss = "hinge"
 
     def _certified_spec(self, qid: PerRow) -> CertifiedSpec:  # noqa: ARG002
         check_number("tau", self.tau, above=0.0, most=1.0)

@@ -12,7 +12,7 @@ from scipy.special import chdtri, stdtr
 
 from pushrank.budgets import Budget, Periods, chances_of_list, check_by_period
 from pushrank.user_types import Floats
-from pushrank.validation import as_numbers, column
+from pushrank.validation import are_missing, as_numbers, column
 
 # Shares of a period's negatives, at which the share of its positives above them is kept.
 GRID = np.r_[0.0, np.geomspace(1e-4, 1.0, 120)]
@@ -76,7 +76,7 @@ class Profile:
         if is_number:
             cuts = np.unique(np.nanquantile(values, QUARTERS)) if np.isfinite(values).any() else np.empty(0)
         else:
-            kinds, counts = np.unique(values[~_is_missing(values)].astype(str), return_counts=True)
+            kinds, counts = np.unique(values[~are_missing(values)].astype(str), return_counts=True)
             common = np.argsort(-counts, kind="stable")[:MAX_VALUES]
             cuts = kinds[common[counts[common] >= MIN_SHARE * len(values)]]
         bare = cls(cuts.tolist(), is_number, np.empty(0), n_blocks)
@@ -101,7 +101,7 @@ class Profile:
             values = as_numbers(values, name)
             parts, missing = np.searchsorted(self.cuts, values), np.isnan(values)
         else:
-            missing, order = _is_missing(values), np.argsort(self.cuts)
+            missing, order = are_missing(values), np.argsort(self.cuts)
             texts, parts = values.astype(str), np.full(len(values), n_parts - 2)
             if len(self.cuts):
                 known = np.asarray(self.cuts)[order]
@@ -365,11 +365,6 @@ def columns_of(X: Any) -> Iterator[tuple[str, Any]]:
             if values.dtype.kind in "bO" and all(isinstance(v, Real | None) for v in values.tolist()):
                 values = as_numbers(values, str(name))
         yield str(name), values
-
-
-def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which entries of an array of texts are None or NaN."""
-    return np.array([entry is None or entry != entry for entry in values.tolist()], dtype=bool)
 
 
 def _profile(values: Any, periods: Periods, budget: Budget) -> Profile | None:

@@ -16,7 +16,7 @@ from pushrank._numeric import Floats
 from pushrank._parallel import compiled
 from pushrank.objectives.push import ScoreSurrogate
 from pushrank.pairs import Sample
-from pushrank.validation import check_k, is_count, resolve_k
+from pushrank.validation import check_choice, check_k, is_count, resolve_k
 
 Surrogate = Literal["struct", "ramp", "max", "avg"]
 STRUCT, RAMP, MAX, AVG = range(4)
@@ -436,7 +436,7 @@ class PrecisionAtK(ScoreSurrogate):
 
     def __post_init__(self) -> None:
         check_k(self.k)
-        check_surrogate(self.surrogate)
+        check_choice("surrogate", self.surrogate, SURROGATES)
 
     def evaluation(self, sample: Sample, scores: Floats) -> tuple[float, Floats]:
         """Return value and subgradient for a sample of two classes and checked scores."""
@@ -527,9 +527,3 @@ def prec_at_k_avg(k: float = 0.25) -> PrecisionAtK:
     2.5
     """
     return PrecisionAtK(k, "avg")
-
-
-def check_surrogate(name: object) -> None:
-    """Raise unless there is a surrogate of that name."""
-    if not isinstance(name, str) or name not in SURROGATES:
-        raise ValueError(f"surrogate must be one of {list(SURROGATES)}, got {name!r}.")

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,12 +25,11 @@ from pushrank.objectives.evaluation import (
 )
 from pushrank.pairs import ACCURACY, ArraySample, BipartiteSample, Sample, log_inner_sums, tolerances
 from pushrank.prices import Price
-from pushrank.validation import check_number
+from pushrank.validation import check_choice, check_number
 
 Side = Literal["push", "pull", "both"]
-SIDES = ("push", "pull", "both")
+SIDES = get_args(Side)
 Scale = Literal["raw", "log", "mean"]
-SCALES = ("raw", "log", "mean")
 
 
 @shared_docs
@@ -108,10 +107,8 @@ class PushObjective:
         # The class is frozen, so that equal objectives can share what is computed from a loss.
         object.__setattr__(self, "loss", losses.resolve(self.loss))
         object.__setattr__(self, "price", prices.resolve(self.price))
-        if self.side not in SIDES:
-            raise ValueError(f"side must be one of {list(SIDES)}, got {self.side!r}.")
-        if self.scale not in SCALES:
-            raise ValueError(f"scale must be one of {list(SCALES)}, got {self.scale!r}.")
+        check_choice("side", self.side, SIDES)
+        check_choice("scale", self.scale, get_args(Scale))
         check_number("bottom_weight", self.bottom_weight, above=0.0)
         check_number("accuracy", self.accuracy, tolerances.MIN_ACCURACY, tolerances.MAX_ACCURACY)
         if self.scale == "log" and self._price.log_divisor is None:
@@ -274,11 +271,6 @@ class PushObjective:
             objective overflows and has no gradient; ``value`` is infinite then.
         TypeError
             For the zero-one loss, which has no gradient.
-
-        Examples
-        --------
-        >>> PushObjective("logistic").evaluate([0, 1], [0.0, 0.0])
-        (0.6931471805599453, array([ 0.5, -0.5]))
         """
         sample, checked = self.checked(y, scores, sample_weight)
         # An overflow becomes the error below, which says what to do.
@@ -352,12 +344,6 @@ class ScoreSurrogate(ABC):
         ValueError
             When ``y`` has not exactly two classes, k is above the weight of the rows that it counts, a score
             or weight is not finite, or lengths differ.
-
-        Examples
-        --------
-        >>> from pushrank.objectives import PrecisionAtK
-        >>> PrecisionAtK(1, "avg").evaluate([0, 1, 1], [0.0, 0.5, 1.0])
-        (0.25, array([ 1. , -0.5, -0.5]))
         """
         return self.evaluation(*checked_on_host(y, scores, sample_weight))
 

@@ -5,7 +5,7 @@ subgradient and the plane below need no more than the threshold, these weights a
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -15,11 +15,10 @@ from pushrank.objectives.precision_at_k import select_highest
 from pushrank.objectives.push import ScoreSurrogate
 from pushrank.pairs import Sample
 from pushrank.pairs.samples import ByClass
-from pushrank.validation import check_k, check_number, is_count
+from pushrank.validation import check_choice, check_k, check_number, is_count
 
 Of = Literal["negatives", "all"]
-THRESHOLD_ROWS = ("negatives", "all")
-LOSSES = ("hinge", "squared_hinge")
+ThresholdLoss = Literal["hinge", "squared_hinge"]
 
 # A bracket of a root that is narrower than this part of the numbers that are subtracted is rounding.
 ROOT_ROUNDING = 1e-15
@@ -173,16 +172,14 @@ class ThresholdObjective(ScoreSurrogate):
     k: float = 0.01
     of: Of = "negatives"
     beta: float | None = None
-    loss: Literal["hinge", "squared_hinge"] = "hinge"
+    loss: ThresholdLoss = "hinge"
 
     def __post_init__(self) -> None:
         check_k(self.k, "the rows that the threshold is of")
         if self.beta is not None:
             check_number("beta", self.beta, above=0.0)
-        for name, names in (("of", THRESHOLD_ROWS), ("loss", LOSSES)):
-            value: Any = getattr(self, name)
-            if not isinstance(value, str) or value not in names:
-                raise ValueError(f"{name} must be one of {list(names)}, got {value!r}.")
+        check_choice("of", self.of, get_args(Of))
+        check_choice("loss", self.loss, get_args(ThresholdLoss))
 
     def evaluation(self, sample: Sample, scores: Floats) -> tuple[float, Floats]:
         """Return value and subgradient for a sample of two classes and checked scores."""
