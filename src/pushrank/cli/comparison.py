@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline
 
 from pushrank import StackingRanker
 from pushrank.budgets import Budget, Periods
+from pushrank.cli import options
 from pushrank.cli.errors import InputError, refusing, warn
 from pushrank.cli.features import LabelledFeatures, read_features
 from pushrank.cli.header import listed
@@ -27,15 +28,7 @@ from pushrank.cli.model import (
     missing_in,
     table_rankers,
 )
-from pushrank.cli.options import (
-    CompareOutput,
-    ComparisonConfig,
-    FeatureSource,
-    MeasureConfig,
-    command_of,
-    refuse_given,
-    split_budget,
-)
+from pushrank.cli.options import CompareOutput, ComparisonConfig, FeatureSource, MeasureConfig
 from pushrank.cli.screen import progress, share_of_rows
 from pushrank.cli.table import Kind
 from pushrank.cli.text_format import TextFormat
@@ -142,7 +135,7 @@ def run_comparison(
         raise typer.Exit
     data = data.labelled
     left_out = dict.fromkeys([*(source.exclude or []), *data.giveaways, *data.identifiers])
-    again = command_of("compare", replace(source, exclude=[*left_out]), text_format, config, output)
+    again = options.command_of("compare", replace(source, exclude=[*left_out]), text_format, config, output)
     if data.giveaways and (output.save_best or output.report):
         raise InputError(f"no model is saved or reported that rests on {resting_on(data.giveaways)} {again}")
     budget = config.budget
@@ -214,7 +207,7 @@ def has_no_verdict(data: LabelledFeatures, config: ComparisonConfig, output: Com
     lacking = f"{np.sum(~data.known):,} rows of {data.table.path} have none; --drop-unlabelled compares on "
     lacking += "the others, if labels are missing at random."
     given = vars(output) | vars(config) | {"repeats": config.repeats - 1}
-    refuse_given(given, NEED_VERDICT, f"needs a label in every row, and {lacking}")
+    options.refuse_given(given, NEED_VERDICT, f"needs a label in every row, and {lacking}")
     if config.budget is None:
         raise InputError(f"say how long the list is, --budget N: of labels, {lacking}")
     return True
@@ -264,9 +257,9 @@ def with_times(data: LabelledFeatures, config: ComparisonConfig) -> LabelledFeat
     ]
     if not dates:
         return data
-    columns, options = zip(*dates, strict=True)
+    columns, ways = zip(*dates, strict=True)
     # Times are not taken unasked where --group or --repeats asks for random parts: a warning is enough.
-    if options == ("",) and config.group is None and config.repeats == 1:
+    if ways == ("",) and config.group is None and config.repeats == 1:
         times = columns[0].dates()
         timed = rows._replace(times=times)
         in_time = not np.isnat(times).any() and in_order(times)
@@ -291,7 +284,7 @@ def plan_of(data: LabelledFeatures, config: ComparisonConfig) -> Plan:
     tested = rows.y if config.test is None else rows.y[n_learnt:]
     if isinstance(budget, Budget):
         # Rows may follow the only column of dates, which is taken then.
-        split_budget(budget, data.time)
+        options.split_budget(budget, data.time)
     elif budget is not None and budget > len(tested):
         raise InputError(f"--budget {budget} exceeds the {len(tested)} rows to test on.")
     cv: Any = folds if data.gap is None else TimeSplit(folds, gap=data.gap)
