@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import preprocessing
 from sklearn.base import BaseEstimator, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
@@ -26,15 +27,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
-from sklearn.preprocessing import (
-    KBinsDiscretizer,
-    MaxAbsScaler,
-    OneHotEncoder,
-    OrdinalEncoder,
-    QuantileTransformer,
-    StandardScaler,
-    TargetEncoder,
-)
 from sklearn.utils.validation import has_fit_parameter
 
 from pushrank import StackingRanker, estimators, persistence
@@ -195,11 +187,11 @@ def by_kind(
     columns: list[Any] = [slice(*part) if part[0] < part[1] else [] for part in pairwise(ends)]
     first, few, many = columns
     # The scores of texts are those of other parts of the rows: no row sees its own label.
-    encoder = TargetEncoder(target_type="binary")
+    encoder = preprocessing.TargetEncoder(target_type="binary")
     # From scikit-learn 1.9 on the splitter has the seed.
     is_new = encoder.random_state is not None
     seeded = {"cv": StratifiedKFold(shuffle=True, random_state=0)} if is_new else {"random_state": 0}
-    texts = make_pipeline(encoder.set_params(**seeded), StandardScaler())
+    texts = make_pipeline(encoder.set_params(**seeded), preprocessing.StandardScaler())
     parts = [("numbers", numbers, first), ("words", words, few)]
     return ColumnTransformer(parts + [("texts", texts, many)] * bool(n_many))
 
@@ -213,25 +205,25 @@ def make_preprocessor(
     """
     if sparse:
         # Centring would turn the zeros of a sparse column into other numbers, and make it dense.
-        return MaxAbsScaler()
+        return preprocessing.MaxAbsScaler()
     # A missing number takes the mean, which is zero once scaled. The median would need a sort of the column.
     gaps = SimpleImputer(
         strategy="constant", fill_value=0.0, add_indicator=True, keep_empty_features=True, copy=False
     )
     # The scaler makes a copy, in which gaps may be filled without another.
-    scaled = StandardScaler()
+    scaled = preprocessing.StandardScaler()
     if of == NETWORK:
         # A network does not bear numbers far from all others.
-        scaled = QuantileTransformer(
-            n_quantiles=N_QUANTILES, output_distribution="normal", random_state=0, copy=True
+        scaled = preprocessing.QuantileTransformer(
+            n_quantiles=N_QUANTILES, output_distribution="normal", random_state=0
         )
     numbers = make_pipeline(scaled, gaps)
     if of == BINNED:
-        bins = KBinsDiscretizer(N_BINS, quantile_method="averaged_inverted_cdf", random_state=0)
+        bins = preprocessing.KBinsDiscretizer(N_BINS, quantile_method="averaged_inverted_cdf", random_state=0)
         both = [("numbers", "passthrough"), ("bins", bins)]
         numbers = make_pipeline(numbers, FeatureUnion(both, verbose_feature_names_out=False))
     # A text that is new is none of those known, and a warning names it when rows are scored.
-    words = OneHotEncoder(handle_unknown="ignore")
+    words = preprocessing.OneHotEncoder(handle_unknown="ignore")
     return by_kind(numbers, words, numeric, categorical, n_many)
 
 
@@ -255,7 +247,7 @@ def make_ranking_pipelines(
                 of_models[name] = make_preprocessor(numeric, categorical, n_many, sparse=False, of=name)
         # Trees that handle gaps take texts as numbers, and numbers as they are.
         unknown = {"handle_unknown": "use_encoded_value", "unknown_value": np.nan}
-        words = OrdinalEncoder(**unknown, encoded_missing_value=np.nan)
+        words = preprocessing.OrdinalEncoder(**unknown, encoded_missing_value=np.nan)
         trees = by_kind("passthrough", words, numeric, categorical, n_many)
         # The members of an ensemble encode texts, of which they are given numbers.
         whole = by_kind("passthrough", words, numeric, categorical)

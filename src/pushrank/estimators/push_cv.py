@@ -62,10 +62,7 @@ class PNormPushCV(_search.SearchMixin, BaseEstimator):
         alpha, and with it the first of `ps`, whose mean is within one standard error of the best. The
         standard error is that of the difference, fold by fold.
     tol : float
-        Stop when :math:`\max_j |g_j| / s_j` is at most this, with g the gradient and :math:`s_j` the
-        standard deviation of feature j within the classes; with fewer rows than features these are axes of
-        the rows' space. On small dense data (n_samples * n_features ** 2 of at most 2 ** 26) L-BFGS continues
-        until the objective stops decreasing.
+        As that of :class:`PNormPush`, for the gradient alone.
     max_iter : int
         The largest number of iterations of a solution.
     n_jobs : int or None

@@ -406,9 +406,8 @@ class StructSVM(CertifiedMixin, BaseEstimator):
     O(n + k log k) each, with k the counted rows for the partial AUC, whose loss is never negative.
     Where k is below the number of positives the loss of precision can be negative, and is no bound on the
     measure; it also falls with a constant added to all scores, so that features are best centred. A negative
-    can then be on top at any C although a linear score separates the classes: that of positives at
-    3, 4 and 5, negatives at 8 and -5 (four times), and a second feature that is 1 for the positives, -1 and
-    -.5. :class:`RampAtK` and :class:`SGDAtK` minimise losses that are bounds.
+    can then be on top at any C although a linear score separates the classes (:doc:`/papers/kar_2015`).
+    :class:`RampAtK` and :class:`SGDAtK` minimise losses that are bounds.
 
     Joachims, ICML 2005; Narasimhan and Agarwal, KDD 2013; Kar, Narasimhan and Jain, ICML 2015, section 6,
     where it is a baseline.
