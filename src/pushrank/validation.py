@@ -26,7 +26,7 @@ from pushrank.user_types import GenericArray, Label
 
 def warn_of_other_order(**objects: object) -> None:
     """Warn where objects of pandas have the same index in another order: rows are paired by position."""
-    found = {name: getattr(values, "index", None) for name, values in objects.items()}
+    found: dict[str, Any] = {name: getattr(values, "index", None) for name, values in objects.items()}
     # Lists have a method of that name.
     indexes = {name: index for name, index in found.items() if hasattr(index, "symmetric_difference")}
     for name, other in pairwise(indexes):
