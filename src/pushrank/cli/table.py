@@ -219,8 +219,14 @@ class Table:
         cells, written = self.frame[key], self.text_format
         type_kind = _kind_of_type(cells.dtype.pyarrow_dtype)
         reads_texts = self.is_text or bool(written.marks)
-        how: Any = {"text_format": written if reads_texts else None, "date_order": written.date_order}
-        parsed = partial(Column, name, self.path, cells, **how)
+        parsed = partial(
+            Column,
+            name,
+            self.path,
+            cells,
+            text_format=written if reads_texts else None,
+            date_order=written.date_order,
+        )
         if kind is Kind.NUMBER or (kind is None and type_kind in (Kind.NUMBER, Kind.TEXT)):
             numbers, holds_texts = np.full(len(cells), np.nan), True
             if type_kind is Kind.NUMBER:
