@@ -1,5 +1,7 @@
 """Audits of lists: rows drawn at random from those below a list, so that what it misses can be known."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterable
 from hashlib import blake2b

@@ -1,5 +1,7 @@
 """Budgets by period: so many rows an hour, a day, a week, a month, or a batch."""
 
+from __future__ import annotations
+
 import re
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self

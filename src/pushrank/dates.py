@@ -1,5 +1,7 @@
 """Dates: texts in the forms of ISO 8601, and objects of many kinds, read by the clock of their zones."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable
 from typing import Any

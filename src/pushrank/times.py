@@ -1,5 +1,7 @@
 """Rows in the order of time: parts that come later than what is learnt from, and rows that follow time."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal

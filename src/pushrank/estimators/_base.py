@@ -1,5 +1,7 @@
 """What every ranker does with its scores, how linear rankers score, and how fits speak to their users."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache, wraps

@@ -1,5 +1,7 @@
 """What rankers that stop on the duality gap share: fits for several C, kernels, fitted attributes."""
 
+from __future__ import annotations
+
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace

@@ -5,6 +5,8 @@ a path of penalties each solution starts from its neighbour's, and the first rou
 fit of fewer rounds.
 """
 
+from __future__ import annotations
+
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
@@ -334,7 +336,7 @@ def scorer_of_folds(scoring: Any, X: Any, target: Target, folds: Sequence[Fold])
     return measure
 
 
-def measure_of(search: Search, X: Any, at_budget: "PrecisionAtBudget") -> tuple[Measure, float]:
+def measure_of(search: Search, X: Any, at_budget: PrecisionAtBudget) -> tuple[Measure, float]:
     """Return the measure that members are chosen by, and by how much those of equals may differ."""
     if measure_name(search.ranker) == "precision":
         return at_budget, at_budget.one_hit(search.folds)

@@ -1,5 +1,7 @@
 """Boosting: RankBoost, the P-Norm Push of weak rankers, Smooth Margin Ranking and AdaBoost as rankers."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal

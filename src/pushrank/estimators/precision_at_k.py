@@ -1,5 +1,7 @@
 """Rankers for precision at k from streams of batches: Perceptron@k, SGD@k and 1PMB."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, replace

@@ -1,5 +1,7 @@
 """Linear rankers of a push objective: the P-Norm Push, the IR Push, and any loss under any price."""
 
+from __future__ import annotations
+
 from abc import abstractmethod
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal, Self

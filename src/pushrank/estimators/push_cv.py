@@ -1,5 +1,7 @@
 """The P-Norm Push with its push and penalty chosen by cross-validation along a path."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import product

@@ -1,5 +1,7 @@
 """The ramp, the tightest surrogate of precision at k, by the concave-convex procedure from several starts."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass

@@ -1,5 +1,7 @@
 """Any ranker, and PushBoost, for the rows that can be acted on, chosen by cross-validation."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import product

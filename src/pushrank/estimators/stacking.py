@@ -1,5 +1,7 @@
 """The best list from several models: a push over the scores that they give to rows held out from them."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import KW_ONLY, dataclass, replace

@@ -1,5 +1,7 @@
 """Certified rankers: the Infinite Push, RankSVM, SVM-MAP and structural SVMs."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, dataclass
 from functools import partial

@@ -1,5 +1,7 @@
 """Certified rankers whose threshold is at a share of the rows: TopPushK, TopMean, Pat&Mat and Pat&Mat-NP."""
 
+from __future__ import annotations
+
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any

@@ -1,5 +1,7 @@
 """A linear ranker for the rows that can be acted on, whose objective is chosen by cross-validation."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass

@@ -1,5 +1,7 @@
 """The trimmed push: the P-Norm Push on the positives that a linear score can bring to the top."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self

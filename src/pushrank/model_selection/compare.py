@@ -1,5 +1,7 @@
 """Rankers fitted and measured on the same folds."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec

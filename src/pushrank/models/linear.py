@@ -6,6 +6,8 @@ columns are seen less a reference row: pairwise objectives ignore a constant in 
 common to a column costs no precision.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol, Self

@@ -1,5 +1,7 @@
 """What a model carries of the rows that it was fitted to: the hits it promises, and where columns lay."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from numbers import Real

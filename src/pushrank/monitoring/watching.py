@@ -1,5 +1,7 @@
 """Tests that may be looked at every day: are hits as promised, and are the rows those of the fit?"""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass

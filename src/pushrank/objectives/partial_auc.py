@@ -1,5 +1,7 @@
 """Surrogates of the partial AUC: over false-positive rates in an interval, and over true-positive rates."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

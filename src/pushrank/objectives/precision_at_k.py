@@ -4,6 +4,8 @@ The compiled functions select the k highest rows of either class, sort those alo
 once. :mod:`pushrank.solvers.streaming.updates` and :mod:`pushrank.solvers.ramp` call them too.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 

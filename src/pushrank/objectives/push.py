@@ -1,5 +1,7 @@
 """The push, the pull and their sum: one functional of the scores for any loss and price."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -4,6 +4,8 @@ Both thresholds are a mean of the scores, weighted by a point of the simplex, pl
 subgradient and the plane below need no more than the threshold, these weights and the constant.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
