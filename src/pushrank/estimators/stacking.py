@@ -310,8 +310,7 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
         for models, column in zip(self._models.values(), self._combination.columns, strict=True):
             # Added up one by one, a row's mean does not depend on the number of rows.
             scores = (
-                column(_combination.raw_scores(*_combination.last_step(model, X, known)))
-                for model in models
+                column(_combination.raw_scores(*_combination.last_step(model, X, known))) for model in models
             )
             columns.append(sum(scores, start=np.zeros(_num_samples(X))) / len(models))
         return columns
