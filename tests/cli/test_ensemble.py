@@ -60,6 +60,8 @@ def saved(written):
         patch.setattr(cli_model, "MEMBERS", QUICK)
         options = ["--model", "ensemble", "--budget", 100, "--probability"]
         said = call("fit", written / "data.csv", *LABEL, *options, "-o", written / "m.skops")
+    members = "logistic regression; P-Norm Push, p = 16; LightGBM"
+    assert f"Fitting 3 models to parts of the rows: {members}.\n" in said.stderr
     return written, said.stdout
 
 

@@ -164,6 +164,8 @@ def fitted(pipeline: Pipeline, name: str, rows: Rows, jobs: int) -> Pipeline:
     if name != ENSEMBLE:
         with fitting(name):
             return fit_pipeline(pipeline, rows)
+    members = [of for of, _ in pipeline[-1].estimators]
+    say(f"Fitting {len(members)} models to parts of the rows: {'; '.join(members)}.", err=True)
     pipeline.set_params(rank__n_jobs=jobs, rank__verbose=sys.stderr.isatty())
     return fit_pipeline(pipeline, rows).set_params(rank__n_jobs=None, rank__verbose=False)
 

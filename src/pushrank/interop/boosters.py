@@ -522,7 +522,7 @@ def validation_set(ranker: BoosterRanker, part: Any, target: Target) -> Validati
     classes, codes = np.asarray(target.classes), np.asarray(target.codes).astype(np.intp)
     if ranker.scoring in (None, "average_precision") and len(classes) == 2 and target.groups is None:
         # The labels are checked once, and not in each of a thousand rounds.
-        ranking = Ranking(codes == 1, np.zeros(len(codes)), target.weights)
+        ranking: Any = Ranking(codes == 1, np.zeros(len(codes)), target.weights)
 
         def precision(scores: Floats) -> float:
             return float(average_precision(ranking.is_positive, ranking.with_scores(scores)))
