@@ -180,7 +180,7 @@ def measure(image: Image) -> None:
     fit = f"{full}pushrank fit /mnt/rows.csv {options}"
     print("\nprocessor time and peak of memory of a fresh process, read-only, as nobody, without a network:")
     show("fit of a linear model, nothing compiled", cold := image.serve(fit, warm=False))
-    assert "in /tmp/pushrank-compiled-65534-" in cold.errors
+    assert "/pushrank-compiled-65534-" in cold.errors
     show("the same again in this container", image.serve(fit, warm=False, keep=True))
     show("the same with what the image brings", warm := image.serve(fit))
     assert "Compiling" not in warm.errors, warm.errors

@@ -94,9 +94,11 @@ def test_a_scorer_of_predictions_has_the_rounds_and_thresholds_of_fits(hidden):
     np.testing.assert_array_equal(
         search.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"]
     )
+    # Of more rows a single one, on either side of the threshold by the tolerance of a fit, counts for less.
+    X, y = make_hidden_positives(3000, random_state=0, return_X_y=True)
     linear = TopRankerCV(candidates=["ir-push"], cv=cv, scoring=money).fit(X, y)
     by_hand = GridSearchCV(IRPush(), {"alpha": [1e-3, 1e-2, 1e-1]}, cv=cv, scoring=money).fit(X, y)
-    assert linear.best_score_ == pytest.approx(by_hand.best_score_, rel=0.02)
+    assert linear.best_score_ == pytest.approx(by_hand.best_score_, rel=0.005)
     with pytest.raises(ValueError, match="scoring='nonsense' is not known"):
         TopRankerCV(scoring="nonsense").fit(X, y)
 
