@@ -355,6 +355,7 @@ class PrecisionAtBudget:
         self.weights = np.ones(len(self.is_positive)) if target.weights is None else target.weights
         self._is_weighted = target.weights is not None
         self._periods: Periods | None = None
+        self._labelled: dict[int, Ranking] = {}
         if isinstance(budget := ranker.budget, Budget):
             if times is None:
                 raise ValueError(f"a budget of {budget.words} needs the time of every row: pass time=.")
@@ -365,7 +366,10 @@ class PrecisionAtBudget:
 
     def __call__(self, fold: Fold, member: Member) -> tuple[float, float]:
         """Return the precision at the budget and the average precision of a member."""
-        return self.of_ranking(self.ranking(fold.test, member.scores))
+        # Labels and weights are checked with the first member of a fold.
+        if (labelled := self._labelled.get(fold.number)) is None:
+            labelled = self._labelled[fold.number] = self.ranking(fold.test, member.scores)
+        return self.of_ranking(labelled.with_scores(self.within_periods(fold.test, member.scores)))
 
     def ranking(self, rows: NDArray[np.intp], scores: NDArray[np.floating]) -> Ranking:
         """Return the ranking of some rows by scores, in every period apart."""

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn import config_context
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
@@ -96,7 +97,9 @@ def logistic_regressions(rows: TrainingRows, grid: Grid) -> list[Solution]:
     solutions = []
     for alpha in sorted(grid["alpha"], reverse=True):
         model.set_params(C=1.0 / (alpha * rows.weights.sum()))
-        model.fit(rows.X, rows.is_positive, sample_weight=rows.weights)
+        # The rows were checked once for all.
+        with config_context(assume_finite=True, skip_parameter_validation=True):
+            model.fit(rows.X, rows.is_positive, sample_weight=rows.weights)
         converged = bool(model.n_iter_[0] < MAX_SOLVER_ITERATIONS)
         solutions.append(Solution({"alpha": alpha}, model.coef_[0].copy(), converged))
     return solutions
@@ -150,14 +153,14 @@ def perceptrons(rows: TrainingRows, grid: Grid) -> list[Solution]:
     """Return averaged Perceptron@k-max rankers."""
     data, counted = batch_rows(rows.X, rows.is_positive, rows.weights), np.flatnonzero(rows.weights)
     n_epochs = min(MAX_PASSES, max(MIN_PASSES, PERCEPTRON_ROWS // len(counted)))
+    orders = [counted[order] for order in epoch_orders(len(counted), rows.seed, True, n_epochs)]
     solutions = []
     for k in grid["k"]:
         ranker = PerceptronAtK(k)
         rule = UpdateRule(PERCEPTRON_MAX, k, False, ranker.batch_size)
         # Unlike PerceptronAtK's fit this needs no sample of rows for a threshold, and no margins.
         learner = StreamLearner(rule, State.zero(data.X.shape[1]), sampling=False)
-        orders = epoch_orders(len(counted), rows.seed, ranker.shuffle, n_epochs)
-        coef = run_epochs(ranker, learner, data, None, (counted[order] for order in orders), None).coef
+        coef = run_epochs(ranker, learner, data, None, orders, None).coef
         solutions.append(Solution({"k": k}, coef, True))
     return solutions
 
@@ -260,8 +263,9 @@ class TopRankerCV(_search.SearchMixin, BaseEstimator):
     %(equals_of_a_candidate)s
 
     Columns should have similar scales. Solutions start from their neighbours' along paths of the parameters,
-    so that the 155 of them cost three to seven runs of ``LogisticRegressionCV``. The rows to learn from are
-    not copied, except for perceptrons from CSC or Fortran order.
+    so that the 155 of them cost three to six runs of ``LogisticRegressionCV``. Those of folds are rough,
+    and of more than 100 rows a column and class some stand for the curvature of all; the last is exact. The
+    rows to learn from are not copied, except for perceptrons from CSC or Fortran order.
 
     Where `cv` is a number and rows have no time, members that cannot win are dropped after two folds
     (:doc:`/which_ranker`). In ``cv_results_`` they are NaN on the other folds, and in ``candidates_`` a

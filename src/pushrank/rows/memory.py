@@ -34,6 +34,8 @@ class MemoryRows(RowSource):
         self.n_rows, self.n_features = model.n_rows, model.n_features
         self.in_row_space = model.in_row_space
         self._row_weights = row_weights
+        # Hessians of rough solutions are those of about so many rows of each class, where there are more.
+        self.n_curving: int | None = None
         # Trimmed positives weigh less than in the rows that these were chosen from. Rows that refer to
         # themselves would keep the features in memory after a fit.
         self._untrimmed: MemoryRows | None = None
@@ -108,7 +110,7 @@ class MemoryRows(RowSource):
             parts = kept, sample.negatives, weights[kept], self._negative_weights
             highest = BipartiteSample(self.n_rows, *parts)
         chosen = type(self)(self.model, highest)
-        chosen._untrimmed = self
+        chosen._untrimmed, chosen.n_curving = self, self.n_curving
         return chosen
 
     def same_positives(self, other: MemoryRows) -> bool:

@@ -137,13 +137,19 @@ def nonnegative(
 
 
 def newton_or_lbfgs(
-    point: Point, scales: Floats, tol: float, max_iter: int, callback: Callback | None = None
+    point: Point,
+    scales: Floats,
+    tol: float,
+    max_iter: int,
+    callback: Callback | None = None,
+    *,
+    refinement: float = tolerances.NEWTON_REFINEMENT,
 ) -> Result:
     """Minimise the two-sum objective with a penalty by Newton's method, from a point near the minimum."""
     # Where Newton's method stops early, a path or L-BFGS finishes; `max_iter` counts the steps of all three.
     problem, n_steps = point.problem, min(tolerances.NEWTON_STEPS, max_iter)
     # The last Newton step squares the error: it nearly always reaches a hundredth of the tolerance.
-    aim = tolerances.NEWTON_REFINEMENT * tol
+    aim = refinement * tol
     result = newton(point, scales, aim, n_steps, callback=callback, least_step=tolerances.SHORT_STEP)
     too_far = result.gradient_size > tol and max_iter > tolerances.NEWTON_STEPS
     if too_far:

@@ -11,6 +11,7 @@ from pushrank.models import LinearModel, in_row_space
 from pushrank.objectives import PushObjective
 from pushrank.pairs import Sample
 from pushrank.rows import MemoryRows
+from pushrank.solvers import tolerances
 from pushrank.solvers.gradient import lbfgs
 from pushrank.solvers.newton import has_newton, newton_or_lbfgs
 from pushrank.solvers.preconditioning import units_at_zero
@@ -21,7 +22,8 @@ from pushrank.solvers.result import Result
 class RegularisationPath:
     """Solutions for a grid of objectives and penalties on the same rows; ``max_iter`` is that of each."""
 
-    # With `rough` a solver stops where the gradient is below `tol`, and does not go on for the duality gap.
+    # With `rough` a solver stops where the gradient is below `tol`, and does not go on for the duality gap;
+    # Newton's method takes its Hessians from some of many rows.
 
     def __init__(
         self, model: LinearModel, sample: Sample, tol: float, max_iter: int, *, rough: bool = False
@@ -29,6 +31,8 @@ class RegularisationPath:
         model.check_range()
         self.rows = MemoryRows(in_row_space(model), sample)
         self.tol, self.max_iter = tol, max_iter
+        self.rows.n_curving = tolerances.CURVING_ROWS_A_COLUMN * self.rows.n_features if rough else None
+        self._refinement = tolerances.ROUGH_REFINEMENT if rough else tolerances.NEWTON_REFINEMENT
         self._proven = (lambda _: True) if rough else None
         self._scales: dict[object, Floats] = {}
         self._solved: dict[tuple[object, float], Result] = {}
@@ -67,7 +71,8 @@ class RegularisationPath:
         # The units of the gradient are those of the data, and measured once an objective.
         if objective not in self._scales:
             self._scales[objective] = units_at_zero(problem)
-        return newton_or_lbfgs(point, self._scales[objective], self.tol, self.max_iter)
+        scales = self._scales[objective]
+        return newton_or_lbfgs(point, scales, self.tol, self.max_iter, refinement=self._refinement)
 
     def _lifted(self, result: Result) -> Result:
         return replace(result, coef=self.rows.lift(result.coef))

@@ -245,6 +245,8 @@ class ScoredPoint:
         parts = [*self.evaluation.diagonal()]
         if least_weight > 0.0:
             parts = [np.where(w < least_weight * w.mean(), 0.0, w) for w in parts]
+        if (n_curving := self._rows.n_curving) is not None:
+            parts = [thinned(w, n_curving) for w in parts]
         rows, row_weights = self._rows, self._rows.sample.scatter(*parts)
         moments = rows.model.class_moments(row_weights, rows.class_codes, columns=False, whole=True)
         return _with_penalty(moments, self.problem.alpha)
@@ -275,6 +277,15 @@ class SummedPoint:
 
     def line(self, direction: Floats) -> Callable[[float], SummedPoint]:
         return lambda step: SummedPoint(self.problem, self.coef + step * direction)
+
+
+def thinned(weights: Floats, n_rows: int) -> Floats:
+    """Return weights of at most so many rows, spread over all in proportion to their weights."""
+    if np.count_nonzero(weights) <= n_rows:
+        return weights
+    # Every row is drawn as often as its weight has units, and a lighter one in turn with its neighbours.
+    unit = float(weights.sum()) / n_rows
+    return unit * np.diff(np.floor(np.cumsum(weights) / unit), prepend=0.0)
 
 
 Point = ScoredPoint | SummedPoint

@@ -78,6 +78,10 @@ PENALTY_STEP = 0.5
 PENALTY_TOL = 0.1
 # The last Newton step squares the error: this part of the tolerance costs next to nothing.
 NEWTON_REFINEMENT = 1e-2
+# A rough solution only has to rank rows: with Hessians of some rows a step squares no error, and costs more.
+ROUGH_REFINEMENT = 0.1
+# Hessians of this number of rows a column and class still cut the gradient to a tenth or so in a step.
+CURVING_ROWS_A_COLUMN = 100
 
 # Newton's method in the dual
 

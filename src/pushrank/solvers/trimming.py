@@ -40,6 +40,7 @@ class TrimmedDescent:
         self._problem, self._rows = problem, problem.rows
         self.total: Total = problem.rows.class_weights[0] if total is None else total
         self.takes_newton = has_newton(problem)
+        self._scored: tuple[Floats, Floats | None] | None = None
 
     @cached_property
     def scales(self) -> Floats:
@@ -72,7 +73,7 @@ class TrimmedDescent:
         values: list[float] = []
         for turn in range(1, max_turns + 1):
             # The scores by which the positives are chosen also start Newton's method.
-            scores = self._rows.scores(coef)
+            scores = self._scores(coef)
             before, chosen = chosen, self._highest(coef, total, scores)
             is_settled |= before is not None and chosen.same_positives(before)
             if is_settled and is_solved:
@@ -95,11 +96,17 @@ class TrimmedDescent:
         def resample(point: Point) -> Problem:
             return self._trimmed(self._highest(point.coef, total, point.scores))
 
-        scores = self._rows.scores(coef)
+        scores = self._scores(coef)
         point = self._trimmed(self._highest(coef, total, scores)).point(coef, scores)
         result = newton(point, self.scales, tol, max_steps, resample, light=light)
-        chosen = self._highest(result.coef, total, self._rows.scores(result.coef))
+        chosen = self._highest(result.coef, total, self._scores(result.coef))
         return TrimmedSolution(result.coef, chosen, result.objective_path.tolist(), result.converged)
+
+    def _scores(self, coef: Floats) -> Floats | None:
+        """Return the scores of all rows; a stage starts from coefficients whose scores ended the last one."""
+        if self._scored is None or self._scored[0] is not coef:
+            self._scored = coef, self._rows.scores(coef)
+        return self._scored[1]
 
     def _highest(self, coef: Floats, total: Total, scores: Floats | None) -> RowSource:
         """Return the rows with the highest positives of a total weight; ties share it equally."""
