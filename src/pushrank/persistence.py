@@ -31,10 +31,8 @@ from sklearn.tree import BaseDecisionTree
 from sklearn.tree._tree import Tree
 
 from pushrank._optional import import_optional
-from pushrank.exceptions import ModelFileError
+from pushrank.exceptions import ModelFileError, warn
 from pushrank.files import FACTS_FILE, TRUSTED_TYPES, VERSION_FILE, atomic_write, digest, written_by
-from pushrank.interop._scores import description_of
-from pushrank.validation import warn
 
 __all__ = ["load", "save"]
 
@@ -150,6 +148,9 @@ def save(model: object, path: str | Path) -> None:
 
 def save_with_facts(model: object, path: Path, facts: dict[str, object]) -> None:
     """Write a model as :func:`save` does, and facts for JSON beside, which are read without loading it."""
+    # What describes rankers imports all of them, which a file of other models is loaded without.
+    from pushrank.interop._scores import description_of
+
     io = skops_io()
     boosted = {
         id(item): BoostedClassifier.of(item) for item in _parts(model) if type_name(type(item)) in BOOSTED

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numba.extending import register_jitable
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
@@ -360,7 +359,6 @@ def check_k(k: Any, of: str = "the positives") -> None:
         )
 
 
-@register_jitable  # type: ignore[untyped-decorator]
 def resolve_k(k: float, counted: bool, positive_weight: float) -> float:
     """Return k in rows: itself if ``counted``, else that fraction of the positives, and at least one row."""
     return k if counted else max(np.rint(k * positive_weight), 1.0)

@@ -122,7 +122,7 @@ def export(
     Example: pushrank export model.skops -o scoring.py
     """
     write.check_output(output, write.PROGRAMS_WRITTEN, [model], force=force)
-    from pushrank.cli.model import SavedModel
+    from pushrank.cli.pipelines import SavedModel
     from pushrank.interop.numpy import export_numpy
 
     saved = SavedModel.load(model)

@@ -15,8 +15,9 @@ from pushrank.cli import options
 from pushrank.cli.comparison import Compared, resting_on, run_comparison
 from pushrank.cli.errors import refusing, say
 from pushrank.cli.header import file_kind
-from pushrank.cli.model import SavedModel, fit_pipeline, reference_of, reference_of_rows
+from pushrank.cli.model import fit_pipeline, reference_of, reference_of_rows, save_model, saved_model
 from pushrank.cli.options import CompareOutput, ComparisonConfig, FeatureSource, alert_state, words_of
+from pushrank.cli.pipelines import SavedModel
 from pushrank.cli.promises import promise_of_periods, promise_of_rows
 from pushrank.cli.report import write_comparison_report
 from pushrank.cli.screen import print_comparison
@@ -88,7 +89,7 @@ def save_chosen(compared: Compared, saved: Path, text_format: TextFormat) -> dic
         else:
             alert = alert_of(y, scores, budget, compared.n_rows)
         reference = reference_of_rows(budget, compared.n_rows, unseen or learnt.counted(), scores)
-    model = SavedModel.from_fit(fitted, chosen, compared.data, alert=alert, reference=reference)
+    model = saved_model(fitted, chosen, compared.data, alert=alert, reference=reference)
     comparison = compared.comparison
     facts: dict[str, Any] = {"model": chosen}
     n_candidates = len(comparison.may_be_best_)
@@ -105,7 +106,7 @@ def save_chosen(compared: Compared, saved: Path, text_format: TextFormat) -> dic
         more, said = at_once(compared, model, saved, text_format, promised)
         facts, lines = facts | more, lines + said
     facts["sentences"] = lines
-    replace(model, training=model.training | {"saved": facts}).save(saved)
+    save_model(replace(model, training=model.training | {"saved": facts}), saved)
     return facts
 
 

@@ -136,10 +136,10 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
             calibrator = make_pipeline(StandardScaler(), LogisticRegression()).fit(scores[:, None], y)
         if budget is not None:
             reference = model.reference_of_rows(budget, n_rows, scored, scores)
-        saved = model.SavedModel.from_fit(
+        saved = model.saved_model(
             pipeline, name, data, calibrator=calibrator, alert=alert, reference=reference
         )
-    saved.save(config.output)
+    model.save_model(saved, config.output)
     if np.ptp(model_scores(pipeline, rows.X)) == 0.0:
         warn(f"{name} gives every row the same score, so it cannot rank: no column tells rows apart.")
     megabytes = config.output.stat().st_size / 1e6

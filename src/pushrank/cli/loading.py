@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pushrank.cli.saved import NotedModel, RowScorer
 
 if TYPE_CHECKING:
-    from pushrank.cli.model import SavedModel
+    from pushrank.cli.pipelines import SavedModel
 
 
 def load_model(path: Path) -> RowScorer:
@@ -18,6 +18,6 @@ def load_model(path: Path) -> RowScorer:
 
 def load_whole(path: Path) -> SavedModel:
     """Return a model with its pipeline, whose libraries take seconds to import."""
-    from pushrank.cli.model import SavedModel
+    from pushrank.cli.pipelines import SavedModel
 
     return SavedModel.load(path)

@@ -25,7 +25,7 @@ from pushrank.user_types import Floats
 
 if TYPE_CHECKING:
     from pushrank.budgets import Budget
-    from pushrank.cli.model import SavedModel
+    from pushrank.cli.pipelines import SavedModel
     from pushrank.cli.promises import Promises
 
 MAX_SAMPLED = 1000

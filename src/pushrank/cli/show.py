@@ -24,7 +24,8 @@ def print_model(model: Path, *, as_json: bool) -> None:
     known = read_facts(model)
     if "facts" not in known:
         # Another version of pushrank, or pushrank.save, wrote the file.
-        from pushrank.cli.model import SavedModel, facts_of
+        from pushrank.cli.model import facts_of
+        from pushrank.cli.pipelines import SavedModel
 
         known = facts_of(SavedModel.load(model), written_by(model.read_bytes()))
     facts, is_ensemble = known["facts"], known["is_ensemble"]

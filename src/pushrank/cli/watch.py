@@ -11,8 +11,8 @@ from pushrank.cli.errors import InputError, refusing, warn
 from pushrank.cli.features import span_of
 from pushrank.cli.known import NOT_ACTED
 from pushrank.cli.labels import is_acted_on, labels_so_far
-from pushrank.cli.model import SavedModel
 from pushrank.cli.options import WatchConfig
+from pushrank.cli.pipelines import SavedModel
 from pushrank.cli.saved import RowScorer, fingerprint
 from pushrank.cli.screen import console, grid_of
 from pushrank.cli.text_format import TextFormat

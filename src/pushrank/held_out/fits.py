@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import joblib
-import numpy as np
 from sklearn import config_context, get_config
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
@@ -21,6 +20,7 @@ from pushrank._parallel import one_blas_thread, one_thread
 from pushrank.files import atomic_write, clear_partial
 from pushrank.held_out.fingerprint import fingerprint
 from pushrank.held_out.plan import Rows
+from pushrank.scores import model_scores as model_scores
 from pushrank.user_types import Estimator, GenericArray, MatrixLike
 
 # Fits to fewer rows have one thread. On a quiet machine two save gradient boosting a tenth of a second there;
@@ -191,18 +191,6 @@ def fit_threads(n_rows: int) -> Iterator[None]:
     """Let a fit have one thread of BLAS, whose sums then have one order, and of few rows one of OpenMP."""
     with one_thread() if n_rows < MIN_ROWS_OF_THREADS else nullcontext(), one_blas_thread():
         yield
-
-
-def model_scores(model: Any, X: MatrixLike) -> Floats:
-    """Return the scores of a fitted model; of one that gives probabilities alone, those of the positives."""
-    if hasattr(model, "decision_function"):
-        return np.asarray(model.decision_function(X), dtype=np.float64)
-    if hasattr(model, "predict_proba"):
-        return np.asarray(model.predict_proba(X), dtype=np.float64)[:, 1]
-    raise TypeError(
-        f"{type(model).__name__} has neither decision_function nor predict_proba, so it gives no scores to "
-        "rank by."
-    )
 
 
 def fit_to(model: Any, rows: Rows) -> Any:

@@ -23,6 +23,8 @@ from pushrank.validation import check_choice, check_k, is_count, resolve_k
 Surrogate = Literal["struct", "ramp", "max", "avg"]
 STRUCT, RAMP, MAX, AVG = range(4)
 SURROGATES = {"struct": STRUCT, "ramp": RAMP, "max": MAX, "avg": AVG}
+# The loops that choose rows call it, and checks of numbers need no numba.
+register_jitable(resolve_k)
 # The highest negatives are selected from no fewer.
 MIN_SELECTED = 64
 
