@@ -155,15 +155,18 @@ class MemoryRows(RowSource):
 
 def spread_rows(source: RowSource, n_spread: int) -> MemoryRows:
     """Return about so many rows, copied, spread over all, with weights that make up for the others."""
-    parts = source.map(partial(spread_in_blocks, every=max(1, source.n_rows // n_spread)))
+    # In memory the numbers of these rows are enough to copy them once.
+    every, copied = max(1, source.n_rows // n_spread), not isinstance(source, MemoryRows)
+    parts = source.map(partial(spread_in_blocks, every=every, copied=copied))
     X, codes, weights = zip(*chain.from_iterable(parts), strict=True)
     data = sp.vstack(X, format="csr") if sp.issparse(X[0]) else np.concatenate(X)
+    data = source.host_model.data[data] if isinstance(source, MemoryRows) else data
     sample = BipartiteSample.from_mask(np.concatenate(codes) == POSITIVE, np.concatenate(weights))
     return MemoryRows(LinearModel(data), sample)
 
 
-def spread_in_blocks(blocks: Blocks, every: int) -> list[tuple[Any, ClassCodes, Floats]]:
-    """Return every so many-th row of blocks, more of a rare class, with class codes and weights."""
+def spread_in_blocks(blocks: Blocks, every: int, copied: bool) -> list[tuple[Any, ClassCodes, Floats]]:
+    """Return every so many-th row (or its number), more of a rare class, with class codes and weights."""
     # A block tells by itself which of its rows these are: on disk they are those that they are in memory.
     parts = []
     for model, first, last, codes, log_weights in blocks:
@@ -176,7 +179,7 @@ def spread_in_blocks(blocks: Blocks, every: int) -> list[tuple[Any, ClassCodes, 
         kept = np.flatnonzero(weights)
         if log_weights is not None:
             weights *= np.exp(log_weights)
-        parts.append((model.data[first + kept], codes[kept], weights[kept]))
+        parts.append((model.data[first + kept] if copied else first + kept, codes[kept], weights[kept]))
     return parts
 
 
