@@ -6,7 +6,9 @@ subgradient and the plane below need no more than the threshold, these weights a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -93,33 +95,35 @@ def root(scores, weights, target, width, kind):
 
 
 @compiled()
-def write_slopes(scores, weights, at, width, kind, slope, curvature):
-    """Write the weighted first and second derivatives at a root; return the sums of values and slopes."""
+def write_slopes(scores, weights, at, width, kind, curved, out):
+    """Write the weighted first (second) derivatives at a root; return the sums of values and slopes."""
     value_sum = slope_sum = 0.0
     for r in range(len(scores)):
-        slope[r] = curvature[r] = 0.0
+        out[r] = 0.0
         if scores[r] > at:
             value, first, second = rounded(scores[r] - at, width, kind)
-            slope[r], curvature[r] = weights[r] * first, weights[r] * second
+            out[r] = weights[r] * (second if curved else first)
             value_sum += weights[r] * value
-            slope_sum += slope[r]
+            slope_sum += weights[r] * first
     return value_sum, slope_sum
 
 
 class ThresholdEvaluation(NamedTuple):
     """An objective at some scores: value, gradient, the plane they span, and weights of the curvature."""
 
+    # Most points are never asked for the curvature, which is a number a row.
+
     sample: Sample
     value: float
     slopes: Floats
     offset: float
-    curvature: Floats
+    curvature: Callable[[], Floats]
 
     def gradient(self) -> ByClass:
         return self.sample.gather(self.slopes)
 
     def diagonal(self) -> ByClass:
-        return self.sample.gather(self.curvature)
+        return self.sample.gather(self.curvature())
 
 
 @dataclass(frozen=True)
@@ -196,7 +200,29 @@ class ThresholdObjective(ScoreSurrogate):
         """Return the objective at some scores, with its kinks replaced by parabolas of a width."""
         # The weight above the threshold is `total`. The plane of the rounded objective lies below the
         # objective without rounding everywhere.
-        threshold, slopes, constant, curvature = self._threshold(sample, scores, total, width)
+        threshold, slopes, constant = self._threshold(sample, scores, total, width)
+        curved_at = partial(self._curvature, sample, scores, total, width)
+        shares, values, pull, _, lost = self._losses(sample, scores, threshold, width)
+        total = float(pull.sum())
+        slopes *= total
+        slopes[sample.positives] -= pull
+        # The plane's value at zero scores keeps its digits where scores are large, as a difference would not.
+        offset = total * (1.0 + constant) - lost
+        return ThresholdEvaluation(sample, float(shares @ values), slopes, offset, curved_at)
+
+    def _curvature(self, sample: Sample, scores: Floats, total: float, width: float) -> Floats:
+        """Return weights of all rows that follow the curvature."""
+        threshold, curvature, _ = self._threshold(sample, scores, total, width, curved=True)
+        _, _, pull, curved, _ = self._losses(sample, scores, threshold, width)
+        curvature *= float(pull.sum())
+        # Where no loss curves the slopes say which rows matter, so that a scale of the columns can be had.
+        curvature[sample.positives] += curved if curved.any() else pull
+        return curvature
+
+    def _losses(
+        self, sample: Sample, scores: Floats, threshold: float, width: float
+    ) -> tuple[Floats, Floats, Floats, Floats, float]:
+        """Return the positives' shares and losses, weighted derivatives, and the plane's loss at the kink."""
         weights = sample.positive_weights
         shares = np.ones(len(sample.positives)) if weights is None else weights
         shares = shares / shares.sum()
@@ -209,53 +235,42 @@ class ThresholdObjective(ScoreSurrogate):
             values = np.where(inside, 0.5 * violations**2 / (width or 1.0), violations - 0.5 * width)
             pull = shares * np.where(inside, violations / (width or 1.0), violations > 0.0)
             curved, lost = shares * (inside & (violations > 0.0)) / (width or 1.0), 0.0
-        # Where no loss curves the slopes say which rows matter, so that a scale of the columns can be had.
-        curved = curved if curved.any() else pull
-        total = float(pull.sum())
-        slopes *= total
-        slopes[sample.positives] -= pull
-        curvature *= total
-        curvature[sample.positives] += curved
-        # The plane's value at zero scores keeps its digits where scores are large, as a difference would not.
-        offset = total * (1.0 + constant) - lost
-        return ThresholdEvaluation(sample, float(shares @ values), slopes, offset, curvature)
+        return shares, values, pull, curved, lost
 
     def _threshold(
-        self, sample: Sample, scores: Floats, total: float, width: float
-    ) -> tuple[float, Floats, float, Floats]:
-        """Return the threshold, its gradient, the constant of its plane, and its curvature's weights."""
+        self, sample: Sample, scores: Floats, total: float, width: float, *, curved: bool = False
+    ) -> tuple[float, Floats, float]:
+        """Return the threshold, its gradient (or its curvature's weights), the constant of its plane."""
         rows, weights = sample.negatives, sample.negative_weights
         if self.of == "all":
             rows = np.concatenate([sample.positives, sample.negatives])
             weights = None if sample.row_weights is None else sample.row_weights[rows]
         weights = np.ones(len(rows)) if weights is None else weights
-        values, slopes, curvature = scores[rows], np.empty(len(rows)), np.zeros(len(rows))
+        values, slopes = scores[rows], np.empty(len(rows))
         constant = 0.0
         if self.beta is None and width == 0.0:
             threshold = top_mean(values, weights, total, slopes)
+            slopes *= not curved
         elif self.beta is None:
             # It is the least over v of v plus the rounded heights above v over K. At the least the clipped
             # heights add up to K.
             at = root(values, weights, total, width, CLIP)
-            above, slope_sum = write_slopes(values, weights, at, width, HINGE, slopes, curvature)
+            above, slope_sum = write_slopes(values, weights, at, width, HINGE, curved, slopes)
             threshold = at + above / total
-            slopes /= slope_sum
-            curvature /= total
+            slopes /= total if curved else slope_sum
         else:
             # In u = t - 1 / beta the losses are those of the heights above u, times beta or its square.
             power, kind = (2.0, SQUARE) if self.loss == "squared_hinge" else (1.0, HINGE)
             target = total / self.beta**power
             at = root(values, weights, target, width, kind)
-            _, slope_sum = write_slopes(values, weights, at, width, kind, slopes, curvature)
+            _, slope_sum = write_slopes(values, weights, at, width, kind, curved, slopes)
             threshold, constant = at + 1.0 / self.beta, 1.0 / self.beta - power * target / slope_sum
             slopes /= slope_sum
-            curvature /= slope_sum
-        # With many rows these are large: they are freed before the vectors over all rows are made.
+        # With many rows these are large: they are freed before the vector over all rows is made.
         del values, weights
-        slopes_of_all, curvature_of_all = np.zeros(sample.n_rows), np.zeros(sample.n_rows)
+        slopes_of_all = np.zeros(sample.n_rows)
         slopes_of_all[rows] = slopes
-        curvature_of_all[rows] = curvature
-        return threshold, slopes_of_all, constant, curvature_of_all
+        return threshold, slopes_of_all, constant
 
     def total(self, sample: Sample) -> float:
         """Return the K of a sample; above the weight of all rows of the threshold it is a ValueError."""
