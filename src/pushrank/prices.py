@@ -37,14 +37,18 @@ class Terms(NamedTuple):
 class PriceTotal(NamedTuple):
     """The total price and its derivatives with respect to the logarithms of the inner sums."""
 
-    # The Hessian is `diag(curvature) - coupling * outer(coupled, coupled)`, `coupled` being the gradient
-    # where it is None.
+    # The Hessian is `diag(curved) - coupling * outer(coupled, coupled)`, `coupled` being the gradient
+    # where it is None, and `curved` the curvature, or where that is None the coupling times the gradient.
 
     value: float
     gradient: Floats
-    curvature: Floats
+    curvature: Floats | None
     coupling: float
     coupled: Floats | None = None
+
+    @property
+    def curved(self) -> Floats:
+        return self.coupling * self.gradient if self.curvature is None else self.curvature
 
 
 class Price(ABC):
@@ -242,7 +246,7 @@ class Power(Price):
         if not isinstance(weights, float) or weights != 1.0:
             exponents = exponents + namespace(weights).log(weights)
         gradient, log_total = softmax_and_log_sum(exponents, out=exponents)
-        return PriceTotal(log_total / p, gradient, p * gradient, p)
+        return PriceTotal(log_total / p, gradient, None, p)
 
     def terms(self, log_sums: Floats) -> Terms:
         """Return the powers in units of the largest one."""

@@ -102,7 +102,7 @@ class TestPrices:
 def test_price_derivatives(price, scale):
     total = price.total(LOG_SUMS, WEIGHTS, scale)
     coupled = total.gradient if total.coupled is None else total.coupled
-    hessian = np.diag(total.curvature) - total.coupling * np.outer(coupled, coupled)
+    hessian = np.diag(total.curved) - total.coupling * np.outer(coupled, coupled)
     size = np.abs(total.gradient).max()
     for k in range(len(LOG_SUMS)):
         step = np.zeros(4)
@@ -110,7 +110,7 @@ def test_price_derivatives(price, scale):
         up, down = (price.total(LOG_SUMS + s, WEIGHTS, scale) for s in (step, -step))
         assert total.gradient[k] == pytest.approx((up.value - down.value) / 2e-6, abs=1e-6 * size, rel=1e-5)
         bend = (up.gradient - down.gradient) / 2e-6
-        np.testing.assert_allclose(hessian[k], bend, atol=1e-6 * total.curvature.max(), rtol=1e-4)
+        np.testing.assert_allclose(hessian[k], bend, atol=1e-6 * total.curved.max(), rtol=1e-4)
 
 
 @pytest.mark.parametrize("temperature", [1e-6, 0.3, 50.0])

@@ -63,16 +63,16 @@ class PushEvaluation:
 
     def _price_change(self, change: Floats) -> Floats:
         """Return its Hessian, diag(curvature) - coupling * outer(coupled, coupled), times a vector."""
-        _, gradient, curvature, coupling, coupled = self._total
+        _, gradient, _, coupling, coupled = self._total
         coupled = gradient if coupled is None else coupled
-        return curvature * change - (coupling * (coupled @ change)) * coupled
+        return self._total.curved * change - (coupling * (coupled @ change)) * coupled
 
     def diagonal(self) -> ByClass:
         # A falling price would give negative weights. To scale coordinates its slope counts as if it rose.
-        return ByClass(*self._sums.diagonal(abs(self._total.gradient), self._total.curvature))
+        return ByClass(*self._sums.diagonal(abs(self._total.gradient), self._total.curved))
 
     def majoriser(self) -> ByClass:
-        return ByClass(*self._sums.majoriser(*self._total[1:4]))
+        return ByClass(*self._sums.majoriser(self._total.gradient, self._total.curved, self._total.coupling))
 
     def pair_weights(self, outputs: ByClass) -> tuple[float, float, float]:
         """Return the weights of the pairs that a ranker in {0, 1} orders rightly, wrongly, and not at all."""

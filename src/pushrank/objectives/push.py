@@ -238,7 +238,10 @@ class PushObjective:
             sample, scores = sample.swapped(), -scores
         sums = log_inner_sums(self._loss, sample, scores, float(self.accuracy))
         weights: Any = 1.0 if sample.log_weights[1] is None else sample.negative_weights
-        return PushEvaluation(sums, self._price.total(sums.log_sums, weights, scale))
+        total = self._price.total(sums.log_sums, weights, scale)
+        # No derivative asks for these, which are a number a row.
+        del sums.log_sums
+        return PushEvaluation(sums, total)
 
     def value(self, y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the objective alone, also for the zero-one loss, which has no gradient.

@@ -167,7 +167,8 @@ class ScoresProblem(Problem):
     def moments(self, coef: Floats, *, columns: bool = True, whole: bool = False) -> ClassMoments:
         if self.curved is not None:
             return self.curved.moments(coef, columns=columns, whole=whole)
-        return self.point(coef).moments(columns=columns, whole=whole)
+        # The gradient is mostly asked for at the same coefficients.
+        return self.scored(coef).moments(columns=columns, whole=whole)
 
     def margin(self, coef: Floats) -> float:
         rows = self.memory_rows
