@@ -283,9 +283,11 @@ def ramp_path(
                 # Later entries replace earlier ones, so that the lowest start of each name remains.
                 lowest = dict(reversed(ordered))
                 rough = max(tol, TRIAL_TOL), min(TRIAL_PROBLEMS, max_iter)
-                trials = {name: descend(C, *rough, start) for name, start in lowest.items()}
-                name = min(trials, key=lambda name: trials[name].path[-1])
-                ends.append((name, descend(C, tol, max_iter, trials[name], callback)))
+                # Every end holds a number a row: a better one takes the place of the last.
+                trials = ((name, descend(C, *rough, start)) for name, start in lowest.items())
+                name, trial = min(trials, key=lambda end: end[1].path[-1])
+                ends.append((name, descend(C, tol, max_iter, trial, callback)))
+                del trial
             solved[total, C] = min(ends, key=lambda end: end[1].path[-1])
             last = solved[total, C][1]
         above = total
@@ -308,6 +310,7 @@ def start_coefs(
         starts += [("perceptron", perceptron_coef(part, k, seed)) for k in fractions]
     if "logistic" in names:
         ranker = LogisticRegression(max_iter=100, tol=1e-2)
+        del part
         part = draw(rows, MAX_LOGISTIC_ROWS, random_state)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
@@ -335,7 +338,7 @@ def draw(rows: LabelledRows, max_rows: int, random_state: RandomState) -> Labell
     for is_positive in (False, True):
         members = np.flatnonzero((rows.positive == is_positive) & counted)
         size = max(1, round(fraction * len(members)))
-        parts.append(members if fraction == 1.0 else random_state.permutation(members)[:size])
+        parts.append(members if fraction == 1.0 else random_state.permutation(members)[:size].copy())
     return rows.take(np.sort(np.concatenate(parts)))
 
 
