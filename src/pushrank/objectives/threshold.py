@@ -109,21 +109,19 @@ def write_slopes(scores, weights, at, width, kind, curved, out):
 
 
 class ThresholdEvaluation(NamedTuple):
-    """An objective at some scores: value, gradient, the plane they span, and weights of the curvature."""
-
-    # Most points are never asked for the curvature, which is a number a row.
+    """An objective at some scores: value, gradient, the plane they span; on demand the curvature."""
 
     sample: Sample
     value: float
     slopes: Floats
     offset: float
-    curvature: Callable[[], Floats]
+    curved: Callable[[], ThresholdEvaluation]
 
     def gradient(self) -> ByClass:
         return self.sample.gather(self.slopes)
 
     def diagonal(self) -> ByClass:
-        return self.sample.gather(self.curvature())
+        return self.sample.gather(self.curved().slopes)
 
 
 @dataclass(frozen=True)
@@ -196,49 +194,37 @@ class ThresholdObjective(ScoreSurrogate):
         at_point = self.at(sample, scores, self.total(sample))
         return at_point.value, at_point.slopes, at_point.offset
 
-    def at(self, sample: Sample, scores: Floats, total: float, width: float = 0.0) -> ThresholdEvaluation:
+    def at(
+        self, sample: Sample, scores: Floats, total: float, width: float = 0.0, *, curved: bool = False
+    ) -> ThresholdEvaluation:
         """Return the objective at some scores, with its kinks replaced by parabolas of a width."""
         # The weight above the threshold is `total`. The plane of the rounded objective lies below the
-        # objective without rounding everywhere.
-        threshold, slopes, constant = self._threshold(sample, scores, total, width)
-        curved_at = partial(self._curvature, sample, scores, total, width)
-        shares, values, pull, _, lost = self._losses(sample, scores, threshold, width)
-        total = float(pull.sum())
-        slopes *= total
-        slopes[sample.positives] -= pull
-        # The plane's value at zero scores keeps its digits where scores are large, as a difference would not.
-        offset = total * (1.0 + constant) - lost
-        return ThresholdEvaluation(sample, float(shares @ values), slopes, offset, curved_at)
-
-    def _curvature(self, sample: Sample, scores: Floats, total: float, width: float) -> Floats:
-        """Return weights of all rows that follow the curvature."""
-        threshold, curvature, _ = self._threshold(sample, scores, total, width, curved=True)
-        _, _, pull, curved, _ = self._losses(sample, scores, threshold, width)
-        curvature *= float(pull.sum())
-        # Where no loss curves the slopes say which rows matter, so that a scale of the columns can be had.
-        curvature[sample.positives] += curved if curved.any() else pull
-        return curvature
-
-    def _losses(
-        self, sample: Sample, scores: Floats, threshold: float, width: float
-    ) -> tuple[Floats, Floats, Floats, Floats, float]:
-        """Return the positives' shares and losses, weighted derivatives, and the plane's loss at the kink."""
+        # objective without rounding everywhere. If `curved` the curvature's weights replace the slopes.
+        threshold, slopes, constant = self._threshold(sample, scores, total, width, curved)
         weights = sample.positive_weights
         shares = np.ones(len(sample.positives)) if weights is None else weights
         shares = shares / shares.sum()
         violations = np.maximum(1.0 + threshold - scores[sample.positives], 0.0)
         if self.loss == "squared_hinge":
-            values, pull, curved = violations**2, 2.0 * shares * violations, 2.0 * shares * (violations > 0.0)
+            values, pull, bend = violations**2, 2.0 * shares * violations, 2.0 * shares * (violations > 0.0)
             lost = float(shares @ values)
         else:
             inside = violations < width
             values = np.where(inside, 0.5 * violations**2 / (width or 1.0), violations - 0.5 * width)
             pull = shares * np.where(inside, violations / (width or 1.0), violations > 0.0)
-            curved, lost = shares * (inside & (violations > 0.0)) / (width or 1.0), 0.0
-        return shares, values, pull, curved, lost
+            bend, lost = shares * (inside & (violations > 0.0)) / (width or 1.0), 0.0
+        # Where no loss curves the slopes say which rows matter, so that a scale of the columns can be had.
+        bend = bend if bend.any() else pull
+        pulled = float(pull.sum())
+        slopes *= pulled
+        slopes[sample.positives] += bend if curved else -pull
+        # The plane's value at zero scores keeps its digits where scores are large, as a difference would not.
+        offset = pulled * (1.0 + constant) - lost
+        curved_at = partial(self.at, sample, scores, total, width, curved=True)
+        return ThresholdEvaluation(sample, float(shares @ values), slopes, offset, curved_at)
 
     def _threshold(
-        self, sample: Sample, scores: Floats, total: float, width: float, *, curved: bool = False
+        self, sample: Sample, scores: Floats, total: float, width: float, curved: bool
     ) -> tuple[float, Floats, float]:
         """Return the threshold, its gradient (or its curvature's weights), the constant of its plane."""
         rows, weights = sample.negatives, sample.negative_weights
