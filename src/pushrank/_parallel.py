@@ -175,6 +175,7 @@ class _Announcement(event.Listener):  # type: ignore[misc]
             f"{why} cannot be written to. Set NUMBA_CACHE_DIR to a folder that is kept to compile once."
         )
 
+    # Numba asks for this method too; by the end of a compilation the line has been written.
     on_end = on_start
 
 

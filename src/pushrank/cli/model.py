@@ -72,8 +72,9 @@ SLOWLY: dict[str, Any] = {
 """Small steps on parts of the rows and columns; a fifth of the rows of each fit says how many are best."""
 CATBOOST = "CatBoost"
 NETWORK = "neural network"
-"""Two layers, on numbers that are spread like a normal distribution; few rows teach it little."""
+"""Two layers, on numbers spread like a normal distribution, with the penalty of the linear models."""
 MIN_NETWORK_ROWS, N_QUANTILES = 1_000, 100
+"""With fewer rows a network learns little."""
 TAKE_PLACES_OF_TEXTS = {SLOW: "categorical_feature", CATBOOST: "cat_features"}
 """Models that are told which columns hold texts, and the parameter that tells them."""
 MEMBERS = (

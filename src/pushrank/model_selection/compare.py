@@ -135,9 +135,9 @@ def compare_rankers(
         Also measure all models together, or those of these names, as :class:`~pushrank.StackingRanker` adds
         them up: by their held-out scores, at no further fit, with weights from the other test parts. Models
         there have seen the rows of this one, which the verdict says. With fewer than 2,000 rows or
-        100 positives they come from fits to the rows outside each two of the parts, twice as many as there
-        are otherwise for five parts; with fewer than four parts, by time, or with a list of parts as `cv`,
-        the whole is fitted to every training part.
+        100 positives weights come from further fits, to the rows outside each pair of parts: ten of each
+        model for five parts. With fewer than four parts, by time, or with a list of parts as `cv`, the whole
+        is fitted to every training part.
     limits : dict of str, optional
         The parameters ``at_most``, ``at_least``, ``X`` and ``missing`` of :func:`pushrank.limits.select`, for
         all rows: hits, by which models are judged, are then those of the best list of each period that keeps

@@ -322,8 +322,8 @@ def paired_scores(
     members: Models, plan: Plan, n_jobs: int | None = None, callback: Callback | None = None
 ) -> list[Floats]:
     """Return for each part the members' scores of other parts, by fits that have seen neither."""
-    # One fit to the rows outside two parts scores both: some n / 2 fits a part, where a list of all models
-    # that is fitted to every training part takes five, and fits for the parts themselves.
+    # A fit to the rows outside two parts scores both, so that five parts take ten fits of each member. They
+    # would take 25 if a stack were fitted to each training part.
     rows, names, n_parts = plan.rows, list(members), len(plan.first_splits)
     scores = [np.full((len(members), len(rows.y)), np.nan) for _ in plan.splits]
     for first in range(0, len(scores), n_parts):

@@ -145,8 +145,8 @@ def minimise(
     # standard deviations, exceeds `tol`, nor the duality gap where there is one; where whitening is cheap,
     # when the value shows no more descent either. Where rounding ends the descent before the gap is closed
     # the gradient is enough. `proven(coef)` replaces the test of the duality gap: it is called once the
-    # gradient is below `tol`, and the fit goes on while it returns False. `settled` are moments at the start
-    # of a problem of fewer rows, which has its minimum there.
+    # gradient is below `tol`, and the fit goes on while it returns False. `settled` are the
+    # moments of a problem of fewer rows at its minimum, which is the start here.
     problem.rows.check_range()
     strategy = choose_strategy(problem, start, proven)
     # The moments measured at zero serve the first run too, where it starts there.
@@ -182,7 +182,7 @@ def minimise(
         alpha = problem.alpha
         iterates.preconditioner = whitening(moments, alpha, scales) if whitened else diagonal(moments, alpha)
         moments = None
-        # L-BFGS-B first tries a step of the length one, which near a minimum is many times that to it.
+        # L-BFGS-B first tries a step of length one, and near a minimum that is many times the distance to it.
         unit = np.sqrt(2.0 * iterates.descent_left) if whitened and searches else 1.0
         before, limit = iterates.path[-1], min(length, max_iter - n_done)
         _run(iterates, method, {**options, "maxiter": limit}, callback, unit or 1.0)
