@@ -64,10 +64,11 @@ def test_few_rows_are_fitted_on_one_thread_and_many_on_those_that_there_are(few,
 
 def test_a_fit_brings_its_scores_its_warnings_and_what_was_asked_of_it():
     table = rows()
-    models = {"recorder": Recorder(), "push": PNormPush(4)}
+    models = {"push": PNormPush(4), "recorder": Recorder()}
     done = list(
         fit_parts(models, halves(table), look=lambda model, tests: (type(model).__name__, len(tests)))
     )
+    # The last model is fitted first.
     expected = [("recorder", 0), ("push", 0), ("recorder", 1), ("push", 1)]
     assert [(fit.name, fit.number) for fit in done] == expected
     assert done[0].seen == ("Recorder", 1)

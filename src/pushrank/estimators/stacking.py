@@ -227,7 +227,7 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
             warn(f"{self.final_} gives no member any weight, so all rows score alike.")
         if self.refit or out_of_fold.by_time:
             whole = self._fits({name: members[name] for name in kept}, rows, [(None, None)], [])
-            kept = {fit.name: [fit.model] for fit in whole}
+            kept = {fit.name: [fit.model] for fit in reversed([*whole])}
         self._models, self._combination = _combination.sharing_steps(kept), combination.without_zeros()
         # The scores have become columns.
         combined = combination.total(scores)[seen]

@@ -87,7 +87,7 @@ def fit_parts(
     guard: Callable[[str, int], AbstractContextManager[None]] | None = None,
     path_of: Callable[[str, int], Path | None] = lambda *_: None,
 ) -> Iterator[Fit]:
-    """Fit all models to the training part of each pair of it and its test parts, and yield in this order."""
+    """Fit all models to the training part of each pair of it and its test parts, the last model first."""
     # Pipelines that hold the same transformer objects share their output, which this process makes; the
     # rankers are fitted and asked for scores in `n_jobs` processes, and there `look` takes the fitted model
     # and its test parts. With `record` the warnings of a fit come with it, in place of being issued. A
@@ -133,7 +133,9 @@ def _tasks(
     for number, (training, tests) in enumerate(parts):
         counted = training.counted()
         prepared: dict[tuple[int, ...], tuple[Any, Any, list[Any]]] = {}
-        for name, model in models.items():
+        # Models are mostly named from the simplest on. The long fits of a part come first, so that processes
+        # which share them out end at nearly the same time.
+        for name, model in reversed([*models.items()]):
             steps: list[Any] = []
             rows, X_tests, ranker = counted, [test.X for test in tests], model
             # Transformers of one model alone are part of its fit: their output need not be kept.

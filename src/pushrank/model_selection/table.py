@@ -335,7 +335,7 @@ def paired_scores(
             (one, other), member = pairs[fit.number], names.index(fit.name)
             scores[other][member, plan.splits[one][1]] = fit.scores[0]
             scores[one][member, plan.splits[other][1]] = fit.scores[1]
-            if callback is not None and member == len(names) - 1 and other == first + n_parts - 1:
+            if callback is not None and member == 0 and other == first + n_parts - 1:
                 callback()
         if callback is not None:
             callback()
@@ -412,7 +412,7 @@ def scores_of_halves(
     if min(min(y[half].sum(), (~y[half]).sum()) for half in halves) < MIN_ROWS_OF_CLASS:
         return None
     fits = fit_parts(models, ((training.part(half), tests) for half in halves), n_jobs=n_jobs)
-    of_halves = ([next(fits).scores for _ in models] for _ in halves)
+    of_halves = ([next(fits).scores for _ in models][::-1] for _ in halves)
     return ([list(of_part) for of_part in zip(*scores, strict=True)] for scores in of_halves)
 
 
