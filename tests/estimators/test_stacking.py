@@ -581,3 +581,13 @@ def test_a_member_of_huge_or_tiny_scores_is_named(by):
     # Scores of other sizes have the order of the plain ones.
     fitted = StackingRanker([("odd", Scaled(1e150)), ("tiny", Scaled(1e-150))], final_estimator="mean", cv=2)
     assert metrics.auc(Y, fitted.fit(X, Y).decision_function(X)) > 0.7
+
+
+def test_the_scale_of_many_rows_comes_from_evenly_spaced_ones_of_either_class(monkeypatch):
+    y = np.arange(400_000) % 4 == 0  # every fourth row alone would be of one class
+    scores, weights = y + np.random.default_rng(0).normal(size=len(y)), np.ones(len(y))
+    spaced = Column.of(scores, y, weights)
+    monkeypatch.setattr("pushrank.estimators._combination.ENOUGH_ROWS", len(y) + 1)
+    exact = Column.of(scores, y, weights)
+    assert spaced != exact
+    np.testing.assert_allclose(spaced(scores[:100]), exact(scores[:100]), atol=0.02)

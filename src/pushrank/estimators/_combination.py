@@ -43,6 +43,8 @@ GREEDY_ROUNDS = 25
 # Weights that few positives teach are mostly noise. With this many positives they count as much as equal
 # weights of the linear members, with fewer less, and with more more.
 FEW_POSITIVES = 50.0
+# A curve, and weights that are compared, need no more rows and positives: of more, evenly spaced ones do.
+ENOUGH_ROWS, ENOUGH_POSITIVES = 100_000, 2_000
 FORESTS, MAX_ROWS_OF_ONE_THREAD = "sklearn.ensemble._forest", 100
 
 
@@ -132,7 +134,9 @@ class Column:
         ends = np.quantile(scores, [TAIL, 1.0 - TAIL], weights=weights, method="inverted_cdf")
         clipped = np.clip(scores, *ends) if ends[0] < ends[1] else scores
         mean, spread = _mean_and_spread(clipped, weights)
-        curve = LogisticRegression().fit((clipped[:, np.newaxis] - mean) / spread, is_positive, weights)
+        rows = _enough(is_positive & (weights > 0.0))
+        of_rows = (clipped[rows, np.newaxis] - mean) / spread
+        curve = LogisticRegression().fit(of_rows, is_positive[rows], weights[rows])
         # Scores that fall towards the positives, as those of noise may, keep their order and their spread.
         slope = float(curve.coef_[0, 0]) if curve.coef_[0, 0] > 0.0 else 1.0
         column = cls(slope / spread, float(curve.intercept_[0]) - slope * mean / spread)
@@ -163,6 +167,13 @@ def check_spread(name: str, scores: Floats) -> bool:
         f"the member {name!r} scores rows from {scores.min():.3g} to {scores.max():.3g}, too far or too "
         "little apart for a scale in float64: multiply its scores by a constant."
     )
+
+
+def _enough(is_positive: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Return evenly spaced rows of either class that are enough to learn from."""
+    step = max(1, min(len(is_positive) // ENOUGH_ROWS, int(is_positive.sum()) // ENOUGH_POSITIVES))
+    of_classes = (np.flatnonzero(of_class)[::step] for of_class in (is_positive, ~is_positive))
+    return np.sort(np.concatenate([*of_classes]))
 
 
 def _mean_and_spread(values: Floats, weights: Floats) -> tuple[float, float]:
@@ -432,8 +443,11 @@ def _chosen(ranker: RankerMixin, columns: Columns, target: Target, folds: list[F
             "parts, or say how: final_estimator='mean'."
         )
 
+    is_weighted_positive = columns.measure.is_positive & (columns.measure.weights > 0.0)
+
     def path(fold: Fold) -> Iterator[Member]:
-        train, test = columns.part(fold.train), columns.values[fold.test]
+        spaced = fold.train[_enough(is_weighted_positive[fold.train])]
+        train, test = columns.part(spaced), columns.values[fold.test]
         for rival in RIVALS:
             yield Member(rival.params, test @ rival.weights(train))
 
