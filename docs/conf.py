@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -71,6 +69,7 @@ myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
+copybutton_line_continuation_character = "\\"
 
 autodoc_typehints = "none"
 autodoc_mock_imports = [
@@ -150,7 +149,7 @@ def experiment_page(folder: str, name: str) -> str:
 
 
 def write_pages(app: Any) -> None:
-    """Take the experiments' READMEs into the site, and write the page of the command line."""
+    """Take the experiments' READMEs into the site."""
     app.pages_of_names = pages_of_names()
     for page in (DOCS.parent / "experiments").glob("*/*.md"):
         folder = page.parent.name
@@ -158,13 +157,6 @@ def write_pages(app: Any) -> None:
         text = re.sub(r"\]\((\w+\.png)\)", pictures, page.read_text(encoding="utf-8"))
         text = re.sub(r"\]\((\w+)\.md\)", lambda found: f"]({experiment_page(folder, found[1])})", text)  # noqa: B023
         write_if_new(GENERATED / "experiments" / experiment_page(folder, page.stem), text)
-    command = [sys.executable, "-m", "typer", "pushrank.cli", "utils", "docs", "--name", "pushrank"]
-    written = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603
-    commands = re.sub(r"^# .*", "# All options", written.stdout, count=1)
-    commands = re.sub(
-        r"^\*\*Commands\*\*.*?(?=^##)", "", commands, flags=re.MULTILINE | re.DOTALL
-    )  # cut short
-    write_if_new(GENERATED / "commands.md", commands.replace("'$", r"'\$").replace(" $1", r" \$1"))
 
 
 def link_generated(_app: Any, _page: str, source: list[str]) -> None:

@@ -341,7 +341,7 @@ def end_of_demo() -> list[str]:
     """Return how the output of the demo ends in the guide to the command line."""
     guide = (ROOT / "docs" / "command_line.md").read_text(encoding="utf-8")
     output = guide.partition("\n$ pushrank demo\n")[2].partition("```")[0]
-    return output[output.rindex("┘\n") + 2 :].rstrip("\n").split("\n")
+    return output.partition("\n...\n")[2].rstrip("\n").split("\n")
 
 
 GENERATED = {"benchmarks": benchmark_rows, "floors": floor_rows, "test seconds": seconds_of_tests}

@@ -10,19 +10,50 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer
 from sklearn.linear_model import LogisticRegression
 from typer.testing import CliRunner
 
+from docs import command_reference
 from pushrank import IRPush, cli
 from pushrank.cli import app
 
-GUIDE = (Path(__file__).parents[2] / "docs" / "command_line.md").read_text(encoding="utf-8")
-SECTIONS = dict(re.findall(r"^## `pushrank (\w+)`\n(.*?)(?=^## |\Z)", GUIDE, re.MULTILINE | re.DOTALL))
+DOCS = Path(__file__).parents[2] / "docs"
+GUIDE = (DOCS / "command_line.md").read_text(encoding="utf-8")
+FILES = (DOCS / "command_line_files.md").read_text(encoding="utf-8")
 SIMILAR = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+WIDTH = 88
+"""How wide a terminal the guide shows: wider blocks would scroll on the site."""
 
 
-def test_there_is_a_section_for_every_command():
-    assert list(SECTIONS) == list(cli.COMMANDS)
+def test_the_reference_has_the_help_as_it_is():
+    page = command_reference.PAGE.read_text(encoding="utf-8")
+    assert page == command_reference.page(), "run python docs/command_reference.py"
+    assert re.findall(r"^## `pushrank (\w+)`$", page, re.MULTILINE) == list(cli.COMMANDS)
+
+
+def test_the_reference_has_every_option():
+    page = command_reference.PAGE.read_text(encoding="utf-8")
+    group = typer.main.get_command(app)
+    files, *sections = re.split(r"^## ", page, flags=re.MULTILINE)[1:]
+    for name, section in zip(cli.COMMANDS, sections, strict=True):
+        shown = section + files * ("(#options-for-files)" in section)
+        options = {
+            word
+            for param in group.get_command(None, name).params
+            for word in param.opts
+            if word.startswith("-")
+        }
+        assert options - {"--help", "-h"} <= set(re.findall(r"(?<![\w-])--?[a-zA-Z][a-z-]*", shown)), name
+
+
+@pytest.mark.parametrize(
+    "page", [GUIDE, FILES, command_reference.page()], ids=["guide", "files", "reference"]
+)
+def test_no_block_scrolls(page):
+    """But for the code that makes the files, which is to be copied."""
+    blocks = re.findall(r"^```(?!python).*?^```", page, re.MULTILINE | re.DOTALL)
+    assert max((len(line) for block in blocks for line in block.splitlines()), default=0) <= WIDTH
 
 
 @pytest.fixture(scope="module")
@@ -30,19 +61,25 @@ def written(tmp_path_factory):
     """Return a folder with the files that the guide writes."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder := tmp_path_factory.mktemp("guide"))
-        exec(re.search(r"^```python\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)[1], {})  # noqa: S102
+        exec(re.search(r"^```python\n(.*?)^```", FILES, re.MULTILINE | re.DOTALL)[1], {})  # noqa: S102
     return folder
 
 
 @pytest.fixture
 def files(written, tmp_path, monkeypatch):
     """Work in a folder of its own with these files, and without CatBoost, as the guide was written."""
+    monkeypatch.setenv("COLUMNS", str(WIDTH))
     monkeypatch.setattr("pushrank.cli.model.find_spec", lambda _: None)
     monkeypatch.chdir(shutil.copytree(written, tmp_path, dirs_exist_ok=True))
     return tmp_path
 
 
-EXAMPLES = re.findall(r"^```console\n\$ pushrank (.*?)\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
+EXAMPLES = [
+    (arguments.replace("\\\n", " "), shown)
+    for arguments, shown in re.findall(
+        r"^```console\n\$ pushrank ((?:[^\n]*\\\n)*[^\n]*)\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL
+    )
+]
 
 
 def test_every_command_has_an_example():
@@ -74,7 +111,8 @@ def test_a_shell_script_lets_a_list_through_by_what_it_promises(files, in_proces
     for required, code in ((">=0.8", 1), (">=0.3", 0)):
         asked = script.replace(">=0.3", required)
         if in_process:
-            command, folder = re.search(r"if pushrank (.*?) >", asked)[1], str(files)
+            command, folder = re.search(r"if pushrank (.*?) >", asked, re.DOTALL)[1], str(files)
+            command = command.replace("\\\n", " ")
             said = CliRunner().invoke(app, shlex.split(command))
             Path("said").write_text(said.stderr, encoding="utf-8")
             told = f"[ $1 = score ] && : > today_ranked.csv && exit\ncat said >&2\nexit {said.exit_code}"

@@ -79,4 +79,8 @@ def root(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Learn to rank so that the top of the list is right."""
+    """Learn to rank so that the top of the list is right.
+
+    Begin with: pushrank compare data.csv --label COLUMN --budget 100. Exit codes are 0 for success, 1 for an
+    alarm of watch or an unmet --require, 2 for an error, and 3 where watch knows nothing of hits.
+    """

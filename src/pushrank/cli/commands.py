@@ -14,22 +14,21 @@ from pushrank.cli.text_format import TextFormat
 def fit(source: options.FeatureSource, text_format: TextFormat, config: options.FitConfig) -> None:
     """Learn to rank from a file and save the model.
 
-    Text columns are one-hot encoded, or from 101 texts on by the mean label of each, missing numbers take the
-    mean, and numbers are scaled. All of this is saved with the model, so scoring needs nothing else.
-    Columns of numbers with other marks are rejected: the message says what to type. Columns of dates are left
-    out unless --date makes numbers of them. You are warned about columns that look like identifiers or give
-    the label away: leave them out with --exclude.
+    Text columns are one-hot encoded, or from 101 texts on replaced by the mean label of each text. Missing
+    numbers take the mean, and numbers are scaled. The model keeps all of this, so scoring needs nothing else.
+    Columns of numbers with other marks are refused, and the message names the option to add. Columns of dates
+    are left out unless --date names them. Warnings name columns that look like identifiers or that give the
+    label away: leave them out with --exclude.
 
-    The default is a model that compare has in its table, with the same settings; compare says which is best
-    on your rows. With --budget N, the score is saved that N of as many rows as the data has will reach: the
-    alert threshold, by fits that leave out two shares of the rows. With --probability scores of rows held out
-    are also calibrated by a logistic curve. --model ensemble makes one list of up to twelve models that
-    compare has in its table, at the price of five fits of each; its threshold takes more of those that have
-    a weight.
+    The default model is one of the table of compare, with the same settings; compare says which model is best
+    on your rows. --model ensemble makes one list of up to twelve models of that table: it fits each of them
+    five times, and those that have a weight more often for the alert threshold.
 
-    With --budget 30/day --time COLUMN the model carries the hits a day that it promises, by scores of rows
-    later than those learnt from, and where its columns lay, in place of the threshold: pushrank watch says
-    whether both still hold, and pushrank score --alert spends the budget.
+    --budget 120 saves the alert threshold: the score that 120 of as many rows as the data has will reach. It
+    comes from fits that had not seen the rows that they scored. --budget 30/day --time COLUMN saves how many
+    hits a day to expect, and where the values of the columns lay: pushrank watch says whether both still
+    hold, and pushrank score --alert spends the budget. --probability calibrates scores of rows held out by a
+    logistic curve.
 
     Example: pushrank fit data.csv --label fraud --positive yes --budget 100 -o model.skops
     """
@@ -46,10 +45,10 @@ def show(
 ) -> None:
     """Print what a saved model holds: its parameters, what it was fitted on, and its largest weights.
 
-    What cross-validation chose, such as p and alpha of pnorm-push-cv, is among it. Weights are those of a
-    linear model, the largest first, of the columns as it sees them: numbers are scaled, so that weights can
-    be compared, and a text column is a column for each value. Boosted models have importances in their place,
-    an ensemble the weights of its members.
+    Among the parameters is what cross-validation chose, such as p and alpha of pnorm-push-cv. The weights are
+    those of a linear model, the largest first. They belong to scaled numbers, so that they can be compared,
+    and a text column has a weight for each text. Boosted models have importances instead, and an ensemble the
+    weights of its members.
 
     Example: pushrank show model.skops
     """
@@ -66,35 +65,35 @@ def score(
 ) -> None:
     """Write the rows best first, after their rank and score.
 
-    Every cell is written as it was read, whether the model uses it or not. Only when text becomes
-    .parquet or .xlsx are the model's numbers written as numbers. A text file keeps the separator, encoding
-    and decimal mark that it was read with. Rows with equal scores keep their order. Columns named score or
-    rank in the data are kept; the new ones are then called pushrank_score and pushrank_rank. Rows of a
-    libsvm file are named by their number, from 1.
+    Every cell is written as it was read, whether the model uses it or not. A text file keeps the separator,
+    encoding and decimal mark that it was read with; only if text becomes .parquet or .xlsx are the model's
+    numbers written as numbers. Rows with equal scores keep their order. If the data has columns named score
+    or rank, the new ones are called pushrank_score and pushrank_rank. Rows of a libsvm file are named by
+    their number, from 1.
 
-    --reasons 3 writes the three columns that raise a row's score most beyond the rows just below the cut,
-    that of --top or of the alert threshold, such as "amount 4,120: +1.3". Of forests, gradient boosting and
-    ensembles they are sampled, with their standard error, for at most 1,000 rows. leaves_if says which value
-    of one of these columns alone would take the row below the cut, such as "amount at most 309".
+    --reasons 3 writes the three columns that raise a row's score most above the rows just below the cut,
+    which is --top or the alert threshold, such as "amount 4,120: +1.3". For forests, gradient boosting and
+    ensembles they are sampled, with their standard error, for at most 1,000 rows. The column leaves_if says
+    which value of one column alone would take the row below the cut, such as "amount at most 309".
 
-    --promise 0.95 --labelled held_out.csv writes promised_hits beside each row: so many hits the list down to
-    it holds at least, with this probability for all rows together; the list of --top N is promised most. Rows
-    that tie count as if negatives came first. Labelled rows must be new to the model and drawn as the others
-    are; if their scores differ beyond chance, a warning says so.
+    --promise 0.95 --labelled held_out.csv writes promised_hits: how many hits the list down to each row holds
+    at least, with this probability for all rows together. Rows with equal scores count as if negatives came
+    first. The labelled rows must be new to the model and drawn as the others are; a warning says if their
+    scores differ beyond chance.
 
-    --top 30 --audit 3 writes the first 27 rows and three that are drawn from all others, with the columns
-    acted and chance: their labels tell what the list misses. The same file again gives the same rows, or the
-    same --id and --time do.
+    --top 30 --audit 3 writes the first 27 rows and three drawn from all others, with the columns acted and
+    chance: their labels tell what the list misses. The same file, or the same --id and --time, gives the same
+    rows again.
 
     --top 384 --at-most 4:scaffold writes the best 384 rows of which no scaffold has more than four, and
-    --at-least 50:region=north those with at least 50 from the north; several limits hold together. On columns
-    that cross, such as scaffold and supplier, it is the list of the highest sum of scores.
+    --at-least 50:region=north those with at least 50 from the north. Several limits hold together. If their
+    columns cross, such as scaffold and supplier, the list is the one with the highest sum of scores.
 
-    --alert state.db --id COLUMN --time COLUMN writes also whether to act on each row, and the threshold of
-    its moment: never more than the budget, and nearly all of it. What was decided is on disk before it is
-    written, so that the same rows get the same answers; --budget 30/day begins that file with past rows,
-    which the model must not have learnt from, and --audit 3/day gives it an audit, too. With --at-most
-    1:customer, said there and at each call, no customer has more than one alert by score a day.
+    --alert state.db --id COLUMN --time COLUMN decides on each row as it came, and writes the threshold of its
+    moment: the budget is never exceeded, and nearly all of it is spent. --budget 30/day begins state.db with
+    past rows, which the model must not have learnt from; --audit 3/day adds an audit there. With --at-most
+    1:customer, given there and at each call, no customer has more than one alert by score a day. Decisions
+    are on disk before they are written, so that the same rows get the same answers.
 
     Example: pushrank score model.skops new.parquet -o ranked.csv --top 100
     """
@@ -116,8 +115,9 @@ def export(
     """Write a saved model as a Python file that needs numpy alone, for machines without pushrank.
 
     Its decision_function and predict take a data frame, a dict of columns, or an array with the columns of
-    the training data, and do all that the model does to them. Scores of ALERT_THRESHOLD or more are the
-    alerts of the budget that the model was fitted with. Models that are sums of trees cannot be written so.
+    the training data, and do all that the model does to them. A row whose score is ALERT_THRESHOLD or more is
+    an alert of the budget that the model was fitted with. Models that are sums of trees, and ensembles,
+    cannot be written so.
 
     Example: pushrank export model.skops -o scoring.py
     """
@@ -145,10 +145,10 @@ def evaluate(
 ) -> None:
     """Print how good the top of a saved model's list is, with 95 % intervals.
 
-    What is measured and printed is that of pushrank measure, whose help tells what the intervals assume:
-    hits in the first N rows of --budget N, by default a quarter as many as there are positives, average
-    precision, areas, and what each tenth of the list holds. Of an ensemble a table says which member finds
-    how many hits that no other does. --acted and --chance are for a model that has not learnt from the rows.
+    The measures are those of pushrank measure, whose help says what the intervals assume: hits in the first
+    N rows of --budget N, by default a quarter as many as there are positives, average precision, areas, and
+    what each tenth of the list holds. For an ensemble, another table says how many hits each member finds
+    that no other does. With --acted and --chance the model must not have learnt from these rows.
 
     Example: pushrank evaluate model.skops test.csv --budget 100
     """
@@ -182,18 +182,20 @@ def watch(
     """Say whether a model in use keeps its promise, and whether the rows are still those of the fit.
 
     The last line is one of four sentences: "as promised: of 840 rows looked at, 610 labelled: 176 hits, 181
-    promised" (exit code 0), "nothing is known of hits" (3, where no label of rows looked at is known), "fewer
-    hits than promised since 3 November: retrain", or "the rows have changed: column wind" (both 1). A nightly
-    job can act on the code; errors have exit code 2.
+    promised" (exit code 0), "nothing is known of hits" (3: no row looked at has a known label), "fewer hits
+    than promised since 3 November: retrain", or "the rows have changed: column wind" (both 1). Errors have
+    exit code 2. A nightly job can act on the code.
 
-    Give all rows since the fit, every day a few more: the tests may be looked at as often as you like, and
-    give a false alarm with a chance of about --level in all that time. Where all rows of a period have a
-    label, its hits are compared with those that periods of so many rows and positives held when the model was
-    fitted, so that a calm week is no alarm. Where only rows that somebody looked at have one, these should be
-    hits as often as held-out rows of their scores were; --acted names the column of such rows, which score
-    --audit writes. Labels that are late are told from those that never come by --acted or --labels-after.
-    Of each column, and of the scores, the shares of its quarters or values in whole weeks (days of a budget
-    an hour) are compared with those of the fit. A model of one list, --budget 30, watches each file as one.
+    Give all rows since the fit, every day a few more. You may look as often as you like: in all that time a
+    false alarm has a chance of about --level. If all rows of a period have a label, its hits are compared
+    with those of periods with as many rows and positives at the fit, so that a calm week is no alarm. If only
+    rows that somebody looked at have one, they should be hits as often as held-out rows with their scores
+    were. --acted names the column of such rows, which score --audit writes. --acted or --labels-after also
+    tell labels that are late from labels that never come.
+
+    For each column, and for the scores, the shares of its quarters or values in whole weeks (days for a
+    budget an hour) are compared with those of the fit. A model with a budget of one list, such as 30, treats
+    each file as one list.
 
     Example: pushrank watch model.skops since_the_fit.parquet --time came --label fraud -o watch.html
     """
@@ -215,14 +217,14 @@ def duel(
 ) -> None:
     """Try a new model beside the one in use, inside one budget.
 
-    Rows that both models list are acted on, and of the others, paired by place, one of each pair by a coin.
-    Each row is written with who brought it. The same rows get the same answers, and as more come in the same
-    period, the rest of the budget is filled.
+    Rows that both models list are acted on. The others are paired by their place in the lists, and a coin
+    decides which one of each pair is acted on. Each row is written with the model that brought it. The same
+    rows get the same answers, and rows that come later in the same period fill the rest of the budget.
 
-    With --labels the hits are credited, and two sentences say what the coins tell of these very days, and
-    what the days tell of days to come: at the one look of --until 60, named when the duel begins, or else at
-    any time, once the evidence is 20. With two columns of --score, and no state, past rows say how far the
-    lists differ, and -o writes the rows whose labels decide.
+    --labels credits the hits. One sentence then says what the coins tell about these very days, and another
+    what the days tell about days to come: at one look, after the days of --until, or else at any time, once
+    the evidence is 20. Two columns of --score, without --state, compare the lists on past rows; -o then
+    writes the rows whose labels would decide.
 
     Example: pushrank duel old.skops new.skops today.csv --budget 30/day --time came --id id --state duel.db
     -o act.csv
@@ -255,36 +257,35 @@ def measure(
     """Print how good the top of lists is, by the scores of any models, with 95 % intervals.
 
     Rows hold their label and a column of scores for each model. The first four measures count hits in the
-    first N rows of --budget N, by default a quarter as many as there are positives. Ties count as their
-    expected value. Of several columns each is compared with the first by its hits, on the same resamples,
-    with intervals that hold together at 95 %. The last table says what is found in each tenth of a list.
+    first N rows of --budget N, by default a quarter as many as there are positives. Rows with equal scores
+    count with their expected value. Each further column is compared with the first by its hits, with
+    intervals that hold together at 95 %. The last table says what is found in each tenth of a list.
 
-    The intervals come from the bootstrap (BCa) and assume independent rows: if rows come in clusters, such as
-    the visits of one patient, they are too narrow, unless --group names them. Where all or none of the first
-    rows are hits, the interval is that of Clopper and Pearson. The number of positives at the top has no
-    interval, because resampling says nothing about an extreme; nor has a measure that no resample changes.
-    A line below the table names those that have none.
-    With a million rows the intervals take from some seconds to a minute; --no-intervals leaves them out.
+    The intervals come from the bootstrap (BCa) and assume independent rows. If rows come in clusters, such as
+    the visits of one patient, name these with --group, or the intervals are too narrow. If all or none of the
+    first rows are hits, the interval is that of Clopper and Pearson. The number of positives at the top has
+    no interval, because resampling says nothing about an extreme; nor has a measure that no resample changes.
+    A million rows take from some seconds to a minute; --no-intervals leaves the intervals out.
 
-    --promise 0.95 says how many hits the first rows of a list to come hold at least: a bound that is kept
-    with this probability, if no model has learnt from the rows and those to come are drawn alike. It promises
-    all depths at once, or that of --budget alone, which is more. --require 'precision@100>=0.6' ends with
-    exit code 1 unless that much is promised, at the level of --promise or 95 %, all requirements together.
+    --promise 0.95 says how many hits the first rows of a list to come hold at least. The bound is kept with
+    this probability, if no model has learnt from the rows and those to come are drawn alike. It holds for all
+    depths at once, or for --budget alone, which promises more. --require 'precision@100>=0.6' ends with exit
+    code 1 unless that much is promised, all requirements together.
 
-    --budget 150/day --time COLUMN counts hits in the first 150 rows of every day, or hour, week, month or
-    batch. Its intervals allow for neighbouring days that are alike. --promise is then of a coming day.
+    --budget 150/day --time COLUMN counts hits in the first 150 rows of every day, hour, week, month or batch.
+    Its intervals allow for neighbouring days that are alike. --promise is then of a coming day.
 
     --at-most 10:carrier and --at-least 5:region=north measure the best list of each day that keeps these
-    limits, and say how many hits a day they cost, with an interval; of one list, --budget 150, without.
-    --once customer counts several hits of one customer as one, a day or in the list, and draws customers.
+    limits, and say how many hits a day they cost; for one list, such as --budget 150, without an interval.
+    --once customer counts several hits of one customer as one, in a day or in the list.
 
-    --fraction .005,.01,.02 --bedroc 20,80.5 --pairs shows enrichment factors and BEDROC at these shares and
-    rates, and the differences of all pairs; intervals of a measure's differences hold together. A table (-o
-    t.csv, t.tex) has these alone, of models and pairs. --figure draws them, with bands for the best two.
+    --fraction .005,.01,.02 --bedroc 20,80.5 --pairs shows enrichment factors at these shares, BEDROC at these
+    rates, and the differences of all pairs of models; intervals of a measure's differences hold together. A
+    table (-o t.csv, t.tex) has these alone. --figure draws them, with bands for the best two.
 
-    --acted COLUMN --chance COLUMN of a file of all rows says how many hits are below a list that made its own
-    labels, by an audit, as score --audit draws it, and bounds the hits of other scores, fixed beforehand.
-    --budget 30/day --time COLUMN gives figures by day, and --looks 12 bounds for twelve looks together.
+    --acted COLUMN --chance COLUMN, in a file of all rows, says how many hits an audit by score --audit leaves
+    below the list at most, and bounds the hits of other scores that were fixed beforehand. --budget 30/day
+    --time COLUMN gives figures by day, and --looks 12 makes the bounds hold for twelve looks together.
 
     --json prints all measures, differences and tenths, to twelve digits.
 
@@ -306,35 +307,34 @@ def compare(
     """Compare models under the same cross-validation and say which is best at the top.
 
     Logistic regression, the P-Norm Push at several p, the IR Push and, on tables, boosted stumps, gradient
-    boosting, a random forest and LightGBM, where it is installed, see the same splits; --model chooses among
-    these and all others that fit knows. A figure is the mean over the test parts with its standard error.
-    With --budget N, models are judged by how many of the N rows acted on are hits; else by the precision
-    among the first rows, a quarter as many as there are positives. Counts are of all rows tested on. Ties
-    count as their expected value.
+    boosting, forests and, where they are installed, LightGBM, XGBoost and CatBoost see the same splits;
+    --model chooses among these and all others that fit knows. A figure is the mean over the test parts with
+    its standard error. With --budget N, models are judged by how many of the first N rows are hits; without
+    it by the precision among the first rows, a quarter as many as there are positives. Counts are of all rows
+    tested on. Rows with equal scores count with their expected value.
 
-    Parts are drawn at random, unless rows follow their only column of dates: then every part comes after the
-    rows learnt from, as with --time COLUMN. Where rows of one customer, machine or batch resemble each other,
-    say --group COLUMN; where you have test rows, --test FILE.
-
-    The best of several figures is too good, because it was chosen on the rows that it is measured on. With
-    --nested, the last row of the table is what the whole choice achieves on rows that had no part in it.
-    With V folds this takes about V times as long.
+    Parts are drawn at random, unless the rows follow their only column of dates: then every part comes after
+    the rows learnt from, as with --time COLUMN. If rows of one customer, machine or batch resemble each
+    other, add --group COLUMN; if you have test rows, add --test FILE.
 
     The model to take is the simplest of those that may be the best, or with --choose best the one with the
-    highest mean. The last line is the command that fits it as it was compared, or that compares again without
-    columns that alone tell the classes apart, but for those of --keep. --save-best fits at once, and with a
-    budget ends with the model, its hits, what is promised, the alert threshold, and commands for tomorrow.
+    highest mean. The last line is the command that fits it as it was compared. If a column alone tells the
+    classes apart, it is the command that compares again without this column, unless --keep names it.
+    --save-best fits the model at once, and with a budget adds five lines: the model, its hits, what is
+    promised, the alert threshold, and commands for tomorrow.
+
+    The best of several figures is too good, because it was chosen on the rows that it is measured on. With
+    --nested, the last row of the table says what the whole choice achieves on rows that had no part in it;
+    with V folds this takes about V times as long.
 
     With --budget 30/day --time COLUMN, models are judged by hits a day (hour, week, month, batch), in parts
-    of whole days, with intervals that allow for neighbouring days that are alike. The file of the alert
-    threshold is then written beside the model.
+    of whole days, with intervals that allow for neighbouring days that are alike. --save-best then also
+    writes the file of the alert threshold. With --at-most, --at-least or --once, hits are those of the list
+    within limits, or of different values, as in measure, and the model is chosen for that list.
 
-    With --at-most 10:carrier, --at-least or --once, as measure has them, hits are those of the list within
-    limits, or of different values: the model that is chosen is the one for that list.
-
-    With --json, "chosen" is the model to take, "may_be_best" names the models that may be the best, the
-    simplest first, at 95 %, "saved" holds the five lines and their figures, and "differences" holds by how
-    much the best model exceeds every other one by the criterion, with intervals that hold together at 95 %.
+    In --json, "chosen" is the model to take, "may_be_best" names the models that may be the best, the
+    simplest first, "saved" holds the five lines and their figures, and "differences" says by how much the
+    best model exceeds every other one, with intervals that hold together at 95 %.
 
     Example: pushrank compare data.csv --label fraud --budget 100
     """
@@ -356,10 +356,10 @@ def report(
 ) -> None:
     """Compare models and write one HTML file that opens anywhere, offline.
 
-    It says how many hits the model to take finds, which model that is and how sure, what a larger or smaller
-    budget would find, and which columns drive its ranking. It shows the curves, the top rows and the rows
-    that the models disagree on. All figures are of rows that a model had not seen. With --nested it also says
-    what the choice of the model achieves on rows that had no part in it.
+    It says which model to take, how many hits it finds and how sure that is, what a larger or smaller budget
+    would find, and which columns drive the ranking. It shows the curves, the top rows and the rows that the
+    models disagree on. All figures are of rows that a model had not seen. With --nested it also says what the
+    choice of the model achieves on rows that had no part in it.
 
     Example: pushrank report data.csv --label fraud --budget 100 -o report.html
     """

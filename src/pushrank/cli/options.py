@@ -145,29 +145,30 @@ model_file, rows_file = (partial(typer.Argument, callback=check) for check in (c
 Model = Annotated[Path, model_file(help="A model that pushrank fit saved.")]
 AnyModel = Annotated[Path, model_file(help="A model that pushrank fit or pushrank.save saved.")]
 AS_BUDGET: dict[str, Any] = {"parser": read_budget, "metavar": "N|N/PERIOD"}
-Budget = Annotated[
-    AnyBudget, typer.Option(help="How many rows you can act on: hits are counted among them.", **AS_BUDGET)
-]
+ACTED_ON = "How many rows you can act on: 150, or with --time 150/day (hour, week, month, batch)."
+Budget = Annotated[AnyBudget, typer.Option(help=ACTED_ON, **AS_BUDGET)]
 Positive = Annotated[
-    str | None, typer.Option(help="The positive label, where it differs from the training data's.")
+    str | None, typer.Option(help="The positive label, if it is not that of the training data.")
 ]
 Once = Annotated[
-    str | None, typer.Option(help="A column, such as the customer: hits of one of its values count as one.")
+    str | None,
+    typer.Option(help="A column such as the customer: hits of one customer count as one."),
 ]
 Weight = Annotated[
-    str | None, typer.Option(help="A column of what rows count for when models learn, such as amounts.")
+    str | None, typer.Option(help="A column of weights for models to learn with, such as amounts.")
 ]
 SHOW = "A column to show in the report, in place of the first ten; may be repeated."
 Show = Annotated[list[str] | None, typer.Option(help=SHOW)]
 Open = Annotated[bool, typer.Option("--open", help="Open the report in the browser.")]
 Force = Annotated[
-    bool, typer.Option("--force", help="Replace the output, though it is an input or not of pushrank.")
+    bool,
+    typer.Option("--force", help="Replace an output that is an input, or that pushrank did not write."),
 ]
 AS_SPAN = of_form(r"\d+[hdw]|\d+(\.\d+)?", "--labels-after", "12h, 7d, 2w or, of times that are numbers, 7")
-LATE = "Labels come so late, as 7d, 12h or 2w: fits leave out rows whose labels were not known yet."
+LATE = "How late labels come, such as 7d, 12h or 2w: fits leave out rows whose labels were not known yet."
 LabelsAfter = Annotated[str | None, typer.Option(callback=AS_SPAN, help=LATE)]
 AS_SHARE = of_form(r"\d{1,2}(\.\d+)?%|\d+", "--hold-out", "a share such as 20%, or a number of rows")
-KEPT = "Keep rows, such as 20%, the latest or random ones, from fits and choice, and promise hits by them."
+KEPT = "Rows, such as 20% or 500, that no fit sees, the latest by --time or random ones, to promise hits by."
 HoldOut = Annotated[str | None, typer.Option(callback=AS_SHARE, help=KEPT)]
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
@@ -190,10 +191,10 @@ class LabelledSource:
     data: Annotated[
         Path, rows_file(help="Labelled rows: .csv, .tsv, .txt, .xlsx, .json, .parquet, .libsvm; - is stdin.")
     ]
-    label: str | None = option("The column that holds the label.")
+    label: str | None = option("The column of the label; a cell that is empty, ? or NA is an unknown one.")
     positive: str | None = option(
-        "The label to rank at the top. By default 1 of 0 and 1, the larger of two other numbers, yes of "
-        "yes and no, and true of true and false; everything else needs it."
+        "The label to rank at the top; all others are negative. By default 1 of 0 and 1, the larger of two "
+        "other numbers, yes of yes and no, and true of true and false. Other labels need this option."
     )
 
 
@@ -202,9 +203,10 @@ class FeatureSource(LabelledSource):
     """Where labelled rows come from, and which of their columns are left out."""
 
     exclude: list[str] | None = option("A column to leave out, such as an identifier; may be repeated.")
-    keep: list[str] | None = option("A column to keep, known beforehand, without a warning; may be repeated.")
+    keep: list[str] | None = option("A column known before the label: no line warns of it; may be repeated.")
     date: list[str] | None = option(
-        "A column of dates to make numbers of: hour, weekday, days since 1970; may be repeated."
+        "A column of ISO dates, or days such as 20241231, to use as hour, weekday and days since 1970; may "
+        "be repeated. Other columns of dates are left out."
     )
     drop_copies: bool = option(
         "Leave out rows that are the same as an earlier one in every cell.", "--drop-copies", default=False
@@ -216,17 +218,17 @@ class LimitConfig:
     """Limits that a list keeps."""
 
     at_most: list[str] | None = option(
-        "The list has at most so many rows of each value of a column, such as 4:scaffold; may be repeated.",
+        "The list has at most this many rows of each value of a column, as 4:scaffold; may be repeated.",
         callback=of_form(r"[1-9]\d{0,8}:.+", "--at-most", "4:scaffold for at most 4 rows of each scaffold"),
     )
     at_least: list[str] | None = option(
-        "The list has at least so many rows of a value, such as 50:region=north; may be repeated.",
+        "The list has at least this many rows of a value, such as 50:region=north; may be repeated.",
         callback=of_form(
             r"[1-9]\d{0,8}:[^=]+=.+", "--at-least", "50:region=north for at least 50 rows of this region"
         ),
     )
     missing: Literal["own", "one"] | None = option(
-        "Rows without a value in such a column: each is a group of its own, or all are one."
+        "Rows without a value in a column of limits: each is a group by itself (own), or all are one (one)."
     )
 
     @property
@@ -280,33 +282,36 @@ class MeasureConfig(LimitConfig):
 
     once: Once = None
     budget: Budget = None
-    time: str | None = option("The column of dates, or of batches, of a budget such as 150/day.")
+    time: str | None = option("The column of dates, or of batches, for a budget such as 150/day.")
     value: str | None = option("A column of what a row is worth if it is positive, such as an amount.")
     group: str | None = option(
-        "A column whose equal values belong together, such as the customer: intervals resample these whole."
+        "A column such as the customer: intervals resample all rows of a customer together."
     )
     weight: str | None = option("A column of how many rows each row stands for, in all measures.")
     acted: str | None = option(
-        "A column of which rows somebody looked at: list, audit, yes or 1, else empty, no or 0. By default "
-        "those with a label, where some have none."
+        "A column that says which rows somebody looked at: list, audit, yes or 1; for others empty, no or 0. "
+        "By default the rows with a label, if some have none."
     )
     chance: str | None = option(
-        "A column of the chance of each row below the list to be audited, for what the list misses."
+        "A column of the chance of each row below the list to be audited: it bounds what the list misses."
     )
-    looks: int | None = option("How often bounds are looked at: with --chance, they hold together.", min=1)
+    looks: int | None = option(
+        "How often you look: the bounds of --chance then hold for all looks together.", min=1
+    )
     fraction: list[str] | None = option(
         "Shares of the list to show the enrichment factor at, such as .005,.01,.02; may be repeated."
     )
     bedroc: list[str] | None = option("Rates to show BEDROC at, such as 20,80.5; may be repeated.")
     pairs: bool = option("Compare all columns of scores with each other.", "--pairs", default=False)
-    every: bool = option("Also show the other measures.", "--all", default=False)
+    every: bool = option("Also show all other measures.", "--all", default=False)
     intervals: bool = option("Show 95 % confidence intervals.", "--intervals/--no-intervals", default=True)
     promise: float | None = option(
-        "Say what the first of the next rows hold at least, at this confidence: 0.95.", min=0.5, max=0.999
+        "Promise hits of the first of the next rows, with this confidence: 0.95.", min=0.5, max=0.999
     )
-    new_rows: int | None = option("The number of next rows; by default as many as labelled.", min=1)
+    new_rows: int | None = option("How many rows come next; by default as many as are labelled.", min=1)
     require: list[str] | None = option(
-        "What must be promised, such as 'precision@100>=0.6', or the exit code is 1; may be repeated."
+        "What must be promised, with 95 % or as --promise says, or else the exit code is 1: "
+        "'precision@100>=0.6' or 'hits@100>=60'; may be repeated."
     )
     seed: int = option("Seed of the resampling.", default=0, min=0, max=2**32 - 1)
     output: Path | None = option(
@@ -363,30 +368,37 @@ class MeasureConfig(LimitConfig):
 class ScoreConfig(LimitConfig):
     """What is written of the rows, and where, and how rows are decided on as they come."""
 
-    alert: Path | None = option("Say which rows to act on, as they come: the file of what was decided.")
+    alert: Path | None = option("Decide on rows as they come. The file keeps what was decided.")
     id: str | None = option(
-        "The column of what each row is called: the same row gets the same answer. By default rows are those "
-        "of this very file."
+        "The column of each row's name: a row that comes again gets the same answer. By default rows are "
+        "known by their place in this very file."
     )
     time: str | None = option("The column of when each row came.")
-    budget: AnyBudget = option("Begin the file of --alert: the rows are past ones.", **AS_BUDGET)
+    budget: AnyBudget = option(
+        "The budget, such as 30/day, that begins the file of --alert: the rows are then past ones.",
+        **AS_BUDGET,
+    )
     audit: AnyBudget = option(
-        "Of --top 30, or with --alert of --budget 30/day, draw so many from the rows below.", **AS_BUDGET
+        "How many rows of --top or --budget are drawn at random below the list.", **AS_BUDGET
     )
-    n_kept: int | None = option("With --budget: keep answers of so many past periods, 60 if not set.", min=1)
-    n_ahead: int | None = option("Rows may be so many periods ahead of the clock, 1 if not set.", min=1)
+    n_kept: int | None = option("With --budget: past periods to keep answers of, 60 if not set.", min=1)
+    n_ahead: int | None = option("How many periods rows may be ahead of the clock, 1 if not set.", min=1)
     output: Path = option(
-        "Where to: .csv, .tsv, .parquet or .xlsx; - prints.", "--output", "-o", default=STANDARD_STREAM
+        "Where to write: .csv, .tsv, .parquet or .xlsx; - prints.", "--output", "-o", default=STANDARD_STREAM
     )
-    top: int | None = option("Write only so many rows.", min=1)
-    columns: list[str] | None = option("A column to write beside score and rank; may be repeated.")
+    top: int | None = option("How many rows to write; by default all.", min=1)
+    columns: list[str] | None = option("A column to write after the score; may be repeated. By default all.")
     probability: bool = option(
-        "Also write probabilities: of models fitted with --probability.", "--probability", default=False
+        "Also write probabilities, if fitted with --probability.", "--probability", default=False
     )
-    reasons: int | None = option("Write so many columns that raise a row's score most, with values.", min=1)
-    promise: float | None = option("Also write what the list to each row holds at least.", min=0.5, max=0.999)
-    labelled: Path | None = option("Labelled rows new to the model, to promise by.", callback=check_data)
-    label: str | None = option("Their label's column, where it differs from the training data's.")
+    reasons: int | None = option("How many columns to name that raise a row's score most.", min=1)
+    promise: float | None = option(
+        "Write how many hits the list down to each row holds at least, with a confidence such as 0.95.",
+        min=0.5,
+        max=0.999,
+    )
+    labelled: Path | None = option("Labelled rows new to the model, for --promise.", callback=check_data)
+    label: str | None = option("The label's column in --labelled, if it is not that of the training data.")
     force: Force = False
 
     @property
@@ -449,19 +461,19 @@ class ScoreConfig(LimitConfig):
 class WatchConfig:
     """Which columns tell when a row came and whether it was a hit, and how it is shown."""
 
-    time: str | None = option("The column of when a row came; a file without it is one batch.")
+    time: str | None = option("The column of when each row came; without it the file is one batch.")
     label: str | None = option(
         "The label's column, empty where it is not known yet; by default that of the fit, if it is there."
     )
     acted: str | None = option(
-        "A column of which rows somebody looked at: list, audit, yes or 1, else empty, no or 0. By default "
-        "those with a label among the first."
+        "A column that says which rows somebody looked at: list, audit, yes or 1; for others empty, no or 0. "
+        "By default rows with a label among the first of the budget."
     )
     labels_after: str | None = option(
-        "Labels come so late, as 7d, 12h or 2w: later rows wait.", callback=AS_SPAN
+        "How late labels come, such as 7d, 12h or 2w: rows that are later wait.", callback=AS_SPAN
     )
     positive: Positive = None
-    level: float = option("The chance of a false alarm, over any number of looks.", default=0.05)
+    level: float = option("The chance of a false alarm, however often you look.", default=0.05)
     output: Path | None = option("Also save a page with pictures here (.html).", "--output", "-o")
     opened: Open = False
     force: Force = False
@@ -472,15 +484,15 @@ class WatchConfig:
 class DuelConfig:
     """How a duel is begun, or goes on, and where it is kept."""
 
-    state: Path | None = option("The file that keeps the duel; it is begun with --budget.")
-    budget: AnyBudget = option("How many rows both models may act on together, as 30/day.", **AS_BUDGET)
+    state: Path | None = option("The file that keeps the duel; --budget begins it.")
+    budget: AnyBudget = option("How many rows both models share, such as 30/day.", **AS_BUDGET)
     time: str | None = option("The column of when each row came.")
-    id: str | None = option("The column of what each row is called: a row keeps its owner.")
-    until: int | None = option("Days (or other periods) of the only look, named at the beginning.", min=2)
+    id: str | None = option("The column of each row's name: a row stays with the same model.")
+    until: int | None = option("Test once, after this many days (or periods), said when it begins.", min=2)
     labels_after: str | None = option(
-        "Labels come so late, as 7d: later missing ones are no hits.", callback=AS_SPAN
+        "How late labels come, as 7d: a row without a label by then is no hit.", callback=AS_SPAN
     )
-    labels: Path | None = option("Rows with labels: credit the hits, and say who finds more.")
+    labels: Path | None = option("Rows with labels: credit hits, and say which model finds more.")
     label: str | None = option("The label's column in these rows.")
     positive: Positive = None
     score: list[str] | None = option(
@@ -515,34 +527,34 @@ class ComparisonConfig(LimitConfig):
         "linear ones, boosted stumps, gradient boosting, LightGBM where it is installed and, up to 20,000 "
         "rows, a choice among linear ones and a random forest."
     )
-    p: list[float] | None = option("A strength of the push; may be repeated.")
+    p: list[float] | None = option("A strength of the push, at least 1; may be repeated.")
     alpha: float | None = option("The L2 strength of the rankers; by default 0.1 on tables.", min=0.0)
-    folds: int = option("Parts of the cross-validation.", default=5, min=2)
-    repeats: int = option("Repetitions of the cross-validation.", default=1, min=1)
+    folds: int = option("The number of parts of the cross-validation.", default=5, min=2)
+    repeats: int = option("How often cross-validation is done, with other parts.", default=1, min=1)
     indifference: float = option(
-        "Fewer hits than these make no difference to you; needs --budget.", default=0.0, min=0.0
+        "A difference of fewer hits does not matter to you; needs --budget.", default=0.0, min=0.0
     )
     choose: Literal["simplest", "best"] = option(
         "The model to take: the simplest that may be the best, or the best.", default="simplest"
     )
     seed: Seed = 0
-    nested: bool = option("Also choose the model inside every training part.", "--nested", default=False)
-    together: bool = option("Also measure all models together.", "--together/--no-together", default=True)
-    group: str | None = option("A column whose equal values stay in one part, such as the customer.")
+    nested: bool = option("Also measure the choice of the model itself.", "--nested", default=False)
+    together: bool = option("Also measure one list of all models.", "--together/--no-together", default=True)
+    group: str | None = option("A column such as the customer: its rows stay in one part.")
     time: str | None = option(
         "A column of numbers or ISO dates: learn from the past, test on what comes next. By default the only "
         "column of dates, where the rows follow it."
     )
     labels_after: LabelsAfter = None
     hold_out: HoldOut = None
-    random: bool = option("Draw parts at random, though rows have times.", "--random", default=False)
-    test: Path | None = option("Labelled rows to test on; all rows of the data are then learnt from.")
+    random: bool = option("Draw parts at random, even if rows have times.", "--random", default=False)
+    test: Path | None = option("Labelled rows to test on; models then learn from all rows of DATA.")
     drop_unlabelled: bool = option(
-        "Leave out rows without a label, missing at random.", "--drop-unlabelled", default=False
+        "Leave out rows without a label, if these are missing at random.", "--drop-unlabelled", default=False
     )
     weight: Weight = None
     show: Show = None
-    jobs: int = option("Processes to fit models in; -1 is one for each processor.", default=1, min=-1)
+    jobs: int = option("How many processes fit models; -1 is one for each processor.", default=1, min=-1)
 
     @property
     def powers(self) -> tuple[float, ...]:
@@ -624,9 +636,9 @@ class FitConfig:
         callback=check_model_name,
     )
     budget: AnyBudget = option(
-        "How many rows you can act on, of as many rows as the data has or in every period of --time: for the "
-        "alert threshold, which takes 25 more fits, or 13 to many rows, or the promise, which takes five, "
-        "and for models chosen for a budget.",
+        "How many rows you can act on: 120 of as many as the data has, or 30/day with --time. It saves the "
+        "alert threshold, by 25 more fits (13 with 1,000 rows of each class), or what to expect in a period, "
+        "by 5 more; models that are chosen for a budget use it, too.",
         **AS_BUDGET,
     )
     member: list[str] | None = option(
@@ -647,7 +659,7 @@ class FitConfig:
     )
     C: float | None = option_of_models("C", "The weight of the loss, positive", "--C", callback=check_bounds)
     bottom_weight: float | None = option_of_models(
-        "bottom_weight", "The weight of the bottom", callback=check_bounds
+        "bottom_weight", "The weight of the bottom of the list", callback=check_bounds
     )
     solver: str | None = option(
         "lbfgs, newton-cg, coordinate or another solver of the model; by default the one that the other "
@@ -657,18 +669,18 @@ class FitConfig:
     n_estimators: int | None = option("The number of boosting rounds.", callback=check_bounds)
     learning_rate: float | None = option("The factor of a boosting step, in (0, 1].", callback=check_bounds)
     max_iter: int | None = option("The largest number of iterations.", callback=check_bounds)
-    tol: float | None = option("How close to the optimum iterations end.")
+    tol: float | None = option("The tolerance at which iterations end.")
     weight: Weight = None
     time: str | None = option(
-        "A column of numbers or ISO dates: rows held out, for a choice or for the threshold, are later ones."
+        "A column of numbers or ISO dates: rows held out are then later than those learnt from."
     )
     labels_after: LabelsAfter = None
     hold_out: HoldOut = None
     probability: bool = option(
-        "Calibrate probabilities, too, by five more fits: for score.", "--probability", default=False
+        "Also calibrate probabilities, by 5 more fits, for score.", "--probability", default=False
     )
     jobs: int = option(
-        "Processes to fit the members of an ensemble in; -1 is one a processor.", default=1, min=-1
+        "How many processes fit an ensemble's members; -1 is one a processor.", default=1, min=-1
     )
     seed: Seed = 0
 

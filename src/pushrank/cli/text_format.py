@@ -27,32 +27,32 @@ class TextFormat:
     """How a text file is written, where not in UTF-8, with decimal points, and names in the first line."""
 
     separator: str | None = option(
-        "Column separator: one character or tab; by default found among , ; tab and | (.tsv: tab).",
+        "The column separator: one character, or tab. By default found among , ; tab and | (.tsv: tab).",
         # A tab is hard to type in a shell, so that its name stands for it.
         parser=lambda text: "\t" if text in ("tab", "\\t") else text,
         metavar="CHARACTER",
     )
-    encoding: str | None = option("File encoding of text files, such as cp1252; by default utf-8.")
-    decimal: str | None = option("Decimal mark of numbers in text; by default a point.")
-    thousands: str | None = option("Thousands separator of numbers in text, as in 1,025; by default none.")
+    encoding: str | None = option("The encoding of text files, such as cp1252; by default UTF-8, or UTF-16.")
+    decimal: str | None = option("The decimal mark of numbers, such as a comma; by default a point.")
+    thousands: str | None = option("The thousands separator of numbers, as in 1,025; by default none.")
     units: str | None = option(
-        "Signs to ignore before and after numbers, as '$%' in $12.50 and 57.2%; with () among them (12) is "
-        "-12, and with - so is 12-."
+        "Signs to ignore around numbers, such as '$%' in $12.50 and 57.2%. With () among them (12) is -12, "
+        "and with - so is 12-. By default none."
     )
     na_values: list[str] | None = option(
-        "A text that stands for a missing value, such as -; may be repeated."
+        "Another text that stands for a missing value, such as -; may be repeated."
     )
     date_order: Literal["dmy", "mdy"] | None = option(
         "What comes first in dates such as 1/2/2024: the day (dmy) or the month (mdy); by default such dates "
         "are refused."
     )
-    skip_rows: int = option("Lines above the column names to skip.", default=0, min=0)
+    skip_rows: int = option("How many lines above the column names to skip.", default=0, min=0)
     no_header: bool = option(
         "The first row holds no names; columns are called 1, 2, ...", "--no-header", default=False
     )
     sheet: str | None = option("The sheet of an Excel file; by default the only visible one with a table.")
     index_base: int | None = option(
-        "The first index of a libsvm file; by default that of the model, there 1 unless an index is 0.",
+        "The first index of a libsvm file. By default that of the model's data, or 1 unless an index is 0.",
         min=0,
         max=1,
     )
