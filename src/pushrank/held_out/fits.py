@@ -28,6 +28,9 @@ from pushrank.user_types import Estimator, GenericArray, MatrixLike
 MIN_ROWS_OF_THREADS = 20_000
 Part = TypeVar("Part")
 Member = TypeVar("Member")
+Score = Callable[[Estimator, MatrixLike], Floats]
+Look = Callable[[Estimator, list[Rows]], object]
+Guard = Callable[[str, int], AbstractContextManager[None]]
 Caught = tuple[Any, type[Warning], str, int]
 """A warning as `warn_explicit` takes it."""
 
@@ -80,11 +83,11 @@ def fit_parts(
     parts: Iterable[tuple[Rows, list[Rows]]],
     *,
     n_jobs: int | None = None,
-    score: Callable[[Estimator, MatrixLike], Floats] | None = None,
-    look: Callable[[Estimator, list[Rows]], object] | None = None,
+    score: Score | None = None,
+    look: Look | None = None,
     keep: bool = False,
     record: bool = True,
-    guard: Callable[[str, int], AbstractContextManager[None]] | None = None,
+    guard: Guard | None = None,
     path_of: Callable[[str, int], Path | None] = lambda *_: None,
 ) -> Iterator[Fit]:
     """Fit all models to the training part of each pair of it and its test parts, the last model first."""
@@ -92,9 +95,10 @@ def fit_parts(
     # rankers are fitted and asked for scores in `n_jobs` processes, and there `look` takes the fitted model
     # and its test parts. With `record` the warnings of a fit come with it, in place of being issued. A
     # `guard` of a model's name and the part's number stands around the fit, and `path_of` names its file.
-    work: dict[str, Any] = {"score": score or model_scores, "look": look, "keep": keep, "record": record}
+    score = score or model_scores
+    fitted = partial(_fitted, score=score, look=look, keep=keep, record=record, guard=guard)
     tasks = _tasks(models, parts, path_of, get_config(), with_tests=look is not None)
-    return fit_paths(partial(_fitted, **work, guard=guard), tasks, n_jobs)
+    return fit_paths(fitted, tasks, n_jobs)
 
 
 def kept_in(
@@ -152,7 +156,9 @@ def _tasks(
             yield Task(name, number, ranker, rows, X_tests, steps, looked_at, path_of(name, number))
 
 
-def _fitted(task: Task, *, score: Any, look: Any, keep: bool, record: bool, guard: Any) -> list[Fit]:
+def _fitted(
+    task: Task, *, score: Score, look: Look | None, keep: bool, record: bool, guard: Guard | None
+) -> list[Fit]:
     """Return the path of a model by itself: its fit, from its file if it has been kept there."""
     name, number, ranker, rows, X_tests, steps, tests, file = task
     if file is not None and file.exists():
