@@ -60,7 +60,8 @@ def test_it_ends_with_five_lines(compared, summary):
     figures = "Hits: {estimate:.2f} a day (95 % interval {low:.2f} to {high:.2f}), of ".format(**found)
     assert hits.startswith(figures)
     assert f"in {len(summary['days']['periods']['rows'])} days that come after" in hits
-    said = r"Promised: on at least \d of the next 7 days you will find \d+ or more \(95 % sure, if they are"
+    if_alike = r"\(95 % sure, if the days to come are like these\)\."
+    said = rf"Promised: on at least \d of the next 7 days you will find \d+ or more {if_alike}"
     assert re.match(said, promised)
     assert "when the next day begins" in threshold
     page = unescape(report.read_text())

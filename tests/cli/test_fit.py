@@ -152,10 +152,18 @@ def missing(tmp_path_factory):
         (
             "chosen",
             ["--exclude", "came"],
-            "81 % of the rows, mostly of low scores: somebody chose these rows.",
+            "81 % of the rows, mostly of low scores: somebody chose which rows got one.",
         ),
-        ("later", ["--time", "came"], "mostly of low scores and of late times: somebody chose these rows."),
-        ("summer", ["--time", "came"], "mostly of low scores and of late times: somebody chose these rows."),
+        (
+            "later",
+            ["--time", "came"],
+            "mostly of low scores and of late times: somebody chose which rows got one.",
+        ),
+        (
+            "summer",
+            ["--time", "came"],
+            "mostly of low scores and of late times: somebody chose which rows got one.",
+        ),
         ("last", ["--time", "came"], "mostly of late times: they are not known yet, or were not kept."),
         ("last", ["--time", "came", "--labels-after", "4d"], ""),
         ("random", ["--time", "came"], ""),

@@ -40,6 +40,7 @@ WRITTEN = {
 def test_each_command_runs_and_prints_what_the_page_says(name, every, tmp_path, monkeypatch, capsys):
     """By day of every thirtieth flight, of which other figures are printed."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "88")
     pd.read_parquet(Path(DATA) / "flights.parquet")[::every].to_parquet("flights.parquet")
     page = (DOCS / f"{name}.md").read_text(encoding="utf-8")
     names, printed, commands = {}, "", []
@@ -50,7 +51,7 @@ def test_each_command_runs_and_prints_what_the_page_says(name, every, tmp_path, 
             continue
         expected = block
         if kind == "console":
-            line, expected = block.split("\n", 1)
+            line, expected = block.replace("\\\n", "").split("\n", 1)
             arguments = shlex.split(line.removeprefix("$ pushrank "))
             result = CliRunner().invoke(app, arguments)
             # Warnings are shown where the page is about them.

@@ -439,7 +439,7 @@ def test_wrong_chances_are_refused_by_row_and_column(audited, cell, more, says):
     ("more", "says"),
     [
         (["--promise", 0.95], "nothing is promised: labels are missing for .*: pushrank score --a"),
-        (["--require", "hits@9>=1"], "somebody chose these rows"),
+        (["--require", "hits@9>=1"], "somebody chose which rows got one"),
         (["--fraction", 0.1], "--fraction needs a label in every row"),
         (["--all"], "--all needs a label in every row"),
         (["--acted", "looked"], "--acted 'looked' is no column"),

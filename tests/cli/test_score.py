@@ -357,7 +357,7 @@ def test_a_list_keeps_limits_on_columns_of_the_file(files, frame):
     # Ranks are those of the whole file.
     assert found["rank"].tolist() == scores.rank(ascending=False, method="first")[chosen].tolist()
     n_others = (found["rank"] > 30).sum()
-    assert f"{n_others} of the first 30 rows by score gave way to others by limits." in said
+    assert f"The limits replaced {n_others} of the first 30 rows by score." in said
     fewer = call("score", model, files / "new.csv", "-o", out, "--top", 40, "--at-most", "4:scaffold")
     assert "warning: the limits allow 36 rows, fewer than the 40 of the list." in fewer.stderr
     rows.assign(scaffold=rows["scaffold"].where(rows.index % 7 > 0)).to_csv(files / "new.csv", index=False)

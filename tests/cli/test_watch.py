@@ -52,9 +52,9 @@ def test_hits_as_promised_are_no_alarm(folder):
         r"as promised: of 1,050 rows looked at, 1,050 labelled: \d+ hits, \d+ promised",
         shown.splitlines()[-1],
     )
-    assert "in 70 days from 6 March to 14 May; of 15 a day, 1,050, there were 1,050 to look at." in shown
+    assert "in 70 days from 6 March to 14 May; 1,050 looked at, of the 1,050 that 15 a day allow." in shown
     assert "week" in shown
-    assert "No column has moved by more than it did among the rows of the fit." in shown
+    assert "No column has moved by more than it did within the training rows." in shown
 
 
 def test_the_json_is_that_of_python(folder):

@@ -69,7 +69,7 @@ def test_figures_are_those_of_hand_and_of_the_bound():
     assert found.to_frame()["hits"].tolist() == [1, 1]
     assert json.loads(json.dumps(found.summary()))["sentences"] == str(found).splitlines()
     assert "1 listed rows have no label" in str(found)
-    assert "at all of 5 looks together" in str(found)
+    assert "at all 5 looks together" in str(found)
     # A truth value has its meaning by the chance, and no positive at all is no recall.
     same = metrics.measure_acted(y, acted != "", np.where(LISTED, 1.0, chance), looks=5, **BY_DAY)
     assert same == found

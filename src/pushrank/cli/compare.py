@@ -188,8 +188,8 @@ def every_day(
         said = f"none yet, for a {budget.per} has seldom more than {budget.n:,} rows"
         if np.isfinite(threshold):
             said = f"{threshold:.6g} when the next {budget.per} begins"
-        said += f". It moves with the hour and with what is left of {budget.n:,}; {state} keeps it, begun by "
-        said += "scores of rows held out"
+        said += f". It changes with the time and with how many of the {budget.n:,} are left; {state} keeps "
+        said += "it, and has learnt from scores of rows held out"
         # The name of the column of identifiers is not known here: the user puts it in place of COLUMN.
         score = f"pushrank score {model_and_rows} --alert {shlex.quote(str(state))} --id COLUMN "
         score += f"--time {time} -o alerts{kind}"

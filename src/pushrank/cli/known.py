@@ -29,7 +29,7 @@ LEVEL = 0.01
 MAX_PERIODS, MAX_LISTS = 31, 10
 COUNTED = ["listed", "hits", "audited", "audit_hits", "hits_below_at_most", "hits_below_estimate"]
 """What a table by period shows, of its last ones; JSON has all."""
-CHOSEN = "somebody chose these rows"
+CHOSEN = "somebody chose which rows got one"
 NOT_SHOWN = (
     "Recall, lift, areas, average precision and intervals need the labels of all rows, or of rows drawn at "
     "random, and are not shown. A precision is that of the labelled rows, which another list may have chosen."

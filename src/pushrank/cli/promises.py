@@ -58,8 +58,8 @@ def promise_of_periods(
             of = {"n_coming": COMING, "n_kept": kept}
             if least := guarantee_days(y, scores, periods, k=budget.n, confidence_level=level, **of):
                 said = f"on at least {kept} of the next {COMING} {several} you will find {least:,} or more"
-                return {"hits": least, **of}, f"{said} (95 % sure, if they are drawn as these were)"
-    return None, f"no hit on any of the next {COMING} {several}, at 95 %: hits, or {several}, are few"
+                return {"hits": least, **of}, f"{said} (95 % sure, if the {several} to come are like these)"
+    return None, f"nothing for the next {COMING} {several}, at 95 %: there are too few hits, or {several}"
 
 
 class Promises(NamedTuple):

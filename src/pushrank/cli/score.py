@@ -142,7 +142,7 @@ def _limited(
     places = np.flatnonzero(np.isin(ranking, chosen))
     n_others = np.count_nonzero(places >= len(places))
     say(
-        f"{n_others:,} of the first {len(places):,} rows by score gave way to others by limits.",
+        f"The limits replaced {n_others:,} of the first {len(places):,} rows by score.",
         err=config.is_piped,
     )
     return places

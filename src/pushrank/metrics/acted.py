@@ -99,12 +99,12 @@ class ActedMeasurement:
         """Return what was found and missed, what of it is not known, and what the figures rest on."""
         of = self.total
         level, some = f"{100.0 * self.confidence_level:g} % confidence", of["hits_below_estimate"]
-        some = "" if some is None else f"some {some:,.0f}, "
+        some = "" if some is None else f" (estimate {some:,.0f})"
         said = [
             f"{of['listed']:,} of {of['rows']:,} rows were listed: {of['hits']:,} known hits.",
-            f"Hits below the list: at most {of['hits_below_at_most']:,} with {level}, {some}"
-            f"{of['audit_hits']:,} of them found by the audit of {of['audited']:,} rows.",
-            f"Recall of the list: {recall_text(of, 'recall')}; of all that was acted on, the audit too: "
+            f"Hits below the list: at most {of['hits_below_at_most']:,} with {level}{some}; "
+            f"the audit of {of['audited']:,} rows found {of['audit_hits']:,} of them.",
+            f"Recall of the list: {recall_text(of, 'recall')}; of the list and the audit together: "
             f"{recall_text(of, 'recall_acted')}.",
         ]
         for name, what in NOT_KNOWN.items():
@@ -113,15 +113,15 @@ class ActedMeasurement:
             said.append("These are the rows acted on alone: lists of other scores need the others, too.")
         said += ["The bound of each period holds by itself, not all together."] * bool(self.by_period)
         if self.looks > 1:
-            said.append(f"Bounds hold at all of {self.looks} looks together, of which this is one.")
+            said.append(f"The bounds hold at all {self.looks} looks together.")
         said.append("Bounds need rows and lists that were fixed without a look at what the audit found.")
         for name, of in self.scores.items():
             low, high = (100.0 * of[f"precision_{end}"] for end in ("low", "high"))
             said.append(
-                f"{name}: {of['shared']:,} of the {of['rows']:,} rows on its list were listed; it has some "
-                f"{of['hits_estimate']:,.0f} hits, {of['hits_low']:,} to {of['hits_high']:,} (precision "
-                f"{low:.1f} to {high:.1f} %), {of['difference_low']:+,} to {of['difference_high']:+,} "
-                "against the list in use."
+                f"{name}: of the {of['rows']:,} rows on its list {of['shared']:,} were listed. It has "
+                f"{of['hits_low']:,} to {of['hits_high']:,} hits (estimate {of['hits_estimate']:,.0f}; "
+                f"precision {low:.1f} to {high:.1f} %), {of['difference_low']:+,} to "
+                f"{of['difference_high']:+,} compared with the list in use."
             )
         fixed = (
             f"Each of these intervals holds with {level}, for scores that were fixed before these rows and "
@@ -303,7 +303,7 @@ def measure_acted(
     >>> y = rng.random(5000) < 0.05
     >>> acted, chance = draw_audit(y + rng.normal(size=5000), 500, 99, row_id=rows, secret="a longer one")
     >>> print(measure_acted(np.where(acted != "", y, np.nan), acted, chance).sentences()[1])
-    Hits below the list: at most 218 with 95 % confidence, some 46, 1 of them found by the audit of 99 rows.
+    Hits below the list: at most 218 with 95 % confidence (estimate 46); the audit of 99 rows found 1 of them.
     """
     check_number("confidence_level", confidence_level, above=0.0, below=1.0)
     check_number("looks", looks, 1, integer=True)
@@ -435,4 +435,4 @@ def recall_text(figures: Figures, name: str) -> str:
     """Return a recall in a sentence, its bound rounded down."""
     bound, some = figures[f"{name}_at_least"], figures[f"{name}_estimate"]
     at_least = "not known" if bound is None else f"at least {math.floor(1000.0 * bound) / 10.0:.1f} %"
-    return at_least if some is None else f"{at_least}, some {100.0 * some:.1f} %"
+    return at_least if some is None else f"{at_least} (estimate {100.0 * some:.1f} %)"

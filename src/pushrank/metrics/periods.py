@@ -315,7 +315,7 @@ class PeriodMeasurement:
     def sentences(self) -> list[str]:
         """Return what the hits are of, the differences from the first model, and what intervals assume."""
         by_chance, n = float(np.mean(self.looked_at * self.positives / self.sizes)), len(self.sizes)
-        at_random = f"as many rows at random as are looked at would hold {by_chance:,.2f}"
+        at_random = f"as many random rows as are looked at would hold {by_chance:,.2f}"
         and_then = "several hits of one count as one" if self.once else at_random
         positives = f"{self.positives.mean():,.1f} {'different ' * self.once}positives"
         said = [f"There are {positives} {self.budget.each}; {and_then}."]

@@ -411,5 +411,5 @@ def most_moved(profiles: dict[str, dict[str, Any]], X: Any) -> str:
         if p_value * len(profiles) < least:
             least = p_value * len(profiles)
             before, now = 100.0 * np.sin([profile.moments[0, part], angles[part]]) ** 2
-            said = f"{name!r} is {profile.words(part)} in {now:.0f} % of them, and was in {before:.0f} %"
+            said = f"{name!r} is {profile.words(part)} in {now:.0f} % of them, before in {before:.0f} %"
     return said

@@ -58,8 +58,8 @@ class WatchData(Page):
         n_rows, looked_at = (sum(record[name] for record in table) for name in ("rows", "looked_at"))
         when = f"{len(table):,} {budget.several} from {first} to {last}" if table[1:] else first
         return (
-            f"{n_rows:,} rows in {when}; of {budget.words}, "
-            f"{budget.n * len(table):,}, there were {looked_at:,} to look at."
+            f"{n_rows:,} rows in {when}; {looked_at:,} looked at, "
+            f"of the {budget.n * len(table):,} that {budget.words} allow."
         )
 
     @property
@@ -67,7 +67,8 @@ class WatchData(Page):
         """The table by period, in texts: means of the periods of each line, where it has several."""
         unit, lines = self.watched.folded()
         is_folded, several = unit != self.watched.budget.per, self.watched.budget.several
-        names = ["rows", "looked at", "labelled", "positives", "hits", "promised", "evidence"]
+        # A line break keeps the table narrow in a terminal, and is a blank on the page.
+        names = ["rows", "looked\nat", "labelled", "positive", "hits", "promised", "evidence"]
         cells, text = [], "{:,.1f}".format if is_folded else row_count
         for line in lines:
             known = line["known"]
@@ -104,7 +105,7 @@ class WatchData(Page):
         if len(watched.table) < (length := BLOCKS.get(per, 1)):
             notes.append(f"Columns are compared by {length} {periods}, of which there are not so many yet.")
         elif not self.moved[1]:
-            notes.append("No column has moved by more than it did among the rows of the fit.")
+            notes.append("No column has moved by more than it did within the training rows.")
         return notes
 
     @property
@@ -115,7 +116,7 @@ class WatchData(Page):
     @property
     def moved(self) -> Cells:
         """The columns that moved, the surest first, in texts."""
-        header = ["column", "moved from", "to", "values", "share at the fit", "share then"]
+        header = ["column", "moved from", "to", "values", "share at\nthe fit", "share\nthen"]
         cells = []
         for record in self.watched.moved[:MAX_MOVED]:
             if record["has_moved"]:
