@@ -54,6 +54,7 @@ def test_each_command_of_a_story_runs_and_prints_what_the_page_says(
     if "rdkit" in page:
         pytest.importorskip("rdkit")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "88")
     every = 1 if whole else EVERY.get(story.stem, 1)
     for name in set(re.findall(r'read_parquet\("(\w+\.parquet)"\)', page)):
         if (Path(DATA) / name).exists():
