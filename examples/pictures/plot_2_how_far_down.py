@@ -1,9 +1,9 @@
 """
-How far down is it worth going?
-===============================
+How far down the list is it worth looking?
+==========================================
 
 :class:`~pushrank.plots.TopReliabilityDisplay` shows the share of hits in each stretch of the list, with
-intervals, beside what the model predicted, if it gives probabilities.
+intervals. If the model gives probabilities, it also shows the share that the model predicted.
 """
 
 from sklearn.linear_model import LogisticRegression

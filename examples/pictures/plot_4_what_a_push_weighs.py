@@ -1,10 +1,10 @@
 """
-What a push weighs
-==================
+Which pairs a push weighs most
+==============================
 
-:class:`~pushrank.plots.ConcentrationDisplay`: what each pair of a positive and a negative contributes to the
-objective, both in ranked order (after Rudin 2009, figures 1 and 4). The larger p, the more of the objective
-comes from the highest negatives.
+:class:`~pushrank.plots.ConcentrationDisplay` shows what each pair of a positive and a negative contributes to
+the objective, both in ranked order (after Rudin 2009, figures 1 and 4). The larger p, the more of the
+objective comes from the highest negatives.
 """
 
 from matplotlib import pyplot
@@ -23,6 +23,6 @@ for p, ax in zip((1, 4, 16), axes, strict=True):
     ConcentrationDisplay.from_estimator(ranker, X, y, name=f"PNormPush(p={p})", ax=ax)
 
 # %%
-# :class:`~pushrank.plots.DiscountDisplay`: the cost of an error at each rank, relative to its cost at the
-# top, for several pushes and for measures of information retrieval (after figure 3).
+# :class:`~pushrank.plots.DiscountDisplay` shows the cost of an error at each rank, relative to its cost at
+# the top, for several pushes and for measures of information retrieval (after figure 3).
 _ = DiscountDisplay.from_estimator(ranker, X, y, name="The weight of each rank")

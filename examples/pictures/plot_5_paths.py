@@ -2,8 +2,8 @@
 The path of a fit
 =================
 
-:class:`~pushrank.plots.TrainingPathDisplay`: the objective after every iteration, or its distance to the
-minimum, here by quasi-Newton, Newton and boosting steps. It needs only the fitted ranker.
+:class:`~pushrank.plots.TrainingPathDisplay` shows the objective after every iteration, or its distance to the
+minimum. It needs only the fitted ranker. Here it compares quasi-Newton, Newton and boosting steps.
 """
 
 from sklearn.datasets import load_breast_cancer
@@ -27,7 +27,7 @@ for display in displays:
     ax = display.plot(ax, above=lowest).ax_
 
 # %%
-# With ``quantity="smooth_margin"``: the smooth margin after every round of
-# :class:`~pushrank.SmoothMarginRanking`, and the margin that it bounds from below.
+# ``quantity="smooth_margin"`` shows the smooth margin after every round of
+# :class:`~pushrank.SmoothMarginRanking`, and the margin, of which it is a lower bound.
 ranker = SmoothMarginRanking(weak_rankers="stumps", n_estimators=1000).fit(X, y)
 _ = TrainingPathDisplay.from_estimator(ranker, quantity="smooth_margin")

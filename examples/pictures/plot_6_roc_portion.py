@@ -2,9 +2,10 @@
 A portion of the ROC curve
 ==========================
 
-A price of your own (Rudin 2009, section 9.3): the dearest are the negatives that stand above a given share of
-the positives, here 70 or 30 %, and those that stand higher cost less, as the price falls. So the curve rises
-there, at the cost of the rest; ``monotonic = False`` is what such a price declares.
+You can raise one portion of the ROC curve at the cost of the rest, by a price of your own (Rudin 2009,
+section 9.3). The price is highest for negatives that stand above a given share of the positives, here 70 or
+30 %, and lower for those that stand higher or lower. ``monotonic = False`` declares that the price does not
+only rise.
 """
 
 from dataclasses import dataclass
@@ -23,10 +24,10 @@ from pushrank.prices import Price
 
 @dataclass(frozen=True)
 class Portion(Price):
-    """The price (h / top)^2 e^(1 - (h / top)^2) of a negative's height h: one at the top, less on both sides.
+    """The price (h / top)^2 e^(1 - (h / top)^2) of a negative's height h: one at ``top``, less on both sides.
 
-    Under a sigmoid loss h is about the number of positives below the negative. It is dearest where that is
-    ``top``, and a negative above nearly all positives costs no more than one below nearly all.
+    Under a sigmoid loss h is about the number of positives below the negative. The price is highest where
+    this number is ``top``. A negative above nearly all positives may cost no more than one below nearly all.
     """
 
     top: float

@@ -2,16 +2,22 @@
 Why not the absolute top alone?
 ===============================
 
-Section 10.1 of Rudin, *The P-Norm Push*, JMLR 10 (2009). Nearly all negatives lie in [-1, 0] and nearly all
-positives in [0, 1], but a part e / 2 of all draws are positives in [-2, -1], and as many are negatives in
-[1, 2]. Two functions are there to choose from, one that increases and one that decreases. Over all draws the
-best negative of the increasing one stands above every positive: its R_max is the worst possible, I, and that
-of the decreasing one (1 - e) I. But m training rows all lie in [-1, 1] with probability (1 - e)^m, and on
-those the increasing function makes no error: minimising R_max chooses it, and the new R_max is the worst. The
-AUC hardly changes: that of the increasing function is (1 - e)^2.
+R_max counts the positives that are not above the best negative. This example shows why a method that
+minimises R_max alone may choose the worse function. It is section 10.1 of Rudin, *The P-Norm Push*, JMLR 10
+(2009).
 
-The increasing function is chosen more often still, with probability (1 - e / 2)^m: stray positives, without a
-stray negative, do not speak against it.
+Nearly all negatives lie in [-1, 0] and nearly all positives in [0, 1]. A part e / 2 of all draws are stray
+positives in [-2, -1], and as many are stray negatives in [1, 2]. There are two functions to choose from, one
+that increases and one that decreases.
+
+* Over all draws the best negative of the increasing function stands above every positive: its R_max is the
+  worst possible, I. That of the decreasing function is (1 - e) I.
+* But m training rows all lie in [-1, 1] with probability (1 - e)^m. On such rows the increasing function
+  makes no error, so minimising R_max chooses it, and R_max on new rows is the worst possible.
+* The AUC hardly changes: that of the increasing function is (1 - e)^2.
+
+In truth the increasing function is chosen even more often, with probability (1 - e / 2)^m, because stray
+positives without a stray negative are no argument against it.
 """
 
 from __future__ import annotations
@@ -48,7 +54,7 @@ def simulated(m: int, epsilon: float, n_draws: int, rng: np.random.Generator) ->
 
 
 # %%
-# What is known, as lines, beside what is simulated: how often the wrong function is chosen.
+# How often is the worse function chosen? Lines are the formula, and points are simulated.
 rng = np.random.default_rng(0)
 rows = np.array([10, 20, 50, 100, 200])
 figure, ax = pyplot.subplots(layout="constrained")
@@ -59,8 +65,8 @@ ax.set(xlabel="training rows", ylabel="training sets that choose the worse funct
 _ = ax.legend()
 
 # %%
-# On new rows R_max, as a part of the positives, is 1 by the increasing function and 1 - e by the other; the
-# AUC is high and low.
+# On new rows R_max, as a part of the positives, is 1 for the increasing function and 1 - e for the decreasing
+# one, although the AUC of the first is high and that of the second is low.
 for epsilon in (0.002, 0.02):
     y, x = drawn((100_000,), epsilon, rng)
     (worst_up, worst_down), (auc_up, auc_down) = (

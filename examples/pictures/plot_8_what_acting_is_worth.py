@@ -2,9 +2,9 @@
 What is acting on a row worth?
 ==============================
 
-A hit may pay for nine useless looks, or for one. :class:`~pushrank.plots.DecisionCurveDisplay` shows, for
-every such rate, the net benefit of acting on the rows whose chance of a hit is high enough, beside that of
-acting on all rows and on none.
+A hit may pay for nine useless actions, or only for one. :class:`~pushrank.plots.DecisionCurveDisplay` shows,
+for every such rate, the net benefit of acting on the rows whose chance of a hit is high enough. Beside it are
+the net benefits of acting on all rows and on none.
 """
 
 from sklearn.datasets import make_classification
@@ -24,7 +24,8 @@ for model in (LogisticRegression(), HistGradientBoostingClassifier(random_state=
 _ = ax.set_title("Where the lines meet, a model decides nothing")
 
 # %%
-# At a chance of a tenth, in hits a thousand rows: of the last model, and of its first 300 rows alone.
+# The net benefit of the last model in hits per thousand rows, where one hit pays for nine useless actions: of
+# acting on all rows with a chance of a tenth or more, and on the first 300 rows.
 chances = model.predict_proba(X_test)[:, 1]
-print(f"{1000 * net_benefit(y_test, chances, threshold=0.1):.1f}")
-print(f"{1000 * net_benefit(y_test, chances, 300, threshold=0.1):.1f}")
+print(f"chance of a tenth or more: {1000 * net_benefit(y_test, chances, threshold=0.1):.1f}")
+print(f"first 300 rows: {1000 * net_benefit(y_test, chances, 300, threshold=0.1):.1f}")

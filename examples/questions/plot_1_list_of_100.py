@@ -2,11 +2,11 @@
 A list of 100 where 2 % are positive
 ====================================
 
-`Somebody asked for LightGBM <https://github.com/lightgbm-org/LightGBM/issues/6031>`__: "98 % of my data is 0
-and 2 % is 1. My objective is to give a list of 100 ... Is there any metric that can help me?" There are two
-answers: judge models by their hits among 100 rows, and train them for it.
+A `user of LightGBM <https://github.com/lightgbm-org/LightGBM/issues/6031>`__ asked: "98 % of my data is 0
+and 2 % is 1. My objective is to give a list of 100 ... Is there any metric that can help me?" This example
+does two things: it trains a model for the first 100 rows, and it judges models by their hits there.
 
-The data are recordings of a telescope: few gamma rays are left among the showers of other particles.
+The data are recordings of a telescope: a few gamma rays among many showers of other particles.
 """
 
 import numpy as np
@@ -27,8 +27,9 @@ X, y = X[rows], y[rows]
 print(f"{len(y):,} rows, {y.mean():.1%} positive")
 
 # %%
-# The measure is ``make_top_scorer(k=100)``: for ``GridSearchCV``, for early stopping here, or as LightGBM's
-# ``eval_metric`` by :class:`~pushrank.interop.lightgbm.LGBMMetric`.
+# ``make_top_scorer(k=100)`` is the measure. It works in ``GridSearchCV``, or as LightGBM's ``eval_metric`` by
+# :class:`~pushrank.interop.lightgbm.LGBMMetric`. Here it stops training early, with ``k=30`` on 30 % of the
+# rows.
 stopped = PushLGBMRanker(
     p=4,
     num_leaves=7,
@@ -37,11 +38,11 @@ stopped = PushLGBMRanker(
     validation_fraction=0.3,
     random_state=0,
 )
-print(stopped.fit(X, y).best_round_, "rounds")
+print(f"best after {stopped.fit(X, y).best_round_} rounds")
 
 # %%
-# Which model finds most? ``budget=100`` counts hits among the first 100 of all rows, held out five-fold. With
-# so few positives no difference is beyond chance, and the verdict says so.
+# Which model finds most? ``budget=100`` counts hits among the first 100 of all rows, by five-fold
+# cross-validation. With so few positives no difference is beyond chance, and the verdict says so.
 models = {
     "logistic regression": make_pipeline(StandardScaler(), LogisticRegression()),
     "LightGBM": LGBMClassifier(n_jobs=1, verbose=-1),
@@ -55,7 +56,7 @@ for name in models:
 print(found)
 
 # %%
-# Precision down the list, of rows that no model had seen.
+# The precision at each length of the list, on rows that no model had seen.
 from pushrank.plots import TopCurveDisplay
 
 ax = None

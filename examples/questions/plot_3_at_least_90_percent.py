@@ -1,10 +1,10 @@
 """
-Find nine of ten, with as few false alarms as can be
-====================================================
+Find nine of ten positives with few false alarms
+================================================
 
-`Asked of scikit-learn <https://github.com/scikit-learn/scikit-learn/issues/20266>`__, since 2021: a scorer
-for the precision at a fixed recall, "picking an enforcement threshold under a fixed recall floor, repeatedly,
-by hand".
+Users have `asked scikit-learn <https://github.com/scikit-learn/scikit-learn/issues/20266>`__ since 2021 for a
+scorer of the precision at a fixed recall, instead of "picking an enforcement threshold under a fixed recall
+floor, repeatedly, by hand". This example chooses a model and then a threshold for a recall of 90 %.
 """
 
 from sklearn.frozen import FrozenEstimator
@@ -25,13 +25,13 @@ X_choose, X_test, y_choose, y_test = train_test_split(
 )
 
 # %%
-# Choose the model by it: a scorer for any search.
+# Choose the model. ``make_top_scorer`` makes a scorer for any search.
 search = GridSearchCV(
     make_pipeline(StandardScaler(), SplineTransformer(degree=1), LogisticRegression(max_iter=2000)),
     {"splinetransformer__n_knots": [2, 5], "logisticregression__C": [0.01, 1.0]},
     scoring=make_top_scorer("precision_at_recall", recall=0.9),
 ).fit(X_train, y_train)
-print(search.best_params_, f"{search.best_score_:.3f}")
+print(f"precision at recall .9: {search.best_score_:.3f}, with {search.best_params_}")
 
 # %%
 # Choose the threshold on rows that the model has not seen; the interval says how sure it is.
@@ -43,9 +43,11 @@ classifier = FixedThresholdClassifier(
 ).fit(X_choose, y_choose)
 
 # %%
-# And measure on others: with 1,189 rows the recall is near .9, and not above it by promise.
+# Measure on other rows. The recall of these 1,189 rows is near .9, but nothing promises that it is above.
 predicted = classifier.predict(X_test) == 1
-print(f"recall {predicted[y_test == 1].mean():.3f}, precision {y_test[predicted].mean():.3f}")
-print(f"precision at recall .9: {precision_at_recall(y_test, search.decision_function(X_test), 0.9):.3f}")
+recall, precision = predicted[y_test == 1].mean(), y_test[predicted].mean()
+print(f"at the threshold: recall {recall:.3f}, precision {precision:.3f}")
+at_recall = precision_at_recall(y_test, search.decision_function(X_test), 0.9)
+print(f"at a recall of exactly .9: precision {at_recall:.3f}")
 ax = PrecisionRecallDisplay.from_estimator(search, X_test, y_test, name="chosen").ax_
-_ = ax.plot(predicted[y_test == 1].mean(), y_test[predicted].mean(), "o", color="black")
+_ = ax.plot(recall, precision, "o", color="black")

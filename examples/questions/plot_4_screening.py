@@ -2,13 +2,13 @@
 AUC, BEDROC and enrichment of a virtual screening, with intervals
 =================================================================
 
-`Asked of a docking tool <https://github.com/forlilab/Ringtail/issues/37>`__: "incredibly convenient if, by
-simply inputting a command, automatic calculations of AUC, BEDROC, and EF could be performed, followed by the
-generation of plots". All it takes is a table of scores and of what is active; the command is ``pushrank
-measure scores.csv --label active --score docking``.
+A user of a `docking tool <https://github.com/forlilab/Ringtail/issues/37>`__ wrote: "incredibly convenient
+if, by simply inputting a command, automatic calculations of AUC, BEDROC, and EF could be performed, followed
+by the generation of plots". You need a table with scores and a column that says what is active. The command
+is ``pushrank measure scores.csv --label active --score docking``; below is the same in Python.
 
-Here two scoring functions rank 5,000 compounds, 60 of them active; the scores are drawn at random. Docking
-energies are better the lower they are, so they come negated.
+Here two scoring functions rank 5,000 compounds, 60 of them active. The scores are drawn at random. The lower
+a docking energy, the better, so the energies are negated.
 """
 
 import numpy as np
@@ -29,12 +29,12 @@ found = measure(active, scores, fraction=0.01, random_state=0)
 print(found)
 
 # %%
-# Any measure has such an interval by itself, with parameters of your own.
+# ``confidence_interval`` gives the interval of one measure, with your own parameters.
 low, high, *_ = confidence_interval(active, scores["rescored"], "bedroc", alpha=80.5, random_state=0)
 print(f"BEDROC, alpha = 80.5: {low:.2f} to {high:.2f}")
 
 # %%
-# The left edge of the ROC curve, where screening takes place.
+# A screening takes only the first compounds, which are at the left edge of the ROC curve.
 ax = None
 for name in scores:
     ax = RocLeftEdgeDisplay.from_predictions(active, scores[name], name=name, ax=ax).ax_

@@ -1,9 +1,9 @@
 """
-How much money lies above the cut?
-==================================
+How much money is in the first 100 rows?
+========================================
 
-Hits are not equal: of two frauds the dearer should be caught. How much do the first 100 transactions hold, is
-that more than another model's by more than chance, and should the amounts weigh in training?
+Frauds differ in their amounts, and a list should catch the large ones. This example measures the money in the
+first 100 transactions, compares two models by it, and asks whether amounts should be weights in training.
 """
 
 import numpy as np
@@ -28,18 +28,18 @@ by_amount = PushBoost(4, n_estimators=100).fit(X_train, y_train, sample_weight=w
 scores = {"equal hits": plain.decision_function(X_test), "by amount": by_amount.decision_function(X_test)}
 
 # %%
-# ``value`` is what a row is worth if it is a hit. Weights that are the amounts need not pay: here they find
-# fewer frauds, and no more money.
+# ``value`` is what a row is worth if it is a hit. To train with the amounts as weights need not help: here it
+# finds fewer frauds, and no more money.
 found = measure(y_test, scores, k=100, value=amount_test, random_state=0)
 print(found)
 
 # %%
-# Where is the cut? The score of the hundredth row, and how far it would move with other rows.
+# The threshold is the score of the hundredth row. The interval says how far it would move with other rows.
 cut = threshold_for(y_test, scores["by amount"], AtBudget(100), random_state=0)
-print(f"{cut.threshold:.2f} ({cut.low:.2f} to {cut.high:.2f})")
+print(f"threshold {cut.threshold:.2f} ({cut.low:.2f} to {cut.high:.2f})")
 
 # %%
-# The same at every cut.
+# The money at every length of the list.
 figure, ax = pyplot.subplots(layout="constrained")
 depths = np.arange(10, 1001, 10)
 for name, score in scores.items():

@@ -32,7 +32,8 @@ found = compare_rankers(models, X, y, budget=BUDGET, random_state=0)
 print(found)
 
 # %%
-# The differences to the baseline, each with its 95 % interval; those of all pairs of models hold together.
+# The differences from the baseline, each with its 95 % interval. The intervals of all pairs of models hold
+# together.
 baseline, *others = models
 figure, ax = pyplot.subplots(figsize=(7.2, 2.4), layout="constrained")
 for row, name in enumerate(reversed(others)):

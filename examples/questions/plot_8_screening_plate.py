@@ -15,7 +15,7 @@ from pushrank.plots import GuaranteeDisplay
 
 
 def library(n, random):
-    """Return which of n compounds are active, and their scores, of which many are alike."""
+    """Return which of n compounds are active, and their scores, of which many are equal."""
     active = random.random(n) < 0.03
     return active, np.round(random.normal(size=n) + 1.8 * active, 2)
 
@@ -24,21 +24,21 @@ rng = np.random.default_rng(0)
 active, score = library(6_000, rng)
 
 # %%
-# The plate is known beforehand, and no other depth matters: ``together=False`` spends all on it. Compounds
-# whose scores tie are plated in an order by lot.
+# The size of the plate is known beforehand, and no other depth matters, so ``together=False`` gives it the
+# whole chance of failure. Compounds with equal scores go onto the plate in random order.
 plate = guarantee(active, score, k=384, n_new=20_000, together=False)
 print(plate.sentence(384))
 
 # %%
-# Other questions to the same rows: a plate of any size with at most half of it inactive on average, and the
-# score from which at least 30 % of the library are active.
+# The same rows answer other questions: how large may a plate be of which at most half is inactive on average,
+# and from which score on are at least 30 % of the library active?
 _, new = library(20_000, rng)
 print(f"{select(active, score, new, fdr=0.5).sum()} compounds with a false-discovery rate of 50 %")
 cut = threshold_for(active, score, Guaranteed(precision=0.3)).threshold
 print(f"from a score of {cut:.2f} on, 30 % of the library are active")
 
 # %%
-# How often is it kept? Once more from the start, 50 times: measured compounds, promise, plate.
+# How often is such a promise kept? Repeat all of it 50 times: measured compounds, promise, plate.
 kept = 0
 for _ in range(50):
     promised = guarantee(*library(6_000, rng), k=384, n_new=20_000, together=False).hits_at(384)
@@ -48,7 +48,7 @@ for _ in range(50):
 print(f"kept by {kept} of 50 plates")
 
 # %%
-# All depths at once, to look and then choose the number of plates, promise less.
+# To choose the number of plates afterwards, promise several depths at once. Each promise is then lower.
 ax = GuaranteeDisplay(guarantee=plate, name="one plate").plot().ax_
 of_all = guarantee(active, score, k=[384, 768, 1152], n_new=20_000)
 _ = GuaranteeDisplay(guarantee=of_all, name="any depth").plot(ax)

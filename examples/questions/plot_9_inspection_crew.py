@@ -3,8 +3,8 @@ What will the crew find on a coming day?
 ========================================
 
 A crew inspects ten of the day's items. Items of a day come from the same shift and the same batch, so they
-are not independent, and a promise by rows would be broken. :func:`~pushrank.metrics.guarantee_days` takes
-past days as its units: whatever is alike within a day, the days are exchangeable with each other.
+are not independent, and a promise by rows would be broken. :func:`~pushrank.metrics.guarantee_days` counts
+each past day as one. Items of a day may be alike; only the days must be exchangeable with each other.
 
 Here an item is a hit if it is a gamma ray of the telescope's data, and every day has its own share of them.
 """
@@ -23,7 +23,7 @@ scores = model.predict_proba(X)[:, 1]
 
 
 def draw_days(n_days, n_items=60):
-    """Return the items of days, each with a share of hits of its own, a row a day."""
+    """Return the items of each day, a row a day; every day draws its own share of hits."""
     hits, others = rest[y[rest] == 1], rest[y[rest] == 0]
     share = rng.beta(4.0, 8.0, n_days)
     is_hit = rng.random((n_days, n_items)) < share[:, None]
@@ -37,7 +37,7 @@ def found_by_ten(days):
 
 
 # %%
-# 99 past days, and what they promise: of one coming day, and of 19 of the next 20.
+# What do 99 past days promise for one coming day, and for 19 of the next 20?
 past = draw_days(99)
 of_rows = {"y_true": y[past.ravel()], "scores": scores[past.ravel()]}
 days = np.repeat(np.arange(99), 60)
@@ -46,15 +46,16 @@ many = guarantee_days(**of_rows, days=days, k=10, n_coming=20, n_kept=19)
 print(f"a coming day: at least {one} hits among ten; 19 of the next 20 days: at least {many}")
 
 # %%
-# As if all items were drawn alike, more would be promised, and too much.
+# A promise by rows takes all items as drawn independently. It promises more, and is broken too often.
 by_rows = guarantee(**of_rows, k=10, n_new=60)
-print(f"{by_rows.sentence(10)} Kept by {np.mean(found_by_ten(draw_days(2_000)) >= by_rows.hits_at(10)):.0%}.")
-print(f"That by days is kept by {np.mean(found_by_ten(draw_days(2_000)) >= one):.0%}.")
+kept = np.mean(found_by_ten(draw_days(2_000)) >= by_rows.hits_at(10))
+print(f"{by_rows.sentence(10)} This is kept on {kept:.0%} of days.")
+print(f"The promise by days is kept on {np.mean(found_by_ten(draw_days(2_000)) >= one):.0%} of days.")
 
 # %%
-# The promise by rows, and what ten days were like.
+# The promise by rows, and the hits of 40 days.
 from pushrank.plots import GuaranteeDisplay
 
-ax = GuaranteeDisplay(guarantee=by_rows, name="if items were alike").plot().ax_
+ax = GuaranteeDisplay(guarantee=by_rows, name="if items were independent").plot().ax_
 ax.plot(np.full(40, 10) * 1.03 ** rng.uniform(-1, 1, 40), found_by_ten(draw_days(40)), "k.", label="40 days")
 _ = ax.legend()
