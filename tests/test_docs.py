@@ -184,6 +184,25 @@ def test_what_a_guide_names_exists(text):
                 assert node.id in words or hasattr(pushrank, node.id), (node.id, span)
 
 
+def test_the_words_about_the_picture_of_the_readme_are_what_was_kept():
+    """The means over the splits, and the misses among the first rows of the split that is drawn."""
+    kept = (ROOT / "benchmarks" / "first_rows.txt").read_text(encoding="utf-8")
+    means = re.findall(r"mean (.+)", kept)
+    hits = [list(map(int, row.split())) for row in re.findall(r"splits ([ \d]+)  mean", kept)]
+    assert [f"{sum(row) / len(row):.1f}" for row in hits] == means
+    drawn, gain = map(int, re.search(r"shows split (\d), of the median difference: (\d+)", kept).groups())
+    gains = [after - before for before, after in zip(*hits, strict=True)]
+    assert gains[drawn] == gain == sorted(gains)[len(gains) // 2]
+    n_rows = re.search(r"first 100 of ([\d,]+) held-out rows", kept)[1]
+    misses = {"nine": 9, "two": 2}
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    words = r"([\d,]+) held-out rows: (\w+) are misses by logistic regression, (\w+) by the P-Norm Push"
+    shown = re.search(words, readme)
+    assert shown[1] == n_rows
+    assert [misses[word] for word in shown.groups()[1:]] == [100 - row[drawn] for row in hits]
+    assert f"hold {means[0]} hits on average by logistic regression and {means[1]} by the push" in readme
+
+
 def test_every_display_is_in_the_gallery():
     scripts = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "examples").glob("*/plot_*.py"))
     assert set(plots.__all__) <= set(re.findall(r"\w+Display", scripts))

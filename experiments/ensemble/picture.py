@@ -1,4 +1,4 @@
-"""Draw docs/pictures/together.png, the picture of the README and of the site, from results.csv.
+"""Draw docs/pictures/together.png, the picture of docs/which_ranker.md, from results.csv.
 
     python -m experiments.ensemble.picture
 
