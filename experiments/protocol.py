@@ -21,11 +21,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from pushrank import metrics
+from pushrank.benchmark import protocol as benchmark
 
 FOLDS = 5
 MAX_DEVIATIONS = 2.0
 TEST_SHARE = 0.3  # of the experiments that resume
-MIN_POSITIVES = 200
 VERDICTS = ("above", "even", "below")
 MEASURES: dict[str, Callable[..., float]] = {
     "positives at top": metrics.positives_at_top,
@@ -65,16 +65,7 @@ class Method(NamedTuple):
 
 def cut_rows(load: Callable[[], tuple[Any, Any]], most: int) -> tuple[Any, np.ndarray]:
     """Return a set cut to so many rows; of rare positives 200 are kept, or all."""
-    X, y = load()
-    y = np.asarray(y).astype(int)
-    if len(y) > most:
-        rng, n_positive = np.random.default_rng(0), min(y.sum(), max(MIN_POSITIVES, round(most * y.mean())))
-        draws = ((1, n_positive), (0, most - n_positive))
-        kept = np.sort(
-            np.concatenate([rng.choice(np.flatnonzero(y == c), n, replace=False) for c, n in draws])
-        )
-        X, y = (X.iloc[kept] if hasattr(X, "iloc") else X[kept]), y[kept]
-    return X, y
+    return benchmark.cut_rows(*load(), most)
 
 
 def molecules(smiles: Iterable[str]) -> list[Any]:

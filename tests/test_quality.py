@@ -16,9 +16,9 @@ import pushrank
 pytestmark = pytest.mark.fast
 
 ROOT = Path(__file__).parent.parent
-NAMES = """alerts audits duel metrics plots losses prices datasets weak_rankers theory theory.agarwal_2011
-theory.kar_2015 theory.rudin_2005 theory.rudin_2009 objectives exceptions distributed interop.lightgbm
-interop.onnx interop.xgboost limits model_selection monitoring persistence state"""
+NAMES = """alerts audits benchmark duel metrics plots losses prices datasets weak_rankers theory
+theory.agarwal_2011 theory.kar_2015 theory.rudin_2005 theory.rudin_2009 objectives exceptions distributed
+interop.lightgbm interop.onnx interop.xgboost limits model_selection monitoring persistence state"""
 # CatBoost is none of what the tests need.
 IF_INSTALLED = ["interop.catboost"] if find_spec("catboost") else []
 PUBLIC = ("pushrank", *(f"pushrank.{name}" for name in [*NAMES.split(), *IF_INSTALLED]))

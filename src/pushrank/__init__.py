@@ -35,7 +35,9 @@ HOMES = {
     "load_scorer": "interop.scorer",
     "save": "persistence",
 }
-MORE_MODULES = {"alerts", "budgets", "datasets", "estimators", "monitoring", "persistence", "plots", "state"}
+MORE_MODULES = {
+    "alerts", "benchmark", "budgets", "datasets", "estimators", "monitoring", "persistence", "plots", "state",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
