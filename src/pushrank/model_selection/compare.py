@@ -64,6 +64,7 @@ def compare_rankers(
     n_jobs: int | None = None,
     callback: Callable[[], None] | None = None,
     return_estimators: bool = False,
+    qid: ArrayLike | None = None,
 ) -> RankerComparison:
     r"""Compare rankers on the same folds, and say which is best at the top and whether that is beyond chance.
 
@@ -153,6 +154,8 @@ def compare_rankers(
         Called without arguments whenever a model was fitted and measured.
     return_estimators : bool, default=False
         Also return the fitted models of every fold, which a report needs to say what drives the best list.
+    qid : None
+        Query groups are refused: models are compared by one list of all rows.
 
     Returns
     -------
@@ -184,6 +187,13 @@ def compare_rankers(
     >>> comparison.measures["push"]["hits in budget"].shape
     (5,)
     """
+    if qid is not None:
+        raise ValueError(
+            f"compare_rankers compares by one list of all rows, got qid with {len(np.unique(qid))} queries. "
+            "For one list by folds of whole queries pass groups=qid, cv=GroupKFold(). For a list each query "
+            "fit models with qid= to the training parts of GroupKFold, and measure its test parts by "
+            "ndcg_at_k or mean_reciprocal_rank of pushrank.metrics with qid=."
+        )
     beside: dict[str, Any] = {"groups": groups, "time": time, "sample_weight": sample_weight}
     drawn: dict[str, Any] = {"cv": cv, "n_repeats": n_repeats, "random_state": random_state}
     drawn |= {"limits": limits, "once": once}
