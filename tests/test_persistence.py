@@ -42,6 +42,7 @@ from pushrank import (
     RankSVM,
     StackingRanker,
     estimators,
+    load_scorer,
     persistence,
 )
 from pushrank.exceptions import ModelFileError
@@ -282,6 +283,11 @@ def test_a_damaged_file_is_said_to_be(tmp_path, damage):
         persistence.load(path)
 
 
+def schema_of(path):
+    with zipfile.ZipFile(path) as archive:
+        return archive.read("schema.json")
+
+
 def rewritten(path, **files):
     """Replace or add files in an archive."""
     with zipfile.ZipFile(path) as archive:
@@ -299,6 +305,23 @@ def test_a_file_of_a_later_version_is_loaded_with_a_warning(tmp_path):
     with pytest.warns(UserWarning, match=r"by pushrank 99\.9\.9, which is later than this") as caught:
         persistence.load(path)
     assert caught[0].filename == __file__
+    rewritten(path, **{"schema.json": schema_of(path).replace(b"PushRanker", b"NewRanker")})
+    with pytest.raises(ModelFileError, match=r"NewRanker.*by pushrank 99\.9\.9, .*: install that version\.$"):
+        persistence.load(path)
+    with pytest.raises(ModelFileError, match="no scorer"):
+        load_scorer(path)
+
+
+def test_a_scorer_is_read_from_files_of_earlier_versions(tmp_path):
+    path, X = tmp_path / "model.skops", np.array([[0.0], [1.0], [3.0]])
+    ranker = PNormPush().fit(X, [0, 0, 1])
+    persistence.save(ranker, path)
+    rewritten(path, **{persistence.VERSION_FILE: b"0.0.1"})
+    assert np.array_equal(load_scorer(path).decision_function(X), ranker.decision_function(X))
+    # Facts of another format may mean something else.
+    rewritten(path, **{persistence.FACTS_FILE: b'{"format": 0, "scoring": {}}'})
+    with pytest.raises(ModelFileError, match="no scorer"):
+        load_scorer(path)
 
 
 def test_brackets_within_brackets_are_damage(tmp_path):

@@ -110,6 +110,10 @@ def test_what_is_no_state_is_refused(tmp_path):
     begun(path).close()
     with pytest.raises(ValueError, match="of kind 'a list' and format 2"):
         State(path, "audit")
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("UPDATE head SET content = replace(content, 'format\": 2', 'format\": 3')")
+    with pytest.raises(ValueError, match=r"and format 3\. It was written by pushrank \d.*: install that ver"):
+        State(path, "a list")
     path.write_text(json.dumps({"format": 1}) + "\n")
     with pytest.raises(ValueError, match="of format 1, lines of JSON"):
         State(path, "a list")

@@ -3,6 +3,7 @@
 import glob
 import json
 import os
+import re
 import tempfile
 import time
 import zipfile
@@ -52,6 +53,8 @@ VERSION_FILE = "pushrank.txt"
 """The file in the archive, beside those of skops: the version which wrote it, and a digest of all others."""
 FACTS_FILE = "facts.json"
 """The numbers of a model's ``Scorer``, and what ``pushrank show`` prints where ``pushrank fit`` wrote it."""
+FACTS_FORMAT = 1
+"""The format of these facts. Models with facts of another one are loaded whole."""
 TRUSTED_TYPES: set[str] = set()
 """The names of pushrank's types that a model file may hold. The module that defines a type registers it."""
 
@@ -83,13 +86,20 @@ def written_by(data: bytes) -> str:
         return by_version
 
 
+def is_later(by_version: str) -> bool:
+    """Return whether the version that wrote a file is later than this; those on the way to one are equal."""
+    versions = (re.findall(r"\d+", text)[:3] for text in (by_version, version("pushrank")))
+    wrote, reads = ([*map(int, numbers)] for numbers in versions)
+    return wrote > reads
+
+
 def read_facts(path: Path) -> dict[str, Any]:
-    """Return what this version noted of a model beside it, nothing of other and of damaged files."""
+    """Return what is noted of a model beside it, nothing of damaged files and of those of later versions."""
     try:
         data = path.read_bytes()
         by_version = written_by(data)
         with zipfile.ZipFile(BytesIO(data)) as archive:
-            is_known = FACTS_FILE in archive.namelist() and by_version == version("pushrank")
-            return dict(json.loads(archive.read(FACTS_FILE))) if is_known else {}
+            facts = dict(json.loads(archive.read(FACTS_FILE))) if FACTS_FILE in archive.namelist() else {}
+        return facts if facts.get("format") == FACTS_FORMAT and not is_later(by_version) else {}
     except (OSError, ValueError, zipfile.BadZipFile):
         return {}

@@ -32,7 +32,16 @@ from sklearn.tree._tree import Tree
 
 from pushrank._optional import import_optional
 from pushrank.exceptions import ModelFileError, warn
-from pushrank.files import FACTS_FILE, TRUSTED_TYPES, VERSION_FILE, atomic_write, digest, written_by
+from pushrank.files import (
+    FACTS_FILE,
+    FACTS_FORMAT,
+    TRUSTED_TYPES,
+    VERSION_FILE,
+    atomic_write,
+    digest,
+    is_later,
+    written_by,
+)
 
 __all__ = ["load", "save"]
 
@@ -168,7 +177,8 @@ def save_with_facts(model: object, path: Path, facts: dict[str, object]) -> None
             ) from error
         with zipfile.ZipFile(beside, "a") as archive:
             fitted = model["pipeline"] if isinstance(model, dict) and "pipeline" in model else model
-            archive.writestr(FACTS_FILE, json.dumps(facts | {"scoring": description_of(fitted)}))
+            facts |= {"format": FACTS_FORMAT, "scoring": description_of(fitted)}
+            archive.writestr(FACTS_FILE, json.dumps(facts))
             archive.writestr(VERSION_FILE, f"{version('pushrank')}\n{digest(archive)}")
         strangers = _strangers(beside.read_bytes())
         if strangers:
@@ -223,9 +233,11 @@ def load(path: str | Path) -> Any:
 def load_content(path: str | Path) -> Any:
     """Return all that a model file holds, for ``pushrank fit`` a dict, as :func:`load` does."""
     io, strangers = skops_io(), list[str]()
-    data = Path(path).read_bytes()
+    data, later, way_out = Path(path).read_bytes(), "", "fit the model again"
     try:
-        by_version = written_by(data)
+        if is_later(by_version := written_by(data)):
+            later = f"was written by pushrank {by_version}, which is later than this, {version('pushrank')}"
+            way_out = f"it {later}: install that version"
         model = io.loads(data, trusted=_trusted_in(data))
         _check_trees(model)
     except io.exceptions.UntrustedTypesFoundException as error:
@@ -236,7 +248,7 @@ def load_content(path: str | Path) -> Any:
         # skops, zipfile, json and numpy raise all kinds of exceptions for damaged files.
         raise ModelFileError(
             f"{path} is not a model file of pushrank, or is damaged ({str(error) or type(error).__name__}); "
-            "fit the model again."
+            f"{way_out}."
         ) from error
     if lacking := [name.split(".")[2] for name in strangers if name.startswith("pushrank.interop.")]:
         raise ModelFileError(
@@ -246,19 +258,11 @@ def load_content(path: str | Path) -> Any:
     if strangers:
         raise ModelFileError(
             f"{path} holds types that are not trusted: {', '.join(strangers)}. Only files that pushrank "
-            "saved can be loaded; fit the model again."
+            f"saved can be loaded; {way_out}."
         )
-    if _numbers(by_version) > _numbers(version("pushrank")):
-        warn(
-            f"{path} was written by pushrank {by_version}, which is later than this, {version('pushrank')}: "
-            "scores may differ. Install that version."
-        )
+    if later:
+        warn(f"{path} {later}: scores may differ. Install that version.")
     return model
-
-
-def _numbers(version: str) -> list[int]:
-    """Return the numbers of a version, which sort as versions do."""
-    return [int(number) for number in re.findall(r"\d+", version)[:3]]
 
 
 @cache

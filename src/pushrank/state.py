@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 from weakref import finalize
@@ -45,7 +46,7 @@ class State:
     Raises
     ------
     ValueError
-        When the file is damaged, of an older version, or no state of this kind.
+        When the file is damaged, of another format, or no state of this kind.
     OSError
         When there is none, it cannot be written, or another process holds it.
 
@@ -67,6 +68,8 @@ class State:
     >>> state.facts(), state.rows(1), state.rows(2)
     ({'k': 3}, [], ['c'])
     """
+
+    _way_out = "Restore the file, or begin a new one, which does not know what was decided."
 
     def __init__(self, path: str | os.PathLike[str] | None, kind: str, facts: Any = None) -> None:
         self.path = None if path is None else Path(path).resolve()
@@ -163,8 +166,8 @@ class State:
         with self._refusing():
             self._connect(name)
             self._connection.executescript(TABLES)
-            head = {"kind": self.kind, "format": FORMAT, "start": 0, "end": 0, "first": "", "last": ""}
-            self._write_head(head, facts)
+            head = {"kind": self.kind, "format": FORMAT, "pushrank": version("pushrank")}
+            self._write_head(head | {"start": 0, "end": 0, "first": "", "last": ""}, facts)
 
     def _write_head(self, head: dict[str, Any], facts: Any) -> None:
         """Write which rows there are, and facts where they are given."""
@@ -182,6 +185,8 @@ class State:
             raise ValueError(found)
         content, digest = self._connection.execute("SELECT content, digest FROM head").fetchone()
         head = json.loads(content)
+        if head["format"] > FORMAT:
+            self._way_out = f"It was written by pushrank {head['pushrank']}: install that version or later."
         if (head["kind"], head["format"]) != (self.kind, FORMAT):
             raise ValueError(f"it is of kind {head['kind']!r} and format {head['format']}")
         if digest != _digest(content) or head["facts"] != _digest(self._one("SELECT content FROM facts")):
@@ -213,8 +218,7 @@ class State:
             if name == "NOTADB" and self.path is not None and self.path.read_bytes()[:1] == b"{":
                 reason = "it is of format 1, lines of JSON, or no state at all"
             raise ValueError(
-                f"{self.path} is no whole state of {self.kind}: {reason}. Restore the file, or begin a "
-                "new one, which does not know what was decided."
+                f"{self.path} is no whole state of {self.kind}: {reason}. {self._way_out}"
             ) from error
 
 

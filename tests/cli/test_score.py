@@ -147,6 +147,8 @@ def test_bad_input_at_score_time(files, frame):
     frame.assign(area="wide").to_csv(files / "text.csv", index=False)
     io.dump({"format": 1, "x": Path("a")}, files / "evil.skops")
     io.dump({"x": 1}, files / "other.skops")
+    for name, number in {"earlier": 1, "later": 99}.items():
+        io.dump({"format": number, "pushrank": "9.0"}, files / f"{name}.skops")
     (files / "cut.skops").write_bytes(model.read_bytes()[:300])
     out = files / "ranked.csv"
     cases = {
@@ -156,11 +158,17 @@ def test_bad_input_at_score_time(files, frame):
         "does not exist; fit a model first": ["score", files / "no.skops", files / "data.csv", "-o", out],
         "not trusted": ["score", files / "evil.skops", files / "data.csv", "-o", out],
         "is damaged": ["score", files / "cut.skops", files / "data.csv", "-o", out],
+        "by pushrank 9.0 in format 1, and this reads 5; fit the model again.": [
+            "score", files / "earlier.skops", files / "data.csv", "-o", out,
+        ],
+        "by pushrank 9.0 in format 99, and this reads 5; install that version or later.": [
+            "score", files / "later.skops", files / "data.csv", "-o", out,
+        ],
         "not written by pushrank fit": ["score", files / "other.skops", files / "data.csv", "-o", out],
         ".csv, .tsv, .parquet or .xlsx": ["score", model, files / "data.csv", "-o", files / "r.txt"],
         "--budget 570 exceeds the 569 rows": ["evaluate", model, files / "data.csv", "--budget", 570],
         "--label 'y' is no column of": ["evaluate", model, files / "data.csv", "--label", "y"],
-    }
+    }  # fmt: skip
     for message, arguments in cases.items():
         result = call(*arguments, code=2)
         assert message in result.stderr, (message, result.stderr)

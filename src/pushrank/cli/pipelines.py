@@ -43,11 +43,10 @@ class SavedModel(RowScorer):
             return cls.from_python(content, path)
         if "format" not in content:
             raise InputError(f"{path} was not written by pushrank fit.")
-        if content["format"] < FORMAT:
-            raise InputError(f"{path} was written by an earlier pushrank; fit the model again.")
-        if content["format"] > FORMAT:
-            writer = f"pushrank {content['pushrank']}"
-            raise InputError(f"{path} was written by {writer}; install that version or later.")
+        if (written := content["format"]) != FORMAT:
+            way_out = "fit the model again" if written < FORMAT else "install that version or later"
+            writer = f"pushrank {content['pushrank']} in format {written}"
+            raise InputError(f"{path} was written by {writer}, and this reads {FORMAT}; {way_out}.")
         fields = {key: value for key, value in content.items() if key not in ("format", "pushrank")}
         alert, reference = fields["alert"], fields.get("reference")
         promised = {"alert": alert and Alert(**alert), "reference": reference and Reference.load(reference)}

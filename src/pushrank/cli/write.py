@@ -146,7 +146,8 @@ def write_table(frame: pd.DataFrame, path: Path, text_format: TextFormat = DEFAU
             import pyarrow.parquet as pq
 
             rows = pa.Table.from_pandas(frame, preserve_index=False)
-            pq.write_table(rows.replace_schema_metadata(SIGNATURE), beside, write_page_checksum=True)
+            metadata = SIGNATURE | {b"version": version("pushrank").encode()}
+            pq.write_table(rows.replace_schema_metadata(metadata), beside, write_page_checksum=True)
         elif path.suffix.lower() in SHEETS:
             _write_sheet(frame, beside)
         else:

@@ -156,7 +156,7 @@ def load_scorer(path: str | Path) -> Scorer:
     Raises
     ------
     ModelFileError
-        When the file has no scorer: it is damaged, another version of pushrank wrote it, or the model is
+        When the file has no scorer: it is damaged, a later version of pushrank wrote it, or the model is
         neither linear nor a sum of stumps after scaled columns of numbers.
     OSError
         When the file cannot be read.
