@@ -196,7 +196,8 @@ def test_unknown_options_and_words_for_numbers_are_refused_before_anything_heavy
     codes, loaded = json.loads(run.stdout.splitlines()[-1])
     assert not {*HEAVY} & {*loaded}
     assert codes == [2] * len(commands)
-    assert run.stderr.count("No such option: --no-such-option") == 10
+    # Some versions of click write the option in quotation marks, and no colon.
+    assert len(re.findall(r"No such option:? '?--no-such-option", run.stderr)) == 10
     for option in ("--seed", "--folds", "--budget"):
         assert f"Invalid value for '{option}'" in run.stderr
 

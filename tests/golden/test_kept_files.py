@@ -17,6 +17,8 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
+from sklearn.utils.fixes import parse_version
 
 from pushrank import PNormPush, export_numpy, load, load_scorer, save
 from pushrank.alerts import AlertThreshold
@@ -98,6 +100,8 @@ def figures(made):
     }
 
 
+# What an earlier scikit-learn makes of its pipelines nobody has promised.
+@pytest.mark.skipif(parse_version(sklearn.__version__) < parse_version("1.9"), reason="1.9 wrote the files")
 def test_kept_files_give_the_same_figures(tmp_path):
     kept = json.loads((FILES / "figures.json").read_text(encoding="utf-8"))
     found = figures(tmp_path)
