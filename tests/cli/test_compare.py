@@ -66,11 +66,15 @@ def test_tied_rows_count_by_the_expectation(tmp_path):
     by_share, by_budget = ([], "precision at 1/4", 1 / 3), (["--budget", 9], "hits in budget", 3)
     for more, criterion, expected in (by_share, by_budget):
         shown = call(*arguments, *more, "--json")
-        assert shown.stderr.splitlines()[-2:] == ["1 of 2 parts compared", "2 of 2 parts compared"]
+        progress = ["1 of 2 parts compared", "2 of 2 parts compared"]
+        assert shown.stderr.splitlines()[-2:] == progress
         summary = json.loads(shown.stdout)
         assert len(summary["equally_good"]) == len(summary["models"]) - 1
         for model, measures in summary["models"].items():
             assert measures[criterion]["mean"] == pytest.approx(expected), model
+    # What is printed is the same but for how far it has come.
+    quiet = call(*arguments, *more, "--json", "--quiet")
+    assert (quiet.stdout, quiet.stderr.splitlines()) == (shown.stdout, shown.stderr.splitlines()[:-2])
 
 
 def test_json_holds_the_differences_with_intervals(tmp_path):

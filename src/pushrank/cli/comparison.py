@@ -168,7 +168,7 @@ def run_comparison(
         warn(f"the {TOGETHER} of all models is not measured: {few} to choose how they are added up.")
     n_models = len(models) + config.nested + (bool(together) and plan.nesting != "none")
     try:
-        with refusing(), progress(config.folds * config.repeats, n_models) as advance:
+        with refusing(), progress(config.folds * config.repeats, n_models, quiet=config.quiet) as advance:
             comparison = compare_plan(
                 models,
                 plan,
@@ -225,7 +225,7 @@ def show_bounds(data: LabelledFeatures, config: ComparisonConfig, *, as_json: bo
     if config.weight is None:
         learnt = ((part._replace(weights=None), tests) for part, tests in learnt)
     of_parts: dict[str, list[Floats]] = {name: [] for name in models}
-    with refusing(), progress(config.folds, len(models)) as advance:
+    with refusing(), progress(config.folds, len(models), quiet=config.quiet) as advance:
         for fit in fit_parts(models, learnt, n_jobs=config.jobs):
             of_parts[fit.name].append(fit.scores[0])
             advance()

@@ -38,7 +38,7 @@ N_HELD_OUT = 5
 def ranker_of(config: FitConfig, name: str) -> BaseEstimator:
     """Return a model by its name, with the options that are its parameters."""
     others = {"output", "force", "model", "member", "budget", "weight", "time", "labels_after", "hold_out"}
-    others |= {"probability", "jobs", "seed"}
+    others |= {"probability", "jobs", "quiet", "seed"}
     parameters = {name: value for name, value in vars(config).items() if name not in others}
     if name == ENSEMBLE:
         # The pipelines of its members take it.
@@ -114,8 +114,8 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
         {name: ranker}, **data.kinds, alpha=config.alpha, gap=data.gap, n_rows=len(rows.y)
     )
     calibrator = alert = reference = None
-    pipeline = fitted(pipelines[name], name, rows, config.jobs)
-    with fitting(name):
+    pipeline = fitted(pipelines[name], name, rows, config)
+    with fitting(name, quiet=config.quiet):
         with refusing("--time: " * (config.time is not None)):
             if kept is not None:
                 scores = model_scores(pipeline, kept.X)
@@ -159,14 +159,16 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
         say(f"Promised: {promise_of_periods(y, scores, periods[seen], by_period)[1]}.")
 
 
-def fitted(pipeline: Pipeline, name: str, rows: Rows, jobs: int) -> Pipeline:
+def fitted(pipeline: Pipeline, name: str, rows: Rows, config: FitConfig) -> Pipeline:
     """Return the fitted pipeline; of an ensemble a bar counts the fits and says what time is left."""
     if name != ENSEMBLE:
-        with fitting(name):
+        with fitting(name, quiet=config.quiet):
             return fit_pipeline(pipeline, rows)
-    members = [of for of, _ in pipeline[-1].estimators]
-    say(f"Fitting {len(members)} models to parts of the rows: {'; '.join(members)}.", err=True)
-    pipeline.set_params(rank__n_jobs=jobs, rank__verbose=sys.stderr.isatty())
+    if not config.quiet:
+        members = [of for of, _ in pipeline[-1].estimators]
+        say(f"Fitting {len(members)} models to parts of the rows: {'; '.join(members)}.", err=True)
+    is_shown = sys.stderr.isatty() and not config.quiet
+    pipeline.set_params(rank__n_jobs=config.jobs, rank__verbose=is_shown)
     return fit_pipeline(pipeline, rows).set_params(rank__n_jobs=None, rank__verbose=False)
 
 

@@ -171,6 +171,7 @@ AS_SHARE = of_form(r"\d{1,2}(\.\d+)?%|\d+", "--hold-out", "a share such as 20%, 
 KEPT = "Rows, such as 20% or 500, that no fit sees, the latest by --time or random ones, to promise hits by."
 HoldOut = Annotated[str | None, typer.Option(callback=AS_SHARE, help=KEPT)]
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print neither bars nor lines of how far it has come.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
 
@@ -555,6 +556,7 @@ class ComparisonConfig(LimitConfig):
     weight: Weight = None
     show: Show = None
     jobs: int = option("How many processes fit models; -1 is one for each processor.", default=1, min=-1)
+    quiet: Quiet = False
 
     @property
     def powers(self) -> tuple[float, ...]:
@@ -682,6 +684,7 @@ class FitConfig:
     jobs: int = option(
         "How many processes fit an ensemble's members; -1 is one a processor.", default=1, min=-1
     )
+    quiet: Quiet = False
     seed: Seed = 0
 
 

@@ -29,8 +29,11 @@ STANDING = "may be\nthe best"
 
 
 @contextmanager
-def progress(n_parts: int, n_models: int) -> Iterator[Callable[[], None]]:
+def progress(n_parts: int, n_models: int, *, quiet: bool = False) -> Iterator[Callable[[], None]]:
     """Yield a callback for each fit: it moves a bar in a terminal, and prints a line a part elsewhere."""
+    if quiet:
+        yield lambda: None
+        return
     fits = count(1)
 
     def print_parts() -> None:
@@ -132,10 +135,10 @@ def print_comparison(comparison: RankerComparison, title: str) -> None:
 
 
 @contextmanager
-def fitting(model: str) -> Iterator[None]:
+def fitting(model: str, *, quiet: bool) -> Iterator[None]:
     """Show for how long a model is being fitted, where somebody looks."""
     shown = (SpinnerColumn(), TextColumn("fitting {task.description}"), TimeElapsedColumn())
-    bar = Progress(*shown, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty())
-    with bar:
+    is_hidden = quiet or not sys.stderr.isatty()
+    with Progress(*shown, console=Console(stderr=True), transient=True, disable=is_hidden) as bar:
         bar.add_task(model, total=None)
         yield
