@@ -55,6 +55,8 @@ def test_columns_of_scores_are_measured_as_the_library_measures_them(scored, nam
     given = {name: frame.get(value, value) for name, value in options.items()}
     expected = metrics.measure(y, frame[names], k=30, **{"random_state": 0} | given)
     assert found == json.loads(json.dumps(expected.summary()))
+    counted = float if "sample_weight" in given else int
+    assert {type(found[name]) for name in ("rows", "positives")} == {counted}
 
 
 def test_groups_are_told_and_all_measures_need_whole_weights(scored):

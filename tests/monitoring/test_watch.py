@@ -117,6 +117,7 @@ def test_the_evidence_is_the_sum_over_beginnings_of_the_products(known, is_full)
     assert [record["hits"] for record in seen.table] == hits.tolist()
     assert [record["labelled"] for record in seen.table] == [30.0 if is_full else 29.0] * 9
     assert [record["positives"] for record in seen.table] == (positives.tolist() if is_full else [None] * 9)
+    assert {type(record[name]) for record in seen.table for name in ("rows", "labelled", "hits")} == {int}
 
 
 def test_labels_of_the_listed_rows_alone_tell_that_hits_fall():

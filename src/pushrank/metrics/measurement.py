@@ -324,10 +324,10 @@ class Measurement:
     def summary(self) -> dict[str, object]:
         """Return everything but the curves as a dict of plain values, for JSON, with None in place of NaN."""
         return {
-            "rows": self.n_rows,
-            "positives": self.n_positives,
+            "rows": as_count(self.n_rows),
+            "positives": as_count(self.n_positives),
             "once": self.once,
-            "depth": self.depth,
+            "depth": as_count(self.depth),
             "confidence_level": self.confidence_level,
             "n_resamples": self.n_resamples,
             "n_groups": self.n_groups,
@@ -631,9 +631,16 @@ def plain_figures(figures: Mapping[str, Any]) -> dict[str, dict[str, float | Non
     return {name: _plain(figure._asdict()) for name, figure in figures.items()}
 
 
+def as_count(number: float) -> float:
+    """Return an int for a whole number, which counts are unless rows weigh or tie."""
+    return int(number) if float(number).is_integer() else number
+
+
 def _plain(numbers: Mapping[str, Any]) -> dict[str, float | None]:
     """Return numbers for JSON: rounded to twelve digits, and None for NaN."""
-    return {name: None if np.isnan(number) else float(f"{number:.12g}") for name, number in numbers.items()}
+    plain = {name: None if np.isnan(number) else float(f"{number:.12g}") for name, number in numbers.items()}
+    named = ((name, plain.get(name)) for name in ("rows", "positives"))
+    return plain | {name: as_count(number) for name, number in named if number is not None}
 
 
 def number_text(value: float, low: float = math.nan, high: float = math.nan) -> str:

@@ -22,7 +22,13 @@ from pushrank.limits import ListRule, best_list
 from pushrank.metrics._proportions import clopper_pearson_interval
 from pushrank.metrics._ranking import Ranking, checked_rankings, scores_by_name
 from pushrank.metrics.intervals import Comparison, ConfidenceInterval
-from pushrank.metrics.measurement import aligned_lines, difference_sentence, number_text, plain_figures
+from pushrank.metrics.measurement import (
+    aligned_lines,
+    as_count,
+    difference_sentence,
+    number_text,
+    plain_figures,
+)
 from pushrank.metrics.promises.lists import random_order
 from pushrank.user_types import GenericArray, Label
 from pushrank.validation import check_number, column, warn
@@ -412,7 +418,7 @@ class PeriodMeasurement:
             },
             "scores": {
                 name: plain_figures(figures)
-                | {"spread": self.spreads[name], "hits_by_period": self.hits[name].tolist()}
+                | {"spread": self.spreads[name], "hits_by_period": [*map(as_count, self.hits[name].tolist())]}
                 for name, figures in scores.items()
             },
             "differences": {

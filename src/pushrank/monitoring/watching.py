@@ -15,6 +15,7 @@ from scipy.special import logsumexp
 from pushrank.audits import marks_of
 from pushrank.bounds import UNITS
 from pushrank.budgets import Budget, Periods, chances_of_list
+from pushrank.metrics.measurement import as_count
 from pushrank.monitoring.reference import (
     BLOCKS,
     SCORES,
@@ -218,7 +219,7 @@ def watch(
         is_due = None if labels_after is None else _are_due(time, periods, labels_after)
         tested = Tested.of(reference, periods, scores, _labels(y, len(scores)), acted, is_due)
         for record, n in zip(table, tested.labelled.tolist(), strict=True):
-            record["labelled"] = n
+            record["labelled"] = as_count(n)
         since = _watch_hits(reference, tested, table, level)
     moved = _watch_rows(reference, scores, time, X, level)
     names, sentence = [record["column"] for record in moved if record["has_moved"]], NOT_KNOWN
@@ -324,6 +325,7 @@ def _watch_hits(
     for number, is_full, values in zip(
         tested.numbers, tested.is_full, np.array(found).T.tolist(), strict=True
     ):
+        values[:3] = map(as_count, values[:3])
         table[number] |= dict(zip(TESTED, values, strict=True)) | ({} if is_full else {"positives": None})
     if not (evidence >= needed).any():
         return None
