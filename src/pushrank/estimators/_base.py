@@ -8,11 +8,10 @@ from functools import cache, wraps
 from importlib.metadata import metadata
 from inspect import isfunction, signature
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import average_precision_score
 from sklearn.utils import Tags, _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples, check_is_fitted
@@ -28,6 +27,26 @@ from pushrank.models import linear_scores as linear_scores
 from pushrank.solvers import Callback
 from pushrank.user_types import Estimator, GenericArray, Matrix, MatrixLike, PerRow, Seed
 from pushrank.validation import warn as warn
+
+# scikit-learn comes without types, and below a class that it does not know mypy lets parameters of any name
+# pass. Of two names it takes the first, even here; pyright and Python take the second alone.
+if False:
+
+    class BaseEstimator:  # type: ignore[unreachable]
+        def __getattr__(self, name: str) -> Any: ...
+        def __setattr__(self, name: str, value: Any) -> None: ...
+        def __getstate__(self) -> Any: ...
+        def __setstate__(self, state: Any) -> None: ...
+        def __sklearn_tags__(self) -> Any: ...
+        def _html_repr(self) -> str: ...
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+        def set_params(self, **params: Any) -> Self: ...
+
+    class ClassifierMixin(BaseEstimator): ...
+
+else:
+    from sklearn.base import BaseEstimator as BaseEstimator  # type: ignore[no-redef]
+    from sklearn.base import ClassifierMixin  # type: ignore[no-redef]
 
 
 @cache

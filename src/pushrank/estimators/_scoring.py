@@ -9,13 +9,12 @@ from typing import Any, Self, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import config_context
-from sklearn.base import BaseEstimator
 from sklearn.metrics import average_precision_score, check_scoring, get_scorer_names, roc_auc_score
 from sklearn.model_selection import train_test_split
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from pushrank._numeric import Floats
-from pushrank.estimators._base import RankerMixin
+from pushrank.estimators._base import BaseEstimator, RankerMixin
 from pushrank.estimators._target import Target
 from pushrank.metrics import scorers
 from pushrank.metrics._registry import METRICS

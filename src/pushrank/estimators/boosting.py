@@ -7,13 +7,12 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from pushrank import prices
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
-from pushrank.estimators._base import RankerMixin, warn
+from pushrank.estimators._base import BaseEstimator, RankerMixin, warn
 from pushrank.estimators._boosting import BoostedRankerMixin, BoostingRun, BoostingSpec
 from pushrank.estimators._target import check_alpha
 from pushrank.objectives import PushObjective

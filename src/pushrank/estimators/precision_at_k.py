@@ -10,13 +10,12 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank.estimators import _streaming
-from pushrank.estimators._base import RankerMixin, progress_bar, set_features
+from pushrank.estimators._base import BaseEstimator, RankerMixin, progress_bar, set_features
 from pushrank.estimators._scoring import parts
 from pushrank.estimators._target import validate_two_classes
 from pushrank.objectives.precision_at_k import SURROGATES, Surrogate

@@ -7,7 +7,6 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
@@ -15,7 +14,7 @@ from pushrank import losses, prices
 from pushrank._array import Floats, like, to_host
 from pushrank._docstrings import shared_docs
 from pushrank._parallel import one_blas_thread
-from pushrank.estimators._base import RankerMixin, progress_bar, warn, warn_of_zeros
+from pushrank.estimators._base import BaseEstimator, RankerMixin, progress_bar, warn, warn_of_zeros
 from pushrank.estimators._rows import RowsLike, ranking_rows
 from pushrank.estimators._target import check_alpha
 from pushrank.losses import Loss

@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from pushrank._docstrings import shared_docs
 from pushrank._parallel import one_blas_thread
 from pushrank.estimators import _search
-from pushrank.estimators._base import linear_scores, set_classes, warn
+from pushrank.estimators._base import BaseEstimator, linear_scores, set_classes, warn
 from pushrank.estimators._scoring import check_one_scorer
 from pushrank.estimators._search import Selection
 from pushrank.estimators._target import check_alpha, sample_threshold, validate_two_classes

@@ -12,7 +12,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import check_random_state
@@ -20,7 +20,14 @@ from sklearn.utils import check_random_state
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
-from pushrank.estimators._base import RankerMixin, finite_scores, progress_bar, set_classes, set_features
+from pushrank.estimators._base import (
+    BaseEstimator,
+    RankerMixin,
+    finite_scores,
+    progress_bar,
+    set_classes,
+    set_features,
+)
 from pushrank.estimators._certified import MAX_C
 from pushrank.estimators._streaming import epoch_orders, training_rows, warn_of_small_mean_weight
 from pushrank.estimators._target import queries_of, validate_two_classes

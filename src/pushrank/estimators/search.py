@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import Tags, _safe_indexing
 from sklearn.utils.validation import _num_samples
@@ -18,7 +18,7 @@ from sklearn.utils.validation import _num_samples
 from pushrank._docstrings import shared_docs
 from pushrank.budgets import Budget
 from pushrank.estimators import _search
-from pushrank.estimators._base import RankerMixin, set_classes, tags_of_all
+from pushrank.estimators._base import BaseEstimator, RankerMixin, set_classes, tags_of_all
 from pushrank.estimators._search import Selection
 from pushrank.estimators._target import check_alpha
 from pushrank.estimators.boosting import PushBoost

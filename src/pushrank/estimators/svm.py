@@ -9,11 +9,10 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
 
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
-from pushrank.estimators._base import RankerMixin
+from pushrank.estimators._base import BaseEstimator, RankerMixin
 from pushrank.estimators._certified import (
     CertifiedMixin,
     CertifiedSpec,

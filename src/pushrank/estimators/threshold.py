@@ -6,10 +6,8 @@ from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any
 
-from sklearn.base import BaseEstimator
-
 from pushrank._docstrings import shared_docs
-from pushrank.estimators._base import RankerMixin
+from pushrank.estimators._base import BaseEstimator, RankerMixin
 from pushrank.estimators._certified import CertifiedMixin, CertifiedSpec, SolverAndRisk, limits
 from pushrank.estimators.svm import structured_planes
 from pushrank.models import LinearModel

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import config_context
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
@@ -22,7 +21,7 @@ from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread
 from pushrank.budgets import Budget
 from pushrank.estimators import _search
-from pushrank.estimators._base import linear_scores, set_classes, warn
+from pushrank.estimators._base import BaseEstimator, linear_scores, set_classes, warn
 from pushrank.estimators._search import Selection
 from pushrank.estimators._streaming import batch_rows, epoch_orders, run_epochs
 from pushrank.estimators._target import sample_threshold, validate_two_classes

@@ -7,12 +7,19 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from pushrank._docstrings import shared_docs
 from pushrank._parallel import one_blas_thread
-from pushrank.estimators._base import RankerMixin, progress_bar, set_features, warn, warn_of_zeros
+from pushrank.estimators._base import (
+    BaseEstimator,
+    RankerMixin,
+    progress_bar,
+    set_features,
+    warn,
+    warn_of_zeros,
+)
 from pushrank.estimators._rows import RowsLike, two_class_rows
 from pushrank.estimators._target import check_alpha
 from pushrank.objectives import PrecisionAtK, PushObjective

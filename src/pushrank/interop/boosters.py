@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils import (
     Tags,
     _safe_indexing,
@@ -25,7 +24,7 @@ from pushrank import losses, prices
 from pushrank._docstrings import shared_docs, shared_docs_from
 from pushrank._numeric import Floats
 from pushrank.bounds import check_number
-from pushrank.estimators._base import RankerMixin, set_classes
+from pushrank.estimators._base import BaseEstimator, RankerMixin, set_classes
 from pushrank.estimators._scoring import HeldOutScorer, check_one_scorer, parts
 from pushrank.estimators._target import DTYPES, FORMATS, Target, checked_data, row_weights
 from pushrank.interop._derivatives import check_objective, derivatives
