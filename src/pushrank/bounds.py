@@ -42,3 +42,8 @@ def check_jobs(n_jobs: Any, kind: str) -> None:
 def decimals(error: float, most: int = 4) -> int:
     """Return how many decimals of a figure mean something: to two significant digits of its error."""
     return min(most, max(0, 1 - math.floor(math.log10(error)))) if error > 0.0 else most
+
+
+def as_count(number: float) -> float:
+    """Return an int for a whole number, which counts are unless rows weigh or tie."""
+    return int(number) if float(number).is_integer() else number

@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from pushrank._docstrings import metric_docs
 from pushrank._html import html_sentences, html_table
 from pushrank._optional import import_optional
-from pushrank.bounds import decimals
+from pushrank.bounds import as_count, decimals
 from pushrank.metrics._bootstrap import default_n_resamples as default_n_resamples
 from pushrank.metrics._families import metrics_in_order
 from pushrank.metrics._ranking import (
@@ -629,11 +629,6 @@ def _rows(table: Any) -> list[dict[str, Any]]:
 
 def plain_figures(figures: Mapping[str, Any]) -> dict[str, dict[str, float | None]]:
     return {name: _plain(figure._asdict()) for name, figure in figures.items()}
-
-
-def as_count(number: float) -> float:
-    """Return an int for a whole number, which counts are unless rows weigh or tie."""
-    return int(number) if float(number).is_integer() else number
 
 
 def _plain(numbers: Mapping[str, Any]) -> dict[str, float | None]:

@@ -16,19 +16,14 @@ from pushrank._docstrings import shared_docs
 from pushrank._html import html_sentences, html_table
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
+from pushrank.bounds import as_count
 from pushrank.budgets import Budget, Periods, chances_of_list, check_by_period
 from pushrank.exceptions import LimitsWarning
 from pushrank.limits import ListRule, best_list
 from pushrank.metrics._proportions import clopper_pearson_interval
 from pushrank.metrics._ranking import Ranking, checked_rankings, scores_by_name
 from pushrank.metrics.intervals import Comparison, ConfidenceInterval
-from pushrank.metrics.measurement import (
-    aligned_lines,
-    as_count,
-    difference_sentence,
-    number_text,
-    plain_figures,
-)
+from pushrank.metrics.measurement import aligned_lines, difference_sentence, number_text, plain_figures
 from pushrank.metrics.promises.lists import random_order
 from pushrank.user_types import GenericArray, Label
 from pushrank.validation import check_number, column, warn

@@ -13,9 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
 from pushrank.audits import marks_of
-from pushrank.bounds import UNITS
+from pushrank.bounds import UNITS, as_count
 from pushrank.budgets import Budget, Periods, chances_of_list
-from pushrank.metrics.measurement import as_count
 from pushrank.monitoring.reference import (
     BLOCKS,
     SCORES,
