@@ -81,7 +81,12 @@ def test_past_scores_are_compared_and_rows_to_label_written(folder, tmp_path):
     asked = ["--label", "late", "--score", "x2", "--score", "x1", "--budget", "6/day", "--time", "came"]
     said = call("duel", "--labels", tmp_path / "listed.csv", *asked, "-o", tmp_path / "label.csv").stdout
     assert f"label {len(pd.read_csv(tmp_path / 'label.csv'))} of" in said
-    assert "disputed rows have labels" in call("duel", "--labels", folder / "all.csv", *asked).stdout
+    asked = ["duel", "--labels", folder / "all.csv", *asked]
+    assert "disputed rows have labels" in call(*asked).stdout
+    found = json.loads(call(*asked, "--json").stdout)
+    assert found["n_to_label"] == 0
+    assert found["low"] == found["high"]
+    assert found["sentence"] in call(*asked).stdout
 
 
 def test_what_is_no_duel_is_refused(folder, tmp_path):

@@ -77,6 +77,11 @@ def compare_columns(text_format: TextFormat, config: DuelConfig) -> None:
         found = compare_lists(y, scores[0], scores[1], times, config.budget)
     if config.output is not None:
         write_table(table.frame.iloc[found.to_label], config.output, table.text_format)
+    if config.as_json:
+        counts = {name: getattr(found, name) for name in ("n_periods", "n_shared", "low", "high")}
+        counts |= {"n_disputed": len(found.rows), "n_to_label": len(found.to_label)}
+        typer.echo(json.dumps(counts | {"sentence": found.sentence()}, indent=2))
+        return
     say(f"{found.n_shared:,} rows are on both lists. {found.sentence()}")
 
 
