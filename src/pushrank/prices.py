@@ -116,7 +116,7 @@ class Price(ABC):
 
         These are natural logarithms of the inner sums, ``-inf`` for a sum of zero, and ``weights`` the
         positive sample weights of their rows, or one for all. The scale is that of ``R`` itself, or
-        ``"log"``, ``(1/m) ln R`` with ``m`` the :attr:`log_divisor`: a ValueError where the price has none.
+        ``"log"``, ``(1/m) ln R`` with ``m`` the ``log_divisor``: a ValueError where the price has none.
         """
         divisor = self.log_divisor
         if scale == "log" and divisor is None:

@@ -66,7 +66,7 @@ class Scorer:
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
             Dense rows of numbers with the columns ``features``, in their order or, in a data frame, by their
-            names; gaps are NaN. Sparse rows and columns with gaps of another kind take :func:`pushrank.load`.
+            names; gaps are NaN. Sparse rows and columns with gaps of another kind take ``pushrank.load``.
 
         Returns
         -------
@@ -139,9 +139,9 @@ class Scorer:
 
 
 def load_scorer(path: str | Path) -> Scorer:
-    """Read the scorer of a model from the file that :func:`~pushrank.save` or ``pushrank fit`` wrote.
+    """Read the scorer of a model from the file that ``pushrank.save`` or ``pushrank fit`` wrote.
 
-    It takes a fraction of the time of :func:`~pushrank.load`, which imports scikit-learn and compiled loops.
+    It takes a fraction of the time of ``pushrank.load``, which imports scikit-learn and compiled loops.
 
     Parameters
     ----------
