@@ -155,7 +155,7 @@ def write_pages(app: Any) -> None:
         folder = page.parent.name
         pictures = rf"](../../../experiments/{folder}/\1)"
         text = re.sub(r"\]\((\w+\.png)\)", pictures, page.read_text(encoding="utf-8"))
-        text = re.sub(r"\]\(\.\./(\w+)/README\.md\)", r"](\1.md)", text)
+        text = re.sub(r"\]\(\.\./(\w+)/README\.md\)", r"](/generated/experiments/\1.md)", text)
         text = re.sub(r"\]\(\.\./\.\./docs/", r"](/", text)
         text = re.sub(r"\]\((\w+)\.md\)", lambda found: f"]({experiment_page(folder, found[1])})", text)  # noqa: B023
         write_if_new(GENERATED / "experiments" / experiment_page(folder, page.stem), text)
