@@ -126,6 +126,18 @@ def test_the_site_is_built_without_a_warning(tmp_path):
     assert len(list(pictures)) == len(list((ROOT / "examples").glob("*/plot_*.py")))
 
 
+# The one is code of the library, 110 columns wide, and the other makes the files of the examples.
+WIDE_CODE = {"contributing_day", "command_line_files"}
+
+
+@pytest.mark.parametrize(
+    "text", [text for text in DOCS if text.stem not in WIDE_CODE], ids=lambda path: path.stem
+)
+def test_code_and_output_need_no_scrolling(text):
+    blocks = re.findall(r"^```[^\n]*\n(.*?)^```", text.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    assert not [line for block in blocks for line in block.splitlines() if len(line) > 92]
+
+
 @pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)
 def test_links_lead_somewhere(text):
     content = text.read_text(encoding="utf-8")
