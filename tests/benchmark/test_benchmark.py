@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.preprocessing import StandardScaler
 
-from pushrank import metrics
+from pushrank import RankSVM, TrimmedPush, metrics
 from pushrank.benchmark import PAPERS, SMALL, Protocol, Results, protocol, run
 from pushrank.benchmark.protocol import BASELINES, MEASURES, cut_rows, numbers_of, paper_methods
 from pushrank.benchmark.results import critical_difference
@@ -307,3 +307,20 @@ def test_the_page_prints_what_it_shows(capsys):
         assert capsys.readouterr().out == shown
     assert sum(bool(shown) for _, shown in blocks) == 2
     assert max(len(line) for code, shown in blocks for line in (code + shown).splitlines()) <= 88
+
+
+def test_a_ranker_with_a_path_is_tuned_in_any_parameter_and_taken_as_it_is():
+    """Paths over C, or k, have no other parameter's values."""
+    X, y = rows()
+    grids = {
+        "plain": RankSVM(),
+        "loss": (RankSVM(), "loss", ["hinge"]),
+        "alpha": (TrimmedPush(), "alpha", [0.3]),
+    }
+    found = run_alone(grids).frame.set_index(["method", "split"])
+    train, test = train_test_split(np.arange(len(y)), test_size=0.3, stratify=y, random_state=0)
+    scaler = StandardScaler().fit(X[train])
+    alone = {"plain": RankSVM(), "loss": RankSVM(loss="hinge"), "alpha": TrimmedPush(alpha=0.3)}
+    for name, ranker in alone.items():
+        scores = ranker.fit(scaler.transform(X[train]), y[train]).decision_function(scaler.transform(X[test]))
+        assert found.loc[(name, 0), "AP"] == metrics.average_precision(y[test], scores)

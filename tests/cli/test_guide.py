@@ -139,7 +139,7 @@ def test_the_demo_runs(monkeypatch):
     assert shown.exit_code == 0, shown.output
     assert "Which of 300 showers are gamma rays?" in shown.stdout
     *_, first, second, third, following = shown.stdout.splitlines()
-    chosen = re.fullmatch(r"In plain words: (\d+) of the first 30 showers by (.+) are gamma rays\.", first)
+    chosen = re.fullmatch(r"In plain words: (\d+) of 30 showers by (.+) are gamma rays\.", first)
     n_hits, model = chosen.groups()
     assert f" {n_hits}.0 ±" in next(row for row in shown.stdout.splitlines() if f"│ {model} " in row)
     assert re.fullmatch(r"With logistic regression \d+ are, and of 30 showers drawn at random \d+\.", second)

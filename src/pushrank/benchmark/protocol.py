@@ -308,11 +308,12 @@ class _Trial(BaseEstimator):  # type: ignore[misc]
         return self
 
     def _fitted(self, X: Floats, y: GenericArray, values: Sequence[Any]) -> tuple[Any, Sequence[Any]]:
-        """Return the scaler and a fitted model for each value; a certified ranker goes along its path."""
+        """Return the scaler and a fitted model for each value; a ranker goes along the path that it has."""
         scaler, (model, parameter, grid) = clone(self.scaler).fit(X), self.method
         X = scaler.transform(X)
+        along = "k" if isinstance(model, ours.TrimmedPush) else "C"
         # Estimators of other libraries may have a path of another kind.
-        if hasattr(model, "path") and hasattr(model, "_is_our_ranker"):
+        if parameter == along and hasattr(model, "path") and hasattr(model, "_is_our_ranker"):
             return scaler, model.path(X, y, *([[model.k]] if isinstance(model, ours.RampAtK) else []), values)
         params = [{parameter: value} if grid else {} for value in values]
         return scaler, [clone(model).set_params(**chosen).fit(X, y) for chosen in params]

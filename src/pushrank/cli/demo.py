@@ -36,7 +36,7 @@ def compare_showers() -> None:
     takes, usual, n_best = comparison.chosen_, comparison.baseline_, len(comparison.may_be_best_)
     hits = {name: f"{comparison.mean(name, comparison.criterion):.0f}" for name in (takes, usual)}
     say(
-        f"\nIn plain words: {hits[takes]} of the first {BUDGET} showers by {takes} are gamma rays.\n"
+        f"\nIn plain words: {hits[takes]} of {BUDGET} showers by {takes} are gamma rays.\n"
         f"With {usual} {hits[usual]} are, and of {BUDGET} showers drawn at random {BUDGET * y.mean():.0f}.\n"
         f"{n_best} of the {len(comparison.measures)} models may be the best. Take the simplest of them.\n"
         "Next, with your own table: pushrank compare data.csv --label fraud --budget 100"
