@@ -122,6 +122,17 @@ def test_lightgbm_learns_from_few_rows_and_keeps_its_limit_with_many():
         PushLGBMRanker(n_jobs=1, min_child_samples=20).fit(X[:30], Y[:30])
 
 
+def test_xgboost_learns_from_two_positives_and_keeps_its_limit_with_many():
+    rows = np.r_[np.flatnonzero(Y == 1)[:2], np.flatnonzero(Y == 0)[:46]]
+    few = PushXGBRanker("binary", n_jobs=1).fit(X[rows], Y[rows])
+    assert metrics.auc(Y[rows], few.decision_function(X[rows])) > 0.9
+    for given, kept in (({}, "1"), ({"min_child_weight": 3}, "3")):
+        many = PushXGBRanker("binary", n_jobs=1, **given).fit(X, Y)
+        assert f'"min_child_weight":"{kept}"' in many.booster_.save_config()
+    with pytest.raises(ValueError, match="no split of the 48 training rows"):
+        PushXGBRanker("binary", n_jobs=1, min_child_weight=1).fit(X[rows], Y[rows])
+
+
 def test_a_library_that_cannot_be_loaded_is_named_and_ends_nothing_else(tmp_path):
     package = tmp_path / "lightgbm"
     package.mkdir()

@@ -110,6 +110,13 @@ def _check_one_process(verb: str) -> None:
         )
 
 
+def _min_child_weight(rows: TrainingSet) -> float:
+    """Return XGBoost's default, 1, or a tenth of the weight of all rows where few positives have less."""
+    share = float(np.average(rows.labels, weights=rows.weights))
+    total = float(len(rows.labels) if rows.weights is None else rows.weights.sum())
+    return min(1.0, total * share * (1.0 - share) / 10.0)
+
+
 class _XGBoost:
     """What rankers ask of XGBoost, as :class:`~pushrank.interop.boosters.Engine` says."""
 
@@ -132,7 +139,7 @@ class _XGBoost:
         options: dict[str, Any] = {}
         paths: dict[str, Any] = {}
         if at_scores is None:
-            params = params | {"objective": "binary:logistic"}
+            params = {"objective": "binary:logistic", "min_child_weight": _min_child_weight(rows), **params}
             data = _matrix(rows.X, rows.labels, rows.weights, threads)
         else:
             # A push takes no notice of a constant, which would only cost digits in float32.
@@ -207,9 +214,11 @@ class PushXGBRanker(BoosterRanker):
     r"""XGBoost's trees, grown so that the worst-placed negatives are pushed down the list.
 
     The ranker sets ``objective``, ``eval_metric``, ``base_score``, the number of rounds and early stopping
-    itself; XGBoost warns of unknown parameters. Sparse matrices are made dense, since XGBoost would take
-    their zeros for missing values. Categories that ``fit`` has not seen are scored as missing values. Chen
-    and Guestrin, *XGBoost: A Scalable Tree Boosting System*, KDD 2016.
+    itself; XGBoost warns of unknown parameters. By the log loss ``min_child_weight`` is by default 1, or a
+    tenth of the weight of all rows where a few positives have less than 10, of which XGBoost would split
+    none. Sparse matrices are made dense, since XGBoost would take their zeros for missing values. Categories
+    that ``fit`` has not seen are scored as missing values. Chen and Guestrin, *XGBoost: A Scalable Tree
+    Boosting System*, KDD 2016.
 
     %(booster)s
 
