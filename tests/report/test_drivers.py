@@ -9,12 +9,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from pushrank.budgets import Budget
+from pushrank.cli.model import table_rankers
 from pushrank.datasets import make_stream
 from pushrank.model_selection import compare_rankers
 from pushrank.model_selection.comparison import TOGETHER
 from pushrank.report import ReportData, sentences
 from pushrank.report.lists import RankedLists
-from pushrank.report.models import find_drivers
+from pushrank.report.models import SENTENCES, find_drivers
 from pushrank.report.page import render
 
 pytestmark = pytest.mark.fast
@@ -31,6 +32,10 @@ def report_of(n_days, **options):
     frame = pd.DataFrame(stream.data[found.folds >= 0], columns=stream.feature_names)
     shown = found.of_held_out_rows(), stream.target[found.folds >= 0] == 1, frame
     return ReportData(*shown, title="days", meaning="y = 1", models=models, X=frame)
+
+
+def test_every_model_of_a_comparison_has_a_sentence():
+    assert {type(model).__name__ for model in table_rankers().values()} <= SENTENCES.keys()
 
 
 def test_columns_are_told_by_the_models_of_the_parts():

@@ -32,7 +32,8 @@ MIN_HITS_LOST = 0.05
 """Fewer hits would be shown as 0.0."""
 LINEAR = "A weighted sum of the columns"
 QUESTIONS = "A sum of many yes-or-no questions about single columns, such as 'is the amount above 500?'"
-ANYWHERE = "fitted to tell hits from other rows anywhere in the list"
+TREES, ANYWHERE = "A sum of many decision trees", "fitted to tell hits from other rows anywhere in the list"
+ANYWHERE_OR_TOP = f"{ANYWHERE} or, where the name says so, to get the top of the list right."
 SENTENCES = {
     "LogisticRegression": f"{LINEAR}, {ANYWHERE}; the usual first choice.",
     "PNormPush": f"{LINEAR}, fitted so that rows that are no hits do not stand high in the list; the larger "
@@ -51,14 +52,16 @@ SENTENCES = {
     "gradient boosting).",
     "RandomForestClassifier": "The average of many large decision trees, each grown on a random part of the "
     "data (scikit-learn's random forest).",
-    "PushLGBMRanker": "A sum of many decision trees (LightGBM), fitted to tell hits from other rows anywhere "
-    "in the list or, where the name says so, to get the top of the list right.",
-    "MLPClassifier": "Sums of sums of the columns, bent by thresholds in between (scikit-learn's neural "
-    "network).",
-    "CatBoostRanker": f"A sum of many decision trees, {ANYWHERE} (CatBoost).",
+    "ExtraTreesClassifier": "The average of many large decision trees, whose thresholds are drawn at random "
+    "(scikit-learn's extra trees).",
+    "PushLGBMRanker": f"{TREES} (LightGBM), {ANYWHERE_OR_TOP}",
+    "PushXGBRanker": f"{TREES} (XGBoost), {ANYWHERE_OR_TOP}",
+    "MLPClassifier": "Many weighted sums of the columns, of which those below zero count as zero, added up "
+    "with further weights (scikit-learn's neural network).",
+    "CatBoostRanker": f"{TREES} (CatBoost), {ANYWHERE}.",
     "StackingRanker": "The sum of the scores of other models, weighted to put most hits at the top of rows "
     "that they had not seen.",
-    "LGBMClassifier": f"A sum of many decision trees, {ANYWHERE} (LightGBM).",
+    "LGBMClassifier": f"{TREES} (LightGBM), {ANYWHERE}.",
 }
 
 
