@@ -3,9 +3,10 @@
     python benchmarks/before_after.py OTHER/src > benchmarks/before_after.txt
     python benchmarks/before_after.py OTHER/src wide trees    # some groups; with --quick on few rows
 
-Each group of figures runs in fresh interpreters, with the other library and with this one in turn, and the
-scripts beside this one say what is measured. Figures are ratios of the least processor time of all runs, on
-one thread, after a run that compiles; a yardstick that both sides share, such as scikit-learn's, counts once.
+Each group of figures runs in fresh interpreters, with the other library, this one and this one again in turn:
+what differs between the last two is chance. The scripts beside this one say what is measured. Figures are
+ratios of the least processor time of all runs, on one thread, after a run that compiles; a yardstick that
+both sides share, such as scikit-learn's, counts once.
 A comparison is in the sum of its own fits, and memory is the largest that is held beside the data.
 """
 
@@ -332,7 +333,7 @@ def shown(figures: list[dict[str, Any]], yardsticks: list[dict[str, Any]]) -> tu
 
 
 def print_group(group: str, sources: dict[str, str]) -> None:
-    """Print the figures of a group, before and now in turn."""
+    """Print the figures of a group, before, now and once more in turn."""
     found: dict[str, dict[str, list[dict[str, Any]]]] = {}
     for _ in range(1 if QUICK else GROUPS[group][1]):
         for side, source in sources.items():
@@ -344,7 +345,7 @@ def print_group(group: str, sources: dict[str, str]) -> None:
         cells = [shown(figures, every if last["shared"] else figures) for figures in sides.values()]
         ratios, costs = zip(*cells, strict=True)
         print(f"{label:58s}{last['unit']:32s}", *(f"{ratio:>8s}" for ratio in ratios), end="")
-        print(f"{last['aim']:>7s}  ", *(f"{cost:>9s}" for cost in costs))
+        print(f"{last['aim']:>7s}  ", *(f"{cost:>9s}" for cost in costs[:2]))
         for side, figures in sides.items():
             for error in sorted({figure["error"] for figure in figures} - {""}):
                 print(f"    {side}: {error[:150]}")
@@ -358,11 +359,12 @@ def main() -> None:
         child(*words)
         return
     other, *groups = words
-    sources = {"before": str(Path(other).resolve()), "now": str(Path(__file__).resolve().parents[1] / "src")}
+    now = str(Path(__file__).resolve().parents[1] / "src")
+    sources = {"before": str(Path(other).resolve()), "now": now, "again": now}
     git = shutil.which("git") or "git"
     commits = [
         subprocess.check_output([git, "-C", source, "rev-parse", "--short", "HEAD"], text=True).strip()
-        for source in sources.values()
+        for source in (other, now)
     ]
     mine = sorted(os.sched_getaffinity(0))
     print(
@@ -370,7 +372,7 @@ def main() -> None:
         f"processor {', '.join(map(str, mine))} of {os.cpu_count()}, load {os.getloadavg()[0]:.1f}\n"
     )
     print(
-        f"{'figure':58s}{'unit':33s}{'before':>8s}{'now':>9s}{'aim':>7s}   {'seconds or MiB':>18s}",
+        f"{'figure':58s}{'unit':33s}{'before':>8s}{'now':>9s}{'again':>9s}{'aim':>7s}     seconds or MiB",
         flush=True,
     )
     for group in groups or GROUPS:
