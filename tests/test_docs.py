@@ -215,6 +215,30 @@ def test_the_words_about_the_picture_of_the_readme_are_what_was_kept():
     assert f"hold {means[0]} hits on average by logistic regression and {means[1]} by the push" in readme
 
 
+def test_the_words_about_the_picture_of_an_audit_are_what_was_kept():
+    """The page's own table and truths have the figures that are drawn."""
+    kept = (ROOT / "benchmarks" / "audit_by_month.txt").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "acted_on.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^(?:2013-\d\d|in all) +(.*)$", kept, re.MULTILINE)
+    *months, in_all = [[int(cell.replace(",", "")) for cell in row.split()] for row in rows]
+    table = re.findall(r"^│ 2013-\d\d │(.*)│$", page, re.MULTILINE)
+    shown = [[int(cell.replace(",", "")) for cell in row.split("│")] for row in table]
+    assert [[hits, *found] for _, hits, _, *found in shown] == [month[:4] for month in months]
+    hits, found, most, estimate, truth = in_all
+    assert f"{hits} known hits.\nHits below the list: at most {most:,}" in page
+    assert re.search(rf"\(estimate {estimate:,}\); the audit of\s552 rows found {found} of them", page)
+    assert f"hits below the list: {truth}, by month {[month[-1] for month in months]}" in page
+    ratios = [most / truth for *_, most, _, truth in [*months, in_all]]
+    ends = f"{min(ratios[:-1]):.1f} to {max(ratios[:-1]):.1f}"
+    assert f"bound by truth: {ends} in a month, {ratios[-1]:.1f} in all" in kept
+    assert (
+        f"The bound is {ends} times as high as the truth in single months, and {ratios[-1]:.1f} times" in page
+    )
+    # What the alternative text says: bounds above the truth, and estimates on both sides of it.
+    assert min(ratios) > 1.0
+    assert {estimate > truth for *_, estimate, truth in months} == {True, False}
+
+
 def test_every_display_is_in_the_gallery():
     scripts = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "examples").glob("*/plot_*.py"))
     assert set(plots.__all__) <= set(re.findall(r"\w+Display", scripts))
