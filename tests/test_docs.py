@@ -13,10 +13,12 @@ from functools import cache
 from pathlib import Path
 
 import matplotlib as mpl
+import numpy as np
 import pytest
 
 import pushrank
 from pushrank import plots
+from pushrank.duel import evidence_of
 from test_quality import PUBLIC, public, public_names
 
 ROOT = Path(__file__).parent.parent
@@ -54,8 +56,6 @@ def test_a_guides_code_runs(guide):
 
 def test_the_tutorials_classes_keep_the_laws():
     """The classes of the tutorial itself, summed fast and pair by pair."""
-    import numpy as np
-
     from pushrank import PushObjective
     from pushrank.pairs import BipartiteSample, BlockedSums, SmoothSums, SortedSums
 
@@ -237,6 +237,44 @@ def test_the_words_about_the_picture_of_an_audit_are_what_was_kept():
     # What the alternative text says: bounds above the truth, and estimates on both sides of it.
     assert min(ratios) > 1.0
     assert {estimate > truth for *_, estimate, truth in months} == {True, False}
+
+
+def test_the_words_about_the_picture_of_a_duel_are_what_was_kept():
+    """The day of the picture is the first whose evidence is enough, in the library's own sum, too."""
+    kept = (ROOT / "benchmarks" / "duel_by_day.txt").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "command_line.md").read_text(encoding="utf-8")
+    n_days, k, n_duels = map(int, re.search(r"(\d+) days, (\d+) a day acted on, (\d+) duels", kept).groups())
+    champion, challenger = re.search(r"champion ([\d.]+), challenger ([\d.]+)", kept).groups()
+    n_decided, n_right, day = map(
+        int,
+        re.search(r"decided: (\d+), for the challenger (\d+)\n.* median day: (\d+)", kept).groups(),
+    )
+    table = re.findall(r"^ *(\d+) +([+-]\d+) +([\d.]+)$", kept, re.MULTILINE)
+    scores = {int(number): (int(score), float(limit)) for number, score, limit in table}
+    assert scores[day - 1][0] < scores[day - 1][1]
+    assert scores[day][0] >= scores[day][1]
+    assert n_decided == n_right
+    assert k == 10
+    assert f"over {n_days} days: the line climbs out of a grey band" in page
+    assert f"duels of equal models never leave, on day {day}]" in page
+    words = (
+        f"alone finds {challenger} hits a day meets a champion that finds {champion}, with ten rows a day: "
+    )
+    assert f"{words}after {day} days it has {scores[day][0]} hits more from disputed rows" in page
+    words = f"Of {n_duels} duels that differ by their coins alone {n_decided} decide within {n_days} days"
+    assert f"{words}, all for the challenger" in page
+
+
+def test_the_band_of_the_picture_of_a_duel_is_where_the_evidence_is_not_enough():
+    names = runpy.run_path(str(ROOT / "benchmarks" / "duel_by_day.py"))
+    rng = np.random.default_rng(0)
+    for mean in (0.0, 0.3, -0.6):
+        differences = np.rint(rng.normal(mean, 1.5, 60))
+        evidence = [evidence_of(differences[:number])[1] is not None for number in range(1, 61)]
+        outside = np.abs(np.cumsum(differences)) >= names["limits"](differences)
+        assert np.maximum.accumulate(outside).tolist() == evidence
+        first = evidence.index(True) + 1 if any(evidence) else np.inf
+        assert names["deciding_day"](differences) == first
 
 
 def test_every_display_is_in_the_gallery():
