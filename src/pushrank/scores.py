@@ -3,8 +3,11 @@
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import _num_samples
 
 from pushrank.user_types import Floats, MatrixLike
+
+FORESTS, MAX_ROWS_OF_ONE_THREAD = "sklearn.ensemble._forest", 1_000
 
 
 def model_scores(model: Any, X: MatrixLike) -> Floats:
@@ -12,8 +15,22 @@ def model_scores(model: Any, X: MatrixLike) -> Floats:
     if hasattr(model, "decision_function"):
         return np.asarray(model.decision_function(X), dtype=np.float64)
     if hasattr(model, "predict_proba"):
-        return np.asarray(model.predict_proba(X), dtype=np.float64)[:, 1]
+        is_forest = type(model).__module__ == FORESTS and np.ndim(getattr(model, "n_classes_", [])) == 0
+        of_few = is_forest and _num_samples(X) <= MAX_ROWS_OF_ONE_THREAD
+        probabilities = forest_probabilities(model, X) if of_few else model.predict_proba(X)
+        return np.asarray(probabilities, dtype=np.float64)[:, 1]
     raise TypeError(
         f"{type(model).__name__} has neither decision_function nor predict_proba, so it gives no scores to "
         "rank by."
     )
+
+
+def forest_probabilities(forest: Any, X: MatrixLike) -> Floats:
+    """Return the probabilities by a forest, to the last bit those of ``predict_proba``."""
+    # joblib takes ten times as long to hand out the trees as they take for a row, and may add them up in any
+    # order; for many rows its threads are worth it.
+    rows = forest._validate_X_predict(X)
+    total = np.zeros((rows.shape[0], forest.n_classes_))
+    for tree in forest.estimators_:
+        total += tree.tree_.predict(rows)
+    return total / len(forest.estimators_)

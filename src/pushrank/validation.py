@@ -53,6 +53,9 @@ def refuse_masked(values: Any, name: str) -> None:
 
 def column(values: ArrayLike, name: str) -> GenericArray:
     """Return values as a vector; those of more than one dimension are a ValueError."""
+    # Most callers pass such vectors, of which scikit-learn's checks let all pass.
+    if type(values) is np.ndarray and values.ndim == 1 and values.dtype.kind in "biuf":
+        return np.ascontiguousarray(values)
     refuse_masked(values, name)
     # NumPy would make texts of what is not text in a list, such as a missing value.
     if isinstance(values, list) and {str} < {type(value) for value in values}:

@@ -31,6 +31,7 @@ from pushrank.estimators._combination import RIVALS, Column, Columns, Final, raw
 from pushrank.interop.lightgbm import PushLGBMRanker
 from pushrank.interop.xgboost import PushXGBRanker
 from pushrank.model_selection import TimeSplit, compare_rankers
+from pushrank.scores import model_scores
 
 
 def two_classes(n_rows=400, n_columns=6, seed=0):
@@ -487,6 +488,7 @@ def test_a_forest_scores_few_rows_as_many():
         forest.fit(X, Y)
         few = np.concatenate([raw_scores(forest, X[start : start + 40]) for start in range(0, len(X), 40)])
         assert np.array_equal(few, raw_scores(forest, X))
+        assert np.array_equal(model_scores(forest, X), forest.predict_proba(X)[:, 1])
 
 
 def test_folds_may_be_masks():

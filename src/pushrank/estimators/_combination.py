@@ -27,6 +27,7 @@ from pushrank.estimators.push import IRPush, PNormPush
 from pushrank.estimators.trimmed_push import TrimmedPush
 from pushrank.files import trust_in_files
 from pushrank.held_out.fits import fit_params, model_scores
+from pushrank.metrics._ranking import Ranking
 from pushrank.user_types import Estimator, GenericArray, MatrixLike
 
 # A forest gives probabilities of exactly 0 and 1, whose log-odds are infinite; this keeps their order.
@@ -45,13 +46,11 @@ GREEDY_ROUNDS = 25
 FEW_POSITIVES = 50.0
 # A curve, and weights that are compared, need no more rows and positives: of more, evenly spaced ones do.
 ENOUGH_ROWS, ENOUGH_POSITIVES = 100_000, 2_000
-FORESTS, MAX_ROWS_OF_ONE_THREAD = "sklearn.ensemble._forest", 100
 
 
 def raw_scores(model: Estimator, X: MatrixLike) -> Floats:
     """Return a model's decision function, or the log-odds of its probabilities."""
-    is_forest = type(model).__module__ == FORESTS and hasattr(model, "predict_proba")
-    scores = forest_scores(model, X) if is_forest else model_scores(model, X)
+    scores = model_scores(model, X)
     if scores.shape != (_num_samples(X),):
         raise ValueError(
             f"{type(model).__name__} must give a score for each of {_num_samples(X)} rows, got an array of "
@@ -61,19 +60,6 @@ def raw_scores(model: Estimator, X: MatrixLike) -> Floats:
     if not np.isfinite(scores).all():
         raise ValueError(f"{type(model).__name__} scores a row {scores[~np.isfinite(scores)][0]}.")
     return scores
-
-
-def forest_scores(forest: Any, X: MatrixLike) -> Floats:
-    """Return the probabilities of the positives by a forest, to the last bit those of ``predict_proba``."""
-    # joblib takes ten times as long to hand out the trees as they take for a row, and may add them up in any
-    # order; for many rows its threads are worth it.
-    if _num_samples(X) > MAX_ROWS_OF_ONE_THREAD or np.ndim(forest.n_classes_):
-        return model_scores(forest, X)
-    rows = forest._validate_X_predict(X)
-    total = np.zeros((rows.shape[0], forest.n_classes_))
-    for tree in forest.estimators_:
-        total += tree.tree_.predict(rows)
-    return np.asarray(total[:, 1] / len(forest.estimators_))
 
 
 def last_step(model: Any, X: MatrixLike, known: dict[tuple[int, ...], Any]) -> tuple[Estimator, Any]:
@@ -263,16 +249,21 @@ class Columns(NamedTuple):
     def part(self, rows: NDArray[np.intp]) -> Self:
         return self._replace(values=self.values[rows], rows=rows)
 
-    def measures(self, scores: Floats) -> tuple[float, float]:
-        """Return the precision at the budget and the average precision of scores of the rows."""
-        return self.measure.of_ranking(self.measure.ranking(self.rows, scores))
+    def labelled(self) -> Ranking:
+        """Return a ranking of the rows, whose labels and weights are checked here for all others."""
+        return self.measure.ranking(self.rows, self.values[:, 0])
+
+    def ranking(self, labelled: Ranking, scores: Floats) -> Ranking:
+        """Return the ranking by a sum of columns, which needs none of the checks that a user's scores do."""
+        return labelled._with(scores=self.measure.within_periods(self.rows, scores))
 
 
 def best_member(part: Columns) -> Floats:
     """Return all weight on the model with the best precision at the budget."""
-    best = max(range(part.values.shape[1]), key=lambda number: part.measures(part.values[:, number]))
-    weights: Floats = np.zeros(part.values.shape[1])
-    weights[best] = 1.0
+    labelled, columns = part.labelled(), np.ascontiguousarray(part.values.T)
+    measures = [part.measure.of_ranking(part.ranking(labelled, column)) for column in columns]
+    weights: Floats = np.zeros(len(measures))
+    weights[measures.index(max(measures))] = 1.0
     return weights
 
 
@@ -289,18 +280,15 @@ def linear_members(part: Columns) -> Floats:
 
 def greedy(part: Columns) -> Floats:
     """Return how often each model is chosen, if one is added in each round to reach the best precision."""
-    columns, measure = np.ascontiguousarray(part.values.T), part.measure
-    ranking = measure.ranking(part.rows, columns[0])
+    columns, measure, labelled = np.ascontiguousarray(part.values.T), part.measure, part.labelled()
     counts, total, best = np.zeros(len(columns)), np.zeros(len(part.rows)), (-np.inf, -np.inf)
     best_counts = counts
     for _ in range(GREEDY_ROUNDS):
-        # Sums of columns need none of the checks that a user's scores do.
-        sums = (measure.within_periods(part.rows, total + column) for column in columns)
-        rankings = (ranking._with(scores=scores) for scores in sums)
-        precisions = np.array([measure.precision(of_sum) for of_sum in rankings])
+        rankings = [part.ranking(labelled, total + column) for column in columns]
+        precisions = np.array([measure.precision(ranking) for ranking in rankings])
         # The average precision, which costs more, decides between equals alone.
         tried = {
-            number: part.measures(total + columns[number])
+            number: (precisions[number], measure.overall(rankings[number]))
             for number in np.flatnonzero(precisions == precisions.max())
         }
         added = max(tried, key=tried.__getitem__)
