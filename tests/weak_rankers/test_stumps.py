@@ -1,5 +1,7 @@
 """Stumps: values, edges and scores against the plainest way to get them."""
 
+import pickle
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -41,6 +43,21 @@ def test_scores_are_sums_of_values_on_any_rows():
     sparse = sp.csr_array(np.nan_to_num(rows))
     np.testing.assert_allclose(
         learner.scores(sparse, rankers, steps), learner.scores(sparse.toarray(), rankers, steps), atol=1e-12
+    )
+
+
+def test_what_is_kept_for_the_next_row_follows_weights_and_fits_and_is_in_no_copy():
+    X, (rankers, steps) = np.arange(12.0)[:, None] ** 2, (np.array([1, 4]), np.array([1.0, 2.0]))
+    learner = Stumps().fit(X)
+    assert learner.step_functions(rankers, steps) is learner.step_functions(rankers.copy(), steps.copy())
+    before = pickle.dumps(Stumps().fit(X))
+    scores = learner.scores(X, rankers, steps)
+    assert pickle.dumps(learner) == before
+    steps *= 3.0
+    np.testing.assert_array_equal(learner.scores(X, rankers, steps), 3.0 * scores)
+    rows = X[::-1] + 5.0
+    np.testing.assert_array_equal(
+        learner.fit(rows).scores(X, rankers, steps), Stumps().fit(rows).scores(X, rankers, steps)
     )
 
 

@@ -1,6 +1,6 @@
 """What a fitted model does to a matrix of numbers, and the formula of its scores: for every export."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -46,7 +46,7 @@ class LinearScores(NamedTuple):
 class StepScores(NamedTuple):
     """Scores that add up step functions of single features."""
 
-    functions: list[StepFunction]
+    functions: Sequence[StepFunction]
     intercept: float
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 from typing import Any, ClassVar, NamedTuple, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
@@ -240,11 +241,16 @@ class Stumps(WeakRankers):
             _add_step_functions(X, numeric, out)
         return out
 
-    def step_functions(self, indices: Numbers, weights: Floats) -> list[StepFunction]:
+    def step_functions(self, indices: Numbers, weights: Floats) -> Sequence[StepFunction]:
         """Return the weighted sums of rankers as functions of the single features that they read."""
-        totals = np.bincount(indices, weights, minlength=self.first_stump_[-1]).astype(np.float64)
-        used = np.unique(self._features(np.flatnonzero(totals)))
-        return [self._step_function(int(feature), totals) for feature in used]
+        asked = (indices.tobytes(), weights.tobytes(), weights.dtype)
+        known = KNOWN_STEPS.get(self)
+        if known is None or known[0] is not self.thresholds_ or known[1] != asked:
+            totals = np.bincount(indices, weights, minlength=self.first_stump_[-1]).astype(np.float64)
+            used = np.unique(self._features(np.flatnonzero(totals)))
+            functions = tuple(self._step_function(int(feature), totals) for feature in used)
+            known = KNOWN_STEPS[self] = self.thresholds_, asked, functions
+        return known[2]
 
     def _step_function(self, feature: int, stump_weights: Floats) -> StepFunction:
         thresholds, categories = self.thresholds_[feature], self.categories_[feature]
@@ -302,6 +308,11 @@ class Stumps(WeakRankers):
                 "of X, or names of columns of a data frame."
             )
         return numbers.astype(np.intp)
+
+
+# The functions that were last asked for of each fitted object, by the thresholds and the weights: a service
+# scores row after row by the same. They are no part of the object, so that no copy or file has them.
+KNOWN_STEPS: WeakKeyDictionary[Stumps, tuple[object, object, Sequence[StepFunction]]] = WeakKeyDictionary()
 
 
 class StepFunction(NamedTuple):
