@@ -303,7 +303,9 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
         return np.column_stack([1.0 - positive, positive])
 
     def _columns(self, X: MatrixLike) -> list[Floats]:
-        check_is_fitted(self, "weights_")
+        # To raise or not, scikit-learn asks all members for their tags, which takes longer than a row.
+        if not hasattr(self, "weights_"):
+            check_is_fitted(self, "weights_")
         # Rows without a member of positive weight all score zero.
         columns = [np.zeros(_num_samples(X))] if not self._models else []
         known: dict[tuple[int, ...], Any] = {}
