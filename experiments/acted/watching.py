@@ -120,11 +120,11 @@ def flights() -> None:
     for name in ("logistic regression", "gradient boosting"):
         rows, months = flown(6, models()[name])
         print(f"Flights, {name} of January to June: {rows.reference.sentence}")
-        print("end of   labels            labelled  hits  promised  evidence  what is said")
+        print("end of   labels            labelled  hits  expected  evidence  what is said")
         for month in np.unique(months):
             so_far = Seen(rows.reference, *(of[months <= month] for of in rows[1:]))
             for kind, seen in all_kinds(so_far, 0).items():
-                sums = [sum(of[name] for of in seen.table) for name in ("labelled", "hits", "promised")]
+                sums = [sum(of[name] for of in seen.table) for name in ("labelled", "hits", "expected")]
                 shown = "{:10,.0f}{:6,.0f}{:10,.0f}".format(*sums)
                 evidence = seen.table[-1]["evidence"]
                 print(f"{month}  {kind:16s}{shown}{evidence:10.3g}  {seen.sentence}", flush=True)

@@ -129,14 +129,14 @@ def flights(n_months: int) -> None:
     rows, months = flown(n_months, models()["gradient boosting"])
     reference = rows.reference
     print(f"Flights, a model of the first {n_months} months: {reference.sentence}")
-    spread = reference.spread(*reference.promised(PeriodCounts(*reference.counts)))
+    spread = reference.spread(*reference.expected_hits(PeriodCounts(*reference.counts)))
     print(f"Hits spread by up to {spread:.1f} times the binomial variance\n")
-    print("end of   positives  hits  promised  (a day)  evidence of 40  what is said; columns moved")
+    print("end of   positives  hits  expected  (a day)  evidence of 40  what is said; columns moved")
     for month in np.unique(months):
         at = months <= month
         seen = watch(reference, *(of[at] for of in rows[1:]), LEVEL)
         days = [record for record in seen.table if record["period"][:7] == str(month)]
-        found = [np.mean([day[name] for day in days]) for name in ("positives", "hits", "promised")]
+        found = [np.mean([day[name] for day in days]) for name in ("positives", "hits", "expected")]
         moved = [record["column"] for record in seen.moved if record["has_moved"]]
         shown = "  ".join(f"{value:8.1f}" for value in found)
         print(

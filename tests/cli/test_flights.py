@@ -19,8 +19,8 @@ DOCS = Path(__file__).parents[2] / "docs"
 SIMILAR = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 # The exit code of watch by its last line.
 SENTENCES = {
-    r"as promised: of .* promised": 0,
-    r"fewer hits than promised since .*: retrain": 1,
+    r"as expected: of .* expected": 0,
+    r"fewer hits than expected since .*: retrain": 1,
     r"the rows have changed: (columns? .*|the scores)": 1,
     r"nothing is known of hits": 3,
 }

@@ -202,7 +202,7 @@ def test_fit_saves_what_is_promised_in_every_period(days, tmp_path):
     np.testing.assert_allclose(reference.roc, again.roc)
     np.testing.assert_allclose(reference.counts, again.counts)
     assert f"expected: {reference.sentence}" in " ".join(call("show", tmp_path / "m.skops").stdout.split())
-    shown = json.loads(call("show", tmp_path / "m.skops", "--json").stdout)["promised"]
+    shown = json.loads(call("show", tmp_path / "m.skops", "--json").stdout)["expected"]
     assert shown["sentence"] == reference.sentence
     assert (shown["budget"], shown["looked_at_per_period"]) == ("10/day", 10.0)
 

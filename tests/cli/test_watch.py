@@ -46,10 +46,10 @@ def watched(folder, name, *more, code=0):
     return call("watch", folder / "m.skops", folder / name, "--time", "came", *more, code=code)
 
 
-def test_hits_as_promised_are_no_alarm(folder):
+def test_hits_as_expected_are_no_alarm(folder):
     shown = watched(folder, "steady.csv").stdout
     assert re.fullmatch(
-        r"as promised: of 1,050 rows looked at, 1,050 labelled: \d+ hits, \d+ promised",
+        r"as expected: of 1,050 rows looked at, 1,050 labelled: \d+ hits, \d+ expected",
         shown.splitlines()[-1],
     )
     assert "in 70 days from 6 March to 14 May; 1,050 looked at, of the 1,050 that 15 a day allow." in shown
@@ -95,7 +95,7 @@ def test_a_list_is_measured_by_an_audit_of_rows_that_its_model_is_new_to(folder)
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("label", r"fewer hits than promised since \d+ (March|April): retrain"),
+        ("label", r"fewer hits than expected since \d+ (March|April): retrain"),
         ("rows", r"the rows have changed: column x2"),
     ],
 )
@@ -125,7 +125,7 @@ def test_labels_that_are_not_known_yet_are_left_empty(folder):
     listed = frame.assign(late=frame["late"].where(top), acted=np.where(top, "list", ""))
     listed.to_csv(folder / "acted.csv", index=False)
     shown = watched(folder, "acted.csv", code=1)
-    assert shown.stdout.splitlines()[-1].startswith("fewer hits than promised since")
+    assert shown.stdout.splitlines()[-1].startswith("fewer hits than expected since")
     assert "Rows with a label count as looked at, for want of --acted" in shown.stderr
     known = ~last | (frame.index % 2 == 0)
     listed.assign(late=listed["late"].where(known)).to_csv(folder / "acted_late.csv", index=False)
@@ -166,7 +166,7 @@ def test_what_cannot_be_watched_is_told(folder, tmp_path):
     frame[:0].to_csv(tmp_path / "nothing.csv", index=False)
     steady, model = folder / "steady.csv", folder / "m.skops"
     for message, arguments in {
-        "promises nothing to watch: fit it with a budget": [folder / "bare.skops", steady],
+        "has nothing to watch: fit it with a budget": [folder / "bare.skops", steady],
         "lacks the column 'x4'": [model, tmp_path / "columns.csv"],
         "row 8 of": [model, tmp_path / "soon.csv"],
         "nothing.csv": [model, tmp_path / "nothing.csv"],
@@ -196,7 +196,7 @@ def test_a_list_of_a_whole_file_is_watched(folder, tmp_path):
         "-o",
         model,
     )
-    for days, code, says in ((slice(0, 15), 0, "as promised: of 300"), (slice(40, 70), 1, "fewer hits than")):
+    for days, code, says in ((slice(0, 15), 0, "as expected: of 300"), (slice(40, 70), 1, "fewer hits than")):
         came = pd.to_datetime(frame["came"]).dt.normalize()
         part = frame[came.isin(sorted(came.unique())[days])]
         top = part["x1"].rank(ascending=False) <= 600

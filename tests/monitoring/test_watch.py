@@ -1,4 +1,4 @@
-"""The watch: evidence that is a supermartingale where hits are as promised, and what moved."""
+"""The watch: evidence that is a supermartingale where hits are as expected, and what moved."""
 
 import json
 from dataclasses import asdict
@@ -54,23 +54,23 @@ def test_the_promise_is_that_of_lists_drawn_by_the_scores_of_both_classes(known)
             places = np.interp(rng.random(m), known.roc, GRID)
             scores = np.r_[-places, -rng.random(n - m)]
             hits.append((np.argsort(-scores)[: min(30, n)] < m).sum())
-        promised = known.promised(PeriodCounts(*np.array([[n], [min(30, n)], [m], [0.0], [0.0]])))[0][0]
-        assert promised == pytest.approx(np.mean(hits), abs=0.05 * np.mean(hits) + 0.1)
+        expected = known.expected_hits(PeriodCounts(*np.array([[n], [min(30, n)], [m], [0.0], [0.0]])))[0][0]
+        assert expected == pytest.approx(np.mean(hits), abs=0.05 * np.mean(hits) + 0.1)
 
 
 @pytest.mark.parametrize("is_full", [True, False])
-def test_the_evidence_has_a_mean_of_at_most_one_where_hits_are_as_promised(known, is_full):
+def test_the_evidence_has_a_mean_of_at_most_one_where_hits_are_as_expected(known, is_full):
     rng = np.random.default_rng(1)
     positives, held_out = np.full(25, 20.0), PeriodCounts(*known.counts)
     scores, time, y = days_of([0] * 25, [20] * 25)
     by_scores = known.chance_of(scores[:300], np.arange(300) < 30)[:30].sum()
     counts = PeriodCounts(*np.tile([[300.0], [30.0], [20.0], [0.0], [by_scores]], 25))
-    promised, places = known.promised(counts, is_full)
-    ratio = held_out.hits.sum() / known.promised(held_out, is_full)[0].sum()
+    expected, places = known.expected_hits(counts, is_full)
+    ratio = held_out.hits.sum() / known.expected_hits(held_out, is_full)[0].sum()
     last = []
     for _ in range(120):
         scores, time, y = days_of(
-            rng.binomial(places.astype(int), ratio * promised / places), positives.astype(int) + 10
+            rng.binomial(places.astype(int), ratio * expected / places), positives.astype(int) + 10
         )
         y = y if is_full else np.where(np.tile(np.arange(300) < 30, 25), y, np.nan)
         last.append(watch(known, scores, time, y=y).table[-1]["evidence"])
@@ -87,31 +87,31 @@ def test_the_evidence_is_the_sum_over_beginnings_of_the_products(known, is_full)
     acted = np.tile((np.arange(300) < 28) | (np.arange(300) == 50), 9)
     if is_full:
         seen = watch(known, scores, time, y=y)
-        promised, places = known.promised(
+        expected, places = known.expected_hits(
             period_counts(Budget(1).periods(time), y, np.tile(np.arange(300) < 30, 9), y)
         )
     else:
         seen = watch(known, scores, time, y=np.where(acted, y, np.nan), acted=acted)
         listed, below = known.chances
-        # Listed rows whose scores no listed row had are promised as rows below the list.
+        # Listed rows whose scores no listed row had are expected as rows below the list.
         curves = np.where(
             scores[:28] < listed[0, 0], np.interp(scores[:28], *below), np.interp(scores[:28], *listed)
         )
         chances = curves.sum() + np.interp(scores[50], *below)
-        promised, places = np.full(9, chances), np.full(9, 29.0)
+        expected, places = np.full(9, chances), np.full(9, 29.0)
         hits = (acted * y).reshape(9, 300).sum(axis=1)
     held_out = PeriodCounts(*known.counts)
-    of_held_out, held_out_places = known.promised(held_out, is_full)
+    of_held_out, held_out_places = known.expected_hits(held_out, is_full)
     spread, total = known.spread(of_held_out, held_out_places), 1.0 / 10.0
     for first in range(9):
         for tilt in (0.1, 0.2, 0.4, 0.8, 1.6):
             product = 1.0
             for day in range(first, 9):
-                before = of_held_out.sum() + promised[:day].sum()
+                before = of_held_out.sum() + expected[:day].sum()
                 ratio, c = (held_out.hits.sum() + hits[:day].sum()) / before, places[day]
-                p = ratio * promised[day] / c
+                p = ratio * expected[day] / c
                 fall = np.exp(-tilt * hits[day]) / (1.0 - p + p * np.exp(-tilt)) ** c
-                product *= fall ** (1.0 / (spread * (1.0 + promised[day] / before)))
+                product *= fall ** (1.0 / (spread * (1.0 + expected[day] / before)))
             total += product / 5.0 / ((first + 1) * (first + 2))
     assert seen.table[-1]["evidence"] == pytest.approx(total, rel=1e-9)
     assert [record["hits"] for record in seen.table] == hits.tolist()
@@ -128,7 +128,7 @@ def test_labels_of_the_listed_rows_alone_tell_that_hits_fall():
     acted, known = rank <= n, reference_of(*first)
     y, late = np.where(acted, new[3], np.nan), days > days.max() - 5
     seen = watch(known, new[0], new[1], y=y)
-    assert seen.sentence.startswith("fewer hits than promised since")
+    assert seen.sentence.startswith("fewer hits than expected since")
     assert {record["positives"] for record in seen.table} == {None}
     y[late & (new[3] == 1.0)] = np.nan
     hours = np.timedelta64(130, "h")
@@ -148,8 +148,8 @@ def test_nothing_is_said_of_calm_days_and_storms(seed):
     first, new = stream(seed, storms=1.0)
     seen = watch(reference_of(*first), new[0], new[1], *new[2:])
     tested = sum(record["looked_at"] for record in seen.table)
-    sums = (round(sum(record[name] for record in seen.table)) for name in ("hits", "promised"))
-    said = f"as promised: of {tested:,} rows looked at, {tested:,} labelled: {{:,}} hits, {{:,}} promised"
+    sums = (round(sum(record[name] for record in seen.table)) for name in ("hits", "expected"))
+    said = f"as expected: of {tested:,} rows looked at, {tested:,} labelled: {{:,}} hits, {{:,}} expected"
     assert (seen.sentence, seen.alarm) == (said.format(*sums), False)
 
 
@@ -157,7 +157,7 @@ def test_a_label_that_columns_no_longer_tell_is_fewer_hits():
     first, new = stream(1, drift_day=100)
     seen = watch(reference_of(*first), new[0], new[1], *new[2:])
     alarm = next(record["period"] for record in seen.table if record["evidence"] >= seen.needed)
-    assert seen.sentence in {f"fewer hits than promised since {day} April: retrain" for day in range(12, 20)}
+    assert seen.sentence in {f"fewer hits than expected since {day} April: retrain" for day in range(12, 20)}
     assert "2026-04-15" < alarm < "2026-05-06"
     assert not any(record["has_moved"] for record in seen.moved)
     json.dumps(seen.to_dict(), allow_nan=False)
@@ -202,7 +202,7 @@ def test_periods_with_labels_that_are_not_known_yet_are_not_tested(known):
     seen = watch(known, scores, time, y=y)
     assert seen.table[-1]["evidence"] is None
     assert seen.table[-1]["looked_at"] == 30
-    assert seen.sentence == "fewer hits than promised since 2 March: retrain"
+    assert seen.sentence == "fewer hits than expected since 2 March: retrain"
 
 
 def test_days_of_many_and_few_rows_are_looked_at_whole_or_cut(known):
@@ -216,7 +216,7 @@ def test_days_of_many_and_few_rows_are_looked_at_whole_or_cut(known):
     chances = np.where(
         scores[:8] < listed[0, 0], np.interp(scores[:8], *below), np.interp(scores[:8], *listed)
     )
-    assert seen.table[0]["promised"] == pytest.approx(chances.sum())
+    assert seen.table[0]["expected"] == pytest.approx(chances.sum())
 
 
 def test_ties_count_as_their_expected_hits(known):
@@ -244,7 +244,7 @@ def test_the_table_is_folded_to_few_lines_of_sums(known):
             assert (line["periods"], line["known"]) == (len(part), len(inside))
             assert (line["rows"], line["looked_at"]) == (part["rows"].sum(), part["looked_at"].sum())
             if len(inside):
-                for name in ("positives", "hits", "promised"):
+                for name in ("positives", "hits", "expected"):
                     assert line[name] == pytest.approx(inside[name].sum())
                 assert line["evidence"] == inside["evidence"].iloc[-1]
             else:
@@ -344,11 +344,11 @@ def test_the_promise_of_tied_scores_is_that_of_a_random_order():
     y = (rng.random(len(time)) < 0.2).astype(float)
     for tied in (np.zeros(len(y)), np.round(y + rng.normal(size=len(y)))):
         counts = PeriodCounts(*np.array([[200.0], [30.0], [40.0], [np.nan], [np.nan]]))
-        drawn = Reference.of(BUDGET, time, tied + 0.1 * rng.random(len(y)), y).promised(counts)
+        drawn = Reference.of(BUDGET, time, tied + 0.1 * rng.random(len(y)), y).expected_hits(counts)
         reference = Reference.of(BUDGET, time, tied, y)
-        np.testing.assert_allclose(reference.promised(counts), drawn, rtol=0.05)
+        np.testing.assert_allclose(reference.expected_hits(counts), drawn, rtol=0.05)
         assert watch(reference, tied, time, y=y).sentence.startswith(
-            "as promised: of 15,000 rows looked at, 15,000 labelled"
+            "as expected: of 15,000 rows looked at, 15,000 labelled"
         )
 
 

@@ -43,7 +43,7 @@ def test_the_sentence_comes_first_and_the_page_is_whole(dropped):
     document = Document(text)
     [verdict] = re.findall(r'class="verdict" aria-label="Verdict">\n<p>(.*)</p>', text)
     assert verdict.lower() == dropped.watched.sentence.lower() + "."
-    assert verdict.startswith("Fewer hits than promised since ")
+    assert verdict.startswith("Fewer hits than expected since ")
     assert [name for name, _, _ in document.elements if name in ("script", "link", "img", "iframe")] == []
     style = re.search("<style>(.*?)</style>", text, re.DOTALL)[1]
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
@@ -64,12 +64,12 @@ def test_the_table_and_the_pictures_hold_what_was_watched(dropped):
         assert cell[6] == f"{line['hits'] / line['known']:,.1f}"
         assert cell[8] == evidence_text(line["evidence"])
     hits, evidence = dropped.pictures()
-    assert hits.models == ["hits", "promised"]
-    of = ("hits", "promised")
+    assert hits.models == ["hits", "expected"]
+    of = ("hits", "expected")
     assert hits.numbers[0][1] == pytest.approx([lines[0][name] / lines[0]["known"] for name in of])
     assert evidence.numbers[-1][1] == pytest.approx([min(dropped.watched.table[-1]["evidence"], 1e6), 40.0])
     text = render(dropped)
-    for title in ("Hits a day, found and promised", "Evidence that there are fewer hits"):
+    for title in ("Hits a day, found and expected", "Evidence that there are fewer hits"):
         assert title in text
 
 

@@ -17,7 +17,7 @@ COMMANDS = {
     "score": "Write the rows best first, with their score and rank.",
     "export": "Write a saved model as a Python file that needs numpy alone.",
     "evaluate": "Print how good the top of a saved model's list is, with 95 % intervals.",
-    "watch": "Say whether a model in use keeps its promise, and whether the rows have changed.",
+    "watch": "Say whether a model in use finds the hits expected of it, and whether the rows have changed.",
     "measure": "Print how good the top of lists is, by the scores of any models.",
     "duel": "Try a new model beside the one in use, inside one budget.",
     "compare": "Compare models under the same cross-validation.",

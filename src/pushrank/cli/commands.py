@@ -179,11 +179,11 @@ def watch(
     text_format: TextFormat,
     config: options.WatchConfig,
 ) -> None:
-    """Say whether a model in use keeps its promise, and whether the rows are still those of the fit.
+    """Say whether a model finds the hits expected of it, and whether the rows are still those of the fit.
 
-    The last line is one of four sentences: "as promised: of 840 rows looked at, 610 labelled: 176 hits, 181
-    promised" (exit code 0), "nothing is known of hits" (3: no row looked at has a known label), "fewer hits
-    than promised since 3 November: retrain", or "the rows have changed: column wind" (both 1). Errors have
+    The last line is one of four sentences: "as expected: of 840 rows looked at, 610 labelled: 176 hits, 181
+    expected" (exit code 0), "nothing is known of hits" (3: no row looked at has a known label), "fewer hits
+    than expected since 3 November: retrain", or "the rows have changed: column wind" (both 1). Errors have
     exit code 2. A nightly job can act on the code.
 
     Give all rows since the fit, every day a few more. You may look as often as you like: in all that time a

@@ -97,16 +97,18 @@ def measure_audited(rows: LabelledRows, scores: Mapping[str, Floats], config: Me
 
 def check_new(name: str, model: Path, rows: LabelledRows, config: MeasureConfig) -> None:
     """Raise InputError where a model has learnt from rows of the time of a file, as far as its own tells."""
-    promised = (read_facts(model).get("facts") or {}).get("promised")
-    if not promised or config.time is None:
+    facts = read_facts(model).get("facts") or {}
+    # Files of earlier versions have it by another name.
+    expected = facts.get("expected", facts.get("promised"))
+    if not expected or config.time is None:
         return
-    budget = Budget.parse(promised["budget"])
+    budget = Budget.parse(expected["budget"])
     with refusing():
         times = budget.periods(rows.table.times(config.time, may_be_text=budget.per == "batch")).labels
     # Dates are texts in ISO 8601, whose order is that of time; names of batches have no such order.
-    if budget.per != "batch" and (first := str(times[0])) <= promised["until"]:
+    if budget.per != "batch" and (first := str(times[0])) <= expected["until"]:
         raise InputError(
-            f"{name} was fitted to rows up to {promised['until']}, and those of {rows.table.path} begin on "
+            f"{name} was fitted to rows up to {expected['until']}, and those of {rows.table.path} begin on "
             f"{first}: its list is measured by an audit of rows that are new to it; leave earlier ones out."
         )
 

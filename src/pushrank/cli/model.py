@@ -318,7 +318,7 @@ def missing_in(data: LabelledFeatures, seed: int) -> str:
 
 
 def reference_of(budget: Budget, periods: NDArray[np.int64], rows: Rows, scores: Floats) -> Reference:
-    """Return what a model promises in each period, by scores of rows that are NaN where never held out."""
+    """Return what to expect of a model by period, by scores of rows that are NaN where never held out."""
     # The first rows of a part of a day are not those of the day.
     whole = np.where(np.isin(periods, periods[np.isnan(scores)]), np.nan, scores)
     with refusing():
@@ -326,7 +326,7 @@ def reference_of(budget: Budget, periods: NDArray[np.int64], rows: Rows, scores:
 
 
 def reference_of_rows(budget: int, of_rows: int, rows: Rows, scores: Floats) -> Reference | None:
-    """Return what a model promises of one list, by parts of rows held out; None where positives are few."""
+    """Return what to expect in one list, by parts of rows held out; None where positives are few."""
     n_parts = max(1, min(MAX_PARTS, len(scores) // BLOCK_ROWS))
     order = in_no_order(rows.X) if rows.times is None else np.argsort(rows.times, kind="stable")
     parts = consecutive_parts(order, n_parts)
@@ -389,7 +389,7 @@ def facts_of(saved: Any, written_by: str) -> dict[str, Any]:
         **{name: getattr(saved, name) for name in NOTED},
         "probability": saved.calibrator is not None,
         "alert": None if saved.alert is None else vars(saved.alert),
-        "promised": saved.reference.facts() if saved.reference and saved.alert is None else None,
+        "expected": saved.reference.facts() if saved.reference and saved.alert is None else None,
         "weights": weights if is_linear else {},
         "importances": {} if is_linear else weights,
     }
@@ -423,7 +423,7 @@ def _lines(facts: dict[str, Any], saved: Any) -> dict[str, str]:
         "columns": "; ".join(columns) or f"{facts['n_features']:,} features without names",
         "numbers": shlex.join(words_of(facts["written"])),
         "probabilities": "calibrated" if facts["probability"] else "",
-        "expected": facts["promised"]["sentence"] if facts["promised"] else "",
+        "expected": facts["expected"]["sentence"] if facts["expected"] else "",
         "alert threshold": saved.alert.sentence() if saved.alert else "",
     }
 

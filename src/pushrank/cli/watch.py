@@ -1,4 +1,4 @@
-"""``pushrank watch``: does a model in use find what it promised, and are the rows still those of the fit?"""
+"""``pushrank watch``: does a model find the hits expected of it, and are the rows still those of the fit?"""
 
 import json
 from pathlib import Path
@@ -24,12 +24,12 @@ from pushrank.report import WatchData
 
 
 def watch_model(model: Path, data: Path, text_format: TextFormat, config: WatchConfig) -> None:
-    """Say whether a model in use keeps its promise, and whether the rows are still those of the fit."""
+    """Say whether a model finds the hits expected of it, and whether the rows are still those of the fit."""
     saved = SavedModel.load(model)
     reference = saved.reference
     if reference is None:
         raise InputError(
-            f"{model} promises nothing to watch: fit it with a budget, --budget 30/day --time COLUMN or, for "
+            f"{model} has nothing to watch: fit it with a budget, --budget 30/day --time COLUMN or, for "
             f"lists of whole files, --budget 30, to {2 * BLOCK_ROWS} rows or more with positives throughout."
         )
     if config.time is None and reference.budget.per != "batch":

@@ -1,4 +1,4 @@
-"""What a model carries of the rows that it was fitted to: the hits it promises, and where columns lay."""
+"""What a model carries of the rows that it was fitted to: the hits to expect of it, and where columns lay."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SPREAD_LEVEL = 2.0 / 3.0
 
 
 class PeriodCounts(NamedTuple):
-    """What the first rows of every period hold, and the hits that their scores promise."""
+    """What the first rows of every period hold, and the hits to expect by their scores."""
 
     rows: Floats
     looked_at: Floats
@@ -140,14 +140,14 @@ class Profile:
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    r"""What a model promises, by the rows that it had not seen when it scored them.
+    r"""What is to be expected of a model, by the rows that it had not seen when it scored them.
 
-    A period of n rows and m positives, of which b are looked at, is promised
+    A period of n rows and m positives, of which b are looked at, should hold
 
     .. math:: g = m R(f), \quad m R(f) + (n - m) f = b,
 
     hits: R(f) is the share of the positives of held-out periods that less than a share f of the negatives of
-    the same period are above. Where m is not known, each row that is looked at is promised the chance that
+    the same period are above. Where m is not known, each row that is looked at counts by the chance that
     held-out rows of its score were positive, by isotonic regression.
 
     Parameters
@@ -159,7 +159,7 @@ class Reference:
     periods : ndarray of shape (n_periods,)
         The names of the held-out periods, in order of time.
     counts : ndarray of shape (5, n_periods)
-        The rows of each, those looked at, the positives, the hits, and the hits promised by scores.
+        The rows of each, those looked at, the positives, the hits, and the hits to expect by scores.
     chances : list of ndarray of shape (2, n_scores)
         Scores and the chance of a positive there, of rows on the list and of rows below it.
     of_parts : bool
@@ -241,7 +241,7 @@ class Reference:
                 places.append(1.0 - (low + share * (high - low)) / len(negative))
         if len(places) < 2:
             raise ValueError(
-                f"a promise needs two held-out periods or more with positives and negatives, got "
+                f"a reference needs two held-out periods or more with positives and negatives, got "
                 f"{len(places)} of {len(held_out.labels)}; take more rows, or longer periods."
             )
         roc = np.searchsorted(np.sort(np.concatenate(places)), GRID, "right") / sum(map(len, places))
@@ -280,8 +280,8 @@ class Reference:
         ends = {"since": str(self.periods[0]), "until": str(self.periods[-1]), "periods": len(self.periods)}
         return {"sentence": self.sentence, "budget": str(self.budget)} | ends | means
 
-    def promised(self, counts: PeriodCounts, is_full: Any = True) -> tuple[Floats, Floats]:
-        """Return what periods are promised, by positives where these are known, and what that is at most."""
+    def expected_hits(self, counts: PeriodCounts, is_full: Any = True) -> tuple[Floats, Floats]:
+        """Return the hits to expect of periods, by positives where these are known, and their limit."""
         m, n = counts.positives[:, None], counts.rows[:, None]
         taken = m * self.roc + (n - m) * GRID
         # Where even the positives above all negatives exceed the budget, all that are looked at are hits.
@@ -289,8 +289,8 @@ class Reference:
         places = np.minimum(counts.positives, counts.looked_at)
         by_positives = np.minimum(counts.positives * shares, counts.looked_at), places
         both = zip(by_positives, (counts.by_scores, counts.looked_at), strict=True)
-        promised, places = (np.where(is_full, *of) for of in both)
-        return promised, places
+        expected, places = (np.where(is_full, *of) for of in both)
+        return expected, places
 
     def chance_of(self, scores: Floats, on_list: Floats) -> Floats:
         """Return the chance of rows to be positive, by their scores and their chance to be on the list."""
@@ -299,11 +299,11 @@ class Reference:
         listed = np.where(scores < self.chances[0][0, 0], below, listed)
         return on_list * listed + (1.0 - on_list) * below
 
-    def spread(self, promised: Floats, places: Floats, hits: Floats | None = None) -> float:
+    def spread(self, expected: Floats, places: Floats, hits: Floats | None = None) -> float:
         """Return the upper limit of how much hits spread, in units of the binomial variance, at least 1."""
         hits = PeriodCounts(*self.counts).hits if hits is None else hits
-        residuals = hits - hits.sum() / max(promised.sum(), 1e-12) * promised
-        variance = promised * (1.0 - promised / np.maximum(places, 1.0))
+        residuals = hits - hits.sum() / max(expected.sum(), 1e-12) * expected
+        variance = expected * (1.0 - expected / np.maximum(places, 1.0))
         total, spread = max(variance.sum(), 1e-12), 1.0
         # Sums of whole weeks show hits that rise and fall together on neighbouring days; single days hide it.
         for width in (1, BLOCKS.get(self.budget.per, 1)):
@@ -331,10 +331,10 @@ def _chances(scores: Floats, y: NDArray[Any], weight: Floats) -> Floats:
 
 
 def period_counts(
-    periods: Periods, y: NDArray[Any], looked_at: NDArray[Any], promised: Floats
+    periods: Periods, y: NDArray[Any], looked_at: NDArray[Any], expected: Floats
 ) -> PeriodCounts:
-    """Return what each period holds, by each row's chance to be looked at, and what its score promises."""
-    sums = (np.ones(len(y)), looked_at, y, looked_at * y, promised)
+    """Return what each period holds, by each row's chance to be looked at, and the hits its scores expect."""
+    sums = (np.ones(len(y)), looked_at, y, looked_at * y, expected)
     return PeriodCounts(
         *(np.bincount(periods.codes, of, len(periods.labels)).astype(np.float64) for of in sums)
     )

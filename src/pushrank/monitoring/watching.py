@@ -1,4 +1,4 @@
-"""Tests that may be looked at every day: are hits as promised, and are the rows those of the fit?"""
+"""Tests that may be looked at every day: are hits as expected, and are the rows those of the fit?"""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TILTS = np.array([0.1, 0.2, 0.4, 0.8, 1.6])
 NOT_KNOWN = "nothing is known of hits"
 MAX_NAMED = 3
 PART = ("part", "share_before", "share_now")
-TESTED = ("labelled", "positives", "hits", "promised", "evidence")
+TESTED = ("labelled", "positives", "hits", "expected", "evidence")
 
 
 @dataclass(frozen=True)
@@ -44,13 +44,13 @@ class Watch:
     Parameters
     ----------
     sentence : str
-        "as promised: of 840 rows looked at, 610 labelled: 176 hits, 181 promised", "nothing is known of
-        hits", "fewer hits than promised since 3 November: retrain", or "the rows have changed: column wind".
+        "as expected: of 840 rows looked at, 610 labelled: 176 hits, 181 expected", "nothing is known of
+        hits", "fewer hits than expected since 3 November: retrain", or "the rows have changed: column wind".
     alarm : bool
         Whether it is one of the last two.
     table : list of dict
         Of each period its label, ``rows``, ``looked_at``, those of them ``labelled``, all ``positives`` where
-        every row has a label, ``hits``, what was ``promised``, and the ``evidence`` up to then that there are
+        every row has a label, ``hits``, what was ``expected``, and the ``evidence`` up to then that there are
         fewer hits: 1 is none, ``needed`` is an alarm. The last four are None where a period is not tested.
     moved : list of dict
         Of each column its ``p_value`` over all looks and columns, and whether it ``has_moved``; if so,
@@ -92,7 +92,7 @@ class Watch:
             What a line is of.
         lines : list of dict
             As in the table, in sums of its periods, with the number of ``periods``, and of those ``known``,
-            which are tested: labelled rows, positives, hits and promises are of these.
+            which are tested: labelled rows, positives, hits and those expected are of these.
         """
         labels, per = [record["period"] for record in self.table], self.budget.per
         for unit in UNITS[UNITS.index(per) : -1] or (per,):
@@ -130,12 +130,12 @@ def watch(
     acted: ArrayLike | None = None,
     labels_after: Any = None,
 ) -> Watch:
-    r"""Say whether a model in use finds what was promised, and whether the rows are still those of the fit.
+    r"""Say whether a model in use finds what was expected, and whether the rows are still those of the fit.
 
     .. math:: M_t = \sum_{j \le t} \frac{1}{j (j + 1)} \frac{1}{5} \sum_\lambda \prod_{d=j}^t
         \left(\frac{e^{-\lambda h_d}}{(1 - p_d + p_d e^{-\lambda})^{c_d}}\right)^{1/\kappa} + \frac{1}{t + 1}
 
-    is the evidence after t periods that there are fewer hits h than promised since some period j.
+    is the evidence after t periods that there are fewer hits h than expected since some period j.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def watch(
     ... )
     >>> new = scores[~first], stream.time[~first], stream.data[~first], stream.target[~first]
     >>> watch(reference, *new).sentence
-    'fewer hits than promised since 5 April: retrain'
+    'fewer hits than expected since 5 April: retrain'
     """
     check_number("level", level, above=0.0, below=1.0)
     scores, budget = as_numbers(column(scores, "scores"), "scores"), reference.budget
@@ -224,16 +224,16 @@ def watch(
     names, sentence = [record["column"] for record in moved if record["has_moved"]], NOT_KNOWN
     if known := [record for record in table if record["hits"] is not None]:
         n_looked_at = sum(record["looked_at"] for record in table)
-        n, hits, promised = (sum(of[name] for of in known) for name in ("labelled", "hits", "promised"))
+        n, hits, expected = (sum(of[name] for of in known) for name in ("labelled", "hits", "expected"))
         n_labelled = sum(record["labelled"] for record in table)
         of_them = f", {n:,.0f} of them tested" * (round(n) < round(n_labelled))
         sentence = (
-            f"as promised: of {n_looked_at:,} rows looked at, {n_labelled:,.0f} labelled{of_them}: "
-            f"{hits:,.0f} hits, {promised:,.0f} promised"
+            f"as expected: of {n_looked_at:,} rows looked at, {n_labelled:,.0f} labelled{of_them}: "
+            f"{hits:,.0f} hits, {expected:,.0f} expected"
         )
     if since is not None:
         sentence = (
-            f"fewer hits than promised since {date_words(labels[since], budget.per, labels[-1])}: retrain"
+            f"fewer hits than expected since {date_words(labels[since], budget.per, labels[-1])}: retrain"
         )
     elif names:
         shown = [name for name in names if name != SCORES]
@@ -284,8 +284,8 @@ class Tested(NamedTuple):
         elif is_due is None:
             is_due = 2 * is_full.sum() <= len(np.unique(periods.codes[known]))
         looked_at = np.where(is_full[periods.codes], on_list, looked_at)
-        promised = looked_at * reference.chance_of(scores, on_list)
-        counts = period_counts(periods, np.nan_to_num(y), looked_at, promised)
+        expected = looked_at * reference.chance_of(scores, on_list)
+        counts = period_counts(periods, np.nan_to_num(y), looked_at, expected)
         numbers = np.flatnonzero(is_full | (is_due & (counts.looked_at > 0.0)))
         tested = PeriodCounts(*(of[numbers] for of in counts))
         return cls(numbers, tested, is_full[numbers], counts.looked_at)
@@ -294,23 +294,23 @@ class Tested(NamedTuple):
 def _watch_hits(
     reference: Reference, tested: Tested, table: list[dict[str, Any]], level: float
 ) -> int | None:
-    """Write hits and the evidence against the promise into the table; return since when there are fewer."""
+    """Write hits and the evidence of fewer than expected into the table; return since when."""
     # The evidence spends half of the level, and looks at the rows the other half.
     counts, needed = tested.counts, math.log(2.0 / level)
-    promised, places = reference.promised(counts, tested.is_full)
+    expected, places = reference.expected_hits(counts, tested.is_full)
     chances, spread = np.zeros(len(places)), np.ones(len(places))
     for kind in (True, False):
         at, held_out = tested.is_full == kind, PeriodCounts(*reference.counts)
-        of_held_out, held_out_places = reference.promised(held_out, kind)
+        of_held_out, held_out_places = reference.expected_hits(held_out, kind)
         # What is expected of a period rests on the periods before it.
         hits = np.cumsum(np.r_[held_out.hits.sum(), counts.hits[at]])[:-1]
-        known = np.cumsum(np.r_[max(of_held_out.sum(), 1e-12), promised[at]])[:-1]
-        chances[at] = np.minimum(hits / known * promised[at] / np.maximum(places[at], 1.0), 1.0)
+        known = np.cumsum(np.r_[max(of_held_out.sum(), 1e-12), expected[at]])[:-1]
+        chances[at] = np.minimum(hits / known * expected[at] / np.maximum(places[at], 1.0), 1.0)
         of_kind = reference.spread(of_held_out, held_out_places)
         if reference.of_parts and not kind and at.sum() > 1:
-            of_kind = max(of_kind, reference.spread(promised[at], places[at], counts.hits[at]))
-        spread[at] = of_kind * (1.0 + promised[at] / known)
-        promised[at] *= held_out.hits.sum() / known[:1]
+            of_kind = max(of_kind, reference.spread(expected[at], places[at], counts.hits[at]))
+        spread[at] = of_kind * (1.0 + expected[at] / known)
+        expected[at] *= held_out.hits.sum() / known[:1]
     steps = TILTS * counts.hits[:, None] + places[:, None] * np.log1p(chances[:, None] * np.expm1(-TILTS))
     # Row t holds the logarithms of the products from the first period to the one before t.
     sums = np.vstack([np.zeros(len(TILTS)), np.cumsum(-steps / spread[:, None], axis=0)])
@@ -320,7 +320,7 @@ def _watch_hits(
     # The weights of beginnings sum to one: those after t, whose products are still one, share 1 / (t + 1).
     evidence = logsumexp(np.c_[sums[1:] + started, -np.log(beginnings + 1.0)], axis=1)
     # In double precision the exponential of more than 709 is infinite, which JSON cannot hold.
-    found = counts.looked_at, counts.positives, counts.hits, promised, np.exp(np.minimum(evidence, 700.0))
+    found = counts.looked_at, counts.positives, counts.hits, expected, np.exp(np.minimum(evidence, 700.0))
     for number, is_full, values in zip(
         tested.numbers, tested.is_full, np.array(found).T.tolist(), strict=True
     ):

@@ -68,15 +68,15 @@ class WatchData(Page):
         unit, lines = self.watched.folded()
         is_folded, several = unit != self.watched.budget.per, self.watched.budget.several
         # A line break keeps the table narrow in a terminal, and is a blank on the page.
-        names = ["rows", "looked\nat", "labelled", "positive", "hits", "promised", "evidence"]
+        names = ["rows", "looked\nat", "labelled", "positive", "hits", "expected", "evidence"]
         cells, text = [], "{:,.1f}".format if is_folded else row_count
         for line in lines:
             known = line["known"]
             means = [text(line[name] / line["periods"]) for name in ("rows", "looked_at")]
             found = [line[name] for name in TESTED[:-1]]
             means += ["–" if of is None else text(of / known) for of in found[:-1]]
-            promised = f"{line['promised'] / known:,.1f}" if known else "–"
-            means += [promised, evidence_text(line["evidence"]) if known else "–"]
+            expected = f"{line['expected'] / known:,.1f}" if known else "–"
+            means += [expected, evidence_text(line["evidence"]) if known else "–"]
             cells.append([self.words(line["period"], unit), *[str(line["periods"])] * is_folded, *means])
         return [unit, *[several] * is_folded, *names], cells
 
@@ -87,7 +87,7 @@ class WatchData(Page):
         periods = watched.budget.several
         of_hits = f"Labels of rows looked at are not known in any {per}: {NOT_KNOWN}."
         if known:
-            hits, promised = (sum(record[name] for record in known) for name in ("hits", "promised"))
+            hits, expected = (sum(record[name] for record in known) for name in ("hits", "expected"))
             # An alarm stands, whatever comes after it.
             highest = max(record["evidence"] for record in known)
             evidence = highest if highest >= watched.needed else known[-1]["evidence"]
@@ -95,8 +95,8 @@ class WatchData(Page):
             sign = "No sign" if evidence <= 1.0 else sign
             tested = f"{len(known):,} {periods}" if known[1:] else per
             of_hits = (
-                f"In the {tested} whose labels are known you found {hits:,.0f}; {promised:,.0f} were "
-                f"promised. {sign} of fewer hits (evidence {evidence_text(evidence)}; the alarm sounds at "
+                f"In the {tested} whose labels are known you found {hits:,.0f}; {expected:,.0f} were "
+                f"expected. {sign} of fewer hits (evidence {evidence_text(evidence)}; the alarm sounds at "
                 f"{watched.needed:,.0f})."
             )
         if waiting := sum(record["hits"] is None and bool(record["labelled"]) for record in watched.table):
@@ -142,7 +142,7 @@ class WatchData(Page):
         lines = [line for line in lines if line["known"]]
         if not lines:
             return []
-        shown = {"hits": "hits", "promised": "promised"}
+        shown = {"hits": "hits", "expected": "expected"}
         means = {name: [line[of] / line["known"] for line in lines] for name, of in shown.items()}
         # Evidence far below 1 and far above an alarm says no more than its end of the picture.
         evidence = np.clip([record["evidence"] for record in self.known], MIN_EVIDENCE, MAX_EVIDENCE)
@@ -150,8 +150,8 @@ class WatchData(Page):
         return [
             over_time(
                 "hits",
-                f"Hits a {per}, found and promised",
-                f"Means of each {unit}. Promised is what {watched.budget.several} of so many rows and "
+                f"Hits a {per}, found and expected",
+                f"Means of each {unit}. Expected is what {watched.budget.several} of so many rows and "
                 "positives held when the model was fitted, or rows of such scores: it falls in calm.",
                 [self.words(line["period"], unit) for line in lines],
                 means,
@@ -160,7 +160,7 @@ class WatchData(Page):
             over_time(
                 "evidence",
                 "Evidence that there are fewer hits",
-                "It stays near 1 or below where hits are as promised, and ever reaches the line with a "
+                "It stays near 1 or below where hits are as expected, and ever reaches the line with a "
                 f"probability of about {100 / watched.needed:.3g} %, however often one looks.",
                 [self.words(record["period"], per) for record in self.known],
                 {"evidence": evidence} | alarm,
