@@ -34,9 +34,15 @@ def test_the_verdict_says_what_few_test_parts_can_show():
     assert few.may_be_best_ == ["logistic", "push"]
     many = compared(logistic=logistic * 3, push=[0.7, 0.6] * 3).verdict()
     reach = stats.t.ppf(0.975, 5) * np.std([0.7, 0.6] * 3, ddof=1) * np.sqrt(1 / 6 + 1 / 5)
-    assert (
-        f"interval {0.15 - reach:+.3f} to {0.15 + reach:+.3f}): more than luck explains. Take push: no other"
-        in many
+    assert many.endswith(
+        f"interval {0.15 - reach:+.3f} to {0.15 + reach:+.3f}): more than luck explains. "
+        "Take push: with 95 % confidence no other model is better."
+    )
+    alone = compared(logistic=logistic * 3, push=[0.6, 0.52] * 3)
+    assert (alone.may_be_best_, alone.difference("push", "logistic").more_than_chance) == (["push"], False)
+    assert alone.verdict().endswith(
+        "Take push: with 95 % confidence no other model is better. An interval may still include 0, since "
+        "intervals are the stricter test."
     )
     always = compared(logistic=logistic * 3, push=[0.75] * 6).verdict()
     assert "than logistic (the same in all test parts): more than luck explains" in always

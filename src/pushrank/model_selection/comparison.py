@@ -467,12 +467,11 @@ def _sentences(comparison: RankerComparison) -> str:
         why = (
             f"it is {simplest}" if is_simplest else f"it has the highest mean. {candidates[0]} is {simplest}"
         )
-    elif all(gap.more_than_chance for gap in comparison.differences_.values()):
-        why = "no other may be the best"
     else:
-        # Intervals of differences promise more than the set of candidates does: some may hold zero where a
-        # single candidate is left.
-        why = "at 95 % no other may be the best, though intervals of all differences may hold 0"
+        why = "with 95 % confidence no other model is better"
+        # Intervals hold for all differences together, which the set of candidates does not.
+        if not all(gap.more_than_chance for gap in comparison.differences_.values()):
+            why += ". An interval may still include 0, since intervals are the stricter test"
     lead += f" Take {chosen}{against}: {why}."
     equal = comparison.equal_for_your_purposes_
     if len(equal) > 1:
