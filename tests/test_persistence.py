@@ -312,6 +312,21 @@ def test_a_file_of_a_later_version_is_loaded_with_a_warning(tmp_path):
         load_scorer(path)
 
 
+def test_a_file_of_a_later_scikit_learn_is_refused_by_both_versions(tmp_path, monkeypatch):
+    path, wrote = tmp_path / "model.skops", sklearn.__version__
+    persistence.save(make_pipeline(StandardScaler(), PushRanker()), path)
+    # Another patch release has the same attributes.
+    monkeypatch.setattr(sklearn, "__version__", ".".join(wrote.split(".")[:2]))
+    persistence.load(path)
+    monkeypatch.setattr(sklearn, "__version__", "1.0.2")
+    versions = rf"scikit-learn {wrote}, which is later than what is installed, 1\.0\.2: install that version"
+    with pytest.raises(ModelFileError, match=versions):
+        persistence.load(path)
+    # A file without its estimators holds nothing that scikit-learn could not read.
+    persistence.save(PushRanker(), path)
+    persistence.load(path)
+
+
 def test_a_scorer_is_read_from_files_of_earlier_versions(tmp_path):
     path, X = tmp_path / "model.skops", np.array([[0.0], [1.0], [3.0]])
     ranker = PNormPush().fit(X, [0, 0, 1])

@@ -86,9 +86,10 @@ def written_by(data: bytes) -> str:
         return by_version
 
 
-def is_later(by_version: str) -> bool:
+def is_later(by_version: str, installed: str = "", length: int = 3) -> bool:
     """Return whether the version that wrote a file is later than this; those on the way to one are equal."""
-    versions = (re.findall(r"\d+", text)[:3] for text in (by_version, version("pushrank")))
+    texts = by_version, installed or version("pushrank")
+    versions = (re.findall(r"\d+", text)[:length] for text in texts)
     wrote, reads = ([*map(int, numbers)] for numbers in versions)
     return wrote > reads
 

@@ -207,7 +207,8 @@ def load(path: str | Path) -> Any:
     Raises
     ------
     ModelFileError
-        When the file holds a type that is not trusted, or is damaged or no model file at all.
+        When the file holds a type that is not trusted, estimators of a later version of scikit-learn than
+        the one installed, or is damaged or no model file at all.
     ImportError
         When skops is not installed: it comes with ``pip install "pushrank[io]"``.
     OSError
@@ -238,8 +239,9 @@ def load_content(path: str | Path) -> Any:
         if is_later(by_version := written_by(data)):
             later = f"was written by pushrank {by_version}, which is later than this, {version('pushrank')}"
             way_out = f"it {later}: install that version"
-        model = io.loads(data, trusted=_trusted_in(data))
-        _check_trees(model)
+        if not (by_sklearn := _later_sklearn(data)):
+            model = io.loads(data, trusted=_trusted_in(data))
+            _check_trees(model)
     except io.exceptions.UntrustedTypesFoundException as error:
         strangers = _strangers(data)
         if not strangers:
@@ -250,6 +252,11 @@ def load_content(path: str | Path) -> Any:
             f"{path} is not a model file of pushrank, or is damaged ({str(error) or type(error).__name__}); "
             f"{way_out}."
         ) from error
+    if by_sklearn:
+        raise ModelFileError(
+            f"{path} was written with scikit-learn {by_sklearn}, which is later than what is installed, "
+            f"{sklearn.__version__}: install that version, or fit the model again."
+        )
     if lacking := [name.split(".")[2] for name in strangers if name.startswith("pushrank.interop.")]:
         raise ModelFileError(
             f"{path} holds a model of {lacking[0]}, which is not installed here, or cannot be loaded: pip "
@@ -286,11 +293,21 @@ def _estimators(module: ModuleType) -> Iterator[tuple[str, type]]:
             yield name, member
 
 
+def _schema(data: bytes) -> str:
+    with zipfile.ZipFile(BytesIO(data)) as archive:
+        return archive.read("schema.json").decode()
+
+
+def _later_sklearn(data: bytes) -> str:
+    """Return the version of scikit-learn that a file's estimators name, where it is later than this one."""
+    # Each of its estimators names it. A version with another third number has the same attributes.
+    named = re.findall(r'"_sklearn_version": {[^}]*"content": "\\"([^"\\]+)', _schema(data))
+    return next((text for text in named if is_later(text, sklearn.__version__, 2)), "")
+
+
 def _trusted_in(data: bytes) -> list[str]:
     """Return those of the trusted types that a file may hold by the names in it."""
-    with zipfile.ZipFile(BytesIO(data)) as archive:
-        schema = archive.read("schema.json").decode()
-    names = set(re.findall(r'"__(?:class|module)__": "([^"]+)"', schema))
+    names = set(re.findall(r'"__(?:class|module)__": "([^"]+)"', _schema(data)))
     # A module of pushrank registers its trusted types on import. A type of another version, or a made-up one,
     # stays a stranger.
     for module in names:
