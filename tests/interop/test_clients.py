@@ -27,10 +27,12 @@ def test_optuna_searches_parameters(rows):
     X, y = rows
 
     def precision(trial):
-        p, alpha = trial.suggest_float("p", 1, 64, log=True), trial.suggest_float("alpha", 1e-4, 1, log=True)
-        return cross_val_score(PNormPush(p, alpha=alpha), X, y, scoring="average_precision", cv=3).mean()
+        p = trial.suggest_float("p", 1, 64, log=True)
+        ranker = PNormPush(p, alpha=trial.suggest_float("alpha", 1e-4, 1, log=True))
+        return cross_val_score(ranker, X, y, scoring="average_precision", cv=3).mean()
 
-    study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=0))
+    sampler = optuna.samplers.TPESampler(seed=0)
+    study = optuna.create_study(direction="maximize", sampler=sampler)
     study.optimize(precision, n_trials=5)
     assert study.best_value == max(trial.value for trial in study.trials)
     assert PNormPush(**study.best_params).fit(X, y).p == study.best_params["p"]
@@ -47,9 +49,11 @@ def test_mlflow_logs_a_ranker_and_loads_it(rows, tmp_path, monkeypatch):
         mlflow.log_params(ranker.get_params())
         # MLflow keeps models as skops files of the types that it is told to trust.
         trusted = sorted(pushrank.persistence.TRUSTED_TYPES)
-        model = mlflow.sklearn.log_model(ranker, name="ranker", skops_trusted_types=trusted)
-    loaded, generic = mlflow.sklearn.load_model(model.model_uri), mlflow.pyfunc.load_model(model.model_uri)
-    np.testing.assert_array_equal(loaded.decision_function(X), ranker.decision_function(X))
+        info = mlflow.sklearn.log_model(ranker, name="top", skops_trusted_types=trusted)
+    loaded = mlflow.sklearn.load_model(info.model_uri)
+    scores = loaded.decision_function(X)
+    np.testing.assert_array_equal(scores, ranker.decision_function(X))
+    generic = mlflow.pyfunc.load_model(info.model_uri)
     np.testing.assert_array_equal(generic.predict(X), ranker.predict(X))
 
 
@@ -77,8 +81,9 @@ def test_pipelines_of_imbalanced_learn_resample_before_a_ranker(rows):
     pipeline = pytest.importorskip("imblearn.pipeline")
     sampling = pytest.importorskip("imblearn.over_sampling")
     X, y = rows
-    steps = pipeline.make_pipeline(sampling.RandomOverSampler(random_state=0), PNormPush())
-    search = GridSearchCV(steps, {"pnormpush__p": [1, 4, 16]}, scoring="average_precision", cv=3).fit(X, y)
+    resampler, powers = sampling.RandomOverSampler(random_state=0), [1, 4, 16]
+    steps, judged = pipeline.make_pipeline(resampler, PNormPush()), "average_precision"
+    search = GridSearchCV(steps, {"pnormpush__p": powers}, scoring=judged, cv=3).fit(X, y)
     # Copies of positives are weights, of which a push reads the share alone.
-    plain = GridSearchCV(PNormPush(), {"p": [1, 4, 16]}, scoring="average_precision", cv=3).fit(X, y)
+    plain = GridSearchCV(PNormPush(), {"p": powers}, scoring=judged, cv=3).fit(X, y)
     assert search.best_score_ == pytest.approx(plain.best_score_, abs=0.02)

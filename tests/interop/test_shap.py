@@ -34,9 +34,9 @@ def test_linear_explainers_take_linear_rankers(shap, rows):
             "any": shap.Explainer(ranker.decision_function, X[:BACKGROUND]),
         }
         for name, explainer in explainers.items():
-            found = explainer(X[:20])
-            np.testing.assert_allclose(found.values, expected[:20, :-1], atol=1e-9, err_msg=name)
-            np.testing.assert_allclose(found.base_values, expected[:20, -1], atol=1e-9, err_msg=name)
+            found, close = explainer(X[:20]), {"atol": 1e-9, "err_msg": name}
+            np.testing.assert_allclose(found.values, expected[:20, :-1], **close)
+            np.testing.assert_allclose(found.base_values, expected[:20, -1], **close)
 
 
 def test_explainers_of_any_function_agree_on_stumps(shap, rows):
