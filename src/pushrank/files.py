@@ -86,10 +86,9 @@ def written_by(data: bytes) -> str:
         return by_version
 
 
-def is_later(by_version: str, installed: str = "", length: int = 3) -> bool:
+def is_later(by_version: str, installed: str, length: int = 3) -> bool:
     """Return whether the version that wrote a file is later than this; those on the way to one are equal."""
-    texts = by_version, installed or version("pushrank")
-    versions = (re.findall(r"\d+", text)[:length] for text in texts)
+    versions = (re.findall(r"\d+", text)[:length] for text in (by_version, installed))
     wrote, reads = ([*map(int, numbers)] for numbers in versions)
     return wrote > reads
 
@@ -98,9 +97,9 @@ def read_facts(path: Path) -> dict[str, Any]:
     """Return what is noted of a model beside it, nothing of damaged files and of those of later versions."""
     try:
         data = path.read_bytes()
-        by_version = written_by(data)
+        later = is_later(written_by(data), version("pushrank"))
         with zipfile.ZipFile(BytesIO(data)) as archive:
             facts = dict(json.loads(archive.read(FACTS_FILE))) if FACTS_FILE in archive.namelist() else {}
-        return facts if facts.get("format") == FACTS_FORMAT and not is_later(by_version) else {}
+        return facts if facts.get("format") == FACTS_FORMAT and not later else {}
     except (OSError, ValueError, zipfile.BadZipFile):
         return {}

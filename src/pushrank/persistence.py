@@ -207,8 +207,7 @@ def load(path: str | Path) -> Any:
     Raises
     ------
     ModelFileError
-        When the file holds a type that is not trusted, estimators of a later version of scikit-learn than
-        the one installed, or is damaged or no model file at all.
+        When it holds untrusted types or models of a later scikit-learn, is damaged, or no model file at all.
     ImportError
         When skops is not installed: it comes with ``pip install "pushrank[io]"``.
     OSError
@@ -236,7 +235,7 @@ def load_content(path: str | Path) -> Any:
     io, strangers = skops_io(), list[str]()
     data, later, way_out = Path(path).read_bytes(), "", "fit the model again"
     try:
-        if is_later(by_version := written_by(data)):
+        if is_later(by_version := written_by(data), version("pushrank")):
             later = f"was written by pushrank {by_version}, which is later than this, {version('pushrank')}"
             way_out = f"it {later}: install that version"
         if not (by_sklearn := _later_sklearn(data)):
@@ -293,21 +292,18 @@ def _estimators(module: ModuleType) -> Iterator[tuple[str, type]]:
             yield name, member
 
 
-def _schema(data: bytes) -> str:
-    with zipfile.ZipFile(BytesIO(data)) as archive:
-        return archive.read("schema.json").decode()
-
-
 def _later_sklearn(data: bytes) -> str:
     """Return the version of scikit-learn that a file's estimators name, where it is later than this one."""
     # Each of its estimators names it. A version with another third number has the same attributes.
-    named = re.findall(r'"_sklearn_version": {[^}]*"content": "\\"([^"\\]+)', _schema(data))
+    schema = zipfile.Path(BytesIO(data), "schema.json").read_text("utf-8")
+    named = re.findall(r'"_sklearn_version": {[^}]*"content": "\\"([^"\\]+)', schema)
     return next((text for text in named if is_later(text, sklearn.__version__, 2)), "")
 
 
 def _trusted_in(data: bytes) -> list[str]:
     """Return those of the trusted types that a file may hold by the names in it."""
-    names = set(re.findall(r'"__(?:class|module)__": "([^"]+)"', _schema(data)))
+    schema = zipfile.Path(BytesIO(data), "schema.json").read_text("utf-8")
+    names = set(re.findall(r'"__(?:class|module)__": "([^"]+)"', schema))
     # A module of pushrank registers its trusted types on import. A type of another version, or a made-up one,
     # stays a stranger.
     for module in names:

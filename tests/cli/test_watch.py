@@ -2,12 +2,16 @@
 
 import json
 import re
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from pushrank import monitoring
+from pushrank.cli import known
+from pushrank.cli.errors import InputError
 from pushrank.cli.model import SavedModel
 from pushrank.cli.read import read_table
 from pushrank.datasets import make_stream
@@ -90,6 +94,15 @@ def test_a_list_is_measured_by_an_audit_of_rows_that_its_model_is_new_to(folder)
             "evaluate", folder / "m.skops", folder / "audited.csv", *audit, *more, code=2 * bool(says)
         )
         assert (says or "Hits below the list: at most") in " ".join(shown.output.split()), name
+
+
+def test_files_of_earlier_versions_say_up_to_when_they_have_learnt(monkeypatch):
+    facts = {"promised": {"budget": "15/day", "until": "2026-05-01"}}
+    monkeypatch.setattr(known, "read_facts", lambda _: {"facts": facts})
+    time = np.array(["2026-04-30"], "datetime64[s]")
+    rows = SimpleNamespace(table=SimpleNamespace(path="new.csv", times=lambda *_, **__: time))
+    with pytest.raises(InputError, match="old was fitted to rows up to 2026-05-01"):
+        known.check_new("old", Path("old.skops"), rows, SimpleNamespace(time="came"))
 
 
 @pytest.mark.parametrize(

@@ -287,10 +287,9 @@ class Reference:
         # Where even the positives above all negatives exceed the budget, all that are looked at are hits.
         shares = [np.interp(b, row, self.roc) for b, row in zip(counts.looked_at, taken, strict=True)]
         places = np.minimum(counts.positives, counts.looked_at)
-        by_positives = np.minimum(counts.positives * shares, counts.looked_at), places
-        both = zip(by_positives, (counts.by_scores, counts.looked_at), strict=True)
-        expected, places = (np.where(is_full, *of) for of in both)
-        return expected, places
+        by_positives = np.minimum(counts.positives * shares, counts.looked_at)
+        expected = np.where(is_full, by_positives, counts.by_scores)
+        return expected, np.where(is_full, places, counts.looked_at)
 
     def chance_of(self, scores: Floats, on_list: Floats) -> Floats:
         """Return the chance of rows to be positive, by their scores and their chance to be on the list."""

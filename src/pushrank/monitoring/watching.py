@@ -232,9 +232,8 @@ def watch(
             f"{hits:,.0f} hits, {expected:,.0f} expected"
         )
     if since is not None:
-        sentence = (
-            f"fewer hits than expected since {date_words(labels[since], budget.per, labels[-1])}: retrain"
-        )
+        when = date_words(labels[since], budget.per, labels[-1])
+        sentence = f"fewer hits than expected since {when}: retrain"
     elif names:
         shown = [name for name in names if name != SCORES]
         more = f" and {len(shown) - MAX_NAMED} more" * (len(shown) > MAX_NAMED)

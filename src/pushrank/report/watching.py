@@ -91,8 +91,7 @@ class WatchData(Page):
             # An alarm stands, whatever comes after it.
             highest = max(record["evidence"] for record in known)
             evidence = highest if highest >= watched.needed else known[-1]["evidence"]
-            sign = "Clear signs" if highest == evidence >= watched.needed else "Some sign"
-            sign = "No sign" if evidence <= 1.0 else sign
+            sign = "Clear signs" if evidence >= watched.needed else "Some sign" if evidence > 1 else "No sign"
             tested = f"{len(known):,} {periods}" if known[1:] else per
             of_hits = (
                 f"In the {tested} whose labels are known you found {hits:,.0f}; {expected:,.0f} were "
@@ -142,8 +141,7 @@ class WatchData(Page):
         lines = [line for line in lines if line["known"]]
         if not lines:
             return []
-        shown = {"hits": "hits", "expected": "expected"}
-        means = {name: [line[of] / line["known"] for line in lines] for name, of in shown.items()}
+        means = {name: [line[name] / line["known"] for line in lines] for name in ("hits", "expected")}
         # Evidence far below 1 and far above an alarm says no more than its end of the picture.
         evidence = np.clip([record["evidence"] for record in self.known], MIN_EVIDENCE, MAX_EVIDENCE)
         alarm = {f"an alarm, {watched.needed:,.0f}": [watched.needed] * len(evidence)}
