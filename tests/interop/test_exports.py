@@ -118,6 +118,19 @@ def test_a_scorer_scores_as_the_ranker(case, tmp_path):
             scorer.decision_function(np.full(rows.shape, np.nan))
 
 
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_a_scorer_of_logistic_regression_scores_to_the_last_bit(fit_intercept, tmp_path):
+    model = make_pipeline(StandardScaler(), LogisticRegression(fit_intercept=fit_intercept)).fit(X, TEXT)
+    save(model, tmp_path / "model.skops")
+    scorer = load_scorer(tmp_path / "model.skops")
+    for rows in (X, X[:1], X[:7]):
+        assert np.array_equal(scorer.decision_function(rows), model.decision_function(rows))
+    for other in (clone(model), clone(model).fit(X, np.arange(len(X)) % 3)):
+        save(other, tmp_path / "model.skops")
+        with pytest.raises(ModelFileError, match="has no scorer"):
+            load_scorer(tmp_path / "model.skops")
+
+
 @pytest.mark.filterwarnings("ignore:Skipping features:UserWarning")  # of the imputer
 def test_a_scorer_takes_columns_by_name_and_does_what_the_steps_before_do(tmp_path):
     frame = pd.DataFrame(GAPS, columns=list("abc")).assign(empty=np.nan)

@@ -27,6 +27,7 @@ from pushrank.estimators.push import IRPush, PNormPush
 from pushrank.estimators.trimmed_push import TrimmedPush
 from pushrank.files import trust_in_files
 from pushrank.held_out.fits import fit_params, model_scores
+from pushrank.metrics import average_precision
 from pushrank.metrics._ranking import Ranking
 from pushrank.user_types import Estimator, GenericArray, MatrixLike
 
@@ -288,7 +289,7 @@ def greedy(part: Columns) -> Floats:
         precisions = np.array([measure.precision(ranking) for ranking in rankings])
         # The average precision, which costs more, decides between equals alone.
         tried = {
-            number: (precisions[number], measure.overall(rankings[number]))
+            number: (precisions[number], rankings[number].evaluate(average_precision))
             for number in np.flatnonzero(precisions == precisions.max())
         }
         added = max(tried, key=tried.__getitem__)

@@ -386,11 +386,8 @@ class PrecisionAtBudget:
     def precision(self, ranking: Any) -> float:
         return float(precision_at_k(ranking.is_positive, ranking, **self._depth))
 
-    def overall(self, ranking: Any) -> float:
-        return float(average_precision(ranking.is_positive, ranking))
-
     def of_ranking(self, ranking: Any) -> tuple[float, float]:
-        return self.precision(ranking), self.overall(ranking)
+        return self.precision(ranking), float(average_precision(ranking.is_positive, ranking))
 
     def hopeless(self, values: Floats, folds: Sequence[Fold]) -> NDArray[np.bool_]:
         """Return which members are below the best by more than chance explains."""

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import NotFittedError
 from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
@@ -134,15 +135,18 @@ def description_of(model: BaseEstimator) -> dict[str, Any] | None:
                 return None
             [(before, columns, _)] = parts
             steps = before + steps
-        formula = fitted_scores(ranker)
+        # More than two classes have several rows of coefficients.
+        by_blas = type(ranker) is LogisticRegression and len(getattr(ranker, "coef_", [])) == 1
+        formula = LinearScores(ranker.coef_[0]) if by_blas else fitted_scores(ranker)
         operations = [
             (sign, np.asarray(value).tolist()) for step in steps for sign, _, value in operations_of(step)
         ]
     except (TypeError, NotFittedError):
         return None
-    known = {"features": columns, "operations": operations, "threshold": float(ranker.threshold_)}
+    threshold = float(-ranker.intercept_[0] if by_blas else ranker.threshold_)
+    known = {"features": columns, "operations": operations, "threshold": threshold}
     if isinstance(formula, LinearScores) and formula.coef.dtype == np.float64:
-        return known | {"coef": formula.coef.tolist()}
+        return known | {"coef": formula.coef.tolist()} | ({"by_blas": True} if by_blas else {})
     if isinstance(formula, StepScores) and all(step.categories is None for step in formula.functions):
         steps = [(step.feature, step.thresholds.tolist(), step.values.tolist()) for step in formula.functions]
         return known | {"constant": formula.intercept, "steps": steps}

@@ -38,6 +38,8 @@ class Scorer:
         What is subtracted from the scores.
     coef : list of float, optional
         The coefficients of a linear model.
+    by_blas : bool, default=False
+        Whether linear scores are products by BLAS, as scikit-learn's are to the last bit.
     constant : float, default=0.0
         What stumps add to the score of every row.
     steps : list of tuples, optional
@@ -56,6 +58,7 @@ class Scorer:
     operations: Sequence[tuple[str, Any]]
     threshold: float
     coef: Sequence[float] | None = None
+    by_blas: bool = False
     constant: float = 0.0
     steps: Sequence[tuple[int, Sequence[float], Sequence[float]]] = ()
 
@@ -104,6 +107,8 @@ class Scorer:
             return self._sums_of_steps(numbers) - self.threshold
         if np.isnan(numbers).any():
             raise ValueError("X must not hold NaN.")
+        if self.by_blas:
+            return np.asarray((numbers @ np.array([self.coef]).T).ravel() - self.threshold)
         if find_spec("numba") is None:
             # A product with BLAS may give equal rows scores that differ, by where they stand.
             return np.asarray((numbers * np.array(self.coef)).sum(axis=1) - self.threshold)

@@ -310,8 +310,7 @@ class Stumps(WeakRankers):
         return numbers.astype(np.intp)
 
 
-# The functions that were last asked for of each fitted object, by the thresholds and the weights: a service
-# scores row after row by the same. They are no part of the object, so that no copy or file has them.
+# What was last asked for of each fitted object, for the next row; beside it, so that no copy or file has it.
 KNOWN_STEPS: WeakKeyDictionary[Stumps, tuple[object, object, Sequence[StepFunction]]] = WeakKeyDictionary()
 
 
