@@ -75,7 +75,8 @@ class Scorer:
         -------
         ndarray of shape (n_samples,)
             The scores of the model: to the last bit where ``pushrank fit`` wrote the file, and but for
-            rounding where the steps before the ranker are others, or linear scores lack numba.
+            rounding where the steps before the ranker are others, linear scores lack numba, or those of a
+            logistic regression are of an array with gaps.
 
         Raises
         ------
