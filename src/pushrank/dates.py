@@ -147,13 +147,13 @@ def _moments(found: re.Match[str], digits: NDArray[np.uint8]) -> tuple[Moments, 
     # A week, a day or a month that there is not lies in another year or month.
     if "week" in found.re.groupindex:
         # Week 1 holds 4 January, and a week is of the year of its Thursday; day 0 of NumPy is a Thursday.
-        fourth, weekday = years.astype("datetime64[D]") + 3, part("weekday", 1)
-        thursday = fourth - (fourth.astype(int) + 3) % 7 + 7 * part("week") - 4
-        days = thursday + weekday - 4
+        fourth, weekday = years.astype("datetime64[D]") + _span(3, "D"), part("weekday", 1)
+        thursday = fourth + _span(7 * part("week") - 4 - (fourth.astype(int) + 3) % 7, "D")
+        days = thursday + _span(weekday - 4, "D")
         is_date = (thursday.astype("datetime64[Y]") == years) & (weekday >= 1) & (weekday <= 7)
     else:
-        months = years.astype("datetime64[M]") + part("month", 1) - 1
-        days = months.astype("datetime64[D]") + part("day", 1) + part("ordinal", 1) - 2
+        months = years.astype("datetime64[M]") + _span(part("month", 1) - 1, "M")
+        days = months.astype("datetime64[D]") + _span(part("day", 1) + part("ordinal", 1) - 2, "D")
         in_month = days.astype("datetime64[M]") == months if "ordinal" not in found.re.groupindex else True
         is_date = (days.astype("datetime64[Y]") == years) & in_month
     hour, minute, second = part("hour"), part("minute"), part("second")
@@ -165,8 +165,12 @@ def _moments(found: re.Match[str], digits: NDArray[np.uint8]) -> tuple[Moments, 
     clock = (60 * hour + minute) * 60_000_000 + np.minimum(second * 1_000_000 + fraction, 59_999_999)
     zone_hour, zone_minute = part("zone_hour"), part("zone_minute")
     is_date &= (minute < 60) & (second <= 60) & ((hour < 24) | (clock == 86_400_000_000))
-    is_date &= (
-        (zone_hour < 24) & (zone_minute < 60) & in_calendar(moments := days.astype("datetime64[us]") + clock)
-    )
+    moments = days.astype("datetime64[us]") + _span(clock, "us")
+    is_date &= (zone_hour < 24) & (zone_minute < 60) & in_calendar(moments)
     offset = (60 * zone_hour + zone_minute) * (-1 if "-" in (found["zone"] or "") else 1)
     return moments, is_date, [int(np.min(offset)), int(np.max(offset))] if found["zone"] else []
+
+
+def _span(numbers: Any, unit: str) -> Any:
+    """Return lengths of time; NumPy adds no numbers without a unit to dates."""
+    return np.asarray(numbers).astype(f"timedelta64[{unit}]")

@@ -111,7 +111,7 @@ def make_stream(
     return Bunch(
         data=data[order],
         target=(rng.random(len(day)) < chance).astype(np.int64)[order],
-        time=np.datetime64("2026-01-05", "s") + seconds[order],
+        time=np.datetime64("2026-01-05", "s") + seconds[order].astype("timedelta64[s]"),
         day=day[order],
         chance=chance[order],
         feature_names=[f"x{number + 1}" for number in range(n_features)],
