@@ -110,7 +110,7 @@ def test_what_is_refused_names_the_row_the_forms_and_what_would_help(written, ad
 
 
 @pytest.mark.parametrize(
-    "missing", [None, np.nan, pd.NaT, pd.NA, np.datetime64("NaT"), "", " ", Decimal("NaN")]
+    "missing", [None, np.nan, pd.NaT, pd.NA, np.datetime64("NaT", "us"), "", " ", Decimal("NaN")]
 )
 @pytest.mark.parametrize("beside", ["2026-01-01", date(2026, 1, 1), pd.Timestamp("2026-01-01", tz=UTC), "a"])
 def test_missing_times_are_named(missing, beside):

@@ -92,7 +92,7 @@ def duel_of(differences, **more):
         # As many pairs as are needed for the coins to give enough to either.
         names = [f"{number} {row}" for row in range(80)]
         champion, challenger = np.arange(80.0), -np.arange(80.0)
-        time = [str(day + number)] * 80
+        time = [str(day + np.timedelta64(number, "D"))] * 80
         owners = duel.assign(champion, challenger, time, names)
         winners = np.flatnonzero(owners == ("challenger" if wanted > 0 else "champion"))[: abs(wanted)]
         duel.credit(np.isin(np.arange(80), winners), time, names)
