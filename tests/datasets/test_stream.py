@@ -10,7 +10,10 @@ from pushrank.datasets import make_stream
 def test_rows_follow_time_and_labels_their_chances():
     stream = make_stream(200, random_state=0)
     assert (np.diff(stream.time).astype(int) >= 0).all()
-    assert (stream.time.astype("datetime64[D]") == np.datetime64("2026-01-05") + stream.day.astype("timedelta64[D]")).all()
+    assert (
+        stream.time.astype("datetime64[D]")
+        == np.datetime64("2026-01-05") + stream.day.astype("timedelta64[D]")
+    ).all()
     assert stream.target.sum() == pytest.approx(stream.chance.sum(), rel=0.05)
     sizes = np.bincount(stream.day)
     assert sizes[np.arange(200) % 7 >= 5].mean() == pytest.approx(150.0, rel=0.1)

@@ -133,7 +133,12 @@ DAYS = np.datetime64("2024-01-01") + np.arange(6)
         ({"n_splits": 0}, DAYS, ValueError, "n_splits must be"),
         ({}, None, ValueError, "TimeSplit needs the time of every row: pass time="),
         ({}, [1.0, 2.0, np.nan, 3.0, 4.0, 5.0], ValueError, "time is missing in row 2; fill it"),
-        ({}, np.where(DAYS[4] == DAYS, np.datetime64("NaT", "D"), DAYS), ValueError, "time is missing in row 4"),
+        (
+            {},
+            np.where(DAYS[4] == DAYS, np.datetime64("NaT", "D"), DAYS),
+            ValueError,
+            "time is missing in row 4",
+        ),
         ({}, ["monday"] * 6, ValueError, "numbers or dates such as 2024-12-31"),
         ({}, np.ones((6, 2)), ValueError, r"for each of the 6 rows, got float64 of the shape \(6, 2\)"),
         ({}, [1, 1, 2, 2, 3, 3], ValueError, "3 different values; 5 test parts and the rows .* at least 6"),
