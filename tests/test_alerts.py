@@ -363,7 +363,7 @@ def test_what_is_kept_of_past_periods_takes_as_much_room_from_then_on(tmp_path):
     scores, times = stream(30, 40)
     with closing(fitted(5, state, n_kept=4)) as alert:
         for day in range(30):
-            rows = times.astype("datetime64[D]") == MARCH.astype("datetime64[D]") + day
+            rows = times.astype("datetime64[D]") == MARCH.astype("datetime64[D]") + np.timedelta64(day, "D")
             alert.decide(scores[rows], times[rows], np.flatnonzero(rows))
             sizes.append(state.stat().st_size)
         assert len(alert._answers) <= 2
@@ -531,8 +531,8 @@ def test_an_audit_draws_rows_below_the_threshold_and_leaves_the_list_as_it_is(tm
         alert.close()
         alert = AlertThreshold.open(tmp_path / "s.db")
     assert (alert.audit, alert.chance_) == (3, 3 / 19)
-    one = alert.decide(-9.0, times[-1] + 1, "new", return_acted=True)
-    assert alert.decide(99.0, times[-1] + 2, "new", return_acted=True) == one
+    one = alert.decide(-9.0, times[-1] + np.timedelta64(1, "s"), "new", return_acted=True)
+    assert alert.decide(99.0, times[-1] + np.timedelta64(2, "s"), "new", return_acted=True) == one
     assert one[0] == (one[1] == "audit")
     alert.close()
 
@@ -571,7 +571,7 @@ def test_no_customer_has_more_than_its_number_on_the_list_and_what_was_refused_i
     assert listed.sum() > 0.85 * 30 * 5
     assert binomtest(answers.count("audit"), int((~listed).sum()), alert.chance_).pvalue > 1e-3
     # What is learnt is what came, as at the fit, and not what was acted on.
-    alert.decide(0.0, times[-1] + 86400, group="")
+    alert.decide(0.0, times[-1] + np.timedelta64(1, "D"), group="")
     learnt = AlertThreshold(8, audit=3, at_most=1).fit(scores, times, groups)
     assert [of.scores.tolist() for of in alert._past[-30:]] == [of.scores.tolist() for of in learnt._past]
     alert.close()

@@ -32,7 +32,7 @@ def test_the_same_rows_get_the_same_answers_in_any_order_and_others_by_another_s
     order, acted = np.random.default_rng(0).permutation(300), drawn()[0]
     again = drawn(SCORES[order], row_id=NAMES[order].astype(str), time=TIMES.astype("datetime64[us]")[order])
     np.testing.assert_array_equal(again[0], acted[order])
-    for other in ({"secret": "t"}, {"time": TIMES + 1}, {"time": None}):
+    for other in ({"secret": "t"}, {"time": TIMES + np.timedelta64(1, "m")}, {"time": None}):
         assert (drawn(**other)[0] != acted).any()
 
 
