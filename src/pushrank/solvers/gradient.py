@@ -183,7 +183,8 @@ def minimise(
         iterates.preconditioner = whitening(moments, alpha, scales) if whitened else diagonal(moments, alpha)
         moments = None
         # L-BFGS-B first tries a step of length one, and near a minimum that is many times the distance to it.
-        unit = np.sqrt(2.0 * iterates.descent_left) if whitened and searches else 1.0
+        near = settled is not None and whitened and searches
+        unit = np.sqrt(2.0 * iterates.descent_left) if near else 1.0
         before, limit = iterates.path[-1], min(length, max_iter - n_done)
         _run(iterates, method, {**options, "maxiter": limit}, callback, unit or 1.0)
         if searches and iterates.path[-1] >= before and not (iterates.converged or iterates.finished):
