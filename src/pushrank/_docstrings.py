@@ -147,8 +147,7 @@ plot_kwargs : dict, optional""",
 pos_label : label, optional
 name : str, optional
 
-%(not_drawn)s""",
-    "not_drawn": """Returns
+Returns
 -------
 display
     With the numbers, not drawn yet.
@@ -156,7 +155,7 @@ display
 Raises
 ------
 TypeError
-    When a parameter has the wrong type, or an estimator has nothing of what is drawn.
+    When a parameter has the wrong type.
 ValueError
     When there are not two classes, a score is not finite, lengths differ, a weight is negative, or a
     parameter is out of range.""",

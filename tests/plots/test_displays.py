@@ -23,7 +23,6 @@ CURVES = [plots.TopCurveDisplay, plots.RocLeftEdgeDisplay]
 RANKING_DISPLAYS = [
     *CURVES,
     plots.GuaranteeDisplay,
-    plots.TopReliabilityDisplay,
     plots.DiscountDisplay,
     plots.ConcentrationDisplay,
 ]
@@ -122,15 +121,14 @@ def test_keywords_are_those_of_compute_each_with_its_name(cancer, display):
         display.from_estimator(ranker, X, y, response_method="predict")
 
 
-@pytest.mark.parametrize("display", [*CURVES, plots.TopReliabilityDisplay])
+@pytest.mark.parametrize("display", CURVES)
 def test_a_curve_is_drawn_as_the_user_says(cancer, display):
     X, y = cancer
     for drawn in (
         display.from_predictions(y, X[:, 0], curve_kwargs={"color": "k"}),
         display.from_estimator(PNormPush().fit(X, y), X, y, curve_kwargs={"color": "k"}),
     ):
-        line = drawn.bars_.lines[0] if hasattr(drawn, "bars_") else drawn.line_
-        assert line.get_color() == "k"
+        assert drawn.line_.get_color() == "k"
 
 
 def test_the_response_that_is_asked_for_gives_the_scores(cancer):

@@ -6,10 +6,10 @@ matplotlib, drawing needs ``pushrank[plot]``.
 """
 
 from pushrank.plots.curves import GuaranteeDisplay, RocLeftEdgeDisplay, TopCurveDisplay
-from pushrank.plots.probabilities import DecisionCurveDisplay, TopReliabilityDisplay
-from pushrank.plots.training import ConcentrationDisplay, DiscountDisplay, TrainingPathDisplay
+from pushrank.plots.decision_curve import DecisionCurveDisplay
+from pushrank.plots.weights import ConcentrationDisplay, DiscountDisplay
 
 __all__ = [
     "ConcentrationDisplay", "DecisionCurveDisplay", "DiscountDisplay", "GuaranteeDisplay",
-    "RocLeftEdgeDisplay", "TopCurveDisplay", "TopReliabilityDisplay", "TrainingPathDisplay",
+    "RocLeftEdgeDisplay", "TopCurveDisplay",
 ]  # fmt: skip

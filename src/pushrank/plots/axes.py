@@ -38,14 +38,9 @@ def axes_or_new(ax: Any, *, figsize: tuple[float, float] = (6.4, 4.2)) -> Any:
     return ax
 
 
-def curve_number(ax: Any) -> int:
-    """Return how many curves of displays the axes hold already."""
-    return sum(line.get_gid() == CURVE for line in ax.get_lines())
-
-
 def curve_style(ax: Any, name: str | None, chosen: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the keywords of the next curve: the next free colour and dash, and what the user chose."""
-    number = curve_number(ax)
+    number = sum(line.get_gid() == CURVE for line in ax.get_lines())
     # After a round of colours, each colour gets another dash.
     dash = number + number // len(OKABE_ITO)
     long_names = {"c": "color", "ls": "linestyle", "lw": "linewidth"}
