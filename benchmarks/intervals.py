@@ -35,7 +35,7 @@ MEASURES: dict[str, Any] = {
     "average_precision": metrics.average_precision,
     "partial_auc (0.1)": metrics.partial_auc,
     "precision_at_k (1/4 of positives)": partial(metrics.precision_at_k, fraction_of_positives=0.25),
-    "robust_initial_enhancement (20)": metrics.robust_initial_enhancement,
+    "bedroc (20)": metrics.bedroc,
 }
 
 

@@ -30,7 +30,6 @@ NO_MEASURES = (
     "gains_table",
     "make_top_scorer",
     "measure",
-    "roc_band",
     "threshold_for",
     "value_at_k",
 )

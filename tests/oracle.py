@@ -157,12 +157,6 @@ def recall_at_precision(y, scores, ties, precision=0.5):
     return max((h / y.sum() for r, h in pairs if h / r >= precision - 1e-12), default=0)
 
 
-def partial_average_precision(y, scores, min_recall=0.0, max_recall=1.0):
-    rows, hits = tie_ends(y, scores)
-    recalls = np.clip(np.array([0, *hits]) / y.sum(), min_recall, max_recall)
-    return np.diff(recalls) @ (np.array(hits) / rows) / (max_recall - min_recall)
-
-
 def partial_auc(y, scores, ties, max_fpr=0.1, min_tpr=0.0, standardize=True):
     points = [(0.0, 0.0)]
     for rows, hits in zip(*tie_ends(y, scores), strict=True):
@@ -242,7 +236,6 @@ METRICS = {
     "ndcg_at_k": mean_over_orders(ndcg_at_k),
     "net_benefit": mean_over_orders(net_benefit),
     "partial_auc": partial_auc,
-    "partial_average_precision": partial_average_precision,
     "positives_at_top": positives_at_top,
     "precision_at_k": of_first_rows(lambda first, _: first.mean()),
     "precision_at_recall": precision_at_recall,
@@ -251,7 +244,6 @@ METRICS = {
     "recall_at_k": of_first_rows(lambda first, order: first.sum() / order.sum()),
     "recall_at_precision": recall_at_precision,
     "rg_error": rg_error,
-    "robust_initial_enhancement": mean_over_orders(enhancement),
     "rp_error": rp_error,
     "smooth_margin": lambda y, scores, norm=1.0: -np.log(np.exp(-margins(y, scores)).sum()) / norm,
     "value_at_k": value_at_k,
@@ -272,7 +264,6 @@ METRIC_PARAMETERS = {
     "ndcg_at_k": [{}, *DEPTHS, {"gain": "exponential"}],
     "net_benefit": [{"threshold": 0.3} | depth for depth in DEPTHS],
     "partial_auc": [{}, {"max_fpr": 0.6, "min_tpr": 0.3}, {"max_fpr": 1.0, "standardize": False}],
-    "partial_average_precision": [{}, {"min_recall": 0.3, "max_recall": 0.85}],
     "positives_at_top": [{}, {"normalize": True}],
     "precision_at_recall": [{"recall": share} for share in SHARES],
     "rank_error": [{}, {"price": np.square}, {"price": lambda ranks: -1 / ranks}],

@@ -10,7 +10,7 @@ The compounds are drawn at random, so that it can be checked how often such a pr
 
 import numpy as np
 
-from pushrank.metrics import Guaranteed, guarantee, select, threshold_for
+from pushrank.metrics import Guaranteed, guarantee, threshold_for
 from pushrank.plots import GuaranteeDisplay
 
 
@@ -30,10 +30,7 @@ plate = guarantee(active, score, k=384, n_new=20_000, together=False)
 print(plate.sentence(384))
 
 # %%
-# The same rows answer other questions: how large may a plate be of which at most half is inactive on average,
-# and from which score on are at least 30 % of the library active?
-_, new = library(20_000, rng)
-print(f"{select(active, score, new, fdr=0.5).sum()} compounds with a false-discovery rate of 50 %")
+# The same rows answer another question: from which score on are at least 30 % of the library active?
 cut = threshold_for(active, score, Guaranteed(precision=0.3)).threshold
 print(f"from a score of {cut:.2f} on, 30 % of the library are active")
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import timeit
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -28,7 +27,7 @@ from pushrank.metrics.promises.lists import tied_order
 POSITIVES = (10, 30, 100, 1000)
 NEW = (200, 1000)
 MOST_ROWS = 40_000
-PARTS = ("hits", "lists", "days", "select", "thresholds", "cost")
+PARTS = ("hits", "lists", "days", "thresholds", "cost")
 MISS = 0.05
 
 
@@ -61,8 +60,6 @@ def main() -> None:
         report_lists(run(joblib.delayed(lists)(*cell, n_draws) for cell in cells), n_draws)
     if "days" in arguments.parts:
         report_days(n_draws)
-    if "select" in arguments.parts:
-        report_select(found, n_draws)
     if "thresholds" in arguments.parts:
         thresholds_beside(found, 10 if arguments.quick else 200)
     if "cost" in arguments.parts:
@@ -235,43 +232,6 @@ def report_days(n_draws: int) -> None:
             f"{np.mean(true):11.1f}{np.mean(promised):10.1f}",
             flush=True,
         )
-    print()
-
-
-def report_select(found: Iterable[Population], n_draws: int) -> None:
-    """Print the false-discovery rate of select, and of a threshold that has it on labelled rows."""
-    print(f"False discoveries in % in {n_draws} draws of 1,000 new rows, 2.5 errors of it, positives found")
-    head = f"{'rate':>8s}{'2.5 errors':>12s}{'power':>8s}"
-    columns = f"{'population':24s}{'positives':>10s}{'asked':>7s}{head}"
-    print(f"{columns}{'  threshold:':12s}{'rate':>8s}{'power':>8s}")
-    for population in found:
-        count = 100
-        n = round(count / population.is_positive.mean())
-        rng = np.random.default_rng(count)
-        for asked in (0.2, 0.5):
-            rates = np.zeros((n_draws, 4))
-            for draw in range(n_draws):
-                y, scores = population.draw(rng, n)
-                new, new_scores = population.draw(rng, 1000)
-                with warnings.catch_warnings():
-                    # One draw in a thousand differs beyond chance.
-                    warnings.simplefilter("ignore", UserWarning)
-                    chosen = metrics.select(y, scores, new_scores, fdr=asked) if y.any() else new < 0
-                try:
-                    least = metrics.threshold_for(
-                        y, scores, metrics.AtPrecision(1.0 - asked), confidence_level=None
-                    )
-                    by_threshold = new_scores >= least.threshold
-                except ValueError:
-                    by_threshold = np.zeros(1000, dtype=bool)
-                for column, of in ((0, chosen), (2, by_threshold)):
-                    false = np.sum(of & ~new) / max(of.sum(), 1)
-                    rates[draw, column : column + 2] = false, np.sum(of & new) / max(new.sum(), 1)
-            rate, power, of_threshold, its_power = 100.0 * rates.mean(axis=0)
-            error = 250.0 * rates[:, 0].std() / np.sqrt(n_draws)
-            cells = f"{100.0 * asked:7.0f}{rate:8.1f}{error:12.1f}{power:8.1f}"
-            theirs = f"{of_threshold:20.1f}{its_power:8.1f}"
-            print(f"{population.name:24s}{count:10d}{cells}{theirs}", flush=True)
     print()
 
 

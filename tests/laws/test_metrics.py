@@ -196,9 +196,9 @@ def test_only_metrics_that_are_resampled_have_an_interval_in_the_table():
 def test_every_function_of_the_module_that_returns_a_number_is_a_metric():
     others = {
         "Measurement", "compare", "confidence_interval", "gains_table", "height", "make_top_scorer",
-        "measure", "reverse_height", "roc_band", "threshold_for", "top_of_list",
+        "measure", "reverse_height", "threshold_for", "top_of_list",
         "AtBudget", "AtPrecision", "AtRecall", "Guaranteed",
-        "Guarantee", "audit_bound", "guarantee", "guarantee_days", "sample_size_for", "select",
+        "Guarantee", "audit_bound", "guarantee", "guarantee_days", "sample_size_for",
         "PeriodMeasurement", "Regret", "measure_periods", "ActedMeasurement", "measure_acted",
     }  # fmt: skip
     assert set(METRICS) == set(metrics.__all__) - others

@@ -33,7 +33,7 @@ def test_both_ways_of_counting_agree():
 SCALAR = [
     "auc", "average_precision", "average_reciprocal_rank", "bedroc", "discounted_cumulative_gain",
     "margin", "partial_auc", "positives_at_top", "precision_at_recall", "r_max", "rp_error", "smooth_margin",
-    "recall_at_precision", "partial_average_precision",
+    "recall_at_precision",
 ]  # fmt: skip
 
 
@@ -121,7 +121,7 @@ def test_pos_label_names_the_positive_class():
 OF_LABELS_AND_SCORES = {
     **{name: spec.function for name, spec in METRICS.items() if "pos_label" in spec.parameters},
     "height": metrics.height, "reverse_height": metrics.reverse_height,
-    "top_of_list": metrics.top_of_list, "roc_band": metrics.roc_band,
+    "top_of_list": metrics.top_of_list,
     "confidence_interval": partial(metrics.confidence_interval, metric="auc", n_resamples=10, random_state=0),
     "compare": lambda y, s, **rest: metrics.compare(y, s, s[::-1], "auc", method="delong", **rest),
     **{name: one.from_predictions for name, one in vars(plots).items() if hasattr(one, "from_predictions")},
@@ -276,7 +276,6 @@ MASKED = np.ma.array([0.0, 1.0, 0.0, 1.0], mask=[0, 0, 1, 0])
         (lambda y, s, m: metrics.ndcg_at_k(y, s, qid=m), "qid"),
         (lambda y, s, m: metrics.value_at_k(y, s, 2, value=m), "value"),
         (lambda y, _, m: metrics.measure(y, {"a": m}, k=2), "scores"),
-        (lambda y, s, m: metrics.select(y, s, m), "scores"),
         (lambda y, s, m: metrics.confidence_interval(y, s, "auc", groups=m), "groups"),
     ],
 )
@@ -311,7 +310,7 @@ def test_a_missing_query_is_none(qid):
 
 BOUNDED = [
     "auc", "average_precision", "bedroc", "margin_error", "ndcg_at_k", "partial_auc", "precision_at_k",
-    "partial_average_precision", "precision_at_recall", "recall_at_k", "recall_at_precision",
+    "precision_at_recall", "recall_at_k", "recall_at_precision",
     "mean_reciprocal_rank",
 ]  # fmt: skip
 

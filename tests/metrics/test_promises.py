@@ -234,17 +234,6 @@ def test_a_promise_of_no_hit_says_how_many_days_or_rows_would_do():
     assert found == [0, 1]
 
 
-def test_selection_is_benjamini_and_hochbergs_rule():
-    y, scores = rows(300, 0.3)
-    new = np.round(rows(200, 0.3, seed=1)[1], 1)
-    chosen = metrics.select(y, scores, new, fdr=0.3)
-    p = np.array([(1 + np.sum(~y & (scores >= s))) / 301 for s in new])
-    largest = max(r for r in range(201) if np.sum(p <= 0.3 * r / 200) >= r)
-    np.testing.assert_array_equal(chosen, p <= 0.3 * largest / 200)
-    assert 0 < chosen.sum() < 200
-    assert not metrics.select(y, np.zeros(300), np.zeros(200), fdr=0.01).any()
-
-
 def test_a_guaranteed_threshold_keeps_each_aim_by_its_own_law():
     y, scores = rows(3000, 0.2)
     found = metrics.threshold_for(y, scores, Guaranteed(recall=0.5))
@@ -299,14 +288,12 @@ def test_the_number_of_labels_that_a_promise_takes():
 def test_new_scores_of_few_values_are_not_taken_for_the_labelled_ones(values, n_new):
     y, scores = np.arange(20) % 2, np.tile(values, 20)[:20]
     new = np.tile(values, n_new)[:n_new]
-    assert len(metrics.select(y, scores, new)) == n_new
     assert metrics.guarantee(y, scores, scores_new=new).n_new == n_new
     distinct = np.random.default_rng(0).permutation(20) + 0.5
-    for use in (metrics.select, lambda y, s, new: metrics.guarantee(y, s, scores_new=new)):
-        with pytest.raises(ValueError, match="the new scores are those of the labelled rows"):
-            use(y, distinct, distinct[::-1])
-        # Twice the labelled rows are other rows, however odd.
-        use(y, distinct, np.tile(distinct, 2))
+    with pytest.raises(ValueError, match="the new scores are those of the labelled rows"):
+        metrics.guarantee(y, distinct, scores_new=distinct[::-1])
+    # Twice the labelled rows are other rows, however odd.
+    metrics.guarantee(y, distinct, scores_new=np.tile(distinct, 2))
 
 
 @pytest.mark.parametrize("chance", [0.004, 0.05, 0.5, 0.95, 0.999, 1.0])

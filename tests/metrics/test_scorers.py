@@ -55,7 +55,6 @@ def other_models(half_fitted):
         ),
         ("precision_at_recall", {"recall": 0.99}),
         ("recall_at_precision", {"precision": 0.99}),
-        ("partial_average_precision", {"min_recall": 0.95}),
     ],
 )
 def test_any_measure_is_made_a_scorer_of_any_model(half_fitted, other_models, name, options):

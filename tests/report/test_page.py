@@ -138,7 +138,7 @@ def test_the_chosen_the_best_and_the_baseline_have_curves_of_their_own_and_other
     legends = [text for owner, text in document.text if owner == "span" and text in ("good", "baseline")]
     assert legends == ["good", "baseline"] * 3
     bands = [a for a in document.all("use") if "fill-opacity" in a]
-    assert len(bands) == 2 * 2  # of the two models compared, in two pictures
+    assert len(bands) == 2  # of the two models compared, in the picture of precision
     for picture in pictures(hostile_data(n_rows=40, n_models=12).lists):
         looks = {tuple(curve.look.items()) for curve in picture.legend}
         assert len(looks) == len(picture.legend) == 3 + 2

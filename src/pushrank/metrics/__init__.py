@@ -20,7 +20,7 @@ from pushrank.metrics.discounted import (
     ndcg_at_k,
     rank_error,
 )
-from pushrank.metrics.early_recognition import bedroc, enrichment_factor, robust_initial_enhancement
+from pushrank.metrics.early_recognition import bedroc, enrichment_factor
 from pushrank.metrics.gains import gains_table
 from pushrank.metrics.intervals import compare, confidence_interval
 from pushrank.metrics.measurement import Measurement, measure, top_of_list
@@ -39,7 +39,6 @@ from pushrank.metrics.periods import PeriodMeasurement, Regret, measure_periods
 from pushrank.metrics.precision import (
     average_precision,
     lift,
-    partial_average_precision,
     positives_at_top,
     precision_at_k,
     precision_at_recall,
@@ -48,9 +47,9 @@ from pushrank.metrics.precision import (
     value_at_k,
 )
 from pushrank.metrics.promises.days import guarantee_days
-from pushrank.metrics.promises.lists import Guarantee, guarantee, sample_size_for, select
+from pushrank.metrics.promises.lists import Guarantee, guarantee, sample_size_for
 from pushrank.metrics.promises.threshold import Guaranteed
-from pushrank.metrics.roc import auc, partial_auc, roc_band
+from pushrank.metrics.roc import auc, partial_auc
 from pushrank.metrics.scorers import make_top_scorer
 from pushrank.metrics.thresholds import AtBudget, AtPrecision, AtRecall, threshold_for
 
@@ -61,8 +60,7 @@ __all__ = [
     "discounted_cumulative_gain", "enrichment_factor", "gains_table", "guarantee", "guarantee_days",
     "height", "lift", "make_top_scorer", "margin", "margin_error", "mean_reciprocal_rank",
     "measure", "measure_acted", "measure_periods", "ndcg_at_k", "net_benefit", "partial_auc",
-    "partial_average_precision", "positives_at_top", "precision_at_k", "precision_at_recall",
-    "r_max", "rank_error", "recall_at_k", "recall_at_precision", "reverse_height", "rg_error",
-    "robust_initial_enhancement", "roc_band", "rp_error", "sample_size_for", "select",
-    "smooth_margin", "threshold_for", "top_of_list", "value_at_k",
+    "positives_at_top", "precision_at_k", "precision_at_recall", "r_max", "rank_error",
+    "recall_at_k", "recall_at_precision", "reverse_height", "rg_error", "rp_error",
+    "sample_size_for", "smooth_margin", "threshold_for", "top_of_list", "value_at_k",
 ]  # fmt: skip

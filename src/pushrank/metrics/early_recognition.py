@@ -72,50 +72,6 @@ METRICS["enrichment_factor"] = replace(
 )
 
 
-@register_metric()
-def robust_initial_enhancement(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    alpha: float = 20.0,
-    *,
-    ties: Ties = "half",
-    sample_weight: ArrayLike | None = None,
-    pos_label: Label | None = None,
-) -> Any:
-    r"""Return the exponentially discounted positives over their expectation for a random order: RIE.
-
-    .. math:: \mathrm{RIE} = \frac{\frac{1}{P} \sum_i e^{-\alpha\, \mathrm{rank}(i) / n}}
-        {\frac{1}{n} \frac{1 - e^{-\alpha}}{e^{\alpha / n} - 1}}
-
-    O(n log n). Without ties it equals RDKit's ``CalcRIE``. With weights, a row takes as many ranks as it
-    weighs, which need not be whole. Sheridan et al., J. Chem. Inf. Comput. Sci. 41 (2001); Truchon and Bayly,
-    J. Chem. Inf. Model. 47 (2007), equation (18).
-
-    %(labels_and_rankings)s
-    alpha : float, default=20.0
-        The positive rate of the discount: the first share z of the list has the share
-        :math:`1 - e^{-\alpha z}` of the weight, so with 20 the first 8 % have about 80 % of it.
-    %(ties_in_list weight_parameters number_or_array)s
-        At least 0, and 1 in the mean over random orders; the higher the better.
-
-    Examples
-    --------
-    >>> round(robust_initial_enhancement([1, 0, 0, 0], [4.0, 3.0, 2.0, 1.0], 5.0), 4)
-    2.8733
-    """
-    rate = _checked_rate(alpha)
-
-    def enhancement(ranking: RankCounts) -> float:
-        # RIE runs from its least value to its largest as BEDROC runs from 0 to 1. Both terms are positive.
-        share = ranking.total_positive / ranking.total
-        most = math.expm1(-rate * share) / (share * math.expm1(-rate))
-        decay = rate * ranking.total_negative / ranking.total
-        position = ranking.evaluate(bedroc, alpha=alpha, ties=ties)
-        return most * (math.exp(-decay) - position * math.expm1(-decay))
-
-    return evaluate(enhancement, y_true, scores, sample_weight, pos_label)
-
-
 @register_metric(figures=[Figure("bedroc", "early recognition: BEDROC, alpha = {alpha:g}", {"alpha": 20.0})])
 def bedroc(
     y_true: ArrayLike,
@@ -130,10 +86,15 @@ def bedroc(
 
     .. math:: \mathrm{BEDROC} = \frac{\mathrm{RIE} - \mathrm{RIE}_{\min}}
         {\mathrm{RIE}_{\max} - \mathrm{RIE}_{\min}} , \quad
+        \mathrm{RIE} = \frac{\frac{1}{P} \sum_i e^{-\alpha\, \mathrm{rank}(i) / n}}
+        {\frac{1}{n} \frac{1 - e^{-\alpha}}{e^{\alpha / n} - 1}} ,
+
+    .. math::
         \mathrm{RIE}_{\max} = \frac{1 - e^{-\alpha R}}{R (1 - e^{-\alpha})} , \quad
         \mathrm{RIE}_{\min} = \frac{1 - e^{\alpha R}}{R (1 - e^{\alpha})} ,
 
-    where R is the share of positives.
+    where P is the number of positives and R their share: BEDROC is the robust initial enhancement (RIE) of
+    Sheridan et al. (2001) on a scale from 0 to 1.
 
     O(n log n). Without ties it equals RDKit's ``CalcBEDROC``. Truchon and Bayly, *Evaluating virtual
     screening methods: good and bad metrics for the "early recognition" problem*, J. Chem. Inf. Model. 47
@@ -141,7 +102,8 @@ def bedroc(
 
     %(labels_and_rankings)s
     alpha : float, default=20.0
-        The positive rate of the discount, as for :func:`robust_initial_enhancement`.
+        The positive rate of the discount: the first share z of the list has the share
+        :math:`1 - e^{-\alpha z}` of the weight, so with 20 the first 8 % have about 80 % of it.
     %(ties_in_list weight_parameters number_or_array)s
         Between 0 and 1; the higher the better. The value of a random order depends on R and `alpha`. As
         `alpha` goes to zero, the metric goes to the area under the ROC curve.

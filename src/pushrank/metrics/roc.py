@@ -1,18 +1,14 @@
-"""The ROC curve: areas under all of it or under a part, and a confidence band for its left edge."""
+"""Areas under all of the ROC curve, or under a part of it."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import binom
 
-from pushrank._docstrings import metric_docs
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled
 from pushrank.metrics._counts import RankCounts, Ties, tied_error
-from pushrank.metrics._proportions import clopper_pearson_interval
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics._registry import Figure, SamplingError, Trials, evaluate, register_metric
 from pushrank.user_types import Label
@@ -195,105 +191,3 @@ def partial_auc(
         return 0.5 * (1.0 + (area - chance) / (max_fpr * (1.0 - min_tpr) - chance))
 
     return evaluate(part_of_area, y_true, scores, sample_weight, pos_label)
-
-
-class RocBand(NamedTuple):
-    """An ROC curve and its confidence band, at some false-positive rates.
-
-    Parameters
-    ----------
-    false_positive_rate : ndarray of shape (n_points,)
-        The rates at which the curve is read, ascending.
-    true_positive_rate : ndarray of shape (n_points,)
-        The curve of the data.
-    low, high : ndarray of shape (n_points,)
-        The ends of the band.
-
-    Examples
-    --------
-    >>> band = RocBand(*np.array([[0.0, 0.1], [0.2, 0.5], [0.1, 0.3], [0.4, 0.7]]))
-    >>> band.low.tolist()
-    [0.1, 0.3]
-    """
-
-    false_positive_rate: Floats
-    true_positive_rate: Floats
-    low: Floats
-    high: Floats
-
-
-@metric_docs
-def roc_band(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    *,
-    max_fpr: float = 0.1,
-    false_positive_rates: ArrayLike | None = None,
-    simultaneous: bool = False,
-    confidence_level: float = 0.95,
-    pos_label: Label | None = None,
-) -> RocBand:
-    r"""Return the ROC curve at low false-positive rates, with a band that holds for every number of rows.
-
-    .. math:: \mathrm{ROC}(u) = \sup \{ P(S > t) : P(T > t) \le u \}
-
-    for the scores S of positives and T of negatives.
-
-    O(n log n + n_points log n). The band assumes no normality and resamples nothing: both fail at the left
-    edge, where few negatives decide. It joins bounds of the negatives above a rate and of the positives above
-    these, each for a quarter of the error rate, so it is valid for any number of rows and any ties, and wider
-    than need be; the proof is on the page :doc:`/promises`. Between points, a simultaneous band goes right
-    from each low end and left from each high end. Derived here from the binomial intervals of Clopper and
-    Pearson, Biometrika 26 (1934), and the distribution of order statistics; compare the joint regions of
-    Campbell, Statistics in Medicine 13 (1994).
-
-    %(labels_and_scores)s
-    max_fpr : float, default=0.1
-        The largest false-positive rate of the 51 that are read by default, from 0 on, in (0, 1].
-    false_positive_rates : array-like of shape (n_points,), optional
-        The rates to read in place of those, each from 0 to 1.
-    simultaneous : bool, default=False
-        Whether the band holds the curve at all points at once, or at each by itself.
-    confidence_level : float, default=0.95
-        The least chance that the band holds the true curve, strictly between 0 and 1.
-    pos_label : label, optional
-
-    Returns
-    -------
-    RocBand
-        A named tuple: ``false_positive_rate``, ``true_positive_rate``, ``low``, ``high``.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> y = np.repeat([1, 0], 500)
-    >>> band = roc_band(y, rng.normal(size=1000) + 2 * y, false_positive_rates=[0.05])
-    >>> band.true_positive_rate.round(2).item(), band.low.round(2).item(), band.high.round(2).item()
-    (0.7, 0.49, 0.79)
-    """
-    check_number("confidence_level", confidence_level, above=0.0, below=1.0)
-    if false_positive_rates is None:
-        check_number("max_fpr", max_fpr, above=0.0, most=1.0)
-        rates = np.linspace(0.0, float(max_fpr), 51)
-    else:
-        rates = np.unique(np.asarray(false_positive_rates, dtype=np.float64))
-        if len(rates) == 0 or not (rates[0] >= 0.0 and rates[-1] <= 1.0):
-            raise ValueError("false_positive_rates must be numbers from 0 to 1, at least one.")
-    ranking = Ranking(y_true, scores, None, pos_label)
-    positives, negatives = np.sort(ranking.positive_scores), np.sort(ranking.negative_scores)
-    n_positives, n_negatives = len(positives), len(negatives)
-    # Thresholds by number: above every score, the negatives in descending order, below every score.
-    thresholds = np.concatenate([[np.inf], negatives[::-1], [-np.inf]])
-    quarter = 0.25 * (1.0 - float(confidence_level)) / (len(rates) if simultaneous else 1)
-
-    # Quantiles of the number of negatives above each rate: thresholds on either side of its own.
-    lower = binom.ppf(quarter, n_negatives, rates).astype(int)
-    upper = 1 + binom.isf(quarter, n_negatives, rates).astype(int)
-    above = n_positives - np.searchsorted(positives, thresholds[lower], side="right")
-    at_or_above = n_positives - np.searchsorted(positives, thresholds[upper], side="left")
-    low, _ = clopper_pearson_interval(above, n_positives, quarter)
-    _, high = clopper_pearson_interval(at_or_above, n_positives, quarter)
-    # The factor allows for rounding: 0.29 times 100 falls short of the whole number.
-    passed = np.floor(rates * n_negatives * (1.0 + 1e-12)).astype(int)
-    hits = n_positives - np.searchsorted(positives, thresholds[1 + passed], side="right")
-    return RocBand(rates, hits / n_positives, low, high)

@@ -49,11 +49,11 @@ def curve_style(ax: Any, name: str | None, chosen: Mapping[str, Any] | None) -> 
     return {**look, "linewidth": 2.0, "label": name, "gid": CURVE, **user_style}
 
 
-def draw_band(ax: Any, x: Any, low: Any, high: Any, line: Any, *, step: str | None = None) -> Any:
+def draw_band(ax: Any, x: Any, low: Any, high: Any, line: Any) -> Any:
     """Shade an interval around a line, in its colour; without an interval, return None."""
     if low is None or high is None:
         return None
-    return ax.fill_between(x, low, high, color=line.get_color(), alpha=0.12, linewidth=0.0, step=step)
+    return ax.fill_between(x, low, high, color=line.get_color(), alpha=0.12, linewidth=0.0)
 
 
 def draw_reference(ax: Any, x: Any, y: Any, label: str) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pushrank._docstrings import shared_docs_from
 from pushrank._numeric import Floats
-from pushrank.metrics import Guarantee, Measurement, guarantee, recall_at_k, roc_band
+from pushrank.metrics import Guarantee, Measurement, guarantee, recall_at_k
 from pushrank.metrics._proportions import wilson_interval
 from pushrank.metrics._ranking import Ranking, checked_rankings
 from pushrank.metrics._registry import bind_metric
@@ -206,11 +206,8 @@ class TopCurveDisplay(Display):
 
 
 @shared_docs_from({
-    "keywords": """confidence_level : float
-simultaneous : bool
-    Whether the band covers the curve at all points at once, or at each by itself.
-sample_weight : array-like of shape (n,), optional
-    Non-negative weights; an integer weight equals that many copies. With them there is no interval.""",
+    "keywords": """sample_weight : array-like of shape (n,), optional
+    Non-negative weights; an integer weight equals that many copies.""",
 })  # fmt: skip
 @dataclass(kw_only=True, eq=False, repr=False)
 class RocLeftEdgeDisplay(Display):
@@ -218,11 +215,9 @@ class RocLeftEdgeDisplay(Display):
 
     .. math:: \mathrm{TPR}(j / K) = \frac{1}{I}\, \#\{i : \text{at most } j \text{ negatives stand above } i\}
 
-    ``compute`` costs O(n log n). Ties count by their expectation under a random order. The interval is that
-    of :func:`pushrank.metrics.roc_band`, valid for any number of rows, and wide where few negatives decide:
-    pointwise unless ``simultaneous``, and then for all points that are drawn, by steps also between them. The
-    axis is linear from no false alarm to one, and logarithmic from there. Fawcett, *An introduction to ROC
-    analysis*, Pattern Recognition Letters 27 (2006).
+    ``compute`` costs O(n log n). Ties count by their expectation under a random order. The axis is linear
+    from no false alarm to one, and logarithmic from there. Fawcett, *An introduction to ROC analysis*,
+    Pattern Recognition Letters 27 (2006).
 
     Parameters
     ----------
@@ -232,8 +227,6 @@ class RocLeftEdgeDisplay(Display):
         The share of the positives above the next negative.
     n_negative : int
         The number of negatives, which turns false alarms into the false positive rate.
-    low, high : ndarray of float64, shape (m,), optional
-        The ends of a confidence interval for each share.
     %(curve_drawn)s
 
     Examples
@@ -246,8 +239,6 @@ class RocLeftEdgeDisplay(Display):
     false_alarms: NDArray[np.int64]
     tpr: Floats
     n_negative: int
-    low: Floats | None = None
-    high: Floats | None = None
     name: str | None = None
 
     @property
@@ -257,66 +248,53 @@ class RocLeftEdgeDisplay(Display):
 
     @classmethod
     def compute(
-        cls, y_true: ArrayLike, scores: ArrayLike, *, confidence_level: float = 0.95,
-        simultaneous: bool = False, sample_weight: ArrayLike | None = None, pos_label: Any = None,
-        name: str | None = None,
+        cls, y_true: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike | None = None,
+        pos_label: Any = None, name: str | None = None,
     ) -> Self:  # fmt: skip
         """%(without_drawing)s"""
         ranking = Ranking(y_true, scores, sample_weight, pos_label)
         n_negative = len(ranking.negative_scores)
         false_alarms = log_spaced(n_negative, first=0)
-        low = high = None
         misses = false_alarms.astype(np.float64)
         if sample_weight is not None:
             # The unit is the average weight of a negative; the factor keeps the last sum from falling short.
             misses *= ranking.total_negative / n_negative * (1.0 + ROUNDING)
-        else:
-            _, _, low, high = roc_band(
-                y_true, scores, false_positive_rates=false_alarms / n_negative, simultaneous=simultaneous,
-                confidence_level=confidence_level, pos_label=pos_label,
-            )  # fmt: skip
         hits = ranking.hits_above_misses(misses)
         tpr = hits / hits[-1]
-        return cls(false_alarms=false_alarms, tpr=tpr, n_negative=n_negative, low=low, high=high, name=name)
+        return cls(false_alarms=false_alarms, tpr=tpr, n_negative=n_negative, name=name)
 
     @classmethod
     def from_predictions(
-        cls, y_true: ArrayLike, scores: ArrayLike, *, confidence_level: float = 0.95,
-        simultaneous: bool = False, sample_weight: ArrayLike | None = None, pos_label: Any = None,
-        name: str | None = None, ax: Any = None, curve_kwargs: Options = None, plot_kwargs: Options = None,
+        cls, y_true: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike | None = None,
+        pos_label: Any = None, name: str | None = None, ax: Any = None, curve_kwargs: Options = None,
+        plot_kwargs: Options = None,
     ) -> Self:  # fmt: skip
         """%(from_predictions)s"""
         return cls.compute(
-            y_true, scores, confidence_level=confidence_level, simultaneous=simultaneous,
-            sample_weight=sample_weight, pos_label=pos_label, name=name,
+            y_true, scores, sample_weight=sample_weight, pos_label=pos_label, name=name
         ).plot(ax, **{"curve_kwargs": curve_kwargs, **(plot_kwargs or {})})  # fmt: skip
 
     @classmethod
     def from_estimator(
         cls, estimator: Any, X: Any, y: ArrayLike, *, response_method: ResponseMethod = "auto",
-        confidence_level: float = 0.95, simultaneous: bool = False, sample_weight: ArrayLike | None = None,
-        pos_label: Any = None, name: str | None = None, ax: Any = None, curve_kwargs: Options = None,
-        plot_kwargs: Options = None,
+        sample_weight: ArrayLike | None = None, pos_label: Any = None, name: str | None = None,
+        ax: Any = None, curve_kwargs: Options = None, plot_kwargs: Options = None,
     ) -> Self:  # fmt: skip
         """%(from_estimator)s"""
         return cls.from_predictions(
-            y, estimator_scores(estimator, X, pos_label, response_method), confidence_level=confidence_level,
-            simultaneous=simultaneous, sample_weight=sample_weight, pos_label=pos_label,
-            name=name or estimator_name(estimator), ax=ax, curve_kwargs=curve_kwargs, plot_kwargs=plot_kwargs,
+            y, estimator_scores(estimator, X, pos_label, response_method), sample_weight=sample_weight,
+            pos_label=pos_label, name=name or estimator_name(estimator), ax=ax, curve_kwargs=curve_kwargs,
+            plot_kwargs=plot_kwargs,
         )  # fmt: skip
 
-    def plot(
-        self, ax: Any = None, *, name: str | None = None, band: bool = True, curve_kwargs: Options = None
-    ) -> Self:
+    def plot(self, ax: Any = None, *, name: str | None = None, curve_kwargs: Options = None) -> Self:
         """Draw the curve.
 
-        %(curve_plotted)s
+        %(axes curve drawn)s
         """
         ax = axes.axes_or_new(ax)
         style = {"drawstyle": "steps-post", **axes.curve_style(ax, name or self.name, curve_kwargs)}
         (self.line_,) = ax.plot(self.fpr, self.tpr, **style)
-        low, high = (self.low, self.high) if band else (None, None)
-        self.band_ = axes.draw_band(ax, self.fpr, low, high, self.line_, step="post")
         # A logarithmic axis has no zero, so it is linear up to the first false alarm.
         first_rate = 1.0 / self.n_negative
         chance = np.concatenate([[0.0], np.geomspace(first_rate, 1.0, 100)])

@@ -92,8 +92,7 @@ def pictures(lists: RankedLists) -> list[Picture]:
             "left-edge",
             "How many hits are found before the first false alarms?",
             "The left edge of the ROC curve: rows that are no hits count as false alarms, here as a share of "
-            f"all {main_edge.n_negative:,} such rows. At 0, the hits that stand above all of those. "
-            "Shaded: 95 % intervals, at each place by itself.",
+            f"all {main_edge.n_negative:,} such rows. At 0, the hits that stand above all of those.",
             edge,
             lists.named,
             [f"{100 * x:.3g} % ({n:,})" for x, n in zip(main_edge.fpr, main_edge.false_alarms, strict=True)],
