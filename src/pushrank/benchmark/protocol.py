@@ -193,7 +193,8 @@ def run(
         ``SMALL`` come with the library, and are taken for the same rows, splits and parameters.
     cache_dir : path-like, optional
         A folder that keeps each fit's scores, so that a stopped run goes on. Other rows or splits, other
-        parameters or code of a method, or other versions of packages are fitted again, and so are failures.
+        parameters of a method, or other versions of packages are fitted again, and so are failures; an edit
+        of a method's code is not noticed, and needs another folder.
     n_jobs : int or None, default=None
         The number of methods to fit at a time, in processes.
     rerun : bool, default=False

@@ -91,8 +91,8 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
         Whether ``predict_proba`` gives probabilities, by this function of the combined scores.
     cache_dir : str or Path, default=None
         A folder in which every model is kept as soon as it is fitted. A fit that was killed goes on from
-        there where the data, the members and `random_state` are the same. Its files are pickles: they have
-        to be your own.
+        there where the data, the members, `random_state` and the versions of packages are the same; an edit
+        of your own transformer is not noticed. Its files are pickles: they have to be your own.
     random_state : int, RandomState or None
         The seed of all members, and of `final_estimator`, that have none of their own; None leaves them as
         they are.
@@ -244,9 +244,8 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
         self, members: dict[str, Any], rows: Rows, parts: Sequence[tuple[Any, Any]], numbers: Sequence[int]
     ) -> Iterator[Fit]:
         """Yield the model of each member for each part, and its scores of the rows held out."""
-        guard = partial(naming, what="cannot be kept in cache_dir")
         options: Any = {"keep": True, "record": False, "guard": partial(_failing, numbers)}
-        options["path_of"] = kept_in(self.cache_dir, rows, members, parts, guard)
+        options["path_of"] = kept_in(self.cache_dir, rows, members, parts)
         rows_of_parts = (
             (rows if train is None else rows.part(train), [] if test is None else [rows.part(test)])
             for train, test in parts

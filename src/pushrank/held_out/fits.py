@@ -1,11 +1,14 @@
 """Fits of models to parts of rows, and their scores of the rows held out: the loop of all comparisons."""
 
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
+from importlib.metadata import PackageNotFoundError, version
 from itertools import chain
 from pathlib import Path
+from pickle import PicklingError
 from typing import Any, NamedTuple, TypeVar
 
 import joblib
@@ -18,7 +21,6 @@ from sklearn.utils.validation import has_fit_parameter
 from pushrank._numeric import Floats
 from pushrank._parallel import one_blas_thread, one_thread
 from pushrank.files import atomic_write, clear_partial
-from pushrank.held_out.fingerprint import fingerprint
 from pushrank.held_out.plan import Rows
 from pushrank.scores import model_scores as model_scores
 from pushrank.user_types import Estimator, GenericArray, MatrixLike
@@ -26,6 +28,8 @@ from pushrank.user_types import Estimator, GenericArray, MatrixLike
 # Fits to fewer rows have one thread. On a quiet machine two save gradient boosting a tenth of a second there;
 # beside another process they take longer than one, since they wait for each other at every split.
 MIN_ROWS_OF_THREADS = 20_000
+# Kept fits are of these versions. Rankers import some of the packages where they are fitted.
+PACKAGES = ("pushrank", "scikit-learn", "numpy", "scipy", "pandas", "numba", "lightgbm", "xgboost")
 Part = TypeVar("Part")
 Member = TypeVar("Member")
 Score = Callable[[Estimator, MatrixLike], Floats]
@@ -106,20 +110,36 @@ def kept_in(
     rows: Rows,
     models: Mapping[str, Estimator],
     parts: Sequence[tuple[object, object]],
-    guard: Callable[[str], AbstractContextManager[None]] | None = None,
 ) -> Callable[[str, int], Path | None]:
-    """Return a function to the file of a model and part: a hash of rows, model, code and numbers."""
+    """Return a function to the file of a model and part: a hash of rows, model, versions and numbers."""
     if folder is None:
         return lambda *_: None
     path = Path(folder)
     path.mkdir(parents=True, exist_ok=True)
     clear_partial(path)
     # This process makes the hashes: another may have arrays as files, whose hash would differ.
-    key, of_models = joblib.hash(tuple(rows)), {}
+    key, of_models = joblib.hash((*rows, versions())), {}
     for name, model in models.items():
-        with nullcontext() if guard is None else guard(name):
-            of_models[name] = fingerprint(model)
+        try:
+            of_models[name] = joblib.hash(model)
+        except PicklingError as error:
+            raise ValueError(
+                f"the member {name!r} cannot be kept in cache_dir: {error}. Give its functions names in a "
+                "module that can be imported, or leave cache_dir out."
+            ) from error
     return lambda name, number: path / f"{joblib.hash((key, of_models[name], *parts[number]))}.joblib"
+
+
+def versions() -> tuple[str, ...]:
+    """Return the versions of Python and of what fits depend on, empty where a package is not installed."""
+
+    def installed(package: str) -> str:
+        try:
+            return version(package)
+        except PackageNotFoundError:
+            return ""
+
+    return (sys.version, *map(installed, PACKAGES))
 
 
 def _tasks(

@@ -343,7 +343,7 @@ def fit_held_out(
         The number of fits at a time, in processes.
     cache_dir : str or Path, optional
         A folder in which every fit is kept as soon as it is done: a call that was killed goes on from there.
-        Its files are pickles: they have to be your own.
+        Its files are pickles: they have to be your own. An edit of your own transformer is not noticed.
     guarantee_fraction : float, optional
         The share of rows, strictly between 0 and 1, that is kept from all fits and choices, so that
         :meth:`HeldOut.guarantee` can promise hits by them: drawn at random in strata, or the latest by
