@@ -34,7 +34,7 @@ ROWS = (4_000, 16_000, 64_000, 256_000, 1_024_000, 3_000_000)
 COLUMNS = (10, 40, 160, 640, 2_000)
 # Searches are linear in the fits of their members, and a stack needs members.
 LINEAR = (
-    "PNormPush", "PushRanker", "IRPush", "InfinitePush", "RankSVM", "PatMat", "TopPushK", "TrimmedPush",
+    "PNormPush", "PushRanker", "IRPush", "InfinitePush", "RankSVM", "TrimmedPush",
     "RampAtK", "StructSVM", "SVMMAP", "PerceptronAtK", "SGDAtK",
 )  # fmt: skip
 LEFT_OUT = {"PNormPushCV", "PushBoostCV", "RankerSearchCV", "StackingRanker"}

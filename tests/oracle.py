@@ -27,7 +27,6 @@ def price(name: str, p: float):
         "ExponentialPrice": lambda h, w: w @ np.exp(h),
         "LogOnePlus": lambda h, w: w @ np.log1p(h),
         "Maximum": lambda h, w: h[w > 0].max(),
-        "LargestShare": lambda h, w: largest_share(h, w, p),
     }
     return totals[name]
 

@@ -16,7 +16,7 @@ RIGHT = """
 import numpy as np
 from numpy.typing import NDArray
 
-from pushrank import PNormPush, StackingRanker, TopPushK, load_scorer, save
+from pushrank import PNormPush, StackingRanker, TrimmedPush, load_scorer, save
 from pushrank.alerts import AlertThreshold
 from pushrank.budgets import Budget
 from pushrank.metrics import auc, measure, precision_at_k
@@ -35,7 +35,7 @@ WRONG = """
 PNormPush(pp=3)
 PNormPush(p="3")
 PNormPush(solver="sgd")
-TopPushK(k=None)
+TrimmedPush(k=None)
 StackingRanker(budget="30/day")
 AlertThreshold("30/day")
 Budget("30", "day")

@@ -40,11 +40,12 @@ from experiments.ensemble.columns import (
     scaled,
 )
 from experiments.ensemble.finals import hits
+from experiments.heirs.largest_share import LargestShare
+from experiments.heirs.pat_mat import PatMat
 from experiments.protocol import FOLDS, append, missing, tally, versions
-from pushrank import PatMat, PNormPush, PushBoost, PushRanker, StackingRanker, TopRankerCV, metrics
+from pushrank import PNormPush, PushBoost, PushRanker, StackingRanker, TopRankerCV, metrics
 from pushrank.estimators.top_ranker_cv import ALPHAS, DEFAULT_CANDIDATES, FAMILIES, Family, Solution
 from pushrank.model_selection import TimeSplit
-from pushrank.prices import LargestShare
 
 FOLDER = Path(__file__).parent
 SPLITS, MAX_FPR = 10, 0.05
@@ -91,6 +92,13 @@ def partial_aucs(rows: Any, grid: Any) -> list[Solution]:
     return solutions
 
 
+def pat_mats(rows: Any, grid: Any) -> list[Solution]:
+    """Return Pat&Mat-NP rankers for every share of the negatives and C."""
+    data = rows.X, rows.is_positive, sorted(grid["C"]), rows.weights
+    models = [model for tau in grid["tau"] for model in PatMat(tau, tol=rows.tol).path(*data)]
+    return [Solution({"tau": m.tau, "C": m.C}, m.coef_.copy(), m.converged_) for m in models]
+
+
 class Remembered:
     """The families' solutions of the folds of one split, of which several searches ask for the same."""
 
@@ -113,14 +121,17 @@ class Remembered:
         return of._replace(solve=solve)
 
     def families(self) -> dict[str, Family]:
-        """Return all families, with that of the partial AUC."""
-        of_share = Family(1, partial_aucs, lambda _: {"share": (MAX_FPR, 0.25), "alpha": ALPHAS})
-        return {name: self.family(name, of) for name, of in {**FAMILIES, PARTIAL: of_share}.items()}
+        """Return all families, with those of the experiment."""
+        heirs = {
+            PARTIAL: Family(1, partial_aucs, lambda _: {"share": (MAX_FPR, 0.25), "alpha": ALPHAS}),
+            PAT_MAT: Family(1, pat_mats, lambda _: {"tau": (0.01, 0.1), "C": (1.0, 10.0, 100.0)}),
+        }
+        return {name: self.family(name, of) for name, of in {**FAMILIES, **heirs}.items()}
 
 
 def fits(budget: dict[str, float], folds: Any, by_time: bool, seed: int, kept: Path) -> Iterator[Any]:
     """Yield the names of the methods and their models for a budget."""
-    alone = {"PatMat, NP": PatMat(C=10.0, of="negatives"), "pAUC": partial_auc(0.25, 1e-2)}
+    alone = {"PatMat, NP": PatMat(C=10.0), "pAUC": partial_auc(0.25, 1e-2)}
     yield LOGISTIC, LogisticRegression(max_iter=1000)
     yield from alone.items()
     for name, families in {WITHOUT: [], **HEIRS}.items():

@@ -20,9 +20,9 @@ from scipy.special import expit, logsumexp
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
+from experiments.heirs.largest_share import LargestShare
 from pushrank.datasets import load_dataset
 from pushrank.objectives import PushObjective
-from pushrank.prices import LargestShare
 
 SHARE, LAMBDA, BATCHES = 0.05, 0.1, (0, 10, 100)
 N_ROWS = 4000

@@ -21,6 +21,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
+from experiments.heirs.largest_share import LargestShare
 from pushrank import (
     SVMMAP,
     InfinitePush,
@@ -33,7 +34,6 @@ from pushrank import (
     metrics,
 )
 from pushrank.datasets import load_dataset
-from pushrank.prices import LargestShare
 
 RELEVANT = 2
 LAST = 50

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
-    "SVMMAP", "AdaBoostRanker", "IRPush", "InfinitePush", "PNormPush", "PNormPushCV", "PatMat",
+    "SVMMAP", "AdaBoostRanker", "IRPush", "InfinitePush", "PNormPush", "PNormPushCV",
     "PerceptronAtK", "PushBoost", "PushBoostCV", "PushObjective", "PushRanker", "RampAtK", "RankBoost",
-    "RankSVM", "RankerSearchCV", "SGDAtK", "SmoothMarginRanking", "StackingRanker", "StructSVM", "TopPushK",
+    "RankSVM", "RankerSearchCV", "SGDAtK", "SmoothMarginRanking", "StackingRanker", "StructSVM",
     "TopRankerCV", "TrimmedPush", "export_numpy", "load", "load_scorer", "losses", "metrics",
     "model_selection", "objectives", "prices", "save", "theory", "weak_rankers",
 ]  # fmt: skip

@@ -393,11 +393,6 @@ max_iter : int
     The largest number of iterations, or of cutting planes.
 verbose : bool""",
     "Cs": "The values of C, in the order of the fits; rising values are fastest.",
-    "threshold_solver": """L-BFGS on an objective whose kinks are rounded, ever less, until the gap is closed;
-an iteration costs two passes over the data and finding the threshold, O(n). Of 50,000 rows or more some
-20,000, spread over all, are solved for first, then the positives and the rows near the threshold, which are
-copied, and all rows confirm the answer. Weights count as copies of rows in the mean and in the threshold.
-Ties at the threshold do not matter. Query groups take cutting planes.""",
     "warm_start": "Start from the coefficients of the last fit, which must have had the same features.",
     "verbose": "Show a progress bar on standard error.",
     "random_state": "The source of all random choices.",

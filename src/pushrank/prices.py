@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, NamedTuple
@@ -11,7 +10,6 @@ import numpy as np
 
 from pushrank._array import namespace
 from pushrank._numeric import Floats, sigmoid, softmax_and_log_sum, softplus
-from pushrank._parallel import compiled
 from pushrank.files import trust_in_files
 from pushrank.validation import check_number, check_traits, resolve_name
 
@@ -20,9 +18,6 @@ Scale = Literal["raw", "log"]
 INNER_SUMS = np.geomspace(1e-3, 1e3, 121)
 # The exponential of a smaller number neither overflows nor vanishes, even times another such exponential.
 MAX_SHIFT = 300.0
-# Newton's method finds a zero of a piecewise linear function in some ten steps; bisection needs no more.
-MAX_FLOOR_STEPS = 100
-FLOOR_ROUNDING = 1e-14
 
 
 class Terms(NamedTuple):
@@ -37,14 +32,13 @@ class Terms(NamedTuple):
 class PriceTotal(NamedTuple):
     """The total price and its derivatives with respect to the logarithms of the inner sums."""
 
-    # The Hessian is `diag(curved) - coupling * outer(coupled, coupled)`, `coupled` being the gradient
-    # where it is None, and `curved` the curvature, or where that is None the coupling times the gradient.
+    # The Hessian is `diag(curved) - coupling * outer(gradient, gradient)`, `curved` being the curvature, or
+    # where that is None the coupling times the gradient.
 
     value: float
     gradient: Floats
     curvature: Floats | None
     coupling: float
-    coupled: Floats | None = None
 
     @property
     def curved(self) -> Floats:
@@ -349,25 +343,8 @@ class ExponentialPrice(Price):
             return Terms(shift, value, sums * value, (sums + sums**2) * value)
 
 
-class _LargestSums(Price):
-    """A price whose total is a mean of the largest inner sums, with a kink where sums are equal."""
-
-    smooth: ClassVar[bool] = False
-    homogeneous: ClassVar[bool] = True
-    log_divisor: ClassVar[float | None] = 1.0
-
-    def value(self, inner_sum: Floats) -> Floats:
-        """Return the inner sums; their total is a mean of the largest."""
-        return inner_sum
-
-    def second_derivative(self, inner_sum: Floats) -> Floats:
-        """Return zeros."""
-        zeros: Floats = namespace(inner_sum).zeros_like(inner_sum)
-        return zeros
-
-
 @dataclass(frozen=True)
-class Maximum(_LargestSums):
+class Maximum(Price):
     r"""The price whose total is :math:`\max_k h_k`, the limit of :math:`(\sum_k h_k^p)^{1/p}`.
 
     It acts on the whole vector of inner sums, and the size of a positive weight does not matter. Its total
@@ -381,6 +358,14 @@ class Maximum(_LargestSums):
     3.0
     """
 
+    smooth: ClassVar[bool] = False
+    homogeneous: ClassVar[bool] = True
+    log_divisor: ClassVar[float | None] = 1.0
+
+    def value(self, inner_sum: Floats) -> Floats:
+        """Return the inner sums, the largest of which is the total."""
+        return inner_sum
+
     def smoothed(self, temperature: float) -> SoftMaximum:
         """Return the soft maximum of the inner sums at a temperature."""
         return SoftMaximum(temperature)
@@ -391,6 +376,11 @@ class Maximum(_LargestSums):
         largest = xp.astype(inner_sum == xp.max(inner_sum), inner_sum.dtype)
         divided: Floats = largest / xp.sum(largest)
         return divided
+
+    def second_derivative(self, inner_sum: Floats) -> Floats:
+        """Return zeros."""
+        zeros: Floats = namespace(inner_sum).zeros_like(inner_sum)
+        return zeros
 
     def total(self, log_sums: Floats, weights: Floats | float, scale: Scale) -> PriceTotal:  # noqa: ARG002
         """Return the largest inner sum, or its logarithm, and a subgradient."""
@@ -408,165 +398,7 @@ class Maximum(_LargestSums):
         return PriceTotal(value, gradient, curvature, 0.0)
 
 
-def _largest(values: Floats, weights: Floats | float, share: float) -> tuple[float, float]:
-    """Return the value at which the largest ones make up a share of the weight, and that weight."""
-    xp = namespace(values)
-    if isinstance(weights, float):
-        count, room = math.ceil(share * values.shape[0]), share * weights * values.shape[0]
-        in_part = np.partition if xp is np else lambda found, _: xp.sort(found)
-        return float(in_part(values, values.shape[0] - count)[values.shape[0] - count]), room
-    room = share * float(xp.sum(weights))
-    order = xp.argsort(-values)
-    weight_above = xp.cumulative_sum(xp.take(weights, order, axis=0))
-    # Rounding may leave the last sum below the whole weight.
-    last = min(int(xp.sum(xp.astype(weight_above < room, xp.int64))), values.shape[0] - 1)
-    return float(values[int(order[last])]), room
-
-
-@dataclass(frozen=True)
-class LargestShare(_LargestSums):
-    r"""The price whose total is the mean of the largest inner sums, a share of them: partial AUC.
-
-    With the weights :math:`w_k` of the n rows and the share b, it is the conditional value at risk
-
-    .. math::
-
-        \max_\lambda \sum_k \lambda_k h_k , \qquad
-        0 \le \lambda_k \le \frac{w_k}{b \sum_j w_j}, \quad \sum_k \lambda_k = 1 ,
-
-    the mean of the :math:`b n` largest sums, of which the last may count in part. A pair loss falls with the
-    margin, so that the largest inner sums are those of the highest negatives: the push is the mean loss of
-    the pairs that the partial AUC up to the false-positive rate b counts, and with the hinge
-    SVMpAUC-tight's objective. On the pull it is the lowest share of the positives. One is the price
-    ``Identity``, over the number of rows, and a share of less than one row is ``Maximum``. O(n log n). It has
-    kinks: equal sums at the end of the share divide the rest of it in proportion to their weights.
-
-    Narasimhan and Agarwal, *SVMpAUC-tight*, KDD 2013; Rockafellar and Uryasev, *Optimization of conditional
-    value-at-risk*, Journal of Risk 2 (2000); Zhu, Li, Wang, Wu and Yang, *When AUC meets DRO*, ICML 2022.
-
-    Parameters
-    ----------
-    share : float, default=0.05
-        The share b of the rows' weight, in (0, 1]: the largest false-positive rate.
-
-    Raises
-    ------
-    TypeError, ValueError
-        When the share is no number, or not in (0, 1].
-
-    Examples
-    --------
-    >>> LargestShare(0.5).total(np.log([1.0, 3.0, 4.0]), 1.0, "raw").value.__round__(6)
-    3.666667
-    """
-
-    share: float = 0.05
-
-    def __post_init__(self) -> None:
-        check_number("share", self.share, above=0.0, most=1.0)
-
-    def smoothed(self, temperature: float) -> SoftLargestShare:
-        """Return the price less a square of the multipliers, whose temperature this is."""
-        return SoftLargestShare(self.share, temperature)
-
-    def derivative(self, inner_sum: Floats) -> Floats:
-        """Return the multipliers of inner sums of rows that weigh the same."""
-        return self.multipliers(inner_sum, 1.0)
-
-    def multipliers(self, sums: Floats, weights: Floats | float) -> Floats:
-        """Return the part of each inner sum, or of its logarithm, in the mean."""
-        xp = namespace(sums)
-        threshold, room = _largest(sums, weights, self.share)
-        above = weights * xp.astype(sums > threshold, sums.dtype)
-        tied = weights * xp.astype(sums == threshold, sums.dtype)
-        rest = max(room - float(xp.sum(above)), 0.0)
-        multipliers: Floats = (above + tied * (rest / float(xp.sum(tied)))) / room
-        return multipliers
-
-    def total(self, log_sums: Floats, weights: Floats | float, scale: Scale) -> PriceTotal:
-        """Return the mean of the largest inner sums, or its logarithm, and a subgradient."""
-        xp = namespace(log_sums)
-        multipliers = self.multipliers(log_sums, weights)
-        with np.errstate(divide="ignore"):
-            parts, log_mean = softmax_and_log_sum(log_sums + xp.log(multipliers))
-        if scale == "log":
-            return PriceTotal(log_mean, parts, parts, 1.0)
-        with np.errstate(over="ignore"):
-            value = float(np.exp(log_mean))
-        return PriceTotal(value, value * parts, value * parts, 0.0)
-
-
-@compiled()
-def largest_floor(sums: Floats, weights: Floats, quantile: float, room: float, temperature: float) -> float:
-    """Return the largest inner sum without a multiplier, by Newton's method in a bracket."""
-    low, high = quantile - temperature, quantile
-    floor = low
-    for _ in range(MAX_FLOOR_STEPS):
-        excess, slope = -room, 0.0
-        for k in range(len(sums)):
-            scaled = (sums[k] - floor) / temperature
-            if scaled > 0.0:
-                excess += weights[k] * min(scaled, 1.0)
-                if scaled < 1.0:
-                    slope += weights[k] / temperature
-        if excess > 0.0:
-            low = floor
-        else:
-            high = floor
-        newton = floor + excess / slope if slope > 0.0 else low
-        step = newton if low < newton < high else 0.5 * (low + high)
-        # Rounding of the sum grows with the root of the number of rows.
-        if abs(excess) <= FLOOR_ROUNDING * math.sqrt(len(sums)) * room or step in (low, high):
-            break
-        floor = step
-    return floor
-
-
-@dataclass(frozen=True)
-class SoftLargestShare(LargestShare):
-    """The largest share less a square of its multipliers: a price without kinks."""
-
-    # Its total is the maximum over the multipliers of `LargestShare` of sum_k m_k h_k less half the
-    # temperature times sum_k m_k^2 / c_k, with c_k = w_k / (b sum_j w_j): at most half the temperature below
-    # it. It is reached at m_k = c_k (h_k - floor) / temperature, with the ratio clipped to [0, 1]. The
-    # temperature is positive, in the unit of the inner sums. The source is that of `SoftMaximum`.
-
-    smooth: ClassVar[bool] = True
-    homogeneous: ClassVar[bool] = False
-    # The square is no mean.
-    log_divisor: ClassVar[float | None] = None
-    temperature: float = 1.0
-
-    @np.errstate(over="ignore", invalid="ignore", divide="ignore")
-    def total(self, log_sums: Floats, weights: Floats | float, scale: Scale) -> PriceTotal:
-        if scale == "log":
-            raise ValueError("SoftLargestShare has no log scale; use scale='raw'.")
-        log_quantile, room = _largest(log_sums, weights, self.share)
-        quantile = float(np.exp(log_quantile))
-        gradient, curvature, coupled = np.zeros((3, len(log_sums)))
-        # Sums below the quantile by more than the temperature have no part in the mean.
-        near = np.flatnonzero(log_sums >= np.log(max(quantile - self.temperature, 0.0)))
-        sums, weights = np.exp(log_sums[near]), np.broadcast_to(weights, log_sums.shape)[near]
-        if sums.max(initial=0.0) == np.inf:
-            return PriceTotal(np.inf, gradient, curvature, 0.0)
-        clipped = np.clip(
-            (sums - largest_floor(sums, weights, quantile, room, self.temperature)) / self.temperature,
-            0.0,
-            1.0,
-        )
-        multipliers = weights * clipped / room
-        # A bound takes their sum for exactly one: what rounding left goes where their limits allow it.
-        rest = 1.0 - float(multipliers.sum())
-        movable = weights / room - multipliers if rest > 0.0 else multipliers
-        multipliers += rest / (float(movable.sum()) or 1.0) * movable
-        between = np.where((clipped > 0.0) & (clipped < 1.0), weights, 0.0) / (room * self.temperature)
-        value = float(multipliers @ (sums - 0.5 * self.temperature * clipped))
-        gradient[near], coupled[near] = multipliers * sums, between * sums
-        curvature[near] = gradient[near] + coupled[near] * sums
-        return PriceTotal(value, gradient, curvature, 1.0 / (float(between.sum()) or 1.0), coupled)
-
-
-__all__ = ["ExponentialPrice", "Identity", "LargestShare", "LogOnePlus", "Maximum", "Power"]
+__all__ = ["ExponentialPrice", "Identity", "LogOnePlus", "Maximum", "Power"]
 
 trust_in_files(*(globals()[name] for name in __all__))
 

@@ -26,7 +26,7 @@ def test_large_numbers_up_to_the_bound_are_learnt_from(files, frame):
 
 SEARCHES = {"ensemble", "push-boost-cv", "top-ranker-cv"}  # take seconds
 # Models that are tried by day are much like these.
-ALIKE = {"ada-boost-ranker", "ir-push", "pat-mat", "ranker-search-cv", "sgd-at-k",
+ALIKE = {"ada-boost-ranker", "ir-push", "ranker-search-cv", "sgd-at-k",
          "smooth-margin-ranking", "svmmap"}  # fmt: skip
 
 

@@ -32,7 +32,6 @@ KINDS = {
     "infinite push, kernel": (pushrank.InfinitePush(10.0, kernel="rbf"), GAP),
     "svmmap": (pushrank.SVMMAP(10.0), GAP),
     "structural": (pushrank.StructSVM(), GAP),
-    "share": (pushrank.PatMat(C=10.0, tol=1e-6), GRADIENT),
     "ramp": (pushrank.RampAtK(init="perceptron", random_state=0), ["objective", "fall"]),
     "trimmed": (pushrank.TrimmedPush(), ["objective", "kept"]),
     "perceptron": (pushrank.PerceptronAtK(max_iter=3), MISTAKES),

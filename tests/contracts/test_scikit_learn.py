@@ -39,8 +39,7 @@ CONFIGURED = [
     pushrank.RankSVM(), pushrank.RankSVM(10.0, loss="hinge", tol=1e-14),
     pushrank.RankSVM(kernel="poly", tol=1e-14), pushrank.RankSVM(kernel="rbf", loss="hinge", tol=1e-14),
     pushrank.SVMMAP(), pushrank.StructSVM(10.0, tol=1e-14),
-    pushrank.TopPushK(k=0.5, loss="squared_hinge", tol=1e-14),
-    pushrank.PatMat(tau=0.5, loss="squared_hinge", tol=1e-14), pushrank.PerceptronAtK(),
+    pushrank.PerceptronAtK(),
     pushrank.SGDAtK(radius=10.0), pushrank.RampAtK(init="logistic", tol=1e-13),
     pushrank.TrimmedPush(0.5, alpha=0.1, tol=1e-8),
     pushrank.TrimmedPush(0.5, alpha=0.1, tol=1e-8, positive=True),
@@ -94,7 +93,7 @@ CUT = "a kernel matrix whose entries are cut to whole numbers is not positive se
 
 
 def takes_grades(estimator):
-    exact = pushrank.InfinitePush | pushrank.SVMMAP | pushrank.StructSVM | pushrank.TopPushK | pushrank.PatMat
+    exact = pushrank.InfinitePush | pushrank.SVMMAP | pushrank.StructSVM
     others = pushrank.AdaBoostRanker | pushrank.PerceptronAtK | pushrank.SGDAtK | pushrank.RampAtK
     two_classes = isinstance(estimator, exact | others | pushrank.TrimmedPush)
     return "qid" in inspect.signature(estimator.fit).parameters and not two_classes

@@ -88,8 +88,8 @@ def interrupt_at_call(number, work):
 
 FEW = [("push", pushrank.PNormPush(), {"p": [1.0, 4.0]})]
 RANKERS = [
-    pushrank.PNormPush(), pushrank.IRPush(), pushrank.PushRanker(), pushrank.TrimmedPush(), pushrank.PatMat(),
-    pushrank.TopPushK(), pushrank.RankSVM(), pushrank.InfinitePush(), pushrank.StructSVM(), pushrank.SVMMAP(),
+    pushrank.PNormPush(), pushrank.IRPush(), pushrank.PushRanker(), pushrank.TrimmedPush(),
+    pushrank.RankSVM(), pushrank.InfinitePush(), pushrank.StructSVM(), pushrank.SVMMAP(),
     pushrank.RampAtK(), pushrank.PushBoost(n_estimators=9),
     pushrank.SmoothMarginRanking( n_estimators=9, not_separable="warn"),
     pushrank.AdaBoostRanker(n_estimators=9), pushrank.SGDAtK(), pushrank.PerceptronAtK(),

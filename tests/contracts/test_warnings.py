@@ -25,8 +25,6 @@ WARNING = [
             pushrank.RankSVM,
             pushrank.SVMMAP,
             pushrank.StructSVM,
-            pushrank.PatMat,
-            pushrank.TopPushK,
         )
     ),
     pushrank.RampAtK(max_iter=1, tol=1e-9),

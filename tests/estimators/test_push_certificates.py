@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from combinations import each_and_some
 from pushrank import IRPush, PNormPush, PNormPushCV, PushRanker
 from pushrank.datasets import DiskRows
-from pushrank.prices import LargestShare, Power
+from pushrank.prices import Power
 from quadratic_programs import PushProgram
 from samples import by_first_column
 
@@ -17,7 +17,6 @@ UNCERTAIN = "ignore::sklearn.exceptions.ConvergenceWarning", "ignore:.*no featur
 quiet = pytest.mark.filterwarnings(*UNCERTAIN)
 
 POWER = 3.0
-SHARE = 0.3
 
 
 def push(program, p):
@@ -68,14 +67,6 @@ def exponential_price(name):
     return objective
 
 
-def largest_share(name):
-    def objective(program):
-        weights = program.negative_weights / (SHARE * program.negative_weights.sum())
-        return program.mean_above(program.mean_losses(name), weights)
-
-    return objective
-
-
 PROBLEMS = {
     "push": (PNormPush(POWER), lambda program: push(program, POWER)),
     "hard push": (PNormPush(16.0), lambda program: push(program, 16.0)),
@@ -94,9 +85,6 @@ PROBLEMS = {
     "squared hinge, power": (PushRanker("squared_hinge", Power(POWER)), power_mean("squared_hinge")),
     "hinge": (PushRanker("hinge"), mean_loss("hinge")),
     "hinge, power": (PushRanker("hinge", Power(POWER)), power_mean("hinge")),
-} | {
-    f"{loss}, largest share": (PushRanker(loss, LargestShare(SHARE)), largest_share(loss))
-    for loss in ("exponential", "logistic", "hinge", "squared_hinge")
 }
 
 

@@ -12,12 +12,12 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.preprocessing import scale
 
 from combinations import by_day
+from experiments.heirs.largest_share import LargestShare
 from pushrank import SVMMAP, PerceptronAtK, PushRanker, StructSVM
 from pushrank.metrics import precision_at_k
 from pushrank.objectives import PartialAUC, PrecisionAtK
 from pushrank.objectives.average_precision import average_precision_hinge
 from pushrank.pairs import BipartiteSample
-from pushrank.prices import LargestShare
 from pushrank.solvers import cutting_plane
 from quadratic_programs import PushProgram, largest_of_planes
 from samples import by_first_column, scaled_cancer

@@ -7,12 +7,11 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.preprocessing import scale
 
-from pushrank import PatMat, PNormPush, TopRankerCV, TrimmedPush
+from pushrank import PNormPush, TopRankerCV, TrimmedPush
 from pushrank.datasets import make_hidden_positives
 from pushrank.estimators import _search
 from pushrank.estimators.top_ranker_cv import DEFAULT_CANDIDATES, FAMILIES
 from pushrank.metrics import average_precision, precision_at_k
-from pushrank.objectives import ThresholdObjective
 
 QUICK = ["logistic-regression", "p-norm-push", "trimmed-push"]
 
@@ -106,17 +105,6 @@ def test_the_ramp_is_a_candidate_by_name():
     assert named.best_params_["k"] in grid["k"]
     assert named.best_params_["C"] in grid["C"]
     assert "ramp-at-k" not in DEFAULT_CANDIDATES
-
-
-def test_pat_mat_is_a_candidate_by_name_and_ends_at_its_optimum():
-    X, y = make_hidden_positives(400, random_state=0, return_X_y=True)
-    named = TopRankerCV(candidates=["pat-mat"], cv=2).fit(X, y)
-    assert named.candidate_ == "pat-mat"
-    C, tau = named.best_params_["C"], named.best_params_["tau"]
-    best = PatMat(C=C, tau=tau, of="negatives", tol=1e-6).fit(X, y)
-    risk = ThresholdObjective(tau, beta=1.0).value(y, X @ named.coef_)
-    assert 0.5 * named.coef_ @ named.coef_ + C * risk == pytest.approx(best.primal_objective_, rel=2e-4)
-    assert "pat-mat" not in DEFAULT_CANDIDATES
 
 
 def test_members_that_cannot_win_are_dropped_after_two_folds_and_the_choice_stays(monkeypatch):

@@ -13,8 +13,8 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import scale
 
 from pushrank import PNormPush
-from pushrank.objectives import PartialAUC, PrecisionAtK, PushObjective, ThresholdObjective
-from pushrank.prices import LargestShare, LogOnePlus, Power
+from pushrank.objectives import PartialAUC, PrecisionAtK, PushObjective
+from pushrank.prices import LogOnePlus, Maximum, Power
 
 pytestmark = pytest.mark.fast
 
@@ -25,12 +25,10 @@ OBJECTIVES = {
     "IRPushLoss()": PushObjective(price=LogOnePlus(), side="pull", scale="mean"),
     "RankingLoss(PushObjective('logistic', Power(2)))": PushObjective("logistic", Power(2)),
     "RankingLoss(PushObjective('hinge'))": PushObjective("hinge"),
-    "RankingLoss(PushObjective('squared_hinge', LargestShare(0.4), scale='mean'))": PushObjective(
-        "squared_hinge", LargestShare(0.4), scale="mean"
+    "RankingLoss(PushObjective('squared_hinge', 'maximum', scale='mean'))": PushObjective(
+        "squared_hinge", Maximum(), scale="mean"
     ),
     "RankingLoss(PrecisionAtK(2, 'avg'))": PrecisionAtK(2, "avg"),
-    "RankingLoss(ThresholdObjective(0.3, 'all', 2.0))": ThresholdObjective(0.3, "all", 2.0),
-    "RankingLoss(ThresholdObjective(2, loss='squared_hinge'))": ThresholdObjective(2, loss="squared_hinge"),
     "RankingLoss(PartialAUC(min_fpr=0.1, max_fpr=0.4, min_tpr=0.5))": PartialAUC("hinge", 0.1, 0.4, 0.5),
 }
 NO_OBJECTIVE = ["InfinitePushLoss()", "PrecisionAtKLoss()"]
@@ -54,7 +52,7 @@ def losses(torch):  # noqa: ARG001
 @pytest.fixture
 def made(losses):
     """The loss that a text stands for."""
-    return lambda text: eval(text, {**vars(losses), "Power": Power, "LargestShare": LargestShare})  # noqa: S307
+    return lambda text: eval(text, {**vars(losses), "Power": Power})  # noqa: S307
 
 
 def batch(torch, n=14, dtype=None):
@@ -236,7 +234,7 @@ def test_bad_parameters(torch, losses, made):
     for wrong in ((scores, labels.numpy()), (scores, [0, 1]), (scores * 1j, labels), (scores, labels, 1.0)):
         with pytest.raises(TypeError, match=r"(labels|scores|weight) must be a tensor of real numbers, got"):
             losses.IRPushLoss()(*wrong)
-    with pytest.raises(TypeError, match=r"must be a PushObjective, PartialAUC, Prec.* or ThresholdObjective"):
+    with pytest.raises(TypeError, match=r"must be a PushObjective, PartialAUC or PrecisionAtK"):
         losses.RankingLoss("hinge")
     for highest in (1e4, 100.0):  # too much for float64, and for the scores' own float32
         with pytest.raises(ValueError, match="overflows; use scale='log'"):

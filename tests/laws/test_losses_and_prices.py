@@ -14,7 +14,6 @@ pytestmark = pytest.mark.fast
 LOSSES = [losses.resolve(snake_case(name)) for name in losses.__all__]
 PRICES = [prices.resolve(snake_case(name)) for name in prices.__all__]
 PRICES += [prices.Power(p) for p in (1, 1.5, 16, 64)]
-PRICES += [prices.LargestShare(share) for share in (0.3, 0.5, 1)]
 SMOOTH_PRICES = [price for price in PRICES if price.smooth]
 SMOOTHED_PRICES = [price.smoothed(0.7) for price in PRICES if not price.smooth]
 MARGINS = np.array([-3.0, -0.7, -1e-3, 0.4, 0.9, 1.3, 5.0])
@@ -68,10 +67,8 @@ class TestLosses:
 class TestPrices:
     def test_total_is_the_weighted_sum_of_values(self, price):
         sums = np.exp(LOG_SUMS)
-        p = getattr(price, "share", None)
-        whole = isinstance(price, prices.Maximum | prices.LargestShare)
-        of_sums = oracle.price(type(price).__name__, p)
-        expected = of_sums(sums, WEIGHTS) if whole else WEIGHTS @ price.value(sums)
+        whole = isinstance(price, prices.Maximum)
+        expected = oracle.price("Maximum", None)(sums, WEIGHTS) if whole else WEIGHTS @ price.value(sums)
         assert price.total(LOG_SUMS, WEIGHTS, "raw").value == pytest.approx(expected)
 
     def test_log_scale_is_the_logarithm(self, price):
@@ -101,8 +98,7 @@ class TestPrices:
 )
 def test_price_derivatives(price, scale):
     total = price.total(LOG_SUMS, WEIGHTS, scale)
-    coupled = total.gradient if total.coupled is None else total.coupled
-    hessian = np.diag(total.curved) - total.coupling * np.outer(coupled, coupled)
+    hessian = np.diag(total.curved) - total.coupling * np.outer(total.gradient, total.gradient)
     size = np.abs(total.gradient).max()
     for k in range(len(LOG_SUMS)):
         step = np.zeros(4)
@@ -111,35 +107,6 @@ def test_price_derivatives(price, scale):
         assert total.gradient[k] == pytest.approx((up.value - down.value) / 2e-6, abs=1e-6 * size, rel=1e-5)
         bend = (up.gradient - down.gradient) / 2e-6
         np.testing.assert_allclose(hessian[k], bend, atol=1e-6 * total.curved.max(), rtol=1e-4)
-
-
-@pytest.mark.parametrize("temperature", [1e-6, 0.3, 50.0])
-def test_the_smoothed_largest_share_is_below_it_by_half_the_temperature(temperature):
-    """For values, weights and shares at random, ties among them; the multipliers stay in their bounds."""
-    rng = np.random.default_rng(0)
-    for _ in range(50):
-        sums, weights = rng.integers(0, 9, 12).astype(float), rng.random(12) + 0.1
-        price = prices.LargestShare(rng.uniform(0.02, 1.0))
-        with np.errstate(divide="ignore"):
-            kinked = price.total(np.log(sums), weights, "raw")
-            smooth = price.smoothed(temperature).total(np.log(sums), weights, "raw")
-        assert -1e-9 <= kinked.value - smooth.value <= 0.5 * temperature + 1e-9
-        for total in (kinked, smooth):
-            multipliers = np.divide(total.gradient, sums, out=np.zeros(12), where=sums > 0)
-            assert (multipliers <= weights / (price.share * weights.sum()) * (1 + 1e-12)).all()
-        assert kinked.gradient.sum() == pytest.approx(kinked.value)
-
-
-def test_equal_sums_at_the_end_of_the_share_divide_the_rest_of_it():
-    gradient = prices.LargestShare(0.5).total(np.log([2.0, 1.0, 1.0, 0.5]), 1.0, "raw").gradient
-    np.testing.assert_allclose(gradient, [1.0, 0.25, 0.25, 0.0])
-
-
-def test_the_largest_share_ends_at_the_mean_and_at_the_maximum():
-    sums = np.exp(LOG_SUMS)
-    whole = prices.LargestShare(1.0).total(LOG_SUMS, WEIGHTS, "raw").value
-    assert whole == pytest.approx(np.average(sums, weights=WEIGHTS))
-    assert prices.LargestShare(1e-6).total(LOG_SUMS, WEIGHTS, "raw").value == pytest.approx(sums.max())
 
 
 @pytest.mark.parametrize("p", [64.0, 1000.0])

@@ -12,7 +12,6 @@ from oracle import LOSSES, largest_share
 from pushrank import PushObjective, losses
 from pushrank.objectives import PartialAUC
 from pushrank.pairs import BipartiteSample
-from pushrank.prices import LargestShare
 
 
 def small(seed, ties=True):
@@ -55,9 +54,6 @@ def test_the_value_is_that_of_the_lowest_positives_over_the_highest_negatives(lo
         objective = PartialAUC(getattr(losses, loss)(), max_fpr=max_fpr, min_tpr=min_tpr)
         expected = of_shares(y, scores, weights, loss, max_fpr, min_tpr)
         assert objective.value(y, scores, weights) == pytest.approx(expected, rel=1e-9)
-        if min_tpr == 0.0:
-            push = PushObjective(getattr(losses, loss)(), LargestShare(max_fpr), scale="mean")
-            assert push.value(y, scores, weights) == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("seed", by_day(range(200), 20))

@@ -11,7 +11,7 @@ from combinations import each_and_some
 from pushrank import PushObjective, losses, prices
 from pushrank._array import to_host
 from pushrank.pairs import ArraySample, BipartiteSample, SmoothSums, SortedSums
-from pushrank.prices import LargestShare, Power
+from pushrank.prices import Power
 
 # Without torch its parameters are left out: tests/interop/test_torch.py says once that it is not installed.
 LIBRARIES = ["array_api_strict", *(["torch"] if find_spec("torch") else [])]
@@ -37,7 +37,7 @@ def data(n=120):
     ("loss", "price", "side"),
     each_and_some(
         LEARNED,
-        ["identity", Power(4), "exponential_price", "log_one_plus", "maximum", LargestShare(0.2)],
+        ["identity", Power(4), "exponential_price", "log_one_plus", "maximum"],
         ["push", "pull", "both"],
         n_random=3,
     ),

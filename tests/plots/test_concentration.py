@@ -23,14 +23,13 @@ from pushrank import (
     SmoothMarginRanking,
     plots,
 )
-from pushrank.prices import LargestShare, LogOnePlus, Maximum, Power
+from pushrank.prices import LogOnePlus, Maximum, Power
 
 pytestmark = pytest.mark.fast
 
 OBJECTIVES = {
     "p-norm": PushObjective(price=Power(3.0)),
     "infinite": PushObjective("hinge", Maximum()),
-    "partial AUC": PushObjective("hinge", LargestShare(2 / 7)),
     "ir": PushObjective(price=LogOnePlus(), side="pull"),
     "log_one_plus": PushObjective(price=LogOnePlus()),
     "hinge": PushObjective("hinge", Power(2.0)),
@@ -50,7 +49,6 @@ def test_concentration_is_each_pairs_part_of_the_objective(objective):
         "Power": lambda h: h**objective.price.p,
         "LogOnePlus": np.log1p,
         "Maximum": lambda h: np.where(h == h.max(), h, 0.0),
-        "LargestShare": lambda h: np.where(h >= np.sort(h.ravel())[-2], h, 0.0),
     }[type(objective.price).__name__]
     sums = losses.sum(axis=0), losses.sum(axis=1, keepdims=True)
     push, pull = (price(h) * losses / h for h in sums)

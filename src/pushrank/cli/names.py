@@ -9,9 +9,9 @@ ENSEMBLE = "ensemble"
 # To look this up in the models would import them, which takes seconds; a test compares both.
 MODELS_WITH = {
     "p": "pnorm-push, push-boost, trimmed-push",
-    "k": "perceptron-at-k, ramp-at-k, sgd-at-k, struct-svm, top-push-k, trimmed-push",
+    "k": "perceptron-at-k, ramp-at-k, sgd-at-k, struct-svm, trimmed-push",
     "alpha": "ir-push, pnorm-push, push-boost, push-boost-cv, push-ranker, trimmed-push",
-    "C": "infinite-push, logistic-regression, pat-mat, ramp-at-k, rank-svm, struct-svm, svmmap, top-push-k",
+    "C": "infinite-push, logistic-regression, ramp-at-k, rank-svm, struct-svm, svmmap",
     "bottom_weight": "pnorm-push, push-boost, push-ranker",
     "solver": "infinite-push, ir-push, logistic-regression, pnorm-push, push-ranker, rank-svm",
 }

@@ -8,15 +8,14 @@ from pushrank.estimators.ramp_at_k import RampAtK
 from pushrank.estimators.search import PushBoostCV, RankerSearchCV
 from pushrank.estimators.stacking import StackingRanker
 from pushrank.estimators.svm import SVMMAP, InfinitePush, RankSVM, StructSVM
-from pushrank.estimators.threshold import PatMat, TopPushK
 from pushrank.estimators.top_ranker_cv import TopRankerCV
 from pushrank.estimators.trimmed_push import TrimmedPush
 from pushrank.files import trust_in_files
 
 __all__ = [
-    "SVMMAP", "AdaBoostRanker", "IRPush", "InfinitePush", "PNormPush", "PNormPushCV", "PatMat",
+    "SVMMAP", "AdaBoostRanker", "IRPush", "InfinitePush", "PNormPush", "PNormPushCV",
     "PerceptronAtK", "PushBoost", "PushBoostCV", "PushRanker", "RampAtK", "RankBoost", "RankSVM",
-    "RankerSearchCV", "SGDAtK", "SmoothMarginRanking", "StackingRanker", "StructSVM", "TopPushK",
+    "RankerSearchCV", "SGDAtK", "SmoothMarginRanking", "StackingRanker", "StructSVM",
     "TopRankerCV", "TrimmedPush",
 ]  # fmt: skip
 

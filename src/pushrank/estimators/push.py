@@ -285,8 +285,7 @@ class PushRanker(LinearPushMixin, BaseEstimator):
     ----------
     loss : Loss or str
     price : Price or str, default="identity"
-        The price, or its name in :mod:`pushrank.prices`, such as ``Power(8)``, or ``LargestShare(0.05)`` for
-        the partial AUC up to the false-positive rate .05.
+        The price, or its name in :mod:`pushrank.prices`, such as ``Power(8)``.
     %(linear_push_parameters)s
     side : {"push", "pull", "both"}
     bottom_weight : float

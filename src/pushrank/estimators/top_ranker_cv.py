@@ -29,14 +29,12 @@ from pushrank.estimators.precision_at_k import PerceptronAtK
 from pushrank.estimators.ramp_at_k import RampAtK, ramp_path
 from pushrank.models import LinearModel, in_row_space
 from pushrank.objectives import PushObjective
-from pushrank.objectives.threshold import ThresholdObjective
 from pushrank.pairs import BipartiteSample
 from pushrank.prices import LogOnePlus, Power
 from pushrank.solvers.path import RegularisationPath
 from pushrank.solvers.problem import SumsProblem
 from pushrank.solvers.streaming.learner import StreamLearner
 from pushrank.solvers.streaming.updates import PERCEPTRON_MAX, State, UpdateRule
-from pushrank.solvers.threshold import minimise_above_threshold
 from pushrank.solvers.tolerances import MAX_SOLVER_ITERATIONS
 from pushrank.solvers.trimming import trimmed_path
 from pushrank.user_types import CrossValidation, Matrix, MatrixLike, PerRow, Seed
@@ -178,22 +176,6 @@ def ramps(rows: TrainingRows, grid: Grid) -> list[Solution]:
     return solutions
 
 
-def pat_mats(rows: TrainingRows, grid: Grid) -> list[Solution]:
-    """Return Pat&Mat-NP rankers along paths of C."""
-    sample = BipartiteSample.from_mask(rows.is_positive, rows.weights)
-    solutions = []
-    for tau in grid["tau"]:
-        objective, state = ThresholdObjective(tau, "negatives", 1.0), None
-        for C in sorted(grid["C"]):
-            found = minimise_above_threshold(
-                objective, rows.model, sample, C, None, state, tol=rows.tol, max_iter=MAX_SOLVER_ITERATIONS
-            )
-            state = found.state
-            converged = bool(found.certificate.gap <= rows.tol)
-            solutions.append(Solution({"tau": tau, "C": C}, rows.model.lift(found.coef), converged))
-    return solutions
-
-
 class Family(NamedTuple):
     """Rankers with one objective: how complex the family is, how it is solved, and its grid for a budget."""
 
@@ -218,11 +200,10 @@ FAMILIES = {
         2, trimmed_pushes, lambda k: {"k": falling_ks(k), "p": (4.0, 64.0), "alpha": (1e-3,)}
     ),
     "perceptron-at-k": Family(2, perceptrons, lambda k: {"k": falling_ks(k)[::2]}),
-    "pat-mat": Family(1, pat_mats, lambda _: {"tau": (0.01, 0.1), "C": (1.0, 10.0, 100.0)}),
     "ramp-at-k": Family(2, ramps, lambda k: {"k": falling_ks(k)[::2], "C": (1.0, 10.0, 100.0)}),
 }
 # The ramp takes longer than the trimmed push, and hardly changed a choice on five sets.
-DEFAULT_CANDIDATES = tuple(name for name in FAMILIES if name not in ("ramp-at-k", "pat-mat"))
+DEFAULT_CANDIDATES = tuple(name for name in FAMILIES if name != "ramp-at-k")
 
 
 def reduce_grids(grids: dict[str, Grid], left: list[dict[str, Any]]) -> None:
@@ -255,9 +236,8 @@ class TopRankerCV(_search.SearchMixin, BaseEstimator):
     ``"trimmed-push"``, ``"perceptron-at-k"``
         :class:`TrimmedPush` and :class:`PerceptronAtK`, which give up on positives that no linear score can
         bring to the top, over how many they keep.
-    ``"pat-mat"``, ``"ramp-at-k"``
-        :class:`PatMat` over the negatives, over tau and C, and :class:`RampAtK`, over k and C, which are
-        tried only where `candidates` has them.
+    ``"ramp-at-k"``
+        :class:`RampAtK`, over k and C, which is tried only where `candidates` has it.
 
     %(equals_of_a_candidate)s
 

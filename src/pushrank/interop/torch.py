@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pushrank._docstrings import shared_docs_from
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
-from pushrank.objectives import PartialAUC, PrecisionAtK, PushObjective, ThresholdObjective
+from pushrank.objectives import PartialAUC, PrecisionAtK, PushObjective
 from pushrank.objectives.evaluation import ObjectiveEvaluation
 from pushrank.objectives.precision_at_k import Surrogate
 from pushrank.objectives.push import Side
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 torch = import_optional("torch", "torch")
 OneClass = Literal["zero", "raise"]
-Objective = PushObjective | PartialAUC | PrecisionAtK | ThresholdObjective
+Objective = PushObjective | PartialAUC | PrecisionAtK
 Function: Any = torch.autograd.Function
 Module: Any = torch.nn.Module
 
@@ -225,7 +225,7 @@ class RankingLoss(Module):
 
     Parameters
     ----------
-    objective : PushObjective, PartialAUC, PrecisionAtK or ThresholdObjective
+    objective : PushObjective, PartialAUC or PrecisionAtK
         What to minimise. With the scale ``"log"`` a ``PushObjective`` stays finite for every p; with
         ``"mean"`` it depends little on the size of a batch.
     %(memory_and_one_class)s
@@ -251,8 +251,7 @@ class RankingLoss(Module):
         super().__init__()
         if not isinstance(objective, Objective):
             raise TypeError(
-                "objective must be a PushObjective, PartialAUC, PrecisionAtK or ThresholdObjective, got "
-                f"{objective!r}."
+                f"objective must be a PushObjective, PartialAUC or PrecisionAtK, got {objective!r}."
             )
         check_number("memory", memory, 0, integer=True)
         if one_class not in ("zero", "raise"):

@@ -9,9 +9,8 @@ from pushrank.objectives.precision_at_k import (
     prec_at_k_struct,
 )
 from pushrank.objectives.push import PushObjective
-from pushrank.objectives.threshold import ThresholdObjective
 
 __all__ = [
-    "PartialAUC", "PrecisionAtK", "PushObjective", "ThresholdObjective", "prec_at_k_avg", "prec_at_k_max",
+    "PartialAUC", "PrecisionAtK", "PushObjective", "prec_at_k_avg", "prec_at_k_max",
     "prec_at_k_ramp", "prec_at_k_struct",
 ]  # fmt: skip

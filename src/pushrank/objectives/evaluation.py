@@ -62,10 +62,9 @@ class PushEvaluation:
         return price_part.plus(ByClass(*self._sums.curvature_product(self._total.gradient, *direction)))
 
     def _price_change(self, change: Floats) -> Floats:
-        """Return its Hessian, diag(curvature) - coupling * outer(coupled, coupled), times a vector."""
-        _, gradient, _, coupling, coupled = self._total
-        coupled = gradient if coupled is None else coupled
-        return self._total.curved * change - (coupling * (coupled @ change)) * coupled
+        """Return its Hessian, diag(curved) - coupling * outer(gradient, gradient), times a vector."""
+        _, gradient, _, coupling = self._total
+        return self._total.curved * change - (coupling * (gradient @ change)) * gradient
 
     def diagonal(self) -> ByClass:
         # A falling price would give negative weights. To scale coordinates its slope counts as if it rose.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,6 @@ from pushrank._numeric import Floats
 from pushrank.losses import Hinge, Loss
 from pushrank.objectives.push import PushObjective, ScoreSurrogate
 from pushrank.pairs import BipartiteSample, Sample
-from pushrank.prices import LargestShare
 from pushrank.validation import check_number
 
 
@@ -42,8 +42,7 @@ class PartialAUC(ScoreSurrogate):
     the counted rows are sorted.
 
     Narasimhan and Agarwal, *SVMpAUC-tight*, KDD 2013; Yang, Lu, Lyu and Hu, *Two-way partial AUC and its
-    properties*, 2019; ``PushObjective`` with the price ``LargestShare(b)`` is the one-way
-    surrogate at a = c = 0, with second derivatives of its smoothed form.
+    properties*, 2019.
 
     Parameters
     ----------
@@ -100,11 +99,11 @@ class PartialAUC(ScoreSurrogate):
         s, t = sample.gather(scores)
         by_class = sample.positive_weights, sample.negative_weights
         weights = [np.ones(len(x)) if w is None else w for x, w in zip((s, t), by_class, strict=True)]
-        in_tpr = LargestShare(1.0 - self.min_tpr).multipliers(-s, weights[0])
-        in_fpr = self.max_fpr * LargestShare(self.max_fpr).multipliers(t, weights[1])
+        in_tpr = largest_multipliers(-s, weights[0], 1.0 - self.min_tpr)
+        in_fpr = self.max_fpr * largest_multipliers(t, weights[1], self.max_fpr)
         slope = np.zeros(sample.n_rows)
         if self.min_fpr > 0.0:
-            before = self.min_fpr * LargestShare(self.min_fpr).multipliers(t, weights[1])
+            before = self.min_fpr * largest_multipliers(t, weights[1], self.min_fpr)
             width = self.max_fpr - self.min_fpr
             counted = in_fpr > 0.0
             parts = (np.maximum(in_fpr - before, 0.0)[counted] / width, before[counted] / width)
@@ -117,6 +116,28 @@ class PartialAUC(ScoreSurrogate):
         few = BipartiteSample.from_mask(np.arange(len(rows)) < len(parts[0]), np.concatenate(parts))
         value, slope[rows], offset = PushObjective(self.loss, scale="mean").plane(few, scores[rows])
         return value, slope, offset
+
+
+def largest_part(values: Floats, weights: Floats | float, share: float) -> tuple[float, float]:
+    """Return the value at which the largest ones make up a share of the weight, and that weight."""
+    if isinstance(weights, float):
+        count, room = math.ceil(share * len(values)), share * weights * len(values)
+        return float(np.partition(values, len(values) - count)[len(values) - count]), room
+    room = share * float(np.sum(weights))
+    order = np.argsort(-values)
+    weight_above = np.cumsum(weights[order])
+    # Rounding may leave the last sum below the whole weight.
+    last = min(int(np.count_nonzero(weight_above < room)), len(values) - 1)
+    return float(values[order[last]]), room
+
+
+def largest_multipliers(values: Floats, weights: Floats | float, share: float) -> Floats:
+    """Return the part of each value in the mean of the largest ones, a share of the weight."""
+    # Equal values at the end of the share divide the rest of it in proportion to their weights.
+    threshold, room = largest_part(values, weights, share)
+    above, tied = weights * (values > threshold), weights * (values == threshold)
+    rest = max(room - float(above.sum()), 0.0)
+    return np.asarray((above + tied * (rest / float(tied.sum()))) / room)
 
 
 def _tight(

@@ -49,8 +49,7 @@ class PushObjective:
 
     The P-Norm Push is the push of the exponential loss under the price ``Power(p)``, the IR Push the pull
     of the exponential loss under ``LogOnePlus()``, and the Infinite Push the push of the hinge under
-    ``Maximum()``; under ``LargestShare(b)`` the pairs of the partial AUC up to the false-positive rate b
-    count.
+    ``Maximum()``.
 
     Losses are summed pair by pair only over few rows and explicit pairs. The exponential loss costs O(n) for
     every price, in log space: any finite score and any p give a finite log scale, while the raw scale
@@ -68,7 +67,7 @@ class PushObjective:
         ``"smoothed_hinge"``, ``"sigmoid"``, ``"squared_sigmoid"``, ``"zero_one"`` (values only).
     price : Price or str, default="identity"
         The price, or its name: ``"identity"``, ``"power"``, ``"exponential_price"``, ``"log_one_plus"``,
-        ``"largest_share"``, ``"maximum"``.
+        ``"maximum"``.
     side : {"push", "pull", "both"}, default="push"
         Push the negatives down, pull the positives up, or both.
     scale : {"raw", "log", "mean"}, default="raw"
@@ -182,11 +181,11 @@ class PushObjective:
     def plane(self, sample: Sample, scores: Floats) -> tuple[float, Floats, float]:
         """Return the objective, a subgradient in the scores, and the value of their plane at zero scores."""
         # The last is without the rounding of a difference for a push of the hinge, on the scale of the mean,
-        # under a price that weighs the inner sums: the identity, the maximum and the largest share.
+        # under a price that weighs the inner sums: the identity and the maximum.
         at_point = self.evaluation(sample, scores)
         gradient = at_point.gradient()
         slope = sample.scatter(*gradient)
-        weighs = isinstance(self.price, prices.Identity | prices.Maximum | prices.LargestShare)
+        weighs = isinstance(self.price, prices.Identity | prices.Maximum)
         if isinstance(self.loss, losses.Hinge) and weighs and (self.side, self.scale) == ("push", "mean"):
             # A pair within its margin adds one to the plane at zero, and to the slope of its worse row.
             return at_point.value, slope, float(gradient.negatives.sum())
@@ -299,7 +298,7 @@ class PushObjective:
         if not self.twice_differentiable:
             raise TypeError(
                 f"{self} has no Hessian: it takes a loss with a second derivative, such as Exponential, "
-                "Logistic or SquaredHinge, and a price other than Maximum or LargestShare."
+                "Logistic or SquaredHinge, and a price other than Maximum."
             )
         sample, checked = self.checked(y, scores, sample_weight)
         if is_numpy(scores):

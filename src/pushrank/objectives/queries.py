@@ -63,6 +63,6 @@ class MeanEvaluation(PushEvaluation):
 
     def _price_change(self, change: Floats) -> Floats:
         """Return the product with the price's Hessian, which couples the negatives of a query alone."""
-        _, gradient, _, coupling, _ = self._total
+        _, gradient, _, coupling = self._total
         within = np.repeat(np.add.reduceat(gradient * change, self._starts), self._sizes)
         return self._total.curved * change - coupling * within * gradient

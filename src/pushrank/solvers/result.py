@@ -8,9 +8,7 @@ from typing import Any, NamedTuple, Protocol
 from pushrank._numeric import Floats
 from pushrank.solvers.tolerances import TINY, VALUE_ROUNDING
 
-PUSH_LESS = (
-    ". Push less: use Power(p), whose p can be chosen, in place of Maximum or LargestShare, or lower alpha."
-)
+PUSH_LESS = ". Push less: use Power(p), whose p can be chosen, in place of Maximum, or lower alpha."
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,17 +1,12 @@
 """Objectives with kinks: minimise ever closer smooth objectives, until a lower bound proves the answer."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from operator import itemgetter
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pushrank import losses, prices
 from pushrank._numeric import Floats
-from pushrank.models import LinearModel
 from pushrank.objectives.evaluation import ObjectiveEvaluation, weighted_sum
 from pushrank.objectives.push import PushObjective
 from pushrank.pairs import BipartiteSample, Sample
@@ -90,15 +85,12 @@ def smoothing(
     tol: float,
     max_iter: int,
     callback: Callback | None = None,
-    smoothed: Callable[[Sample, float, float], Any] | None = None,
 ) -> Result:
     """Minimise an objective with kinks and a positive penalty by L-BFGS, in stages of ever narrower kinks."""
     # The gradient g of a smoothed objective is that of a line below F, F(s) >= d + g s, so that no
     # coefficients are better than d - |X^T g|^2 / 2 alpha. It stops when the relative duality gap is at most
     # `tol`, or where there is no bound, when the smoothed objective is so near to the objective; or after
-    # `max_iter` iterations of all stages. An objective that is no push gives its form of a width and a
-    # temperature by `smoothed`.
-    smoothed = partial(SmoothedObjective, problem.push_objective) if smoothed is None else smoothed
+    # `max_iter` iterations of all stages.
     # Arrays of other libraries are refused here.
     model, sample = problem.memory_rows.host_model, problem.memory_rows.sample
     width, curved = tolerances.FIRST_WIDTH, None
@@ -109,25 +101,16 @@ def smoothing(
         few = spread_rows(problem.rows, tolerances.SPREAD_ROWS)
         part = ScoresProblem(problem.objective, few, problem.alpha, positive=problem.positive)
         # Few of these rows are at a narrow kink: at a wide one they tell how all rows curve.
-        wide = smoothed(few.sample, width, width * abs(part.value(np.zeros_like(start))))
+        at_zero = abs(part.value(np.zeros_like(start)))
+        wide = SmoothedObjective(problem.push_objective, few.sample, width, width * at_zero)
         if wide.bounded:
             curved = ScoresProblem(wide, few, problem.alpha)
-            _, start, width = _stages(part, smoothed, start, width, tol, max_iter)
-    return _stages(problem, smoothed, start, width, tol, max_iter, callback, curved)[0]
-
-
-def part_of(
-    model: LinearModel, sample: BipartiteSample, kept: NDArray[np.bool_]
-) -> tuple[LinearModel, BipartiteSample]:
-    """Return some of the rows, copied."""
-    weights = None if sample.row_weights is None else sample.row_weights[kept]
-    part = BipartiteSample.from_mask(sample.class_codes[kept] == 1, weights)
-    return LinearModel(model.data[kept], centred=model.centred), part
+            _, start, width = _stages(part, start, width, tol, max_iter)
+    return _stages(problem, start, width, tol, max_iter, callback, curved)[0]
 
 
 def _stages(
     problem: Problem,
-    smoothed: Callable[[Sample, float, float], Any],
     start: Floats,
     width: float,
     tol: float,
@@ -144,7 +127,7 @@ def _stages(
     path: list[float] = []
     gap, size, end = np.inf, np.inf, (start, width)
     while len(path) < max_iter and width > tolerances.MIN_WIDTH and gap > tol:
-        smooth = smoothed(rows.sample, width, width * abs(best))
+        smooth = SmoothedObjective(problem.push_objective, rows.sample, width, width * abs(best))
         stage_problem = ScoresProblem(smooth, rows, problem.alpha, positive=problem.positive)
         stage_problem.curved = curved
         proof = _Proof(problem, stage_problem, smooth, tol)

@@ -209,7 +209,7 @@ def theorem_1(
     """
     price, loss = prices.resolve(price), losses.resolve(loss)
     prices.check_declared(price)
-    if not price.convex or isinstance(price, prices.LargestShare):
+    if not price.convex:
         raise ValueError(f"theorem 1 is of sums of convex prices; that of {price} is not.")
     at_zero = float(loss.value(np.zeros(1))[0])
     if at_zero < 1.0:
