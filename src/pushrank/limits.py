@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,7 +21,6 @@ from pushrank.validation import (
     check_number,
     checked_scores,
     column,
-    group_numbers,
     warn,
 )
 
@@ -32,8 +31,6 @@ Rows = NDArray[np.intp]
 TIME_LIMIT = 60.0
 # The solver stops 1e-6 below the best sum, where scores span from 0 to this.
 SPAN = 1000.0
-LIMITS = {"at_most": None, "at_least": None, "X": None, "missing": "raise"}
-"""The parameters of limits, and their defaults."""
 INFEASIBLE = 2
 """The status of an integer program without any solution."""
 
@@ -46,32 +43,6 @@ class Column(NamedTuple):
     code_of: Mapping[Any, int]
     at_most: int | None
     at_least: Mapping[Any, int]
-
-
-class ListRule(NamedTuple):
-    """How lists are cut and counted: the columns of their limits, and the groups whose hits count once."""
-
-    columns: list[Column]
-    once: Rows | None = None
-
-    @classmethod
-    def of(cls, n_rows: int, limits: Mapping[str, Any] | None = None, once: ArrayLike | None = None) -> Self:
-        """Return the rule for parameters of :func:`select` by name, and a group for each row."""
-        given = dict(limits or {})
-        at_most, at_least, X, missing = (given.pop(name, default) for name, default in LIMITS.items())
-        if given:
-            raise ValueError(f"limits must have keys among {', '.join(LIMITS)}, got {next(iter(given))!r}.")
-        groups = None if once is None else group_numbers(once, n_rows, "once")
-        return cls(limit_columns(at_most, at_least, X, n_rows, str(missing)), groups)
-
-    def __bool__(self) -> bool:
-        """Whether a list differs from the first rows, or its hits from their number."""
-        return bool(self.columns) or self.once is not None
-
-    def part(self, rows: Rows) -> ListRule:
-        """Return the rule for some of the rows."""
-        columns = [of._replace(codes=of.codes[rows]) for of in self.columns]
-        return ListRule(columns, None if self.once is None else self.once[rows])
 
 
 @shared_docs

@@ -122,7 +122,7 @@ def test_a_report_that_cannot_be_is_told_before_any_work(scored):
     path, *_ = scored
     for said, more in {
         "--show and --open are for a report": ["--open"],
-        "leave --once, --weight or the report out": ["--weight", "amount", "-o", path.with_name("r.html")],
+        "leave --weight or the report out": ["--weight", "amount", "-o", path.with_name("r.html")],
         "is written as .html": ["-o", path.with_name("r.pdf")],
         "--show 'x' is no column": ["--show", "x", "--no-intervals", "-o", path.with_name("r.html")],
     }.items():

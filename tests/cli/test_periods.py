@@ -122,43 +122,14 @@ def test_what_limits_cost_has_an_interval_by_days_and_none_of_one_list(days):
     }.items():
         assert words in " ".join(call(*given, *wrong, code=2).stderr.split())
     # What is promised is of the list that is measured.
-    said = " ".join(call(*given, *by_day, "--promise", 0.5, "--once", "shop").stdout.split())
-    limited = metrics.measure_periods(frame["y"], frame["a"], budget=Budget(10), **of, once=X["shop"])
-    least = hits_of_coming_days(limited.hits["scores"], 10, confidence_level=0.5)
+    said = " ".join(call(*given, *by_day, "--promise", 0.5).stdout.split())
+    least = hits_of_coming_days(expected.hits["a"], 10, confidence_level=0.5)
     assert least > 0
     words = f"the best 10 rows within limits of a coming day hold at least {least} hits"
     assert f"a: with 50 % confidence {words}" in said
-    once = ["measure", path, "--label", "y", "--score", "a", "--budget", 14, "--once", "shop"]
-    said = " ".join(call(*once).stdout.split())
-    assert ", of 7 values of shop, each of them one hit" in said
-    assert "Intervals take the 7 groups by shop" in said
     frame.assign(shop=1, y=frame["y"].where(frame["b"] > 0)).to_csv(path, index=False)
     said = " ".join(call(*given, "--budget", 14, code=2).stderr.split())
     assert "--at-most needs a label in every row" in said
-    for more in (["--all"], ["--fraction", ".01"], ["--group", "wave"], ["--figure", "a.pdf"]):
-        said = call(*once, *more, code=2).stderr
-        assert f"{more[0]} is for hits of rows; leave it out, or --once." in said
-    assert "--once needs a label in every row" in " ".join(call(*once, code=2).stderr.split())
-
-
-def test_the_model_is_chosen_for_the_list_within_limits(days):
-    path, frame = days
-    frame.assign(shop=np.arange(len(frame)) % 7).to_csv(path, index=False)
-    given = ["compare", path, "--label", "y", "--budget", "10/day", "--time", "came", "--no-together"]
-    given += ["--exclude", "wave", "--model", "logistic-regression", "--at-most", "2:shop"]
-    shown = " ".join(call(*given, "--once", "shop").stdout.split())
-    assert "; at most 2 of each shop; hits of one shop count as one" in shown
-    assert "The limits cost logistic regression " in shown
-    found = json.loads(call(*given, "--at-least", "1:shop=3", "--json").stdout)
-    assert found["days"]["limits_cost"]["logistic regression"]["difference"] is not None
-    for wrong in ("--save-best", "--report"):
-        said = call(*given, wrong, path.with_name("x.skops"), code=2).stderr
-        assert f"{wrong} is of the first rows; leave it, or limits and --once, out." in said
-    for budget in ([], ["--budget", 100]):
-        said = call("compare", path, "--label", "y", "--once", "shop", *budget, code=2).stderr
-        assert "--once compare lists of days, by --budget 30/day --time COLUMN: no fit" in " ".join(
-            said.split()
-        )
 
 
 def test_a_list_upside_down_and_rows_that_were_learnt_from_warn(days):

@@ -73,47 +73,6 @@ def test_every_figure_is_that_of_the_metric_its_interval_and_its_comparison(rows
     assert list(found.measures["good"]) == list(found.meanings) == list(found.differences["tied"])
 
 
-def test_several_hits_of_one_customer_count_as_one_in_lists_and_in_their_differences():
-    rng = np.random.default_rng(0)
-    who, y = rng.integers(60, size=400), rng.random(400) < 0.3
-    scores = {"a": y + rng.normal(size=400), "b": rng.normal(size=400)}
-    found = metrics.measure(y, scores, k=50, once=who, n_resamples=200, random_state=0)
-
-    def hits(name, rows):
-        """Return how many customers of drawn rows are found; each draw of a customer is another."""
-        listed = sorted(rows, key=lambda row: -scores[name][row[0]])[:50]
-        return len({(who[row], draw) for row, draw in listed if y[row]})
-
-    rows = [(row, 0) for row in range(400)]
-    for name in scores:
-        assert found.measures[name]["hits"].estimate == pytest.approx(hits(name, rows))
-        n_positive = len(set(who[y]))
-        assert found.measures[name]["recall"].estimate == pytest.approx(hits(name, rows) / n_positive)
-    # Resamples of customers, drawn here by themselves, say the same of the error of the difference.
-    positive, drawn = np.isin(np.arange(60), who[y]), []
-    for _ in range(400):
-        customers = np.concatenate(
-            [rng.choice(of, len(of)) for of in map(np.flatnonzero, (positive, ~positive)) if len(of)]
-        )
-        copies = [(row, draw) for draw, one in enumerate(customers) for row in np.flatnonzero(who == one)]
-        drawn.append(hits("b", copies) - hits("a", copies))
-    low, high = np.quantile(drawn, [0.025, 0.975])
-    interval = found.differences["b"]["hits"]
-    assert interval.difference == pytest.approx(hits("b", rows) - hits("a", rows))
-    assert interval.high - interval.low == pytest.approx(high - low, rel=0.35)
-    assert list(found.meanings) == ["hits", "precision", "recall"]
-    assert found.gains == found.curves == {}
-    assert found.summary()["once"]
-    # Tied rows are in one random order, in which whoever has more of them is found the sooner.
-    tied = metrics.measure(y, np.zeros(400), k=50, once=who, confidence_level=None).measures["scores"]
-    order = np.random.RandomState(0).permutation(400)
-    assert tied["hits"].estimate == pytest.approx(len(set(who[[row for row in order[-50:] if y[row]]])))
-    with pytest.raises(ValueError, match="every adds measures that once has not"):
-        metrics.measure(y, scores, once=who, every=True)
-    with pytest.raises(ValueError, match="once counts groups, each as one: leave groups out"):
-        metrics.measure(y, scores, once=who, groups=who)
-
-
 def test_columns_of_a_printed_table_are_as_wide_as_their_longest_cell():
     assert aligned_lines(["measure", "n"], [["AUC of all", "700"]]) == ["measure       n", "AUC of all  700"]
 

@@ -12,7 +12,7 @@ from pushrank import metrics
 from pushrank.budgets import Budget
 from pushrank.datasets import make_stream
 from pushrank.exceptions import LimitsWarning
-from pushrank.limits import ListRule, select
+from pushrank.limits import select
 from pushrank.metrics import measure_periods
 from pushrank.metrics.periods import MIN_PERIODS, mean_interval, share_interval
 from tests.growth import growth
@@ -247,37 +247,6 @@ def test_limits_are_kept_on_every_day_and_what_they_cost_is_paired_by_days():
     assert measured.title().endswith("8 a day looked at, within limits")
     assert measured.summary()["limits_cost"]["all"]["difference"] == measured.prices["all"].difference
     assert plain.unlimited == plain.prices == plain.summary()["limits_cost"] == {}
-
-
-@pytest.mark.parametrize("limits", [{}, {"at_most": {"shop": 3}}])
-def test_hits_of_one_customer_on_a_day_count_as_one(limits):
-    stream, rng = make_stream(25, 40, random_state=0), np.random.default_rng(0)
-    n, y = len(stream.time), stream.target
-    shop, who = rng.integers(6, size=n), rng.integers(9, size=n)
-    scores, value = stream.data[:, 0], rng.random(n)
-    measured = measure_periods(
-        y, scores, budget=Budget(12), time=stream.time, once=who, value=value, X={"shop": shop}, **limits
-    )
-    hits, worth, plain = [], [], []
-    for day in np.unique(stream.day):
-        rows = np.flatnonzero(stream.day == day)
-        found = []
-        for length, most in ((hits, limits), (plain, {})):
-            listed = rows[select(scores[rows], 12, **most, X={"shop": shop[rows]})]
-            of_list = {who[row]: row for row in listed[::-1] if y[row]}
-            found.append([*of_list.values()])
-            length.append(len(of_list))
-        worth.append(value[found[0]].sum())
-    assert measured.hits["scores"].tolist() == hits
-    assert measured.unlimited.get("scores", np.array(plain)).tolist() == plain
-    np.testing.assert_allclose(measured.values["scores"], worth)
-    days = [y[stream.day == day] * (1 + who[stream.day == day]) for day in np.unique(stream.day)]
-    assert measured.positives.tolist() == [len(set(day) - {0}) for day in days]
-    assert "several hits of one count as one" in measured.sentences()[0]
-    with pytest.raises(ValueError, match="once has no entry in row 0"):
-        ListRule.of(3, once=["", "a", "a"])
-    with pytest.raises(ValueError, match="limits must have keys among at_most, at_least, X, missing"):
-        ListRule.of(3, {"most": {"shop": 1}})
 
 
 def test_days_that_limits_leave_short_are_warned_of_and_those_that_cannot_keep_them_named():

@@ -409,12 +409,9 @@ def test_a_choice_by_folds_that_has_too_few_rows_is_refused_before_any_fit(fit):
             fit({"never": Never(), "search": TopRankerCV()}, X[few], y[few], cv=2, nested=True)
 
 
-def test_query_groups_are_refused_and_what_is_named_instead_works():
+def test_queries_are_compared_by_folds_of_whole_queries():
     X, y = rows()
     qid = np.arange(len(y)) // 12
-    with pytest.raises(ValueError, match="one list of all rows, got qid with 10 queries") as refused:
-        compare_rankers({"logistic": LogisticRegression()}, X, y, qid=qid)
-    assert "groups=qid, cv=GroupKFold()" in str(refused.value)
     found = compare_rankers({"logistic": LogisticRegression()}, X, y, groups=qid, cv=GroupKFold())
     assert found.n_folds == 5
     for train, test in GroupKFold().split(X, y, qid):

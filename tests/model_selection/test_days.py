@@ -10,7 +10,6 @@ from sklearn.linear_model import LogisticRegression
 from pushrank import PNormPush, StackingRanker, TopRankerCV, metrics
 from pushrank.budgets import Budget
 from pushrank.datasets import make_stream
-from pushrank.limits import select
 from pushrank.model_selection import RankerComparison, compare_rankers, default_rankers
 from pushrank.model_selection.compare import LINEAR_CHOSEN
 
@@ -35,29 +34,6 @@ def test_no_part_tears_a_day_and_each_learns_from_earlier_days(stream, compared)
         assert len(np.unique(compared.folds[days == day])) == 1
     assert (np.diff(compared.folds[np.argsort(stream.time, kind="stable")]) >= 0).all()
     assert "Parts are of whole days, " in compared.verdict()
-
-
-def test_models_are_compared_by_the_hits_of_lists_within_limits(stream):
-    n, budget = len(stream.target), Budget(6)
-    shop, who = np.arange(n) % 23, np.arange(n) % 11
-    rule = {"limits": {"at_most": {"shop": 1}, "X": {"shop": shop}, "missing": "own"}, "once": who}
-    by_time = {"time": stream.time}
-    found = compare_rankers(MODELS, stream.data, stream.target, budget=budget, **by_time, **rule)
-    plain = compare_rankers(MODELS, stream.data, stream.target, budget=budget, **by_time)
-    for name, scores in found.scores.items():
-        held, expected = found.folds >= 0, []
-        for day in np.unique(stream.day[held]):
-            rows = np.flatnonzero(held & (stream.day == day))
-            listed = rows[select(scores[rows], 6, at_most={"shop": 1}, X={"shop": shop[rows]})]
-            expected.append(len(set(who[listed[stream.target[listed] == 1]])))
-        assert found.mean(name, HITS) == pytest.approx(np.mean(expected))
-        assert found.mean(name, "average precision") == plain.mean(name, "average precision")
-        assert found.standard_error(name, HITS) > 0
-    with pytest.raises(ValueError, match=r"limits and once are of lists by period, .* got budget=60: no fit"):
-        compare_rankers(MODELS, stream.data, stream.target, budget=60, **rule)
-    floors = {"at_least": {"shop": {1: 2}}, "X": {"shop": shop}}
-    with pytest.raises(ValueError, match=r"has 0 rows of shop 1, and its list must have 2: ask for fewer"):
-        compare_rankers({"none": None}, stream.data, stream.target, budget=budget, **by_time, limits=floors)
 
 
 class Coarse(BaseEstimator):

@@ -277,7 +277,6 @@ def measure(
 
     --at-most 10:carrier and --at-least 5:region=north measure the best list of each day that keeps these
     limits, and say how many hits a day they cost; for one list, such as --budget 150, without an interval.
-    --once customer counts several hits of one customer as one, in a day or in the list.
 
     --fraction .005,.01,.02 --bedroc 20,80.5 --pairs shows enrichment factors at these shares, BEDROC at these
     rates, and the differences of all pairs of models; intervals of a measure's differences hold together. A
@@ -329,8 +328,7 @@ def compare(
 
     With --budget 30/day --time COLUMN, models are judged by hits a day (hour, week, month, batch), in parts
     of whole days, with intervals that allow for neighbouring days that are alike. --save-best then also
-    writes the file of the alert threshold. With --at-most, --at-least or --once, hits are those of the list
-    within limits, or of different values, as in measure, and the model is chosen for that list.
+    writes the file of the alert threshold.
 
     In --json, "chosen" is the model to take, "may_be_best" names the models that may be the best, the
     simplest first, "saved" holds the five lines and their figures, and "differences" says by how much the
@@ -340,7 +338,7 @@ def compare(
     """
     config.check()
     output.check(config, source.data)
-    check_columns(source.data, text_format, source, config, **config.limit_columns)
+    check_columns(source.data, text_format, source, config)
     from pushrank.cli.compare import compare_models
 
     compare_models(source, text_format, config, output)

@@ -51,8 +51,6 @@ def compare_models(
         write_table(comparison.to_frame(), output.output)
     if not as_json:
         print_comparison(comparison, compared.title())
-        if comparison.days and (price := comparison.days.price_sentence(comparison.chosen_)):
-            say(price)
         fit = f"To fit {comparison.chosen_} on all rows: {command}"
         say(f"All this rests on {resting_on(giveaways)}\n{compared.again}" if giveaways else fit)
     # The model is saved before the report is written, whose page repeats what is said of the saved model.

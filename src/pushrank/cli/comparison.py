@@ -40,7 +40,6 @@ from pushrank.times import TimeSplit, in_order
 from pushrank.user_types import Floats
 
 NEED_VERDICT = ["save_best", "report", "output", "nested", "hold_out", "indifference", "show", "repeats"]
-NEED_VERDICT += ["at_most", "at_least", "once"]
 NO_VERDICT = (
     "No verdict: known hits favour the model whose list chose the rows that have a label. Hits lie between "
     "the known ones and those if each row without a label were a hit. What decides is a list that both "
@@ -148,10 +147,6 @@ def run_comparison(
         data.table.check(name, "show")
     plan, split = plan_of(data, config), how_split(data, config)
     split += "" if kept is None else f"; {len(kept.y):,} rows kept for the promise"
-    split += "".join(f"; at most {most:,} of each {name}" for name, most in config.caps.items())
-    floors = ((n, name, value) for name, of in config.floors.items() for value, n in of.items())
-    split += "".join(f"; at least {n:,} of {name} {value!r}" for n, name, value in floors)
-    split += "" if config.once is None else f"; hits of one {config.once} count as one"
     rankers = models_to_compare(config, plan, dense=not data.table.is_sparse)
     prepared = {**data.kinds, "alpha": config.alpha, "gap": data.gap}
     models = make_ranking_pipelines(rankers, **prepared)
@@ -315,8 +310,6 @@ def plan_of(data: LabelledFeatures, config: ComparisonConfig) -> Plan:
             groups=rows.groups,
             time=rows.times,
             sample_weight=rows.weights,
-            limits=config.limits(data.table) if config.is_limited else None,
-            once=None if config.once is None else data.table.groups(config.once, "once"),
             random_state=config.seed,
             n_jobs=config.jobs,
         )

@@ -39,7 +39,7 @@ NOT_ACTED = (
     "from those that never come."
 )
 NEED_ALL = ["fraction", "bedroc", "every", "pairs", "value", "weight", "group", "output", "figure"]
-NEED_ALL += ["at_most", "at_least", "once"]
+NEED_ALL += ["at_most", "at_least"]
 
 
 def missing_with(values: list[tuple[str, Any, Any]], share: float) -> str:

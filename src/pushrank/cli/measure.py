@@ -113,7 +113,6 @@ def show_measures(
             every=config.every,
             value=value,
             groups=groups,
-            once=None if config.once is None else table.groups(config.once, "once"),
             confidence_level=CONFIDENCE_LEVEL if config.intervals else None,
             sample_weight=weight,
             random_state=config.seed,
@@ -159,9 +158,7 @@ class MeasuredLists:
     def drawn(self) -> str:
         """What intervals resample."""
         n_groups = self.measured.n_groups
-        return (
-            "rows" if n_groups is None else f"{n_groups:,} groups by {self.config.group or self.config.once}"
-        )
+        return "rows" if n_groups is None else f"{n_groups:,} groups by {self.config.group}"
 
     def write(self) -> None:
         """Write the table, figure and report that were asked for."""
@@ -199,8 +196,6 @@ class MeasuredLists:
         screen = console()
         share = share_of_rows(config.budget, len(y) if self.weight is None else float(self.weight.sum()))
         positive = f"{int(y.sum()):,} with {self.rows.label_meaning}{share}"
-        if config.once is not None:
-            positive += f", of {measured.n_positives:,.0f} values of {config.once}, each of them one hit"
         screen.print(f"{', '.join(self.scores)} on {self.rows.table.path.name}: {len(y):,} rows, {positive}")
         screen.print(measures_grid(measured, screen.width))
         if config.pairs or config.fraction or config.bedroc:
@@ -241,7 +236,6 @@ def show_periods(
             budget=budget,
             time=time,
             value=None if config.value is None else table.numbers(config.value, "value"),
-            once=None if config.once is None else table.groups(config.once, "once"),
             confidence_level=CONFIDENCE_LEVEL if config.intervals else None,
             **config.limits(table),
         )
@@ -251,7 +245,7 @@ def show_periods(
             at: dict[str, Any] = {"k": budget.n, "confidence_level": 1.0 - (1.0 - level) / len(scores)}
             days = budget.periods(time).codes
             for of, values in scores.items():
-                if config.is_limited or config.once is not None:
+                if config.is_limited:
                     promised[of] = hits_of_coming_days(measured.hits[of], **at)
                 else:
                     promised[of] = metrics.guarantee_days(y, values, days, **at)

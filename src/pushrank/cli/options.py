@@ -33,7 +33,7 @@ else:
 
 
 COLUMNS = (
-    "label", "keep", "date", "id", "group", "time", "weight", "value", "once", "acted", "chance", "show",
+    "label", "keep", "date", "id", "group", "time", "weight", "value", "acted", "chance", "show",
 )  # fmt: skip
 """Fields of groups of options that name columns of the data, in the order in which they are checked."""
 BOUNDS: dict[str, dict[str, Any]] = {
@@ -149,10 +149,6 @@ ACTED_ON = "How many rows you can act on: 150, or with --time 150/day (hour, wee
 Budget = Annotated[AnyBudget, typer.Option(help=ACTED_ON, **AS_BUDGET)]
 Positive = Annotated[
     str | None, typer.Option(help="The positive label, if it is not that of the training data.")
-]
-Once = Annotated[
-    str | None,
-    typer.Option(help="A column such as the customer: hits of one customer count as one."),
 ]
 Weight = Annotated[
     str | None, typer.Option(help="A column of weights for models to learn with, such as amounts.")
@@ -281,7 +277,6 @@ class LimitConfig:
 class MeasureConfig(LimitConfig):
     """What is measured of lists of labelled rows, and how it is shown."""
 
-    once: Once = None
     budget: Budget = None
     time: str | None = option("The column of dates, or of batches, for a budget such as 150/day.")
     value: str | None = option("A column of what a row is worth if it is positive, such as an amount.")
@@ -345,9 +340,6 @@ class MeasureConfig(LimitConfig):
         others += ["pairs", "figure"]
         of_one_list = ["promise", "value"] * (by_period is None)
         self.check_limits("budget", [*others, "acted", "chance", *of_one_list])
-        if self.once is not None:
-            others += ["require", "acted", "chance", *of_one_list]
-            refuse_given(vars(self), others, "is for hits of rows; leave it out, or --once.")
         if by_period is not None:
             refuse_given(vars(self), others, f"is for a budget of the whole file, not for {self.budget}.")
         if self.new_rows is not None and not (self.promise or self.require):
@@ -355,8 +347,8 @@ class MeasureConfig(LimitConfig):
         write.check_output(self.figure, write.FIGURES_WRITTEN, inputs, force=self.force)
         if (self.show or self.opened) and not self.is_report:
             raise InputError("--show and --open are for a report; say where to save it: -o PATH.html.")
-        if self.is_report and (self.weight or self.once) is not None:
-            raise InputError("a report counts rows, each as one; leave --once, --weight or the report out.")
+        if self.is_report and self.weight is not None:
+            raise InputError("a report counts rows, each as one; leave --weight or the report out.")
         write.check_output(self.output, write.RESULTS_WRITTEN, inputs, force=self.force)
 
     @property
@@ -518,10 +510,9 @@ class DuelConfig:
 
 
 @dataclass(frozen=True)
-class ComparisonConfig(LimitConfig):
+class ComparisonConfig:
     """How models are compared: which, on which splits, and by what."""
 
-    once: Once = None
     budget: Budget = None
     model: list[str] | None = option(
         "A model to compare, by its name in fit or in the table, or lightgbm; may be repeated. By default "
@@ -585,12 +576,6 @@ class ComparisonConfig(LimitConfig):
             raise InputError(f"--repeats draws other parts, but {ways[0]} says which; leave it out.")
         if self.nested and self.test is not None:
             raise InputError("--nested splits at random, not as --test does; leave it out.")
-        self.check_limits("budget", [])
-        if (self.is_limited or self.once is not None) and isinstance(self.budget, int | None):
-            raise InputError(
-                "limits and --once compare lists of days, by --budget 30/day --time COLUMN: no fit sees a "
-                "single list whole. Measure it by pushrank evaluate, with the same options, on new rows."
-            )
 
 
 def alert_state(model: Path) -> Path:
@@ -611,9 +596,6 @@ class CompareOutput:
 
     def check(self, config: ComparisonConfig, data: Path) -> None:
         """Raise InputError when a result could not be written, or options do not go together."""
-        if config.is_limited or config.once is not None:
-            of_first = "is of the first rows; leave it, or limits and --once, out."
-            refuse_given(vars(self) | vars(config), ["save_best", "report", "hold_out"], of_first)
         if self.report is None and (config.show or self.opened):
             raise InputError("--show and --open are for a report; say where to save it: --report PATH.")
         inputs, force = [data, config.test], self.force

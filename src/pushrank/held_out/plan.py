@@ -1,6 +1,6 @@
 """Rows with what stands beside them, and how they are split into parts to fit to and parts to score."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import count, groupby
 from typing import Any, Literal, NamedTuple, Self
 
@@ -15,8 +15,6 @@ from pushrank._numeric import Floats
 from pushrank.bounds import UNITS
 from pushrank.budgets import Budget
 from pushrank.giveaways import gives_label_away
-from pushrank.limits import ListRule
-from pushrank.metrics.periods import check_floors
 from pushrank.times import TimeSplit, check_times, splitter_of, warn_of_random_folds
 from pushrank.user_types import CrossValidation, GenericArray, Label, MatrixLike
 
@@ -99,7 +97,6 @@ class Plan(NamedTuple):
     n_repeats: int
     budget: int | Budget | None
     seed: int
-    rule: ListRule = ListRule([])
 
     @classmethod
     def of(
@@ -115,8 +112,6 @@ class Plan(NamedTuple):
         time: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         pos_label: Label | None = None,
-        limits: Mapping[str, Any] | None = None,
-        once: ArrayLike | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> Self:
@@ -133,18 +128,7 @@ class Plan(NamedTuple):
             validation.check_number("budget", budget, 1, n_rows, integer=True)
         if isinstance(cv, int) and time is None and groups is None:
             warn_of_random_folds(X)
-        rule = ListRule.of(n_rows, limits, once)
-        if rule and not isinstance(budget, Budget):
-            # A test part of a whole list would keep limits that are of the whole.
-            raise ValueError(
-                f"limits and once are of lists by period, such as budget=Budget(30), got budget={budget!r}: "
-                "no fit sees a single list whole. Measure it by its held-out scores."
-            )
-        plan = cls(rows, split_rows(rows, cv, n_repeats, n_splits, seed), cv, n_repeats, budget, seed, rule)
-        if rule and isinstance(budget, Budget):
-            held_out = np.flatnonzero(plan.folds >= 0)
-            check_floors(rule.part(held_out), budget.periods(np.asarray(rows.times)[held_out]))
-        return plan
+        return cls(rows, split_rows(rows, cv, n_repeats, n_splits, seed), cv, n_repeats, budget, seed)
 
     @classmethod
     def to_score(cls, rows: Rows, parts: int | TimeSplit, budget: Budget | None = None) -> Self:
@@ -171,9 +155,9 @@ class Plan(NamedTuple):
 
     def inside(self, train: NDArray[np.intp], budget: int | Budget | None) -> Self:
         """Return the plan for the rows of a training part, split in the same way."""
-        rows, rule = self.rows.part(train), self.rule.part(train)
+        rows = self.rows.part(train)
         splits = split_rows(rows, self.cv, 1, 1, self.seed)
-        return self._replace(rows=rows, splits=splits, n_repeats=1, budget=budget, rule=rule)
+        return self._replace(rows=rows, splits=splits, n_repeats=1, budget=budget)
 
     @property
     def by_time(self) -> bool:

@@ -279,26 +279,6 @@ class Ranking(RankCounts):
         return CutCounts(*sums)
 
 
-def counted_once(rankings: Sequence[Ranking], once: ArrayLike) -> list[Ranking]:
-    """Return rankings with one positive of each group, which is the best one of the group's by each."""
-    # Models differ in which positive of a group they rank first, and resamples take labels to be the same for
-    # all: the label stays where it is, and the scores of two rows of the group change places.
-    groups = np.asarray(rankings[0].with_groups(once, "once").groups)
-    rows = np.flatnonzero(rankings[0].is_positive)
-    kept = rows[np.unique(groups[rows], return_index=True)[1]]
-    is_positive, changed = np.isin(np.arange(len(groups)), kept), []
-    for ranking in rankings:
-        # How many of a group's tied rows are among the first is no sum over rows: ties are in a random order.
-        order = np.random.RandomState(0).permutation(len(groups))
-        scores = np.empty(len(groups))
-        scores[order[np.argsort(ranking.scores[order], kind="stable")]] = np.arange(len(groups))
-        ranked = rows[np.argsort(-scores[rows])]
-        best = ranked[np.unique(groups[ranked], return_index=True)[1]]
-        scores[kept], scores[best] = scores[best], scores[kept]
-        changed.append(ranking._with(is_positive=is_positive, scores=scores, groups=groups))
-    return changed
-
-
 def checked_rankings(
     y_true: ArrayLike,
     all_scores: Sequence[ArrayLike],

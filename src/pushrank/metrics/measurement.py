@@ -23,7 +23,6 @@ from pushrank.metrics._ranking import (
     Ranking,
     check_depth,
     checked_rankings,
-    counted_once,
     depth_in_rows,
     scores_by_name,
 )
@@ -44,12 +43,6 @@ if TYPE_CHECKING:
 
 AT = " at "
 """What follows in the name of a figure is the share of the list, or the rate, that was asked for."""
-ONCE = {
-    "hits": "different hits among {rows}: several of a group count as one",
-    "precision": "different hits among {rows}, by row",
-    "recall": "share of the groups with a positive that have one among {rows}",
-}
-"""The measures that count groups, and their meanings."""
 
 
 class TableFigure(NamedTuple):
@@ -183,8 +176,6 @@ class Measurement:
         The number of groups that the resamples draw whole; None if they draw rows.
     why_none : dict of str to str
         Why each figure has no interval, if it has none.
-    once : bool, default=False
-        Whether hits and positives are groups, of which several rows count as one.
 
     Examples
     --------
@@ -207,7 +198,6 @@ class Measurement:
     n_resamples: int
     n_groups: int | None = None
     why_none: dict[str, str] = field(default_factory=dict)
-    once: bool = False
 
     @property
     def first(self) -> str:
@@ -326,7 +316,6 @@ class Measurement:
         return {
             "rows": as_count(self.n_rows),
             "positives": as_count(self.n_positives),
-            "once": self.once,
             "depth": as_count(self.depth),
             "confidence_level": self.confidence_level,
             "n_resamples": self.n_resamples,
@@ -352,7 +341,7 @@ def measure(
     fraction: float | None = None, fraction_of_positives: float | None = None,
     fractions: Sequence[float] = (), alphas: Sequence[float] = (), pairs: Literal["first", "all"] = "first",
     every: bool = False, value: ArrayLike | None = None, groups: ArrayLike | None = None,
-    once: ArrayLike | None = None, confidence_level: float | None = 0.95, n_resamples: int | None = None,
+    confidence_level: float | None = 0.95, n_resamples: int | None = None,
     sample_weight: ArrayLike | None = None, pos_label: Label | None = None, random_state: Seed = None,
 ) -> Measurement: ...  # fmt: skip
 
@@ -378,7 +367,6 @@ def measure(
     every: bool = False,
     value: ArrayLike | None = None,
     groups: ArrayLike | None = None,
-    once: ArrayLike | None = None,
     confidence_level: float | None = 0.95,
     n_resamples: int | None = None,
     sample_weight: ArrayLike | None = None,
@@ -413,11 +401,6 @@ def measure(
     value : array-like of shape (n,), optional
         The value of each row if it is positive, such as an amount of money, for :func:`value_at_k`.
     groups : array-like of shape (n,), optional
-    once : array-like of shape (n,), optional
-        The group of each row, such as its customer: several hits of one count as one, recall is the share of
-        the groups with a positive that are found, and resamples draw groups whole. Measures against a random
-        order, gains and curves are left out, and tied rows are in one random order. It goes with neither
-        `groups`, `value` nor `sample_weight`.
     confidence_level : float or None, default=0.95
         The nominal coverage of the intervals, strictly between 0 and 1; with None there are no intervals.
     n_resamples : int, optional
@@ -476,7 +459,7 @@ def measure(
         of_all: dict[str, Any] = dict(zip(DEPTHS, (k, fraction, fraction_of_positives), strict=True))
         of_all |= {"fractions": fractions or None, "alphas": alphas or None, "every": every or None}
         of_all |= {"pairs": None if pairs == "first" else pairs, "value": value, "groups": groups}
-        of_all |= {"once": once, "n_resamples": n_resamples, "sample_weight": sample_weight}
+        of_all |= {"n_resamples": n_resamples, "sample_weight": sample_weight}
         if given := [name for name, option in of_all.items() if option is not None]:
             raise ValueError(f"{given[0]} needs the labels of all rows, not of those acted on; leave it out.")
         of: Any = {"confidence_level": confidence_level, "pos_label": pos_label, "random_state": random_state}
@@ -495,15 +478,7 @@ def measure(
     check_resampling(confidence_level, n_resamples)
     # All models share one seed, so that they are compared on the same resamples.
     seed = random_state if isinstance(random_state, int) else check_random_state(random_state).randint(2**31)
-    if once is not None:
-        beside = {"groups": groups, "value": value, "sample_weight": sample_weight}
-        if given := [name for name, column in beside.items() if column is not None]:
-            raise ValueError(f"once counts groups, each as one: leave {given[0]} out.")
-        others = {"every": every, "fractions": fractions, "alphas": alphas}
-        if given := [name for name, asked in others.items() if asked]:
-            raise ValueError(f"{given[0]} adds measures that once has not; leave it out.")
     checked = checked_rankings(y_true, list(named_scores.values()), sample_weight, pos_label, value, groups)
-    checked = checked if once is None else counted_once(checked, once)
     rankings = dict(zip(named_scores, checked, strict=True))
     first, baseline = next(iter(rankings.items()))
     compared = [(b, a) for a, b in combinations(rankings, 2) if a == first or pairs == "all"]
@@ -514,14 +489,6 @@ def measure(
         "bedroc": [{"alpha": alpha} for alpha in alphas],
     }
     figures = table_figures(rows, depth, choices, with_value=value is not None, every=every)
-    shown = {} if once is not None else rankings
-    if once is not None:
-        # A random order finds the more of a group, the more positives it has.
-        figures = [
-            figure._replace(meaning=ONCE[figure.name].format(rows=first_rows(rows)))
-            for figure in figures
-            if figure.name in ONCE
-        ]
     sampling = None
     if confidence_level is not None:
         sampling = Sampling(confidence_level, n_resamples, seed, may_be_nan=True)
@@ -531,8 +498,8 @@ def measure(
             pair: _differences([rankings[name] for name in pair], figures, len(compared), sampling)
             for pair in compared
         },
-        gains={name: ranking_gains_table(ranking, 10) for name, ranking in shown.items()},
-        curves={name: ranking_curve(ranking) for name, ranking in shown.items()},
+        gains={name: ranking_gains_table(ranking, 10) for name, ranking in rankings.items()},
+        curves={name: ranking_curve(ranking) for name, ranking in rankings.items()},
         meanings={figure.name: figure.meaning for figure in figures},
         n_rows=baseline.total,
         n_positives=baseline.total_positive,
@@ -541,7 +508,6 @@ def measure(
         n_resamples=0 if confidence_level is None else n_resamples,
         n_groups=None if baseline.groups is None else len(np.unique(baseline.groups)),
         why_none={figure.name: why_no_interval(figure.metric, baseline) for figure in figures},
-        once=once is not None,
     )
 
 

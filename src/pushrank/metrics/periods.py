@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,7 +19,7 @@ from pushrank._optional import import_optional
 from pushrank.bounds import as_count
 from pushrank.budgets import Budget, Periods, chances_of_list, check_by_period
 from pushrank.exceptions import LimitsWarning
-from pushrank.limits import ListRule, best_list
+from pushrank.limits import Column, best_list, limit_columns
 from pushrank.metrics._proportions import clopper_pearson_interval
 from pushrank.metrics._ranking import Ranking, checked_rankings, scores_by_name
 from pushrank.metrics.intervals import Comparison, ConfidenceInterval
@@ -105,9 +105,9 @@ def carried_over(chances: Floats, ids: NDArray[np.intp], codes: NDArray[np.int64
     return float(np.mean(both[1:] / np.bincount(period, is_on)[1:]))
 
 
-def check_floors(rule: ListRule, periods: Periods) -> None:
+def check_floors(columns: Sequence[Column], periods: Periods) -> None:
     """Raise ValueError where a period has fewer rows of a value than its list must have."""
-    for of in rule.columns:
+    for of in columns:
         for value, fewest in of.at_least.items():
             there = np.bincount(periods.codes[of.codes == of.code_of[value]], minlength=len(periods.labels))
             if (n := there.min()) < fewest:
@@ -117,13 +117,14 @@ def check_floors(rule: ListRule, periods: Periods) -> None:
                 )
 
 
-def ruled_lists(scores: Floats, periods: Periods, n: int, rule: ListRule) -> Floats:
+def limited_lists(scores: Floats, periods: Periods, n: int, columns: Sequence[Column]) -> Floats:
     """Return 1 for the rows of each period's best list that keeps limits, and 0 for all others."""
     order, chosen, n_short = random_order(scores, 0), np.zeros(len(scores)), 0
     order = order[np.argsort(periods.codes[order], kind="stable")]
     for period, rows in zip(periods.labels, np.split(order, np.cumsum(periods.sizes)[:-1]), strict=True):
         try:
-            best = best_list(scores[rows], np.arange(len(rows)), rule.part(rows).columns, n)
+            of_period = [of._replace(codes=of.codes[rows]) for of in columns]
+            best = best_list(scores[rows], np.arange(len(rows)), of_period, n)
         except ValueError as error:
             raise ValueError(f"{period}: {error}" if len(periods.labels) > 1 else str(error)) from error
         chosen[rows[best]] = 1.0
@@ -134,21 +135,6 @@ def ruled_lists(scores: Floats, periods: Periods, n: int, rule: ListRule) -> Flo
             LimitsWarning,
         )
     return chosen
-
-
-def ruled_hits(
-    chosen: Floats, is_positive: NDArray[np.bool_], scores: Floats, periods: Periods, rule: ListRule
-) -> Floats:
-    """Return 1 for the hits of lists, or of those of one group and period for the first, and 0 for others."""
-    hits = chosen * is_positive
-    if rule.once is None:
-        return hits
-    rows = np.flatnonzero(hits)
-    rows = rows[np.argsort(-scores[rows], kind="stable")]
-    keys = rule.once[rows] * len(periods.labels) + periods.codes[rows]
-    first = np.zeros(len(hits))
-    first[rows[np.unique(keys, return_index=True)[1]]] = 1.0
-    return first
 
 
 class Regret(NamedTuple):
@@ -202,8 +188,6 @@ class PeriodMeasurement:
         The level of the intervals.
     unlimited : dict of str to ndarray of shape (n_periods,)
         The hits of lists that keep no limits; empty where those measured keep none.
-    once : bool, default=False
-        Whether several hits of one group count as one, and positives are groups.
 
     Examples
     --------
@@ -224,7 +208,6 @@ class PeriodMeasurement:
     carried_over: dict[str, float]
     confidence_level: float | None
     unlimited: dict[str, Floats] = field(default_factory=dict)
-    once: bool = False
 
     @property
     def looked_at(self) -> NDArray[np.int64]:
@@ -292,7 +275,7 @@ class PeriodMeasurement:
 
     def title(self) -> str:
         """Return a line that says what was measured."""
-        rows = f"{self.sizes.sum():,} rows, {self.positives.sum():,} {'different ' * self.once}positive"
+        rows = f"{self.sizes.sum():,} rows, {self.positives.sum():,} positive"
         of_periods = f"{len(self.sizes):,} {self.budget.several}"
         limits = ", within limits" * bool(self.unlimited)
         return f"{', '.join(self.hits)} on {rows}, {of_periods}; {self.budget.words} looked at{limits}"
@@ -316,10 +299,10 @@ class PeriodMeasurement:
     def sentences(self) -> list[str]:
         """Return what the hits are of, the differences from the first model, and what intervals assume."""
         by_chance, n = float(np.mean(self.looked_at * self.positives / self.sizes)), len(self.sizes)
-        at_random = f"as many random rows as are looked at would hold {by_chance:,.2f}"
-        and_then = "several hits of one count as one" if self.once else at_random
-        positives = f"{self.positives.mean():,.1f} {'different ' * self.once}positives"
-        said = [f"There are {positives} {self.budget.each}; {and_then}."]
+        said = [
+            f"There are {self.positives.mean():,.1f} positives {self.budget.each}; as many random rows as "
+            f"are looked at would hold {by_chance:,.2f}."
+        ]
         if n_short := int(np.sum(self.sizes < self.budget.n)):
             said.append(
                 f"{n_short:,} of {n:,} {self.budget.several} have fewer rows, and are looked at whole."
@@ -348,9 +331,7 @@ class PeriodMeasurement:
         return said if level is None else [*said, self.caveat]
 
     def price_sentence(self, name: str) -> str:
-        """Return what the limits cost a model, or an empty text without limits."""
-        if name not in self.unlimited:
-            return ""
+        """Return what the limits cost a model."""
         low, high, cost, _ = self.prices[name]
         level = 100 * (self.confidence_level or 0)
         interval = "" if np.isnan(low) else f" ({level:g} % interval {low:.2f} to {high:.2f})"
@@ -403,7 +384,6 @@ class PeriodMeasurement:
         }
         return {
             "budget": str(self.budget),
-            "once": self.once,
             "confidence_level": self.confidence_level,
             "periods": {
                 "start": [str(label) for label in self.labels],
@@ -455,7 +435,6 @@ def measure_periods(
     at_least: Mapping[str, Mapping[Any, int]] | None = None,
     X: Any = None,
     missing: str = "raise",
-    once: ArrayLike | None = None,
     confidence_level: float | None = 0.95,
     pos_label: Label | None = None,
 ) -> PeriodMeasurement:
@@ -481,8 +460,6 @@ def measure_periods(
     ids : array-like of shape (n,), optional
         Whom or what each row is about, such as its customer, to tell how many stay on the list.
     %(limits)s
-    once : array-like of shape (n,), optional
-        The group of each row, such as its customer: several hits of one in a period count as one.
     confidence_level : float or None, default=0.95
         The level of the intervals, strictly between 0 and 1; with None there are none.
     pos_label : label, optional
@@ -497,8 +474,7 @@ def measure_periods(
     Notes
     -----
     Lists that keep limits are those of :func:`pushrank.limits.select`, and the hits that the limits cost are
-    paired by periods with those of the first rows. With limits, or `once`, rows that tie are in one random
-    order, and the value of a group's hits is that of the first.
+    paired by periods with those of the first rows. With limits rows that tie are in one random order.
 
     A row counts by its chance to be among the first of its period where tied rows are in a random order, and
     two lists are alike as if each drew its own. Periods without rows are none. O(n log n) for each model, and
@@ -526,17 +502,21 @@ def measure_periods(
     >>> print(f"{hits:.1f} hits a day, {low:.1f} to {high:.1f}")
     5.9 hits a day, 4.7 to 7.4
     """
-    limits = {"at_most": at_most, "at_least": at_least, "X": X, "missing": missing}
     named = scores_by_name(scores)
-    rule = ListRule.of(len(column(time, "time")), limits, once)
+    columns = limit_columns(at_most, at_least, X, len(column(time, "time")), missing)
     rankings = checked_rankings(y_true, list(named.values()), None, pos_label, value, ids)
-    return measured_by_period(dict(zip(named, rankings, strict=True)), budget, time, rule, confidence_level)
+    by_name = dict(zip(named, rankings, strict=True))
+    return measured_by_period(by_name, budget, time, confidence_level, columns)
 
 
 def measured_by_period(
-    rankings: Mapping[str, Ranking], budget: Budget, time: ArrayLike, rule: ListRule, level: float | None
+    rankings: Mapping[str, Ranking],
+    budget: Budget,
+    time: ArrayLike,
+    level: float | None,
+    columns: Sequence[Column] = (),
 ) -> PeriodMeasurement:
-    """Return the measurement of :func:`measure_periods` of rankings of the same rows, by a rule for lists."""
+    """Return the measurement of :func:`measure_periods` of rankings of the same rows."""
     check_by_period(budget)
     if level is not None:
         check_number("confidence_level", level, above=0.0, below=1.0)
@@ -549,15 +529,15 @@ def measured_by_period(
     def by_period(weights: Floats | NDArray[np.bool_] | None) -> Any:
         return np.bincount(periods.codes, weights, minlength=n_periods)
 
-    check_floors(rule, periods)
+    check_floors(columns, periods)
     chances, hits, unlimited = {}, {}, {}
     for name, ranking in rankings.items():
         by = ranking.scores, periods
-        chances[name] = ruled_lists(*by, budget.n, rule) if rule else chances_of_list(*by, budget.n)
-        hits[name] = ruled_hits(chances[name], positive, *by, rule)
-        if rule.columns:
-            first = ruled_lists(*by, budget.n, rule._replace(columns=[]))
-            unlimited[name] = by_period(ruled_hits(first, positive, *by, rule))
+        chances[name] = limited_lists(*by, budget.n, columns) if columns else chances_of_list(*by, budget.n)
+        hits[name] = chances[name] * positive
+        if columns:
+            # Both lists have their tied rows in the same random order.
+            unlimited[name] = by_period(limited_lists(*by, budget.n, ()) * positive)
     overlap: dict[str, dict[str, float]] = {name: {} for name in named}
     for one, other in combinations(named, 2):
         alike = float(np.mean(by_period(chances[one] * chances[other]) / looked_at))
@@ -567,9 +547,7 @@ def measured_by_period(
         budget,
         periods.labels,
         periods.sizes,
-        by_period(ruled_hits(np.ones(len(positive)), positive, baseline.scores, periods, rule)).astype(
-            np.int64
-        ),
+        by_period(positive).astype(np.int64),
         {name: by_period(of_rows) for name, of_rows in hits.items()},
         {} if worth is None else {name: by_period(of_rows * worth) for name, of_rows in hits.items()},
         overlap,
@@ -578,5 +556,4 @@ def measured_by_period(
         else {name: carried_over(chance, groups, periods.codes) for name, chance in chances.items()},
         None if level is None else float(level),
         unlimited,
-        rule.once is not None,
     )

@@ -58,13 +58,10 @@ def compare_rankers(
     pos_label: Label | None = None,
     indifference: float = 0.0,
     together: bool | Sequence[str] = False,
-    limits: Mapping[str, Any] | None = None,
-    once: ArrayLike | None = None,
     random_state: Seed = None,
     n_jobs: int | None = None,
     callback: Callable[[], None] | None = None,
     return_estimators: bool = False,
-    qid: ArrayLike | None = None,
 ) -> RankerComparison:
     r"""Compare rankers on the same folds, and say which is best at the top and whether that is beyond chance.
 
@@ -139,12 +136,6 @@ def compare_rankers(
         100 positives weights come from further fits, to the rows outside each pair of parts: ten of each
         model for five parts. With fewer than four parts, by time, or with a list of parts as `cv`, the whole
         is fitted to every training part.
-    limits : dict of str, optional
-        The parameters ``at_most``, ``at_least``, ``X`` and ``missing`` of :func:`pushrank.limits.select`, for
-        all rows: hits, by which models are judged, are then those of the best list of each period that keeps
-        them. Other measures are of the whole order. It needs a budget by period.
-    once : array-like of shape (n_samples,), optional
-        The group of each row, such as its customer: its hits on a list count as one. It needs the same.
     random_state : int, RandomState or None, default=None
         The seed of the folds and of the quantiles. Models that draw at random have their own seeds.
     n_jobs : int or None, default=None
@@ -154,8 +145,6 @@ def compare_rankers(
         Called without arguments whenever a model was fitted and measured.
     return_estimators : bool, default=False
         Also return the fitted models of every fold, which a report needs to say what drives the best list.
-    qid : None
-        Query groups are refused: models are compared by one list of all rows.
 
     Returns
     -------
@@ -187,16 +176,8 @@ def compare_rankers(
     >>> comparison.measures["push"]["hits in budget"].shape
     (5,)
     """
-    if qid is not None:
-        raise ValueError(
-            f"compare_rankers compares by one list of all rows, got qid with {len(np.unique(qid))} queries. "
-            "For one list by folds of whole queries pass groups=qid, cv=GroupKFold(). For a list each query "
-            "fit models with qid= to the training parts of GroupKFold, and measure its test parts by "
-            "ndcg_at_k or mean_reciprocal_rank of pushrank.metrics with qid=."
-        )
     beside: dict[str, Any] = {"groups": groups, "time": time, "sample_weight": sample_weight}
     drawn: dict[str, Any] = {"cv": cv, "n_repeats": n_repeats, "random_state": random_state}
-    drawn |= {"limits": limits, "once": once}
     n_splits = 2 if nested else 1
     plan = Plan.of(
         X, y, budget=budget, pos_label=pos_label, n_splits=n_splits, n_jobs=n_jobs, **beside, **drawn

@@ -293,7 +293,7 @@ def _add_periods(
     of_tested = {name: of_rows[held_out] for name, of_rows in scores.items()}
     rankings = checked_rankings(tested.positive, [*of_tested.values()], None, None, tested.weights)
     of_models, times = dict(zip(of_tested, rankings, strict=True)), np.asarray(tested.times)
-    days = measured_by_period(of_models, frame.budget, times, plan.rule.part(held_out), CONFIDENCE)
+    days = measured_by_period(of_models, frame.budget, times, CONFIDENCE)
     # No part tears a period: the first row of a period says which part the period is in.
     _, first = np.unique(times, return_index=True)
     part = frame.folds[held_out][first]
