@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from pushrank._array import is_numpy, namespace, positive_part
 from pushrank._numeric import sigmoid, softmax_and_log_sum, softplus
 from pushrank._parallel import map_chunks, row_chunks, side_by_side
 
@@ -17,14 +16,6 @@ def test_functions_of_large_numbers_neither_overflow_nor_vanish():
     softmax, log_sum = softmax_and_log_sum(np.array([1000.0, 1000.0]))
     np.testing.assert_array_equal(softmax, [0.5, 0.5])
     assert log_sum == pytest.approx(1000.0 + np.log(2.0))
-
-
-def test_arrays_of_numpy_are_its_own():
-    values = np.array([-1.0, 2.0])
-    assert is_numpy(values)
-    assert is_numpy(1.0)
-    assert namespace(values) is np
-    np.testing.assert_array_equal(positive_part(values), [0.0, 2.0])
 
 
 def test_work_is_cut_into_at_most_64_chunks_whose_results_come_in_order():

@@ -3,7 +3,7 @@
 import sys
 
 EXTRA = {
-    "array_api_compat", "jinja2", "joblib", "matplotlib", "numba", "pandas", "pyarrow", "rich", "scipy",
+    "jinja2", "joblib", "matplotlib", "numba", "pandas", "pyarrow", "rich", "scipy",
     "sklearn", "skops", "threadpoolctl", "typer",
 }  # fmt: skip
 

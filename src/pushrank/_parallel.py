@@ -23,8 +23,7 @@ from numba import config
 from numba.core import event
 from threadpoolctl import OpenBLASController, ThreadpoolController
 
-from pushrank._array import Floats
-from pushrank.user_types import GenericArray
+from pushrank.user_types import Floats, GenericArray
 
 Part = TypeVar("Part")
 

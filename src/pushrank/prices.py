@@ -8,7 +8,6 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from pushrank._array import namespace
 from pushrank._numeric import Floats, sigmoid, softmax_and_log_sum, softplus
 from pushrank.files import trust_in_files
 from pushrank.validation import check_number, check_traits, resolve_name
@@ -101,7 +100,7 @@ class Price(ABC):
 
     def terms(self, log_sums: Floats) -> Terms:
         """Return ``g``, ``dg/dl`` and ``d2g/dl2`` at ``l = log_sums``, each divided by ``exp(shift)``."""
-        sums = namespace(log_sums).exp(log_sums)
+        sums = np.exp(log_sums)
         first = sums * self.derivative(sums)
         return Terms(0.0, self.value(sums), first, first + sums**2 * self.second_derivative(sums))
 
@@ -118,14 +117,13 @@ class Price(ABC):
                 f"{type(self).__name__} has no log scale; use scale='raw', or Power or ExponentialPrice."
             )
         shift, value, first, second = self.terms(log_sums)
-        xp = namespace(log_sums)
-        total = float(xp.sum(weights * value))
+        total = float(np.sum(weights * value))
         if divisor is None or scale == "raw":
             scaled = float(_times_exp(np.asarray(total), shift))
             gradient, curvature = (_times_exp(weights * part, shift) for part in (first, second))
             return PriceTotal(scaled, gradient, curvature, 0.0)
         if total == 0.0:
-            zeros = xp.zeros_like(log_sums)
+            zeros = np.zeros_like(log_sums)
             return PriceTotal(-np.inf, zeros, zeros, divisor)
         # The shift drops out of the derivatives of the logarithm.
         unit = weights / (divisor * total)
@@ -137,10 +135,9 @@ def _times_exp(values: Floats, shift: float) -> Floats:
     if abs(shift) < MAX_SHIFT:
         return values * float(np.exp(shift)) if shift else values
     # The exponential may overflow although the product does not, so the exponents are added.
-    xp = namespace(values)
     with np.errstate(over="ignore", divide="ignore"):
-        scaled: Floats = xp.sign(values) * xp.exp(shift + xp.log(xp.abs(values)))
-    return xp.where(values == 0.0, values, scaled) if np.ndim(values) else scaled
+        scaled: Floats = np.sign(values) * np.exp(shift + np.log(np.abs(values)))
+    return np.where(values == 0.0, values, scaled) if np.ndim(values) else scaled
 
 
 @dataclass(frozen=True)
@@ -238,7 +235,7 @@ class Power(Price):
         p = float(self.p)
         exponents = p * log_sums
         if not isinstance(weights, float) or weights != 1.0:
-            exponents = exponents + namespace(weights).log(weights)
+            exponents = exponents + np.log(weights)
         gradient, log_total = softmax_and_log_sum(exponents, out=exponents)
         return PriceTotal(log_total / p, gradient, None, p)
 
@@ -246,12 +243,11 @@ class Power(Price):
         """Return the powers in units of the largest one."""
         p = float(self.p)
         exponents = p * log_sums
-        xp = namespace(exponents)
-        shift = float(xp.max(exponents)) if exponents.shape[0] else 0.0
+        shift = float(np.max(exponents)) if exponents.shape[0] else 0.0
         # The largest exponent is infinite if every sum is zero or one sum is infinite.
         if not np.isfinite(shift):
             shift = 0.0
-        value = xp.exp(exponents - shift)
+        value = np.exp(exponents - shift)
         return Terms(shift, value, p * value, p * p * value)
 
 
@@ -292,7 +288,7 @@ class LogOnePlus(Price):
 
     def value(self, inner_sum: Floats) -> Floats:
         """Return ``ln(1 + inner_sum)``."""
-        prices: Floats = namespace(inner_sum).log1p(inner_sum)
+        prices: Floats = np.log1p(inner_sum)
         return prices
 
     def derivative(self, inner_sum: Floats) -> Floats:
@@ -328,18 +324,17 @@ class ExponentialPrice(Price):
 
     def value(self, inner_sum: Floats) -> Floats:
         """Return ``exp(inner_sum)``."""
-        prices: Floats = namespace(inner_sum).exp(inner_sum)
+        prices: Floats = np.exp(inner_sum)
         return prices
 
     derivative = second_derivative = value
 
     def terms(self, log_sums: Floats) -> Terms:
         """Return the exponentials in units of the largest one."""
-        xp = namespace(log_sums)
         with np.errstate(over="ignore", invalid="ignore"):
-            sums = xp.exp(log_sums)
-            shift = float(xp.max(sums)) if sums.shape[0] else 0.0
-            value = xp.exp(sums - shift)
+            sums = np.exp(log_sums)
+            shift = float(np.max(sums)) if sums.shape[0] else 0.0
+            value = np.exp(sums - shift)
             return Terms(shift, value, sums * value, (sums + sums**2) * value)
 
 
@@ -372,29 +367,27 @@ class Maximum(Price):
 
     def derivative(self, inner_sum: Floats) -> Floats:
         """Return one, divided equally among the largest inner sums, and zero for the others."""
-        xp = namespace(inner_sum)
-        largest = xp.astype(inner_sum == xp.max(inner_sum), inner_sum.dtype)
-        divided: Floats = largest / xp.sum(largest)
+        largest = (inner_sum == np.max(inner_sum)).astype(inner_sum.dtype)
+        divided: Floats = largest / np.sum(largest)
         return divided
 
     def second_derivative(self, inner_sum: Floats) -> Floats:
         """Return zeros."""
-        zeros: Floats = namespace(inner_sum).zeros_like(inner_sum)
+        zeros: Floats = np.zeros_like(inner_sum)
         return zeros
 
     def total(self, log_sums: Floats, weights: Floats | float, scale: Scale) -> PriceTotal:  # noqa: ARG002
         """Return the largest inner sum, or its logarithm, and a subgradient."""
-        xp = namespace(log_sums)
-        worst = float(xp.max(log_sums))
+        worst = float(np.max(log_sums))
         if worst == -np.inf:
-            zeros = xp.zeros_like(log_sums)
+            zeros = np.zeros_like(log_sums)
             return PriceTotal(0.0 if scale == "raw" else -np.inf, zeros, zeros, 0.0)
         with np.errstate(over="ignore"):
             value = worst if scale == "log" else float(np.exp(worst))
         unit = 1.0 if scale == "log" else value
         gradient = unit * self.derivative(log_sums)
         # As d exp(l) / dl = exp(l), on the raw scale the largest sums also curve in their logarithms.
-        curvature = xp.zeros_like(log_sums) if scale == "log" else gradient
+        curvature = np.zeros_like(log_sums) if scale == "log" else gradient
         return PriceTotal(value, gradient, curvature, 0.0)
 
 

@@ -15,12 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from pushrank._array import Floats
 from pushrank.bounds import check_jobs as check_jobs
 from pushrank.bounds import check_number as check_number
 from pushrank.exceptions import BadRowError as BadRowError
 from pushrank.exceptions import warn as warn
-from pushrank.user_types import GenericArray, Label
+from pushrank.user_types import Floats, GenericArray, Label
 
 
 def warn_of_other_order(**objects: object) -> None:

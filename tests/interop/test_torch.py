@@ -250,3 +250,11 @@ def test_the_docstrings_examples_run(losses):
     found = doctest.testmod(losses, optionflags=doctest.NORMALIZE_WHITESPACE)
     assert found.attempted > 8
     assert found.failed == 0
+
+
+def test_all_rows_at_once_give_the_coefficients_of_the_library(capsys):
+    """The code of the page on torch, as it stands there."""
+    page = Path(__file__).parents[2].joinpath("docs", "torch.md").read_text(encoding="utf-8")
+    code = page.partition("## All rows at once")[2].partition("```python\n")[2].partition("```")[0]
+    exec(code, {})  # noqa: S102
+    assert capsys.readouterr().out == "True\n"

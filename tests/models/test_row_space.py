@@ -1,8 +1,5 @@
 """Wide data in the space of their rows: the solutions of the features, at the cost of the rows."""
 
-import importlib
-from importlib.util import find_spec
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -11,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 import pushrank
-from pushrank.models import ArrayLinearModel, LinearModel, RowSpace, in_row_space, row_space
+from pushrank.models import LinearModel, RowSpace, in_row_space, row_space
 
 LAYOUTS = {"C": np.asarray, "F": np.asfortranarray, "csr": sp.csr_array, "csc": sp.csc_array}
 
@@ -44,18 +41,6 @@ def test_scores_and_norms_are_those_of_the_features(seed, copies, layout, single
         np.testing.assert_allclose(np.diff(model.scores(coef)), np.diff(features.scores(lifted)), atol=1e-9)
     assert np.linalg.norm(model.lift(v)) == pytest.approx(np.linalg.norm(v))
     np.testing.assert_allclose(model.project(model.lift(v)), v, atol=1e-9)
-
-
-@pytest.mark.parametrize("library", ["array_api_strict", *(["torch"] if find_spec("torch") else [])])
-def test_arrays_of_other_libraries_stay_where_they_are(library):
-    asarray, X = importlib.import_module(library).asarray, wide()[0]
-    here, there = in_row_space(LinearModel(X)), in_row_space(ArrayLinearModel(asarray(X)))
-    assert type(there.data) is type(asarray(X))
-    w = np.random.default_rng(0).normal(size=50)
-    np.testing.assert_allclose(
-        np.diff(np.asarray(there.scores(there.project(w)))), np.diff(here.scores(here.project(w))), atol=1e-9
-    )
-    np.testing.assert_allclose(there.lift(there.project(w)), here.lift(here.project(w)), atol=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ from sklearn.utils import Tags, _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from pushrank import validation
-from pushrank._array import is_numpy, namespace, to_host
 from pushrank._docstrings import shared_docs
 from pushrank._numeric import Floats
 from pushrank._optional import import_optional
@@ -103,7 +102,7 @@ def numbers_of_counted(ranker: Any, passed: Mapping[str, Any]) -> NDArray[np.int
     if X is None or y is None or weights is None or isinstance(weights, Real) or _target.lies_elsewhere(X):
         return None
     # Sums over all rows, weighted, are to be those of the same rows on disk to the last bit.
-    if not is_numpy(weights) or getattr(ranker, "_sums_alone", False):
+    if getattr(ranker, "_sums_alone", False):
         return None
     # Pairs, the columns of a kernel, and folds that are listed have the numbers of rows as they are passed.
     is_listed = not (isinstance(cv, int | None) or hasattr(cv, "split"))
@@ -166,14 +165,7 @@ class RankerMixin(ClassifierMixin):
             ``X @ coef_ + intercept_``.
         """
         check_is_fitted(self, "coef_")
-        X = _target.checked_data(
-            self, X, accept_sparse=_target.FORMATS, dtype=_target.float_types(X), reset=False
-        )
-        if is_numpy(X) != is_numpy(self.coef_):
-            raise TypeError(
-                f"{type(self).__name__} was fitted to {type(self.coef_).__name__} and got "
-                f"{type(X).__name__}: pass an array of the library that it was fitted to."
-            )
+        X = _target.checked_data(self, X, accept_sparse=_target.FORMATS, dtype=_target.DTYPES, reset=False)
         scores: NDArray[np.floating] = linear_scores(X, self.coef_) - float(self.threshold_)
         return scores
 
@@ -239,8 +231,7 @@ class RankerMixin(ClassifierMixin):
         if not hasattr(self, "coef_") and hasattr(self, "threshold_"):
             raise no_parts(self)
         check_is_fitted(self, "coef_")
-        _target.check_on_host(self, X=X)
-        options = {"accept_sparse": _target.FORMATS, "dtype": _target.float_types(X), "reset": False}
+        options = {"accept_sparse": _target.FORMATS, "dtype": _target.DTYPES, "reset": False}
         return linear_parts(self, _target.checked_data(self, X, **options))
 
     @property
@@ -272,12 +263,11 @@ class RankerMixin(ClassifierMixin):
             raise ValueError(
                 "predict needs classes, and this ranker was fitted to pairs: use decision_function or rank."
             )
-        xp = namespace(scores)
         if self.classes_.shape[0] == 2:
-            codes = xp.asarray(scores > 0.0, dtype=xp.int64)
+            codes = np.asarray(scores > 0.0, dtype=np.int64)
         else:
             codes = np.searchsorted(self.thresholds_ - self.threshold_, scores)
-        predicted: NDArray[Any] = xp.take(self.classes_, codes, axis=0)
+        predicted: NDArray[Any] = np.take(self.classes_, codes, axis=0)
         return predicted
 
     @property
@@ -295,7 +285,7 @@ class RankerMixin(ClassifierMixin):
             ``X[ranker.rank(X)[:100]]`` are the hundred rows to look at first.
         """
         scores = self.decision_function(X)
-        order: NDArray[np.intp] = namespace(scores).argsort(-scores, stable=True)
+        order: NDArray[np.intp] = np.argsort(-scores, stable=True)
         return order
 
     def score(self, X: MatrixLike, y: ArrayLike, sample_weight: PerRow = None) -> float:
@@ -303,11 +293,11 @@ class RankerMixin(ClassifierMixin):
 
         Rows are relevant that are of the positive class, or of any grade but the lowest.
         """
-        scores = to_host(self.decision_function(X))
-        y = np.asarray(to_host(validation.plain_labels(y)))
+        scores = np.asarray(self.decision_function(X))
+        y = np.asarray(np.asarray(validation.plain_labels(y)))
         validation.refuse_masked(sample_weight, "sample_weight")
         learned = getattr(self, "classes_", None)
-        classes = np.unique(y) if learned is None else to_host(learned)
+        classes = np.unique(y) if learned is None else np.asarray(learned)
         relevant = y == classes[1] if len(classes) == 2 else y > classes[0]
         return float(average_precision_score(relevant, scores, sample_weight=sample_weight))
 

@@ -24,7 +24,7 @@ from pushrank._parallel import one_blas_thread
 from pushrank.estimators._base import RankerMixin, linear_scores, progress_bar, set_classes
 from pushrank.estimators._categories import encode, encode_categories
 from pushrank.estimators._scoring import check_one_scorer, parts, validator
-from pushrank.estimators._target import DTYPES, FORMATS, Target, check_on_host, checked_data, validate_ranking
+from pushrank.estimators._target import DTYPES, FORMATS, Target, checked_data, validate_ranking
 from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample, CrucialSample, Sample
@@ -225,7 +225,6 @@ class BoostedRankerMixin(RankerMixin):
         return self.estimator_index_[moved], self.estimator_weights_[moved]
 
     def _validated(self, X: Any) -> Matrix:
-        check_on_host(self, X=X)
         finite: bool | str = "allow-nan" if self.weak_rankers_.takes_missing else True
         options: dict[str, Any] = {"accept_sparse": FORMATS, "dtype": DTYPES, "ensure_all_finite": finite}
         return checked_data(self, encode(X, self._encoder), reset=False, **options)

@@ -8,29 +8,25 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn import get_config
+from sklearn import config_context
 from sklearn.base import BaseEstimator
 from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import validate_data
 
 from pushrank import validation
-from pushrank._array import Floats, detached, is_numpy, namespace, to_host
 from pushrank.datasets import DiskRows
-from pushrank.pairs import ArraySample, BipartiteSample, GradedSample, Sample
-from pushrank.pairs.array_api import weights_beside
+from pushrank.pairs import BipartiteSample, GradedSample, Sample
 from pushrank.pairs.targets import check_pairs_alone, sample_of_labels, sample_of_pairs
 from pushrank.rows import OuterRows
 from pushrank.rows.order_statistics import InOnePart, ValueParts, Values, break_even_threshold
 from pushrank.times import check_times
-from pushrank.user_types import GenericArray, Label, Matrix, MatrixLike, Pairs, PerRow
+from pushrank.user_types import Floats, GenericArray, Label, Matrix, MatrixLike, Pairs, PerRow
 
 FORMATS = ["csr", "csc"]
 DTYPES = [np.float64, np.float32]
 # Below this value of alpha the optimum of separable data, of size 1 / alpha, overflows when it is squared.
 MIN_ALPHA = 1e-30
-# For arrays of other libraries the whole covariance of the features is formed.
-MAX_ARRAY_FEATURES = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +52,6 @@ class Target:
     @property
     def weights_below(self) -> Floats:
         """The weight of the rows below each class but the lowest; none for explicit pairs."""
-        if isinstance(self.sample, ArraySample):
-            return np.array([self.sample.class_weights[1]])
         if self.codes is None or self.classes is None:
             return np.zeros(0)
         # The target's weights hold class weights too, which those of the sample may not.
@@ -65,8 +59,7 @@ class Target:
 
     def thresholds(self, scores: NDArray[np.floating]) -> Floats:
         """Return the break-even threshold above each class but the highest; zero for explicit pairs."""
-        weights = None if self.weights is None else to_host(self.weights)
-        parts = InOnePart(Values(to_host(scores), weights))
+        parts = InOnePart(Values(scores, self.weights))
         return break_even_thresholds(parts, scores, self.weights_below)
 
 
@@ -84,17 +77,9 @@ def validate_ranking(
     if pairs is not None:
         check_pairs_alone(y=y, qid=qid)
         X = _validated(ranker, X, allow_missing=allow_missing)
-        if not is_numpy(X):
-            raise ValueError("pairs are taken with NumPy arrays only; convert X.")
         weights = row_weights(sample_weight, X.shape[0])
         return X, Target(sample_of_pairs(pairs, X.shape[0], weights), weights)
-    X, labels = _validated(ranker, detached(X), validation.plain_labels(y), allow_missing=allow_missing)
-    # Here alone, and for two classes, it is decided whether X is NumPy's or an array of another library.
-    if not is_numpy(X):
-        if qid is not None:
-            raise ValueError("query groups are taken with NumPy arrays only; convert X and y.")
-        return X, _array_target(ranker, X, labels, sample_weight)
-    check_on_host(ranker, y=labels, sample_weight=sample_weight)
+    X, labels = _validated(ranker, X, validation.plain_labels(y), allow_missing=allow_missing)
     weights = row_weights(sample_weight, len(labels))
     sample, classes, codes, groups = sample_of_labels(type(ranker).__name__, labels, weights, qid)
     return X, Target(sample, weights, classes, codes, groups)
@@ -104,15 +89,12 @@ def validate_two_classes(
     ranker: BaseEstimator, X: MatrixLike, y: ArrayLike, sample_weight: PerRow = None
 ) -> tuple[Matrix, Target]:
     """Return checked features, and two classes to rank; as :func:`validate_ranking` otherwise."""
-    X, labels = _validated(ranker, detached(X), validation.plain_labels(y))
-    if not is_numpy(X):
-        return X, _array_target(ranker, X, labels, sample_weight)
+    X, labels = _validated(ranker, X, validation.plain_labels(y))
     return X, two_class_target(ranker, labels, sample_weight)
 
 
 def two_class_target(ranker: BaseEstimator, y: ArrayLike, sample_weight: PerRow) -> Target:
     """Return two classes to rank, of labels and weights that are checked here."""
-    check_on_host(ranker, y=y, sample_weight=sample_weight)
     labels = column_or_1d(validation.plain_labels(y), warn=True)
     assert_all_finite(labels, input_name="y")
     validation.check_labels(labels)
@@ -127,31 +109,12 @@ def queries_of(target: Target, qid: ArrayLike) -> GradedSample:
     return GradedSample.from_grades(np.asarray(target.codes, dtype=np.float64), groups, target.weights)
 
 
-def _array_target(ranker: BaseEstimator, X: Any, y: ArrayLike, sample_weight: PerRow) -> Target:
-    """Return two classes to rank, of arrays of another library on any device."""
-    if not ranker.__sklearn_tags__().array_api_support:
-        check_on_host(ranker, X=X)
-    if X.shape[1] > MAX_ARRAY_FEATURES:
-        raise ValueError(
-            f"{X.shape[1]} features were found, and arrays other than NumPy's may have {MAX_ARRAY_FEATURES}; "
-            "convert X to NumPy or a sparse matrix."
-        )
-    if is_numpy(y):
-        raise ValueError("y must be an array of the library and device of X.")
-    xp = namespace(X)
-    classes = xp.sort(xp.unique_values(y))
-    if classes.shape[0] != 2:
-        raise ValueError(validation.not_two_classes(to_host(classes), ranker=type(ranker).__name__))
-    weights = weights_beside(y, sample_weight)
-    return Target(ArraySample.from_mask(y == classes[1], weights), weights, classes)
-
-
 def _validated(ranker: BaseEstimator, X: MatrixLike, *y: PerRow, allow_missing: bool = False) -> Any:
     """Return X, and y where there is one, as scikit-learn checks them."""
     # A warm start needs the features of the last fit, which are then compared and not set.
     continues = getattr(ranker, "warm_start", False) and hasattr(ranker, "threshold_")
     finite = "allow-nan" if allow_missing else True
-    options = {"accept_sparse": FORMATS, "dtype": float_types(X), "reset": not continues}
+    options = {"accept_sparse": FORMATS, "dtype": DTYPES, "reset": not continues}
     return checked_data(ranker, X, *y, ensure_all_finite=finite, **options)
 
 
@@ -159,7 +122,9 @@ def checked_data(ranker: BaseEstimator, X: MatrixLike, *y: PerRow, **options: ob
     """Return what scikit-learn's ``validate_data`` does; where that fails, say what X is and what to do."""
     X = validation.checked_entries(X)
     try:
-        return validate_data(ranker, X, *y, **options)
+        # Arrays of other libraries become NumPy's, also where scikit-learn is set to keep them as they are.
+        with config_context(array_api_dispatch=False):
+            return validate_data(ranker, X, *y, **options)
     except (TypeError, ValueError) as error:
         if lies_elsewhere(X):
             raise TypeError(
@@ -198,25 +163,6 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def float_types(X: MatrixLike) -> list[Any]:
-    """Return the dtypes that are used without conversion, in the terms of the library of X."""
-    if is_numpy(X) or not get_config()["array_api_dispatch"]:
-        return DTYPES
-    xp = namespace(X)
-    return [xp.float64, xp.float32]
-
-
-def check_on_host(ranker: BaseEstimator, **arrays: object) -> None:
-    """Raise where arrays of another library, which scikit-learn then does not convert, cannot be taken."""
-    for name, array in arrays.items():
-        if get_config()["array_api_dispatch"] and not is_numpy(array):
-            raise TypeError(
-                f"{type(ranker).__name__} takes NumPy arrays and sparse matrices only here, and {name} is "
-                f"{type(array).__name__}: convert it. PushRanker, PNormPush and IRPush take X and y of "
-                "another library, with solver='lbfgs' or 'newton-cg'."
-            )
 
 
 def row_weights(sample_weight: PerRow, n_rows: int) -> Floats | None:
@@ -263,11 +209,10 @@ def class_weighted(class_weight: str | Mapping[Label, float] | None, target: Tar
     return replace(target, weights=by_row, sample=sample), sample.pair_weight / target.sample.pair_weight
 
 
-def break_even_thresholds(scores: ValueParts, like: object, weights_below: Floats) -> Floats:
+def break_even_thresholds(scores: ValueParts, like: NDArray[np.floating], weights_below: Floats) -> Floats:
     """Return the break-even threshold above each class but the highest; zero for explicit pairs."""
     if not len(weights_below):
         return np.zeros(1)
-    like = to_host(like)
     return np.array([break_even_threshold(scores, like, float(weight)) for weight in weights_below])
 
 

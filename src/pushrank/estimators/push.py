@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags
 
 from pushrank import losses, prices
-from pushrank._array import Floats, like, to_host
 from pushrank._docstrings import shared_docs
 from pushrank._parallel import one_blas_thread
 from pushrank.estimators._base import BaseEstimator, RankerMixin, progress_bar, warn, warn_of_zeros
@@ -28,7 +27,7 @@ from pushrank.solvers.newton import nonnegative
 from pushrank.solvers.result import Certificate
 from pushrank.solvers.smoothing import SmoothedObjective, minimise_kinked
 from pushrank.solvers.unpenalised import unpenalised_certificate
-from pushrank.user_types import Pairs, PerRow
+from pushrank.user_types import Floats, Pairs, PerRow
 from pushrank.validation import check_choice, check_number
 
 # The square of a sum of losses with these weights is still a float.
@@ -70,9 +69,6 @@ class LinearPushMixin(RankerMixin):
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             Finite features. float32 and float64 arrays, dense, CSR or CSC, are used without a copy.
-            Under ``sklearn.set_config(array_api_dispatch=True)`` arrays of another library that keeps the
-            array API standard, such as torch tensors on any device, are taken by the solvers ``"lbfgs"`` and
-            ``"newton-cg"``; coefficients and scores are then arrays of that library, on that device.
             Rows that need not fit in memory are :class:`pushrank.datasets.DiskRows`, which hold ``y`` and
             ``sample_weight`` too; they are for the exponential loss and ``solver="lbfgs"``.
         %(graded_labels weights_and_pairs fitted)s
@@ -87,7 +83,7 @@ class LinearPushMixin(RankerMixin):
         check_source(self, objective, source)
         problem = linear_problem(objective, source, float(self.alpha), positive=bool(self.positive))
         continues = self.warm_start and hasattr(self, "coef_")
-        start = to_host(self.coef_).astype(np.float64) if continues else np.zeros(self.n_features_in_)
+        start = np.asarray(self.coef_).astype(np.float64) if continues else np.zeros(self.n_features_in_)
         if problem.positive:
             start = np.maximum(start, 0.0)
         smooth_solve = nonnegative if problem.positive else SOLVERS[solver]
@@ -96,10 +92,10 @@ class LinearPushMixin(RankerMixin):
             start = source.project(start)
             result: Result = solve(problem, start, float(self.tol), int(self.max_iter), callback)
             exact_coef = source.lift(result.coef)
-            coef = like(exact_coef, rows.coef_like, rows.coef_like.dtype)
+            coef = exact_coef.astype(rows.coef_like.dtype)
             thresholds = rows.thresholds(coef)
             # Nothing is set before all is known: an interrupted fit leaves the last one as it was.
-            self.coef_: Any = coef
+            self.coef_: NDArray[np.floating] = coef
             self.classes_, self.thresholds_, self.threshold_ = rows.classes, thresholds, float(thresholds[0])
             in_features = linear_problem(
                 objective, source.in_features(), problem.alpha, positive=problem.positive
@@ -113,12 +109,6 @@ class LinearPushMixin(RankerMixin):
     def _compared(self, sample: Sample) -> Sample:
         """Return the sample of the rows that are compared, by default that of y or the pairs."""
         return sample
-
-    def __sklearn_tags__(self) -> Tags:
-        """Return scikit-learn's tags: arrays of other libraries are taken where they are."""
-        tags = super().__sklearn_tags__()
-        tags.array_api_support = True
-        return tags
 
 
 @shared_docs
@@ -362,7 +352,7 @@ def set_certificate(
         certificate = unpenalised_certificate(problem, exact_coef, *problem.value_and_gradient(exact_coef))
     elif certificate is None:
         certificate = problem.certificate(exact_coef, *problem.value_and_gradient(exact_coef))
-    rounded = to_host(ranker.coef_).astype(np.float64)
+    rounded = np.asarray(ranker.coef_).astype(np.float64)
     if not np.array_equal(rounded, exact_coef):
         certificate = replace(certificate, primal=problem.value(rounded))
     ranker.primal_objective_, ranker.dual_objective_ = certificate.primal, certificate.dual

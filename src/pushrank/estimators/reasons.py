@@ -15,7 +15,6 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from pushrank._array import to_host
 from pushrank._numeric import Floats
 from pushrank.estimators.shapley import blocks, sampled_parts, stacked, taken
 from pushrank.held_out.fits import model_scores
@@ -44,7 +43,7 @@ def score_parts(model: Any, X: Any) -> Floats:
 
 def linear_parts(model: Any, X: Any) -> Floats:
     """Return coefficients times features, and the intercept last."""
-    products = (X.toarray() if sp.issparse(X) else X) * np.ravel(to_host(model.coef_)).astype(np.float64)
+    products = (X.toarray() if sp.issparse(X) else X) * np.ravel(np.asarray(model.coef_)).astype(np.float64)
     return np.column_stack([products, np.full(len(products), np.ravel(model.intercept_)[0])])
 
 

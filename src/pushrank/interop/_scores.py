@@ -21,7 +21,6 @@ from sklearn.preprocessing import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from pushrank._array import to_host
 from pushrank._numeric import Floats
 from pushrank.estimators._base import RankerMixin
 from pushrank.estimators.stacking import StackingRanker
@@ -160,7 +159,7 @@ def fitted_scores(ranker: BaseEstimator) -> Scores:
         raise TypeError(f"{name} is no ranker of pushrank: export it to ONNX, by skl2onnx.")
     check_is_fitted(ranker, "threshold_")
     if hasattr(ranker, "coef_"):
-        return LinearScores(np.asarray(to_host(ranker.coef_)))
+        return LinearScores(np.asarray(np.asarray(ranker.coef_)))
     if isinstance(getattr(ranker, "weak_rankers_", None), Stumps):
         if ranker._encoder is not None:
             raise TypeError(

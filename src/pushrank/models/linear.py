@@ -464,3 +464,8 @@ def check_column_range(sums: Floats) -> None:
             f"column {int(np.flatnonzero(unusable)[0])} holds values whose squares are beyond the range "
             "of solvers (above 1e75 or below 1e-145); scale it, for example with StandardScaler."
         )
+
+
+def linear_scores(X: Matrix, coef: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Return ``X @ coef`` in the dtype of ``coef``; equal rows get equal scores, wherever they stand."""
+    return np.asarray(LinearModel(X, centred=False).scores(coef.astype(np.float64)), dtype=coef.dtype)

@@ -13,19 +13,15 @@ does in a Hessian of X. Columns of very different units are the exception, since
 by its size: where the largest would hide others, X is not reduced.
 """
 
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from pushrank._array import is_numpy, like, to_host
 from pushrank._numeric import Floats
-from pushrank.models.array_api import ArrayLinearModel
 from pushrank.models.linear import LinearModel
 from pushrank.user_types import Matrix
-
-M = TypeVar("M", bound=LinearModel | ArrayLinearModel)
 
 # The products of this number of rows take 128 MB and are factored in seconds.
 MAX_ROWS = 4096
@@ -54,12 +50,12 @@ class RowSpace:
         factors[self.pivots] = scipy.linalg.solve_triangular(self.factor, coef, trans=1, lower=True)
         if self.features.centred:
             factors -= factors.mean()
-        lifted: Floats = self.features.rmatvec(like(factors, self.features.data))
+        lifted: Floats = self.features.rmatvec(factors)
         return lifted
 
     def project(self, coef: Floats) -> Floats:
         """Return the coordinates of the part of the features' coefficients that the rows span."""
-        scores = to_host(self.features.scores(coef))
+        scores = np.asarray(self.features.scores(coef))
         if self.features.centred:
             scores -= scores.mean()
         return np.asarray(scipy.linalg.solve_triangular(self.factor, scores[self.pivots], lower=True))
@@ -69,20 +65,16 @@ class RowSpace:
 
 
 class RowSpaceModel(RowSpace, LinearModel):
-    """Scores of NumPy and SciPy data in their row space."""
+    """Linear scores of data in their row space."""
 
 
-class ArrayRowSpaceModel(RowSpace, ArrayLinearModel):
-    """Scores of another library's array in its row space, on its device."""
-
-
-def linear_model(X: Matrix, *, reduced: bool = True) -> LinearModel | ArrayLinearModel:
-    """Return the linear functions of rows of any library, in the space of wide rows if ``reduced``."""
-    model = LinearModel(X) if is_numpy(X) else ArrayLinearModel(X)
+def linear_model(X: Matrix, *, reduced: bool = True) -> LinearModel:
+    """Return the linear functions of rows, in the space of wide rows if ``reduced``."""
+    model = LinearModel(X)
     return in_row_space(model) if reduced else model
 
 
-def in_row_space(model: M) -> M:
+def in_row_space(model: LinearModel) -> LinearModel:
     """Return the model of wide data in their row space, and that of other data unchanged."""
     # Data are wide where there are fewer rows than columns, at most 4,096, and no column hides others. It
     # takes O(n_rows ** 2 * n_features) time once, and the memory of four numbers for each pair of rows.
@@ -103,11 +95,6 @@ def in_row_space(model: M) -> M:
     pivots, factor = pivots - 1, np.tril(factor[:, :rank])
     rows = np.empty((model.n_rows, rank))
     rows[pivots] = factor
-    space: Any
-    if isinstance(model, LinearModel):
-        space = RowSpaceModel(rows, centred=model.centred)
-    else:
-        space = ArrayRowSpaceModel(like(rows, model.data))
+    space = RowSpaceModel(rows, centred=model.centred)
     space.features, space.pivots, space.factor = model, pivots[:rank], factor[:rank]
-    rotated: M = space
-    return rotated
+    return space

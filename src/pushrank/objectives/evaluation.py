@@ -11,10 +11,10 @@ from typing import Protocol
 
 import numpy as np
 
-from pushrank._array import Floats, namespace
 from pushrank.pairs import InnerSums
 from pushrank.pairs.samples import ByClass
 from pushrank.prices import PriceTotal
+from pushrank.user_types import Floats
 
 
 class ObjectiveEvaluation(Protocol):
@@ -51,7 +51,7 @@ class PushEvaluation:
 
     @property
     def euler_derivative(self) -> float:
-        return float(namespace(self._total.gradient).sum(self._total.gradient))
+        return float(np.sum(self._total.gradient))
 
     def gradient(self) -> ByClass:
         return ByClass(*self._sums.adjoint_product(self._total.gradient))

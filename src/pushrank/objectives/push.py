@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_array, check_consistent_length
 
 from pushrank import losses, prices
-from pushrank._array import Floats, detached, is_numpy, namespace
 from pushrank._docstrings import shared_docs
 from pushrank.losses import Loss
 from pushrank.objectives.binned import KINK_STEEPNESS, binned_evaluation
@@ -25,8 +24,9 @@ from pushrank.objectives.evaluation import (
     power_mean,
     weighted_sum,
 )
-from pushrank.pairs import ACCURACY, ArraySample, BipartiteSample, Sample, log_inner_sums, tolerances
+from pushrank.pairs import ACCURACY, BipartiteSample, Sample, log_inner_sums, tolerances
 from pushrank.prices import Price
+from pushrank.user_types import Floats
 from pushrank.validation import check_choice, check_number
 
 Side = Literal["push", "pull", "both"]
@@ -264,9 +264,7 @@ class PushObjective:
         value : float
             The objective on its scale.
         gradient : ndarray of float64, shape (n,)
-            In the order of the rows; a subgradient for the hinge loss and the maximum. If all arguments are
-            arrays of another library that keeps the array API standard, such as torch tensors, so is the
-            gradient, on their device; the hinges then lose digits if scores span more than about 1e6.
+            In the order of the rows; a subgradient for the hinge loss and the maximum.
 
         Raises
         ------
@@ -301,19 +299,15 @@ class PushObjective:
                 "Logistic or SquaredHinge, and a price other than Maximum."
             )
         sample, checked = self.checked(y, scores, sample_weight)
-        if is_numpy(scores):
-            direction = _checked_scores(vector, "vector")
-            check_consistent_length(checked, direction)
-        else:
-            direction = _as_float64(vector, "vector", checked.shape[0])
+        direction = _checked_scores(vector, "vector")
+        check_consistent_length(checked, direction)
         product = self.evaluation(sample, checked).hessian_product(sample.gather(direction))
         return sample.scatter(*product)
 
     @staticmethod
     def checked(y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Sample, Floats]:
         """Return the sample of labels and the scores of its rows; a ValueError where they are no such."""
-        on_host = is_numpy(scores)
-        return checked_on_host(y, scores, sample_weight) if on_host else _on_device(y, scores, sample_weight)
+        return checked_rows(y, scores, sample_weight)
 
 
 @shared_docs
@@ -349,13 +343,13 @@ class ScoreSurrogate(ABC):
             When ``y`` has not exactly two classes, k is above the weight of the rows that it counts, a score
             or weight is not finite, or lengths differ.
         """
-        return self.evaluation(*checked_on_host(y, scores, sample_weight))
+        return self.evaluation(*checked_rows(y, scores, sample_weight))
 
 
-def checked_on_host(
+def checked_rows(
     y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None
 ) -> tuple[BipartiteSample, Floats]:
-    """Return the sample of labels and the scores of its rows, as NumPy arrays."""
+    """Return the sample of labels and the scores of its rows."""
     checked = _checked_scores(scores, "scores")
     sample = BipartiteSample.from_labels(y, sample_weight)
     if sample.n_rows != len(checked):
@@ -368,23 +362,3 @@ def _checked_scores(scores: ArrayLike, name: str) -> Floats:
     if checked.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, got shape {checked.shape}.")
     return checked
-
-
-def _on_device(y: Any, scores: Any, sample_weight: Any) -> tuple[Sample, Any]:
-    """Return the sample and the checked scores of another library's arrays, on their device."""
-    checked = _as_float64(scores, "scores", None)
-    if is_numpy(y) or y.shape != checked.shape:
-        raise ValueError("y must be an array of the library of scores, and of its shape.")
-    return ArraySample.from_labels(y, sample_weight), checked
-
-
-def _as_float64(values: Any, name: str, length: int | None) -> Any:
-    if is_numpy(values):
-        raise ValueError(f"{name} must be an array of the library of scores, got {type(values).__name__}.")
-    xp = namespace(values)
-    if values.ndim != 1 or length not in (None, values.shape[0]):
-        raise ValueError(f"{name} must be one-dimensional with an entry a row, got shape {values.shape}.")
-    floats = xp.astype(detached(values), xp.float64)
-    if not bool(xp.all(xp.isfinite(floats))):
-        raise ValueError(f"{name} contains NaN or infinity.")
-    return floats

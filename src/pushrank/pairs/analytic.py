@@ -21,12 +21,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from pushrank._array import is_numpy, positive_part
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled, map_chunks, row_chunks, sum_chunks
 from pushrank.losses import Loss
 from pushrank.pairs import tolerances
-from pushrank.pairs.array_api import ArrayBins
 from pushrank.pairs.graded import Block, Indices, mirrored, one_block, scatter_add
 from pushrank.pairs.pair_sums import VALUE, PairSums, derivative_of, polynomial_derivative
 
@@ -396,7 +394,7 @@ class SmoothSums(PairSums):
         parts = [block.over_sources(order, weights, keep=factors is None) for block in self._blocks]
         sums = scatter_add([block.targets for block in self._blocks], parts, self._negatives.shape[0])
         # Rounding may leave a sum of numbers near the smallest float below zero.
-        return positive_part(sums) if order == VALUE and factors is None else sums
+        return np.maximum(sums, 0.0) if order == VALUE and factors is None else sums
 
     def _over_negatives(self, order: int, factors: Floats) -> Floats:
         parts = [block.over_targets(order, factors) for block in self._blocks]
@@ -414,8 +412,9 @@ class _BinnedBlock:
         self._expansion = between
         self.sources = _indices_or_all(block.sources, positive_scores)
         self.targets = _indices_or_all(block.targets, negative_scores)
-        self._source_bins = _binned(positive_scores[self.sources], block.source_starts, between.width)
-        self._target_bins = _binned(negative_scores[self.targets], block.target_starts, between.width)
+        sources, targets = positive_scores[self.sources], negative_scores[self.targets]
+        self._source_bins = Bins.from_scores(sources, block.source_starts, between.width)
+        self._target_bins = Bins.from_scores(targets, block.target_starts, between.width)
         centres = np.concatenate([self._source_bins.centres, self._target_bins.centres])
         self._near_field = between.near_field(float(centres.max() - centres.min()))
         self._kept: Floats | None = None
@@ -453,12 +452,6 @@ class _BinnedBlock:
         add_left_tail(between.left[order], low, *bins)
         add_right_tail(between.log_size, between.rate, (-between.rate) ** order, high, *bins)
         return sums
-
-
-def _binned(scores: Floats, starts: Indices, width: float) -> Bins | ArrayBins:
-    if is_numpy(scores):
-        return Bins.from_scores(scores, starts, width)
-    return ArrayBins.from_scores(scores, width)
 
 
 def _indices_or_all(indices: Indices, scores: Floats) -> Indices | slice:

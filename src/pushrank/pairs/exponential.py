@@ -3,8 +3,8 @@ r"""Inner sums of the exponential loss, which factorise: :math:`e^{-(s_i - t_k)}
 import numpy as np
 from scipy.special import logsumexp
 
-from pushrank._array import Floats, positive_part
 from pushrank.pairs.samples import Sample, SharedNormaliser
+from pushrank.user_types import Floats
 
 
 class FactorisedSums:
@@ -35,7 +35,7 @@ class FactorisedSums:
         return in_positives, 0.0 * negative_direction
 
     def diagonal(self, multipliers: Floats, curvature: Floats) -> tuple[Floats, Floats]:
-        return self._normaliser.transpose_product(multipliers), positive_part(curvature)
+        return self._normaliser.transpose_product(multipliers), np.maximum(curvature, 0.0)
 
     def majoriser(self, multipliers: Floats, curvature: Floats, coupling: float) -> tuple[Floats, Floats]:
         """Return a diagonal above the Hessian of an objective."""
@@ -48,7 +48,7 @@ class FactorisedSums:
         is_shared = isinstance(self._normaliser, SharedNormaliser)
         if is_shared and np.array_equal(curvature, coupling * multipliers):
             return self.diagonal(multipliers, curvature)
-        doubled = 2.0 * positive_part(curvature)
+        doubled = 2.0 * np.maximum(curvature, 0.0)
         return self._normaliser.transpose_product(np.maximum(multipliers, doubled)), doubled
 
 

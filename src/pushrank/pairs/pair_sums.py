@@ -6,7 +6,6 @@ from functools import cached_property
 
 import numpy as np
 
-from pushrank._array import namespace, positive_part
 from pushrank._numeric import Floats
 from pushrank.losses import Loss
 from pushrank.pairs import tolerances
@@ -26,11 +25,10 @@ class PairSums(ABC):
         self._loss = loss
         self._positives = positive_scores
         self._negatives = negative_scores
-        xp = namespace(positive_scores)
-        self._weights = xp.ones_like(positive_scores) if weights is None else weights
+        self._weights = np.ones_like(positive_scores) if weights is None else weights
         self._sums = self._over_positives(VALUE)
         with np.errstate(divide="ignore"):
-            self.log_sums: Floats = xp.log(self._sums)
+            self.log_sums: Floats = np.log(self._sums)
 
     @abstractmethod
     def _over_positives(self, order: int, factors: Floats | None = None) -> Floats:
@@ -82,12 +80,11 @@ class PairSums(ABC):
         # A loss without a second derivative, or with one that changes sign, has the weights of its gradient.
         if not (self._loss.twice_differentiable and self._loss.convex):
             in_positives, in_negatives = self.adjoint_product(multipliers)
-            xp = namespace(in_positives)
-            return xp.abs(in_positives), xp.abs(in_negatives)
+            return np.abs(in_positives), np.abs(in_negatives)
         per_sum = self._per_sum(multipliers)
         slopes = self._per_sum(self._slopes)
         # In (ln h)'' = h'' / h - (h' / h) ** 2 the second part reduces the curvature of the price.
-        price_part = positive_part(curvature - multipliers) * slopes**2
+        price_part = np.maximum(curvature - multipliers, 0.0) * slopes**2
         return self._over_negatives(CURVATURE, per_sum), per_sum * self._curvatures + price_part
 
     def majoriser(self, multipliers: Floats, curvature: Floats, coupling: float) -> tuple[Floats, Floats]:  # noqa: ARG002
@@ -107,7 +104,7 @@ class PairSums(ABC):
             steepness = float(np.max(curvatures[slopes > 0.0] / slopes[slopes > 0.0]))
             in_positives, in_negatives = self.adjoint_product(steepness * sizes)
             curved_p, curved_n = -in_positives, in_negatives
-        rise = positive_part(curvature - multipliers) * -self._per_sum(self._slopes)
+        rise = np.maximum(curvature - multipliers, 0.0) * -self._per_sum(self._slopes)
         rise_p, rise_n = self.adjoint_product(rise) if rise.any() else (0.0, 0.0)
         return 2.0 * (curved_p - rise_p), 2.0 * (curved_n + rise_n)
 
@@ -115,15 +112,14 @@ class PairSums(ABC):
         """Divide by the inner sums; the quotient is zero for a sum of zero, which has no slope either."""
         if self._none_is_zero:
             return values / self._sums
-        xp = namespace(values)
         positive = self._sums > 0.0
-        divisors = xp.where(positive, self._sums, xp.ones_like(values))
-        quotients: Floats = xp.where(positive, values, 0.0 * values) / divisors
+        divisors = np.where(positive, self._sums, np.ones_like(values))
+        quotients: Floats = np.where(positive, values, 0.0 * values) / divisors
         return quotients
 
     @cached_property
     def _none_is_zero(self) -> bool:
-        return float(namespace(self._sums).min(self._sums)) > 0.0
+        return float(np.min(self._sums)) > 0.0
 
     def _weighted(self, factors: Floats | None) -> Floats:
         return self._weights if factors is None else self._weights * factors

@@ -12,13 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pushrank._array import is_numpy, positive_part
 from pushrank._numeric import Floats
 from pushrank._parallel import CHUNK_ELEMENTS, compiled, side_by_side
 from pushrank.losses import Loss
-from pushrank.pairs.array_api import ArrayWalk
 from pushrank.pairs.graded import Block, Indices, mirrored, one_block, scatter_add
-from pushrank.pairs.pair_sums import SLOPE, VALUE, PairSums, polynomial_derivative
+from pushrank.pairs.pair_sums import SLOPE, PairSums, polynomial_derivative
 
 
 @compiled()
@@ -163,13 +161,9 @@ class SortedSums(PairSums):
         blocks: Sequence[Block] | None = None,
     ) -> None:
         self._polynomials = [_Polynomials.from_loss(loss, order) for order in range(3)]
-        self._walks: Sequence[_Walk | ArrayWalk]
-        if not is_numpy(positive_scores):
-            self._walks = [ArrayWalk(positive_scores, negative_scores)]
-        else:
-            if blocks is None:
-                blocks = one_block(len(positive_scores), len(negative_scores))
-            self._walks = [_Walk(block, positive_scores, negative_scores) for block in blocks]
+        if blocks is None:
+            blocks = one_block(len(positive_scores), len(negative_scores))
+        self._walks = [_Walk(block, positive_scores, negative_scores) for block in blocks]
         super().__init__(loss, positive_scores, negative_scores, weights)
 
     def _adjoint_and_slopes(self, per_sum: Floats) -> tuple[Floats, Floats]:
@@ -177,16 +171,14 @@ class SortedSums(PairSums):
         in_positives, slopes = side_by_side(
             lambda: self._over_negatives(SLOPE, per_sum),
             lambda: self._slopes,
-            many=is_numpy(per_sum) and n_scores >= CHUNK_ELEMENTS,
+            many=n_scores >= CHUNK_ELEMENTS,
         )
         return in_positives, slopes
 
     def _over_positives(self, order: int, factors: Floats | None = None) -> Floats:
         weights = self._weighted(factors)
         parts = [walk.over_sources(weights, self._polynomials[order]) for walk in self._walks]
-        sums = scatter_add([walk.targets for walk in self._walks], parts, self._negatives.shape[0])
-        # Sums of other libraries' arrays are differences, which rounding may leave below zero.
-        return positive_part(sums) if order == VALUE and factors is None and not is_numpy(sums) else sums
+        return scatter_add([walk.targets for walk in self._walks], parts, self._negatives.shape[0])
 
     def _over_negatives(self, order: int, factors: Floats) -> Floats:
         parts = [walk.over_targets(factors, self._polynomials[order]) for walk in self._walks]

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 
-from pushrank._array import is_numpy, namespace
 from pushrank._numeric import Floats, softmax_and_log_sum
 from pushrank.validation import checked_weights, plain_labels, two_classes
 
@@ -172,11 +171,11 @@ class SharedNormaliser:
         return float(self._softmax @ positive_values)
 
     def transpose_product(self, negative_values: Floats) -> Floats:
-        return float(namespace(negative_values).sum(negative_values)) * self._softmax
+        return float(np.sum(negative_values)) * self._softmax
 
 
 class TwoClassSample(Sample):
-    """Two classes in arrays of any library, every positive compared with every negative."""
+    """Two classes, every positive compared with every negative."""
 
     def normaliser(self, exponents: Floats) -> Normaliser:
         return SharedNormaliser(exponents)
@@ -190,8 +189,7 @@ class TwoClassSample(Sample):
 
     def least_margin(self, scores: Floats) -> float:
         positive_scores, negative_scores = self.gather(scores)
-        xp = namespace(scores)
-        return float(xp.min(positive_scores)) - float(xp.max(negative_scores))
+        return float(np.min(positive_scores)) - float(np.max(negative_scores))
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,14 +259,14 @@ class RankSample(TwoClassSample):
 
 
 def _total(rows: RowNumbers, weights: Any) -> float:
-    return float(rows.shape[0] if weights is None else namespace(weights).sum(weights))
+    return float(rows.shape[0] if weights is None else np.sum(weights))
 
 
 def _logarithms(weights: Any) -> Any:
     # Of the rows of a fold all that count have the weight one.
-    if weights is None or (is_numpy(weights) and (weights == 1.0).all()):
+    if weights is None or (weights == 1.0).all():
         return None
-    return namespace(weights).log(weights)
+    return np.log(weights)
 
 
 def weights_of(

@@ -11,10 +11,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from pushrank._array import to_host
 from pushrank._numeric import Floats
 from pushrank._parallel import map_chunks
-from pushrank.models import ArrayLinearModel, LinearModel, RowSpace, linear_scores
+from pushrank.models import LinearModel, RowSpace, linear_scores
 from pushrank.models.linear import ClassCodes
 from pushrank.pairs import BipartiteSample, GradedSample, Sample
 from pushrank.rows.order_statistics import InOnePart, ValueParts, Values, highest_weights
@@ -24,12 +23,10 @@ from pushrank.rows.source import POSITIVE, Block, Blocks, Part, RowSource
 class MemoryRows(RowSource):
     """Rows in memory: a linear model of them, and the sample that says which are compared."""
 
-    # Sums over blocks are for two classes of NumPy data (`gives_sums`), scores for any sample and array
-    # library. `row_weights` are by default those of the sample, which may leave out rows.
+    # Sums over blocks are for two classes (`gives_sums`), scores for any sample. `row_weights` are by default
+    # those of the sample, which may leave out rows.
 
-    def __init__(
-        self, model: LinearModel | ArrayLinearModel, sample: Sample, row_weights: Floats | None = None
-    ) -> None:
+    def __init__(self, model: LinearModel, sample: Sample, row_weights: Floats | None = None) -> None:
         self.model, self.sample = model, sample
         self.n_rows, self.n_features = model.n_rows, model.n_features
         self.in_row_space = model.in_row_space
@@ -42,18 +39,8 @@ class MemoryRows(RowSource):
 
     @property
     def gives_sums(self) -> bool:
-        """Whether sums over blocks can be had: of two classes in one list, of NumPy data."""
-        return isinstance(self.sample, BipartiteSample) and isinstance(self.model, LinearModel)
-
-    @property
-    def host_model(self) -> LinearModel:
-        """The model, for what reads single rows and columns; a ValueError for arrays of another library."""
-        if not isinstance(self.model, LinearModel):
-            raise ValueError(
-                "arrays of libraries other than NumPy are taken by solver='lbfgs' and 'newton-cg' alone, and "
-                "with losses and prices without kinks, such as SquaredHinge and Power(p); convert X."
-            )
-        return self.model
+        """Whether sums over blocks can be had: of two classes in one list."""
+        return isinstance(self.sample, BipartiteSample)
 
     @property
     def class_weights(self) -> tuple[float, float]:  # type: ignore[override]
@@ -78,7 +65,7 @@ class MemoryRows(RowSource):
             return None if weights is None else np.asarray(np.log(weights))
 
     def map(self, function: Callable[[Blocks], Part]) -> list[Part]:
-        model = self.host_model
+        model = self.model
 
         def mapped(start: int, stop: int) -> Part:
             return function(cut_blocks(model, start, stop, self.class_codes, self.log_weights))
@@ -91,8 +78,8 @@ class MemoryRows(RowSource):
     def score_parts(self, coef: NDArray[np.floating]) -> ValueParts:
         # Thresholds are for scores of the features without a constant, by rounded coefficients.
         features: Any = self.in_features().model
-        weights = None if self.row_weights is None else to_host(self.row_weights)
-        return InOnePart(Values(to_host(linear_scores(features.data, coef)), weights))
+        weights = None if self.row_weights is None else np.asarray(self.row_weights)
+        return InOnePart(Values(np.asarray(linear_scores(features.data, coef)), weights))
 
     def highest_positives(self, coef: Floats, total: Any, scores: Floats | None = None) -> Self:
         scores, weights = self.scores(coef) if scores is None else scores, self._full_weights.copy()
@@ -160,7 +147,7 @@ def spread_rows(source: RowSource, n_spread: int) -> MemoryRows:
     parts = source.map(partial(spread_in_blocks, every=every, copied=copied))
     X, codes, weights = zip(*chain.from_iterable(parts), strict=True)
     data = sp.vstack(X, format="csr") if sp.issparse(X[0]) else np.concatenate(X)
-    data = source.host_model.data[data] if isinstance(source, MemoryRows) else data
+    data = source.model.data[data] if isinstance(source, MemoryRows) else data
     sample = BipartiteSample.from_mask(np.concatenate(codes) == POSITIVE, np.concatenate(weights))
     return MemoryRows(LinearModel(data), sample)
 

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from pushrank._array import namespace
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled, read_only
 
@@ -150,7 +149,7 @@ def midway(lower: float, higher: float, scores: Any) -> float:
     """Return a threshold such that, in the dtype of the scores, only the higher of two scores is above it."""
     middle = 0.5 * lower + 0.5 * higher
     # Between neighbouring floats the middle is rounded, possibly to the higher score.
-    return middle if float(namespace(scores).asarray(middle, dtype=scores.dtype)) < higher else lower
+    return middle if float(np.asarray(middle, dtype=scores.dtype)) < higher else lower
 
 
 class Cut(NamedTuple):

@@ -53,7 +53,7 @@ class WeightsDual:
 
     def __init__(self, problem: Problem) -> None:
         rows = problem.memory_rows
-        model, codes, log_weights = rows.host_model, rows.class_codes, rows.log_weights
+        model, codes, log_weights = rows.model, rows.class_codes, rows.log_weights
         if log_weights is None:
             log_weights = np.zeros(model.n_rows)
         # The logarithm of a weight is a variable here, so that rows without weight are left out.

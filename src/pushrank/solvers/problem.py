@@ -304,7 +304,7 @@ def linear_problem(
     """Return the problem of an objective: of sums where it is one of them, otherwise of scores."""
     # Of rows in memory that is the two-sum objective alone. Any other price of the exponential loss takes two
     # passes with its sums, and computes the scores in both, where once is enough.
-    # Rows of other libraries and samples other than two classes in one list have no sums over blocks.
+    # Samples other than two classes in one list have no sums over blocks.
     if not isinstance(rows, MemoryRows) or (rows.gives_sums and objective.powers is not None):
         return SumsProblem(objective, rows, alpha, positive=positive)
     return ScoresProblem(objective, rows, alpha, positive=positive)

@@ -74,7 +74,7 @@ def minimise_kinked(
     """Minimise an objective with kinks: the Infinite Push by its solvers, any other by smoothing."""
     objective, rows = problem.push_objective, problem.memory_rows
     if is_infinite_push(objective, rows.sample) and not problem.positive:
-        model = rows.host_model
+        model = rows.model
         return infinite_push(objective, model, rows.sample, problem.alpha, tol, max_iter, callback)
     return smoothing(problem, start, tol, max_iter, callback)
 
@@ -91,8 +91,7 @@ def smoothing(
     # coefficients are better than d - |X^T g|^2 / 2 alpha. It stops when the relative duality gap is at most
     # `tol`, or where there is no bound, when the smoothed objective is so near to the objective; or after
     # `max_iter` iterations of all stages.
-    # Arrays of other libraries are refused here.
-    model, sample = problem.memory_rows.host_model, problem.memory_rows.sample
+    model, sample = problem.memory_rows.model, problem.memory_rows.sample
     width, curved = tolerances.FIRST_WIDTH, None
     # Of many rows some that are spread over them are solved first: all rows then need the last stage alone,
     # in variables in which the few curve the same everywhere.

@@ -351,7 +351,7 @@ def coordinate_descent(
     # P-Norm Push*, JMLR 10 (2009), figure 2).
     rows = problem.memory_rows
     rows.check_range()
-    X = rows.host_model.data
+    X = rows.model.data
     columns = Columns().fit(X, rows.sample.row_weights)
     units = columns.units_
     # A constant column changes no score: with a penalty its best coefficient is zero.
