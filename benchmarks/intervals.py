@@ -25,7 +25,7 @@ from pushrank.metrics._counts import counts_around
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics._sampling import METHODS, BCaInterval, PercentileInterval
 from pushrank.metrics.early_recognition import discounts_gained
-from pushrank.metrics.precision import sum_precisions
+from pushrank.metrics.precision import precisions_of_ties
 from pushrank.metrics.roc import misranked_weight, roc_area
 
 SHIFT = 1.0
@@ -64,8 +64,8 @@ def measures_of(counts, of_negatives, ends, negative_ends, totals, k, out):
     sum_in_order(counts, ends, at)
     sum_in_order(of_negatives, negative_ends, within)
     p, n = totals
-    out[0] = 1.0 - misranked_weight((0.0, 0.0), at, within, n, 0.5)[1] / p
-    out[1] = sum_precisions((0.0, 0.0, 0.0), at, within)[2] / p
+    out[0] = 1.0 - misranked_weight(at, within, n, 0.5) / p
+    out[1] = precisions_of_ties(at, within) / p
     area = roc_area(at / p, within / n, 0.5, 0.1, 0.0)
     out[2] = 0.5 * (1.0 + (area - 0.005) / (0.1 - 0.005))
     hits, misses, tied, tied_misses = counts_around(at, within, 1.0, 1.0, k)

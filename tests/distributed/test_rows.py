@@ -13,9 +13,10 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from pushrank import IRPush, PNormPush, PushRanker, RankSVM, TrimmedPush
-from pushrank.distributed import DaskRows, _partitions, average_precision, decision_function, predict
+from pushrank.distributed import DaskRows, _partitions, decision_function, predict
 from pushrank.distributed.rows import aligned_parts
 from pushrank.exceptions import LostPartitionsError
+from pushrank.metrics import average_precision
 
 dask = pytest.importorskip("dask")
 pytest.importorskip("dask.bag")

@@ -320,12 +320,12 @@ def checked_labels(y: ArrayLike) -> GenericArray:
     return labels
 
 
-def joined_labels(parts: Iterable[GenericArray], name: str = "y") -> GenericArray:
+def joined_labels(parts: Iterable[GenericArray]) -> GenericArray:
     """Return the distinct labels of all partitions, concatenated."""
     filled = [labels for labels in parts if len(labels)]
     # NumPy would turn numbers among texts into texts.
     if len({isinstance(labels[0], str) for labels in filled}) > 1:
-        raise ValueError(f"{name} holds texts in some partitions and numbers in others; give it one type.")
+        raise ValueError("y holds texts in some partitions and numbers in others; give it one type.")
     return np.concatenate(filled or [np.zeros(0)])
 
 

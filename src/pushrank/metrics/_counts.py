@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Literal, NamedTuple, TypeVar
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,6 @@ from pushrank._parallel import compiled
 Ties = Literal["pessimistic", "half", "optimistic"]
 TIED_ERROR = {"pessimistic": 1.0, "half": 0.5, "optimistic": 0.0}
 """The part of a tied pair, or of a row that is tied with the last of the first k, that counts as an error."""
-
-State = TypeVar("State", bound=tuple[float, ...])
 
 
 @compiled()
@@ -33,12 +31,6 @@ def counts_around(positive_counts, negative_counts, positive_weight, negative_we
         positives += positives_here
         negatives += negative_counts[g]
     return positives, negatives, 0.0, 0.0
-
-
-def negatives_above(negative_counts: Floats, tied_error: float) -> Floats:
-    """Return the weight of the negatives above each threshold, with a part of those at it."""
-    from_top = np.cumsum(negative_counts[::-1])[::-1]
-    return np.asarray(from_top[2::2] + tied_error * negative_counts[1::2])
 
 
 class CutCounts(NamedTuple):
@@ -90,10 +82,6 @@ class RankCounts:
         """Return a metric of this ranking, whose rows need no further check."""
         return float(metric(None, self, **parameters))
 
-    def walk(self, step: Callable[..., State], state: State, *arguments: object) -> State:
-        """Return the state after the steps down the list, which ``step`` takes at once or by stretches."""
-        return step(state, self.positive_counts, self.negative_counts, *arguments)
-
     def hits_among(self, rows: NDArray[np.integer] | NDArray[np.floating]) -> Floats:
         """Return the expected number of positives among so many first rows."""
         hits, misses = self._counts_from_top
@@ -120,7 +108,8 @@ class RankCounts:
 
     def negatives_above(self, ties: str) -> Floats:
         """Return the weight of the negatives above each threshold under a rule for ties, shape (U,)."""
-        return negatives_above(self.negative_counts, tied_error(ties))
+        from_top = np.cumsum(self.negative_counts[::-1])[::-1]
+        return np.asarray(from_top[2::2] + tied_error(ties) * self.negative_counts[1::2])
 
     def around_best_negative(self) -> CutCounts:
         """Return the counts around the best negative whose weight is not zero."""

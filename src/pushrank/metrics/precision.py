@@ -11,7 +11,7 @@ from scipy.special import digamma
 
 from pushrank._numeric import Floats
 from pushrank._parallel import compiled
-from pushrank.metrics._counts import RankCounts, Ties, negatives_above, tied_error
+from pushrank.metrics._counts import RankCounts, Ties, tied_error
 from pushrank.metrics._ranking import DEPTHS, K_ROUNDING, Ranking, depth_in_rows, round_up_to_rows
 from pushrank.metrics._registry import Figure, SamplingError, Trials, evaluate, register_metric
 from pushrank.metrics.pairwise import EXTREME
@@ -20,17 +20,15 @@ from pushrank.validation import check_number
 
 
 @compiled()
-def sum_precisions(state, positive_counts, negative_counts):
-    """Return the weights of both classes so far, and the sum of the precisions at the positives."""
-    # All rows of a tie enter the list together. The state is what this function returned for the stretch of
-    # the list above, or zeros at the top.
-    positives, negatives, total = state
+def precisions_of_ties(positive_counts, negative_counts):
+    """Return the sum of the precisions at the positives, where all rows of a tie enter the list together."""
+    positives, negatives, total = 0.0, 0.0, 0.0
     for g in range(len(positive_counts) - 1, -1, -1):
         positives += positive_counts[g]
         negatives += negative_counts[2 * g + 2] + negative_counts[2 * g + 1]
         if positive_counts[g] > 0.0:
             total += positive_counts[g] * (positives / (positives + negatives))
-    return positives, negatives + negative_counts[0], total
+    return total
 
 
 QUARTER, ALL = {"fraction_of_positives": 0.25}, {"fraction_of_positives": 1.0}
@@ -338,35 +336,26 @@ def average_precision(
     """
 
     def mean_precision(ranking: RankCounts) -> float:
-        return float(ranking.walk(add_precisions, (0.0, 0.0, 0.0), ties)[2] / ranking.total_positive)
+        return sum_precisions(ranking, ties) / ranking.total_positive
 
     return evaluate(mean_precision, y_true, scores, sample_weight, pos_label, 1.0)
 
 
-PrecisionState = tuple[float, float, float]
-
-
-def add_precisions(
-    state: PrecisionState, positive_counts: Floats, negative_counts: Floats, ties: Ties
-) -> PrecisionState:
-    """Return the weights of both classes and the summed precisions at the positives, further down a list."""
-    # The sum is taken in the order of the list, so that a list in stretches has the same sum to the last bit.
-    error = tied_error(ties)
+def sum_precisions(ranking: RankCounts, ties: Ties) -> float:
+    """Return the sum of the precisions at the positives under a rule for ties."""
+    positive_counts = ranking.positive_counts
     # The compiled loop needs a few additions a tie; the other rules need digammas, which SciPy has.
-    if error == 0.5:
-        walked: PrecisionState = sum_precisions(state, positive_counts, negative_counts)
-        return walked
-    positives, negatives, total = state
-    above = positives + (np.cumsum(positive_counts[::-1])[::-1] - positive_counts)
-    misses = negatives + negatives_above(negative_counts, error)
+    if tied_error(ties) == 0.5:
+        return float(precisions_of_ties(positive_counts, ranking.negative_counts))
+    above = np.cumsum(positive_counts[::-1])[::-1] - positive_counts
+    misses = ranking.negatives_above(ties)
     # At a threshold the sum is that of (above + j) / (above + j + misses) over its positives j. Of a single
     # one the digammas would only add rounding.
     start = above + misses + 1.0
     several = digamma(start + positive_counts) - digamma(start)
     sums = positive_counts - misses * np.where(positive_counts == 1.0, 1.0 / start, several)
-    # np.cumsum adds in the order of the list; np.sum would add in pairs and round differently.
-    total = float(np.cumsum(np.append(total, sums[::-1]))[-1])
-    return positives + float(positive_counts.sum()), negatives + float(negative_counts.sum()), total
+    # np.cumsum adds in the order of the list, as the loop does; np.sum would add in pairs.
+    return float(np.cumsum(sums[::-1])[-1])
 
 
 @register_metric()

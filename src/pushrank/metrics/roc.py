@@ -16,10 +16,9 @@ from pushrank.validation import check_number
 
 
 @compiled()
-def misranked_weight(state, positive_counts, negative_counts, total_negative, tied_error):
-    """Return the weight of negatives so far, and of positives, each times its share of misranked pairs."""
-    # The state is what this function returned for the stretch of the list above, or zeros at the top.
-    above, misranked = state
+def misranked_weight(positive_counts, negative_counts, total_negative, tied_error):
+    """Return the weight of the positives, each times its share of misranked pairs."""
+    above, misranked = 0.0, 0.0
     for g in range(len(negative_counts) - 1, -1, -1):
         above_here = above
         above += negative_counts[g]
@@ -28,13 +27,7 @@ def misranked_weight(state, positive_counts, negative_counts, total_negative, ti
             # that the sum is exact where every positive is misranked with all negatives.
             errors = (above_here + tied_error * negative_counts[g]) / total_negative
             misranked += errors * positive_counts[g >> 1]
-    return above, misranked
-
-
-def add_misranked(state: tuple[float, float], *counts_totals_error: Any) -> tuple[float, float]:
-    """Return :func:`misranked_weight`; unlike compiled code this function can be sent to other processes."""
-    above, misranked = misranked_weight(state, *counts_totals_error)
-    return above, misranked
+    return misranked
 
 
 @compiled()
@@ -120,7 +113,8 @@ def auc(
     error = tied_error(ties)
 
     def area(ranking: RankCounts) -> float:
-        misranked = float(ranking.walk(add_misranked, (0.0, 0.0), ranking.total_negative, error)[1])
+        counts = ranking.positive_counts, ranking.negative_counts
+        misranked = float(misranked_weight(*counts, ranking.total_negative, error))
         # Weights that are not whole numbers may add up to a little more than their total.
         return max(1.0 - misranked / ranking.total_positive, 0.0)
 
