@@ -6,33 +6,18 @@ import warnings
 from pathlib import Path
 
 __all__ = [
-    "DatasetFormatError", "DatasetNotFoundError", "LimitsWarning", "LostPartitionsError", "ModelFileError",
-    "StreamError",
+    "DatasetNotFoundError", "LimitsWarning", "LostPartitionsError", "ModelFileError", "StreamError",
 ]  # fmt: skip
 
 LIBRARY = f"{Path(__file__).parent}{os.sep}"
 
 
 class DatasetNotFoundError(FileNotFoundError):
-    """A data set is neither in the local data folder nor available from OpenML.
-
-    The message names the set, the folders that were searched, and the remedy.
+    """A data set cannot be had from OpenML; the message names the set and the remedy.
 
     Examples
     --------
     >>> issubclass(DatasetNotFoundError, OSError)
-    True
-    """
-
-
-class DatasetFormatError(ValueError):
-    """The file or the download of a data set is damaged, or is another set.
-
-    The message names the file or the OpenML id, and what was expected.
-
-    Examples
-    --------
-    >>> issubclass(DatasetFormatError, ValueError)
     True
     """
 

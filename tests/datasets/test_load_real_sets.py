@@ -74,12 +74,12 @@ BINARY = [
 
 
 # Every file is read once for all tests, which would notice a data set that changes what was read.
-READ = cache(lambda name, _read=load._read: _read(CATALOGUE[name], None))
+READ = cache(lambda name, _read=load._read: _read(CATALOGUE[name]))
 
 
 @pytest.fixture(autouse=True)
 def read_once(monkeypatch):
-    monkeypatch.setattr(load, "_read", lambda record, _: READ(record.name))
+    monkeypatch.setattr(load, "_read", lambda record: READ(record.name))
 
 
 @pytest.mark.parametrize(("name", "options", "shape", "positives"), BINARY)

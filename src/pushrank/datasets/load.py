@@ -1,4 +1,4 @@
-"""Real data sets by name, from a Parquet file in a folder or from OpenML, checked against the catalogue."""
+"""Real data sets by name, from OpenML, as ranking tasks."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from sklearn.datasets import fetch_openml
 from sklearn.utils import Bunch
 
 from pushrank._optional import import_optional
-from pushrank.datasets._catalogue import WHOLE, DataSet, catalogue
-from pushrank.exceptions import DatasetFormatError, DatasetNotFoundError
+from pushrank.datasets._catalogue import DataSet, catalogue
+from pushrank.exceptions import DatasetNotFoundError
 from pushrank.validation import check_number
 
 if TYPE_CHECKING:
@@ -23,9 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["list_datasets", "load_dataset"]
 
+# The files from which the tests and the experiments read, without a network and also what OpenML lacks.
 DATA_VARIABLE = "PUSHRANK_DATA"
-DataHome = str | os.PathLike[str] | None
-
 BUNDLED = Path(__file__).with_name("bundled")
 
 
@@ -56,15 +55,15 @@ def load_dataset(
     medv: bool | None = None,
     return_X_y: bool = False,
     as_frame: bool = False,
-    data_home: DataHome = None,
 ) -> Bunch | tuple[Any, Any]:
     """Load a real data set by its name.
 
-    The set is read from its Parquet file in the folder ``data_home``, or in the folder that the environment
-    variable ``PUSHRANK_DATA`` names. Without the file, ``"magic"`` is read from a copy in the library, and
-    the same rows of other sets are fetched from OpenML, if it has them, through scikit-learn's cache. The
-    columns are the same in all cases, and the numbers of rows and labels are checked. Class 1 is the positive
-    class, which belongs at the top.
+    ``"magic"`` comes with the library. Other sets are fetched by scikit-learn's ``fetch_openml``, which keeps
+    them in its cache. OpenML does not have ``"adult_a9a"``, ``"chembl"``, ``"cover_odds"``, ``"dud"``,
+    ``"ijcnn1"``, ``"kddcup99_http"``, ``"kddcup99_smtp"``, ``"lambdarank_example"``, ``"muv"`` and
+    ``"tox21"``: they are read as Parquet files from the folder that the environment variable
+    ``PUSHRANK_DATA`` names, as every set is that lies there. Class 1 is the positive class, which belongs at
+    the top.
 
     Parameters
     ----------
@@ -87,9 +86,6 @@ def load_dataset(
         Whether to return ``(data, target)`` in place of a Bunch.
     as_frame : bool, default=False
         Whether to return pandas objects in place of arrays; the Bunch then also has ``frame``.
-    data_home : path-like or None, default=None
-        The folder of Parquet files, and of the cache for OpenML; None for the folder that ``PUSHRANK_DATA``
-        names, and scikit-learn's default cache.
 
     Returns
     -------
@@ -109,8 +105,6 @@ def load_dataset(
         When ``threshold`` is not a number.
     DatasetNotFoundError
         When there is no file, and OpenML has no such set or cannot be reached.
-    DatasetFormatError
-        When the file is damaged, or it contains another set.
     ImportError
         When pandas or, for a file, pyarrow is missing.
 
@@ -161,7 +155,7 @@ def load_dataset(
     record = data_sets[name]
     passed = {"positive": positive, "split": split, "target": target, "threshold": threshold, "medv": medv}
     options = _check_options(record, {option: value for option, value in passed.items() if value is not None})
-    frame, source = _read(record, data_home)
+    frame, source = _read(record)
     if options.get("split") is not None:
         frame = frame[frame["split"] == options["split"]]
     task = record.prepare(frame, options)
@@ -231,79 +225,52 @@ def _describe(record: DataSet, source: str) -> str:
     return "\n".join([record.title, "", f"Rows: {record.rows}; features: {len(record.features)}", *lines])
 
 
-def _read(record: DataSet, data_home: DataHome) -> tuple[pd.DataFrame, str]:
+def _read(record: DataSet) -> tuple[pd.DataFrame, str]:
     """Return the rows of a data set in canonical form, and the file or address that they were read from."""
     # The frame has the features of the record (float64, or object with strings and NaN), `label` (strings, or
     # float64 if the label is a number), `split` if the source has one, and the extra columns.
     import_optional("pandas", "io")
-    name, folder = "data_home", data_home
-    if folder is None:
-        name, folder = DATA_VARIABLE, os.environ.get(DATA_VARIABLE) or None
-    looked_in = f"the environment variable {DATA_VARIABLE} is not set"
-    if folder is not None:
-        path = Path(folder).expanduser() / record.file
-        missing = f"no {path.name} in it" if path.parent.is_dir() else "no such folder"
-        looked_in = f"{name} is {path.parent} ({missing})"
-    if folder is not None and path.is_file():
-        frame, source = _from_parquet(record, path), str(path)
-    elif record.bundled_decimals is not None:
-        frame = _from_parquet(record, BUNDLED / record.file).round(record.bundled_decimals)
-        source = "the copy that comes with pushrank"
-    else:
-        frame = _from_openml(record, data_home, looked_in)
-        source = f"https://www.openml.org/d/{record.openml}"
-    _check_counts(record, frame, source)
-    return frame, source
+    folder = os.environ.get(DATA_VARIABLE)
+    if folder and (path := Path(folder).expanduser() / record.file).is_file():
+        return _from_parquet(record, path), str(path)
+    if record.bundled_decimals is not None:
+        bundled = _from_parquet(record, BUNDLED / record.file)
+        return bundled.round(record.bundled_decimals), "the copy that comes with pushrank"
+    return _from_openml(record), f"https://www.openml.org/d/{record.openml}"
 
 
 def _from_parquet(record: DataSet, path: Path) -> pd.DataFrame:
-    pd, pa = import_optional("pandas", "io"), import_optional("pyarrow", "io")
-    try:
-        raw = pd.read_parquet(path, engine="pyarrow").reset_index(drop=True)
-    except (OSError, ValueError, pa.ArrowException) as error:
-        raise DatasetFormatError(
-            f"{path} cannot be read as a Parquet file ({_one_line(error)}). The file is damaged, cut short "
-            "or not readable: copy it again, or remove it to have the set from OpenML where OpenML has it."
-        ) from error
+    import_optional("pyarrow", "io")
+    raw = import_optional("pandas", "io").read_parquet(path, engine="pyarrow").reset_index(drop=True)
     others = [*(("split",) if record.splits else ()), *record.extra]
-    named = [*(("label",) if record.labelled else ()), *others]
-    absent = [column for column in named if column not in raw.columns]
-    if absent:
-        raise DatasetFormatError(
-            f"{path} has no column {absent}; it is not the data set {record.name!r}. Its columns begin "
-            f"{list(map(str, raw.columns[:5]))}."
-        )
     # A file whose origin has no header numbers its columns: they are renamed by position.
     complete = set(record.features) <= set(raw.columns)
-    features = raw[list(record.features)] if complete else raw.drop(columns=named)
+    features = raw[list(record.features)] if complete else raw.drop(columns=["label", *others])
     label = raw["label"] if record.labelled else None
-    return _canonical(record, features, label, str(path)).assign(**{name: raw[name] for name in others})
+    return _canonical(record, features, label).assign(**{name: raw[name] for name in others})
 
 
-def _from_openml(record: DataSet, data_home: DataHome, looked_in: str) -> pd.DataFrame:
+def _from_openml(record: DataSet) -> pd.DataFrame:
     pd = import_optional("pandas", "io")
-    todo = f"set {DATA_VARIABLE} to a folder that holds {record.file}"
     if record.openml is None:
         raise DatasetNotFoundError(
-            f"Data set {record.name!r} was not found: {looked_in}, and OpenML has no copy of it that agrees "
-            f"with {record.file}. What to do: {todo}. Origin: {record.reference}"
+            f"the data set {record.name!r} is not on OpenML, and {DATA_VARIABLE} names no folder that holds "
+            f"{record.file}: take the rows from their origin, {record.reference}"
         )
     try:
-        fetched = fetch_openml(
-            data_id=record.openml, data_home=data_home, as_frame=not record.openml_sparse, parser="auto"
-        )
+        fetched = fetch_openml(data_id=record.openml, as_frame=not record.openml_sparse, parser="auto")
     except (OSError, ValueError, HTTPException) as error:
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]
         raise DatasetNotFoundError(
-            f"Data set {record.name!r} was not found: {looked_in}, and OpenML's data set {record.openml} "
-            f"could not be fetched ({_one_line(error)}). What to do: {todo}, or connect to the internet."
+            f"the data set {record.name!r}, OpenML's {record.openml}, could not be fetched ({reason}): "
+            f"connect to the internet, or set {DATA_VARIABLE} to a folder that holds {record.file}."
         ) from error
     data, label = fetched.data, fetched.target
     if record.openml_sparse:
         data, label = pd.DataFrame(data.toarray()), pd.Series(label)
     # OpenML counts a row id among the columns of some versions of a set.
-    features = data.drop(columns=["ID", "id"], errors="ignore")
-    frame = _canonical(record, features, label, f"OpenML's data set {record.openml}")
-    if record.openml_order and len(frame) == record.rows:
+    frame = _canonical(record, data.drop(columns=["ID", "id"], errors="ignore"), label)
+    if record.openml_order:
         sizes = [sum(record.counts[split].values()) for split in record.openml_order]
         frame["split"] = np.repeat(record.openml_order, sizes)
         # The files have the training rows first, and so does this frame.
@@ -311,53 +278,21 @@ def _from_openml(record: DataSet, data_home: DataHome, looked_in: str) -> pd.Dat
     return frame
 
 
-def _canonical(record: DataSet, features: pd.DataFrame, label: pd.Series | None, where: str) -> pd.DataFrame:
+def _canonical(record: DataSet, features: pd.DataFrame, label: pd.Series | None) -> pd.DataFrame:
     """Rename the features by position; make numbers float64, and text object with NaN for missing values."""
     pd = import_optional("pandas", "io")
-    if features.shape[1] != len(record.features):
-        raise DatasetFormatError(
-            f"{where} has {features.shape[1]} feature columns, the data set {record.name!r} has "
-            f"{len(record.features)}; it is another version or another set."
-        )
     frame = features.set_axis(list(record.features), axis=1).reset_index(drop=True)
     if label is not None:
         frame = pd.concat([frame, pd.Series(label.to_numpy(), name="label")], axis=1)
     columns = {}
-    try:
-        for name in frame.columns:
-            if name == "label" and record.labels:
-                # Adult's test labels end with a full stop.
-                names = {value: str(value).strip().rstrip(".") for value in frame[name].unique()}
-                columns[name] = frame[name].map(names).astype(object)
-            elif name in record.text:
-                text = frame[name].astype(object)
-                columns[name] = text.where(text.notna() & (text != "?"), np.nan)
-            else:
-                columns[name] = pd.to_numeric(frame[name]).astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise DatasetFormatError(
-            f"{where} has text where the data set {record.name!r} has numbers ({_one_line(error)})."
-        ) from error
+    for name in frame.columns:
+        if name == "label" and record.labels:
+            # Adult's test labels end with a full stop.
+            names = {value: str(value).strip().rstrip(".") for value in frame[name].unique()}
+            columns[name] = frame[name].map(names).astype(object)
+        elif name in record.text:
+            text = frame[name].astype(object)
+            columns[name] = text.where(text.notna() & (text != "?"), np.nan)
+        else:
+            columns[name] = pd.to_numeric(frame[name]).astype(np.float64)
     return pd.DataFrame(columns)
-
-
-def _check_counts(record: DataSet, frame: pd.DataFrame, source: str) -> None:
-    """Compare the numbers of rows and labels with the catalogue, so that all sources have the same set."""
-    if len(frame) != record.rows:
-        raise DatasetFormatError(
-            f"{source} has {len(frame)} rows, the data set {record.name!r} has {record.rows}; it is another "
-            "version or was cut short."
-        )
-    for split, expected in record.counts.items():
-        rows = frame if split == WHOLE else frame[frame["split"] == split]
-        counts = rows["label"].value_counts().to_dict()
-        if counts != dict(expected):
-            part = "" if split == WHOLE else f" in split {split!r}"
-            raise DatasetFormatError(
-                f"{source} has the label counts {counts}{part}, the data set {record.name!r} has "
-                f"{dict(expected)}; it is another version or another set."
-            )
-
-
-def _one_line(error: BaseException) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]
