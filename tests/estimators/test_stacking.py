@@ -19,7 +19,13 @@ from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifie
 from sklearn.exceptions import NotFittedError
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, GroupKFold, RepeatedStratifiedKFold, StratifiedKFold
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    LeaveOneGroupOut,
+    RepeatedStratifiedKFold,
+    StratifiedKFold,
+)
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
@@ -132,6 +138,18 @@ def test_weights_count_as_copies_in_a_column():
     weighted = Column.of(scores, y, weights)
     copied = Column.of(copies, np.repeat(y, weights.astype(int)), np.ones(len(copies)))
     np.testing.assert_allclose(weighted(scores), copied(scores), rtol=1e-4)
+
+
+def test_weights_count_as_copies_in_the_share_of_the_linear_members():
+    parts, copies = np.arange(len(X)) % 2, 1 + np.arange(len(X)) % 3
+    rows = np.repeat(np.arange(len(X)), copies)
+    members = [("line", LogisticRegression(tol=1e-10)), ("stumps", PushBoost(n_estimators=5))]
+    ranker = StackingRanker(members, cv=LeaveOneGroupOut())
+    weighted = clone(ranker).fit(X, Y, copies, groups=parts)
+    copied = clone(ranker).fit(X[rows], Y[rows], groups=parts[rows])
+    assert "linear members by" in weighted.final_
+    assert weighted.final_ == copied.final_
+    assert weighted.weights_ == pytest.approx(copied.weights_, rel=1e-6)
 
 
 def test_probabilities_of_zero_and_one_keep_their_order():

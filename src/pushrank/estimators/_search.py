@@ -400,9 +400,8 @@ class PrecisionAtBudget:
         return np.asarray(shares[best] - shares > BEYOND_CHANCE * errors)
 
     def n_positives(self, rows: NDArray[np.intp]) -> float:
-        """Return how many positives of equal weight say as much as those among some rows (Kish)."""
-        weights = self.weights[rows[self.is_positive[rows]]]
-        return float(weights.sum() ** 2 / (weights @ weights))
+        """Return the number of positives among some rows, where a row of weight w counts as w rows."""
+        return float(self.weights[rows[self.is_positive[rows]]].sum())
 
     def one_hit(self, folds: Sequence[Fold]) -> float:
         """Return the change of the mean precision by another hit in a fold."""

@@ -84,6 +84,7 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
         tell them apart. Few positives teach few weights: unless it exceeds the linear members by more than
         one standard error of the average precision, too, their equal weights have the share
         :math:`1 / (1 + (n / 50)^2)` in the mean of both: of 20 positives (rows) .86, of 50 .5, of 100 .2.
+        A positive of weight w counts as w positives.
     refit : bool, default=False
         How rows to come are scored: by members fitted to all rows, or by the mean over the models of the
         folds, which costs no fit and is about as good. With `time` members are always fitted again.
