@@ -73,7 +73,7 @@ copybutton_line_continuation_character = "\\"
 
 autodoc_typehints = "none"
 autodoc_mock_imports = [
-    package for package in ("catboost", "dask", "distributed", "skl2onnx", "torch") if not find_spec(package)
+    package for package in ("dask", "distributed", "skl2onnx", "torch") if not find_spec(package)
 ]
 autosummary_ignore_module_all = False
 numpydoc_show_class_members = False

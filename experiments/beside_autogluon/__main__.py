@@ -25,7 +25,6 @@ from experiments.beside_autogluon.programs import (
     QUICK,
     SETS,
     SPLITS,
-    WITHOUT,
     Setup,
     keep,
 )
@@ -54,7 +53,7 @@ def run_all(
         for name in sets
         if setup.lacks(name, split, program, retry=retry)
     ]
-    for program in (ENSEMBLE, WITHOUT, BEFORE):
+    for program in (ENSEMBLE, BEFORE):
         if any(program == of for _, _, of in lacking):
             warm(program, setup)
     with ThreadPoolExecutor(jobs) as pool:
@@ -83,7 +82,6 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, help="a folder outside the repository")
     parser.add_argument("--autogluon", type=Path, help="Python of an environment with AutoGluon and CatBoost")
     parser.add_argument("--before", type=Path, help="Python of an environment with an earlier pushrank")
-    parser.add_argument("--without", type=Path, help="Python of an environment with pushrank, not CatBoost")
     parser.add_argument("--limit", type=float, default=300.0, help="seconds of AutoGluon's fit")
     parser.add_argument("--splits", type=int, help=f"{SPLITS} by default, 1 with --quick")
     parser.add_argument("--sets", nargs="+", choices=list(SETS), default=list(SETS), metavar="SET")
@@ -104,7 +102,7 @@ def main() -> None:
     elif arguments.cache is None:
         parser.error("--cache is needed, or --quick.")
     arguments.splits = arguments.splits or (1 if arguments.quick else SPLITS)
-    pythons = {BEFORE: arguments.before, WITHOUT: arguments.without}
+    pythons = {BEFORE: arguments.before}
     pythons |= dict.fromkeys(("catboost", AUTOGLUON, EQUAL), arguments.autogluon)
     programs = [program for program in arguments.methods if pythons.get(program, True)]
     setup = Setup(
@@ -113,7 +111,6 @@ def main() -> None:
         arguments.limit,
         Path(sys.executable),
         arguments.before,
-        arguments.without,
         arguments.autogluon,
     )
     if not arguments.table:

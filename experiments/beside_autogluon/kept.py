@@ -70,7 +70,7 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, required=True, help="the folder of the experiment")
     parser.add_argument("--splits", type=int, default=3)
     arguments = parser.parse_args()
-    setup = Setup(arguments.cache.resolve(), FULL, 0.0, Path(sys.executable), None, None, None)
+    setup = Setup(arguments.cache.resolve(), FULL, 0.0, Path(sys.executable), None, None)
     lines = []
     for name in [name for name in SETS if name not in BY_TIME]:
         for split in range(arguments.splits):

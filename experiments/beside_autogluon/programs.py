@@ -35,13 +35,12 @@ SETS: dict[str, Callable[[Path], Table]] = {
 }
 SPLITS = 5
 FULL, QUICK = Size(train=8_000), Size(train=300, test=300)
-ENSEMBLE, WITHOUT, BEFORE = "ensemble", "ensemble without CatBoost", "ensemble before"
+ENSEMBLE, BEFORE = "ensemble", "ensemble before"
 AUTOGLUON, EQUAL = "autogluon", "autogluon equal"
 SIMPLE = "logistic-regression", "P-Norm Push, p = 16", "logistic regression, binned"
 # The methods that one run of a program gives.
 METHODS = {
     ENSEMBLE: (ENSEMBLE,),
-    WITHOUT: (WITHOUT,),
     BEFORE: (BEFORE,),
     "lightgbm": ("lightgbm",),
     **{name: (name,) for name in SIMPLE},
@@ -63,7 +62,6 @@ class Setup(NamedTuple):
     limit: float
     pushrank: Path
     before: Path | None
-    without: Path | None
     autogluon: Path | None
 
     def files(self, name: str, split: int) -> Path:
@@ -183,10 +181,8 @@ def fit_and_score(name: str, split: int, program: str, folder: Path, setup: Setu
             return [python, PEERS, "score", peer, model, rows, scores]
 
     else:
-        python, inherits = {BEFORE: (setup.before, False), WITHOUT: (setup.without, False)}.get(
-            program, (setup.pushrank, True)
-        )
-        model, chosen = folder / "model.skops", ENSEMBLE if program in (BEFORE, WITHOUT) else program
+        python, inherits = (setup.before, False) if program == BEFORE else (setup.pushrank, True)
+        model, chosen = folder / "model.skops", ENSEMBLE if program == BEFORE else program
         by_time = ["--time", TIME] if TIME in pd.read_parquet(train).columns else []
         fit = [python, "-m", "pushrank", "fit", train, "--label", LABEL, "--model", chosen, *by_time]
         saved = {program: (model, run([*fit, "-o", model], inherits=inherits))}

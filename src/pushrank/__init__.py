@@ -26,7 +26,6 @@ __all__ = [
 # Of the other public names those in small letters are modules, and the others estimators.
 HOMES = {
     # These need an extra, and are therefore not imported by a star.
-    "CatBoostRanker": "interop.catboost",
     "PushLGBMRanker": "interop.lightgbm",
     "PushXGBRanker": "interop.xgboost",
     "PushObjective": "objectives",

@@ -5,7 +5,6 @@ import re
 import shlex
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
-from importlib.util import find_spec
 from unittest.mock import Mock
 
 import numpy as np
@@ -16,7 +15,7 @@ from sklearn.model_selection import StratifiedGroupKFold
 
 from pushrank.cli import comparison
 from pushrank.cli.errors import in_option_names
-from pushrank.cli.model import CATBOOST, NETWORK, SLOW, SavedModel, make_model, make_ranking_pipelines
+from pushrank.cli.model import NETWORK, SLOW, SavedModel, make_model, make_ranking_pipelines
 from pushrank.cli.options import ComparisonConfig
 from pushrank.held_out import Plan
 from tests.cli.runner import FEW, LABEL, TWO, call
@@ -93,7 +92,7 @@ def test_json_holds_the_differences_with_intervals(tmp_path):
 
 
 FORESTS = ["random forest", "extra trees", "random forest, balanced"]
-SLOW_ONES = ["linear, chosen for the top", *FORESTS, NETWORK, *([CATBOOST] if find_spec("catboost") else [])]
+SLOW_ONES = ["linear, chosen for the top", *FORESTS, NETWORK]
 SET_ASIDE = ["--exclude", "customer", "--exclude", "day", "--exclude", "amount"]
 
 

@@ -17,7 +17,6 @@ from pushrank.cli import model as cli_model
 from pushrank.cli.compare import fit_command
 from pushrank.cli.model import (
     BINNED,
-    CATBOOST,
     MIN_NETWORK_ROWS,
     NETWORK,
     SLOW,
@@ -26,7 +25,6 @@ from pushrank.cli.model import (
     fit_pipeline,
     make_model,
     make_ranking_pipelines,
-    members_among,
     table_rankers,
 )
 from pushrank.cli.options import ComparisonConfig, FeatureSource
@@ -121,33 +119,6 @@ def test_a_network_bears_any_numbers_and_is_saved(tmp_path):
     for n_rows in (MIN_NETWORK_ROWS - 1, MAX_SLOW_ROWS + 1):
         assert NETWORK not in table_rankers(n_rows=n_rows)
     assert NETWORK in table_rankers(n_rows=MIN_NETWORK_ROWS)
-
-
-def test_catboost_is_a_member_where_it_is_installed_and_rows_are_not_many(monkeypatch):
-    pytest.importorskip("catboost")
-    monkeypatch.setattr(cli_model, "MEMBERS", MEMBERS)
-    assert CATBOOST in members_among(table_rankers(n_rows=MAX_SLOW_ROWS))
-    for of in ({"n_rows": MAX_SLOW_ROWS + 1}, {"dense": False}):
-        assert CATBOOST not in table_rankers(**of)
-    monkeypatch.setattr(cli_model, "find_spec", lambda _: None)
-    assert CATBOOST not in table_rankers()
-
-
-def test_an_ensemble_with_catboost_is_saved_and_scores(written, tmp_path, monkeypatch):
-    pytest.importorskip("catboost")
-    of = table_rankers()
-    few = {BASELINE: of[BASELINE], CATBOOST: of[CATBOOST].set_params(n_estimators=20)}
-    monkeypatch.setattr(cli_model, "table_rankers", lambda *_, **__: few)
-    members = [word for name in few for word in ("--member", name)]
-    data, model, ranked = written / "data.csv", tmp_path / "m.skops", tmp_path / "ranked.csv"
-    call("fit", data, *LABEL, "--model", "ensemble", *members, "-o", model)
-    assert SavedModel.load(model).ranker.weights_[CATBOOST] > 0.0
-    call("score", model, data, "-o", ranked, "--columns", "class")
-    assert (pd.read_csv(ranked)["class"][:100] == "malignant").mean() > 0.95
-    call("fit", data, *LABEL, "--model", CATBOOST, "-o", model, "--force")
-    saved = SavedModel.load(model)
-    # The two columns of texts come after those of numbers.
-    assert saved.ranker.booster_.get_cat_feature_indices() == [*range(len(saved.numeric), saved.n_features)]
 
 
 def test_members_are_fitted_in_processes_and_a_bar_shows_them(saved, monkeypatch):

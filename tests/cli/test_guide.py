@@ -67,9 +67,8 @@ def written(tmp_path_factory):
 
 @pytest.fixture
 def files(written, tmp_path, monkeypatch):
-    """Work in a folder of its own with these files, and without CatBoost, as the guide was written."""
+    """Work in a folder of its own with these files."""
     monkeypatch.setenv("COLUMNS", str(WIDTH))
-    monkeypatch.setattr("pushrank.cli.model.find_spec", lambda _: None)
     monkeypatch.chdir(shutil.copytree(written, tmp_path, dirs_exist_ok=True))
     return tmp_path
 

@@ -306,7 +306,7 @@ def compare(
     """Compare models under the same cross-validation and say which is best at the top.
 
     Logistic regression, the P-Norm Push at several p, the IR Push and, on tables, boosted stumps, gradient
-    boosting, forests and, where they are installed, LightGBM, XGBoost and CatBoost see the same splits;
+    boosting, forests and, where they are installed, LightGBM and XGBoost see the same splits;
     --model chooses among these and all others that fit knows. A figure is the mean over the test parts with
     its standard error. With --budget N, models are judged by how many of the first N rows are hits; without
     it by the precision among the first rows, a quarter as many as there are positives. Counts are of all rows

@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from importlib import import_module
 from importlib.metadata import version
-from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -59,7 +57,7 @@ MODELS: dict[str, type[BaseEstimator]] = {
     "gradient-boosting": HistGradientBoostingClassifier,
     "random-forest": RandomForestClassifier,
 }
-TAKE_RAW_COLUMNS = {"CatBoostRanker", "HistGradientBoostingClassifier", "LGBMClassifier", "PushLGBMRanker"}
+TAKE_RAW_COLUMNS = {"HistGradientBoostingClassifier", "LGBMClassifier", "PushLGBMRanker"}
 """Trees that handle gaps and categories: a matrix of scaled numbers and a column a word slows them down."""
 BINNED = "logistic regression, binned"
 """Logistic regression on the numbers and on ten bins of each, so that a column may act in steps."""
@@ -70,20 +68,16 @@ SLOWLY: dict[str, Any] = {
     "scoring": "average_precision", "refit": True, "n_jobs": 1, "random_state": 0,
 }  # fmt: skip
 """Small steps on parts of the rows and columns; a fifth of the rows of each fit says how many are best."""
-CATBOOST = "CatBoost"
 NETWORK = "neural network"
 """Two layers, on numbers spread like a normal distribution, with the penalty of the linear models."""
 MIN_NETWORK_ROWS, N_QUANTILES = 1_000, 100
 """With fewer rows a network learns little."""
-TAKE_PLACES_OF_TEXTS = {SLOW: "categorical_feature", CATBOOST: "cat_features"}
-"""Models that are told which columns hold texts, and the parameter that tells them."""
 MEMBERS = (
     compare.BASELINE,
     "P-Norm Push, p = 16",
     BINNED,
     compare.STUMPS,
     SLOW,
-    CATBOOST,
     NETWORK,
     compare.LIGHTGBM,
     f"{compare.LIGHTGBM}, P-Norm Push, p = 4",
@@ -151,12 +145,6 @@ def table_rankers(powers: tuple[float, ...] = compare.POWERS, **of: Any) -> dict
         rankers[BINNED] = LogisticRegression(C=0.1, max_iter=1000)
         if compare.LIGHTGBM in rankers:
             rankers[SLOW] = type(rankers[compare.LIGHTGBM])("binary", **SLOWLY)
-        if find_spec("catboost") and (n_rows or 0) <= compare.MAX_SLOW_ROWS:
-            try:
-                trees = import_module("pushrank.interop.catboost").CatBoostRanker
-                rankers[CATBOOST] = trees(n_jobs=1, random_state=0)
-            except ImportError as error:
-                warnings.warn(f"{error} It is not among the models.", UserWarning, stacklevel=2)
     return rankers
 
 
@@ -269,10 +257,10 @@ def make_ranking_pipelines(
             raise InputError(f"--model {name!r} is for tables; of sparse columns take logistic-regression.")
         # Classes are known by their names here, since their libraries may not be installed.
         columns = trees if type(model).__name__ in TAKE_RAW_COLUMNS else of_models.get(name, matrix)
-        if name in TAKE_PLACES_OF_TEXTS and len(categorical) > n_many:
+        if name == SLOW and len(categorical) > n_many:
             # Texts of many values are numbers; others have their place after the columns of numbers.
             texts = range(len(numeric), len(numeric) + len(categorical) - n_many)
-            ranker = clone(ranker).set_params(**{TAKE_PLACES_OF_TEXTS[name]: [*texts]})
+            ranker = clone(ranker).set_params(categorical_feature=[*texts])
         columns = whole if isinstance(model, StackingRanker) else columns
         pipelines[name] = Pipeline([("scale" if sparse else "columns", columns), ("rank", ranker)])
     return pipelines

@@ -58,7 +58,6 @@ SENTENCES = {
     "PushXGBRanker": f"{TREES} (XGBoost), {ANYWHERE_OR_TOP}",
     "MLPClassifier": "Many weighted sums of the columns, of which those below zero count as zero, added up "
     "with further weights (scikit-learn's neural network).",
-    "CatBoostRanker": f"{TREES} (CatBoost), {ANYWHERE}.",
     "StackingRanker": "The sum of the scores of other models, weighted to put most hits at the top of rows "
     "that they had not seen.",
     "LGBMClassifier": f"{TREES} (LightGBM), {ANYWHERE}.",
