@@ -18,7 +18,6 @@ OPTIONS = """--label --positive --exclude --separator --encoding --decimal --tho
 --skip-rows --p --alpha --k --model --seed --solver -o""".split()  # noqa: SIM905
 WRITTEN = {
     "data.csv": lambda frame: frame.to_csv(index=False).encode(),
-    "data.jsonl": lambda frame: frame.to_json(orient="records", lines=True).encode(),
     "data.parquet": lambda frame: frame.to_parquet(),
 }
 FLAGS = ["--no-header", "--drop-copies", "--nonsense", "-h"]

@@ -1,11 +1,9 @@
 """Headers: what a file is, and what its columns are called, without an import that takes long."""
 
-import bz2
 import codecs
 import csv
 import gzip
 import io
-import lzma
 import re
 import sys
 import zipfile
@@ -25,18 +23,21 @@ STANDARD_INPUT = Path("standard input")
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 TEXT_FILES = {*SEPARATORS, ".txt"}
 SHEETS = {".xlsx"}
-JSON_FILES = {".json", ".jsonl", ".ndjson"}
 SPARSE = {".libsvm", ".svmlight", ".svm"}
-COMPRESSED = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+READ_BY_PANDAS = {
+    ".json": "read_json({path!r})", ".jsonl": "read_json({path!r}, lines=True)",
+    ".ndjson": "read_json({path!r}, lines=True)", ".csv": "read_csv({path!r})",
+    ".tsv": "read_csv({path!r}, sep='\\t')", ".xls": "read_excel({path!r})",
+}  # fmt: skip
+"""Files that pandas reads, also in archives of many kinds, and writes as Parquet."""
 READABLE = (
     "CSV, TSV and other separated text (.csv, .tsv, .txt, also with .gz or .zip; - is standard input), "
-    "Excel (.xlsx), JSON (.json, .jsonl), Parquet (.parquet or a folder of such) or libsvm (.libsvm, "
-    ".svmlight, .svm)"
+    "Excel (.xlsx), Parquet (.parquet or a folder of such) or libsvm (.libsvm, .svmlight, .svm)"
 )
 SIGNATURES = {
     b"\x1f\x8b\x08": "compressed by gzip; unpack it, or let the name of text end in .gz",
-    rb"BZh\d1AY&SY": "compressed by bzip2; unpack it, or let the name of text end in .bz2",
-    rb"\xfd7zXZ\0": "compressed by xz; unpack it, or let the name of text end in .xz",
+    rb"BZh\d1AY&SY": "compressed by bzip2, which is not read here; unpack it: bunzip2",
+    rb"\xfd7zXZ\0": "compressed by xz, which is not read here; unpack it: unxz",
     rb"\(\xb5/\xfd": "compressed by zstd, which is not read here; unpack it: zstd -d",
     rb"PK\x03\x04": "an Excel file or an archive; let its name end in .xlsx or .zip",
     rb"\xd0\xcf\x11\xe0": "an old or an encrypted file of Excel; save it as .xlsx",
@@ -45,8 +46,8 @@ SIGNATURES = {
 """First bytes of files that are no text, and what to do where a name does not say so."""
 # pandas raises TypeError for a file whose types it does not support.
 UNREADABLE = (
-    OSError, EOFError, LookupError, TypeError, ValueError, csv.Error, zlib.error, lzma.LZMAError,
-    zipfile.BadZipFile, OverflowError,
+    OSError, EOFError, LookupError, TypeError, ValueError, csv.Error, zlib.error, zipfile.BadZipFile,
+    OverflowError,
 )  # fmt: skip
 # The separator is looked for in this much of a file.
 SAMPLE_BYTES = 1 << 14
@@ -81,15 +82,25 @@ def file_kind(path: Path) -> str:
         return ".csv"
     if path.is_dir():
         return ".parquet"
-    endings = "|".join(re.escape(ending) for ending in (*COMPRESSED, ".zip"))
-    return Path(re.sub(rf"({endings})$", "", path.name.lower())).suffix
+    return Path(re.sub(r"\.(gz|zip)$", "", path.name.lower())).suffix
+
+
+def as_parquet(path: Path) -> str:
+    """Return the line that makes a Parquet file of one that pandas reads, or an empty text."""
+    name = re.sub(r"\.(gz|zip|bz2|xz|zst|tar)$", "", path.name.lower())
+    read = READ_BY_PANDAS.get(Path(name).suffix)
+    if read is None:
+        return ""
+    written = str(path.with_name(f"{Path(name).stem}.parquet"))
+    line = f"import pandas; pandas.{read.format(path=str(path))}.to_parquet({written!r})"
+    return f' Make one of it: python -c "{line}"'
 
 
 def kind_of_rows(path: Path) -> str:
     """Return the kind of a file of rows, or raise InputError where it is none, or there is no such file."""
     kind = file_kind(path)
-    if kind not in {*TEXT_FILES, *SHEETS, *JSON_FILES, *SPARSE, ".parquet"}:
-        raise InputError(f"{path}: the kind of file is not known; pushrank reads {READABLE}.")
+    if kind not in {*TEXT_FILES, *SHEETS, *SPARSE, ".parquet"}:
+        raise InputError(f"{path} is no file that pushrank reads, which are {READABLE}.{as_parquet(path)}")
     if path != STANDARD_INPUT:
         check_exists(path)
     if path.is_dir() and not any(path.rglob("*.parquet")):
@@ -109,8 +120,7 @@ def open_file(path: Path) -> Any:
         if len(names) != 1:
             raise InputError(f"{path} holds {len(names)} files; zip one alone.")
         return archive.open(names[0])
-    opener: Any = COMPRESSED.get(path.suffix.lower(), open)
-    return opener(path, "rb")
+    return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")
 
 
 def _sniffed_separator(sample: str) -> str:

@@ -186,7 +186,7 @@ class LabelledSource:
     """Where labelled rows come from."""
 
     data: Annotated[
-        Path, rows_file(help="Labelled rows: .csv, .tsv, .txt, .xlsx, .json, .parquet, .libsvm; - is stdin.")
+        Path, rows_file(help="Labelled rows: .csv, .tsv, .txt, .xlsx, .parquet, .libsvm; - is stdin.")
     ]
     label: str | None = option("The column of the label; a cell that is empty, ? or NA is an unknown one.")
     positive: str | None = option(

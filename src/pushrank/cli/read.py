@@ -1,13 +1,11 @@
 """Files: rows of every kind of file as a table, with every cell as it is in the file."""
 
 import codecs
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 from importlib.util import find_spec
-from itertools import chain
 from pathlib import Path
 from reprlib import repr as shortened
 from typing import Any
@@ -21,8 +19,8 @@ import pyarrow.parquet as pq
 import scipy.sparse as sp
 
 from pushrank.cli import header
-from pushrank.cli.errors import InputError, say, warn
-from pushrank.cli.header import JSON_FILES, SHEETS, SPARSE, TEXT_FILES, UNREADABLE
+from pushrank.cli.errors import InputError, warn
+from pushrank.cli.header import SHEETS, SPARSE, TEXT_FILES, UNREADABLE
 from pushrank.cli.table import FLOAT, LIBSVM_LABEL, QUERY, Table, as_text
 from pushrank.cli.text_format import DEFAULT_FORMAT, MARKS, TextFormat, stated
 
@@ -34,7 +32,7 @@ MAX_DIGITS = 76
 MAX_INDEX = 1 << 24
 # By so many of its last bytes a file shows whether its last cell ends within quotation marks.
 TAIL_BYTES = 1000
-NAMED = {*TEXT_FILES, *SHEETS, *JSON_FILES, ".parquet"}
+NAMED = {*TEXT_FILES, *SHEETS, ".parquet"}
 SERVED = {
     **dict.fromkeys(MARKS, ("files with named columns", NAMED)),
     **dict.fromkeys(("skip_rows", "no_header"), ("CSV, TSV and Excel files", TEXT_FILES | SHEETS)),
@@ -67,10 +65,10 @@ def read_table(
         elif kind in SPARSE:
             table = _read_sparse(path, text_format, n_features)
         else:
-            rows = _read_json(path) if kind in JSON_FILES else _read_parquet(path)
-            # Arrow's types keep whole numbers beside gaps, of which pandas makes floats.
-            table = Table(path, rows.to_pandas(types_mapper=pd.ArrowDtype), text_format=text_format)
-    except (*UNREADABLE, pa.ArrowException, RecursionError) as error:
+            # Arrow's types keep whole numbers next to gaps, of which pandas makes floats.
+            frame = _read_parquet(path).to_pandas(types_mapper=pd.ArrowDtype)
+            table = Table(path, frame, text_format=text_format)
+    except (*UNREADABLE, pa.ArrowException) as error:
         raise InputError(
             f"{path} cannot be read as {kind[1:]}: {error}. Check that the file is whole and of that kind."
         ) from error
@@ -172,61 +170,6 @@ def _with_plain_type(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column
 
 
-def _read_json(path: Path) -> pa.Table:
-    """Return the objects of a JSON file, in lines or in an array, or a frame that pandas wrote."""
-    with header.open_file(path) as stream:
-        content = stream.read()
-    text = content.decode(json.detect_encoding(content)).strip()
-    # Other parsers make floats of long whole numbers; those too long for Arrow's decimals stay texts.
-    how: dict[str, Any] = {"parse_int": lambda text: int(text) if len(text) <= MAX_DIGITS else text}
-    decoder, documents, end = json.JSONDecoder(object_pairs_hook=_unique_names, **how), list[Any](), 0
-    while end < len(text) or not documents:
-        document, end = decoder.raw_decode(text, end)
-        documents.append(document)
-        while text[end : end + 1].isspace():
-            end += 1
-    data = documents[0] if len(documents) == 1 and isinstance(documents[0], dict | list) else documents
-    if isinstance(data, dict):
-        data = _oriented(path, data)
-    if isinstance(data, list):
-        if not all(isinstance(row, dict) for row in data):
-            raise InputError(f"{path} holds rows without names; write objects: to_json(orient='records').")
-        names = dict.fromkeys(chain.from_iterable(data))
-        data = {name: [row.get(name) for row in data] for name in names}
-    columns = [_column_of(f"column {name!r} of {path}", cells) for name, cells in data.items()]
-    return pa.table(columns, names=header.check_names(path, data))
-
-
-def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object of JSON, or raise ValueError when it names something twice."""
-    names = {header.normal(name): value for name, value in pairs}
-    if len(names) < len(pairs):
-        written = [header.normal(name) for name, _ in pairs]
-        twice = next(name for name in names if written.count(name) > 1)
-        raise ValueError(f"an object holds {twice!r} twice")
-    return names
-
-
-def _oriented(path: Path, data: dict[str, Any]) -> Any:
-    """Return the rows, or the columns, of a single object: a frame as pandas writes it, or a single row."""
-    if isinstance(data.get("schema"), dict) and isinstance(data.get("data"), list):
-        return data["data"]
-    if isinstance(names := data.get("columns"), list) and isinstance(data.get("data"), list):
-        names, rows = header.check_names(path, names), data["data"]
-        if any(len(row) != len(names) for row in rows):
-            raise InputError(f"{path} has rows of another length than its {len(names)} columns.")
-        return {name: [row[place] for row in rows] for place, name in enumerate(names)}
-    if not all(isinstance(value, dict) for value in data.values()):
-        return [data]
-    first: dict[str, Any] = next(iter(data.values()), {})
-    if strange := [name for name, value in data.items() if value.keys() != first.keys()]:
-        raise InputError(f"{path}: {strange[0]!r} has other rows than the first column; write records.")
-    # By rows the names of rows come first, which are numbers, unless columns are named so, too.
-    if all(name.isdecimal() for name in data) and not all(name.isdecimal() for name in first):
-        return list(data.values())
-    return {name: [cells[row] for row in first] for name, cells in data.items()}
-
-
 def _column_of(name: str, cells: Sequence[Any]) -> pa.Array:
     """Return cells of one type as an array, and whole numbers of any length exactly."""
     kinds = {type(cell) for cell in cells if cell is not None}
@@ -250,11 +193,12 @@ def _read_sheet(path: Path, text_format: TextFormat) -> Table:
     if find_spec("openpyxl") is None:
         raise InputError(f"{path}: Excel files are read with openpyxl: pip install openpyxl.")
     with pd.ExcelFile(path, engine="openpyxl") as book:
-        name = text_format.sheet or _sheet_with_a_table(path, book, text_format.skip_rows)
+        sheets = header.listed(map(repr, book.sheet_names))
+        if text_format.sheet is None and len(book.sheet_names) > 1:
+            raise InputError(f"{path} has the sheets {sheets}; say which holds the rows: --sheet NAME.")
+        name = text_format.sheet or book.sheet_names[0]
         if name not in book.sheet_names:
-            raise InputError(
-                f"{path} has no sheet {name!r}; it has {header.listed(map(repr, book.sheet_names))}."
-            )
+            raise InputError(f"{path} has no sheet {name!r}; it has {sheets}.")
         # By default pandas would make floats of whole numbers beside gaps, and gaps of texts such as NA.
         how = {"header": None, "skiprows": text_format.skip_rows, "dtype": object, "na_filter": False}
         cells = pd.read_excel(book, name, **how)
@@ -278,26 +222,6 @@ def _written(cell: Any, text_format: TextFormat) -> str:
     """Return a cell as text, a number with the decimal mark of the texts beside it."""
     text = as_text(cell)
     return text.replace(".", text_format.decimal or ".") if isinstance(cell, float) else text
-
-
-def _sheet_with_a_table(path: Path, book: pd.ExcelFile, skip_rows: int) -> str:
-    """Return the name of the only visible sheet with a table, or raise InputError that lists all sheets."""
-    if len(book.sheet_names) == 1:
-        return str(book.sheet_names[0])
-    states = {sheet.title: sheet.sheet_state for sheet in book.book.worksheets}
-    tables: list[str] = []
-    for name in (name for name, state in states.items() if state == "visible"):
-        cells = pd.read_excel(book, name, header=None, skiprows=skip_rows, nrows=2)
-        # A cover holds texts in a column, or names without rows below them.
-        if len(cells) == 2 and cells.notna().sum(axis=1).min() > 1:
-            tables.append(name)
-    shown = header.listed(
-        f"{name!r}{' (hidden)' * (states.get(name) != 'visible')}" for name in book.sheet_names
-    )
-    if len(tables) != 1:
-        raise InputError(f"{path} has the sheets {shown}; say which holds the rows: --sheet NAME.")
-    say(f"{path}: rows are those of sheet {tables[0]!r}, of {shown}.", err=True)
-    return tables[0]
 
 
 class _Blocks:

@@ -50,7 +50,7 @@ class TextFormat:
     no_header: bool = option(
         "The first row holds no names; columns are called 1, 2, ...", "--no-header", default=False
     )
-    sheet: str | None = option("The sheet of an Excel file; by default the only visible one with a table.")
+    sheet: str | None = option("The sheet of an Excel file that has several.")
     index_base: int | None = option(
         "The first index of a libsvm file. By default that of the model's data, or 1 unless an index is 0.",
         min=0,
