@@ -10,15 +10,13 @@ a hundred times a second, less what the process held before the call, with the s
 from __future__ import annotations
 
 import argparse
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import numba
 import numpy as np
+from anonymous_memory import peak_memory
 
 from pushrank import metrics
 
@@ -29,31 +27,6 @@ CALLS: dict[str, Callable[..., object]] = {
     "average_precision(y, scores)": metrics.average_precision,
     "precision_at_k(y, scores, 1000)": partial(metrics.precision_at_k, k=1000),
 }
-
-
-def anonymous_memory() -> int:
-    """Return the bytes of this process that no file backs."""
-    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
-    return next(1024 * int(line.split()[1]) for line in lines if line.startswith("RssAnon"))
-
-
-@contextmanager
-def peak_memory() -> Iterator[list[int]]:
-    """Yield a list that ends with the most anonymous memory within the block, beside that before it."""
-    before, stopped = anonymous_memory(), threading.Event()
-    peak = [0]
-
-    def watch() -> None:
-        while not stopped.wait(0.01):
-            peak[-1] = max(peak[-1], anonymous_memory() - before)
-
-    thread = threading.Thread(target=watch)
-    thread.start()
-    try:
-        yield peak
-    finally:
-        stopped.set()
-        thread.join()
 
 
 def rows(n_rows: int) -> tuple[np.ndarray, np.ndarray]:

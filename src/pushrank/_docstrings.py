@@ -227,8 +227,8 @@ sample_weight : array-like of shape (n,), optional""",
 %(breast_cancer)s""",
     "X": "Finite features. float32 and float64 arrays, dense, CSR or CSC, are used without a copy.",
     "X_trimmed": """%(X)s
-Rows that need not fit in memory are :class:`pushrank.datasets.DiskRows`, which hold ``y`` and
-``sample_weight`` too.""",
+A memory map of one of these types need not fit in memory (:doc:`/scale`). Rows on a cluster are
+:class:`pushrank.distributed.DaskRows`, which hold ``y`` and ``sample_weight`` too.""",
     "y": """Labels of two classes; the larger in sorted order is positive and belongs at the
 top. Texts other than yes and no or true and false raise a warning.""",
     "y_grades": """Labels of two classes, the larger of which in sorted order belongs at the top, or grades of

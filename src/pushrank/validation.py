@@ -21,6 +21,10 @@ from pushrank.exceptions import BadRowError as BadRowError
 from pushrank.exceptions import warn as warn
 from pushrank.user_types import Floats, GenericArray, Label
 
+# A memory map of another type than float32 and float64 is converted as a whole: of so many entries that makes
+# 1 GiB. Joblib hands smaller arrays of every type to its processes as maps.
+MAX_CONVERTED = 1 << 27
+
 
 def warn_of_other_order(**objects: object) -> None:
     """Warn where objects of pandas have the same index in another order: rows are paired by position."""
@@ -115,7 +119,7 @@ def comparable_scores(scores: ArrayLike) -> Floats:
 
 
 def checked_entries(X: Any) -> Any:
-    """Return X, the parts of entries of a sparse matrix added up; raise for masked entries and dates."""
+    """Return X, the parts of a sparse matrix's entries added up; raise for masks, dates and large maps."""
     # NumPy and scikit-learn would count dates in days or nanoseconds, and hand the parts of an entry on as if
     # each were its value.
     refuse_masked(X, "X")
@@ -129,6 +133,12 @@ def checked_entries(X: Any) -> Any:
                 f"X must hold numbers, and column {column}{name} holds {dtype}: make numbers of it, such as "
                 "days since a date, the hour or the weekday."
             )
+    if isinstance(X, np.memmap) and X.size > MAX_CONVERTED and X.dtype not in (np.float64, np.float32):
+        raise ValueError(
+            f"X is a memory map of {X.dtype}, of which {X.size / 2**27:.1f} GiB of float64 would be made in "
+            "memory: write its rows as float32 to a file of numpy.lib.format.open_memmap, a block at a time, "
+            "and map that one; or score a block of rows at a time."
+        )
     if sp.issparse(X) and X.format in ("csr", "csc", "bsr"):
         X = X.tocsr() if X.format == "bsr" else X
         if not X.has_canonical_format:

@@ -7,7 +7,6 @@ import pytest
 import scipy.sparse as sp
 
 import pushrank
-from pushrank.datasets import DiskRows
 from pushrank.interop.lightgbm import PushLGBMRanker
 from pushrank.interop.xgboost import PushXGBRanker
 
@@ -105,8 +104,3 @@ DAYS = np.datetime64("2026-01-01") + np.arange(120)[:, None] * np.timedelta64(1,
 def test_dates_are_refused_with_what_to_make_of_them(ranker, dates):
     with pytest.raises(ValueError, match=r"X must hold numbers, and column [01].*such as days since"):
         ranker.fit(dates, Y)
-
-
-def test_rows_on_disk_hold_no_dates(tmp_path):
-    with pytest.raises(ValueError, match=r"block 0: X must hold numbers, and column 0.*days since"):
-        DiskRows.write(tmp_path / "rows", DAYS, Y)

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
 
 from pushrank import IRPush, PNormPush, PushRanker, RankSVM, TrimmedPush
 from pushrank.distributed import DaskRows, _partitions, decision_function, predict
@@ -234,8 +235,12 @@ def test_what_needs_all_rows_at_once_is_refused():
             ranker.fit(rows)
     with pytest.raises(ValueError, match=r"DaskRows hold rows of two classes.* y must be None"):
         PNormPush().fit(rows, [0, 1, 1, 0])
-    with pytest.raises(TypeError, match="RankSVM needs X in memory here, and X is DaskRows"):
+    with pytest.raises(TypeError, match="RankSVM needs X as an array here, and X is DaskRows"):
         RankSVM().fit(rows, [0, 1, 1, 0])
+    with pytest.raises(TypeError, match="choose parameters on a sample"):
+        GridSearchCV(PNormPush(), {"p": [2.0]}).fit(rows, None)
+    with pytest.raises(ValueError, match="qid must be None beside them"):
+        TrimmedPush().fit(rows, qid=[0, 0, 1, 1])
     with pytest.raises(TypeError, match="X must be a Dask array or data frame, and is DaskRows"):
         decision_function(PNormPush().fit(rows), rows)
 

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 
 from pushrank import PerceptronAtK, SGDAtK
-from pushrank.datasets import ParquetBatches
 from pushrank.exceptions import StreamError
 from pushrank.metrics import precision_at_k
 from pushrank.persistence import load, save
@@ -123,28 +122,23 @@ def test_one_batch_by_hand():
     np.testing.assert_allclose(step.coef_, 0.5 * first.coef_)
 
 
-def test_streams_of_files_and_of_chunks(data, tmp_path):
+def test_streams_of_frames_and_of_arrays(data):
     X, y = data
     names = [f"x{j}" for j in range(X.shape[1])]
-    table = pd.DataFrame(X, columns=names).assign(label=y, weight=1.0)
-    table[:300].to_parquet(tmp_path / "a.parquet")
-    table[300:].to_parquet(tmp_path / "b.parquet", row_group_size=50)
-    files = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
-    batches = ParquetBatches(files, "label", weight="weight", chunk_rows=77)
-    assert batches.n_rows == len(y)
-    assert batches.feature_names == names
+    table = pd.DataFrame(X, columns=names)
+    batches = [(table[i : i + 77], y[i : i + 77], np.ones(len(y[i : i + 77]))) for i in range(0, 569, 77)]
     whole = PerceptronAtK(k=1.0, max_iter=3, shuffle=False, batch_size=50).fit(X, y)
-    from_files = PerceptronAtK(k=1.0, max_iter=3, batch_size=50).fit_stream(batches)
-    same(from_files, whole)
-    assert from_files.feature_names_in_.tolist() == names
-    assert from_files.n_iter_ == whole.n_iter_ == 3
+    from_frames = PerceptronAtK(k=1.0, max_iter=3, batch_size=50).fit_stream(batches, [0, 1])
+    same(from_frames, whole)
+    assert from_frames.feature_names_in_.tolist() == names
+    assert from_frames.n_iter_ == whole.n_iter_ == 3
     chunks = ((X[i : i + 9], y[i : i + 9]) for i in [0, 600, *range(9, 569, 9)])  # the second is empty
     once = PerceptronAtK(batch_size=50).fit_stream(chunks, [0, 1])
     same(once, PerceptronAtK(batch_size=50, **ONE_PASS).fit(X, y))
     with pytest.raises(ValueError, match="the stream is empty"):
         PerceptronAtK().fit_stream([], [0, 1])
     with pytest.raises(ValueError, match="early_stopping needs the data at hand"):
-        PerceptronAtK(early_stopping=True).fit_stream(batches)
+        PerceptronAtK(early_stopping=True).fit_stream(batches, [0, 1])
 
 
 @pytest.mark.parametrize(
@@ -159,7 +153,7 @@ def test_streams_of_files_and_of_chunks(data, tmp_path):
         (lambda X, _: iter([(X,)]), [0, 1], TypeError, "chunk 0 of .* found tuple of length 1"),
         (lambda *_: [3], [0, 1], TypeError, "chunk 0 of .* found int"),
         (lambda *_: 3, [0, 1], TypeError, "must be an iterable of chunks .* found int"),
-        (lambda X, y: [(X, y)], None, ValueError, "fit_stream needs the two classes"),
+        (lambda X, y: [(X, y)], None, ValueError, "classes must be two"),
         (lambda X, y: [(X, y)], [0, 1, 2], ValueError, "classes must be two"),
         (lambda X, y: [(X, y)], 3, ValueError, "classes must be two"),
         (lambda X, y: [(X, y)], [0, None], ValueError, "two labels of one kind"),

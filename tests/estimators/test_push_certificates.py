@@ -8,7 +8,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from combinations import each_and_some
 from pushrank import IRPush, PNormPush, PNormPushCV, PushRanker
-from pushrank.datasets import DiskRows
 from pushrank.prices import Power
 from quadratic_programs import PushProgram
 from samples import by_first_column
@@ -274,20 +273,6 @@ def test_separable_data_have_no_optimum_without_a_penalty_and_the_fit_says_so(ra
         fitted = clone(ranker).set_params(alpha=0.0).fit(X, y)
     assert fitted.dual_objective_ == -np.inf
     assert not fitted.converged_
-
-
-@pytest.mark.parametrize("ranker", [PNormPush(4.0), PushRanker(), IRPush()], ids=repr)
-def test_rows_on_disk_have_the_same_bound_without_a_penalty(ranker, tmp_path):
-    (X, y), _ = kinds_of_data()["two classes"]
-    ranker = clone(ranker).set_params(alpha=0.0, tol=1e-6)
-    in_memory = clone(ranker).fit(X, y)
-    on_disk = clone(ranker).fit(DiskRows.write(tmp_path / "rows", X, y))
-    if isinstance(ranker, IRPush):
-        # Its Hessian is not that of two sums, and needs the scores of all rows.
-        assert on_disk.dual_gap_ == np.inf
-        return
-    assert on_disk.dual_gap_ < 1e-9
-    assert on_disk.dual_objective_ == pytest.approx(in_memory.dual_objective_, rel=1e-9)
 
 
 @quiet

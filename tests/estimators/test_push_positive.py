@@ -9,7 +9,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from combinations import by_day
 from pushrank import IRPush, PNormPush, PushRanker, TrimmedPush
-from pushrank.datasets import DiskRows
 from samples import overlapping
 
 
@@ -193,20 +192,6 @@ def test_trimmed_coefficients_are_the_optimum_for_the_kept():
         kept = np.setdiff1d(np.arange(300), ranker.trimmed_)
         push = PNormPush(16.0, alpha=0.1, positive=True, tol=1e-7).fit(X[kept], y[kept])
         np.testing.assert_allclose(ranker.coef_, push.coef_, atol=1e-6)
-
-
-@pytest.mark.parametrize("ranker", [PNormPush(p=8.0), IRPush(), TrimmedPush(0.5, alpha=0.1)], ids=repr)
-def test_a_fit_on_disk_is_that_in_memory(ranker, tmp_path):
-    X, y = overlapping(3000, 5, seed=2)
-    X[:, 1], X[:, 2] = -X[:, 1], X[:, 0]
-    weights = np.random.default_rng(0).integers(0, 3, 3000).astype(float)
-    ranker = clone(ranker).set_params(positive=True)
-    found = clone(ranker).fit(DiskRows.write(tmp_path / "rows", X, y, weights))
-    expected = ranker.fit(X, y, weights)
-    assert found.coef_.min() == found.coef_[1] == 0.0
-    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-8)
-    np.testing.assert_allclose(found.objective_path_, expected.objective_path_, rtol=1e-10)
-    assert found.converged_
 
 
 @pytest.mark.parametrize("solver", ["newton-cg", "coordinate"])

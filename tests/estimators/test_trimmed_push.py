@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 
 from combinations import by_day
 from pushrank import PNormPush, TrimmedPush
-from pushrank.datasets import DiskRows, make_hidden_positives
+from pushrank.datasets import make_hidden_positives
 from pushrank.metrics import positives_at_top
 from pushrank.objectives import PrecisionAtK, PushObjective
 from pushrank.objectives.queries import MeanLogPush
@@ -217,9 +217,3 @@ def test_a_path_of_queries_is_the_fits_along_it():
     small, large = ranker.path(X, y, [0.3, 0.7], qid=qid)
     np.testing.assert_array_equal(large.coef_, TrimmedPush(0.7, p=4.0, alpha=0.1).fit(X, y, qid=qid).coef_)
     assert set(large.trimmed_) < set(small.trimmed_)
-
-
-def test_rows_on_disk_have_their_queries_with_them(tmp_path):
-    X, y, qid = lists()
-    with pytest.raises(ValueError, match="qid must be None beside them"):
-        TrimmedPush().fit(DiskRows.write(tmp_path / "rows", X, y), qid=qid)

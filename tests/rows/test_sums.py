@@ -7,12 +7,15 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
+from pushrank import IRPush, PNormPush, PushRanker, TrimmedPush
+from pushrank.distributed import DaskRows
 from pushrank.models import LinearModel
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample
 from pushrank.prices import ExponentialPrice, LogOnePlus, Power
-from pushrank.rows import MemoryRows, OuterRows
+from pushrank.rows import MemoryRows
 from pushrank.rows.memory import cut_blocks
 from pushrank.rows.order_statistics import break_even_threshold
 from pushrank.solvers.problem import ScoresProblem, SumsProblem, linear_problem
@@ -20,11 +23,12 @@ from pushrank.solvers.problem import ScoresProblem, SumsProblem, linear_problem
 N_ROWS, N_FEATURES = 300, 5
 
 
-class PartedRows(OuterRows):
+class PartedRows(DaskRows):
     """Rows in parts, each of a model of its own, to which functions and from which sums go as bytes."""
 
     def __init__(self, X, is_positive, weights, edges):
         self.n_rows, self.n_features = X.shape
+        self.dtype, self.feature_names, self.classes = X.dtype, None, np.arange(2)
         with np.errstate(divide="ignore"):
             self.log_weights = None if weights is None else np.log(weights)
         self.codes, self.reference = is_positive.astype(np.uint8), LinearModel(X).references
@@ -51,6 +55,10 @@ class PartedRows(OuterRows):
                 return [function(method(block, coef), *arguments) for block in blocks]
 
         return Parts()
+
+
+def log_weights_of(blocks):
+    return np.concatenate([block.log_weights for block in blocks])
 
 
 PRICES = [Power(1), Power(16), Power(2), LogOnePlus(), LogOnePlus(), ExponentialPrice()]
@@ -94,13 +102,52 @@ def test_parts_and_memory_agree_on_the_highest_positives_and_the_threshold(weigh
     half = 0.5 * in_memory.class_weights[0]
     chosen = [rows.highest_positives(coef, half) for rows in (in_memory, parted)]
     assert [rows.class_weights[0] for rows in chosen] == pytest.approx([half, half])
-    np.testing.assert_array_equal(*(rows.trimmed_positives() for rows in chosen))
+    with np.errstate(divide="ignore"):
+        kept_weights = np.log(chosen[0].sample.row_weights)
+    np.testing.assert_allclose(np.concatenate(chosen[1].map(log_weights_of)), kept_weights, rtol=1e-12)
+    assert chosen[1].trimmed_positives() is None
     for rows, kept in zip((in_memory, parted), chosen, strict=True):
         assert kept.same_positives(rows.highest_positives(2.0 * coef, half))
         assert not kept.same_positives(rows)
     both = ((rows.score_parts(coef), coef, rows.class_weights[1]) for rows in (in_memory, parted))
     thresholds = [break_even_threshold(*of_rows) for of_rows in both]
     assert thresholds[0] == thresholds[1]
+
+
+@pytest.mark.parametrize("many", [False, True], ids=["from zero", "from some of the rows"])
+@pytest.mark.parametrize(
+    "ranker",
+    [
+        PNormPush(p=8.0, positive=True),
+        IRPush(positive=True),
+        TrimmedPush(0.5, alpha=0.1, positive=True),
+        PNormPush(4.0, alpha=0.0),
+        PushRanker(alpha=0.0),
+        IRPush(alpha=0.0),
+    ],
+    ids=repr,
+)
+def test_a_fit_to_parts_is_that_in_memory(ranker, many, monkeypatch):
+    rng = np.random.default_rng(0)
+    X, weights = rng.normal(size=(12_000, 4)) * [1.0, 2.0, 0.5, 1.0], rng.integers(0, 3, 12_000) + 0.0
+    y = X @ [1.0, 0.5, 0.0, -1.0] + rng.logistic(size=len(X)) > 2.0
+    X[:, 1] *= -1.0
+    monkeypatch.setattr("pushrank.solvers.tolerances.MANY_ROWS", 10_000 if many else 20_000)
+    ranker.set_params(tol=1e-6)
+    here = clone(ranker).fit(X, y.astype(int), weights)
+    there = clone(ranker).fit(PartedRows(X, y, weights, [0, 100, 7000, 12_000]))
+    # A part of the rows is solved to the tolerance, which leaves the coefficients where it is reached.
+    np.testing.assert_allclose(there.coef_, here.coef_, rtol=1e-5 if many else 1e-8)
+    assert there.threshold_ == pytest.approx(here.threshold_, rel=1e-4)
+    assert there.converged_
+    if ranker.positive:
+        assert there.coef_.min() == there.coef_[1] == 0.0
+    elif isinstance(ranker, IRPush):
+        # Without a penalty its Hessian, which is not that of two sums, needs the scores of all rows.
+        assert there.dual_gap_ == np.inf
+    else:
+        assert there.dual_gap_ < 1e-9
+        assert there.dual_objective_ == pytest.approx(here.dual_objective_, rel=1e-9)
 
 
 def test_the_problem_is_chosen_by_what_the_objective_needs():

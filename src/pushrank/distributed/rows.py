@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from sys import getsizeof
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,11 +20,11 @@ from pushrank._optional import import_optional
 from pushrank.distributed._partitions import Partitions
 from pushrank.estimators._target import row_weights
 from pushrank.models import LinearModel
-from pushrank.models.linear import ClassCodes, median_row
+from pushrank.models.linear import ClassCodes, check_column_range, median_row
 from pushrank.pairs.samples import check_both_classes
-from pushrank.rows import OuterRows
+from pushrank.rows import RowSource
 from pushrank.rows.memory import cut_blocks
-from pushrank.rows.order_statistics import ValueParts, Values
+from pushrank.rows.order_statistics import Cut, ValueParts, Values, highest_cut
 from pushrank.rows.source import Block, Blocks, Part
 from pushrank.user_types import GenericArray, Label
 from pushrank.validation import checked_entries, distinct, plain_labels, two_classes
@@ -62,7 +64,14 @@ class PartitionTarget(NamedTuple):
     log_weights: Floats | None
 
 
-class DaskRows(OuterRows):
+class Trimming(NamedTuple):
+    """Which positives count: those above a cut of their scores by some coefficients."""
+
+    coef: Floats
+    cut: Cut
+
+
+class DaskRows(RowSource):
     """Rows of two classes on the workers of a Dask cluster, for fits to more rows than one machine holds.
 
     :class:`pushrank.PNormPush`, :class:`pushrank.IRPush`, :class:`pushrank.PushRanker` (with the exponential
@@ -129,6 +138,9 @@ class DaskRows(OuterRows):
     (True, dask.array<...>)
     """
 
+    # Which positives are trimmed is not written anywhere: blocks are scored again whenever they are read.
+    trimming: Trimming | None = None
+
     def __init__(
         self,
         X: Collection,
@@ -163,16 +175,75 @@ class DaskRows(OuterRows):
         check_both_classes(*(int(weight > 0.0) for weight in weights))
         self.class_weights = float(weights[0]), float(weights[1])
 
-    def map_all(self, function: Callable[[Blocks], Part]) -> list[Part]:
+    def map(self, function: Callable[[Blocks], Part]) -> list[Part]:
         """Return the function's value for the blocks of each partition, in one round."""
+        # Only the function goes to the rows, and the cut with it: two numbers and the coefficients.
+        if self.trimming is not None:
+            function = partial(map_trimmed, function=function, trimming=self.trimming)
+        return self.map_all(function)
+
+    def map_all(self, function: Callable[[Blocks], Part]) -> list[Part]:
+        """Return the function's value for the blocks of each partition, whichever positives are trimmed."""
         return self.partitions.map(on_blocks, self.targets, self.reference, function)
 
     def value_parts(self, method: Callable[..., Values], coef: NDArray[np.floating]) -> ValueParts:
-        """Return values of the rows at some coefficients, such as their scores, kept on the workers."""
+        """Return what a method of ``Block`` returns for coefficients, such as scores, kept on the workers."""
         return self.partitions.derive(on_block, self.targets, self.reference, method, coef)
+
+    def score_parts(self, coef: NDArray[np.floating]) -> ValueParts:
+        """Return the scores by coefficients of the features, in their dtype, with the rows' weights."""
+        return self.value_parts(Block.raw_scores, coef)
+
+    def highest_positives(self, coef: Floats, total: Any, scores: Floats | None = None) -> Self:  # noqa: ARG002
+        """Return the rows with no positives but the highest, of a total weight; ties share it equally."""
+        chosen = copy(self)
+        negated_scores = self.value_parts(Block.negated_positive_scores, coef)
+        chosen.trimming = Trimming(coef, highest_cut(negated_scores, total))
+        chosen.class_weights = (total, self.class_weights[1])
+        return chosen
+
+    def same_positives(self, other: Self) -> bool:
+        """Return whether the same positives have the same weights."""
+        same = partial(are_trimmed_equally, trimming=self.trimming, other=other.trimming)
+        return all(self.map_all(same))
 
     def trimmed_positives(self) -> None:
         """Return None: the indices, as many as there are rows, would have to travel to the client."""
+
+    def check_range(self) -> None:
+        """Raise a ValueError when a column's squares are no normal floats."""
+        parts = self.map(partial(column_sums, n_features=self.n_features))
+        check_column_range(np.sum(parts, axis=0))
+
+    def __array__(self, *_: object, **__: object) -> NoReturn:
+        """Refuse: all rows would be taken into memory, and functions that split rows ask for that."""
+        raise TypeError("DaskRows are not taken into memory: choose parameters on a sample of the rows.")
+
+
+def map_trimmed(blocks: Blocks, function: Callable[[Blocks], Part], trimming: Trimming) -> Part:
+    """Return a function of trimmed blocks."""
+    return function(block.trimmed(*trimming) for block in blocks)
+
+
+def are_trimmed_equally(blocks: Blocks, trimming: Trimming | None, other: Trimming | None) -> bool:
+    """Return whether two trimmings leave the same weights."""
+    both = ((full_log_weights(block, trimming), full_log_weights(block, other)) for block in blocks)
+    return all(np.array_equal(mine, others) for mine, others in both)
+
+
+def full_log_weights(block: Block, trimming: Trimming | None) -> Floats:
+    """Return the logarithms of the weights that trimming leaves, zeros where all rows weigh one."""
+    if trimming is not None:
+        block = block.trimmed(*trimming)
+    return np.zeros(len(block.class_codes)) if block.log_weights is None else block.log_weights
+
+
+def column_sums(blocks: Blocks, n_features: int) -> Floats:
+    """Return the sums of the columns and of their squares, shape (2, n_features)."""
+    sums = np.zeros((2, n_features))
+    for block in blocks:
+        sums += block.model.column_sums(block.first, block.last)
+    return sums
 
 
 def on_blocks(

@@ -101,7 +101,7 @@ def numbers_of_counted(ranker: Any, passed: Mapping[str, Any]) -> NDArray[np.int
     # A ranker of users may call rows and labels otherwise, and hands them on to the fit that it extends.
     if X is None or y is None or weights is None or isinstance(weights, Real) or _target.lies_elsewhere(X):
         return None
-    # Sums over all rows, weighted, are to be those of the same rows on disk to the last bit.
+    # Of rows that are read where they lie, as in a memory map, a copy may not fit in memory.
     if getattr(ranker, "_sums_alone", False):
         return None
     # Pairs, the columns of a kernel, and folds that are listed have the numbers of rows as they are passed.

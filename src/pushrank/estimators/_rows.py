@@ -8,17 +8,16 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from pushrank._numeric import Floats
-from pushrank.datasets import DiskRows
 from pushrank.estimators import _target
 from pushrank.estimators._target import Target
 from pushrank.models import linear_model
 from pushrank.pairs import Sample
-from pushrank.rows import MemoryRows, OuterRows, RowSource, StoredRows
+from pushrank.rows import MemoryRows, RowSource
 from pushrank.user_types import Matrix, MatrixLike, PerRow
 from pushrank.validation import warn_of_texts
 
-RowsLike: TypeAlias = MatrixLike | DiskRows | OuterRows
-"""Features as users pass them, or rows that need not fit in memory."""
+RowsLike: TypeAlias = MatrixLike | RowSource
+"""Features as users pass them, or rows that lie on the workers of a cluster."""
 
 
 class TrainingRows(NamedTuple):
@@ -42,8 +41,8 @@ def ranking_rows(
     ranker: BaseEstimator, X: RowsLike, compare: Callable[[Sample], Sample], *, reduced: bool, **data: Any
 ) -> TrainingRows:
     """Return checked rows, and what to rank: two classes, grades, query groups or explicit pairs."""
-    if isinstance(X, DiskRows | OuterRows):
-        return _outer_rows(ranker, X, **data)
+    if isinstance(X, RowSource):
+        return _rows_elsewhere(ranker, X, **data)
     X, target = _target.validate_ranking(ranker, X, **data)
     return _memory_rows(X, target, compare(target.sample), reduced=reduced)
 
@@ -52,8 +51,8 @@ def two_class_rows(
     ranker: BaseEstimator, X: Any, y: Any, sample_weight: PerRow, qid: PerRow, *, reduced: bool
 ) -> TrainingRows:
     """Return checked rows of two classes, in one list or compared within query groups."""
-    if isinstance(X, DiskRows | OuterRows):
-        return _outer_rows(ranker, X, y=y, sample_weight=sample_weight, qid=qid)
+    if isinstance(X, RowSource):
+        return _rows_elsewhere(ranker, X, y=y, sample_weight=sample_weight, qid=qid)
     X, target = _target.validate_two_classes(ranker, X, y, sample_weight)
     sample = target.sample if qid is None else _target.queries_of(target, qid)
     return _memory_rows(X, target, sample, reduced=reduced)
@@ -64,7 +63,7 @@ def _memory_rows(X: Matrix, target: Target, sample: Sample, *, reduced: bool) ->
     return TrainingRows(source, target.classes, target.weights_below, X[:0, :])
 
 
-def _outer_rows(ranker: BaseEstimator, X: DiskRows | OuterRows, **beside: object) -> TrainingRows:
+def _rows_elsewhere(ranker: BaseEstimator, X: Any, **beside: object) -> TrainingRows:
     """Return rows that lie elsewhere, and set the ranker's features; nothing may be passed beside them."""
     extra = [name for name, value in beside.items() if value is not None]
     if extra:
@@ -72,24 +71,22 @@ def _outer_rows(ranker: BaseEstimator, X: DiskRows | OuterRows, **beside: object
             f"{type(X).__name__} hold rows of two classes in one list, with their labels and weights: "
             f"{' and '.join(extra)} must be None beside them."
         )
-    source = StoredRows(X) if isinstance(X, DiskRows) else X
-    _set_features(ranker, source)
-    warn_of_texts(source.classes, type(ranker).__name__)
-    negative_weight = np.array([source.class_weights[1]])
-    return TrainingRows(source, source.classes, negative_weight, np.empty(0, source.dtype))
+    _set_features(ranker, X.feature_names, X.n_features)
+    warn_of_texts(X.classes, type(ranker).__name__)
+    return TrainingRows(X, X.classes, np.array([X.class_weights[1]]), np.empty(0, X.dtype))
 
 
-def _set_features(ranker: BaseEstimator, rows: OuterRows) -> None:
+def _set_features(ranker: BaseEstimator, feature_names: list[str] | None, n_features: int) -> None:
     before = getattr(ranker, "feature_names_in_", None)
-    names = None if rows.feature_names is None else np.array(rows.feature_names, dtype=object)
+    names = None if feature_names is None else np.array(feature_names, dtype=object)
     if getattr(ranker, "warm_start", False) and hasattr(ranker, "coef_"):
         differ = before is not None and names is not None and not np.array_equal(before, names)
-        if differ or len(ranker.coef_) != rows.n_features:
+        if differ or len(ranker.coef_) != n_features:
             raise ValueError(
                 f"a warm start needs the {len(ranker.coef_)} features of the last fit, and other ones were "
                 "found; set warm_start=False."
             )
-    ranker.n_features_in_ = rows.n_features
+    ranker.n_features_in_ = n_features
     vars(ranker).pop("feature_names_in_", None)
     if names is not None:
         ranker.feature_names_in_ = names

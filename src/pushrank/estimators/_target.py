@@ -15,10 +15,9 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import validate_data
 
 from pushrank import validation
-from pushrank.datasets import DiskRows
 from pushrank.pairs import BipartiteSample, GradedSample, Sample
 from pushrank.pairs.targets import check_pairs_alone, sample_of_labels, sample_of_pairs
-from pushrank.rows import OuterRows
+from pushrank.rows import RowSource
 from pushrank.rows.order_statistics import InOnePart, ValueParts, Values, break_even_threshold
 from pushrank.times import check_times
 from pushrank.user_types import Floats, GenericArray, Label, Matrix, MatrixLike, Pairs, PerRow
@@ -128,10 +127,10 @@ def checked_data(ranker: BaseEstimator, X: MatrixLike, *y: PerRow, **options: ob
     except (TypeError, ValueError) as error:
         if lies_elsewhere(X):
             raise TypeError(
-                f"{type(ranker).__name__} needs X in memory here, and X is {type(X).__name__}: fit "
-                "PNormPush, IRPush, PushRanker or TrimmedPush to DiskRows, which DiskRows.write(folder, X, "
-                "y) makes of Parquet files and blocks of rows, or PerceptronAtK and SGDAtK by fit_stream; "
-                "score rows part by part, as ParquetBatches yields them."
+                f"{type(ranker).__name__} needs X as an array here, and X is {type(X).__name__}: write the "
+                "rows to a file by numpy.lib.format.open_memmap and pass numpy.load(file, mmap_mode='r'), "
+                "which need not fit in memory for PNormPush, IRPush, PushRanker and TrimmedPush, or fit "
+                "PerceptronAtK and SGDAtK by fit_stream; score rows that lie elsewhere part by part."
             ) from error
         if "could not convert string to float" not in str(error):
             raise
@@ -151,10 +150,10 @@ def checked_data(ranker: BaseEstimator, X: MatrixLike, *y: PerRow, **options: ob
 
 
 def lies_elsewhere(X: MatrixLike) -> bool:
-    """Return whether X stands for rows elsewhere: on disk, in files that it names, or in an iterator."""
+    """Return whether X stands for rows elsewhere: on a cluster, in files that it names, or in an iterator."""
     some = X[0] if isinstance(X, list | tuple) and X else X
     # Only a dataset of pyarrow has fragments.
-    return isinstance(some, DiskRows | OuterRows | str | Path | Iterator) or hasattr(X, "get_fragments")
+    return isinstance(some, RowSource | str | Path | Iterator) or hasattr(X, "get_fragments")
 
 
 def _is_number(text: str) -> bool:

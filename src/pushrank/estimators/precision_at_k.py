@@ -167,16 +167,16 @@ class StreamRankerMixin(RankerMixin):
         self._clear_measures()
         return self
 
-    def fit_stream(self, stream: Iterable[Sequence[MatrixLike]], classes: PerRow = None) -> Self:
+    def fit_stream(self, stream: Iterable[Sequence[MatrixLike]], classes: ArrayLike) -> Self:
         """Learn from chunks of rows that need not fit in memory together.
 
         Parameters
         ----------
         stream : iterable of (X, y) or (X, y, sample_weight)
-            Chunks of any size, also empty, such as :class:`pushrank.datasets.ParquetBatches`. An iterator is
-            read once, and what can be iterated again ``max_iter`` times. Nothing is shuffled.
-        classes : array-like of shape (2,), optional
-            The two classes; needed unless the stream has them as its ``classes``.
+            Chunks of any size, also empty. An iterator is read once, and what can be iterated again
+            ``max_iter`` times. Nothing is shuffled.
+        classes : array-like of shape (2,)
+            The two classes, as a chunk may lack one.
 
         %(fitted_or_value_error)s
             As for ``partial_fit``, and when the stream is empty or cannot be validated on. The ranker is then
@@ -193,12 +193,6 @@ class StreamRankerMixin(RankerMixin):
         if self.early_stopping:
             raise ValueError("early_stopping needs the data at hand: use fit, or early_stopping=False.")
         _streaming.check_iterable(stream)
-        classes = getattr(stream, "classes", None) if classes is None else classes
-        if classes is None:
-            raise ValueError(
-                "fit_stream needs the two classes, as a chunk may lack one: pass classes, or a stream that "
-                "has them as its classes, as ParquetBatches does."
-            )
         both = _streaming.check_classes(classes, type(self).__name__)
         learner: Any = None
         n_epochs = 1 if isinstance(stream, Iterator) else int(self.max_iter)

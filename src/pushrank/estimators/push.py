@@ -21,7 +21,7 @@ from pushrank.objectives import PushObjective
 from pushrank.objectives.push import Scale, Side
 from pushrank.pairs import ACCURACY, RankSample, Sample
 from pushrank.prices import Power, Price
-from pushrank.rows import OuterRows, RowSource
+from pushrank.rows import MemoryRows, RowSource
 from pushrank.solvers import SOLVERS, Problem, Result, linear_problem
 from pushrank.solvers.newton import nonnegative
 from pushrank.solvers.result import Certificate
@@ -69,8 +69,9 @@ class LinearPushMixin(RankerMixin):
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             Finite features. float32 and float64 arrays, dense, CSR or CSC, are used without a copy.
-            Rows that need not fit in memory are :class:`pushrank.datasets.DiskRows`, which hold ``y`` and
-            ``sample_weight`` too; they are for the exponential loss and ``solver="lbfgs"``.
+            A memory map of one of these types need not fit in memory (:doc:`/scale`). Rows on a cluster are
+            :class:`pushrank.distributed.DaskRows`, which hold ``y`` and ``sample_weight`` too; they are for
+            the exponential loss and ``solver="lbfgs"``.
         %(graded_labels weights_and_pairs fitted)s
         """
         objective, solver = self._pair_objective(), self.solver
@@ -389,7 +390,7 @@ def check_source(ranker: RankerMixin, objective: PushObjective, source: RowSourc
     """Raise where parameters need rows in memory and these lie elsewhere, or weights are too large."""
     for name, only in {"solver": "lbfgs", "discount": "reverse_height"}.items():
         value = getattr(ranker, name, only)
-        if isinstance(source, OuterRows) and value != only:
+        if not isinstance(source, MemoryRows) and value != only:
             raise ValueError(f"{name} must be {only!r} for rows that are not in memory, got {value!r}.")
     total = max(source.class_weights)
     # A power takes sums of losses in units of the largest; another price takes them as they are.

@@ -245,7 +245,7 @@ class LinearModel(FeatureSpace):
             if reference is None:
                 reference = median_row(X) if centred else np.zeros(self.n_features)
             self._arrays: tuple[Any, ...] = (read_only(X), reference)
-            self._block_rows = block_height(self.n_features)
+            self._block_rows = max(MIN_BLOCK_ROWS, BLOCK_ELEMENTS // self.n_features)
         elif X.format == "csr":
             per_row = X.nnz / self.n_rows
             self.chunks = row_chunks(self.n_rows, per_row)
@@ -432,11 +432,6 @@ class LinearModel(FeatureSpace):
         if sp.issparse(self.data):
             return np.asarray(self.data[:, [j]].toarray(), dtype=np.float64).ravel()
         return np.asarray(self.data[:, j].astype(np.float64) - self._arrays[1][j])
-
-
-def block_height(n_features: int) -> int:
-    """Return how many dense rows are worked on at a time."""
-    return max(MIN_BLOCK_ROWS, BLOCK_ELEMENTS // n_features)
 
 
 def column_blocks(n_rows: int, n_features: int) -> Iterator[slice]:

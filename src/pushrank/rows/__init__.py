@@ -1,7 +1,6 @@
-"""Rows wherever they lie: what solvers ask of a source, and the sources in memory and on disk."""
+"""Rows wherever they lie: what solvers ask of a source, and the source in memory."""
 
-from pushrank.rows.disk import StoredRows
 from pushrank.rows.memory import MemoryRows, spread_rows
-from pushrank.rows.source import OuterRows, RowSource
+from pushrank.rows.source import RowSource
 
-__all__ = ["MemoryRows", "OuterRows", "RowSource", "StoredRows", "spread_rows"]
+__all__ = ["MemoryRows", "RowSource", "spread_rows"]

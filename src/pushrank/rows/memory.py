@@ -154,7 +154,7 @@ def spread_rows(source: RowSource, n_spread: int) -> MemoryRows:
 
 def spread_in_blocks(blocks: Blocks, every: int, copied: bool) -> list[tuple[Any, ClassCodes, Floats]]:
     """Return every so many-th row (or its number), more of a rare class, with class codes and weights."""
-    # A block tells by itself which of its rows these are: on disk they are those that they are in memory.
+    # A block tells by itself which of its rows these are: they are the same on a cluster and in memory.
     parts = []
     for model, first, last, codes, log_weights in blocks:
         weights, counted = np.zeros(last - first), log_weights is None or log_weights > -np.inf

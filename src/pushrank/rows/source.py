@@ -2,26 +2,24 @@
 
 A descent needs no row by itself, only sums over all rows: of terms, of weighted rows, of their squares and
 products. A :class:`RowSource` maps a function over the blocks of its rows and returns what came out;
-:mod:`pushrank.rows.sums` has the functions. Rows in memory can also give the scores of all rows
-(:class:`pushrank.rows.MemoryRows`), for what needs these; :class:`OuterRows`, which lie elsewhere, cannot.
+:mod:`pushrank.rows.sums` has the functions. Rows in memory, or in a file that is mapped there, can also give
+the scores of all rows (:class:`pushrank.rows.MemoryRows`), for what needs these; rows on the workers of a
+cluster cannot.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from copy import copy
-from functools import partial
-from typing import Any, NamedTuple, NoReturn, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pushrank._numeric import Floats
 from pushrank.models import LinearModel
-from pushrank.models.linear import ClassCodes, FeatureSpace, check_column_range
-from pushrank.rows.order_statistics import Cut, ValueParts, Values, highest_cut
-from pushrank.user_types import GenericArray
+from pushrank.models.linear import ClassCodes, FeatureSpace
+from pushrank.rows.order_statistics import Cut, ValueParts, Values
 
 Part = TypeVar("Part")
 POSITIVE = 1
@@ -80,7 +78,7 @@ Blocks = Iterable[Block]
 
 
 class RowSource(FeatureSpace, ABC):
-    """Rows of two classes in chunks that do not change: an array, a file, or partitions on other machines."""
+    """Rows of two classes in chunks that do not change: an array, or partitions on other machines."""
 
     # All models of the blocks have the same reference row, so that their sums add up. `class_weights` are the
     # total sample weights of the positives and of the negatives.
@@ -116,104 +114,10 @@ class RowSource(FeatureSpace, ABC):
     def trimmed_positives(self) -> NDArray[np.intp] | None:
         """Return the numbers of the positives that do not count in full; None where rows have no numbers."""
 
+    @abstractmethod
     def check_range(self) -> None:
         """Raise a ValueError when a column's squares are no normal floats."""
-        parts = self.map(partial(column_sums, n_features=self.n_features))
-        check_column_range(np.sum(parts, axis=0))
 
     def in_features(self) -> RowSource:
         """Return the rows in terms of the features, where a solver sees them in other coordinates."""
         return self
-
-
-class Trimming(NamedTuple):
-    """Which positives count: those above a cut of their scores by some coefficients."""
-
-    coef: Floats
-    cut: Cut
-
-
-class OuterRows(RowSource):
-    """Rows that do not lie in memory, which a fit takes in place of X with their labels and weights."""
-
-    # Which positives are trimmed is not written anywhere: blocks are scored again whenever they are read.
-
-    classes: GenericArray
-    dtype: np.dtype[np.floating]
-    feature_names: list[str] | None
-    trimming: Trimming | None = None
-
-    @abstractmethod
-    def map_all(self, function: Callable[[Blocks], Part]) -> list[Part]:
-        """Return the function of the blocks of each chunk, whichever positives are trimmed."""
-
-    @abstractmethod
-    def value_parts(self, method: Callable[..., Values], coef: NDArray[np.floating]) -> ValueParts:
-        """Return what a method of ``Block`` returns for coefficients, of rows none of which is trimmed."""
-
-    def map(self, function: Callable[[Blocks], Part]) -> list[Part]:
-        """Return the function of the blocks of each chunk, in order."""
-        # Only the function goes to the rows, and the cut with it: two numbers and the coefficients.
-        if self.trimming is not None:
-            function = partial(map_trimmed, function=function, trimming=self.trimming)
-        return self.map_all(function)
-
-    def score_parts(self, coef: NDArray[np.floating]) -> ValueParts:
-        """Return the scores by coefficients of the features, in their dtype, with the rows' weights."""
-        return self.value_parts(Block.raw_scores, coef)
-
-    def highest_positives(self, coef: Floats, total: Any, scores: Floats | None = None) -> Self:  # noqa: ARG002
-        """Return the rows with no positives but the highest, of a total weight; ties share it equally."""
-        chosen = copy(self)
-        negated_scores = self.value_parts(Block.negated_positive_scores, coef)
-        chosen.trimming = Trimming(coef, highest_cut(negated_scores, total))
-        chosen.class_weights = (total, self.class_weights[1])
-        return chosen
-
-    def same_positives(self, other: Self) -> bool:
-        """Return whether the same positives have the same weights."""
-        same = partial(are_trimmed_equally, trimming=self.trimming, other=other.trimming)
-        return all(self.map_all(same))
-
-    def trimmed_positives(self) -> NDArray[np.intp] | None:
-        """Return the numbers of the positives that do not count in full."""
-        parts = self.map_all(partial(trimmed_in_chunk, trimming=self.trimming))
-        return np.flatnonzero(np.concatenate(parts))
-
-    def __array__(self, *_: object, **__: object) -> NoReturn:
-        """Refuse: all rows would be taken into memory, and functions that split rows ask for that."""
-        raise TypeError(
-            f"{type(self).__name__} are not taken into memory: choose parameters on a sample of the rows."
-        )
-
-
-def map_trimmed(blocks: Blocks, function: Callable[[Blocks], Part], trimming: Trimming) -> Part:
-    """Return a function of trimmed blocks."""
-    return function(block.trimmed(*trimming) for block in blocks)
-
-
-def are_trimmed_equally(blocks: Blocks, trimming: Trimming | None, other: Trimming | None) -> bool:
-    """Return whether two trimmings leave the same weights."""
-    both = ((full_log_weights(block, trimming), full_log_weights(block, other)) for block in blocks)
-    return all(np.array_equal(mine, others) for mine, others in both)
-
-
-def trimmed_in_chunk(blocks: Blocks, trimming: Trimming | None) -> NDArray[np.bool_]:
-    """Return which of the rows of blocks lose weight by trimming."""
-    losing = [full_log_weights(block, trimming) < full_log_weights(block, None) for block in blocks]
-    return np.concatenate(losing)
-
-
-def full_log_weights(block: Block, trimming: Trimming | None) -> Floats:
-    """Return the logarithms of the weights that trimming leaves, zeros where all rows weigh one."""
-    if trimming is not None:
-        block = block.trimmed(*trimming)
-    return np.zeros(len(block.class_codes)) if block.log_weights is None else block.log_weights
-
-
-def column_sums(blocks: Blocks, n_features: int) -> Floats:
-    """Return the sums of the columns and of their squares, shape (2, n_features)."""
-    sums = np.zeros((2, n_features))
-    for block in blocks:
-        sums += block.model.column_sums(block.first, block.last)
-    return sums

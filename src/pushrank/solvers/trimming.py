@@ -137,7 +137,7 @@ def trimmed_path(
     problem.rows.check_range()
     descent, rough_tol = TrimmedDescent(problem, whole), max(tol, tolerances.TRIMMING_TOL)
     max_steps = tolerances.MAX_TRIMMING_TURNS if exact else tolerances.MAX_TRIMMING_TURNS // 2
-    # Hessians of rows on disk leave none out, and an exact solution does not depend on where the rows lie.
+    # Hessians of rows on a cluster leave none out, and an exact solution does not depend on where rows lie.
     light = 0.0 if exact else tolerances.LIGHT_ROW
     total = descent.total
     # The path starts at the solution with all positives, whose basin the local minima below are reached from.
