@@ -30,8 +30,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pushrank.alerts import KIND, AlertThreshold
-from pushrank.state import State
+from pushrank.monitoring import State
+from pushrank.monitoring.alerts import KIND, AlertThreshold
 
 HOURS = np.arange("2026-01-01", "2026-03-02", dtype="datetime64[h]")
 MARCH = np.datetime64("2026-03-02", "s")
@@ -220,8 +220,8 @@ def prepared(folder: Path) -> tuple[Path, Path, bytes]:
 
 def kills(folder: Path, n: int, n_exact: int = 30) -> Counter[str]:
     """Kill ``score --alert``, n_exact times of n between commit and rename, and run it again."""
+    import pushrank._base.files
     import pushrank.cli.score
-    import pushrank.files
 
     model, new, begun = prepared(folder)
     rng, counts = np.random.default_rng(5), Counter[str]()
@@ -340,7 +340,7 @@ def full_output(folder: Path) -> Counter[str]:
 def others(folder: Path) -> Counter[str]:
     """Open a state that is in use: by another process, by other names, and in a fork."""
     path, counts = folder / "held.state", Counter[str]()
-    opens = "import sys; from pushrank.alerts import AlertThreshold; AlertThreshold.open(sys.argv[1])"
+    opens = "import sys; from pushrank.monitoring import AlertThreshold; AlertThreshold.open(sys.argv[1])"
     with closing(fitted(path)) as alert:
         (folder / "link.state").symlink_to(path)
         os.link(path, folder / "hard.state")

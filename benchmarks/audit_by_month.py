@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 from typer.testing import CliRunner
 
 from pushrank import load
-from pushrank.audits import draw_audit
 from pushrank.budgets import Budget
 from pushrank.cli import app
 from pushrank.metrics import measure_acted
+from pushrank.monitoring import draw_audit
 
 FIT = (
     "fit past.parquet --label late --exclude id --exclude scheduled --model logistic-regression -o late.skops"

@@ -20,7 +20,7 @@ from scipy.optimize import brentq
 
 from pushrank.budgets import Budget
 from pushrank.datasets import make_stream
-from pushrank.duel import LAMBDAS, NEEDED, Duel, Verdict
+from pushrank.monitoring.duel import LAMBDAS, NEEDED, Duel, Verdict
 
 N_DAYS, K, N_DUELS = 180, 10, 101
 PICTURE = Path(__file__).parents[1] / "docs" / "pictures" / "duel_by_day.png"

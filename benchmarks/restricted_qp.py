@@ -19,7 +19,7 @@ import clarabel
 import numpy as np
 import scipy.sparse as sp
 
-from pushrank._parallel import one_blas_thread
+from pushrank._base.parallel import one_blas_thread
 from pushrank.models import LinearModel
 from pushrank.pairs import BipartiteSample
 from pushrank.solvers.infinite_push.dual import InfinitePushDual, cost_per_positive

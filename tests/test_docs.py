@@ -18,7 +18,7 @@ import pytest
 
 import pushrank
 from pushrank import plots
-from pushrank.duel import evidence_of
+from pushrank.monitoring.duel import evidence_of
 from test_quality import PUBLIC, public, public_names
 
 ROOT = Path(__file__).parent.parent

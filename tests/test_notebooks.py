@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pushrank import PNormPush, PushBoostCV, TopRankerCV, estimators
-from pushrank._html import html_sentences, html_table, interval_pictures
+from pushrank._base.html import html_sentences, html_table, interval_pictures
 from pushrank.estimators import _base
 from pushrank.model_selection import RankerComparison
 

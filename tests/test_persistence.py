@@ -45,8 +45,8 @@ from pushrank import (
     load_scorer,
     persistence,
 )
+from pushrank._base.files import atomic_write
 from pushrank.exceptions import ModelFileError
-from pushrank.files import atomic_write
 from pushrank.interop.lightgbm import PushLGBMRanker
 from pushrank.losses import Logistic
 from pushrank.persistence import BoostedClassifier
@@ -493,7 +493,7 @@ def test_a_killed_write_leaves_no_file(tmp_path):
     code = """
 import sys, time
 from pathlib import Path
-from pushrank.files import atomic_write
+from pushrank._base.files import atomic_write
 from pushrank.interop.lightgbm import PushLGBMRanker
 with atomic_write(Path(sys.argv[1])) as beside:
     beside.write_text("half")

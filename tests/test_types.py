@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pushrank import PNormPush, StackingRanker, TrimmedPush, load_scorer, save
-from pushrank.alerts import AlertThreshold
+from pushrank.monitoring import AlertThreshold
 from pushrank.budgets import Budget
 from pushrank.metrics import auc, measure, precision_at_k
 from pushrank.model_selection import compare_rankers

@@ -16,9 +16,9 @@ import numpy as np
 import pandas as pd
 from typer.testing import CliRunner
 
-from pushrank.audits import draw_audit
 from pushrank.cli import app
 from pushrank.datasets import make_stream
+from pushrank.monitoring import draw_audit
 
 MODEL = ["--model", "logistic-regression"]
 DAYS, LEARNT, LOOKED_AT, N_AUDITED = 130, 60, 15, 3

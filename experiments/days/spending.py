@@ -27,8 +27,8 @@ from sklearn.model_selection import GroupKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
-from pushrank.alerts import AlertThreshold
 from pushrank.budgets import Budget
+from pushrank.monitoring import AlertThreshold
 
 N_LEARNT = 180
 BUDGETS = Budget(30, "day"), Budget(210, "week"), Budget(900, "month")

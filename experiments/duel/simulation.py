@@ -15,7 +15,7 @@ from scipy.stats import ttest_1samp
 
 from experiments.acted import streams
 from pushrank.budgets import Budget
-from pushrank.duel import LEVEL, Duel, evidence_of
+from pushrank.monitoring.duel import LEVEL, Duel, evidence_of
 
 N_STREAMS, N_DAYS, N_COINS = 2000, 180, 1000
 MODELS = "logistic regression", "gradient boosting"

@@ -31,10 +31,10 @@ from scipy.sparse import csr_matrix, vstack
 from scipy.stats import t as student
 from sklearn.linear_model import LogisticRegression
 
-from pushrank.audits import draw_audit
 from pushrank.datasets import load_dataset
 from pushrank.limits import select
 from pushrank.metrics import audit_bound, measure_acted
+from pushrank.monitoring import draw_audit
 
 N_PLATES, SIZE, N_AUDITED, N_SEEDS = 8, 48, 3, 6
 SAMPLE = SIZE + (N_PLATES - 1) * N_AUDITED

@@ -35,7 +35,7 @@ HOMES = {
     "save": "persistence",
 }
 MORE_MODULES = {
-    "alerts", "benchmark", "budgets", "datasets", "estimators", "monitoring", "persistence", "plots", "state",
+    "benchmark", "budgets", "datasets", "estimators", "monitoring", "persistence", "plots",
 }  # fmt: skip
 
 

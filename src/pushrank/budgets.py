@@ -9,11 +9,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from pushrank._numeric import Floats
-from pushrank.bounds import UNITS
-from pushrank.files import trust_in_files
+from pushrank._base.bounds import UNITS
+from pushrank._base.files import trust_in_files
+from pushrank._base.numeric import Floats
+from pushrank._base.validation import check_number, column
 from pushrank.times import check_present, check_times
-from pushrank.validation import check_number, column
 
 __all__ = ["Budget", "Periods"]
 
@@ -158,7 +158,7 @@ class Budget:
         Parameters
         ----------
         time : array-like of shape (n,)
-            Dates as :func:`~pushrank.dates.read_dates` reads them, or for batches any sortable values.
+            Dates as :func:`~pushrank.times.read_dates` reads them, or for batches any sortable values.
         """
         if self.per == "batch":
             check_present(values := column(time, "time"), time)

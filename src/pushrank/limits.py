@@ -12,10 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 from sklearn.utils import check_random_state
 
-from pushrank._docstrings import shared_docs
-from pushrank._numeric import Floats
-from pushrank.exceptions import LimitsWarning
-from pushrank.validation import (
+from pushrank._base.docstrings import shared_docs
+from pushrank._base.numeric import Floats
+from pushrank._base.validation import (
     are_missing,
     check_choice,
     check_number,
@@ -23,6 +22,7 @@ from pushrank.validation import (
     column,
     warn,
 )
+from pushrank.exceptions import LimitsWarning
 
 __all__ = ["select"]
 

@@ -9,10 +9,10 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from pushrank._docstrings import shared_docs_from
-from pushrank._numeric import Floats, sigmoid, softplus
-from pushrank.files import trust_in_files
-from pushrank.validation import check_number, check_traits, resolve_name
+from pushrank._base.docstrings import shared_docs_from
+from pushrank._base.files import trust_in_files
+from pushrank._base.numeric import Floats, sigmoid, softplus
+from pushrank._base.validation import check_number, check_traits, resolve_name
 
 # A user's loss is checked at these margins, which contain the round numbers where kinks usually are.
 MARGINS = np.linspace(-8.0, 8.0, 129)

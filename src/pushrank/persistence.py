@@ -30,9 +30,7 @@ from sklearn.ensemble._gb import BaseGradientBoosting
 from sklearn.tree import BaseDecisionTree
 from sklearn.tree._tree import Tree
 
-from pushrank._optional import import_optional
-from pushrank.exceptions import ModelFileError, warn
-from pushrank.files import (
+from pushrank._base.files import (
     FACTS_FILE,
     FACTS_FORMAT,
     TRUSTED_TYPES,
@@ -42,6 +40,8 @@ from pushrank.files import (
     is_later,
     written_by,
 )
+from pushrank._base.optional import import_optional
+from pushrank.exceptions import ModelFileError, warn
 
 __all__ = ["load", "save"]
 

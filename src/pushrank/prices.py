@@ -8,9 +8,9 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from pushrank._numeric import Floats, sigmoid, softmax_and_log_sum, softplus
-from pushrank.files import trust_in_files
-from pushrank.validation import check_number, check_traits, resolve_name
+from pushrank._base.files import trust_in_files
+from pushrank._base.numeric import Floats, sigmoid, softmax_and_log_sum, softplus
+from pushrank._base.validation import check_number, check_traits, resolve_name
 
 Scale = Literal["raw", "log"]
 # A user's price is checked at these inner sums.

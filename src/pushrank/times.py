@@ -1,151 +1,186 @@
-"""Rows in the order of time: parts that come later than what is learnt from, and rows that follow time."""
+"""Times of rows: numbers, batches, and dates as texts in the forms of ISO 8601 or as objects."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable
 from datetime import timedelta
 from decimal import Decimal
-from inspect import signature
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.stats import rankdata
-from sklearn.model_selection import BaseCrossValidator
-from sklearn.utils.validation import _num_samples
+from numpy.typing import NDArray
 
-from pushrank.dates import in_calendar, read_dates
-from pushrank.files import trust_in_files
-from pushrank.user_types import CrossValidation, GenericArray, MatrixLike
-from pushrank.validation import are_missing, check_number, warn
+from pushrank._base.user_types import GenericArray
+from pushrank.exceptions import BadRowError, warn
 
+__all__ = ["read_dates"]
+
+FORMATS = "2024-12-31, 20241231, 2024-12-31 09:30:15.25+01:00, 20241231T0930Z, 2024-12, 2024-W53-2, 2024-366"
+DAYS = (
+    r"(?P<year>\d{4})(?P<mark>[-/.])(?P<month>\d\d?)(?P=mark)(?P<day>\d\d?)",
+    r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)",
+    r"(?P<year>\d{4})-(?P<month>\d\d)",
+    r"(?P<year>\d{4})-?W(?P<week>\d\d)(?:-?(?P<weekday>\d))?",
+    r"(?P<year>\d{4})-(?P<ordinal>\d{3})",
+)
+ORDERS = {
+    "dmy": r"(?P<day>\d\d?)(?P<mark>[-/.])(?P<month>\d\d?)(?P=mark)(?P<year>\d{4})",
+    "mdy": r"(?P<month>\d\d?)(?P<mark>[-/.])(?P<day>\d\d?)(?P=mark)(?P<year>\d{4})",
+}
+"""Days whose year comes last, by what comes first: which of them a text is cannot be seen."""
+CLOCK = (
+    r"(?:(?:T|,? )(?P<hour>\d\d|\d(?=:))"
+    r"(?:(?P<colon>:?)(?P<minute>\d\d)(?:(?P=colon)(?P<second>\d\d)(?:[.,](?P<fraction>\d+))?)?)?"
+    r"(?: ?(?P<half>[AP])M)?"
+    r"(?: ?(?P<zone>Z|UTC|GMT|[-+](?P<zone_hour>\d\d)(?::?(?P<zone_minute>\d\d)(?::?\d\d)?)?))?)?"
+)
+MISSING = frozenset(("", "NaT", "nan", "NaN", "None", "<NA>"))
+"""What missing values of Python, NumPy and pandas are as texts."""
+MAX_LENGTH = 64
+NUMBER = r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?"
+DURATION = r"[-+]?(\d+ days?\b.*|\d+:\d\d(:\d\d(\.\d+)?)?|P[\dT].*)"
+Moments = NDArray[np.datetime64]
 # Fewer rows are in the order of their times by chance.
 MIN_ROWS_IN_ORDER = 20
 MIN_RANK_CORRELATION = 0.99
-Indices = NDArray[np.intp]
 
 
-class TimeSplit(BaseCrossValidator):  # type: ignore[misc]
-    r"""Test parts in the order of time, each after the rows that are learnt from.
-
-    The different times are cut into ``n_splits + 1`` periods of about as many rows each, of which all but the
-    first are tested on. Where a test part begins at the time :math:`t`, rows are learnt from of times in
-
-    .. math:: [t - \mathrm{gap} - \mathrm{window},\; t - \mathrm{gap}).
-
-    Rows need no order, and rows of equal time are always in the same period. For parts of whole days or
-    months, pass times rounded to these. With `groups`, such as customers, rows of groups that are in the test
-    part are not learnt from. Splitting costs a sort of the times.
-
-    Tools of scikit-learn hand `time` on under metadata routing; without it they can split data frames that
-    hold times themselves. Bergmeir and Benítez, *On the use of cross-validation for time series predictor
-    evaluation*, Information Sciences 191 (2012).
+def read_dates(values: Iterable[Any], *, order: str | None = None) -> Moments:
+    """Return dates as those of NumPy, times with a zone by its clock, which says when a day begins.
 
     Parameters
     ----------
-    n_splits : int, default=5
-        The number of test parts, at least 1.
-    window : number or timedelta, default=None
-        How far back rows are learnt from, in units of `time`; None takes the whole past.
-    gap : number or timedelta, default=0
-        How long a label takes to be known: younger rows are not learnt from.
+    values : iterable of str, date, datetime or Period
+        Texts are as in ISO 8601: 2024-12-31, 20241231, 2024-12-31T09:30:15.25+01:00, 2024-W53-2 or 2024-366,
+        also with other marks, as in 2024/12/31. The time 24:00 is the start of the next day, a leap second
+        the last microsecond of its minute, and a period its start.
+    order : {"dmy", "mdy"}, default=None
+        What comes first in texts such as 1/2/2024, the day or the month; None refuses them.
 
-    See Also
-    --------
-    sklearn.model_selection.TimeSeriesSplit : Cuts rows in their own order, at numbers of rows, so that rows
-        of the same time may be on both sides, and takes its gap in rows.
+    Returns
+    -------
+    ndarray of datetime64[us]
+        From the year 1 to 9999, NaT where a value is missing. There is a warning where zones are more than an
+        hour apart, for the order is then unsure.
+
+    Raises
+    ------
+    ValueError
+        When a value is no date; the message names its row and what would read it.
 
     Examples
     --------
-    >>> month = [1, 1, 2, 2, 3, 3, 4, 4]
-    >>> for train, test in TimeSplit(3).split(month, time=month):
-    ...     print(train, test)
-    [0 1] [2 3]
-    [0 1 2 3] [4 5]
-    [0 1 2 3 4 5] [6 7]
-    >>> for train, test in TimeSplit(1, window=1, gap=1).split(month, time=month):
-    ...     print(train, test)
-    [0 1] [4 5 6 7]
+    >>> read_dates(["2024-12-31", "20241231T0930"])
+    array(['2024-12-31T00:00:00.000000', '2024-12-31T09:30:00.000000'],
+          dtype='datetime64[us]')
+    >>> read_dates(["1/2/2024"], order="dmy")
+    array(['2024-02-01T00:00:00.000000'], dtype='datetime64[us]')
     """
-
-    # Under metadata routing both are taken wherever they are passed.
-    __metadata_request__split = {"groups": True, "time": True}  # noqa: RUF012
-
-    def __init__(
-        self,
-        n_splits: int = 5,
-        *,
-        window: float | timedelta | np.timedelta64 | None = None,
-        gap: float | timedelta | np.timedelta64 = 0,
-    ) -> None:
-        self.n_splits, self.window, self.gap = n_splits, window, gap
-
-    def split(
-        self,
-        X: MatrixLike,
-        y: object = None,  # noqa: ARG002
-        groups: ArrayLike | None = None,
-        *,
-        time: ArrayLike | None = None,
-    ) -> Iterator[tuple[Indices, Indices]]:
-        """Yield the numbers of the rows to learn from, and of those to test on.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-            The rows.
-        y : object, optional
-            Ignored.
-        groups : array-like of shape (n_samples,), optional
-            The groups to keep apart.
-        time : array-like of shape (n_samples,), optional
-            Numbers, or dates as :func:`~pushrank.dates.read_dates` reads them; by default the index of a data
-            frame, or its only column of times.
-
-        Yields
-        ------
-        train, test : ndarray of int
-            In the order of the rows.
-
-        Raises
-        ------
-        ValueError
-            When a time is missing or none, times are too few, or no row is left to learn from.
-        TypeError
-            When a parameter is not of its kind.
-        """
-        check_number("n_splits", self.n_splits, 1, integer=True)
-        if time is None and len(found := times_of_frame(X)) != 1:
-            raise ValueError(
-                "TimeSplit needs the time of every row: pass time=, under metadata routing in tools of "
-                "scikit-learn, or a data frame whose index holds times."
-            )
-        times = check_times(found[0][1] if time is None else time, _num_samples(X))
-        gap = as_span("gap", self.gap, times)
-        window = None if self.window is None else as_span("window", self.window, times)
-        periods, group = _periods(times, self.n_splits + 1), None if groups is None else np.asarray(groups)
-        for number in range(1, self.n_splits + 1):
-            is_tested = periods == number
-            end = times[is_tested].min() - gap
-            is_learnt = times < end
-            if window is not None:
-                is_learnt &= times >= end - window
-            if group is not None:
-                is_learnt &= ~np.isin(group, group[is_tested])
-            if not is_learnt.any():
-                raise ValueError(
-                    f"no row is left to learn from before test part {number} of {self.n_splits}; take a "
-                    "smaller gap, a longer window, fewer parts, or smaller groups."
-                )
-            yield np.flatnonzero(is_learnt), np.flatnonzero(is_tested)
-
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None, time: Any = None) -> int:  # noqa: ARG002
-        """Return the number of test parts, whatever the rows are."""
-        return self.n_splits
+    if order not in (None, *ORDERS):
+        raise ValueError(f"order must be one of {', '.join(ORDERS)}, got {order!r}.")
+    # A period of pandas is written as a year, a quarter or two days, and its start as a date.
+    starts = (value.asfreq("us", "start") if hasattr(value, "asfreq") else value for value in values)
+    texts = [str(value).strip() for value in starts]
+    dates, row, minutes = _read(texts, order)
+    # Summer time moves the clock of one place by an hour.
+    if minutes > 60:
+        warn(
+            f"times are of zones that are up to {minutes / 60:.3g} hours apart, and each is taken by its own "
+            "clock, so that their order is unsure; convert them to one zone."
+        )
+    if row is None:
+        return dates
+    after = f" holds {texts[row][:MAX_LENGTH]!r}; dates are read as {FORMATS}"
+    if re.fullmatch(NUMBER, texts[row]):
+        after += ", and numbers as numbers, not as texts"
+    elif re.fullmatch(DURATION, texts[row]):
+        after += ", and durations as numbers, of hours say"
+    elif orders := orders_that_read(texts):
+        ways = " or ".join(f"read_dates(time, order={name!r})" for name in orders)
+        after += f", and those of days and months before the year by {ways}"
+    raise BadRowError(row, "time must hold numbers or dates such as 2024-12-31; ", f"{after}.")
 
 
-trust_in_files(TimeSplit)
+def orders_that_read(texts: list[str]) -> list[str | None]:
+    """Return the orders of day and month by which all texts are dates; None is that of ISO 8601 alone."""
+    return [order for order in (None, *ORDERS) if _read(texts, order)[1] is None]
+
+
+def in_calendar(dates: Moments) -> NDArray[np.bool_]:
+    """Return which dates are missing or of the years 1 to 9999, as others are by mistake."""
+    years = dates.astype("datetime64[Y]").astype(np.int64) + 1970
+    return np.asarray(np.isnat(dates) | ((years >= 1) & (years <= 9999)))
+
+
+def _read(texts: list[str], order: str | None) -> tuple[Moments, int | None, int]:
+    """Return the dates of texts, a row that holds none, and how many minutes their zones are apart."""
+    dates, offsets = np.full(len(texts), np.datetime64("NaT", "us")), list[int]()
+    days = (*DAYS, ORDERS[order]) if order else DAYS
+    for row, text in enumerate(texts):
+        if len(text) > MAX_LENGTH or not (text.isascii() and text.isprintable()):
+            return dates, row, 0
+    unread = np.array([row for row, text in enumerate(texts) if text not in MISSING], dtype=np.intp)
+    # Texts of one shape have the same parts at the same places: a regular expression finds these once for all
+    # of them, and NumPy makes numbers of the digits.
+    cells = np.array(texts, dtype=bytes)
+    codes = cells[:, np.newaxis].view(np.uint8)
+    digits = codes - np.uint8(ord("0"))
+    shapes = np.where(digits < 10, np.uint8(ord("0")), codes).view(cells.dtype).ravel()
+    while len(unread):
+        row, alike = int(unread[0]), shapes[unread] == shapes[unread[0]]
+        rows, unread = unread[alike], unread[~alike]
+        matches = (re.fullmatch(day + CLOCK, texts[row], re.I | re.A) for day in days)
+        if (found := next(filter(None, matches), None)) is None:
+            return dates, row, 0
+        dates[rows], is_date, minutes = _moments(found, digits[rows])
+        if not is_date.all():
+            return dates, int(rows[np.argmin(is_date)]), 0
+        offsets += minutes
+    return dates, None, max(offsets, default=0) - min(offsets, default=0)
+
+
+def _moments(found: re.Match[str], digits: NDArray[np.uint8]) -> tuple[Moments, NDArray[np.bool_], list[int]]:
+    """Return the dates of texts of one shape, which of them there are, and the bounds of their zones."""
+
+    def part(name: str, otherwise: int = 0) -> Any:
+        begin, end = found.span(name) if name in found.re.groupindex else (-1, -1)
+        # Of the digits of a fraction, more than six are finer than microseconds.
+        end = min(end, begin + 6)
+        return otherwise if begin < 0 else digits[:, begin:end] @ 10 ** np.arange(end - begin)[::-1]
+
+    years = (part("year") - 1970).astype("datetime64[Y]")
+    # A week, a day or a month that there is not lies in another year or month.
+    if "week" in found.re.groupindex:
+        # Week 1 holds 4 January, and a week is of the year of its Thursday; day 0 of NumPy is a Thursday.
+        fourth, weekday = years.astype("datetime64[D]") + _span(3, "D"), part("weekday", 1)
+        thursday = fourth + _span(7 * part("week") - 4 - (fourth.astype(int) + 3) % 7, "D")
+        days = thursday + _span(weekday - 4, "D")
+        is_date = (thursday.astype("datetime64[Y]") == years) & (weekday >= 1) & (weekday <= 7)
+    else:
+        months = years.astype("datetime64[M]") + _span(part("month", 1) - 1, "M")
+        days = months.astype("datetime64[D]") + _span(part("day", 1) + part("ordinal", 1) - 2, "D")
+        in_month = days.astype("datetime64[M]") == months if "ordinal" not in found.re.groupindex else True
+        is_date = (days.astype("datetime64[Y]") == years) & in_month
+    hour, minute, second = part("hour"), part("minute"), part("second")
+    if found["half"]:
+        is_date &= (hour >= 1) & (hour <= 12)
+        hour = hour % 12 + 12 * (found["half"] in "Pp")
+    fraction = part("fraction") * 10 ** max(6 - len(found["fraction"] or ""), 0)
+    # A leap second belongs to the day that it ends.
+    clock = (60 * hour + minute) * 60_000_000 + np.minimum(second * 1_000_000 + fraction, 59_999_999)
+    zone_hour, zone_minute = part("zone_hour"), part("zone_minute")
+    is_date &= (minute < 60) & (second <= 60) & ((hour < 24) | (clock == 86_400_000_000))
+    moments = days.astype("datetime64[us]") + _span(clock, "us")
+    is_date &= (zone_hour < 24) & (zone_minute < 60) & in_calendar(moments)
+    offset = (60 * zone_hour + zone_minute) * (-1 if "-" in (found["zone"] or "") else 1)
+    return moments, is_date, [int(np.min(offset)), int(np.max(offset))] if found["zone"] else []
+
+
+def _span(numbers: Any, unit: str) -> Any:
+    """Return lengths of time; NumPy adds no numbers without a unit to dates."""
+    return np.asarray(numbers).astype(f"timedelta64[{unit}]")
 
 
 def check_times(time: Any, n_rows: int) -> NDArray[Any]:
@@ -188,6 +223,9 @@ def check_times(time: Any, n_rows: int) -> NDArray[Any]:
 
 def check_present(values: GenericArray, time: Any) -> None:
     """Raise ValueError for a time that is missing, masked or an empty text."""
+    # Dates are also read where scikit-learn, which the checks of other arrays need, is not installed.
+    from pushrank._base.validation import are_missing
+
     if values.dtype.kind in "OU":
         # Beside texts NumPy makes texts of missing values.
         values = np.asarray(time, dtype=object).ravel()
@@ -211,61 +249,13 @@ def as_span(name: str, span: Any, times: GenericArray) -> Any:
     return span
 
 
-def _periods(times: GenericArray, n_periods: int) -> Indices:
-    """Return the number of each row's period: times are cut where the rows are nearest to equal parts."""
-    distinct, codes, counts = np.unique(times, return_inverse=True, return_counts=True)
-    if len(distinct) < n_periods:
-        raise ValueError(
-            f"time has {len(distinct)} different value{'s' * (len(distinct) != 1)}; {n_periods - 1} test "
-            f"parts and the rows before them need at least {n_periods}: take fewer parts or finer times."
-        )
-    n_before = np.cumsum(counts)[:-1]
-    wanted = len(times) * np.arange(1, n_periods) / n_periods
-    cuts = np.searchsorted((n_before[1:] + n_before[:-1]) / 2.0, wanted)
-    # Each period has at least one of the times, also where many rows share one.
-    steps = np.arange(n_periods - 1)
-    cuts = np.maximum.accumulate(cuts - steps) + steps
-    cuts = np.minimum(cuts, len(distinct) - 2 - steps[::-1])
-    return np.asarray(np.searchsorted(cuts, np.arange(len(distinct)))[codes.ravel()], dtype=np.intp)
-
-
-def splitter_of(cv: CrossValidation, time: ArrayLike | None) -> tuple[Any, dict[str, Any]]:
-    """Return what splits rows by `time` where `cv` is a number, and the keywords that its ``split`` takes."""
-    if time is None:
-        return cv, {}
-    if cv is None or isinstance(cv, Integral):
-        return TimeSplit(5 if cv is None else int(cv)), {"time": time}
-    if not hasattr(cv, "split") or "time" not in signature(cv.split).parameters:
-        raise ValueError(f"time needs cv as a number or a splitter such as TimeSplit, got cv={cv!r}.")
-    return cv, {"time": time}
-
-
-def times_of_frame(X: Any) -> list[tuple[str, Any]]:
-    """Return the times that a data frame of pandas has, by what holds them: its index, or else columns."""
-    if not hasattr(X, "iloc") or not hasattr(X, "columns"):
-        return []
-    if X.index.dtype.kind == "M":
-        return [("X.index", X.index)]
-    return [(f"X[{name!r}]", X[name]) for name, dtype in X.dtypes.items() if dtype.kind == "M"]
-
-
 def in_order(times: GenericArray) -> bool:
     """Return whether rows follow their times, upwards or downwards, but for a few."""
     if len(times) < MIN_ROWS_IN_ORDER or times.min() == times.max():
         return False
+    # This import takes longer than all dates of a file.
+    from scipy.stats import rankdata
+
     _, codes = np.unique(times, return_inverse=True)
     correlation = np.corrcoef(rankdata(codes.ravel()), np.arange(len(times)))[0, 1]
     return bool(abs(correlation) >= MIN_RANK_CORRELATION)
-
-
-def warn_of_random_folds(X: Any) -> None:
-    """Warn where the rows of a data frame follow the times that it holds, and folds are drawn at random."""
-    found = times_of_frame(X)
-    if len(found) != 1 or found[0][1].isna().any() or not in_order(check_times(found[0][1], len(X))):
-        return
-    where = found[0][0]
-    warn(
-        f"the rows of X follow the times of {where}, and random folds let models learn from later rows than "
-        f"they are tested on. Pass time={where} to test on what comes later, or a splitter such as "
-        "StratifiedKFold to keep random folds."
-    )

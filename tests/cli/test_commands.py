@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from combinations import by_day
-from pushrank import _parallel
 from pushrank.__main__ import main
+from pushrank._base import parallel as _parallel
 from pushrank.cli.model import SavedModel
 from pushrank.cli.screen import progress
 from tests.cli.runner import FEW, LABEL, auc, call, fit
@@ -139,7 +139,7 @@ def test_a_write_that_fails_is_one_line(files, monkeypatch):
     def refuse(*_args, **_kwargs):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("pushrank.files.tempfile.mkstemp", refuse)
+    monkeypatch.setattr("pushrank._base.files.tempfile.mkstemp", refuse)
     out = files / "m.skops"
     result = call("fit", files / "data.csv", *LABEL, "-o", out, code=2)
     assert "cannot be written: Permission denied" in result.stderr

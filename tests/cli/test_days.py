@@ -11,11 +11,11 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from pushrank.alerts import AlertThreshold
 from pushrank.budgets import Budget
 from pushrank.cli import app
 from pushrank.cli.model import SavedModel
 from pushrank.datasets import make_stream
+from pushrank.monitoring import AlertThreshold
 from tests.cli.runner import FEW, call
 
 pytestmark = pytest.mark.fast

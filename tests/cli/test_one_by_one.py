@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from benchmarks.alert_state import full_output, kills
-from pushrank.alerts import AlertThreshold
+from pushrank.monitoring import AlertThreshold
 from tests.cli.runner import call, fitted
 
 pytestmark = pytest.mark.fast

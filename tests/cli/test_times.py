@@ -15,8 +15,9 @@ from pushrank.cli.model import SavedModel
 from pushrank.cli.read import read_table
 from pushrank.cli.table import Kind
 from pushrank.cli.text_format import TextFormat
+from pushrank.held_out.splits import TimeSplit
 from pushrank.metrics import guarantee
-from pushrank.times import TimeSplit, check_times
+from pushrank.times import check_times
 from tests.cli.runner import TWO, call
 
 DATA = os.environ.get("PUSHRANK_DATA")

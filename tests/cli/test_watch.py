@@ -230,7 +230,7 @@ def test_a_killed_write_leaves_the_page_that_was_there(folder, tmp_path, monkeyp
     def killed(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pushrank.files.os.fsync", killed)
+    monkeypatch.setattr("pushrank._base.files.os.fsync", killed)
     watched(folder, "steady.csv", "-o", page, code=130)
     assert page.read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]

@@ -36,7 +36,7 @@ def mapped(path, X):
 @pytest.fixture
 def small_chunks(monkeypatch):
     """Cut few rows into several chunks, and these into several blocks."""
-    monkeypatch.setattr("pushrank._parallel.CHUNK_ELEMENTS", 5000)
+    monkeypatch.setattr("pushrank._base.parallel.CHUNK_ELEMENTS", 5000)
     monkeypatch.setattr("pushrank.models.linear.BLOCK_ELEMENTS", 1000)
 
 
@@ -104,7 +104,7 @@ def test_a_large_map_of_another_type_is_refused_and_a_small_one_converted(dtype,
     X = mapped(tmp_path / "X.npy", (whole + 100.0 * (dtype == "uint8")).astype(dtype))
     ranker = PNormPush().fit(X, y)
     np.testing.assert_array_equal(ranker.coef_, PNormPush().fit(X.astype(np.float64), y).coef_)
-    monkeypatch.setattr("pushrank.validation.MAX_CONVERTED", X.size - 1)
+    monkeypatch.setattr("pushrank._base.validation.MAX_CONVERTED", X.size - 1)
     found = (
         f"X is a memory map of {dtype}.* write its rows as float32 to a file of numpy.lib.format.open_memmap"
     )

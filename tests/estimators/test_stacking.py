@@ -32,12 +32,12 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 from sklearn.tree import DecisionTreeClassifier
 
 from pushrank import PerceptronAtK, PNormPush, PushBoost, RankSVM, StackingRanker, load, metrics, save
+from pushrank._base.scores import model_scores
 from pushrank.budgets import Budget
 from pushrank.estimators._combination import RIVALS, Column, Columns, Final, raw_scores, with_prior
 from pushrank.interop.lightgbm import PushLGBMRanker
 from pushrank.interop.xgboost import PushXGBRanker
 from pushrank.model_selection import TimeSplit, compare_rankers
-from pushrank.scores import model_scores
 
 
 def two_classes(n_rows=400, n_columns=6, seed=0):

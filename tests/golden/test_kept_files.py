@@ -21,10 +21,9 @@ import sklearn
 from sklearn.utils.fixes import parse_version
 
 from pushrank import PNormPush, export_numpy, load, load_scorer, save
-from pushrank.alerts import AlertThreshold
+from pushrank._base.files import VERSION_FILE
 from pushrank.budgets import Budget
-from pushrank.duel import Duel
-from pushrank.files import VERSION_FILE
+from pushrank.monitoring import AlertThreshold, Duel
 from tests.cli import runner
 
 # A later scikit-learn says of its scalers that an earlier one fitted them.

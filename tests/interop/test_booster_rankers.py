@@ -18,7 +18,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from contract import check_contract
 from pushrank import RankerSearchCV, load, metrics, save
-from pushrank._optional import import_optional
+from pushrank._base.optional import import_optional
 from pushrank.interop.lightgbm import LGBMObjective, PushLGBMRanker, lightgbm
 from pushrank.interop.xgboost import PushXGBRanker
 from pushrank.metrics import make_top_scorer

@@ -7,7 +7,7 @@ import pytest
 
 import oracle
 from pushrank import losses, prices
-from pushrank.validation import snake_case
+from pushrank._base.validation import snake_case
 
 pytestmark = pytest.mark.fast
 

@@ -10,7 +10,7 @@ from hypothesis import given
 
 from oracle import metric_formula, orders
 from pushrank import metrics
-from pushrank.bounds import decimals
+from pushrank._base.bounds import decimals
 from pushrank.metrics.measurement import aligned_lines, number_text
 from strategies import LISTS
 

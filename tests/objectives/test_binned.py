@@ -126,7 +126,7 @@ def test_hessian_products_are_those_of_all_rows():
 
 
 def test_threads_change_no_digit(monkeypatch):
-    monkeypatch.setattr("pushrank._parallel.CHUNK_ELEMENTS", 128)
+    monkeypatch.setattr("pushrank._base.parallel.CHUNK_ELEMENTS", 128)
     objective = PushObjective("logistic", Power(4.0), scale="log")
     found = []
     for threads in (1, 3):

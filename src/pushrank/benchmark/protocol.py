@@ -21,15 +21,15 @@ from sklearn.preprocessing import StandardScaler
 
 from pushrank import estimators as ours
 from pushrank import metrics
-from pushrank._numeric import Floats
-from pushrank._optional import import_optional
+from pushrank._base.numeric import Floats
+from pushrank._base.optional import import_optional
+from pushrank._base.scores import model_scores
+from pushrank._base.user_types import Estimator, GenericArray, MatrixLike
+from pushrank._base.validation import check_choice, plain_labels, two_classes, warn
 from pushrank.benchmark.results import Results
 from pushrank.datasets import load_dataset
 from pushrank.held_out.fits import fit_parts, kept_in, texts_for_user
 from pushrank.held_out.plan import Rows
-from pushrank.scores import model_scores
-from pushrank.user_types import Estimator, GenericArray, MatrixLike
-from pushrank.validation import check_choice, plain_labels, two_classes, warn
 
 Source: TypeAlias = str | tuple[MatrixLike, ArrayLike] | Callable[[], tuple[MatrixLike, ArrayLike]]
 Measure: TypeAlias = Callable[[GenericArray, Floats], float]

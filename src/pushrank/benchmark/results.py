@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.stats import friedmanchisquare, studentized_range, t, wilcoxon
 
-from pushrank._optional import import_optional
+from pushrank._base.optional import import_optional
+from pushrank._base.validation import check_choice
 from pushrank.plots.axes import axes_or_new
-from pushrank.validation import check_choice
 
 if TYPE_CHECKING:
     import pandas as pd

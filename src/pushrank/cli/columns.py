@@ -12,13 +12,13 @@ import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from pushrank._base.leakage import MIN_ROWS_TO_WARN, gives_label_away
+from pushrank._base.user_types import Floats
 from pushrank.cli.errors import InputError, warn
 from pushrank.cli.header import DATE_PART, SHEETS, file_kind, listed
 from pushrank.cli.table import NEARLY_ALL, TEXT, Column, Kind, Table, as_text, is_of_texts, numbers_of
 from pushrank.cli.text_format import DEFAULT_FORMAT
-from pushrank.dates import FORMATS
-from pushrank.giveaways import MIN_ROWS_TO_WARN, gives_label_away
-from pushrank.user_types import Floats
+from pushrank.times import FORMATS
 
 MAX_CATEGORIES = 100
 """One-hot columns of a text column; one of more texts is encoded by its mean labels."""

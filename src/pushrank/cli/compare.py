@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import typer
 
-from pushrank.alerts import N_PAST, AlertThreshold
+from pushrank._base.user_types import Floats
 from pushrank.cli import options
 from pushrank.cli.comparison import Compared, resting_on, run_comparison
 from pushrank.cli.errors import refusing, say
@@ -30,7 +30,7 @@ from pushrank.metrics.measurement import plain_figures
 from pushrank.model_selection.comparison import TOGETHER
 from pushrank.model_selection.errors import HITS
 from pushrank.monitoring import Reference
-from pushrank.user_types import Floats
+from pushrank.monitoring.alerts import N_PAST, AlertThreshold
 
 # Fits to parts of the rows, among which the model was chosen, calibrate no promise of the last fit.
 NOTHING_SURE = (

@@ -12,6 +12,7 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.pipeline import Pipeline
 
 from pushrank import StackingRanker
+from pushrank._base.user_types import Floats
 from pushrank.budgets import Budget, Periods
 from pushrank.cli import options
 from pushrank.cli.errors import InputError, refusing, warn
@@ -33,11 +34,11 @@ from pushrank.cli.screen import progress, share_of_rows
 from pushrank.cli.table import Kind
 from pushrank.cli.text_format import TextFormat
 from pushrank.held_out import Plan, Rows, can_split, check_classes, fit_parts, part_of_budget
+from pushrank.held_out.splits import TimeSplit
 from pushrank.model_selection.compare import LINEAR_CHOSEN, MAX_SLOW_ROWS, compare_plan
 from pushrank.model_selection.comparison import TOGETHER, RankerComparison
 from pushrank.model_selection.table import budget_params
-from pushrank.times import TimeSplit, in_order
-from pushrank.user_types import Floats
+from pushrank.times import in_order
 
 NEED_VERDICT = ["save_best", "report", "output", "nested", "hold_out", "indifference", "show", "repeats"]
 NO_VERDICT = (

@@ -21,7 +21,7 @@ from pushrank.cli.score import row_names_of
 from pushrank.cli.table import Table
 from pushrank.cli.text_format import TextFormat
 from pushrank.cli.write import write_table
-from pushrank.duel import WHO, Duel, compare_lists
+from pushrank.monitoring.duel import WHO, Duel, compare_lists
 
 BEHIND = "A challenger that has learnt from labels of the champion's list starts behind."
 

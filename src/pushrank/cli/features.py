@@ -11,6 +11,7 @@ import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from pushrank._base.leakage import MIN_ROWS_TO_WARN
 from pushrank.budgets import Budget
 from pushrank.cli.columns import (
     MAX_CATEGORIES,
@@ -26,7 +27,6 @@ from pushrank.cli.options import FeatureSource
 from pushrank.cli.read import read_table
 from pushrank.cli.table import Kind, Table
 from pushrank.cli.text_format import TextFormat
-from pushrank.giveaways import MIN_ROWS_TO_WARN
 from pushrank.held_out.plan import Rows, whole_periods
 
 SPANS = {"h": np.timedelta64(1, "h"), "d": np.timedelta64(1, "D"), "w": np.timedelta64(1, "W")}

@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pushrank import StackingRanker
+from pushrank._base.user_types import Floats
 from pushrank.budgets import Budget
 from pushrank.cli import model
 from pushrank.cli.errors import InputError, refusing, say, warn
@@ -27,9 +28,8 @@ from pushrank.cli.text_format import TextFormat
 from pushrank.cli.thresholds import alert_of, alert_of_fit
 from pushrank.held_out import Plan, Rows, check_classes, fit_parts, model_scores, record_warnings
 from pushrank.held_out.plan import whole_periods
+from pushrank.held_out.splits import TimeSplit
 from pushrank.model_selection import compare
-from pushrank.times import TimeSplit
-from pushrank.user_types import Floats
 
 N_HELD_OUT = 5
 """Parts of the rows that are scored by fits to the others."""

@@ -10,6 +10,8 @@ import pandas as pd
 import typer
 from scipy.stats import mannwhitneyu
 
+from pushrank._base.files import read_facts
+from pushrank._base.user_types import Floats
 from pushrank.budgets import Budget, Periods, chances_of_list
 from pushrank.cli.errors import InputError, refusing
 from pushrank.cli.header import listed
@@ -19,10 +21,8 @@ from pushrank.cli.saved import Alert
 from pushrank.cli.screen import console, grid_of
 from pushrank.cli.table import Kind
 from pushrank.exceptions import BadRowError
-from pushrank.files import read_facts
 from pushrank.metrics import measure_acted
 from pushrank.report.context import row_count
-from pushrank.user_types import Floats
 
 LEVEL = 0.01
 """The chance to say that labels are missing by choice where they are missing at random."""

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from rich.table import Table as Grid
 
 from pushrank import metrics
+from pushrank._base.files import atomic_write
+from pushrank._base.user_types import Floats
 from pushrank.budgets import Budget
 from pushrank.cli.errors import InputError, in_option_names, refusing, warn
 from pushrank.cli.known import measure_audited, measure_known
@@ -26,7 +28,6 @@ from pushrank.cli.saved import Alert
 from pushrank.cli.screen import console, grid_of, share_of_rows
 from pushrank.cli.text_format import TextFormat
 from pushrank.cli.write import versions, write_figure, write_page, write_table, writing
-from pushrank.files import atomic_write
 from pushrank.held_out import record_warnings
 from pushrank.metrics import Measurement
 from pushrank.metrics.measurement import number_text
@@ -34,7 +35,6 @@ from pushrank.metrics.promises.days import hits_of_coming_days
 from pushrank.report import MeasurementData
 from pushrank.report.context import row_count
 from pushrank.report.lists import MemberHits, hits_of_members
-from pushrank.user_types import Floats
 
 CONFIDENCE_LEVEL = 0.95
 MIN_WIDTH_OF_MEANINGS = 120

@@ -28,6 +28,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from pushrank import StackingRanker, estimators, persistence
+from pushrank._base.user_types import Floats
 from pushrank.budgets import Budget
 from pushrank.cli.errors import InputError, in_option_names, refusing, warn
 from pushrank.cli.features import LabelledFeatures
@@ -38,11 +39,10 @@ from pushrank.cli.pipelines import FORMAT, SavedModel
 from pushrank.cli.saved import NOTED, fingerprint
 from pushrank.cli.write import writing
 from pushrank.held_out import Rows, fit_params, model_scores, record_warnings
+from pushrank.held_out.splits import TimeSplit
 from pushrank.model_selection import compare
 from pushrank.monitoring import Reference
 from pushrank.monitoring.reference import BLOCK_ROWS, consecutive_parts, in_no_order, profiles_of_rows
-from pushrank.times import TimeSplit
-from pushrank.user_types import Floats
 
 N_INNER_FOLDS, N_BINS = 5, 10
 """Folds of the models that choose by cross-validation."""

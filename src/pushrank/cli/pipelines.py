@@ -12,14 +12,14 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
 from pushrank import persistence
+from pushrank._base.scores import model_scores
+from pushrank._base.user_types import Floats
 from pushrank.cli.errors import InputError, warn
 from pushrank.cli.names import kebab_case
 from pushrank.cli.saved import Alert, RowScorer
 from pushrank.cli.table import Column, Table
 from pushrank.exceptions import ModelFileError
 from pushrank.monitoring import Reference
-from pushrank.scores import model_scores
-from pushrank.user_types import Floats
 
 FORMAT = 5
 

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pushrank.bounds import decimals
+from pushrank._base.bounds import decimals
+from pushrank._base.files import read_facts
+from pushrank._base.user_types import Floats
 from pushrank.cli.columns import check_magnitudes, feature_matrix, row_hashes
 from pushrank.cli.errors import InputError
 from pushrank.cli.header import SPARSE, file_kind
 from pushrank.cli.read import read_table
 from pushrank.cli.table import Column, Table
 from pushrank.cli.text_format import DEFAULT_FORMAT, TextFormat
-from pushrank.files import read_facts
 from pushrank.interop.scorer import Scorer
-from pushrank.user_types import Floats
 
 if TYPE_CHECKING:
     from pushrank.cli.labels import LabelledRows

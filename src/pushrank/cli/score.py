@@ -12,6 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pushrank._base.files import atomic_write
+from pushrank._base.user_types import Floats
 from pushrank.cli.errors import InputError, refusing, say, warn
 from pushrank.cli.header import file_kind
 from pushrank.cli.loading import load_model, load_whole
@@ -20,8 +22,6 @@ from pushrank.cli.saved import RowScorer
 from pushrank.cli.table import Kind, Table
 from pushrank.cli.text_format import DEFAULT_FORMAT, TextFormat
 from pushrank.cli.write import CELLS_TYPED, write_table, writing
-from pushrank.files import atomic_write
-from pushrank.user_types import Floats
 
 if TYPE_CHECKING:
     from pushrank.budgets import Budget
@@ -102,7 +102,7 @@ def _in_few_digits(*columns: Floats) -> list[Floats]:
 
 def _begin(budget: int | Budget, config: ScoreConfig, table: Table, scores: Floats) -> None:
     """Begin the file of what was decided with past rows."""
-    from pushrank.alerts import N_PAST, AlertThreshold
+    from pushrank.monitoring.alerts import N_PAST, AlertThreshold
 
     with refusing():
         n_kept, audit = config.n_kept or N_PAST, config.n_audited
@@ -152,7 +152,7 @@ def _draw(
     model: Path, config: ScoreConfig, table: Table, ranking: NDArray[np.intp]
 ) -> dict[str, NDArray[Any]]:
     """Return which rows are on the list or drawn for the audit, and with what chance."""
-    from pushrank.audits import draw_audit
+    from pushrank.monitoring.audits import draw_audit
 
     k, names, places = int(config.top or 0), _names(config, table), np.argsort(ranking)
     times = None if config.time is None else table.times(config.time)
@@ -200,7 +200,7 @@ def row_names_of(name: str | None, table: Table) -> pd.Series:
 
 def _decide(state: Path, config: ScoreConfig, table: Table, scores: Floats) -> dict[str, NDArray[Any]]:
     """Return the threshold of each row's moment, whether to act on it and, with an audit, why."""
-    from pushrank.alerts import AlertThreshold
+    from pushrank.monitoring.alerts import AlertThreshold
 
     # A quiet hour sends names of columns and no rows.
     if not len(table):

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import typer
 
+from pushrank._base.files import read_facts, written_by
 from pushrank.cli.screen import console, grid_of
-from pushrank.files import read_facts, written_by
 
 MAX_SHOWN = 10
 """Weights that are printed; JSON has all."""

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from pushrank.cli.errors import InputError, in_option_names, warn
 from pushrank.cli.header import DATE_PART, Header, listed, normal
 from pushrank.cli.text_format import DEFAULT_FORMAT, TextFormat
-from pushrank.dates import orders_that_read, read_dates
 from pushrank.exceptions import BadRowError
+from pushrank.times import orders_that_read, read_dates
 
 LIBSVM_LABEL = "label"
 QUERY = "qid"

@@ -13,11 +13,11 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.pipeline import Pipeline
 
 from pushrank import StackingRanker
+from pushrank._base.user_types import Floats
 from pushrank.cli.errors import warn
 from pushrank.cli.saved import Alert
 from pushrank.held_out import Rows, fit_parts, model_scores, record_warnings
 from pushrank.metrics.thresholds import AtBudget, threshold_for
-from pushrank.user_types import Floats
 
 FEW = 1000
 """With fewer rows of the rarer class scores change more with the rows learnt from, and fits cost less."""

@@ -13,10 +13,10 @@ import numpy as np
 from sklearn.datasets import fetch_openml
 from sklearn.utils import Bunch
 
-from pushrank._optional import import_optional
+from pushrank._base.optional import import_optional
+from pushrank._base.validation import check_number
 from pushrank.datasets._catalogue import DataSet, catalogue
 from pushrank.exceptions import DatasetNotFoundError
-from pushrank.validation import check_number
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.special import expit, logit
 from sklearn.utils import Bunch, check_random_state
 
-from pushrank.user_types import Seed
-from pushrank.validation import check_choice, check_number
+from pushrank._base.user_types import Seed
+from pushrank._base.validation import check_choice, check_number
 
 __all__ = ["make_stream"]
 

@@ -29,8 +29,8 @@ from scipy.optimize import brentq, minimize
 from scipy.special import expit
 from sklearn.utils import Bunch, check_random_state
 
-from pushrank._numeric import Floats
-from pushrank.validation import check_number
+from pushrank._base.numeric import Floats
+from pushrank._base.validation import check_number
 
 __all__ = ["make_hidden_positives"]
 

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from pushrank._optional import import_optional
-from pushrank._parallel import map_chunks, one_blas_thread
+from pushrank._base.optional import import_optional
+from pushrank._base.parallel import map_chunks, one_blas_thread
+from pushrank._base.validation import warn
 from pushrank.exceptions import LostPartitionsError
 from pushrank.rows.order_statistics import Part
-from pushrank.validation import warn
 
 if TYPE_CHECKING:
     from dask.delayed import Delayed

@@ -15,8 +15,10 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
-from pushrank._numeric import Floats
-from pushrank._optional import import_optional
+from pushrank._base.numeric import Floats
+from pushrank._base.optional import import_optional
+from pushrank._base.user_types import GenericArray, Label
+from pushrank._base.validation import checked_entries, distinct, plain_labels, two_classes
 from pushrank.distributed._partitions import Partitions
 from pushrank.estimators._target import row_weights
 from pushrank.models import LinearModel
@@ -26,8 +28,6 @@ from pushrank.rows import RowSource
 from pushrank.rows.memory import cut_blocks
 from pushrank.rows.order_statistics import Cut, ValueParts, Values, highest_cut
 from pushrank.rows.source import Block, Blocks, Part
-from pushrank.user_types import GenericArray, Label
-from pushrank.validation import checked_entries, distinct, plain_labels, two_classes
 
 if TYPE_CHECKING:
     from dask.array import Array

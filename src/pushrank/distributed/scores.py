@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import DTypeLike
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pushrank._docstrings import shared_docs_from
+from pushrank._base.docstrings import shared_docs_from
+from pushrank._base.user_types import Estimator, GenericArray
 from pushrank.distributed.rows import check_collection
-from pushrank.user_types import Estimator, GenericArray
 
 if TYPE_CHECKING:
     from pushrank.distributed.rows import Collection

@@ -1,5 +1,6 @@
 """Rankers, named after their papers' algorithms, with scikit-learn's interface."""
 
+from pushrank._base.files import trust_in_files
 from pushrank.estimators.boosting import AdaBoostRanker, PushBoost, RankBoost, SmoothMarginRanking
 from pushrank.estimators.precision_at_k import PerceptronAtK, SGDAtK
 from pushrank.estimators.push import IRPush, PNormPush, PushRanker
@@ -10,7 +11,6 @@ from pushrank.estimators.stacking import StackingRanker
 from pushrank.estimators.svm import SVMMAP, InfinitePush, RankSVM, StructSVM
 from pushrank.estimators.top_ranker_cv import TopRankerCV
 from pushrank.estimators.trimmed_push import TrimmedPush
-from pushrank.files import trust_in_files
 
 __all__ = [
     "SVMMAP", "AdaBoostRanker", "IRPush", "InfinitePush", "PNormPush", "PNormPushCV",

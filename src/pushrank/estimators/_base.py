@@ -16,16 +16,16 @@ from sklearn.metrics import average_precision_score
 from sklearn.utils import Tags, _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from pushrank import validation
-from pushrank._docstrings import shared_docs
-from pushrank._numeric import Floats
-from pushrank._optional import import_optional
+from pushrank._base import validation
+from pushrank._base.docstrings import shared_docs
+from pushrank._base.numeric import Floats
+from pushrank._base.optional import import_optional
+from pushrank._base.user_types import Estimator, GenericArray, Matrix, MatrixLike, PerRow, Seed
+from pushrank._base.validation import warn as warn
 from pushrank.estimators import _target
 from pushrank.estimators.reasons import linear_parts, no_parts, parts_over, score_parts
 from pushrank.models import linear_scores as linear_scores
 from pushrank.solvers import Callback
-from pushrank.user_types import Estimator, GenericArray, Matrix, MatrixLike, PerRow, Seed
-from pushrank.validation import warn as warn
 
 # scikit-learn comes without types, and below a class that it does not know mypy lets parameters of any name
 # pass. Of two names it takes the first, even here; pyright and Python take the second alone.

@@ -18,9 +18,11 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import _check_monotonic_cst, check_is_fitted
 
 from pushrank import weak_rankers
-from pushrank._docstrings import shared_docs
-from pushrank._numeric import Floats
-from pushrank._parallel import one_blas_thread
+from pushrank._base.docstrings import shared_docs
+from pushrank._base.numeric import Floats
+from pushrank._base.parallel import one_blas_thread
+from pushrank._base.user_types import Estimator, Matrix, MatrixLike, Pairs, PerRow, Seed
+from pushrank._base.validation import check_jobs, check_number
 from pushrank.estimators._base import RankerMixin, linear_scores, progress_bar, set_classes
 from pushrank.estimators._categories import encode, encode_categories
 from pushrank.estimators._scoring import check_one_scorer, parts, validator
@@ -34,8 +36,6 @@ from pushrank.solvers.boosting import loop
 from pushrank.solvers.boosting.loop import Choice
 from pushrank.solvers.boosting.objective import score_objective
 from pushrank.solvers.boosting.steps import StepRule, best_step
-from pushrank.user_types import Estimator, Matrix, MatrixLike, Pairs, PerRow, Seed
-from pushrank.validation import check_jobs, check_number
 from pushrank.weak_rankers import Columns, Functions, LightGBM, Regressors, Stumps
 from pushrank.weak_rankers.base import Outputs, PlusMinusOne, WeakRankers, check_declared
 

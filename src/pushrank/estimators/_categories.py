@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.preprocessing import OrdinalEncoder
 
-from pushrank.user_types import MatrixLike
-from pushrank.validation import warn
+from pushrank._base.user_types import MatrixLike
+from pushrank._base.validation import warn
 from pushrank.weak_rankers import Stumps
 from pushrank.weak_rankers.base import WeakRankers
 

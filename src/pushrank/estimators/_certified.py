@@ -15,16 +15,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from pushrank._docstrings import shared_docs
-from pushrank._numeric import Floats
-from pushrank._parallel import one_blas_thread
+from pushrank._base.docstrings import shared_docs
+from pushrank._base.numeric import Floats
+from pushrank._base.parallel import one_blas_thread
+from pushrank._base.user_types import Label, Matrix, MatrixLike, Pairs, PerRow
+from pushrank._base.validation import check_choice, check_number, warn
 from pushrank.estimators import _target
 from pushrank.estimators._base import RankerMixin, finite_scores, progress_bar, set_classes, set_features
 from pushrank.models import Kernel, KernelModel, LinearModel, Model, RowSpace, in_row_space
 from pushrank.solvers.infinite_push import BY_PAIRS
 from pushrank.solvers.result import Certificate, CertifiedSolution
-from pushrank.user_types import Label, Matrix, MatrixLike, Pairs, PerRow
-from pushrank.validation import check_choice, check_number, warn
 
 MAX_C = 1.0 / _target.MIN_ALPHA
 KERNELS = ("linear", "rbf", "poly", "precomputed")

@@ -17,19 +17,19 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import _num_samples
 
-from pushrank._numeric import Floats
-from pushrank._parallel import one_blas_thread
+from pushrank._base.files import trust_in_files
+from pushrank._base.numeric import Floats
+from pushrank._base.parallel import one_blas_thread
+from pushrank._base.user_types import Estimator, GenericArray, MatrixLike
 from pushrank.estimators import _search
 from pushrank.estimators._base import RankerMixin
 from pushrank.estimators._search import Fold, Member, PrecisionAtBudget, Search
 from pushrank.estimators._target import Target
 from pushrank.estimators.push import IRPush, PNormPush
 from pushrank.estimators.trimmed_push import TrimmedPush
-from pushrank.files import trust_in_files
 from pushrank.held_out.fits import fit_params, model_scores
 from pushrank.metrics import average_precision
 from pushrank.metrics._ranking import Ranking
-from pushrank.user_types import Estimator, GenericArray, MatrixLike
 
 # A forest gives probabilities of exactly 0 and 1, whose log-odds are infinite; this keeps their order.
 PROBABILITY_ROUNDING = 1e-3

@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from pushrank._numeric import Floats
+from pushrank._base.numeric import Floats
+from pushrank._base.user_types import Matrix, MatrixLike, PerRow
+from pushrank._base.validation import warn_of_texts
 from pushrank.estimators import _target
 from pushrank.estimators._target import Target
 from pushrank.models import linear_model
 from pushrank.pairs import Sample
 from pushrank.rows import MemoryRows, RowSource
-from pushrank.user_types import Matrix, MatrixLike, PerRow
-from pushrank.validation import warn_of_texts
 
 RowsLike: TypeAlias = MatrixLike | RowSource
 """Features as users pass them, or rows that lie on the workers of a cluster."""

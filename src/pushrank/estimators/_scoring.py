@@ -13,14 +13,14 @@ from sklearn.metrics import average_precision_score, check_scoring, get_scorer_n
 from sklearn.model_selection import train_test_split
 from sklearn.utils.metadata_routing import get_routing_for_object
 
-from pushrank._numeric import Floats
+from pushrank._base.numeric import Floats
+from pushrank._base.user_types import GenericArray, Matrix, MatrixLike, PerRow
 from pushrank.estimators._base import BaseEstimator, RankerMixin
 from pushrank.estimators._target import Target
 from pushrank.metrics import scorers
 from pushrank.metrics._registry import METRICS
 from pushrank.pairs import CrucialSample, Sample
 from pushrank.solvers.boosting.objective import ScoreObjective
-from pushrank.user_types import GenericArray, Matrix, MatrixLike, PerRow
 
 Part = TypeVar("Part")
 Scoring: TypeAlias = str | Callable[..., float] | None

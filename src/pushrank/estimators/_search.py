@@ -21,21 +21,22 @@ from sklearn.utils import _safe_indexing, check_consistent_length, check_random_
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import validate_data
 
-from pushrank._docstrings import shared_docs
-from pushrank._html import html_table, interval_pictures
-from pushrank._numeric import Floats
-from pushrank.bounds import check_number
+from pushrank._base.bounds import check_number
+from pushrank._base.docstrings import shared_docs
+from pushrank._base.html import html_table, interval_pictures
+from pushrank._base.numeric import Floats
+from pushrank._base.user_types import GenericArray, MatrixLike, PerRow
+from pushrank._base.validation import check_choice, group_numbers, plain_labels, refuse_masked
 from pushrank.budgets import Budget, Periods
 from pushrank.estimators._base import RankerMixin, progress_bar
 from pushrank.estimators._scoring import HeldOutScorer
 from pushrank.estimators._target import Target, two_class_target
 from pushrank.held_out.fits import fit_paths, model_scores
 from pushrank.held_out.plan import check_parts
+from pushrank.held_out.splits import splitter_of, warn_of_random_folds
 from pushrank.metrics import average_precision, precision_at_k
 from pushrank.metrics._ranking import Ranking
-from pushrank.times import check_times, splitter_of, warn_of_random_folds
-from pushrank.user_types import GenericArray, MatrixLike, PerRow
-from pushrank.validation import check_choice, group_numbers, plain_labels, refuse_masked
+from pushrank.times import check_times
 
 Selection = Literal["best", "one_standard_error"]
 SELECTIONS = get_args(Selection)

@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 
-from pushrank._numeric import Floats
-from pushrank.bounds import check_number
+from pushrank._base.bounds import check_number
+from pushrank._base.numeric import Floats
+from pushrank._base.user_types import GenericArray, Matrix, PerRow
+from pushrank._base.validation import check_k, is_count, plain_labels, warn_of_other_order, warn_of_texts
 from pushrank.estimators._base import RankerMixin, finite_scores, linear_scores, warn
 from pushrank.estimators._target import DTYPES, Target, checked_data, row_weights, sample_threshold
 from pushrank.exceptions import BadRowError, StreamError
@@ -20,8 +22,6 @@ from pushrank.solvers.early_stopping import EarlyStopping
 from pushrank.solvers.streaming.learner import LabelledRows, StreamLearner
 from pushrank.solvers.streaming.mistake_bound import Margins, margins
 from pushrank.solvers.streaming.updates import State, UpdateRule
-from pushrank.user_types import GenericArray, Matrix, PerRow
-from pushrank.validation import check_k, is_count, plain_labels, warn_of_other_order, warn_of_texts
 
 # With a smaller mean weight k, which is at least one row, covers most of the positives.
 MIN_MEAN_WEIGHT = 0.1

@@ -14,13 +14,13 @@ from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import validate_data
 
-from pushrank import validation
+from pushrank._base import validation
+from pushrank._base.user_types import Floats, GenericArray, Label, Matrix, MatrixLike, Pairs, PerRow
 from pushrank.pairs import BipartiteSample, GradedSample, Sample
 from pushrank.pairs.targets import check_pairs_alone, sample_of_labels, sample_of_pairs
 from pushrank.rows import RowSource
 from pushrank.rows.order_statistics import InOnePart, ValueParts, Values, break_even_threshold
 from pushrank.times import check_times
-from pushrank.user_types import Floats, GenericArray, Label, Matrix, MatrixLike, Pairs, PerRow
 
 FORMATS = ["csr", "csc"]
 DTYPES = [np.float64, np.float32]

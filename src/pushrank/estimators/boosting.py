@@ -10,8 +10,9 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from pushrank import prices
-from pushrank._docstrings import shared_docs
-from pushrank._numeric import Floats
+from pushrank._base.docstrings import shared_docs
+from pushrank._base.numeric import Floats
+from pushrank._base.validation import check_choice
 from pushrank.estimators._base import BaseEstimator, RankerMixin, warn
 from pushrank.estimators._boosting import BoostedRankerMixin, BoostingRun, BoostingSpec
 from pushrank.estimators._target import check_alpha
@@ -21,7 +22,6 @@ from pushrank.pairs.exponential import adaboost_threshold
 from pushrank.prices import Power, Price
 from pushrank.solvers.boosting.loop import Choice
 from pushrank.solvers.boosting.steps import exact_smooth_margin_step, smooth_margin, smooth_margin_step
-from pushrank.validation import check_choice
 
 THRESHOLDS: dict[str, Callable[..., float] | None] = {"break-even": None, "adaboost": adaboost_threshold}
 CHOICES: dict[str, Choice] = {"absolute": "steepest", "signed": "signed"}

@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from pushrank._docstrings import shared_docs
-from pushrank._numeric import Floats
+from pushrank._base.docstrings import shared_docs
+from pushrank._base.numeric import Floats
+from pushrank._base.user_types import MatrixLike, PerRow, Seed
+from pushrank._base.validation import check_choice, check_number, group_numbers, is_count
 from pushrank.estimators import _streaming
 from pushrank.estimators._base import BaseEstimator, RankerMixin, progress_bar, set_features
 from pushrank.estimators._scoring import parts
@@ -22,8 +24,6 @@ from pushrank.objectives.precision_at_k import SURROGATES, Surrogate
 from pushrank.solvers.streaming.learner import StreamLearner
 from pushrank.solvers.streaming.mistake_bound import mistake_bound
 from pushrank.solvers.streaming.updates import PERCEPTRON_AVG, PERCEPTRON_MAX, State, UpdateRule
-from pushrank.user_types import MatrixLike, PerRow, Seed
-from pushrank.validation import check_choice, check_number, group_numbers, is_count
 
 VARIANTS = {"avg": PERCEPTRON_AVG, "max": PERCEPTRON_MAX}
 

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from pushrank import losses, prices
-from pushrank._docstrings import shared_docs
-from pushrank._parallel import one_blas_thread
+from pushrank._base.docstrings import shared_docs
+from pushrank._base.parallel import one_blas_thread
+from pushrank._base.user_types import Floats, Pairs, PerRow
+from pushrank._base.validation import check_choice, check_number
 from pushrank.estimators._base import BaseEstimator, RankerMixin, progress_bar, warn, warn_of_zeros
 from pushrank.estimators._rows import RowsLike, ranking_rows
 from pushrank.estimators._target import check_alpha
@@ -27,8 +29,6 @@ from pushrank.solvers.newton import nonnegative
 from pushrank.solvers.result import Certificate
 from pushrank.solvers.smoothing import SmoothedObjective, minimise_kinked
 from pushrank.solvers.unpenalised import unpenalised_certificate
-from pushrank.user_types import Floats, Pairs, PerRow
-from pushrank.validation import check_choice, check_number
 
 # The square of a sum of losses with these weights is still a float.
 MAX_TOTAL_WEIGHT = 1e100

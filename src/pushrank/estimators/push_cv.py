@@ -12,8 +12,10 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from pushrank._docstrings import shared_docs
-from pushrank._parallel import one_blas_thread
+from pushrank._base.docstrings import shared_docs
+from pushrank._base.parallel import one_blas_thread
+from pushrank._base.user_types import MatrixLike, PerRow
+from pushrank._base.validation import check_number
 from pushrank.estimators import _search
 from pushrank.estimators._base import BaseEstimator, linear_scores, set_classes, warn
 from pushrank.estimators._scoring import check_one_scorer
@@ -27,8 +29,6 @@ from pushrank.prices import Power
 from pushrank.rows import MemoryRows
 from pushrank.solvers import linear_problem
 from pushrank.solvers.path import RegularisationPath
-from pushrank.user_types import MatrixLike, PerRow
-from pushrank.validation import check_number
 
 
 @shared_docs

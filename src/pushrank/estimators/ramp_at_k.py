@@ -17,9 +17,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import check_random_state
 
-from pushrank._docstrings import shared_docs
-from pushrank._numeric import Floats
-from pushrank._parallel import one_blas_thread
+from pushrank._base.docstrings import shared_docs
+from pushrank._base.numeric import Floats
+from pushrank._base.parallel import one_blas_thread
+from pushrank._base.user_types import Matrix, MatrixLike, PerRow, Seed
+from pushrank._base.validation import check_choice, check_k, check_number, warn
 from pushrank.estimators._base import (
     BaseEstimator,
     RankerMixin,
@@ -43,8 +45,6 @@ from pushrank.solvers.ramp import Descent, QueryRamp, Ramp, Ray, concave_convex
 from pushrank.solvers.streaming.learner import LabelledRows, StreamLearner
 from pushrank.solvers.streaming.updates import PERCEPTRON_MAX, State, UpdateRule
 from pushrank.solvers.trimming import trimmed_path
-from pushrank.user_types import Matrix, MatrixLike, PerRow, Seed
-from pushrank.validation import check_choice, check_k, check_number, warn
 
 STARTS = ("trimmed", "perceptron", "logistic")
 # A start is a direction, for which a sample of the rows is enough.

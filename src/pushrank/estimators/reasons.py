@@ -15,10 +15,10 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from pushrank._numeric import Floats
+from pushrank._base.numeric import Floats
+from pushrank._base.user_types import MatrixLike, Seed
 from pushrank.estimators.shapley import blocks, sampled_parts, stacked, taken
 from pushrank.held_out.fits import model_scores
-from pushrank.user_types import MatrixLike, Seed
 
 BLOCK_ROWS = 1000
 """Rows whose parts are in memory at once for a mean: encoded texts may have many columns."""

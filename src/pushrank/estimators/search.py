@@ -15,7 +15,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils import Tags, _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from pushrank._docstrings import shared_docs
+from pushrank._base.docstrings import shared_docs
+from pushrank._base.user_types import CrossValidation, Estimator, MatrixLike, Seed
 from pushrank.budgets import Budget
 from pushrank.estimators import _search
 from pushrank.estimators._base import BaseEstimator, RankerMixin, set_classes, tags_of_all
@@ -25,7 +26,6 @@ from pushrank.estimators.boosting import PushBoost
 from pushrank.estimators.push import PNormPush
 from pushrank.held_out.fits import fit_threads, fit_to, model_scores
 from pushrank.held_out.plan import Rows
-from pushrank.user_types import CrossValidation, Estimator, MatrixLike, Seed
 from pushrank.weak_rankers.base import WeakRankers
 
 ROUNDS = "n_estimators"

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _num_samples
 
-from pushrank._numeric import Floats
-from pushrank.user_types import Seed
+from pushrank._base.numeric import Floats
+from pushrank._base.user_types import Seed
 
 Integers = NDArray[np.intp]
 Score = Callable[[Any], Floats]

@@ -19,8 +19,10 @@ from sklearn.utils import Bunch, Tags, check_random_state
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
-from pushrank._docstrings import shared_docs
-from pushrank._numeric import Floats
+from pushrank._base.docstrings import shared_docs
+from pushrank._base.numeric import Floats
+from pushrank._base.user_types import CrossValidation, Estimator, GenericArray, MatrixLike, PerRow, Seed
+from pushrank._base.validation import check_choice
 from pushrank.budgets import Budget
 from pushrank.estimators import _combination
 from pushrank.estimators._base import RankerMixin, progress_bar, set_classes, tags_of_all, warn
@@ -31,8 +33,6 @@ from pushrank.estimators.boosting import PushBoost
 from pushrank.estimators.push import PNormPush
 from pushrank.held_out.fits import Fit, fit_params, fit_parts, kept_in
 from pushrank.held_out.plan import Rows
-from pushrank.user_types import CrossValidation, Estimator, GenericArray, MatrixLike, PerRow, Seed
-from pushrank.validation import check_choice
 
 CALIBRATIONS = (None, "sigmoid", "isotonic")
 

@@ -10,8 +10,10 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pushrank._docstrings import shared_docs
-from pushrank._numeric import Floats
+from pushrank._base.docstrings import shared_docs
+from pushrank._base.numeric import Floats
+from pushrank._base.user_types import MatrixLike, Pairs, PerRow
+from pushrank._base.validation import check_choice, check_k, check_number, is_count
 from pushrank.estimators._base import BaseEstimator, RankerMixin
 from pushrank.estimators._certified import (
     CertifiedMixin,
@@ -38,8 +40,6 @@ from pushrank.solvers.infinite_push import (
 from pushrank.solvers.infinite_push.gradient_projection import infinite_push_by_pairs, rank_svm_by_pairs
 from pushrank.solvers.newton import certified_lbfgs, functional_newton
 from pushrank.solvers.result import CertifiedSolution
-from pushrank.user_types import MatrixLike, Pairs, PerRow
-from pushrank.validation import check_choice, check_k, check_number, is_count
 
 INFINITE_PUSH_COLLAPSE = (
     ": the positives' mean lies among the negatives, or C is too small to matter. Push less, by PNormPush, "

@@ -16,9 +16,10 @@ from sklearn import config_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-from pushrank._docstrings import shared_docs
-from pushrank._numeric import Floats
-from pushrank._parallel import one_blas_thread
+from pushrank._base.docstrings import shared_docs
+from pushrank._base.numeric import Floats
+from pushrank._base.parallel import one_blas_thread
+from pushrank._base.user_types import CrossValidation, Matrix, MatrixLike, PerRow, Seed
 from pushrank.budgets import Budget
 from pushrank.estimators import _search
 from pushrank.estimators._base import BaseEstimator, linear_scores, set_classes, warn
@@ -37,7 +38,6 @@ from pushrank.solvers.streaming.learner import StreamLearner
 from pushrank.solvers.streaming.updates import PERCEPTRON_MAX, State, UpdateRule
 from pushrank.solvers.tolerances import MAX_SOLVER_ITERATIONS
 from pushrank.solvers.trimming import trimmed_path
-from pushrank.user_types import CrossValidation, Matrix, MatrixLike, PerRow, Seed
 
 # Objectives that give up on more than 95 % of the positives learn from too few of them.
 MIN_KEPT = 0.05

@@ -10,8 +10,10 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from pushrank._docstrings import shared_docs
-from pushrank._parallel import one_blas_thread
+from pushrank._base.docstrings import shared_docs
+from pushrank._base.parallel import one_blas_thread
+from pushrank._base.user_types import PerRow
+from pushrank._base.validation import check_number
 from pushrank.estimators._base import (
     BaseEstimator,
     RankerMixin,
@@ -29,8 +31,6 @@ from pushrank.prices import Power
 from pushrank.rows import MemoryRows
 from pushrank.solvers.problem import linear_problem
 from pushrank.solvers.trimming import trimmed_path
-from pushrank.user_types import PerRow
-from pushrank.validation import check_number
 
 
 @shared_docs

@@ -18,12 +18,12 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
-from pushrank._numeric import Floats
-from pushrank._parallel import one_blas_thread, one_thread
-from pushrank.files import atomic_write, clear_partial
+from pushrank._base.files import atomic_write, clear_partial
+from pushrank._base.numeric import Floats
+from pushrank._base.parallel import one_blas_thread, one_thread
+from pushrank._base.scores import model_scores as model_scores
+from pushrank._base.user_types import Estimator, GenericArray, MatrixLike
 from pushrank.held_out.plan import Rows
-from pushrank.scores import model_scores as model_scores
-from pushrank.user_types import Estimator, GenericArray, MatrixLike
 
 # Fits to fewer rows have one thread. On a quiet machine two save gradient boosting a tenth of a second there;
 # beside another process they take longer than one, since they wait for each other at every split.

@@ -10,13 +10,14 @@ from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold, Ti
 from sklearn.utils import _safe_indexing, check_random_state, indexable
 from sklearn.utils.validation import _num_samples
 
-from pushrank import validation
-from pushrank._numeric import Floats
-from pushrank.bounds import UNITS
+from pushrank._base import validation
+from pushrank._base.bounds import UNITS
+from pushrank._base.leakage import gives_label_away
+from pushrank._base.numeric import Floats
+from pushrank._base.user_types import CrossValidation, GenericArray, Label, MatrixLike
 from pushrank.budgets import Budget
-from pushrank.giveaways import gives_label_away
-from pushrank.times import TimeSplit, check_times, splitter_of, warn_of_random_folds
-from pushrank.user_types import CrossValidation, GenericArray, Label, MatrixLike
+from pushrank.held_out.splits import TimeSplit, splitter_of, warn_of_random_folds
+from pushrank.times import check_times
 
 # With fewer the row of all models together may be too good unless it is nested.
 MIN_ROWS_TOGETHER = 2000

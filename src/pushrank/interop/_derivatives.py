@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pushrank._docstrings import shared_docs_from
-from pushrank._numeric import Floats
-from pushrank._parallel import compiled
+from pushrank._base.docstrings import shared_docs_from
+from pushrank._base.numeric import Floats
+from pushrank._base.parallel import compiled
+from pushrank._base.user_types import GenericArray
 from pushrank.estimators._scoring import HeldOutScorer
 from pushrank.estimators._target import sample_threshold
 from pushrank.objectives import PushObjective
 from pushrank.pairs import BipartiteSample, Sample
 from pushrank.pairs.targets import sample_of_labels
-from pushrank.user_types import GenericArray
 
 Array = NDArray[Any]
 # Boosters add up in float32, so that more digits of a gradient would be lost on them.

@@ -21,7 +21,7 @@ from sklearn.preprocessing import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from pushrank._numeric import Floats
+from pushrank._base.numeric import Floats
 from pushrank.estimators._base import RankerMixin
 from pushrank.estimators.stacking import StackingRanker
 from pushrank.models import Kernel

@@ -21,9 +21,11 @@ from sklearn.utils import (
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pushrank import losses, prices
-from pushrank._docstrings import shared_docs, shared_docs_from
-from pushrank._numeric import Floats
-from pushrank.bounds import check_number
+from pushrank._base.bounds import check_number
+from pushrank._base.docstrings import shared_docs, shared_docs_from
+from pushrank._base.numeric import Floats
+from pushrank._base.user_types import Matrix, MatrixLike, Seed
+from pushrank._base.validation import checked_entries, group_numbers, plain_labels, warn
 from pushrank.estimators._base import BaseEstimator, RankerMixin, set_classes
 from pushrank.estimators._scoring import HeldOutScorer, check_one_scorer, parts
 from pushrank.estimators._target import DTYPES, FORMATS, Target, checked_data, row_weights
@@ -36,8 +38,6 @@ from pushrank.objectives.push import Scale, Side
 from pushrank.pairs import BipartiteSample, GradedSample
 from pushrank.pairs.targets import sample_of_labels
 from pushrank.prices import Power, Price
-from pushrank.user_types import Matrix, MatrixLike, Seed
-from pushrank.validation import checked_entries, group_numbers, plain_labels, warn
 
 # As p this stands for the log loss of the library in place of a push.
 BINARY = "binary"

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 from sklearn.preprocessing import OneHotEncoder
 
-from pushrank.files import atomic_write
+from pushrank._base.files import atomic_write
 from pushrank.interop import _scores
 
 __all__ = ["export_numpy"]

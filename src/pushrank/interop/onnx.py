@@ -11,10 +11,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from pushrank import estimators
-from pushrank._optional import import_optional
+from pushrank._base.optional import import_optional
+from pushrank._base.user_types import GenericArray
+from pushrank._base.validation import warn
 from pushrank.interop import _scores
-from pushrank.user_types import GenericArray
-from pushrank.validation import warn
 
 if TYPE_CHECKING:
     from skl2onnx.common._topology import Operator, Scope, Variable

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pushrank._base.files import read_facts
 from pushrank.exceptions import ModelFileError
-from pushrank.files import read_facts
 
 __all__ = ["Scorer", "load_scorer"]
 

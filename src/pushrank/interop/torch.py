@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pushrank._docstrings import shared_docs_from
-from pushrank._numeric import Floats
-from pushrank._optional import import_optional
+from pushrank._base.docstrings import shared_docs_from
+from pushrank._base.numeric import Floats
+from pushrank._base.optional import import_optional
+from pushrank._base.validation import check_number, checked_weights
 from pushrank.objectives import PartialAUC, PrecisionAtK, PushObjective
 from pushrank.objectives.evaluation import ObjectiveEvaluation
 from pushrank.objectives.precision_at_k import Surrogate
@@ -18,7 +19,6 @@ from pushrank.objectives.push import Side
 from pushrank.pairs import BipartiteSample, Sample
 from pushrank.prices import LogOnePlus, Power
 from pushrank.solvers.smoothing import SmoothedObjective
-from pushrank.validation import check_number, checked_weights
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -9,12 +9,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from pushrank._numeric import Floats
-from pushrank._optional import import_optional
-from pushrank.files import trust_in_files
+from pushrank._base.files import trust_in_files
+from pushrank._base.numeric import Floats
+from pushrank._base.optional import import_optional
+from pushrank._base.user_types import Matrix
 from pushrank.interop._derivatives import CustomMetric, CustomObjective, custom_docs, labels_of_sizes
 from pushrank.interop.boosters import BoosterRanker, TrainingSet, Validation, booster_docs, plainly_named
-from pushrank.user_types import Matrix
 
 if TYPE_CHECKING:
     from xgboost import Booster, DMatrix

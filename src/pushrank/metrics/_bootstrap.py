@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from pushrank._numeric import Floats
-from pushrank._parallel import compiled, map_chunks, one_blas_thread
+from pushrank._base.numeric import Floats
+from pushrank._base.parallel import compiled, map_chunks, one_blas_thread
+from pushrank._base.user_types import Seed
 from pushrank.metrics._counts import RankCounts
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics._registry import BoundMetric
-from pushrank.user_types import Seed
 
 _compiled = compiled()
 

@@ -8,8 +8,8 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pushrank._numeric import Floats
-from pushrank._parallel import compiled
+from pushrank._base.numeric import Floats
+from pushrank._base.parallel import compiled
 
 Ties = Literal["pessimistic", "half", "optimistic"]
 TIED_ERROR = {"pessimistic": 1.0, "half": 0.5, "optimistic": 0.0}

@@ -8,8 +8,8 @@ from scipy.optimize import brentq
 from scipy.special import ndtri
 from scipy.stats import beta
 
-from pushrank._numeric import Floats
-from pushrank.validation import check_number
+from pushrank._base.numeric import Floats
+from pushrank._base.validation import check_number
 
 Numbers = float | NDArray[np.floating] | NDArray[np.integer]
 

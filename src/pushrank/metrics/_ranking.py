@@ -15,12 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length
 
-from pushrank._numeric import Floats
-from pushrank._parallel import CHUNK_ELEMENTS, compiled, map_chunks, row_chunks, sum_chunks
-from pushrank.budgets import Budget
-from pushrank.metrics._counts import CutCounts, RankCounts
-from pushrank.user_types import Label
-from pushrank.validation import (
+from pushrank._base.numeric import Floats
+from pushrank._base.parallel import CHUNK_ELEMENTS, compiled, map_chunks, row_chunks, sum_chunks
+from pushrank._base.user_types import Label
+from pushrank._base.validation import (
     check_number,
     checked_scores,
     checked_weights,
@@ -31,6 +29,8 @@ from pushrank.validation import (
     resolve_k,
     warn_of_other_order,
 )
+from pushrank.budgets import Budget
+from pushrank.metrics._counts import CutCounts, RankCounts
 
 # This many binary searches advance together: enough to keep vector registers and memory busy.
 SEARCH_BATCH = 64

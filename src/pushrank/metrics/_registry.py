@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import _num_samples
 
-from pushrank._docstrings import metric_docs
-from pushrank._numeric import Floats
-from pushrank._parallel import map_chunks
+from pushrank._base.docstrings import metric_docs
+from pushrank._base.numeric import Floats
+from pushrank._base.parallel import map_chunks
+from pushrank._base.user_types import Label
+from pushrank._base.validation import refuse_masked
 from pushrank.metrics._counts import RankCounts
 from pushrank.metrics._ranking import Ranking
-from pushrank.user_types import Label
-from pushrank.validation import refuse_masked
 
 NOTHING: Mapping[str, float] = MappingProxyType({})
 

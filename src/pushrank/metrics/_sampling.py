@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
-from pushrank._numeric import Floats
+from pushrank._base.numeric import Floats
+from pushrank._base.user_types import Seed
+from pushrank._base.validation import check_number
 from pushrank.metrics._bootstrap import StratifiedBootstrap, default_n_resamples
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics._registry import BoundMetric
-from pushrank.user_types import Seed
-from pushrank.validation import check_number
 
 Method = Literal["bootstrap", "bca", "delong"]
 METHODS = ("bootstrap", "bca", "delong")

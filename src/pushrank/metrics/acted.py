@@ -12,23 +12,23 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, betaincc, gammainc, gammaincc
 from sklearn.utils import check_consistent_length
 
-from pushrank._numeric import Floats
-from pushrank._optional import import_optional
-from pushrank.audits import marks_of
-from pushrank.budgets import Budget, Periods, check_by_period
-from pushrank.metrics._ranking import scores_by_name
-from pushrank.metrics.promises.bounds import least
-from pushrank.metrics.promises.lists import random_order
-from pushrank.user_types import Label, Seed
-from pushrank.validation import (
+from pushrank._base.numeric import Floats
+from pushrank._base.optional import import_optional
+from pushrank._base.user_types import Label, Seed
+from pushrank._base.validation import (
     BadRowError,
     are_missing,
     as_numbers,
     check_number,
     checked_scores,
+    marks_of,
     two_classes,
 )
-from pushrank.validation import column as checked_column
+from pushrank._base.validation import column as checked_column
+from pushrank.budgets import Budget, Periods, check_by_period
+from pushrank.metrics._ranking import scores_by_name
+from pushrank.metrics.promises.bounds import least
+from pushrank.metrics.promises.lists import random_order
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -256,8 +256,8 @@ def measure_acted(
     y_true : array-like of shape (n,)
         Labels of two values, NaN or None where they are not known.
     acted : array-like of shape (n,)
-        "list" or "audit" as :func:`pushrank.audits.draw_audit` has them; empty, 0, False or "no" of rows that
-        nobody looked at. Of any other value, such as True, a chance below 1 says that a row was audited.
+        "list" or "audit" as :func:`pushrank.monitoring.draw_audit` has them; empty, 0, False or "no" of rows
+        that nobody looked at. Of any other value, such as True, a chance below 1 says that a row was audited.
     chance : array-like of shape (n,)
         The chance of each row below the list to be audited; that of a listed row may be NaN.
     scores : dict of str to array-like of shape (n,), DataFrame, or array-like of shape (n,), optional
@@ -298,7 +298,7 @@ def measure_acted(
 
     Examples
     --------
-    >>> from pushrank.audits import draw_audit
+    >>> from pushrank.monitoring.audits import draw_audit
     >>> rng, rows = np.random.default_rng(0), np.arange(5000)
     >>> y = rng.random(5000) < 0.05
     >>> acted, chance = draw_audit(y + rng.normal(size=5000), 500, 99, row_id=rows, secret="a longer one")

@@ -12,13 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length
 
-from pushrank._numeric import Floats
-from pushrank._parallel import compiled, map_chunks
-from pushrank.metrics._counts import TIED_ERROR, RankCounts, Ties, tied_error
-from pushrank.metrics._ranking import K_ROUNDING, check_depth, summable_weights
-from pushrank.metrics._registry import Figure, are_many_rankings, evaluate, register_metric
-from pushrank.user_types import Label
-from pushrank.validation import (
+from pushrank._base.numeric import Floats
+from pushrank._base.parallel import compiled, map_chunks
+from pushrank._base.user_types import Label
+from pushrank._base.validation import (
     as_numbers,
     check_choice,
     check_number,
@@ -27,6 +24,9 @@ from pushrank.validation import (
     group_numbers,
     positive_mask,
 )
+from pushrank.metrics._counts import TIED_ERROR, RankCounts, Ties, tied_error
+from pushrank.metrics._ranking import K_ROUNDING, check_depth, summable_weights
+from pushrank.metrics._registry import Figure, are_many_rankings, evaluate, register_metric
 
 RankTies = Literal["pessimistic", "half", "optimistic", "min", "max"]
 

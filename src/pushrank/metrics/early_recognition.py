@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pushrank._parallel import compiled
+from pushrank._base.parallel import compiled
+from pushrank._base.user_types import Label
+from pushrank._base.validation import check_number
 from pushrank.metrics._counts import RankCounts, Ties, tied_error
 from pushrank.metrics._registry import METRICS, Figure, evaluate, register_metric
 from pushrank.metrics.precision import lift
-from pushrank.user_types import Label
-from pushrank.validation import check_number
 
 
 @compiled()

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pushrank._docstrings import metric_docs
-from pushrank._numeric import Floats
+from pushrank._base.docstrings import metric_docs
+from pushrank._base.numeric import Floats
+from pushrank._base.user_types import Label
+from pushrank._base.validation import check_number
 from pushrank.metrics._ranking import Ranking, round_up_to_rows
-from pushrank.user_types import Label
-from pushrank.validation import check_number
 
 
 class GainsTable(NamedTuple):

@@ -9,14 +9,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pushrank._docstrings import shared_docs
+from pushrank._base.docstrings import shared_docs
+from pushrank._base.user_types import Label, Seed
+from pushrank._base.validation import check_choice, warn
 from pushrank.metrics._bootstrap import with_outer_row
 from pushrank.metrics._proportions import clopper_pearson_interval, difference_of_hits_interval, newcombe
 from pushrank.metrics._ranking import Ranking, checked_rankings
 from pushrank.metrics._registry import BoundMetric, bind_metric, class_sizes
 from pushrank.metrics._sampling import METHODS, Method, Sampling, check_resampling, contrast_intervals
-from pushrank.user_types import Label, Seed
-from pushrank.validation import check_choice, warn
 
 # The bisection for a p-value halves so often: p-values are right to 1e-12.
 MAX_P_VALUE_STEPS = 40

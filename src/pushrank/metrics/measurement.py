@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from pushrank._docstrings import metric_docs
-from pushrank._html import html_sentences, html_table
-from pushrank._optional import import_optional
-from pushrank.bounds import as_count, decimals
+from pushrank._base.bounds import as_count, decimals
+from pushrank._base.docstrings import metric_docs
+from pushrank._base.html import html_sentences, html_table
+from pushrank._base.optional import import_optional
+from pushrank._base.user_types import Label, Seed
 from pushrank.metrics._bootstrap import default_n_resamples as default_n_resamples
 from pushrank.metrics._families import metrics_in_order
 from pushrank.metrics._ranking import (
@@ -35,7 +36,6 @@ from pushrank.metrics.intervals import Comparison, ConfidenceInterval, ranking_d
 from pushrank.metrics.pairwise import r_max, rp_error
 from pushrank.metrics.precision import average_precision, positives_at_top, precision_at_k
 from pushrank.metrics.roc import auc
-from pushrank.user_types import Label, Seed
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,12 +6,12 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from pushrank._numeric import Floats
+from pushrank._base.numeric import Floats
+from pushrank._base.user_types import Label
+from pushrank._base.validation import check_number
 from pushrank.metrics._counts import Ties
 from pushrank.metrics._ranking import Ranking, depth_in_rows
 from pushrank.metrics._registry import evaluate, register_metric
-from pushrank.user_types import Label
-from pushrank.validation import check_number
 
 
 @register_metric(uses_scores=True)

@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import logsumexp
 
-from pushrank._docstrings import metric_docs
-from pushrank._numeric import Floats
+from pushrank._base.docstrings import metric_docs
+from pushrank._base.numeric import Floats
+from pushrank._base.user_types import Label
+from pushrank._base.validation import check_choice, check_number
 from pushrank.metrics._counts import RankCounts, Ties, tied_error
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics._registry import Figure, SamplingError, Trials, evaluate, register_metric
-from pushrank.user_types import Label
-from pushrank.validation import check_choice, check_number
 
 
 @metric_docs

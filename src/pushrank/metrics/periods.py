@@ -12,11 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import t as student
 from sklearn.utils import check_consistent_length
 
-from pushrank._docstrings import shared_docs
-from pushrank._html import html_sentences, html_table
-from pushrank._numeric import Floats
-from pushrank._optional import import_optional
-from pushrank.bounds import as_count
+from pushrank._base.bounds import as_count
+from pushrank._base.docstrings import shared_docs
+from pushrank._base.html import html_sentences, html_table
+from pushrank._base.numeric import Floats
+from pushrank._base.optional import import_optional
+from pushrank._base.user_types import GenericArray, Label
+from pushrank._base.validation import check_number, column, warn
 from pushrank.budgets import Budget, Periods, chances_of_list, check_by_period
 from pushrank.exceptions import LimitsWarning
 from pushrank.limits import Column, best_list, limit_columns
@@ -25,8 +27,6 @@ from pushrank.metrics._ranking import Ranking, checked_rankings, scores_by_name
 from pushrank.metrics.intervals import Comparison, ConfidenceInterval
 from pushrank.metrics.measurement import aligned_lines, difference_sentence, number_text, plain_figures
 from pushrank.metrics.promises.lists import random_order
-from pushrank.user_types import GenericArray, Label
-from pushrank.validation import check_number, column, warn
 
 if TYPE_CHECKING:
     import pandas as pd

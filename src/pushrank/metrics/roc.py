@@ -6,13 +6,13 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from pushrank._numeric import Floats
-from pushrank._parallel import compiled
+from pushrank._base.numeric import Floats
+from pushrank._base.parallel import compiled
+from pushrank._base.user_types import Label
+from pushrank._base.validation import check_number
 from pushrank.metrics._counts import RankCounts, Ties, tied_error
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics._registry import Figure, SamplingError, Trials, evaluate, register_metric
-from pushrank.user_types import Label
-from pushrank.validation import check_number
 
 
 @compiled()

@@ -20,13 +20,13 @@ from sklearn import config_context
 from sklearn.metrics import make_scorer
 from sklearn.utils import _safe_indexing
 
-from pushrank.files import trust_in_files
+from pushrank._base.files import trust_in_files
+from pushrank._base.user_types import Estimator, MatrixLike
 from pushrank.metrics import precision
 from pushrank.metrics._counts import tied_error
 from pushrank.metrics._families import metrics_in_order
 from pushrank.metrics._ranking import DEPTHS, check_depth
 from pushrank.metrics._registry import METRICS
-from pushrank.user_types import Estimator, MatrixLike
 
 
 def _scorer(metric: Callable[..., float], **options: object) -> Any:

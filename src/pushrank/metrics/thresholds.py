@@ -9,15 +9,15 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pushrank._docstrings import shared_docs
-from pushrank._numeric import Floats
-from pushrank._parallel import compiled
+from pushrank._base.docstrings import shared_docs
+from pushrank._base.numeric import Floats
+from pushrank._base.parallel import compiled
+from pushrank._base.validation import check_number, comparable_scores
 from pushrank.metrics._bootstrap import RowCounts, StratifiedBootstrap
 from pushrank.metrics._ranking import K_ROUNDING, Ranking, check_depth, checked_rankings, depth_in_rows
 from pushrank.metrics._registry import bind_metric
 from pushrank.metrics._sampling import Sampling, bootstrap_intervals, check_resampling
 from pushrank.metrics.promises.threshold import Guaranteed
-from pushrank.validation import check_number, comparable_scores
 
 
 class Threshold(NamedTuple):

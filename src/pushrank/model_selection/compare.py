@@ -15,14 +15,14 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.pipeline import Pipeline
 
-from pushrank._numeric import Floats
+from pushrank._base.numeric import Floats
+from pushrank._base.user_types import CrossValidation, Estimator, Label, MatrixLike, Seed
+from pushrank._base.validation import check_number, warn
 from pushrank.budgets import Budget
 from pushrank.estimators import IRPush, PNormPush, PushBoost, TopRankerCV, TrimmedPush
 from pushrank.held_out.plan import Plan
 from pushrank.model_selection.comparison import TOGETHER, RankerComparison
 from pushrank.model_selection.table import Halves, HeldOutTable, Judge, budget_params, paired_scores, stack_of
-from pushrank.user_types import CrossValidation, Estimator, Label, MatrixLike, Seed
-from pushrank.validation import check_number, warn
 
 POWERS = (4.0, 16.0, 64.0)
 BASELINE = "logistic regression"

@@ -10,17 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t
 
-from pushrank._html import html_sentences, html_table, interval_pictures
-from pushrank._optional import import_optional
-from pushrank.bounds import decimals
+from pushrank._base.bounds import decimals
+from pushrank._base.html import html_sentences, html_table, interval_pictures
+from pushrank._base.optional import import_optional
+from pushrank._base.user_types import Estimator, GenericArray
+from pushrank._base.validation import check_choice
 from pushrank.budgets import Budget
 from pushrank.metrics import PeriodMeasurement
 from pushrank.metrics.periods import MIN_PERIODS
 from pushrank.model_selection.errors import AUC, AVERAGE_PRECISION, HITS, PRECISION, WEIGHT, Errors
 from pushrank.model_selection.folds import on_one_scale
 from pushrank.model_selection.verdict import ROUNDING, may_be_best, quantiles
-from pushrank.user_types import Estimator, GenericArray
-from pushrank.validation import check_choice
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,13 +6,13 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from pushrank._numeric import Floats
+from pushrank._base.numeric import Floats
+from pushrank._base.user_types import GenericArray
+from pushrank._base.validation import resolve_k
 from pushrank.held_out.plan import part_of_budget
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics.periods import covariance_of_means, degrees_of_freedom
 from pushrank.metrics.roc import placements
-from pushrank.user_types import GenericArray
-from pushrank.validation import resolve_k
 
 HITS = "hits in budget"
 WEIGHT = "weight in budget"

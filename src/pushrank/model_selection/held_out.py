@@ -15,9 +15,11 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import _safe_indexing
 
 from pushrank import metrics
-from pushrank._html import html_sentences, html_table
-from pushrank._numeric import Floats
-from pushrank._optional import import_optional
+from pushrank._base.html import html_sentences, html_table
+from pushrank._base.numeric import Floats
+from pushrank._base.optional import import_optional
+from pushrank._base.user_types import CrossValidation, Estimator, Label, MatrixLike, Seed
+from pushrank._base.validation import check_choice, check_number
 from pushrank.budgets import Budget
 from pushrank.estimators import StackingRanker
 from pushrank.estimators._base import RankerMixin
@@ -31,8 +33,6 @@ from pushrank.model_selection.compare import checked_models, named_members
 from pushrank.model_selection.comparison import RankerComparison
 from pushrank.model_selection.folds import on_one_scale
 from pushrank.model_selection.table import Frame, Halves, HeldOutTable, Judge, budget_params
-from pushrank.user_types import CrossValidation, Estimator, Label, MatrixLike, Seed
-from pushrank.validation import check_choice, check_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -216,7 +216,7 @@ class HeldOut:
             if isinstance(budget, Budget):
                 raise ValueError(
                     f"a budget of {budget.words} moves its threshold with what is left of it: use "
-                    "pushrank.alerts.AlertThreshold."
+                    "pushrank.monitoring.AlertThreshold."
                 )
             aim = AtBudget(fraction=budget / len(self.plan.rows.y))
         if model is None:

@@ -12,7 +12,8 @@ from sklearn.metrics import get_scorer
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from pushrank import metrics
-from pushrank._numeric import Floats
+from pushrank._base.numeric import Floats
+from pushrank._base.user_types import Estimator
 from pushrank.budgets import Budget
 from pushrank.estimators import StackingRanker
 from pushrank.estimators._combination import (
@@ -41,7 +42,6 @@ from pushrank.model_selection.comparison import (
 from pushrank.model_selection.errors import AUC, AVERAGE_PRECISION, HITS, PRECISION, WEIGHT, Part, part_errors
 from pushrank.model_selection.folds import share_of_hits
 from pushrank.model_selection.verdict import quantiles, simplicity
-from pushrank.user_types import Estimator
 
 # Fits to halves of the training rows are compared on so many of the rows at least.
 LEAST_TESTED = 0.2

@@ -8,7 +8,7 @@ from scipy.stats import t
 from sklearn import ensemble
 from sklearn.pipeline import Pipeline
 
-from pushrank._numeric import Floats
+from pushrank._base.numeric import Floats
 from pushrank.estimators import PushBoost, StackingRanker
 from pushrank.model_selection.errors import Errors, variances_of_differences
 

@@ -9,9 +9,9 @@ import scipy
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from pushrank._numeric import Floats
-from pushrank._parallel import map_chunks
-from pushrank.user_types import Matrix
+from pushrank._base.numeric import Floats
+from pushrank._base.parallel import map_chunks
+from pushrank._base.user_types import Matrix
 
 KernelFunction = Callable[[Matrix, Matrix], Any]
 

@@ -17,9 +17,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg.blas import dsyrk
 
-from pushrank._numeric import Floats
-from pushrank._parallel import compiled, map_chunks, read_only, row_chunks, sum_chunks
-from pushrank.user_types import Matrix
+from pushrank._base.numeric import Floats
+from pushrank._base.parallel import compiled, map_chunks, read_only, row_chunks, sum_chunks
+from pushrank._base.user_types import Matrix
 
 # A block of 1 MB is worth its calls, and still in a core's second cache when it is read a second time.
 BLOCK_ELEMENTS = 1 << 17

@@ -19,9 +19,9 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from pushrank._numeric import Floats
+from pushrank._base.numeric import Floats
+from pushrank._base.user_types import Matrix
 from pushrank.models.linear import LinearModel
-from pushrank.user_types import Matrix
 
 # The products of this number of rows take 128 MB and are factored in seconds.
 MAX_ROWS = 4096

@@ -12,9 +12,9 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtri, stdtr
 
+from pushrank._base.user_types import Floats
+from pushrank._base.validation import are_missing, as_numbers, column
 from pushrank.budgets import Budget, Periods, chances_of_list, check_by_period
-from pushrank.user_types import Floats
-from pushrank.validation import are_missing, as_numbers, column
 
 # Shares of a period's negatives, at which the share of its positives above them is kept.
 GRID = np.r_[0.0, np.geomspace(1e-4, 1.0, 120)]

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
-from pushrank.audits import marks_of
-from pushrank.bounds import UNITS, as_count
+from pushrank._base.bounds import UNITS, as_count
+from pushrank._base.user_types import Floats
+from pushrank._base.validation import as_numbers, check_number, column, marks_of
 from pushrank.budgets import Budget, Periods, chances_of_list
 from pushrank.monitoring.reference import (
     BLOCKS,
@@ -26,8 +27,6 @@ from pushrank.monitoring.reference import (
     period_counts,
 )
 from pushrank.times import as_span, check_times
-from pushrank.user_types import Floats
-from pushrank.validation import as_numbers, check_number, column
 
 # Logarithms of how far the odds of a hit may have fallen: to nine tenths, and down to a fifth.
 TILTS = np.array([0.1, 0.2, 0.4, 0.8, 1.6])

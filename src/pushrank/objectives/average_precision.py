@@ -5,8 +5,8 @@ Yue, Finley, Radlinski and Joachims, *A support vector method for optimizing ave
 
 import numpy as np
 
-from pushrank._numeric import Floats
-from pushrank._parallel import compiled
+from pushrank._base.numeric import Floats
+from pushrank._base.parallel import compiled
 from pushrank.pairs import Sample
 from pushrank.pairs.samples import RowNumbers
 

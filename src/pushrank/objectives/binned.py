@@ -12,8 +12,8 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from pushrank._numeric import Floats
-from pushrank._parallel import compiled, map_chunks, row_chunks, sum_chunks
+from pushrank._base.numeric import Floats
+from pushrank._base.parallel import compiled, map_chunks, row_chunks, sum_chunks
 from pushrank.objectives.evaluation import ObjectiveEvaluation
 from pushrank.pairs import BipartiteSample, Sample
 from pushrank.pairs.samples import ByClass

@@ -11,10 +11,10 @@ from typing import Protocol
 
 import numpy as np
 
+from pushrank._base.user_types import Floats
 from pushrank.pairs import InnerSums
 from pushrank.pairs.samples import ByClass
 from pushrank.prices import PriceTotal
-from pushrank.user_types import Floats
 
 
 class ObjectiveEvaluation(Protocol):

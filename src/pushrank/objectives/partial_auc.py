@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pushrank import losses
-from pushrank._numeric import Floats
+from pushrank._base.numeric import Floats
+from pushrank._base.validation import check_number
 from pushrank.losses import Hinge, Loss
 from pushrank.objectives.push import PushObjective, ScoreSurrogate
 from pushrank.pairs import BipartiteSample, Sample
-from pushrank.validation import check_number
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,12 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from pushrank._docstrings import shared_docs_from
-from pushrank._numeric import Floats
-from pushrank._parallel import compiled
+from pushrank._base.docstrings import shared_docs_from
+from pushrank._base.numeric import Floats
+from pushrank._base.parallel import compiled
+from pushrank._base.validation import check_choice, check_k, is_count, resolve_k
 from pushrank.objectives.push import ScoreSurrogate
 from pushrank.pairs import Sample
-from pushrank.validation import check_choice, check_k, is_count, resolve_k
 
 Surrogate = Literal["struct", "ramp", "max", "avg"]
 STRUCT, RAMP, MAX, AVG = range(4)

@@ -13,7 +13,9 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_array, check_consistent_length
 
 from pushrank import losses, prices
-from pushrank._docstrings import shared_docs
+from pushrank._base.docstrings import shared_docs
+from pushrank._base.user_types import Floats
+from pushrank._base.validation import check_choice, check_number
 from pushrank.losses import Loss
 from pushrank.objectives.binned import KINK_STEEPNESS, binned_evaluation
 from pushrank.objectives.evaluation import (
@@ -26,8 +28,6 @@ from pushrank.objectives.evaluation import (
 )
 from pushrank.pairs import ACCURACY, BipartiteSample, Sample, log_inner_sums, tolerances
 from pushrank.prices import Price
-from pushrank.user_types import Floats
-from pushrank.validation import check_choice, check_number
 
 Side = Literal["push", "pull", "both"]
 SIDES = get_args(Side)

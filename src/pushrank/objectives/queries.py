@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from pushrank._numeric import Floats
+from pushrank._base.numeric import Floats
 from pushrank.objectives.evaluation import PushEvaluation
 from pushrank.objectives.push import PushObjective
 from pushrank.pairs import GradedSample, InnerSums, Sample, log_inner_sums

@@ -21,8 +21,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from pushrank._numeric import Floats
-from pushrank._parallel import compiled, map_chunks, row_chunks, sum_chunks
+from pushrank._base.numeric import Floats
+from pushrank._base.parallel import compiled, map_chunks, row_chunks, sum_chunks
 from pushrank.losses import Loss
 from pushrank.pairs import tolerances
 from pushrank.pairs.graded import Block, Indices, mirrored, one_block, scatter_add

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from pushrank._numeric import Floats
+from pushrank._base.numeric import Floats
 from pushrank.losses import Loss
 from pushrank.pairs.pair_sums import PairSums, derivative_of
 from pushrank.pairs.samples import Normaliser, RowNumbers, Sample, weights_of

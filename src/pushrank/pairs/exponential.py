@@ -3,8 +3,8 @@ r"""Inner sums of the exponential loss, which factorise: :math:`e^{-(s_i - t_k)}
 import numpy as np
 from scipy.special import logsumexp
 
+from pushrank._base.user_types import Floats
 from pushrank.pairs.samples import Sample, SharedNormaliser
-from pushrank.user_types import Floats
 
 
 class FactorisedSums:

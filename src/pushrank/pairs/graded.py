@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pushrank._numeric import Floats
-from pushrank._parallel import compiled
+from pushrank._base.numeric import Floats
+from pushrank._base.parallel import compiled
 from pushrank.pairs.samples import Normaliser, RowNumbers, Sample, weights_of
 
 # Indices are positions among the positives or among the negatives, in contrast to row numbers.

@@ -1,6 +1,6 @@
 """The inner sums of a loss as an objective needs them, and the choice of the fastest way to compute them."""
 
-from pushrank._numeric import Floats
+from pushrank._base.numeric import Floats
 from pushrank.losses import Loss
 from pushrank.pairs import tolerances
 from pushrank.pairs.analytic import SmoothSums

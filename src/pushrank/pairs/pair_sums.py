@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pushrank._numeric import Floats
+from pushrank._base.numeric import Floats
 from pushrank.losses import Loss
 from pushrank.pairs import tolerances
 

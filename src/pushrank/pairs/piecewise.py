@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pushrank._numeric import Floats
-from pushrank._parallel import CHUNK_ELEMENTS, compiled, side_by_side
+from pushrank._base.numeric import Floats
+from pushrank._base.parallel import CHUNK_ELEMENTS, compiled, side_by_side
 from pushrank.losses import Loss
 from pushrank.pairs.graded import Block, Indices, mirrored, one_block, scatter_add
 from pushrank.pairs.pair_sums import SLOPE, PairSums, polynomial_derivative

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 
-from pushrank._numeric import Floats, softmax_and_log_sum
-from pushrank.validation import checked_weights, plain_labels, two_classes
+from pushrank._base.numeric import Floats, softmax_and_log_sum
+from pushrank._base.validation import checked_weights, plain_labels, two_classes
 
 RowNumbers = NDArray[np.intp]
 

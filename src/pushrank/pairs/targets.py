@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
-from pushrank._numeric import Floats
+from pushrank._base.numeric import Floats
+from pushrank._base.user_types import GenericArray
+from pushrank._base.validation import check_labels, distinct, group_numbers, not_two_classes, warn_of_texts
 from pushrank.pairs.explicit import CrucialSample
 from pushrank.pairs.graded import GradedSample
 from pushrank.pairs.samples import BipartiteSample, RowNumbers, Sample
-from pushrank.user_types import GenericArray
-from pushrank.validation import check_labels, distinct, group_numbers, not_two_classes, warn_of_texts
 
 
 def sample_of_labels(

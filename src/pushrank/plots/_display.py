@@ -5,9 +5,9 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from pushrank._numeric import Floats
+from pushrank._base.numeric import Floats
+from pushrank._base.validation import check_choice
 from pushrank.plots.axes import finish
-from pushrank.validation import check_choice
 
 Options = dict[str, Any] | None
 ResponseMethod = Literal["auto", "decision_function", "predict_proba"]

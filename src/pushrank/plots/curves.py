@@ -9,8 +9,9 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pushrank._docstrings import shared_docs_from
-from pushrank._numeric import Floats
+from pushrank._base.docstrings import shared_docs_from
+from pushrank._base.numeric import Floats
+from pushrank._base.validation import check_choice, check_number
 from pushrank.metrics import Guarantee, Measurement, guarantee, recall_at_k
 from pushrank.metrics._proportions import wilson_interval
 from pushrank.metrics._ranking import Ranking, checked_rankings
@@ -20,7 +21,6 @@ from pushrank.metrics.gains import CURVE_POINTS, log_spaced
 from pushrank.metrics.intervals import ranking_intervals
 from pushrank.plots import axes
 from pushrank.plots._display import Display, Options, ResponseMethod, estimator_name, estimator_scores
-from pushrank.validation import check_choice, check_number
 
 # Two sums of the same weights, added in another order, may differ by this part.
 ROUNDING = 1e-12

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from pushrank._docstrings import shared_docs_from
-from pushrank._numeric import Floats
+from pushrank._base.docstrings import shared_docs_from
+from pushrank._base.numeric import Floats
+from pushrank._base.validation import check_number
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics.net_benefit import check_probabilities
 from pushrank.plots import axes
 from pushrank.plots._display import Display, Options, ResponseMethod, estimator_name, estimator_scores
-from pushrank.validation import check_number
 
 # Above one hit for every useless look few decisions are made.
 THRESHOLDS = np.arange(1, 51) / 100.0

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pushrank import losses, prices
-from pushrank._docstrings import shared_docs_from
-from pushrank._numeric import Floats
+from pushrank._base.docstrings import shared_docs_from
+from pushrank._base.numeric import Floats
+from pushrank._base.validation import check_number
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics.gains import log_spaced
 from pushrank.objectives import PushObjective
@@ -27,7 +28,6 @@ from pushrank.plots._display import (
     last_step,
 )
 from pushrank.prices import Power, Price
-from pushrank.validation import check_number
 
 Edges = NDArray[np.int64]
 # Cells below this part of the average weight have the same colour.

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pushrank import metrics
+from pushrank._base.user_types import Estimator, Floats, MatrixLike
 from pushrank.budgets import Budget
 from pushrank.metrics import Measurement, PeriodMeasurement
 from pushrank.metrics.measurement import number_text
@@ -22,7 +23,6 @@ from pushrank.model_selection.errors import HITS, PRECISION
 from pushrank.report.lists import MAX_TOP_ROWS, MemberHits, RankedLists
 from pushrank.report.models import Drivers, find_drivers, model_sentences
 from pushrank.report.page import Page
-from pushrank.user_types import Estimator, Floats, MatrixLike
 
 if TYPE_CHECKING:
     import pandas as pd

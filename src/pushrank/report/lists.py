@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from pushrank import metrics
-from pushrank.user_types import Floats
+from pushrank._base.user_types import Floats
 
 MAX_TOP_ROWS = 50
 

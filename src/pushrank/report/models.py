@@ -13,6 +13,7 @@ from sklearn.inspection import permutation_importance
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
+from pushrank._base.user_types import Estimator
 from pushrank.budgets import Budget
 from pushrank.estimators.reasons import reasons
 from pushrank.held_out import model_scores, record_warnings
@@ -20,7 +21,6 @@ from pushrank.metrics import measure_periods
 from pushrank.model_selection.comparison import RankerComparison
 from pushrank.model_selection.folds import share_of_hits
 from pushrank.report.lists import MAX_TOP_ROWS, RankedLists
-from pushrank.user_types import Estimator
 
 if TYPE_CHECKING:
     import pandas as pd

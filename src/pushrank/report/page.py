@@ -10,7 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pushrank.files import atomic_write
+from pushrank._base.files import atomic_write
 from pushrank.report.lists import RankedLists
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from pushrank._numeric import Floats
-from pushrank._parallel import map_chunks
+from pushrank._base.numeric import Floats
+from pushrank._base.parallel import map_chunks
 from pushrank.models import LinearModel, RowSpace, linear_scores
 from pushrank.models.linear import ClassCodes
 from pushrank.pairs import BipartiteSample, GradedSample, Sample

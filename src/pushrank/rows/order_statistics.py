@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from pushrank._numeric import Floats
-from pushrank._parallel import compiled, read_only
+from pushrank._base.numeric import Floats
+from pushrank._base.parallel import compiled, read_only
 
 # The counts of a round are a small message, and more bits would spare a float64 no round.
 DIGIT_BITS = 11

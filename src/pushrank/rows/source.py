@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pushrank._numeric import Floats
+from pushrank._base.numeric import Floats
 from pushrank.models import LinearModel
 from pushrank.models.linear import ClassCodes, FeatureSpace
 from pushrank.rows.order_statistics import Cut, ValueParts, Values

@@ -19,8 +19,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from pushrank import losses, prices
-from pushrank._numeric import Floats
-from pushrank._parallel import compiled
+from pushrank._base.numeric import Floats
+from pushrank._base.parallel import compiled
 from pushrank.models.linear import ClassMoments
 from pushrank.objectives import PushObjective
 from pushrank.pairs.samples import BipartiteSample, ByClass

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pushrank._numeric import Floats
+from pushrank._base.numeric import Floats
 from pushrank.models import LinearModel, Model
 from pushrank.solvers import tolerances
 from pushrank.solvers.result import Callback, Certificate, CertifiedSolution

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.utils.extmath import row_norms
 
-from pushrank._numeric import Floats
+from pushrank._base.numeric import Floats
 from pushrank.models import LinearModel
 from pushrank.solvers import tolerances
 from pushrank.solvers.line_search import armijo_step

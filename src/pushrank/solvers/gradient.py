@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import Bounds, OptimizeResult, minimize
 
-from pushrank._numeric import Floats
+from pushrank._base.numeric import Floats
 from pushrank.models.linear import ClassMoments
 from pushrank.rows import MemoryRows, spread_rows
 from pushrank.solvers import tolerances

@@ -24,7 +24,7 @@ import numpy as np
 import scipy.linalg
 from scipy.optimize import nnls
 
-from pushrank._numeric import Floats
+from pushrank._base.numeric import Floats
 from pushrank.models import KernelModel, LinearModel, Model
 from pushrank.objectives import PushObjective
 from pushrank.objectives.evaluation import ObjectiveEvaluation

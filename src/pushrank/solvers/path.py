@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from pushrank._numeric import Floats
-from pushrank._parallel import one_blas_thread
+from pushrank._base.numeric import Floats
+from pushrank._base.parallel import one_blas_thread
 from pushrank.models import LinearModel, in_row_space
 from pushrank.objectives import PushObjective
 from pushrank.pairs import Sample

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.linalg
 from scipy.sparse.linalg import LinearOperator, cg
 
-from pushrank._numeric import Floats
+from pushrank._base.numeric import Floats
 from pushrank.models.linear import ClassMoments
 from pushrank.solvers import tolerances
 from pushrank.solvers.problem import Problem

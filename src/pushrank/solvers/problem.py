@@ -17,7 +17,7 @@ from weakref import proxy
 import numpy as np
 
 from pushrank import losses
-from pushrank._numeric import Floats
+from pushrank._base.numeric import Floats
 from pushrank.models.linear import ClassMoments
 from pushrank.objectives import PushObjective
 from pushrank.objectives.evaluation import ObjectiveEvaluation

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from pushrank._numeric import Floats
+from pushrank._base.numeric import Floats
 from pushrank.models import LinearModel
 from pushrank.objectives.precision_at_k import (
     RAMP,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from pushrank._numeric import Floats
+from pushrank._base.numeric import Floats
 from pushrank.solvers.tolerances import TINY, VALUE_ROUNDING
 
 PUSH_LESS = ". Push less: use Power(p), whose p can be chosen, in place of Maximum, or lower alpha."

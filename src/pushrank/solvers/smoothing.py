@@ -6,7 +6,7 @@ from operator import itemgetter
 import numpy as np
 
 from pushrank import losses, prices
-from pushrank._numeric import Floats
+from pushrank._base.numeric import Floats
 from pushrank.objectives.evaluation import ObjectiveEvaluation, weighted_sum
 from pushrank.objectives.push import PushObjective
 from pushrank.pairs import BipartiteSample, Sample

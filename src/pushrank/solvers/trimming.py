@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pushrank._numeric import Floats
+from pushrank._base.numeric import Floats
 from pushrank.rows import RowSource
 from pushrank.solvers import tolerances
 from pushrank.solvers.gradient import lbfgs

@@ -8,7 +8,7 @@ from contextlib import suppress
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
 
-from pushrank._numeric import Floats
+from pushrank._base.numeric import Floats
 from pushrank.objectives import PushObjective
 from pushrank.prices import LogOnePlus, Power
 from pushrank.solvers import tolerances

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pushrank._docstrings import shared_docs_from
-from pushrank._numeric import Floats
+from pushrank._base.docstrings import shared_docs_from
+from pushrank._base.numeric import Floats
+from pushrank._base.validation import check_number
 from pushrank.metrics._ranking import Ranking
-from pushrank.validation import check_number
 
 LogCovering = float | Callable[[float], float]
 

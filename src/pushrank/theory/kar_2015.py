@@ -20,12 +20,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import assert_all_finite, check_array, check_consistent_length
 from sklearn.utils.extmath import row_norms
 
-from pushrank._docstrings import shared_docs_from
+from pushrank._base.docstrings import shared_docs_from
+from pushrank._base.user_types import Floats
+from pushrank._base.validation import check_choice, check_k, check_number, column, is_count, resolve_k
 from pushrank.metrics.precision import precision_at_k
 from pushrank.objectives import PrecisionAtK
 from pushrank.theory.covering import PARAGRAPHS, ErrorBound, LogCovering, TrainingMargins, check_numbers
-from pushrank.user_types import Floats
-from pushrank.validation import check_choice, check_k, check_number, column, is_count, resolve_k
 
 __all__ = [
     "corollaries_8_and_10", "corollary_14", "theorem_12", "theorem_13", "theorem_15", "theorems_7_and_9",

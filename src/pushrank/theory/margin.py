@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 from scipy.optimize import linprog
 from sklearn.utils import check_array, column_or_1d
 
-from pushrank._numeric import Floats
+from pushrank._base.numeric import Floats
+from pushrank._base.validation import plain_labels
 from pushrank.pairs import CrucialSample, GradedSample, Sample
 from pushrank.pairs.targets import check_pairs_alone, sample_of_labels, sample_of_pairs
 from pushrank.theory.covering import shared_docs
-from pushrank.validation import plain_labels
 
 
 @dataclass(frozen=True, eq=False)

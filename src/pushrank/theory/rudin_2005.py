@@ -18,6 +18,8 @@ from numpy.typing import ArrayLike
 from scipy.special import rel_entr
 from sklearn.utils import assert_all_finite
 
+from pushrank._base.user_types import Floats
+from pushrank._base.validation import check_number, column
 from pushrank.losses import Piece, ZeroOne
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics.roc import auc
@@ -26,8 +28,6 @@ from pushrank.pairs.exponential import adaboost_threshold
 from pushrank.theory import covering
 from pushrank.theory.covering import ErrorBound, LogCovering, check_numbers
 from pushrank.theory.margin import sample_of_rows
-from pushrank.user_types import Floats
-from pushrank.validation import check_number, column
 
 __all__ = ["adaboost_intercept", "smooth_margin_progress", "theorem_1"]
 

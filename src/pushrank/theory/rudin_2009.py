@@ -17,6 +17,7 @@ from scipy.optimize import minimize_scalar
 from sklearn.utils import check_array
 
 from pushrank import losses, prices
+from pushrank._base.validation import check_number
 from pushrank.losses import Loss
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics.pairwise import margin_error, r_max, rp_error
@@ -24,7 +25,6 @@ from pushrank.objectives import PushObjective
 from pushrank.prices import Price
 from pushrank.theory import covering
 from pushrank.theory.covering import ErrorBound, LogCovering, check_numbers
-from pushrank.validation import check_number
 
 __all__ = [
     "HeightRange", "has_unique_minimiser", "lemma_9", "theorem_1", "theorem_2_sample_size",

@@ -2,8 +2,8 @@
 
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
 
-from pushrank.files import trust_in_files
-from pushrank.validation import resolve_name
+from pushrank._base.files import trust_in_files
+from pushrank._base.validation import resolve_name
 from pushrank.weak_rankers.base import WeakRankers
 from pushrank.weak_rankers.columns import Columns
 from pushrank.weak_rankers.functions import Functions

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from pushrank._numeric import Floats
-from pushrank.user_types import Matrix
+from pushrank._base.numeric import Floats
+from pushrank._base.user_types import Matrix
 
 Numbers = NDArray[np.intp]
 Values = NDArray[Any]

@@ -6,9 +6,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from pushrank._numeric import Floats
-from pushrank._parallel import compiled, map_chunks, read_only, row_chunks
-from pushrank.user_types import Matrix
+from pushrank._base.numeric import Floats
+from pushrank._base.parallel import compiled, map_chunks, read_only, row_chunks
+from pushrank._base.user_types import Matrix
 from pushrank.weak_rankers.base import Numbers
 
 Bins = NDArray[np.uint8]

@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from pushrank._numeric import Floats
+from pushrank._base.numeric import Floats
+from pushrank._base.user_types import Matrix
 from pushrank.models import LinearModel
-from pushrank.user_types import Matrix
 from pushrank.weak_rankers.base import Numbers, Values, WeakRankers
 
 # A range times its reciprocal is 1 up to rounding, which is thousands of times smaller than this.

@@ -8,9 +8,9 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pushrank._numeric import Floats
+from pushrank._base.numeric import Floats
+from pushrank._base.user_types import Matrix
 from pushrank.models import LinearModel
-from pushrank.user_types import Matrix
 from pushrank.weak_rankers.base import Numbers, Values, WeakRankers
 from pushrank.weak_rankers.columns import ColumnOutputs, Columns
 

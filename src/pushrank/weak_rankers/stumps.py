@@ -11,10 +11,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from pushrank._numeric import Floats
-from pushrank._parallel import compiled, map_chunks, read_only, row_chunks, sum_chunks
-from pushrank.user_types import Matrix
-from pushrank.validation import check_number
+from pushrank._base.numeric import Floats
+from pushrank._base.parallel import compiled, map_chunks, read_only, row_chunks, sum_chunks
+from pushrank._base.user_types import Matrix
+from pushrank._base.validation import check_number
 from pushrank.weak_rankers import binning
 from pushrank.weak_rankers.base import Numbers, Values, WeakRankers
 from pushrank.weak_rankers.binning import BLOCK_ROWS, MISSING, N_BINS, Bins

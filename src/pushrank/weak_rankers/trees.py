@@ -13,10 +13,10 @@ from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.validation import has_fit_parameter
 
-from pushrank._numeric import Floats
-from pushrank._optional import import_optional
-from pushrank.user_types import Estimator, Matrix
-from pushrank.validation import check_number, column
+from pushrank._base.numeric import Floats
+from pushrank._base.optional import import_optional
+from pushrank._base.user_types import Estimator, Matrix
+from pushrank._base.validation import check_number, column
 from pushrank.weak_rankers.base import Numbers, Values, WeakRankers
 
 MAX_SEED = np.iinfo(np.int32).max

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import betaincinv, gammaln, ndtr, ndtri
 
-from pushrank._numeric import Floats
-from pushrank._parallel import compiled
+from pushrank._base.numeric import Floats
+from pushrank._base.parallel import compiled
 
 Counts = NDArray[np.int64]
 # Numbers of rows that may lie above the edge of a list are taken together in so many cells; none is left out.

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pushrank._docstrings import metric_docs
+from pushrank._base.docstrings import metric_docs
+from pushrank._base.validation import check_number, comparable_scores, warn
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics.promises.bounds import MOST_COPIED, MOST_PLANNED, beta_binomial_cdf, least
 from pushrank.metrics.promises.lists import tied_order
-from pushrank.validation import check_number, comparable_scores, warn
 
 
 @metric_docs

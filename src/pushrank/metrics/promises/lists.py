@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 from scipy.stats import ks_2samp
 from sklearn.utils import check_random_state
 
-from pushrank._docstrings import metric_docs
-from pushrank._numeric import Floats
+from pushrank._base.docstrings import metric_docs
+from pushrank._base.numeric import Floats
+from pushrank._base.validation import check_number, comparable_scores, warn
 from pushrank.metrics._proportions import clopper_pearson_interval, difference_of_hits_interval
 from pushrank.metrics._ranking import Ranking, refuse_periods
 from pushrank.metrics.promises.bounds import (
@@ -23,7 +24,6 @@ from pushrank.metrics.promises.bounds import (
     order_statistic_floors,
     rows_for_hit,
 )
-from pushrank.validation import check_number, comparable_scores, warn
 
 Ties = Literal["random", "pessimistic"]
 # The two-sample test at this level warns of new scores that differ from the labelled ones.

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import betainc
 
-from pushrank._docstrings import shared_docs
+from pushrank._base.docstrings import shared_docs
+from pushrank._base.validation import check_number
 from pushrank.metrics._proportions import clopper_pearson_interval
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics.promises.bounds import MOST_PLANNED, PRECISION_RATIO, least, spread
-from pushrank.validation import check_number
 
 
 @shared_docs

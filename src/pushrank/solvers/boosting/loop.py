@@ -9,7 +9,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pushrank._numeric import Floats
+from pushrank._base.numeric import Floats
+from pushrank._base.user_types import GenericArray
 from pushrank.solvers.boosting.objective import Evaluation, ScoreObjective, TwoSumEvaluation, score_objective
 from pushrank.solvers.boosting.steps import Direction, StepRule, best_step
 from pushrank.solvers.early_stopping import EarlyStopping
@@ -17,7 +18,6 @@ from pushrank.solvers.preconditioning import column_scales
 from pushrank.solvers.problem import Problem
 from pushrank.solvers.result import Callback, Result
 from pushrank.solvers.tolerances import MAX_PROOFS, TIGHTER
-from pushrank.user_types import GenericArray
 from pushrank.weak_rankers import Columns
 from pushrank.weak_rankers.base import GrowingOutputs, Numbers, Outputs, Values
 

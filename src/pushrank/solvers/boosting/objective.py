@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pushrank._numeric import Floats, sigmoid
-from pushrank._parallel import compiled, map_chunks, row_chunks
+from pushrank._base.numeric import Floats, sigmoid
+from pushrank._base.parallel import compiled, map_chunks, row_chunks
+from pushrank._base.user_types import GenericArray
 from pushrank.objectives import PushObjective
 from pushrank.objectives.evaluation import ObjectiveEvaluation, PushEvaluation
 from pushrank.pairs import BipartiteSample, Sample
 from pushrank.prices import Identity, Power
 from pushrank.solvers.line_search import Slope
-from pushrank.user_types import GenericArray
 
 Mask = NDArray[np.bool_]
 # A sum of fewer than 1e20 terms of at most one, above this, has lost nothing to underflow.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pushrank._numeric import Floats
+from pushrank._base.numeric import Floats
 from pushrank.solvers.boosting.objective import (
     Evaluation,
     PairFractions,

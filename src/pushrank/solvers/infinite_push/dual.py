@@ -20,8 +20,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pushrank._numeric import Floats
-from pushrank._parallel import compiled
+from pushrank._base.numeric import Floats
+from pushrank._base.parallel import compiled
 from pushrank.models import Model
 from pushrank.pairs import BipartiteSample
 from pushrank.solvers.infinite_push import tolerances

@@ -21,8 +21,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pushrank._numeric import Floats
-from pushrank._parallel import compiled
+from pushrank._base.numeric import Floats
+from pushrank._base.parallel import compiled
 from pushrank.models import Model
 from pushrank.pairs import BipartiteSample
 from pushrank.solvers.infinite_push import tolerances

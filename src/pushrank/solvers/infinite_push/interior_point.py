@@ -27,12 +27,12 @@ import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from pushrank._numeric import Floats
+from pushrank._base.numeric import Floats
+from pushrank._base.user_types import Matrix
 from pushrank.models import LinearModel
 from pushrank.solvers.infinite_push import tolerances
 from pushrank.solvers.infinite_push.dual import DualSolution, InfinitePushDual
 from pushrank.solvers.result import Callback
-from pushrank.user_types import Matrix
 
 NONE = np.zeros(0)
 

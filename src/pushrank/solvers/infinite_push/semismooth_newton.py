@@ -23,7 +23,7 @@ from functools import partial
 import numpy as np
 import scipy.sparse as sp
 
-from pushrank._numeric import Floats
+from pushrank._base.numeric import Floats
 from pushrank.models import LinearModel
 from pushrank.solvers.infinite_push import tolerances
 from pushrank.solvers.infinite_push.dual import DualSolution, InfinitePushDual, project_to_feasible

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pushrank._parallel import compiled, read_only
+from pushrank._base.parallel import compiled, read_only
 from pushrank.models import KernelModel
 from pushrank.solvers.infinite_push import tolerances
 from pushrank.solvers.infinite_push.dual import DualSolution, InfinitePushDual

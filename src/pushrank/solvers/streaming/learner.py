@@ -11,10 +11,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from pushrank._numeric import Floats
-from pushrank.files import trust_in_files
+from pushrank._base.files import trust_in_files
+from pushrank._base.numeric import Floats
+from pushrank._base.validation import BadRowError
 from pushrank.solvers.streaming.updates import Batches, State, UpdateRule, learn_batches
-from pushrank.validation import BadRowError
 
 # A sample of this size gives the break-even point with a standard error of about 1 % of the rows.
 MAX_SAMPLE_ROWS = 10_000

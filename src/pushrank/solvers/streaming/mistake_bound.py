@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pushrank._numeric import Floats
-from pushrank._parallel import compiled
+from pushrank._base.numeric import Floats
+from pushrank._base.parallel import compiled
 from pushrank.objectives.precision_at_k import AVG, MAX, evaluate_surrogate, resolve_k_within
 from pushrank.solvers.streaming.learner import LabelledRows, StreamLearner
 from pushrank.solvers.streaming.updates import PERCEPTRON_AVG, PERCEPTRON_MAX, gather_batch, new_scratch

@@ -13,8 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from pushrank._numeric import Floats
-from pushrank._parallel import compiled, read_only
+from pushrank._base.numeric import Floats
+from pushrank._base.parallel import compiled, read_only
 from pushrank.objectives.precision_at_k import (
     STRUCT,
     add_between,

@@ -23,7 +23,7 @@ from numba import config
 from numba.core import event
 from threadpoolctl import OpenBLASController, ThreadpoolController
 
-from pushrank.user_types import Floats, GenericArray
+from pushrank._base.user_types import Floats, GenericArray
 
 Part = TypeVar("Part")
 

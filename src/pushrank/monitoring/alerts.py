@@ -15,12 +15,12 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pushrank._numeric import Floats
-from pushrank.audits import row_names, uniform_numbers
+from pushrank._base.user_types import Floats
+from pushrank._base.validation import are_missing, check_number, column, finite_numbers, warn
 from pushrank.budgets import STEPS, Budget
-from pushrank.state import State
+from pushrank.monitoring.audits import row_names, uniform_numbers
+from pushrank.monitoring.state import State
 from pushrank.times import check_times
-from pushrank.validation import are_missing, check_number, column, finite_numbers, warn
 
 __all__ = ["AlertThreshold"]
 
@@ -125,8 +125,9 @@ class AlertThreshold:
     transaction on disk; where the clock enters another cell, of a quarter of an hour for days, also a look at
     what is kept of the past, some b log n rows a period. Fitting costs a sort of the times.
 
-    The state is a :class:`~pushrank.state.State` with a row for each decision. After an exception, such as
-    that of a signal, the rows that it holds are decided, and get their answers when they are asked for again.
+    The state is a :class:`~pushrank.monitoring.State` with a row for each decision. After an exception, such
+    as that of a signal, the rows that it holds are decided, and get their answers when they are asked for
+    again.
 
     A wrong date in the future would end the use of a state for all rows before it. A row that is later than
     this machine's clock by more than a day and `n_ahead` periods is refused where it skips a period; where

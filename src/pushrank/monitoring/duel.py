@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import ttest_1samp
 
-from pushrank._numeric import Floats
-from pushrank.audits import row_names, uniform_numbers
+from pushrank._base.user_types import Floats
+from pushrank._base.validation import as_numbers, check_number, checked_scores, column, warn
 from pushrank.budgets import Budget, check_by_period
-from pushrank.state import State
-from pushrank.validation import as_numbers, check_number, checked_scores, column, warn
+from pushrank.monitoring.audits import row_names, uniform_numbers
+from pushrank.monitoring.state import State
 
 __all__ = ["Duel", "ListDifference", "Verdict", "compare_lists"]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, hypergeom
 
-from pushrank.audits import draw_audit
+from pushrank.monitoring import draw_audit
 
 pytestmark = pytest.mark.fast
 

@@ -10,15 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pushrank._numeric import Floats
-from pushrank.bounds import check_number
+from pushrank._base.bounds import check_number
+from pushrank._base.user_types import Floats
+from pushrank._base.validation import are_missing, checked_scores, refuse_masked
 from pushrank.times import check_times
-from pushrank.validation import are_missing, checked_scores, column, refuse_masked
 
 __all__ = ["draw_audit"]
-
-NOT_ACTED_ON = {"", "0", "0.0", "-1", "-1.0", "no", "n", "false", "f", "none", "null"}
-NOT_ACTED_ON |= {"?", "na", "n/a", "#n/a", "<na>", "nan"}
 
 
 def draw_audit(
@@ -97,13 +94,6 @@ def draw_audit(
     acted[listed], acted[below[np.argsort(coins[below])[:n_audited]]] = "list", "audit"
     chance[below] = n_audited / max(len(below), n_audited)
     return acted, chance
-
-
-def marks_of(acted: ArrayLike) -> tuple[NDArray[np.str_], NDArray[np.bool_]]:
-    """Return how rows were acted on, as text in small letters, and which were: not those empty, 0 or no."""
-    marks = column(acted, "acted")
-    words = np.char.lower(np.char.strip(np.where(are_missing(marks), "", marks).astype(str)))
-    return words, ~np.isin(words, list(NOT_ACTED_ON))
 
 
 def row_names(row_id: Any, n_rows: int) -> list[str]:

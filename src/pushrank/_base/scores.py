@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
-from pushrank.user_types import Floats, MatrixLike
+from pushrank._base.user_types import Floats, MatrixLike
 
 FORESTS, MAX_ROWS_OF_ONE_THREAD = "sklearn.ensemble._forest", 1_000
 

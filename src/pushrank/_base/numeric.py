@@ -6,7 +6,7 @@ in its inner loop, without the cost of their dispatch.
 
 import numpy as np
 
-from pushrank.user_types import Floats as Floats
+from pushrank._base.user_types import Floats as Floats
 
 
 def softmax_and_log_sum(exponents: Floats, out: Floats | None = None) -> tuple[Floats, float]:

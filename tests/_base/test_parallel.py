@@ -13,7 +13,7 @@ import pytest
 from threadpoolctl import OpenBLASController, threadpool_info, threadpool_limits
 
 from pushrank import PNormPush
-from pushrank._parallel import compiled, one_blas_thread
+from pushrank._base.parallel import compiled, one_blas_thread
 from pushrank.solvers import SOLVERS
 from samples import overlapping
 
@@ -121,7 +121,7 @@ def test_a_function_keeps_its_mathematics_where_a_fast_one_compiles_it():
 
 
 LOOP = """
-from pushrank._parallel import compiled
+from pushrank._base.parallel import compiled
 
 @compiled()
 def double(a):
@@ -130,7 +130,7 @@ def double(a):
 RUN = """
 import contextlib, io, json, os, sys, tempfile
 from importlib.util import module_from_spec, spec_from_file_location
-from pushrank import _parallel
+from pushrank._base import parallel as _parallel
 
 for line in sys.stdin:
     source, os.environ["HOME"], tempfile.tempdir, _parallel.config.CACHE_DIR, cpu = json.loads(line)

@@ -15,11 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from pushrank.bounds import check_jobs as check_jobs
-from pushrank.bounds import check_number as check_number
+from pushrank._base.bounds import check_jobs as check_jobs
+from pushrank._base.bounds import check_number as check_number
+from pushrank._base.user_types import Floats, GenericArray, Label
 from pushrank.exceptions import BadRowError as BadRowError
 from pushrank.exceptions import warn as warn
-from pushrank.user_types import Floats, GenericArray, Label
 
 # A memory map of another type than float32 and float64 is converted as a whole: of so many entries that makes
 # 1 GiB. Joblib hands smaller arrays of every type to its processes as maps.
@@ -464,3 +464,14 @@ def _differs(derivatives: Floats, left: Floats, right: Floats) -> NDArray[np.boo
     finite = np.isfinite(left) & np.isfinite(right)
     low, high = np.minimum(left, right) - room, np.maximum(left, right) + room
     return finite & ~((low <= derivatives) & (derivatives <= high))
+
+
+NOT_ACTED_ON = {"", "0", "0.0", "-1", "-1.0", "no", "n", "false", "f", "none", "null"}
+NOT_ACTED_ON |= {"?", "na", "n/a", "#n/a", "<na>", "nan"}
+
+
+def marks_of(acted: ArrayLike) -> tuple[NDArray[np.str_], NDArray[np.bool_]]:
+    """Return how rows were acted on, as text in small letters, and which were: not those empty, 0 or no."""
+    marks = column(acted, "acted")
+    words = np.char.lower(np.char.strip(np.where(are_missing(marks), "", marks).astype(str)))
+    return words, ~np.isin(words, list(NOT_ACTED_ON))

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from pushrank._numeric import sigmoid, softmax_and_log_sum, softplus
-from pushrank._parallel import map_chunks, row_chunks, side_by_side
+from pushrank._base.numeric import sigmoid, softmax_and_log_sum, softplus
+from pushrank._base.parallel import map_chunks, row_chunks, side_by_side
 
 pytestmark = pytest.mark.fast
 

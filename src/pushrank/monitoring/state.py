@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from weakref import finalize
 
-from pushrank.files import atomic_write
+from pushrank._base.files import atomic_write
 
 __all__ = ["State"]
 

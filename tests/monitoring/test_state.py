@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks.alert_state import mutated, run_child
-from pushrank.state import State
+from pushrank.monitoring import State
 
 pytestmark = pytest.mark.fast
 

@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import binom, ttest_1samp
 
 from pushrank.budgets import Budget
-from pushrank.duel import Duel, Z, compare_lists, evidence_of
+from pushrank.monitoring.duel import Duel, Z, compare_lists, evidence_of
 
 pytestmark = pytest.mark.fast
 
@@ -147,8 +147,9 @@ def test_labels_of_a_month_may_be_late_and_those_of_no_row_that_was_acted_on_war
 
 def test_what_was_decided_outlives_a_killed_process(tmp_path):
     code = (
-        "import os, signal; import numpy as np; from pushrank.duel import Duel; from pushrank.budgets import "
-        "Budget; d = Duel(Budget(3), 'duel.db'); o = d.assign(np.arange(9.), -np.arange(9.), "
+        "import os, signal; import numpy as np; from pushrank.monitoring import Duel; "
+        "from pushrank.budgets import Budget; d = Duel(Budget(3), 'duel.db'); "
+        "o = d.assign(np.arange(9.), -np.arange(9.), "
         "['2026-03-02'] * 9, range(9)); print(','.join(o), flush=True); os.kill(os.getpid(), signal.SIGKILL)"
     )
     run = subprocess.run(

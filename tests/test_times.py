@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pushrank import alerts, metrics, monitoring
+from pushrank import metrics, monitoring
 from pushrank.budgets import Budget
-from pushrank.dates import read_dates
 from pushrank.model_selection import TimeSplit
-from pushrank.times import check_times
+from pushrank.monitoring import alerts
+from pushrank.times import check_times, read_dates
 
 pytestmark = pytest.mark.fast
 

@@ -17,9 +17,9 @@ from scipy.stats import binomtest
 
 from benchmarks.alert_state import decisions, full_disks, mutations, on_disk, run_child, timers
 from combinations import each_and_some
-from pushrank.alerts import CELLS, KIND, AlertThreshold
 from pushrank.budgets import Budget
-from pushrank.state import State
+from pushrank.monitoring import State
+from pushrank.monitoring.alerts import CELLS, KIND, AlertThreshold
 
 pytestmark = pytest.mark.fast
 
@@ -173,7 +173,7 @@ def test_a_name_that_comes_twice_at_once_is_one_row():
 
 LOOP = """
 import sys
-from pushrank.alerts import AlertThreshold
+from pushrank.monitoring import AlertThreshold
 alert = AlertThreshold.open(sys.argv[1])
 for line in sys.stdin:
     name, score, time = line.split()
@@ -322,7 +322,9 @@ def test_a_copy_that_would_spend_the_budget_again_is_refused(copies):
 @pytest.mark.parametrize("late", ["2062-03-01 10:00", "2027-12-01", "9999-12-31", "2026-05-25"])
 def test_a_row_far_ahead_of_the_clock_is_refused_and_harms_nothing(monkeypatch, late):
     now = MARCH + np.timedelta64(9, "h")
-    monkeypatch.setattr("pushrank.alerts.time_ns", lambda: int(now.astype("datetime64[ns]").astype(int)))
+    monkeypatch.setattr(
+        "pushrank.monitoring.alerts.time_ns", lambda: int(now.astype("datetime64[ns]").astype(int))
+    )
     with closing(fitted()) as alert:
         for times in (late, [now, late], [late, now]):
             row = r"row 0 is of" if times == late or times[0] == late else r"row 1 is of"
@@ -504,7 +506,7 @@ def test_what_cannot_be_decided_is_told(call, error, message):
 def secrets(monkeypatch):
     """Make secrets that are the same in every run."""
     made = iter("abcdef")
-    monkeypatch.setattr("pushrank.alerts.token_hex", lambda: next(made))
+    monkeypatch.setattr("pushrank.monitoring.alerts.token_hex", lambda: next(made))
 
 
 @pytest.mark.usefixtures("secrets")

@@ -1,0 +1,1 @@
+"""What all floors stand on: checks, types, files, threads, numerics and texts that are shared."""
