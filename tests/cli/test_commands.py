@@ -101,7 +101,7 @@ def bad(files, frame):
         "cannot be read as parquet": [*fit, files / "cut.parquet"],
         "ended before the end-of-stream": [*fit, files / "cut.csv.gz"],
         "cannot be read as libsvm": ["fit", "-o", out, files / "bad.libsvm"],
-        "kind of file is not known": [*fit, files / "data.docx"],
+        "is no file that pushrank reads": [*fit, files / "data.docx"],
         "does not exist": [*fit, files / "nothing.csv"],
         "is a folder": ["fit", data, *LABEL, "-o", files],
         "the folder": ["fit", data, *LABEL, "-o", files / "no" / "out.skops"],
