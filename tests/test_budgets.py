@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from pushrank import RankerSearchCV, StackingRanker, TopRankerCV, metrics
+from pushrank import RankerSearchCV, TopRankerCV, metrics
 from pushrank.budgets import Budget
 from pushrank.datasets import make_stream
 from pushrank.model_selection import TimeSplit
@@ -93,7 +93,7 @@ def test_rows_below_one_budget_are_those_looked_at():
     assert np.bincount(twice.codes[half][depths < 1]).tolist() == [4, 4]
 
 
-@pytest.mark.parametrize("search", [TopRankerCV, RankerSearchCV, StackingRanker])
+@pytest.mark.parametrize("search", [TopRankerCV, RankerSearchCV])
 def test_searches_choose_for_a_budget_by_period(search):
     """The measure of a fold is the precision of the first rows of its days, not of the whole fold."""
     stream = make_stream(12, 60, positive_fraction=0.1, random_state=0)
@@ -101,7 +101,6 @@ def test_searches_choose_for_a_budget_by_period(search):
     candidates = {
         TopRankerCV: {"candidates": ["logistic-regression"]},
         RankerSearchCV: {"candidates": [("lr", LogisticRegression(), {"C": [1.0]})]},
-        StackingRanker: {"estimators": [("lr", LogisticRegression())], "final_estimator": "best"},
     }[search]
     ranker = search(budget=budget, cv=TimeSplit(2), **candidates)
     with pytest.raises(ValueError, match="needs the time of every row"):

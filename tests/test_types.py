@@ -16,7 +16,7 @@ RIGHT = """
 import numpy as np
 from numpy.typing import NDArray
 
-from pushrank import PNormPush, StackingRanker, TrimmedPush, load_scorer, save
+from pushrank import PNormPush, TopRankerCV, TrimmedPush, load_scorer, save
 from pushrank.monitoring import AlertThreshold
 from pushrank.budgets import Budget
 from pushrank.metrics import auc, measure, precision_at_k
@@ -25,7 +25,7 @@ from pushrank.model_selection import compare_rankers
 X, y = np.zeros((3, 2)), [0, 0, 1]
 ranker: PNormPush = PNormPush(p=8, alpha=0.1, solver="newton-cg").fit(X, y, sample_weight=[1.0, 2.0, 1.0])
 scores: NDArray[np.floating] = ranker.decision_function(X)
-StackingRanker(budget=Budget(30, "day"))
+TopRankerCV(budget=Budget(30, "day"))
 AlertThreshold(Budget(30, "day"), "state.db")
 compare_rankers({"a": PNormPush()}, X, y, budget=30)
 measure(y, {"a": scores}, k=2)
@@ -36,7 +36,7 @@ PNormPush(pp=3)
 PNormPush(p="3")
 PNormPush(solver="sgd")
 TrimmedPush(k=None)
-StackingRanker(budget="30/day")
+TopRankerCV(budget="30/day")
 AlertThreshold("30/day")
 Budget("30", "day")
 compare_rankers({}, X, y, budget="30/day")

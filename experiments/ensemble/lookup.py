@@ -67,8 +67,8 @@ class Probability(Scored):
         return np.column_stack([1.0 - p, p])
 
 
-def library_scores(path: Path, final: Any, *, refit: bool = False, **budget: float) -> tuple[np.ndarray, str]:
-    """Return the test scores of a ``StackingRanker`` for a budget, and how it found its weights."""
+def library_scores(path: Path, final: Any, *, refit: bool = False) -> tuple[np.ndarray, str]:
+    """Return the test scores of a ``StackingRanker``, and how it found its weights."""
     kept = Kept(path)
     members = []
     for number, (name, kind) in enumerate(zip(kept["members"], kept["kinds"], strict=True)):
@@ -80,6 +80,6 @@ def library_scores(path: Path, final: Any, *, refit: bool = False, **budget: flo
         cv, when = TimeSplit(FOLDS), {"time": kept["time"]}
     else:
         cv, when = [(np.flatnonzero(fold != n), np.flatnonzero(fold == n)) for n in range(FOLDS)], {}
-    ranker = StackingRanker(members, final_estimator=final, cv=cv, refit=refit, **budget)
+    ranker = StackingRanker(members, final_estimator=final, cv=cv, refit=refit)
     ranker.fit(rows[: len(y)], y, **when)
     return ranker.decision_function(rows[len(y) :]), ranker.final_

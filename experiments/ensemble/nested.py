@@ -63,7 +63,7 @@ def main() -> None:
                 round(SHARE * len(y)),
             )
             of = models(quick)
-            stack = StackingRanker(list(of.items()), fraction=SHARE, random_state=0)
+            stack = StackingRanker(list(of.items()), random_state=0)
             start = time.process_time()
             alone = compare_rankers(of, X, y, budget=budget, random_state=0)
             middle = time.process_time()

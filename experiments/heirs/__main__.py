@@ -145,7 +145,7 @@ def fits(budget: dict[str, float], folds: Any, by_time: bool, seed: int, kept: P
     new = [*alone.items(), ("pAUC, .05", partial_auc(MAX_FPR, 1e-2))]
     for name, of in ((STACK, members), (f"{STACK}, both", [*members, *new])):
         cv = TimeSplit(FOLDS) if by_time else folds
-        yield name, StackingRanker(of, cv=cv, cache_dir=kept, random_state=seed, **budget)
+        yield name, StackingRanker(of, cv=cv, cache_dir=kept, random_state=seed)
 
 
 def measure_split(name: str, split: int, size: Size, cached: Path) -> list[dict[str, Any]]:

@@ -158,7 +158,7 @@ def test_in_a_pipeline_and_a_grid(ranker, data):
     grid_of = {"C": [1.0, 10.0]}
     if issubclass(ranker, SearchMixin):
         is_stack = ranker is pushrank.StackingRanker
-        grid_of = {"final_estimator": ["mean", "best"]} if is_stack else {"selection": list(SELECTIONS)}
+        grid_of = {"final_estimator": ["mean", None]} if is_stack else {"selection": list(SELECTIONS)}
     elif "learning_rate" in ranker().get_params() and ranker not in AT_K:
         grid_of = {"learning_rate": [0.3, 1.0]}
     elif "alpha" in ranker().get_params():

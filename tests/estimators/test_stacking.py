@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -33,8 +32,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from pushrank import PerceptronAtK, PNormPush, PushBoost, RankSVM, StackingRanker, load, metrics, save
 from pushrank._base.scores import model_scores
-from pushrank.budgets import Budget
-from pushrank.estimators._combination import RIVALS, Column, Columns, Final, raw_scores, with_prior
+from pushrank.estimators._combination import Columns, Scale, raw_scores, shrink_to_equal, without_small
 from pushrank.interop.lightgbm import PushLGBMRanker
 from pushrank.interop.xgboost import PushXGBRanker
 from pushrank.model_selection import TimeSplit, compare_rankers
@@ -96,11 +94,11 @@ def test_out_of_fold_scores_are_of_models_that_had_not_seen_the_row():
     rng = np.random.default_rng(0)
     noise, y = rng.normal(size=(300, 3)), np.arange(300) % 3 == 0
     members = [("near", KNeighborsClassifier(1)), ("linear", LogisticRegression())]
-    ranker = StackingRanker(members, final_estimator="best", cv=5).fit(noise, y)
+    ranker = StackingRanker(members, final_estimator="mean", cv=5).fit(noise, y)
     assert metrics.auc(y, KNeighborsClassifier(1).fit(noise, y).predict_proba(noise)[:, 1]) == 1.0
+    assert metrics.auc(y, ranker.held_out_scores_) < 0.6
     # The threshold leaves as many held-out rows above it as are positive, which training scores would not.
-    assert ranker.final_ == "best"
-    assert set(ranker.weights_.values()) == {0.0, 1.0}
+    assert (ranker.held_out_scores_ > 0.0).sum() == y.sum()
 
 
 def test_the_threshold_is_the_break_even_point_of_held_out_rows():
@@ -110,7 +108,7 @@ def test_the_threshold_is_the_break_even_point_of_held_out_rows():
     for train, test in folds:
         for number, (_, member) in enumerate(MEMBERS[:2]):
             scores[number, test] = raw_scores(clone(member).fit(X[train], Y[train]), X[test])
-    combined = np.mean([Column.of(of, Y == 1, np.ones(len(Y)))(of) for of in scores], axis=0)
+    combined = np.mean([Scale.of(of, Y == 1, np.ones(len(Y)))(of) for of in scores], axis=0)
     assert (combined > ranker.threshold_).sum() == Y.sum()
     np.testing.assert_allclose(ranker.held_out_scores_, combined - ranker.threshold_, atol=1e-12)
 
@@ -119,24 +117,24 @@ def test_columns_are_log_odds_in_which_no_row_is_far_from_all_others():
     rng = np.random.default_rng(0)
     y = rng.random(2000) < 0.3
     scores = 3.0 * y + rng.normal(3.0, 2.0, size=2000)
-    scale = Column.of(scores, y, np.ones(2000))
+    scale = Scale.of(scores, y, np.ones(2000))
     column = scale(scores)
     assert (column.mean(), column.std()) == (pytest.approx(0.0, abs=1e-12), pytest.approx(1.0))
-    np.testing.assert_allclose(Column.of(7.0 * scores - 2.0, y, np.ones(2000))(7.0 * scores - 2.0), column)
+    np.testing.assert_allclose(Scale.of(7.0 * scores - 2.0, y, np.ones(2000))(7.0 * scores - 2.0), column)
     far = np.append(scores, 1e6)
-    assert Column.of(far, np.append(y, True), np.ones(2001))(far)[-1] < 15.0
+    assert Scale.of(far, np.append(y, True), np.ones(2001))(far)[-1] < 15.0
     grid = np.linspace(-1e4, 1e4, 5001)
     assert (np.diff(scale(grid)) > 0.0).all()
-    assert (np.diff(Column.of(scores, ~y, np.ones(2000))(grid)) > 0.0).all()
-    assert np.ptp(Column.of(np.ones(5), np.arange(5) > 2, np.ones(5))(np.array([0.0, 1.0, 5.0]))) == 0.0
+    assert (np.diff(Scale.of(scores, ~y, np.ones(2000))(grid)) > 0.0).all()
+    assert np.ptp(Scale.of(np.ones(5), np.arange(5) > 2, np.ones(5))(np.array([0.0, 1.0, 5.0]))) == 0.0
 
 
 def test_weights_count_as_copies_in_a_column():
     scores, weights = np.array([1.0, 2.0, 2.0, 5.0, 7.0]), np.array([1.0, 2.0, 0.0, 3.0, 1.0])
     copies = np.repeat(scores, weights.astype(int))
     y = np.array([False, True, False, False, True])
-    weighted = Column.of(scores, y, weights)
-    copied = Column.of(copies, np.repeat(y, weights.astype(int)), np.ones(len(copies)))
+    weighted = Scale.of(scores, y, weights)
+    copied = Scale.of(copies, np.repeat(y, weights.astype(int)), np.ones(len(copies)))
     np.testing.assert_allclose(weighted(scores), copied(scores), rtol=1e-4)
 
 
@@ -186,41 +184,39 @@ def test_members_of_noise_get_no_weight_and_copies_share_one():
     assert both["column 0"] + both["column 1"] == pytest.approx(alone["column 0"], rel=0.05)
 
 
-def test_a_way_is_chosen_for_the_budget():
-    ranker = StackingRanker(MEMBERS, budget=40, cv=3, random_state=0).fit(X, Y)
-    assert {row["candidate"] for row in ranker.candidates_} == {rival.family for rival in RIVALS}
-    assert ranker.final_.startswith(ranker.best_params_["final"])
-    assert 0.0 < ranker.best_score_ <= 1.0
-    for name in ("best", "mean", "greedy"):
-        other = StackingRanker(MEMBERS, final_estimator=name, cv=3, random_state=0).fit(X, Y)
-        assert other.final_ == name
-        assert not hasattr(other, "candidates_")
-        assert sum(other.weights_.values()) == pytest.approx(1.0)
-
-
-def test_a_budget_a_day_is_spent_within_every_day_by_the_greedy_way_too():
-    rng, days = np.random.default_rng(0), np.repeat(np.arange(60), 10)
-    y = np.tile([1, 1, *[0] * 8], 60)
-    # The first column is right on every day, and cannot be compared between days.
-    rows = np.column_stack([y + 10.0 * days, y + rng.normal(size=600)])
-    ranker = StackingRanker(columns_of(0, 1), final_estimator="greedy", budget=Budget(2, "batch"), cv=3)
-    weights = ranker.fit(rows, y, time=days).weights_
-    assert weights == {"column 0": 1.0, "column 1": 0.0}
+def test_weights_come_from_the_push_by_default():
+    rng = np.random.default_rng(0)
+    y = rng.random(6000) < 0.3
+    rows = rng.normal(size=(6000, 2)) + np.array([1.5, 1.0]) * y[:, None]
+    by_default = StackingRanker(columns_of(0, 1), cv=3).fit(rows, y)
+    push = PNormPush(1.0, alpha=1e-2, positive=True)
+    assert (
+        by_default.weights_
+        == StackingRanker(columns_of(0, 1), final_estimator=push, cv=3).fit(rows, y).weights_
+    )
+    assert by_default.final_ == "P-Norm Push, p = 1"
+    mean = StackingRanker(columns_of(0, 1), final_estimator="mean", cv=3).fit(rows, y)
+    assert (mean.final_, mean.weights_) == ("mean", {"column 0": 0.5, "column 1": 0.5})
 
 
 @pytest.mark.parametrize(("n_positives", "share"), [(2, 625 / 626), (20, 25 / 29), (50, 0.5), (1000, 0.0)])
 def test_few_positives_leave_equal_weights_to_linear_members(n_positives, share):
-    measure = SimpleNamespace(n_positives=lambda _: n_positives)
-    part = Columns(np.empty((1, 4)), np.arange(1), measure, None, [True, True, False, False])
-    learnt = Final("learnt", {}, lambda _: np.array([0.0, 0.0, 1.0, 1.0]))
-    found, name = with_prior(learnt, part)
+    is_positive, linear = np.arange(1200) < n_positives, [True, True, False, False]
+    part = Columns(np.empty((1200, 4)), is_positive, None, linear)
+    learnt = np.array([0.0, 0.0, 1.0, 1.0])
+    found, of_linear = shrink_to_equal(learnt, part)
     expected = (1 - share) * np.array([0, 0, 0.5, 0.5]) + share * np.array([0.5, 0.5, 0, 0])
     np.testing.assert_allclose(found, expected, atol=3e-3)
-    assert name == "learnt" + f", and linear members by {share:.2f}" * (share > 0)
+    assert of_linear == pytest.approx(share, abs=3e-3)
     # Without a linear member all have the prior, and where noise alone was found none has a weight.
-    alike, _ = with_prior(learnt, part._replace(linear=[False] * 4))
-    np.testing.assert_allclose(alike, (1 - share) * np.array([0, 0, 0.5, 0.5]) + share / 4, atol=3e-3)
-    assert with_prior(Final("none", {}, lambda _: np.zeros(4)), part)[0].tolist() == [0.0] * 4
+    of_all, _ = shrink_to_equal(learnt, part._replace(linear=[False] * 4))
+    np.testing.assert_allclose(of_all, (1 - share) * np.array([0, 0, 0.5, 0.5]) + share / 4, atol=3e-3)
+    assert shrink_to_equal(np.zeros(4), part)[0].tolist() == [0.0] * 4
+    # A positive of weight two counts as two.
+    half = np.arange(1200) < n_positives // 2
+    assert (
+        shrink_to_equal(learnt, part._replace(is_positive=half, weights=np.full(1200, 2.0)))[1] == of_linear
+    )
 
 
 def test_a_list_of_few_positives_keeps_its_linear_member():
@@ -248,10 +244,9 @@ def test_what_says_more_together_is_put_together():
     y = rng.random(6000) < 0.3
     rows = rng.normal(size=(6000, 2))
     rows += 1.2 * y[:, None]
-    ranker = StackingRanker(columns_of(0, 1), fraction_of_positives=0.5).fit(rows, y)
-    assert ranker.final_ != "best"
+    ranker = StackingRanker(columns_of(0, 1)).fit(rows, y)
     assert min(ranker.weights_.values()) > 0.3
-    kept = StackingRanker(columns_of(0), fraction_of_positives=0.5).fit(rows, y)
+    kept = StackingRanker(columns_of(0)).fit(rows, y)
     assert list(kept.weights_.values()) == [1.0]
 
 
@@ -302,15 +297,14 @@ def test_by_time_columns_come_from_the_past_alone():
     ranker = StackingRanker(members, final_estimator="mean", cv=3).fit(X, Y, time=time)
     assert all(len(models) == 1 for models in ranker.named_estimators_.values())
     tested = np.concatenate([test for _, test in TimeSplit(3).split(X, time=time)])
-    expected = Column.of(X[tested, 0], Y[tested] == 1, np.ones(len(tested)))(X[:, 0])
+    expected = Scale.of(X[tested, 0], Y[tested] == 1, np.ones(len(tested)))(X[:, 0])
     np.testing.assert_allclose(ranker.transform(X)[:, 0], expected)
 
 
-def test_a_single_part_in_time_leaves_nothing_to_choose_by():
-    with pytest.raises(ValueError, match="final_estimator='mean'"):
-        StackingRanker(MEMBERS[:2], cv=1).fit(X, Y, time=np.arange(len(Y)))
-    ranker = StackingRanker(MEMBERS[:2], cv=1, final_estimator="mean").fit(X, Y, time=np.arange(len(Y)))
-    assert ranker.final_ == "mean"
+def test_a_single_part_in_time_teaches_weights_too():
+    for final, name in (("mean", "mean"), (None, "P-Norm Push, p = 1")):
+        ranker = StackingRanker(MEMBERS[:2], cv=1, final_estimator=final).fit(X, Y, time=np.arange(len(Y)))
+        assert ranker.final_.startswith(name)
 
 
 def test_groups_stay_together():
@@ -323,7 +317,7 @@ def test_groups_stay_together():
 
     seen = []
     rows = np.column_stack([X, np.arange(len(Y))])
-    ranker = StackingRanker([("one", Watching())], final_estimator="best", cv=GroupKFold(4))
+    ranker = StackingRanker([("one", Watching())], final_estimator="mean", cv=GroupKFold(4))
     ranker.fit(rows, Y, groups=groups)
     assert [len(of_fit) for of_fit in seen] == [30] * 4
 
@@ -401,12 +395,10 @@ def test_members_that_ignore_weights_or_score_rows_alike_are_named():
         ({"estimators": []}, "at least one member"),
         ({"estimators": [*MEMBERS[:1], *MEMBERS[:1]]}, "not unique"),
         ({"estimators": [("cv", LogisticRegression())]}, "conflict with constructor arguments"),
-        ({"final_estimator": "median"}, "final_estimator must be None, one of"),
+        ({"final_estimator": "median"}, "final_estimator must be None, .mean. or"),
         ({"final_estimator": LogisticRegression()}, "linear ranker of pushrank"),
         ({"final_estimator": RankSVM(kernel="rbf")}, "has no coef_"),
         ({"calibration": "platt"}, "calibration must be one of"),
-        ({"budget": 10, "fraction": 0.1}, "give one of budget, fraction"),
-        ({"budget": 4000}, "more than the 400 rows"),
         ({"cv": RepeatedStratifiedKFold(n_splits=2, n_repeats=2)}, "holds a row out 2 times"),
     ],
 )
@@ -563,13 +555,7 @@ def test_a_bar_shows_the_time_left(capsys):
 
 
 def test_many_copies_of_a_model_are_not_small_together():
-    class Measure:
-        is_positive, weights = Y == 1, None
-
-    columns = X[:, :1].repeat(13, axis=1)
-    weights = np.r_[6.0, np.full(10, 0.5), 0.3, 0.2]
-    final = Final("", {}, lambda _: weights.copy())
-    kept = final.weights(Columns(columns, np.arange(len(Y)), Measure, None))
+    kept = without_small(np.r_[6.0, np.full(10, 0.5), 0.3, 0.2])
     # A tenth of the sum is left out: the smallest two and one of the copies.
     assert kept.tolist() == [6.0, 0.0, *[0.5] * 9, 0.0, 0.0]
 
@@ -606,8 +592,8 @@ def test_a_member_of_huge_or_tiny_scores_is_named(by):
 def test_the_scale_of_many_rows_comes_from_evenly_spaced_ones_of_either_class(monkeypatch):
     y = np.arange(400_000) % 4 == 0  # every fourth row alone would be of one class
     scores, weights = y + np.random.default_rng(0).normal(size=len(y)), np.ones(len(y))
-    spaced = Column.of(scores, y, weights)
+    spaced = Scale.of(scores, y, weights)
     monkeypatch.setattr("pushrank.estimators._combination.ENOUGH_ROWS", len(y) + 1)
-    exact = Column.of(scores, y, weights)
+    exact = Scale.of(scores, y, weights)
     assert spaced != exact
     np.testing.assert_allclose(spaced(scores[:100]), exact(scores[:100]), atol=0.02)

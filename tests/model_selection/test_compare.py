@@ -135,7 +135,6 @@ def test_true_is_no_budget():
         lambda: compare_rankers(models, X, y, cv=2, budget=True),
         lambda: fit_held_out(models, X, y, cv=2, budget=True),
         lambda: TopRankerCV(cv=2, budget=True).fit(X, y),
-        lambda: StackingRanker(cv=2, budget=True).fit(X, y),
         lambda: metrics.measure_periods(y, {"x": X[:, 0]}, budget=True, time=time),
         lambda: metrics.threshold_for(y, X[:, 0], metrics.AtBudget(True)),
         lambda: Reference.of(True, time, X[:, 0], y),

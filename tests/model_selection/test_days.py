@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 
-from pushrank import PNormPush, StackingRanker, TopRankerCV, metrics
+from pushrank import PNormPush, TopRankerCV, metrics
 from pushrank.budgets import Budget
 from pushrank.datasets import make_stream
 from pushrank.model_selection import RankerComparison, compare_rankers, default_rankers
@@ -128,7 +128,6 @@ def test_choices_are_made_for_the_budget_a_day(stream):
     assert set(comparison.days.hits) == set(comparison.measures)
     assert default_rankers(budget=budget)[LINEAR_CHOSEN].budget == budget
     assert default_rankers(budget=100, n_rows=1000)[LINEAR_CHOSEN].fraction == 0.1
-    assert isinstance(StackingRanker([], budget=budget).budget, Budget)
 
 
 def test_batches_may_have_names(stream):

@@ -70,7 +70,7 @@ def test_stack_is_the_stacking_ranker_of_the_same_parts(by_time, names):
     held_out = fit_held_out(MODELS, X, y, budget=BUDGET, random_state=0, **options)
     stack = held_out.stack(names, calibration="sigmoid")
     members = [(name, clone(MODELS[name])) for name in names or MODELS]
-    expected = StackingRanker(members, fraction=BUDGET / 160, cv=options["cv"], calibration="sigmoid")
+    expected = StackingRanker(members, cv=options["cv"], calibration="sigmoid")
     expected.fit(X, y, **({"time": options["time"]} if by_time else {}))
     assert stack.weights_ == expected.weights_
     np.testing.assert_array_equal(stack.held_out_scores_, expected.held_out_scores_)

@@ -184,8 +184,7 @@ def run_comparison(
     if together:
         # All models together may be chosen and saved like one of them, by the name of their row.
         added = [(name, rankers[name]) for name in together]
-        params = budget_params(compared.budget_of_rows_learnt, compared.n_rows)
-        stack = StackingRanker(added, **params, random_state=config.seed)
+        stack = StackingRanker(added, random_state=config.seed)
         models |= make_ranking_pipelines({TOGETHER: stack}, **prepared)
     return compared
 

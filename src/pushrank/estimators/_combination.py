@@ -1,7 +1,7 @@
 """Scores of several models on one scale, and the weights with which they are added up."""
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -20,16 +20,13 @@ from sklearn.utils.validation import _num_samples
 from pushrank._base.files import trust_in_files
 from pushrank._base.numeric import Floats
 from pushrank._base.parallel import one_blas_thread
-from pushrank._base.user_types import Estimator, GenericArray, MatrixLike
-from pushrank.estimators import _search
+from pushrank._base.user_types import Estimator, MatrixLike
 from pushrank.estimators._base import RankerMixin
-from pushrank.estimators._search import Fold, Member, PrecisionAtBudget, Search
+from pushrank.estimators._search import standard_errors
 from pushrank.estimators._target import Target
-from pushrank.estimators.push import IRPush, PNormPush
-from pushrank.estimators.trimmed_push import TrimmedPush
+from pushrank.estimators.push import PNormPush
 from pushrank.held_out.fits import fit_params, model_scores
 from pushrank.metrics import average_precision
-from pushrank.metrics._ranking import Ranking
 
 # A forest gives probabilities of exactly 0 and 1, whose log-odds are infinite; this keeps their order.
 PROBABILITY_ROUNDING = 1e-3
@@ -40,8 +37,6 @@ TAIL = 0.01
 # Weights below this share of the largest are left out, the smallest first, as long as together they are no
 # larger share of the sum: most are noise, and each costs models to keep and score.
 MIN_SHARE = 0.1
-# As in Caruana's paper; later rounds change the weights by little.
-GREEDY_ROUNDS = 25
 # Weights that few positives teach are mostly noise. With this many positives they count as much as equal
 # weights of the linear members, with fewer less, and with more more.
 FEW_POSITIVES = 50.0
@@ -57,7 +52,7 @@ def raw_scores(model: Estimator, X: MatrixLike) -> Floats:
             f"{type(model).__name__} must give a score for each of {_num_samples(X)} rows, got an array of "
             f"the shape {scores.shape}."
         )
-    scores = unlinked(model, scores)
+    scores = to_log_odds(model, scores)
     if not np.isfinite(scores).all():
         raise ValueError(f"{type(model).__name__} scores a row {scores[~np.isfinite(scores)][0]}.")
     return scores
@@ -92,7 +87,7 @@ def _with_known(model: Any, known: dict[str, Any]) -> Any:
     return model
 
 
-def unlinked(model: Estimator, scores: Floats) -> Floats:
+def to_log_odds(model: Estimator, scores: Floats) -> Floats:
     """Return the scores of a model as they are, or the log-odds of its probabilities."""
     if hasattr(model, "decision_function"):
         return scores
@@ -100,7 +95,7 @@ def unlinked(model: Estimator, scores: Floats) -> Floats:
 
 
 @dataclass
-class Column:
+class Scale:
     """The function from a model's scores to the scale on which models are added up."""
 
     # A logistic curve makes log-odds of the scores. Beyond those of a probability of .999 it rises by a
@@ -126,10 +121,9 @@ class Column:
         curve = LogisticRegression().fit(of_rows, is_positive[rows], weights[rows])
         # Scores that fall towards the positives, as those of noise may, keep their order and their spread.
         slope = float(curve.coef_[0, 0]) if curve.coef_[0, 0] > 0.0 else 1.0
-        column = cls(slope / spread, float(curve.intercept_[0]) - slope * mean / spread)
-        log_odds = column(scores)
-        column.mean, column.spread = _mean_and_spread(log_odds, weights)
-        return column
+        scale = cls(slope / spread, float(curve.intercept_[0]) - slope * mean / spread)
+        scale.mean, scale.spread = _mean_and_spread(scale(scores), weights)
+        return scale
 
     def __call__(self, scores: Floats) -> Floats:
         log_odds = self.slope * scores + self.intercept
@@ -172,13 +166,13 @@ def _mean_and_spread(values: Floats, weights: Floats) -> tuple[float, float]:
 class Combination:
     """Weights of models, and the scales on which their scores are added up."""
 
-    columns: list[Column]
+    scales: list[Scale]
     weights: Floats
     final: str
 
     def __call__(self, scores: Sequence[Floats] | Floats) -> Floats:
         """Return the combined scores of rows, of the scores by model."""
-        return self.total([column(s) for column, s in zip(self.columns, scores, strict=True)])
+        return self.total([scale(s) for scale, s in zip(self.scales, scores, strict=True)])
 
     def total(self, columns: Sequence[Floats] | Floats) -> Floats:
         """Return the weighted sum of columns; one by one, a row's sum does not depend on the other rows."""
@@ -191,23 +185,46 @@ class Combination:
     def without_zeros(self) -> Self:
         """Return the combination of the models of other weights than zero."""
         kept = np.flatnonzero(self.weights)
-        columns = [self.columns[number] for number in kept]
-        return replace(self, columns=columns, weights=self.weights[kept])
+        scales = [self.scales[number] for number in kept]
+        return replace(self, scales=scales, weights=self.weights[kept])
 
 
-trust_in_files(Column, Combination)
+trust_in_files(Scale, Combination)
+
+
+class Columns(NamedTuple):
+    """Scores of rows by models on one scale, shape (n_samples, n_models), with labels and weights."""
+
+    values: Floats
+    is_positive: NDArray[np.bool_]
+    weights: Floats | None
+    linear: Sequence[bool] = ()
+
+    def part(self, rows: NDArray[np.intp]) -> Self:
+        weights = None if self.weights is None else self.weights[rows]
+        return self._replace(values=self.values[rows], is_positive=self.is_positive[rows], weights=weights)
+
+    @property
+    def n_positives(self) -> float:
+        """The number of positives, where a row of weight w counts as w rows."""
+        of_rows = np.ones(len(self.values)) if self.weights is None else self.weights
+        return float(of_rows[self.is_positive].sum())
+
+    @property
+    def counts(self) -> NDArray[np.bool_]:
+        """Whether each row is a positive of positive weight."""
+        return self.is_positive if self.weights is None else self.is_positive & (self.weights > 0.0)
 
 
 class OutOfFold(NamedTuple):
     """Scores of rows by models that had not seen them, shape (n_models, n_samples), NaN without any."""
 
-    # `parts` has the numbers of the rows of each part that was held out, in the order of time if `by_time`. A
-    # budget by period needs the times of all rows. `linear` says which models are.
+    # `parts` has the numbers of the rows of each part that was held out, in the order of time if `by_time`;
+    # `linear` says which models are linear.
 
     scores: Floats
     parts: list[NDArray[np.intp]]
     by_time: bool
-    times: GenericArray | None = None
     linear: Sequence[bool] = ()
 
     @property
@@ -216,116 +233,34 @@ class OutOfFold(NamedTuple):
         return np.concatenate(self.parts)
 
     @property
-    def folds(self) -> list[Fold]:
-        """The parts to choose by: each is tested on after the others, or after those before it in time."""
+    def folds(self) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """Rows to learn from and rows to test on: a part, and the others or those before it in time."""
         parts = self.parts
         if self.by_time:
-            train = [parts[:number] for number in range(1, len(parts))]
-        else:
-            train = [parts[:n] + parts[n + 1 :] for n in range(len(parts) if len(parts) > 1 else 0)]
-        tests = parts[len(parts) - len(train) :]
-        return [
-            Fold(n, np.concatenate(of), test) for n, (of, test) in enumerate(zip(train, tests, strict=True))
-        ]
+            return [(np.concatenate(parts[:number]), parts[number]) for number in range(1, len(parts))]
+        if len(parts) == 1:
+            return []
+        return [(np.concatenate(parts[:n] + parts[n + 1 :]), part) for n, part in enumerate(parts)]
 
-    def scaled(self, measure: PrecisionAtBudget, out: Floats | None = None) -> tuple[Floats, list[Column]]:
-        """Return the columns, shape (n_samples, n_models), written to ``out`` if given, and their scales."""
-        rows, weights = self.rows, measure.weights
-        columns, scales = np.full(self.scores.shape[::-1], np.nan) if out is None else out, []
-        for number, scores in enumerate(self.scores):
-            scales.append(Column.of(scores[rows], measure.is_positive[rows], weights[rows]))
-            columns[:, number] = scales[-1](scores)
-        return columns, scales
+    def columns(self, target: Target) -> tuple[Columns, list[Scale]]:
+        """Return the columns of the models, and their scales."""
+        is_positive, rows = np.asarray(target.codes, dtype=bool), self.rows
+        weights = np.ones(len(is_positive)) if target.weights is None else target.weights
+        scales = [Scale.of(scores[rows], is_positive[rows], weights[rows]) for scores in self.scores]
+        values = np.array([scale(scores) for scale, scores in zip(scales, self.scores, strict=True)]).T
+        return Columns(np.ascontiguousarray(values), is_positive, target.weights, self.linear), scales
 
 
-class Columns(NamedTuple):
-    """Columns of models for some rows, by whose numbers a measure and weights know them."""
-
-    values: Floats
-    rows: NDArray[np.intp]
-    measure: PrecisionAtBudget
-    weights: Floats | None
-    linear: Sequence[bool] = ()
-
-    def part(self, rows: NDArray[np.intp]) -> Self:
-        return self._replace(values=self.values[rows], rows=rows)
-
-    def labelled(self) -> Ranking:
-        """Return a ranking of the rows, whose labels and weights are checked here for all others."""
-        return self.measure.ranking(self.rows, self.values[:, 0])
-
-    def ranking(self, labelled: Ranking, scores: Floats) -> Ranking:
-        """Return the ranking by a sum of columns, which needs none of the checks that a user's scores do."""
-        return labelled._with(scores=self.measure.within_periods(self.rows, scores))
-
-
-def best_member(part: Columns) -> Floats:
-    """Return all weight on the model with the best precision at the budget."""
-    labelled, columns = part.labelled(), np.ascontiguousarray(part.values.T)
-    measures = [part.measure.of_ranking(part.ranking(labelled, column)) for column in columns]
-    weights: Floats = np.zeros(len(measures))
-    weights[measures.index(max(measures))] = 1.0
-    return weights
-
-
-def mean_of_members(part: Columns) -> Floats:
-    """Return equal weights."""
-    return np.full(part.values.shape[1], 1.0 / part.values.shape[1])
-
-
-def linear_members(part: Columns) -> Floats:
-    """Return equal weights of the linear models, or of all where none is."""
-    prior = np.array(part.linear, dtype=np.float64) if any(part.linear) else mean_of_members(part)
-    return np.asarray(prior / prior.sum())
-
-
-def greedy(part: Columns) -> Floats:
-    """Return how often each model is chosen, if one is added in each round to reach the best precision."""
-    columns, measure, labelled = np.ascontiguousarray(part.values.T), part.measure, part.labelled()
-    counts, total, best = np.zeros(len(columns)), np.zeros(len(part.rows)), (-np.inf, -np.inf)
-    best_counts = counts
-    for _ in range(GREEDY_ROUNDS):
-        rankings = [part.ranking(labelled, total + column) for column in columns]
-        precisions = np.array([measure.precision(ranking) for ranking in rankings])
-        # The average precision, which costs more, decides between equals alone.
-        tried = {
-            number: (precisions[number], rankings[number].evaluate(average_precision))
-            for number in np.flatnonzero(precisions == precisions.max())
-        }
-        added = max(tried, key=tried.__getitem__)
-        counts, total = counts + (np.arange(len(counts)) == added), total + columns[added]
-        if tried[added] > best:
-            best, best_counts = tried[added], counts
-    return np.asarray(best_counts / best_counts.sum())
-
-
-class Final(NamedTuple):
-    """A way to find weights: a function of columns, or a linear ranker; and its place among its rivals."""
-
-    family: str
-    params: dict[str, object]
-    weigh: Any
-
-    @property
-    def name(self) -> str:
-        """The name of the way, with its p where it has one."""
-        return self.family + (f", p = {self.params['p']:g}" if "p" in self.params else "")
-
-    def weights(self, part: Columns) -> Floats:
-        """Return the weight of each model; those much smaller than the largest are zero."""
-        if callable(self.weigh):
-            weights = np.asarray(self.weigh(part))
-        else:
-            ranker, row_weights = clone(self.weigh), None if part.weights is None else part.weights[part.rows]
-            with warnings.catch_warnings():
-                # Columns of noise have no weights, which is said where it is the end.
-                warnings.filterwarnings("ignore", ".*all coefficients are 0")
-                labels = part.measure.is_positive[part.rows]
-                ranker.fit(part.values, labels, **fit_params(ranker, row_weights))
-            if not hasattr(ranker, "coef_"):
-                raise TypeError(f"final_estimator must have linear scores, and {ranker!r} has no coef_.")
-            weights = np.array(ranker.coef_, dtype=np.float64)
-        return without_small(weights)
+def weights_by(ranker: RankerMixin, part: Columns) -> Floats:
+    """Return the coefficients of a linear ranker of the columns, without small ones."""
+    ranker = clone(ranker)
+    with warnings.catch_warnings():
+        # Columns of noise have no weights, which is said where it is the end.
+        warnings.filterwarnings("ignore", ".*all coefficients are 0")
+        ranker.fit(part.values, part.is_positive, **fit_params(ranker, part.weights))
+    if not hasattr(ranker, "coef_"):
+        raise TypeError(f"final_estimator must have linear scores, and {ranker!r} has no coef_.")
+    return without_small(np.array(ranker.coef_, dtype=np.float64))
 
 
 def without_small(weights: Floats) -> Floats:
@@ -339,111 +274,78 @@ def without_small(weights: Floats) -> Floats:
     return kept
 
 
-def with_prior(final: Final, part: Columns) -> tuple[Floats, str]:
-    """Return the mean of weights and of equal ones of the linear members, which positives outweigh.
+def equal_weights(part: Columns, of_linear: bool = False) -> Floats:
+    """Return equal weights of all models, or of the linear ones where there are any."""
+    counted = part.linear if of_linear and any(part.linear) else [True] * part.values.shape[1]
+    return np.array(counted, dtype=np.float64) / sum(counted)
 
-    The share of the latter is 1 / (1 + (n / 50)^2) for n positives: .86 for 20, .5 for 50, .2 for 100.
+
+def shrink_to_equal(weights: Floats, part: Columns) -> tuple[Floats, float]:
+    """Return the mean of weights and of equal ones of the linear models, and the share of the latter.
+
+    The share is 1 / (1 + (n / 50)^2) for n positives: .86 for 20, .5 for 50, .2 for 100.
     """
-    weights, n = final.weights(part), part.measure.n_positives(part.rows)
-    total, share = np.abs(weights).sum(), 1.0 / (1.0 + (n / FEW_POSITIVES) ** 2)
-    # Where noise alone was found no member has a weight.
+    total, share = np.abs(weights).sum(), 1.0 / (1.0 + (part.n_positives / FEW_POSITIVES) ** 2)
+    # Where noise alone was found no model has a weight.
     if not total:
-        return weights, final.name
-    mean = without_small((1.0 - share) * weights / total + share * linear_members(part))
-    return mean, f"{final.name}, and {LINEAR} by {share:.2f}" if share >= 0.01 else final.name
+        return weights, 0.0
+    return without_small((1.0 - share) * weights / total + share * equal_weights(part, True)), share
 
 
-PUSH, LINEAR = "P-Norm Push", "linear members"
-NAMED = {"best": best_member, "mean": mean_of_members, "greedy": greedy}
-ALPHA = 1e-2
-RIVALS = (
-    *(Final(name, {"final": name}, weigh) for name, weigh in NAMED.items()),
-    Final("IR Push", {"final": "IR Push"}, IRPush(alpha=ALPHA, positive=True)),
-    *(
-        Final(PUSH, {"final": PUSH, "p": p}, PNormPush(p, alpha=ALPHA, positive=True))
-        for p in (1.0, 4.0, 16.0)
-    ),
-    Final("trimmed push", {"final": "trimmed push"}, TrimmedPush(0.5, alpha=ALPHA, positive=True)),
-    Final(LINEAR, {"final": LINEAR}, linear_members),
-)
-"""The ways to choose from; the P-Norm Push is kept unless another is better beyond chance."""
+MEAN = "mean"
+PUSH = PNormPush(1.0, alpha=1e-2, positive=True)
 
 
-def check_final(final: str | RankerMixin | None) -> Final | None:
-    """Return the way that a user names, or None to choose one."""
-    if final is None:
-        return None
-    if isinstance(final, str) and final in NAMED:
-        return Final(final, {"final": final}, NAMED[final])
+def check_final(final: str | RankerMixin | None) -> str | RankerMixin | None:
+    """Return a copy of the ranker that finds the weights, "mean", or None for the P-Norm Push."""
+    if final is None or (isinstance(final, str) and final == MEAN):
+        return final
     if isinstance(final, RankerMixin) and not isinstance(final, type):
-        return Final(type(final).__name__, {"final": type(final).__name__}, clone(final))
+        copied: RankerMixin = clone(final)
+        return copied
     raise ValueError(
-        f"final_estimator must be None, one of {list(NAMED)} or a linear ranker of pushrank, such as "
+        f"final_estimator must be None, {MEAN!r} or a linear ranker of pushrank, such as "
         f"PNormPush(4, positive=True); got {final!r}."
     )
 
 
-def combine(ranker: RankerMixin, out_of_fold: OutOfFold, target: Target, final: Final | None) -> Combination:
-    """Return the combination of models by a final, or by the one that the folds choose for the budget."""
-    measure = PrecisionAtBudget(ranker, target, out_of_fold.times)
-    values, scales = out_of_fold.scaled(measure, out_of_fold.scores.T)
-    columns = Columns(values, np.arange(len(values)), measure, target.weights, out_of_fold.linear)
+def combine(out_of_fold: OutOfFold, target: Target, final: str | RankerMixin | None) -> Combination:
+    """Return the combination of models by weights that ``final`` finds."""
+    columns, scales = out_of_fold.columns(target)
     part = columns.part(out_of_fold.rows)
-    with one_blas_thread():
-        if final is None:
-            chosen, is_beyond_chance = _chosen(ranker, columns, target, out_of_fold.folds)
-            weights, name = _weighed(chosen, part, is_beyond_chance)
-        else:
-            weights, name = final.weights(part), final.name
+    if isinstance(final, str):
+        weights, name = equal_weights(part), final
+    else:
+        ranker = PUSH if final is None else final
+        with one_blas_thread():
+            weights = weights_by(ranker, part)
+            name = "P-Norm Push, p = 1" if final is None else type(ranker).__name__
+            if final is None and not exceeds_linear(columns, out_of_fold.folds):
+                weights, share = shrink_to_equal(weights, part)
+                name += f", and equal weights of the linear members by {share:.2f}" * (share >= 0.01)
     total = np.abs(weights).sum()
     return Combination(scales, weights / (total or 1.0), name)
 
 
-def _weighed(chosen: Final, part: Columns, is_beyond_chance: bool) -> tuple[Floats, str]:
-    """Return the weights of a chosen way, and what they are called."""
-    is_alone = is_beyond_chance or chosen.family == LINEAR
-    return (chosen.weights(part), chosen.name) if is_alone else with_prior(chosen, part)
-
-
-def combine_apart(ranker: RankerMixin, out_of_fold: OutOfFold, target: Target) -> list[Combination]:
+def combine_apart(out_of_fold: OutOfFold, target: Target) -> list[Combination]:
     """Return for each part the combination whose weights come from the other parts, or those before it."""
-    measure, parts = PrecisionAtBudget(ranker, target, out_of_fold.times), out_of_fold.parts
-    combinations = []
-    with one_blas_thread():
-        values, _ = out_of_fold.scaled(measure)
-        columns = Columns(values, np.arange(len(values)), measure, target.weights, out_of_fold.linear)
-        final, is_beyond_chance = _chosen(ranker, columns, target, out_of_fold.folds)
-        for number in range(len(parts)):
-            others = parts[:number] + ([] if out_of_fold.by_time else parts[number + 1 :])
-            seen = out_of_fold._replace(parts=others or [parts[number]])
-            values, scales = seen.scaled(measure)
-            way = final if others else Final("mean", {}, mean_of_members)
-            part = columns._replace(values=values).part(seen.rows)
-            weights, name = _weighed(way, part, is_beyond_chance)
-            combinations.append(Combination(scales, weights, name))
+    parts, combinations = out_of_fold.parts, []
+    for number in range(len(parts)):
+        others = parts[:number] + ([] if out_of_fold.by_time else parts[number + 1 :])
+        seen = out_of_fold._replace(parts=others or [parts[number]])
+        combinations.append(combine(seen, target, None if others else MEAN))
     return combinations
 
 
-def _chosen(ranker: RankerMixin, columns: Columns, target: Target, folds: list[Fold]) -> tuple[Final, bool]:
-    """Return a way to find weights, and whether it is better than the linear members beyond chance."""
-    if not folds:
-        raise ValueError(
-            "a single part is held out by cv, which leaves none to choose how models are combined; take more "
-            "parts, or say how: final_estimator='mean'."
-        )
-
-    is_weighted_positive = columns.measure.is_positive & (columns.measure.weights > 0.0)
-
-    def path(fold: Fold) -> Iterator[Member]:
-        spaced = fold.train[_enough(is_weighted_positive[fold.train])]
-        train, test = columns.part(spaced), columns.values[fold.test]
-        for rival in RIVALS:
-            yield Member(rival.params, test @ rival.weights(train))
-
-    results = Search(ranker, target, folds).run(path, columns.measure, len(RIVALS))
-    families = [rival.family for rival in RIVALS]
-    complexity = {family: float(family != PUSH) for family in families}
-    hit = columns.measure.one_hit(folds)
-    chosen = _search.choose_for_budget(ranker, results, families, complexity, hit, overall_decides=True)
-    gaps = results.overall[chosen] - results.overall[families.index(LINEAR)]
-    return RIVALS[chosen], bool(gaps.mean() > _search.standard_errors(gaps[None])[0])
+def exceeds_linear(columns: Columns, folds: Sequence[tuple[Any, Any]]) -> bool:
+    """Return whether the push exceeds equal weights of the linear models by more than a standard error."""
+    gaps = []
+    for train, test in folds:
+        learnt, tested = columns.part(train[_enough(columns.counts[train])]), columns.part(test)
+        ways = weights_by(PUSH, learnt), equal_weights(learnt, True)
+        found = [
+            average_precision(tested.is_positive, tested.values @ weights, sample_weight=tested.weights)
+            for weights in ways
+        ]
+        gaps.append(found[0] - found[1])
+    return bool(np.mean(gaps) > standard_errors(np.array([gaps]))[0]) if gaps else False

@@ -157,7 +157,6 @@ class Search(NamedTuple):
     @classmethod
     def of_rows(cls, ranker: Any, X: Any, target: Target, groups: PerRow, time: PerRow) -> Self:
         """Return the search on the folds of the ranker's ``cv``, which alone the groups are for."""
-        check_choice("selection", ranker.selection, SELECTIONS)
         times = None if time is None else check_times(time, target.sample.n_rows)
         if time is None and groups is None and isinstance(ranker.cv, int | None):
             warn_of_random_folds(X)
@@ -206,6 +205,7 @@ class Search(NamedTuple):
         """Return all members on all folds; ``path`` yields those of a fold, in the same order in each."""
         # `screen` is called with the members and their measures on the first two of more folds. Members that
         # `path` yields no longer after it have no measures on the other folds, but NaN.
+        check_choice("selection", self.ranker.selection, SELECTIONS)
         params: list[dict[str, Any]] = []
         solutions: list[list[Any]] = [[] for _ in self.folds]
         solved = count(1)
@@ -241,23 +241,12 @@ def choose_for_budget(
     families: Sequence[str],
     complexity: Mapping[str, float],
     hit: float,
-    *,
-    overall_decides: bool = False,
 ) -> int:
     """Choose among the best members of all families, and set the attributes of a search for a budget."""
     means_overall = np.nanmean(results.overall, axis=1)
     members = best_of_families(results.values, means_overall, families, hit)
     names, values, overall = [families[m] for m in members], results.values[members], means_overall[members]
-    ranks = [complexity[name] for name in names]
-    if overall_decides:
-        # The average precision chooses among families between which the precision cannot.
-        level = within_one_error(values, overall, ranker.selection)
-        by_fold = results.overall[members][level]
-        chosen = level[
-            choose(by_fold, values[level].mean(axis=1), [ranks[m] for m in level], ranker.selection)
-        ]
-    else:
-        chosen = choose(values, overall, ranks, ranker.selection)
+    chosen = choose(values, overall, [complexity[name] for name in names], ranker.selection)
     results.set_fitted(ranker, members[chosen])
     ranker.cv_results_["mean_average_precision"] = means_overall
     gaps, errors = below_best(values, overall)
@@ -278,16 +267,10 @@ def measure_name(ranker: Any) -> str:
 
 def choose(values: Floats, overall: Floats, complexity: Sequence[float], selection: str) -> int:
     """Return the number of the best member, or of the simplest within one standard error of the best."""
-    means, eligible = values.mean(axis=1), within_one_error(values, overall, selection)
-    return min(eligible, key=lambda member: (complexity[member], -means[member], -overall[member]))
-
-
-def within_one_error(values: Floats, overall: Floats, selection: str) -> list[int]:
-    """Return the members within one standard error of the best, or the best and its equals."""
     gaps, errors = below_best(values, overall)
     near = gaps <= (errors if selection == "one_standard_error" else 0.0)
-    eligible: list[int] = np.flatnonzero(near & ~np.isnan(values).any(axis=1)).tolist()
-    return eligible
+    means, eligible = values.mean(axis=1), np.flatnonzero(near & ~np.isnan(values).any(axis=1)).tolist()
+    return min(eligible, key=lambda member: (complexity[member], -means[member], -overall[member]))
 
 
 def below_best(values: Floats, overall: Floats) -> tuple[Floats, Floats]:
@@ -399,10 +382,6 @@ class PrecisionAtBudget:
         # Members act on much the same rows, so that these errors, as of independent samples, are too large.
         errors = np.sqrt(variances + variances[best])
         return np.asarray(shares[best] - shares > BEYOND_CHANCE * errors)
-
-    def n_positives(self, rows: NDArray[np.intp]) -> float:
-        """Return the number of positives among some rows, where a row of weight w counts as w rows."""
-        return float(self.weights[rows[self.is_positive[rows]]].sum())
 
     def one_hit(self, folds: Sequence[Fold]) -> float:
         """Return the change of the mean precision by another hit in a fold."""

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,10 +23,9 @@ from pushrank._base.docstrings import shared_docs
 from pushrank._base.numeric import Floats
 from pushrank._base.user_types import CrossValidation, Estimator, GenericArray, MatrixLike, PerRow, Seed
 from pushrank._base.validation import check_choice
-from pushrank.budgets import Budget
 from pushrank.estimators import _combination
 from pushrank.estimators._base import RankerMixin, progress_bar, set_classes, tags_of_all, warn
-from pushrank.estimators._combination import Combination, Final, OutOfFold
+from pushrank.estimators._combination import Combination, OutOfFold
 from pushrank.estimators._search import Fold, Search, SearchMixin, draw_seed
 from pushrank.estimators._target import Target, two_class_target
 from pushrank.estimators.boosting import PushBoost
@@ -40,7 +39,7 @@ CALIBRATIONS = (None, "sigmoid", "isotonic")
 @shared_docs
 @dataclass(eq=False, repr=False)
 class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
-    r"""One list from several models: their scores are added up with the weights that put most hits on top.
+    r"""One list from several models: their scores are added up with the weights of a push.
 
     The score of a row is
 
@@ -56,8 +55,6 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
     Every member is fitted once a fold, and once more where it is fitted again. What comes on top takes
     seconds. A saved ranker holds a model for each member of positive weight and fold.
 
-    %(equals_of_a_candidate)s
-
     Rudin, *The P-Norm Push*, JMLR 10 (2009), whose weak rankers the members are; Wolpert, *Stacked
     generalization*, Neural Networks 5 (1992); Caruana, Niculescu-Mizil, Crew and Ksikes, *Ensemble selection
     from libraries of models*, ICML 2004.
@@ -68,23 +65,19 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
         The members: classifiers, rankers and pipelines with ``decision_function`` or ``predict_proba``, by
         names. A member set to ``"drop"`` by ``set_params`` is left out. None stands for logistic regression,
         the P-Norm Push and boosted stumps.
-    %(budget_parameters)s
-    cv : int, splitter or iterable
+    cv : int, splitter or iterable, default=5
+        The number of folds, or what splits the rows. With `time` an int is a number of parts in its order.
         No row may be held out twice.
     n_jobs : int or None
         The number of fits at a time, over members and folds, as in joblib. It changes no result.
     verbose : bool
-    final_estimator : {"best", "mean", "greedy"}, linear ranker or None, default=None
-        How the weights are found: the member that is best at the budget alone; equal weights; greedy
-        selection with replacement by the precision at the budget; or a linear ranker of this library, such
-        as ``PNormPush(4, positive=True)``, that learns from the columns. None chooses at the budget, by the
-        same folds, among these three, the IR Push, the P-Norm Push with p in 1, 4, 16, the trimmed push, and
-        equal weights of the linear members, and keeps the P-Norm Push unless another way exceeds it by more
-        than one standard error: of the precision, or of the average precision where the precision does not
-        tell them apart. Few positives teach few weights: unless it exceeds the linear members by more than
-        one standard error of the average precision, too, their equal weights have the share
-        :math:`1 / (1 + (n / 50)^2)` in the mean of both: of 20 positives (rows) .86, of 50 .5, of 100 .2.
-        A positive of weight w counts as w positives.
+    final_estimator : {"mean"}, linear ranker or None, default=None
+        How the weights are found: equal weights, or a linear ranker of this library, such as
+        ``PNormPush(4, positive=True)``, that learns from the columns. None takes the P-Norm Push with p = 1
+        and, since few positives teach few weights, equal weights of the linear members for the share
+        :math:`1 / (1 + (n / 50)^2)` of the sum: .86 with 20 positives, .5 with 50, .2 with 100. A positive of
+        weight w counts as w positives. The push stays alone where, on the parts held out, its average
+        precision exceeds that of the equal weights by more than one standard error.
     refit : bool, default=False
         How rows to come are scored: by members fitted to all rows, or by the mean over the models of the
         folds, which costs no fit and is about as good. With `time` members are always fitted again.
@@ -110,9 +103,6 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
     held_out_scores_ : ndarray of shape (n_samples,)
         The combined scores, less ``threshold_``, of the training rows by models that had not seen them, NaN
         where no fold held the row out. The weights alone were found with these rows.
-    best_params_ : dict
-        The chosen way as ``"final"``, with its p; this and what follows only with ``final_estimator=None``.
-    %(budget_search_)s
     %(classes_ threshold_ features_)s
 
     Warns
@@ -138,9 +128,6 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
 
     estimators: Sequence[tuple[str, Estimator]] | None = None
     _: KW_ONLY
-    budget: int | Budget | None = None
-    fraction: float | None = None
-    fraction_of_positives: float | None = None
     cv: CrossValidation = 5
     n_jobs: int | None = None
     verbose: bool = False
@@ -149,8 +136,6 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
     calibration: str | None = None
     cache_dir: str | Path | None = None
     random_state: Seed = None
-
-    selection: ClassVar = "one_standard_error"
 
     def get_params(self, deep: bool = True) -> dict[str, object]:
         """Return the parameters by name, and with ``deep`` those of the members too."""
@@ -168,7 +153,7 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
         members, final = self._members(), _combination.check_final(self.final_estimator)
         if self.random_state is not None:
             rng = check_random_state(self.random_state)
-            for estimator in (*members.values(), None if final is None else final.weigh):
+            for estimator in (*members.values(), final):
                 _seed(estimator, rng)
         check_choice("calibration", self.calibration, CALIBRATIONS)
         X, labels, search = Search.of_unchecked_rows(self, X, y, sample_weight, groups, time)
@@ -186,7 +171,7 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
             models[fit.name].append(fit.model)
             scores[list(members).index(fit.name), parts[fit.number][1]] = fit.scores[0]
         tests = [fold.test for fold in search.folds]
-        out_of_fold = OutOfFold(scores, tests, time is not None, search.times)
+        out_of_fold = OutOfFold(scores, tests, time is not None)
         self._from_held_out(members, models, rows, out_of_fold, search.target, final)
 
     @classmethod
@@ -205,7 +190,7 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
         rows: Rows,
         out_of_fold: OutOfFold,
         target: Target,
-        final: Final | None,
+        final: str | RankerMixin | None,
     ) -> None:
         """Find the weights of members from scores of held-out rows, and set what was learned."""
         # `models` are the fitted ones of each member, here or elsewhere. By time, and with `refit`, members
@@ -220,7 +205,7 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
             if not _combination.check_spread(name, of_member[counted]):
                 warn(f"{name} scores all rows alike, and adds nothing to the list.")
         linear = [_combination.is_linear(models[name][0]) for name in members]
-        combination = _combination.combine(self, out_of_fold._replace(linear=linear), target, final)
+        combination = _combination.combine(out_of_fold._replace(linear=linear), target, final)
         self.weights_ = dict(zip(members, combination.weights.tolist(), strict=True))
         self.final_ = combination.final
         kept = {name: models[name] for name, weight in self.weights_.items() if weight != 0.0}
@@ -230,8 +215,7 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
             whole = self._fits({name: members[name] for name in kept}, rows, [(None, None)], [])
             kept = {fit.name: [fit.model] for fit in reversed([*whole])}
         self._models, self._combination = _combination.sharing_steps(kept), combination.without_zeros()
-        # The scores have become columns.
-        combined = combination.total(scores)[seen]
+        combined = combination(scores[:, seen])
         labels_seen = two_class_target(self, codes[seen], None if weights is None else weights[seen])
         set_classes(self, replace(labels_seen, classes=target.classes), combined)
         self.held_out_scores_ = np.full(len(codes), np.nan)
@@ -309,10 +293,10 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
         # Rows without a member of positive weight all score zero.
         columns = [np.zeros(_num_samples(X))] if not self._models else []
         known: dict[tuple[int, ...], Any] = {}
-        for models, column in zip(self._models.values(), self._combination.columns, strict=True):
+        for models, scale in zip(self._models.values(), self._combination.scales, strict=True):
             # Added up one by one, a row's mean does not depend on the number of rows.
             scores = (
-                column(_combination.raw_scores(*_combination.last_step(model, X, known))) for model in models
+                scale(_combination.raw_scores(*_combination.last_step(model, X, known))) for model in models
             )
             columns.append(sum(scores, start=np.zeros(_num_samples(X))) / len(models))
         return columns

@@ -23,7 +23,7 @@ from pushrank._base.validation import check_choice, check_number
 from pushrank.budgets import Budget
 from pushrank.estimators import StackingRanker
 from pushrank.estimators._base import RankerMixin
-from pushrank.estimators._combination import OutOfFold, check_final, unlinked
+from pushrank.estimators._combination import OutOfFold, check_final, to_log_odds
 from pushrank.estimators._target import two_class_target
 from pushrank.held_out.fits import fit_parts, kept_in, model_scores
 from pushrank.held_out.plan import Plan, Rows, part_of_budget
@@ -32,7 +32,7 @@ from pushrank.metrics.thresholds import Aim, AtBudget, Threshold
 from pushrank.model_selection.compare import checked_models, named_members
 from pushrank.model_selection.comparison import RankerComparison
 from pushrank.model_selection.folds import on_one_scale
-from pushrank.model_selection.table import Frame, Halves, HeldOutTable, Judge, budget_params
+from pushrank.model_selection.table import Frame, Halves, HeldOutTable, Judge
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -171,17 +171,16 @@ class HeldOut:
         if isinstance(names, str) or not names or not set(names) <= set(self.models):
             raise ValueError(f"models must be a list of names among {list(self.models)}, got {models!r}.")
         members = {name: self.models[name] for name in names}
-        params = budget_params(plan.budget, len(rows.y))
-        params |= {"cv": plan.cv, "refit": refit, "calibration": calibration}
-        params["final_estimator"] = clone(final_estimator, safe=False)
-        stack = StackingRanker(list(members.items()), **params)
-        scores = np.array([unlinked(model, self._of_all_rows(name)) for name, model in members.items()])
+        final_estimator = clone(final_estimator, safe=False)
+        params: dict[str, Any] = {"cv": plan.cv, "refit": refit, "calibration": calibration}
+        stack = StackingRanker(list(members.items()), final_estimator=final_estimator, **params)
+        scores = np.array([to_log_odds(model, self._of_all_rows(name)) for name, model in members.items()])
         tests = [test for _, test in plan.first_splits]
         # Scores by row are those of the first repetition, and a stack has to score new rows by the same fits.
         n_fits = sum(group[0] < len(tests) for group in plan.shared())
         fitted = {name: self.table.fitted[name][:n_fits] for name in members}
         unfitted = {name: clone(model) for name, model in members.items()}
-        out_of_fold = OutOfFold(scores, tests, plan.by_time, rows.times)
+        out_of_fold = OutOfFold(scores, tests, plan.by_time)
         target, final = two_class_target(stack, rows.y, rows.weights), check_final(final_estimator)
         stack._from_held_out(unfitted, fitted, rows, out_of_fold, target, final)
         return stack

@@ -23,7 +23,7 @@ from pushrank.estimators._combination import (
     combine,
     combine_apart,
     raw_scores,
-    unlinked,
+    to_log_odds,
 )
 from pushrank.estimators._scoring import FrozenRanker, check_one_scorer
 from pushrank.estimators._target import two_class_target
@@ -145,7 +145,7 @@ class HeldOutTable(NamedTuple):
         combinations = add_up(self, members, paired) if members else []
         if combinations:
             for part, combination in zip(parts, combinations, strict=True):
-                part.scores.append(combination(_unlinked(members, list(self.models), part.scores)))
+                part.scores.append(combination(_to_log_odds(members, list(self.models), part.scores)))
             lists[TOGETHER] = [part.scores[-1] for part in parts]
             judged[TOGETHER] = _judged_frozen(judge, plan, lists[TOGETHER])
             ranks[TOGETHER] = simplicity(StackingRanker())
@@ -304,11 +304,10 @@ def _add_periods(
 
 
 def stack_of(members: Models, plan: Plan) -> StackingRanker:
-    """Return members as one list, unfitted, for the budget by period or its share of the rows."""
+    """Return members as one list, unfitted."""
     # Parts by time keep groups apart by themselves, and random parts need a splitter for that.
     cv = 5 if plan.rows.groups is None or plan.rows.times is not None else StratifiedGroupKFold(5)
-    params = budget_params(plan.budget, len(plan.rows.y)) | {"cv": cv, "random_state": plan.seed}
-    return StackingRanker(list(members.items()), **params)
+    return StackingRanker(list(members.items()), cv=cv, random_state=plan.seed)
 
 
 def budget_params(budget: int | Budget | None, n_rows: int) -> dict[str, Any]:
@@ -346,33 +345,31 @@ def add_up(table: HeldOutTable, members: Models, paired: Sequence[Floats] = ()) 
     """Return how members are added up for each test part, by weights from the other parts."""
     plan, parts, combinations = table.plan, table.parts(), []
     n_parts = len(plan.first_splits)
-    # The budget that was given is of all rows; that of the comparison may be of those held out.
-    stack = stack_of(members, plan)
-    target = two_class_target(stack, plan.rows.positive, plan.rows.weights)
+    target = two_class_target(StackingRanker(), plan.rows.positive, plan.rows.weights)
     # Every repetition tests all rows again: weights of a part come from the others of its repetition.
     for first in range(0, len(parts), n_parts):
         of_repeat = parts[first : first + n_parts]
         scores = np.full((len(members), len(plan.rows.y)), np.nan)
         for part in of_repeat:
-            scores[:, part.rows] = _unlinked(members, list(table.models), part.scores)
+            scores[:, part.rows] = _to_log_odds(members, list(table.models), part.scores)
         for name, of_member in zip(members, scores, strict=True):
             check_spread(name, of_member[~np.isnan(of_member)])
         linear = [table.simplicity[name] == 0 for name in members]
         parts_of = [part.rows for part in of_repeat]
-        out_of_fold = OutOfFold(scores, parts_of, plan.by_time, plan.rows.times, linear)
+        out_of_fold = OutOfFold(scores, parts_of, plan.by_time, linear)
         if not paired:
-            combinations += combine_apart(stack, out_of_fold, target)
+            combinations += combine_apart(out_of_fold, target)
         for number, of_others in enumerate(paired[first : first + n_parts]):
             others = parts_of[:number] + parts_of[number + 1 :]
             apart = out_of_fold._replace(scores=of_others, parts=others)
-            combinations.append(combine(stack, apart, target, None))
+            combinations.append(combine(apart, target, None))
     return combinations
 
 
-def _unlinked(members: Models, models: Sequence[str], scores: Sequence[Floats]) -> list[Floats]:
+def _to_log_odds(members: Models, models: Sequence[str], scores: Sequence[Floats]) -> list[Floats]:
     """Return the scores of members, of the scores by model, on a scale of log-odds or margins."""
     of = dict(zip(models, scores, strict=False))
-    return [unlinked(model, of[name]) for name, model in members.items()]
+    return [to_log_odds(model, of[name]) for name, model in members.items()]
 
 
 class Halves(NamedTuple):
@@ -430,7 +427,7 @@ def _with_errors(
     # The weights hardly hang on the half, which would have to be split again for its own.
     for of_half in halves if halves is not None and combinations else ():
         for of_part, combination in zip(of_half, combinations[-halved.n_parts :], strict=True):
-            of_part.append(combination(_unlinked(members, list(table.models), of_part)))
+            of_part.append(combination(_to_log_odds(members, list(table.models), of_part)))
     settings: dict[str, Any] = {"n_repeats": plan.n_repeats, "n_halved": halved.n_rows}
     settings["budget"] = None if isinstance(comparison.budget, Budget) else comparison.budget
     settings["n_train"] = float(np.mean([len(train) for train, _ in plan.splits]))
