@@ -43,22 +43,12 @@ TOKYO, NEW_YORK = timezone(timedelta(hours=9)), timezone(timedelta(hours=-5))
         ("2026-01-01 00:30 +0530", "2026-01-01T00:30"),
         ("2026-01-01 23:30:00 UTC", "2026-01-01T23:30"),
         ("2026-01-01T23:30:00.25-11:00", "2026-01-01T23:30:00.25"),
-        # Weeks and days of the year.
-        ("2026-W01", "2025-12-29"),
-        ("2026-W01-3", "2025-12-31"),
-        ("2026W013T0930", "2025-12-31T09:30"),
-        ("2020-w53-7", "2021-01-03"),
-        ("2026-001", "2026-01-01"),
-        ("2024-366", "2024-12-31"),
-        ("2026-059T12:00", "2026-02-28T12:00"),
         # Clocks.
         ("2026-01-01T24:00", "2026-01-02"),
         ("2024-12-31 24:00:00.000", "2025-01-01"),
         ("2016-12-31T23:59:60Z", "2016-12-31T23:59:59.999999"),
         ("2026-01-01T09:30:15,25", "2026-01-01T09:30:15.25"),
         ("2026-01-01T09:30:15.123456789", "2026-01-01T09:30:15.123456"),
-        ("2026-01-05 12:05 AM", "2026-01-05T00:05"),
-        ("2026-01-05 09:30:15 pm", "2026-01-05T21:30:15"),
         # Objects.
         (date(9999, 12, 31), "9999-12-31"),
         (datetime(1, 1, 1, 5), "0001-01-01T05"),
@@ -83,8 +73,8 @@ NUMBERS = """1 2601 2026 202601 202601011200 1767225600 1767225600000 1767225600
 31122024
 """
 DURATIONS = ["1 days 02:00:00", "01:30:00", "PT1H", timedelta(days=1), pd.Timedelta("90min"), time(1, 30)]
-NO_DATES = """0000-01-01 10000-01-01 9999-12-31T24:00 9999-W52-6 2026-13-01 2026-02-29 2026-00-01 2026-01-00
-2026-13 2026-W54 2026-W00 2026-W53-8 2026-W01-0 2021-W53 2026-000 2026-366 31/12/24 2026-01/05
+NO_DATES = """0000-01-01 10000-01-01 9999-12-31T24:00 2026-13-01 2026-02-29 2026-00-01 2026-01-00
+2026-13 2026-W01 2026W013T0930 2026-001 2026-366T12:00 31/12/24 2026-01/05
 2026-01-0530 monday T10:00 2026-01-01T 2026-01-01T24:01 2026-01-01T25:00 2026-01-01T10:60
 2026-01-01T10:00:61 2026-01-01T10:0 2026-01-01T13:00PM 2026-01-01T10:00+24:00
 2026-01-01T10:00+01:60 2026-01-01T10:00XYZ 2026-01\0-01 ２０２６-01-01
@@ -96,15 +86,16 @@ NO_DATES = """0000-01-01 10000-01-01 9999-12-31T24:00 9999-W52-6 2026-13-01 2026
     [
         *((text, ", and numbers as numbers, not as texts") for text in [*NUMBERS.split(), 7, 1.5]),
         *((length, ", and durations as numbers, of hours say") for length in DURATIONS),
-        *((text, "") for text in [*NO_DATES.split(), "x" * 50_000]),
+        *((text, "; pandas.to_datetime reads .*") for text in [*NO_DATES.split(), "x" * 50_000]),
+        ("2026-01-05 09:30 PM", "; pandas.to_datetime reads .*"),
         *((text, ".* by read_dates(time, order='dmy')") for text in ("31/12/2024", "31.12.2024 10:30")),
-        ("12/31/2024 9:30 PM", ".* by read_dates(time, order='mdy')"),
+        ("12/31/2024 9:30", ".* by read_dates(time, order='mdy')"),
         *((text, ".*order='dmy').* or .*order='mdy')") for text in ("01/02/2024", "1-2-2024 10:00")),
     ],
 )
 def test_what_is_refused_names_the_row_the_forms_and_what_would_help(written, advice):
     advice = advice.replace("(", r"\(").replace(")", r"\)")
-    pattern = f"row 1 holds .*dates are read as 2024-12-31, .*, 2024-366{advice}\\.$"
+    pattern = f"row 1 holds .*dates are read as 2024-12-31, .*, 2024-12{advice}\\.$"
     with pytest.raises(ValueError, match=pattern):
         check_times(["2026-03-04", written, "2026-03-05"], 3)
 
@@ -203,7 +194,7 @@ def test_the_order_of_days_and_months_is_said():
     assert read_dates(["31/12/9999", "1.2.2024 10:30"], order="dmy").astype(str).tolist() == [
         "9999-12-31T00:00:00.000000", "2024-02-01T10:30:00.000000"
     ]  # fmt: skip
-    assert read_dates(["1/2/2024 9:30 PM", "2024-12-31"], order="mdy").astype(str).tolist() == [
+    assert read_dates(["1/2/2024 21:30", "2024-12-31"], order="mdy").astype(str).tolist() == [
         "2024-01-02T21:30:00.000000", "2024-12-31T00:00:00.000000"
     ]  # fmt: skip
     # Advice holds for every row: the first alone could be of either order.
@@ -220,8 +211,6 @@ def test_all_days_are_those_of_the_calendar_of_python():
     forms = (
         date.isoformat,
         lambda day: f"{day.year:04}{day.month:02}{day.day:02}",
-        lambda day: "{:04}-W{:02}-{}".format(*day.isocalendar()),
-        lambda day: f"{day.year:04}-{day.timetuple().tm_yday:03}",
         lambda day: f"{day.year:04}/{day.month}/{day.day}",
     )
     texts = [form(day) for form, day in zip(itertools.cycle(forms), days, strict=False)]

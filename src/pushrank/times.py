@@ -17,13 +17,12 @@ from pushrank.exceptions import BadRowError, warn
 
 __all__ = ["read_dates"]
 
-FORMATS = "2024-12-31, 20241231, 2024-12-31 09:30:15.25+01:00, 20241231T0930Z, 2024-12, 2024-W53-2, 2024-366"
+FORMATS = "2024-12-31, 20241231, 2024-12-31 09:30:15.25+01:00, 20241231T0930Z, 2024-12"
+PANDAS = "pandas.to_datetime reads others, such as 9:30 PM, format='%G-W%V-%u' weeks, '%Y-%j' days of a year"
 DAYS = (
     r"(?P<year>\d{4})(?P<mark>[-/.])(?P<month>\d\d?)(?P=mark)(?P<day>\d\d?)",
     r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)",
     r"(?P<year>\d{4})-(?P<month>\d\d)",
-    r"(?P<year>\d{4})-?W(?P<week>\d\d)(?:-?(?P<weekday>\d))?",
-    r"(?P<year>\d{4})-(?P<ordinal>\d{3})",
 )
 ORDERS = {
     "dmy": r"(?P<day>\d\d?)(?P<mark>[-/.])(?P<month>\d\d?)(?P=mark)(?P<year>\d{4})",
@@ -33,7 +32,6 @@ ORDERS = {
 CLOCK = (
     r"(?:(?:T|,? )(?P<hour>\d\d|\d(?=:))"
     r"(?:(?P<colon>:?)(?P<minute>\d\d)(?:(?P=colon)(?P<second>\d\d)(?:[.,](?P<fraction>\d+))?)?)?"
-    r"(?: ?(?P<half>[AP])M)?"
     r"(?: ?(?P<zone>Z|UTC|GMT|[-+](?P<zone_hour>\d\d)(?::?(?P<zone_minute>\d\d)(?::?\d\d)?)?))?)?"
 )
 MISSING = frozenset(("", "NaT", "nan", "NaN", "None", "<NA>"))
@@ -53,9 +51,9 @@ def read_dates(values: Iterable[Any], *, order: str | None = None) -> Moments:
     Parameters
     ----------
     values : iterable of str, date, datetime or Period
-        Texts are as in ISO 8601: 2024-12-31, 20241231, 2024-12-31T09:30:15.25+01:00, 2024-W53-2 or 2024-366,
-        also with other marks, as in 2024/12/31. The time 24:00 is the start of the next day, a leap second
-        the last microsecond of its minute, and a period its start.
+        Texts are as in ISO 8601: 2024-12-31, 20241231 or 2024-12-31T09:30:15.25+01:00, also with other marks,
+        as in 2024/12/31. The time 24:00 is the start of the next day, a leap second the last microsecond of
+        its minute, and a period its start.
     order : {"dmy", "mdy"}, default=None
         What comes first in texts such as 1/2/2024, the day or the month; None refuses them.
 
@@ -100,6 +98,8 @@ def read_dates(values: Iterable[Any], *, order: str | None = None) -> Moments:
     elif orders := orders_that_read(texts):
         ways = " or ".join(f"read_dates(time, order={name!r})" for name in orders)
         after += f", and those of days and months before the year by {ways}"
+    else:
+        after += f"; {PANDAS}"
     raise BadRowError(row, "time must hold numbers or dates such as 2024-12-31; ", f"{after}.")
 
 
@@ -151,22 +151,11 @@ def _moments(found: re.Match[str], digits: NDArray[np.uint8]) -> tuple[Moments, 
         return otherwise if begin < 0 else digits[:, begin:end] @ 10 ** np.arange(end - begin)[::-1]
 
     years = (part("year") - 1970).astype("datetime64[Y]")
-    # A week, a day or a month that there is not lies in another year or month.
-    if "week" in found.re.groupindex:
-        # Week 1 holds 4 January, and a week is of the year of its Thursday; day 0 of NumPy is a Thursday.
-        fourth, weekday = years.astype("datetime64[D]") + _span(3, "D"), part("weekday", 1)
-        thursday = fourth + _span(7 * part("week") - 4 - (fourth.astype(int) + 3) % 7, "D")
-        days = thursday + _span(weekday - 4, "D")
-        is_date = (thursday.astype("datetime64[Y]") == years) & (weekday >= 1) & (weekday <= 7)
-    else:
-        months = years.astype("datetime64[M]") + _span(part("month", 1) - 1, "M")
-        days = months.astype("datetime64[D]") + _span(part("day", 1) + part("ordinal", 1) - 2, "D")
-        in_month = days.astype("datetime64[M]") == months if "ordinal" not in found.re.groupindex else True
-        is_date = (days.astype("datetime64[Y]") == years) & in_month
+    # A day or a month that there is not lies in another month or year.
+    months = years.astype("datetime64[M]") + _span(part("month", 1) - 1, "M")
+    days = months.astype("datetime64[D]") + _span(part("day", 1) - 1, "D")
+    is_date = (months.astype("datetime64[Y]") == years) & (days.astype("datetime64[M]") == months)
     hour, minute, second = part("hour"), part("minute"), part("second")
-    if found["half"]:
-        is_date &= (hour >= 1) & (hour <= 12)
-        hour = hour % 12 + 12 * (found["half"] in "Pp")
     fraction = part("fraction") * 10 ** max(6 - len(found["fraction"] or ""), 0)
     # A leap second belongs to the day that it ends.
     clock = (60 * hour + minute) * 60_000_000 + np.minimum(second * 1_000_000 + fraction, 59_999_999)

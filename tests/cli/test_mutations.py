@@ -14,7 +14,7 @@ from pushrank.cli.text_format import TextFormat
 N_ROWS = 40
 BITS = [b",", b";", b"\n", b"\r", b'"', b"'", b"\x00", b"\xff", b"\t", b" ", b"1e999", b"NaN", b"y", b"sep=;"]
 ODD = ["", "0", "-1", "1e400", "nan", "x", "y", "a,b", "'", "\u2028", "--", "-", "data.csv", "tab", "1" * 11]
-OPTIONS = """--label --positive --exclude --separator --encoding --decimal --thousands --units --na-values
+OPTIONS = """--label --positive --exclude --separator --encoding --decimal --thousands --na-values
 --skip-rows --p --alpha --k --model --seed --solver -o""".split()  # noqa: SIM905
 WRITTEN = {
     "data.csv": lambda frame: frame.to_csv(index=False).encode(),

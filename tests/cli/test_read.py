@@ -4,6 +4,7 @@ import bz2
 import gzip
 import io
 import lzma
+import re
 import shlex
 import subprocess
 import sys
@@ -144,20 +145,27 @@ def test_all_unusable_columns_are_named_at_once_with_what_to_type(tmp_path, fram
     frame.to_csv(data, index=False, sep=";", decimal=",", encoding="utf-8-sig")
     told = refused(data)
     assert f"'Betrag €' holds numbers written as '{frame['Betrag €'][0]}'; 'pct'" in told
-    assert told.startswith("Read numbers with --decimal , --thousands . --units '€%'. ")
-    assert "Leave out" not in told
-    rows = rows_of(data, TextFormat(decimal=",", thousands=".", units="€%"), exclude=["Datum,kind"])
+    run_printed(told)
+    rows = rows_of(tmp_path / "a.parquet", exclude=["Datum,kind"])
     assert rows.categorical == []
     np.testing.assert_allclose(rows.rows.X["Betrag €"], amounts)
+    np.testing.assert_allclose(rows.rows.X["pct"], np.round(amounts % 100, 1))
+    np.testing.assert_allclose(rows.rows.X["size"], frame["size"])
     assert capsys.readouterr().err == ""
 
 
-def test_dollars_and_percents(tmp_path, frame):
+def run_printed(told):
+    """Run the command that a refusal prints."""
+    assert told.startswith("pandas makes numbers of them: ")
+    command = re.match(r"pandas makes numbers of them: (python -c .*?\)'). ", told)[1]
+    subprocess.run([sys.executable, *shlex.split(command)[1:]], check=True, timeout=60)
+
+
+def test_dollars(tmp_path, frame):
     frame["usd"] = [f"-${1000.5 + row:,.2f}" for row in range(N_ROWS)]
     frame.to_csv(tmp_path / "a.csv", index=False)
-    assert "Read numbers with --thousands , --units '$'." in refused(tmp_path / "a.csv")
-    rows = rows_of(tmp_path / "a.csv", TextFormat(thousands=",", units="$"))
-    assert rows.rows.X["usd"][1] == -1001.5
+    run_printed(refused(tmp_path / "a.csv"))
+    assert rows_of(tmp_path / "a.parquet").rows.X["usd"][1] == -1001.5
 
 
 def test_lists_and_structs_are_refused_with_their_type(tmp_path, frame):

@@ -2,9 +2,10 @@
 
 import re
 import shlex
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from pushrank._base.user_types import Floats
 from pushrank.cli.errors import InputError, warn
 from pushrank.cli.header import DATE_PART, SHEETS, file_kind, listed
 from pushrank.cli.table import NEARLY_ALL, TEXT, Column, Kind, Table, as_text, is_of_texts, numbers_of
-from pushrank.cli.text_format import DEFAULT_FORMAT
+from pushrank.cli.text_format import DEFAULT_FORMAT, TextFormat
 from pushrank.times import FORMATS
 
 MAX_CATEGORIES = 100
@@ -238,7 +239,7 @@ def check_magnitudes(columns: list[Column]) -> None:
 
 def _refuse_unusable(columns: list[Column]) -> None:
     """Raise InputError that names all columns which would only be misread, and what to type."""
-    unread, row_names, written, amounts, advice = {}, {}, {}, [], ""
+    unread, row_names, written, amounts, advice = {}, {}, {}, {}, ""
     for column in columns:
         if column.kind is Kind.OTHER:
             arrow_type = column.cells.dtype.pyarrow_dtype
@@ -247,7 +248,7 @@ def _refuse_unusable(columns: list[Column]) -> None:
             units = set(parts["unit"]) - {""}
             several = f", in several units ({listed(map(repr, sorted(units)))})" * (len(units) > 1)
             written[column.name] = f"holds numbers written as {parts.index[~parts['is plain']][0]!r}{several}"
-            amounts.append(parts)
+            amounts[column.name] = parts
         elif column.kind is Kind.TEXT and _names_rows(column):
             row_names[column.name] = f"holds {len(column.counts):,} different texts, as names of rows do"
     if not unread and not written:
@@ -256,10 +257,9 @@ def _refuse_unusable(columns: list[Column]) -> None:
     unread |= row_names
     reasons = [f"{name!r} {reason}" for name, reason in (unread | written).items()]
     # Formats of numbers are never guessed. All amounts of the file together say how they are read.
-    if amounts and not (options := _how_to_read(columns, amounts)):
-        advice, unread = "No options read all numbers: write them alike, such as -1234.5. ", unread | written
-    elif amounts:
-        advice = f"Read numbers with {options}. "
+    if amounts:
+        advice, is_read = _how_to_read(columns, amounts)
+        unread |= {} if is_read else written
     shown = "; ".join(reasons[:5] + [f"and {len(reasons) - 5:,} more"] * (len(reasons) > 5))
     # All are named in one command: with one at a time it would be run as often.
     leave_out = f" Leave out what cannot be used: {excluding(unread)}." if unread else ""
@@ -307,28 +307,57 @@ def _amounts(column: Column) -> pd.DataFrame | None:
     return None if is_named else parts
 
 
-def _how_to_read(columns: list[Column], amounts: list[pd.DataFrame]) -> str:
-    """Return the options by which all numbers of the file are read, once they are tried, or none."""
-    before, after = (pd.concat([part[name] for part in amounts]) for name in ("before", "after"))
-    signs = dict.fromkeys("".join(before.str.replace(r"[-+−]", "", regex=True) + after))
-    units = "".join(sign for sign in signs if not sign.isspace() and sign not in DASHES)
-    # A text that begins with a minus sign looks like an option.
-    units = units.replace("-", "") + "-" * ("-" in units)
+def _how_to_read(columns: list[Column], amounts: Mapping[str, pd.DataFrame]) -> tuple[str, bool]:
+    """Return how all numbers of the file are read, by options or by pandas, and whether options do."""
+    nothing = "No options read all numbers: write them in one way, such as -1234.5. "
+    units = {name: set(part["unit"]) - {""} for name, part in amounts.items()}
+    if any(len(of_column) > 1 for of_column in units.values()):
+        return nothing, False
+    around = {name: rf"\s*{re.escape(unit)}\s*" for name, found in units.items() for unit in found}
     # The numbers of a sheet are written with the decimal mark of the texts beside them, whatever it is.
-    in_sheet = file_kind(columns[0].path) in SHEETS
-    tried = [pd.Series(part.index[~(part["is plain"] & in_sheet)], dtype=TEXT) for part in amounts]
+    path = columns[0].path
+    in_sheet = file_kind(path) in SHEETS
+    tried = [
+        pd.Series(part.index[~(part["is plain"] & in_sheet)], dtype=TEXT).str.replace(
+            around.get(name, r"^\s+"), "", regex=True
+        )
+        for name, part in amounts.items()
+    ]
     plain = [column for column in columns if column.kind is Kind.NUMBER and is_of_texts(column.cells)]
     tried += [column.cells.iloc[:ROWS_TO_SEARCH] for column in plain]
-    has_several = any(len(set(part["unit"]) - {""}) > 1 for part in amounts)
     stated = next(column.text_format for column in columns if column.text_format)
     # Three digits behind a mark are thousands, unless other numbers show that it is a decimal mark.
-    for decimal, thousands in [] if has_several else product(".,", ["", *",. '’_"]):
-        options = {"decimal": decimal.strip("."), "thousands": thousands, "units": units}
+    for decimal, thousands in product(".,", ["", *",. '’_"]):
+        options = {"decimal": decimal.strip("."), "thousands": thousands}
         given: dict[str, Any] = {name: mark for name, mark in options.items() if mark}
         read = replace(stated, **given)
-        if decimal != thousands and not any(numbers_of(texts, read)[1] for texts in tried):
-            return " ".join(f"--{name} {shlex.quote(mark)}" for name, mark in given.items())
-    return ""
+        if decimal == thousands or any(numbers_of(texts, read)[1] for texts in tried):
+            continue
+        if not around:
+            words = " ".join(f"--{name} {shlex.quote(mark)}" for name, mark in given.items())
+            return f"Read numbers with {words}. ", True
+        # pandas reads no minus sign of typesetters.
+        if not in_sheet and not any(part["before"].str.contains("\u2212").any() for part in amounts.values()):
+            return f"pandas makes numbers of them: {_as_parquet(path, around, read)}. ", False
+    return nothing, False
+
+
+def _as_parquet(path: Path, around: Mapping[str, str], read: TextFormat) -> str:
+    """Return the command that writes a Parquet file of a text file, without what is around its numbers."""
+    form: dict[str, Any] = {"sep": read.separator, "encoding": read.encoding, "skiprows": read.skip_rows}
+    form |= {"decimal": read.decimal, "thousands": read.thousands, "na_values": read.na_values}
+    form |= {"dtype": dict.fromkeys(around, "str")}
+    options = "".join(f", {name}={value!r}" for name, value in form.items() if value)
+    steps = ["import pandas", f"f = pandas.read_csv({str(path)!r}{options})"]
+    for name, pattern in around.items():
+        numbers = f"f[{name!r}].str.replace({pattern!r}, '', regex=True)"
+        if read.thousands:
+            mark = r"\s" if read.thousands.isspace() else re.escape(read.thousands)
+            numbers += f".str.replace({mark!r}, '', regex=True)"
+        numbers += f".str.replace({read.decimal!r}, '.')" if read.decimal else ""
+        steps.append(f"f[{name!r}] = {numbers}.astype(float)")
+    steps.append(f"f.to_parquet({str(path.with_name(path.name.partition('.')[0] + '.parquet'))!r})")
+    return f"python -c {shlex.quote('; '.join(steps))}"
 
 
 def _doubts(column: Column, y: NDArray[np.bool_]) -> Iterator[str]:
@@ -413,13 +442,13 @@ def _doubts_of_text(column: Column) -> Iterator[str]:
         yield "holds numbers as texts, each of them a category; to read them as numbers: --decimal ., or"
     elif len(texts) < MIN_AMOUNTS and texts.str.fullmatch(AMOUNT).all():
         yield (
-            f"holds texts such as {texts[0]!r}, each of them a category; to read numbers, name what stands "
-            "around them (--units), or"
+            f"holds texts such as {texts[0]!r}, each of them a category; to read numbers, write them without "
+            "what stands around them, or"
         )
     elif _names_rows(column):
         yield NamesRows(
             f"holds {len(texts):,} different texts in {len(column.cells):,} rows, as names of rows do; if "
-            "they are numbers, say how they are written (--decimal, --thousands, --units), and if they name "
+            "they are numbers, say how they are written (--decimal, --thousands), and if they name "
             "rows,"
         )
     elif _names_people(column, texts):

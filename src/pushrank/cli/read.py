@@ -86,11 +86,6 @@ def _check_format(text_format: TextFormat, path: Path, kind: str) -> None:
         value = getattr(text_format, name)
         if name in ("separator", "decimal", "thousands") and len(value) != 1:
             raise InputError(f"--{name} must be one character, got {value!r}.")
-    if re.search(r"[\d.,]", text_format.units or ""):
-        raise InputError(
-            f"--units {text_format.units!r} are signs before and after numbers; marks within them are "
-            "--decimal and --thousands."
-        )
     if text_format.thousands == (text_format.decimal or "."):
         raise InputError(
             f"--thousands {text_format.thousands!r} is the decimal mark, too; say which that is: --decimal."

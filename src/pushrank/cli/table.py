@@ -51,26 +51,16 @@ NEARLY_ALL = 0.9
 
 
 def plain(texts: Any, text_format: TextFormat) -> Any:
-    """Return Arrow texts whose numbers have a decimal point, and no units or marks of thousands."""
+    """Return Arrow texts whose numbers have a decimal point, and no marks of thousands."""
     texts = pc.utf8_trim_whitespace(pc.utf8_trim(pc.utf8_trim_whitespace(texts), INVISIBLE))
     # The minus sign of typesetters can mean nothing else.
     texts = pc.replace_substring(texts, "\u2212", "-")
-    if units := text_format.units:
-        # Signs count at the ends alone: within a number they would join 12$50 to 1250.
-        signs = re.escape("".join(set(units) - set("()-")))
-        around = rf"[\s\pZ{signs}]*"
-        if set("()") & set(units):
-            texts = pc.replace_substring_regex(texts, rf"^{around}\((.*)\){around}$", r"-\1")
-        if "-" in units:
-            texts = pc.replace_substring_regex(texts, rf"^{around}([^-].*?){around}-{around}$", r"-\1")
-        texts = pc.replace_substring_regex(texts, rf"^{around}([-+]?){around}(.*?){around}$", r"\1\2")
     if text_format.thousands:
         # A space stands for spaces of all kinds, such as the narrow ones of French numbers.
         mark = r"\s\pZ" if text_format.thousands.isspace() else re.escape(text_format.thousands)
-        # Marks count where three digits follow, or two in lakhs: 1,25 and 1.5,250 are no 125 and no 1.525. In
-        # 2,146e5 the comma is a decimal mark.
-        groups = rf"(?:[{mark}][0-9]{{3}})+|(?:[{mark}][0-9]{{2}})+[{mark}][0-9]{{3}}"
-        grouped = rf"^[-+]?[1-9][0-9]{{0,2}}(?:{groups})(?:[^0-9eE{mark}][^{mark}]*)?$"
+        # Marks count where three digits follow: 1,25 and 1.5,250 are no 125 and no 1.525. In 2,146e5 the
+        # comma is a decimal mark.
+        grouped = rf"^[-+]?[1-9][0-9]{{0,2}}(?:[{mark}][0-9]{{3}})+(?:[^0-9eE{mark}][^{mark}]*)?$"
         joined = pc.replace_substring_regex(texts, f"[{mark}]", "")
         texts = pc.if_else(pc.match_substring_regex(texts, grouped), joined, texts)
     if text_format.decimal not in (None, "."):
@@ -396,7 +386,7 @@ class Table:
             if column.holds_texts:
                 is_text = self.column(column.name, Kind.TEXT).values.notna().to_numpy()
                 row, cell = column.first_row(np.isnan(column.values) & is_text)
-                how = "; say how numbers are written: --decimal, --thousands, --units, --na-values"
+                how = "; say how numbers are written: --decimal, --thousands, --na-values"
                 raise InputError(
                     f"{column} must hold numbers, as where the model was fitted; row {row} holds "
                     f"{str(cell)!r}{how * is_of_texts(column.cells)}."

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import typer
 
-MARKS = ("decimal", "thousands", "units", "na_values")
+MARKS = ("decimal", "thousands", "na_values")
 """The options that say how numbers are written."""
 
 
@@ -35,10 +35,6 @@ class TextFormat:
     encoding: str | None = option("The encoding of text files, such as cp1252; by default UTF-8, or UTF-16.")
     decimal: str | None = option("The decimal mark of numbers, such as a comma; by default a point.")
     thousands: str | None = option("The thousands separator of numbers, as in 1,025; by default none.")
-    units: str | None = option(
-        "Signs to ignore around numbers, such as '$%' in $12.50 and 57.2%. With () among them (12) is -12, "
-        "and with - so is 12-. By default none."
-    )
     na_values: list[str] | None = option(
         "Another text that stands for a missing value, such as -; may be repeated."
     )
