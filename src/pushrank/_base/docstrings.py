@@ -237,8 +237,6 @@ more numbers always count as grades; for classes without an order pass ``y == c`
 rest. None with ``pairs``.""",
     "qid": """Query groups: a label for each row, in any order. Only rows of the same group are compared.
 Sizes of consecutive groups become labels by ``np.repeat(np.arange(len(sizes)), sizes)``.""",
-    "pairs": """Explicit crucial pairs: row ``better[m]`` of ``X`` should stand above row ``worse[m]``. An
-array with two or three columns is taken too. Pairs may contradict each other.""",
     "graded_labels": """y : array-like of shape (n_samples,), optional
     %(y_grades)s""",
     "weights_and_queries": """sample_weight : array-like of shape (n_samples,), optional
@@ -267,7 +265,9 @@ together, by cross-validation.""",
     "weights_and_pairs": """sample_weight : array-like of shape (n_samples,), optional
     Non-negative weights; a row of weight zero counts as no row.
 qid : array-like of shape (n_samples,), optional
-pairs : (better, worse) or (better, worse, weight), optional""",
+pairs : (better, worse) or (better, worse, weight), optional
+    Explicit crucial pairs: row ``better[m]`` of ``X`` should stand above row ``worse[m]``. An array with two
+    or three columns is taken too. Pairs may contradict each other.""",
     "array_of_rows": """Parameters
 ----------
 X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
@@ -276,39 +276,6 @@ X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
 Returns
 -------
 ndarray of shape (n_samples,)""",
-    "fit_of_a_search": """Parameters
-----------
-X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-    Features as the rankers to choose from take them. All take finite ones; linear rankers use float32 and
-    float64 arrays, dense, CSR or CSC, without a copy.
-y : array-like of shape (n_samples,)
-sample_weight : array-like of shape (n_samples,), optional
-    Non-negative weights, for training and for scoring. A row of weight zero counts as no row: it is in no
-    fold, and its held-out score is NaN.
-groups : array-like of shape (n_samples,), optional
-    Labels of rows that belong together, for a ``cv`` such as ``StratifiedGroupKFold`` that keeps groups
-    whole. In a pipeline they come by metadata routing.
-time : array-like of shape (n_samples,), optional
-    The times of the rows, as numbers or dates. With a number as ``cv`` every part that is held out comes
-    after the rows learnt from, by :class:`~pushrank.model_selection.TimeSplit`; a splitter has to take them.
-
-Returns
--------
-self
-    The fitted ranker.
-
-Raises
-------
-ValueError
-    When a parameter is out of range, the data are not finite, ``y`` has not two classes, a part of the
-    cross-validation lacks one of them, or a score is not a number.
-TypeError
-    When a parameter has the wrong type, or weights are given to an estimator or a scorer that takes none.
-
-Warns
------
-ConvergenceWarning
-    When solutions of linear rankers stopped early; the message says how many, or which.""",
     "staged_rows": """Parameters
 ----------
 X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
@@ -356,7 +323,6 @@ ConvergenceWarning
     "side": "Push the worst-placed negatives down, pull the worst-placed positives up, or both.",
     "bottom_weight": """The weight c of the pull with ``side="both"``, positive.""",
     "loss": "The pair loss, or its name in :mod:`pushrank.losses`.",
-    "accuracy": "The relative error of an analytic loss's sums over pairs, from 1e-13 to 0.1.",
     "linear_push_parameters": """alpha : float
     The L2 strength, at least 0. With 0 separable data have no optimum, which is reported.
 solver : {"lbfgs", "newton-cg", "coordinate"}
@@ -368,7 +334,9 @@ tol : float
     are axes of the rows' space. With ``alpha=0`` the gradient decides alone. On small dense data (n_samples *
     n_features ** 2 of at most 2 ** 26) L-BFGS continues until the objective stops decreasing.
 max_iter : int
+    The largest number of iterations.
 warm_start : bool
+    Start from the coefficients of the last fit, which must have had the same features.
 verbose : bool
 positive : bool
     %(positive_coef)s""",
@@ -376,24 +344,21 @@ positive : bool
 features that are scores themselves, such as those of other models. Where no feature ranks better with a
 positive coefficient all are 0, which is warned of. The bound of the optimum is that over such coefficients,
 and ``solver="lbfgs"`` stands for Newton's method where the objective has one, and else for L-BFGS-B.""",
-    "tol": "Stop when the relative duality gap is at most this.",
-    "max_iter": "The largest number of iterations.",
-    "C": "The weight of the loss against the norm, positive and at most 1e30.",
     "kernel": """Linear scores, or those of a kernel. A function takes two sets of rows and returns the matrix
 of kernel values, which must be positive semi-definite; a ranker that holds a function cannot be saved.
 ``"precomputed"`` takes that matrix in place of ``X``.""",
     "eta0": 'The first step of ``solver="gradient-projection"``, step t being ``eta0 / sqrt(t)``.',
-    "class_weight": """The weight of a pair is the product of its classes' weights, by which C is multiplied
-where there are two classes; ``"balanced"`` is n / (2 n_c) for n_c rows of a class. The weights also move
-``threshold_``.""",
     "certified_parameters": """C : float
+    The weight of the loss against the norm, positive and at most 1e30.
 class_weight : dict, "balanced" or None
+    The weight of a pair is the product of its classes' weights, by which C is multiplied where there are two
+    classes; ``"balanced"`` is n / (2 n_c) for n_c rows of a class. The weights also move ``threshold_``.
 tol : float
+    Stop when the relative duality gap is at most this.
 max_iter : int
     The largest number of iterations, or of cutting planes.
 verbose : bool""",
     "Cs": "The values of C, in the order of the fits; rising values are fastest.",
-    "warm_start": "Start from the coefficients of the last fit, which must have had the same features.",
     "verbose": "Show a progress bar on standard error.",
     "random_state": "The source of all random choices.",
     # Searches by cross-validation.
@@ -403,14 +368,14 @@ one, or the setting of ``joblib.parallel_config``, and -1 all processors. It cha
     "time_stopping": """The times of the rows, as numbers or dates. Early stopping then validates on the
 latest rows instead of rows drawn at random.""",
     # Searches for a budget.
-    "budget": """How many rows you can act on, of as many rows as ``X`` has, or in every period, such as
-``Budget(150, per="day")`` of :mod:`pushrank.budgets`; that needs `time`.""",
-    "fraction : float, default=None": "The budget as a fraction of the rows, in (0, 1].",
-    "fraction_of_positives : float, default=None": """The budget as a fraction of the number of positives, in
-(0, 1]. It is 0.25 if none of the three is set.""",
     "budget_parameters": """budget : int or Budget, default=None
+    How many rows you can act on, of as many rows as ``X`` has, or in every period, such as ``Budget(150,
+    per="day")`` of :mod:`pushrank.budgets`; that needs `time`.
 fraction : float, default=None
-fraction_of_positives : float, default=None""",
+    The budget as a fraction of the rows, in (0, 1].
+fraction_of_positives : float, default=None
+    The budget as a fraction of the number of positives, in (0, 1]. It is 0.25 if none of the three is
+    set.""",
     "precision_at_budget": """.. math:: \\frac{1}{k} \\sum_i 1[\\mathrm{rank}(i) \\le k]
 
 over the positives i, on the parts of a cross-validation that were not learned from.""",

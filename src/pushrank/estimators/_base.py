@@ -79,7 +79,7 @@ def whole_fit(fit: Callable[..., Any]) -> Callable[..., Any]:
             fitted = fit(*passed.args, **passed.kwargs)
             if numbers is not None:
                 for each in fitted if isinstance(fitted, list) else [ranker]:
-                    number_as_passed(each, before, numbers, _num_samples(by_row["X"]))
+                    each._renumber(numbers, _num_samples(by_row["X"]))
         except BaseException as error:
             if numbers is not None:
                 error.add_note("Rows of weight zero were left out, and rows are numbered without them.")
@@ -118,18 +118,6 @@ def numbers_of_counted(ranker: Any, passed: Mapping[str, Any]) -> NDArray[np.int
     return None if (labels == labels[0]).all() else np.flatnonzero(counted)
 
 
-def number_as_passed(ranker: Any, before: Mapping[str, Any], numbers: NDArray[np.intp], n_rows: int) -> None:
-    """Let new fitted attributes by row be of all rows, of a fit to those of some numbers."""
-    learned = {name: value for name, value in vars(ranker).items() if value is not before.get(name)}
-    for name in {"support_", "trimmed_"} & learned.keys():
-        if learned[name] is not None:
-            setattr(ranker, name, numbers[learned[name]])
-    if "held_out_scores_" in learned:
-        scores = np.full((*learned["held_out_scores_"].shape[:-1], n_rows), np.nan)
-        scores[..., numbers] = learned["held_out_scores_"]
-        ranker.held_out_scores_ = scores
-
-
 @shared_docs
 class RankerMixin(ClassifierMixin):
     """Scores, classes, ranks and the average precision of an estimator, which may have scores of its own."""
@@ -147,6 +135,9 @@ class RankerMixin(ClassifierMixin):
         for name in {"fit", "path"} & vars(cls).keys():
             if isfunction(vars(cls)[name]):
                 setattr(cls, name, whole_fit(vars(cls)[name]))
+
+    def _renumber(self, numbers: NDArray[np.intp], n_rows: int) -> None:
+        """Let fitted attributes by row be of all ``n_rows``, after a fit to the rows of some numbers."""
 
     @property
     def _doc_link_template(self) -> str:

@@ -146,6 +146,11 @@ class CertifiedMixin(RankerMixin):
         """
         return self._fit_path(Cs, X, y, sample_weight, qid)
 
+    def _renumber(self, numbers: NDArray[np.intp], n_rows: int) -> None:  # noqa: ARG002
+        # A ranker without kernels has no rows of support.
+        if (support := getattr(self, "support_", None)) is not None:
+            self.support_: Any = numbers[support]
+
     @abstractmethod
     def _certified_spec(self, qid: PerRow) -> CertifiedSpec:
         """Return what is minimised; raise where a parameter that other rankers lack is out of range."""

@@ -66,7 +66,41 @@ class SearchMixin(RankerMixin):
     ) -> Self:
         """Choose by cross-validation, and learn from all rows with what was chosen.
 
-        %(fit_of_a_search)s
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Features as the rankers to choose from take them. All take finite ones; linear rankers use float32
+            and float64 arrays, dense, CSR or CSC, without a copy.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            Non-negative weights, for training and for scoring. A row of weight zero counts as no row: it is
+            in no fold, and its held-out score is NaN.
+        groups : array-like of shape (n_samples,), optional
+            Labels of rows that belong together, for a ``cv`` such as ``StratifiedGroupKFold`` that keeps
+            groups whole. In a pipeline they come by metadata routing.
+        time : array-like of shape (n_samples,), optional
+            The times of the rows, as numbers or dates. With a number as ``cv`` every part that is held out
+            comes after the rows learnt from, by :class:`~pushrank.model_selection.TimeSplit`; a splitter has
+            to take them.
+
+        Returns
+        -------
+        self
+            The fitted ranker.
+
+        Raises
+        ------
+        ValueError
+            When a parameter is out of range, the data are not finite, ``y`` has not two classes, a part of
+            the cross-validation lacks one of them, or a score is not a number.
+        TypeError
+            When a parameter has the wrong type, or weights are given to an estimator or a scorer that takes
+            none.
+
+        Warns
+        -----
+        ConvergenceWarning
+            When solutions of linear rankers stopped early; the message says how many, or which.
         """
         self._choose(X, y, sample_weight, groups, time)
         return self
@@ -76,6 +110,13 @@ class SearchMixin(RankerMixin):
         self, X: MatrixLike, y: ArrayLike, sample_weight: PerRow, groups: PerRow, time: PerRow
     ) -> None:
         """Choose, and set what was learned."""
+
+    def _renumber(self, numbers: NDArray[np.intp], n_rows: int) -> None:
+        self.held_out_scores_: Floats
+        if hasattr(self, "held_out_scores_"):
+            of_counted = self.held_out_scores_
+            self.held_out_scores_ = np.full((*of_counted.shape[:-1], n_rows), np.nan)
+            self.held_out_scores_[..., numbers] = of_counted
 
     def decision_function(self, X: MatrixLike) -> NDArray[np.floating]:
         """Return a score for each row, the higher the better, positive where ``predict`` says positive.

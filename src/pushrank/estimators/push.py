@@ -281,6 +281,7 @@ class PushRanker(LinearPushMixin, BaseEstimator):
     side : {"push", "pull", "both"}
     bottom_weight : float
     accuracy : float
+        The relative error of an analytic loss's sums over pairs, from 1e-13 to 0.1.
 
     Attributes
     ----------

@@ -7,6 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -149,6 +150,11 @@ class TrimmedPush(RankerMixin, BaseEstimator):
             raise ValueError("ks must hold at least one number, got none.")
         fit_trimmed(rankers, X, y, sample_weight, qid)
         return rankers
+
+    def _renumber(self, numbers: NDArray[np.intp], n_rows: int) -> None:  # noqa: ARG002
+        self.trimmed_: NDArray[np.intp] | None
+        if self.trimmed_ is not None:
+            self.trimmed_ = numbers[self.trimmed_]
 
 
 def fit_trimmed(rankers: list[TrimmedPush], X: Any, y: PerRow, sample_weight: PerRow, qid: PerRow) -> None:
