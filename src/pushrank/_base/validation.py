@@ -360,14 +360,14 @@ def is_count(k: object) -> bool:
     return isinstance(k, Integral)
 
 
-def check_k(k: Any, of: str = "the positives") -> None:
-    """Raise unless k is a number of rows, an int, or a fraction of the positives or others, a float."""
+def check_k(k: Any) -> None:
+    """Raise unless k is a number of rows, an int, or a fraction of the positives, a float."""
     valid = isinstance(k, Real) and not isinstance(k, bool)
     # Floats count exactly up to 2**53.
     if not (valid and (1 <= k <= 2**53 if is_count(k) else 0.0 < float(k) <= 1.0)):
         raise ValueError(
-            "k must be an int of at least 1 (a number of rows) or a float in (0, 1] (a fraction of "
-            f"{of}), got {k!r}."
+            "k must be an int of at least 1 (a number of rows) or a float in (0, 1] (a fraction of the "
+            f"positives), got {k!r}."
         )
 
 

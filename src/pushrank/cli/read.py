@@ -26,8 +26,6 @@ from pushrank.cli.text_format import DEFAULT_FORMAT, MARKS, TextFormat, stated
 
 # Arrow parses blocks of this size, and a block must hold the longest row.
 BLOCK_BYTES = 1 << 24
-# Arrow's decimals have at most so many digits.
-MAX_DIGITS = 76
 # A model of more features than there are numbers in the file has more than enough weights.
 MAX_INDEX = 1 << 24
 # By so many of its last bytes a file shows whether its last cell ends within quotation marks.

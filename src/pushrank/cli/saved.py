@@ -175,12 +175,12 @@ class RowScorer(ABC):
         # scikit-learn refuses a matrix without rows, which a quiet day has.
         return self.scores_of(features) if features.shape[0] else np.empty(0)
 
-    def count_alerts(self, features: Any, scores: Floats, y: NDArray[np.bool_] | None = None) -> str:
+    def count_alerts(self, features: Any, scores: Floats) -> str:
         """Return how many rows reach the threshold, if there is one, and which column moved since the fit."""
         # What compares columns takes long to import, which models without a threshold need not wait for.
         from pushrank.monitoring.reference import most_moved
 
-        return self.alert.count(scores, y, most_moved(self.profiles, features)) if self.alert else ""
+        return self.alert.count(scores, moved=most_moved(self.profiles, features)) if self.alert else ""
 
     @abstractmethod
     def scores_of(self, features: Any) -> Floats:

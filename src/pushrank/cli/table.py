@@ -303,11 +303,11 @@ class Table:
             )
         return np.asarray(column.values, dtype=object)
 
-    def groups(self, name: str, option: str = "group") -> NDArray[np.int64]:
-        """Return the groups of rows that the column of an option says, by their numbers."""
+    def groups(self, name: str) -> NDArray[np.int64]:
+        """Return the groups of rows that the column of --group says, by their numbers."""
         hint = " (of merged cells only the first holds their value), or leave such rows out"
         # Texts of a fixed width would all be as long as the longest.
-        return np.asarray(pd.factorize(self.texts(name, option, hint), sort=True)[0])
+        return np.asarray(pd.factorize(self.texts(name, "group", hint), sort=True)[0])
 
     def times(self, name: str, *, may_be_text: bool = False) -> NDArray[Any]:
         """Return the numbers or dates of the column of --time, or the texts that batches may have."""

@@ -116,13 +116,11 @@ class Ranking(RankCounts):
         """Return the ranking with a finite value for each row."""
         return self._with(value=finite_numbers(column(value, "value"), "value"))
 
-    def with_groups(self, groups: ArrayLike, name: str = "groups") -> Self:
+    def with_groups(self, groups: ArrayLike) -> Self:
         """Return the ranking with the number of each row's group; resamples draw whole groups."""
-        numbers = group_numbers(groups, self.n_rows, name)
+        numbers = group_numbers(groups, self.n_rows, "groups")
         if not numbers.any():
-            raise ValueError(
-                f"{name} are all the same, and one alone says nothing of others; leave them out."
-            )
+            raise ValueError("groups are all the same, and one alone says nothing of others; leave them out.")
         return self._with(groups=numbers)
 
     def without_weightless_rows(self) -> Self:
