@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from lightgbm import LGBMClassifier
+from lightgbm import LGBMClassifier, LGBMRegressor
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer
@@ -47,8 +47,9 @@ from pushrank import (
 )
 from pushrank._base.files import atomic_write
 from pushrank.exceptions import ModelFileError
-from pushrank.interop.lightgbm import PushLGBMRanker
+from pushrank.interop.lightgbm import LGBMObjective, PushLGBMRanker
 from pushrank.losses import Logistic
+from pushrank.objectives import PushObjective
 from pushrank.persistence import BoostedClassifier
 from pushrank.prices import Power
 
@@ -166,8 +167,16 @@ def test_categories_that_point_out_of_a_tree_are_refused(tmp_path, broken):
 
 
 def test_a_booster_is_of_a_library_that_is_known():
-    with pytest.raises(KeyError, match=r"subprocess\.Popen"):
+    with pytest.raises(ValueError, match=r"subprocess\.Popen has no booster"):
         BoostedClassifier("", {}).__setstate__({"kind": "subprocess.Popen", "attributes": {}})
+
+
+@pytest.mark.parametrize("model", [LGBMClassifier(), make_pipeline(StandardScaler(), LGBMRegressor())])
+def test_a_push_inside_a_library_is_saved_by_the_library(tmp_path, model):
+    objective = LGBMObjective(PushObjective(price=Power(4.0), scale="log"))
+    name = next(name for name in model.get_params() if name.endswith("objective"))
+    with pytest.raises(TypeError, match=r"objective is .*LGBMObjective, .* is saved .* by save_model"):
+        persistence.save(clone(model).set_params(**{name: objective}), tmp_path / "model.skops")
 
 
 class OwnClassifier(LogisticRegression):
@@ -228,6 +237,17 @@ def test_an_untrusted_type_is_refused(tmp_path):
     io.dump({"format": 1, "pipeline": Stranger()}, tmp_path / "evil.skops")
     with pytest.raises(ModelFileError, match=r"types that are not trusted: .*Stranger"):
         persistence.load(tmp_path / "evil.skops")
+
+
+@pytest.mark.parametrize("model", [LGBMClassifier(), XGBClassifier()])
+def test_a_booster_of_a_library_that_is_missing_names_it(tmp_path, monkeypatch, model):
+    persistence.save(model, tmp_path / "model.skops")
+    library = type(model).__module__.partition(".")[0]
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(
+        ModelFileError, match=rf'another library. {library} is not .* "pushrank\[{library}\]"'
+    ):
+        persistence.load(tmp_path / "model.skops")
 
 
 def test_a_model_of_a_library_that_is_missing_names_it(tmp_path, monkeypatch):

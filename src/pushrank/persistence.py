@@ -66,12 +66,10 @@ FOREIGN_TYPES = {
     "pushrank.persistence.BoostedClassifier",
 }
 """Types that a file may hold beside ``TRUSTED_TYPES``, and those of scikit-learn and numpy of skops."""
-BOOSTED = {
-    "lightgbm.sklearn.LGBMClassifier": "PushLGBMRanker",
-    "xgboost.sklearn.XGBClassifier": "PushXGBRanker",
-}
-"""Classifiers that are saved with the text of their booster, and the rankers whose engines write it."""
+BOOSTED = {"lightgbm.sklearn.LGBMClassifier", "xgboost.sklearn.XGBClassifier"}
+"""Classifiers that are saved with the text of their booster."""
 NAMES_SAVED = "Give parameters by name; kernel='precomputed' takes the values of any kernel."
+BOOSTERS_SAVED = "A booster that was fitted to a push is saved as its library does: by save_model."
 MEMBERS_SAVED = (
     "Models of scikit-learn, LGBMClassifier, XGBClassifier and pushrank's rankers can be saved: take one of "
     "them, or pickle the model for those who trust you."
@@ -90,18 +88,20 @@ class BoostedClassifier:
         kind, attributes = type_name(type(model)), dict(vars(model))
         # LightGBM has None before the fit, and XGBoost no such attribute.
         if attributes.get("_Booster") is not None:
-            attributes["_Booster"] = engine_of(kind).to_text(model._Booster)
+            attributes["_Booster"] = text_of(model._Booster)
         return cls(kind, attributes)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # skops hands an object its state, and keeps the object. Were the library's classes trusted instead,
         # a file could have their constructors called, which read the files that they are given.
-        engine, attributes = engine_of(state["kind"]), state["attributes"]
-        module, _, name = state["kind"].rpartition(".")
-        self.__class__ = getattr(import_module(module), name)
+        kind, attributes = state["kind"], state["attributes"]
+        if kind not in BOOSTED:
+            raise ValueError(f"{kind} has no booster that is kept as a text.")
+        library, _, name = kind.partition(".sklearn.")
+        self.__class__ = getattr(import_optional(library, library), name)
         vars(self).update(attributes)
         if isinstance(attributes.get("_Booster"), str):
-            vars(self)["_Booster"] = engine.from_text(attributes["_Booster"])
+            vars(self)["_Booster"] = booster_of(library, attributes["_Booster"])
 
 
 def type_name(named: Any) -> str:
@@ -109,10 +109,18 @@ def type_name(named: Any) -> str:
     return f"{named.__module__}.{named.__name__}"
 
 
-def engine_of(kind: str) -> Any:
-    """Return what reads and writes the booster of a classifier."""
-    library, ranker = kind.partition(".")[0], BOOSTED[kind]
-    return getattr(import_module(f"pushrank.interop.{library}"), ranker).engine
+def text_of(booster: Any) -> str:
+    """Return a booster in the text format of LightGBM or XGBoost."""
+    as_text = getattr(booster, "model_to_string", None)
+    return str(as_text() if as_text else bytes(booster.save_raw("json")).decode())
+
+
+def booster_of(library: str, text: str) -> Any:
+    """Return the booster of a text."""
+    boosters = import_module(library)
+    if library == "lightgbm":
+        return boosters.Booster(model_str=text)
+    return boosters.Booster(model_file=bytearray(text.encode()))
 
 
 def save(model: object, path: str | Path) -> None:
@@ -245,6 +253,8 @@ def load_content(path: str | Path) -> Any:
         strangers = _strangers(data)
         if not strangers:
             raise ModelFileError(f"{path} holds types that are not trusted: {error}") from error
+    except ImportError as error:
+        raise ModelFileError(f"{path} holds a model of another library. {error}") from error
     except Exception as error:
         # skops, zipfile, json and numpy raise all kinds of exceptions for damaged files.
         raise ModelFileError(
@@ -326,7 +336,10 @@ def _refusal(model: object, strangers: list[str]) -> TypeError:
             stranger = type_name(value if hasattr(value, "__name__") else type(value))
             if stranger in strangers:
                 parameters.append(f"{name} is {stranger}")
-                ways.add(MEMBERS_SAVED if hasattr(value, "fit") else NAMES_SAVED)
+                by_library = stranger.startswith("pushrank.interop.")
+                ways.add(
+                    MEMBERS_SAVED if hasattr(value, "fit") else BOOSTERS_SAVED if by_library else NAMES_SAVED
+                )
     return TypeError(
         f"{type(model).__name__} cannot be saved: "
         f"{', '.join(parameters) or 'it holds ' + ', '.join(strangers)}, and a file must be loaded without "

@@ -8,20 +8,26 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from lightgbm import LGBMClassifier
+from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
+from xgboost import XGBClassifier
 
 import pushrank
 from pushrank import estimators
 from pushrank.estimators.reasons import _leaves_by, leaving, mean_parts, parts_over, reasons, score_parts
-from pushrank.interop.lightgbm import PushLGBMRanker
+from pushrank.interop.lightgbm import LGBMObjective, PushLGBMRanker
 from pushrank.interop.xgboost import PushXGBRanker
+from pushrank.objectives import PushObjective
+from pushrank.prices import Power
 from samples import overlapping
 
+PUSH = PushObjective(price=Power(4.0), scale="log")
 SAMPLED = {"StackingRanker"}
 
 
@@ -104,6 +110,49 @@ def test_the_parts_of_boosters_are_their_librarys(kind, tolerance, options):
     assert (importances[ranker.feature_importances_ == 0.0] == 0.0).all()
     shifted = parts["base"].iloc[0] + ranker.threshold_
     assert shifted == pytest.approx(ranker.decision_function(X).mean() + ranker.threshold_, abs=1.0)
+
+
+@pytest.mark.parametrize(
+    ("model", "tolerance"),
+    [
+        (LGBMClassifier(n_estimators=20, verbosity=-1), 1e-12),
+        (LGBMClassifier(n_estimators=20, verbosity=-1, objective=LGBMObjective(PUSH)), 1e-12),
+        (XGBClassifier(n_estimators=20, enable_categorical=True), 1e-5),
+        (XGBClassifier(n_estimators=20, enable_categorical=True, early_stopping_rounds=2), 1e-5),
+    ],
+)
+def test_the_parts_of_boosters_are_their_librarys_and_add_up_to_the_log_odds(model, tolerance):
+    X, y = frame(300)
+    X.loc[X.index[::6], "c"] = np.nan
+    X["kind"] = pd.Categorical(np.arange(300) % 3)
+    stops = getattr(model, "early_stopping_rounds", None)
+    model = clone(model).fit(X, y, **({"eval_set": [(X, y)], "verbose": False} if stops else {}))
+    is_xgb = isinstance(model, XGBClassifier)
+    log_odds = model.predict(X, output_margin=True) if is_xgb else model.decision_function(X)
+    parts = score_parts(model, X)
+    room = tolerance * np.abs(parts).sum(axis=1).max()
+    np.testing.assert_allclose(parts.sum(axis=1), log_odds, rtol=0.0, atol=room)
+    assert np.ptp(parts[:, -1]) == 0.0
+    assert (parts[:, :-1][:, model.feature_importances_ == 0.0] == 0.0).all()
+    numbers, last = (
+        X.drop(columns="kind"),
+        clone(model).set_params(**({"early_stopping_rounds": None} if stops else {})),
+    )
+    pipeline = make_pipeline(StandardScaler(), last).fit(numbers, y)
+    inner = last.predict if is_xgb else last.decision_function
+    scaled = pipeline[0].transform(numbers)
+    expected = inner(scaled, output_margin=True) if is_xgb else inner(scaled)
+    np.testing.assert_allclose(score_parts(pipeline, numbers).sum(axis=1), expected, rtol=0.0, atol=room)
+
+
+@pytest.mark.parametrize(
+    "model", [LGBMClassifier(n_estimators=5, verbosity=-1), XGBClassifier(n_estimators=5)]
+)
+def test_boosters_of_several_classes_and_before_the_fit_have_no_parts(model):
+    X = overlapping(90)[0]
+    for given in (model, clone(model).fit(X, np.arange(90) % 3)):
+        with pytest.raises(TypeError, match="no sum over features"):
+            score_parts(given, X)
 
 
 def mixed(n=240):

@@ -10,12 +10,16 @@ import numpy as np
 import pytest
 import xgboost
 from sklearn.datasets import load_breast_cancer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from pushrank import PushObjective, metrics
+from pushrank import PushObjective, StackingRanker, metrics
 from pushrank.interop._derivatives import derivatives
 from pushrank.interop.lightgbm import LGBMMetric, LGBMObjective
 from pushrank.interop.xgboost import PushXGBRanker, XGBMetric, XGBObjective
-from pushrank.metrics import make_top_scorer
+from pushrank.metrics import AtBudget, make_top_scorer
+from pushrank.model_selection import fit_held_out
 from pushrank.pairs.targets import sample_of_labels
 from pushrank.prices import ExponentialPrice, LogOnePlus, Power, Price
 
@@ -191,6 +195,35 @@ def test_at_p_one_the_logistic_push_has_the_gradient_of_xgboosts_pairs():
     objective = PushObjective("logistic", scale="raw")
     ours, _ = XGBObjective(objective)(y, margins)
     np.testing.assert_allclose(theirs / np.abs(theirs).sum(), ours / np.abs(ours).sum(), rtol=1e-3)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        lightgbm.LGBMClassifier(n_estimators=10, n_jobs=1, verbosity=-1),
+        lightgbm.LGBMClassifier(
+            n_estimators=10, n_jobs=1, verbosity=-1, objective=LGBMObjective(P_NORM_PUSH)
+        ),
+        xgboost.XGBClassifier(n_estimators=10, n_jobs=1),
+    ],
+)
+def test_plain_classifiers_are_held_out_cut_and_added_up(model, data):
+    X, y = data
+    models = {"trees": model, "logistic": make_pipeline(StandardScaler(), LogisticRegression())}
+    held_out = fit_held_out(models, X, np.array(["no", "yes"])[y], budget=200, pos_label="yes", cv=3)
+    assert set(held_out.compare().measures) == set(models)
+    assert held_out.threshold("trees", AtBudget(300)).n_rows <= 300
+    stack = StackingRanker([*models.items()], cv=3).fit(X, y)
+    assert y[stack.rank(X)[:200]].all()
+
+
+def test_a_push_in_a_classifier_has_the_scores_of_the_push(data):
+    X, y = data
+    model = lightgbm.LGBMClassifier(n_estimators=10, objective=LGBMObjective(P_NORM_PUSH), **QUIET)
+    booster = lightgbm.train(QUIET | {"objective": LGBMObjective(P_NORM_PUSH)}, lightgbm.Dataset(X, y), 10)
+    model.fit(X, np.array(["no", "yes"])[y])
+    np.testing.assert_array_equal(model.decision_function(X), booster.predict(X))
+    np.testing.assert_array_equal(model.predict(X, raw_score=True), booster.predict(X))
 
 
 def test_measures_stop_both_boosters_at_their_best_round(data):

@@ -2,6 +2,7 @@
 
 from copy import copy
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,12 @@ from pushrank.held_out.fits import model_scores
 BLOCK_ROWS = 1000
 """Rows whose parts are in memory at once for a mean: encoded texts may have many columns."""
 
+BOOSTED = {"LGBMClassifier", "XGBClassifier"}
+"""Known by their names, since their libraries may not be installed."""
+
 
 def score_parts(model: Any, X: Any) -> Floats:
-    """Return the parts that a fitted model's scores are the sums of, by columns, the base last."""
+    """Return the parts by columns that a fitted model's scores, or their log-odds, are sums of, base last."""
     if isinstance(model, Pipeline):
         parts = score_parts(model[-1], model[:-1].transform(X))
         columns = sources(model[:-1], np.arange(X.shape[1]))
@@ -36,9 +40,24 @@ def score_parts(model: Any, X: Any) -> Floats:
         return sums
     if hasattr(model, "_parts"):
         return np.asarray(model._parts(X))
+    if type(model).__name__ in BOOSTED and len(getattr(model, "classes_", ())) == 2:
+        return booster_parts(model, X)
     if hasattr(model, "coef_") and len(getattr(model, "classes_", ())) == 2:
         return linear_parts(model, np.asarray(X) if hasattr(X, "iloc") else X)
     raise no_parts(model)
+
+
+def booster_parts(model: Any, X: Any) -> Floats:
+    """Return the TreeSHAP values of the log-odds, by the library that grew the trees, and the base last."""
+    if type(model).__name__ == "LGBMClassifier":
+        parts = model.predict(X, pred_contrib=True)
+    else:
+        rounds = 0, getattr(model, "best_iteration", -1) + 1
+        matrix = import_module("xgboost").DMatrix(
+            X, missing=model.missing, nthread=model.n_jobs, enable_categorical=True
+        )
+        parts = model.get_booster().predict(matrix, pred_contribs=True, iteration_range=rounds)
+    return np.asarray(parts.toarray() if sp.issparse(parts) else parts, dtype=np.float64)
 
 
 def linear_parts(model: Any, X: Any) -> Floats:
