@@ -2,13 +2,11 @@
 
     pip install -e ".[benchmark]"
     python benchmarks/boosting.py > benchmarks/boosting.txt
-    python benchmarks/boosting.py --trees >> benchmarks/boosting.txt
 
 100 rounds of stumps on 255 bins with the same number of threads, fitted in turn on the same data, from
 the raw array to the fitted model, binning included. The ratio is that of the medians. The first fit of
 each model, which loads compiled code, is not counted. Quality at the top is measured by
-``at_the_top.py``. With ``--trees`` it is trees of 31 leaves on fewer rows, as those of scikit-learn take
-long, by processor time on one thread.
+``at_the_top.py``.
 """
 
 from __future__ import annotations
@@ -79,42 +77,12 @@ def speed(n_rows: int, repeats: int, n_threads: int) -> None:
             )
 
 
-def trees(n_rows: int, repeats: int) -> None:
-    """Print the processor time of 100 trees of 31 leaves, grown by each library."""
-    from lightgbm import LGBMClassifier
-    from sklearn.tree import DecisionTreeRegressor
-
-    X, y = generated(n_rows, np.float64)
-    common = {"n_estimators": ROUNDS, "learning_rate": 0.1, "n_jobs": 1}
-    models = {
-        "LightGBM": LGBMClassifier(num_leaves=31, verbose=-1, **common),
-        'PushBoost(p=4, weak_rankers="lightgbm")': PushBoost(4, weak_rankers="lightgbm", **common),
-        "PushBoost(p=4) with scikit-learn's trees": PushBoost(
-            4, weak_rankers=DecisionTreeRegressor(max_leaf_nodes=31), **common
-        ),
-    }
-    times: dict[str, list[float]] = {name: [] for name in models}
-    print(f"\n{n_rows:,} x 50 float64, {ROUNDS} trees of 31 leaves, one thread, least of {repeats}")
-    for run in range(repeats + 1):
-        for name, model in models.items():
-            if name.endswith("trees") and run > 1:
-                continue
-            start = time.process_time()
-            model.fit(X, y)
-            if run or name.endswith("trees"):
-                times[name].append(time.process_time() - start)
-    for name, taken in times.items():
-        least = min(taken)
-        print(f"  {name:42s} {least:7.2f} s   ratio {least / min(times['LightGBM']):.2f}")
-
-
 def main() -> None:
     """Run the comparison."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--threads", type=int, default=os.cpu_count())
-    parser.add_argument("--trees", action="store_true")
     options = parser.parse_args()
     import lightgbm
 
@@ -122,10 +90,7 @@ def main() -> None:
         f"Python {platform.python_version()}, numpy {np.__version__}, scikit-learn {sklearn.__version__}, "
         f"LightGBM {lightgbm.__version__}; medians of {options.repeats}"
     )
-    if options.trees:
-        trees(min(options.rows, 20_000), options.repeats)
-    else:
-        speed(options.rows, options.repeats, options.threads)
+    speed(options.rows, options.repeats, options.threads)
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ LINEAR = (
     "PNormPush", "PushRanker", "IRPush", "InfinitePush", "RankSVM", "TrimmedPush",
     "RampAtK", "StructSVM", "SVMMAP", "PerceptronAtK", "SGDAtK",
 )  # fmt: skip
-LEFT_OUT = {"PNormPushCV", "PushBoostCV", "RankerSearchCV", "StackingRanker"}
+LEFT_OUT = {"PNormPushCV", "PushBoostCV", "StackingRanker"}
 SETTINGS: dict[str, dict[str, object]] = {
     "PushBoost": {"n_estimators": 20},
     "RankBoost": {"n_estimators": 20},

@@ -15,13 +15,16 @@ import joblib
 import numpy as np
 import pandas as pd
 import sklearn
+from lightgbm import LGBMClassifier
 from scipy.stats import t as student
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
-from pushrank import metrics
+from pushrank import PushObjective, metrics
 from pushrank.benchmark import protocol as benchmark
+from pushrank.interop.lightgbm import LGBMObjective
+from pushrank.prices import Power
 
 FOLDS = 5
 MAX_DEVIATIONS = 2.0
@@ -34,6 +37,24 @@ MEASURES: dict[str, Callable[..., float]] = {
     "AUC": metrics.auc,
     "DCG": metrics.discounted_cumulative_gain,
 }
+
+
+class PushedLightGBM(ClassifierMixin, BaseEstimator):
+    """LightGBM's trees under the P-Norm Push."""
+
+    def __init__(self, p: float = 4.0, seed: int = 0) -> None:
+        self.p, self.seed = p, seed
+
+    def fit(self, X: Any, y: Any) -> PushedLightGBM:
+        """Grow the trees."""
+        push = LGBMObjective(PushObjective(price=Power(self.p), scale="log"))
+        self.trees_ = LGBMClassifier(objective=push, n_jobs=1, random_state=self.seed, verbose=-1).fit(X, y)
+        self.classes_ = self.trees_.classes_
+        return self
+
+    def decision_function(self, X: Any) -> Any:
+        """Return the scores."""
+        return self.trees_.decision_function(X)
 
 
 class Method(NamedTuple):

@@ -3,9 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.linear_model import LogisticRegression
 
-from pushrank import RankerSearchCV, TopRankerCV, metrics
+from pushrank import PushBoost, PushBoostCV, TopRankerCV, metrics
 from pushrank.budgets import Budget
 from pushrank.datasets import make_stream
 from pushrank.model_selection import TimeSplit
@@ -93,24 +92,24 @@ def test_rows_below_one_budget_are_those_looked_at():
     assert np.bincount(twice.codes[half][depths < 1]).tolist() == [4, 4]
 
 
-@pytest.mark.parametrize("search", [TopRankerCV, RankerSearchCV])
+@pytest.mark.parametrize("search", [TopRankerCV, PushBoostCV])
 def test_searches_choose_for_a_budget_by_period(search):
     """The measure of a fold is the precision of the first rows of its days, not of the whole fold."""
     stream = make_stream(12, 60, positive_fraction=0.1, random_state=0)
     X, y, budget = stream.data, stream.target, Budget(5)
     candidates = {
         TopRankerCV: {"candidates": ["logistic-regression"]},
-        RankerSearchCV: {"candidates": [("lr", LogisticRegression(), {"C": [1.0]})]},
+        PushBoostCV: {"ps": [4.0], "learning_rates": [1.0], "n_estimators": [9]},
     }[search]
     ranker = search(budget=budget, cv=TimeSplit(2), **candidates)
     with pytest.raises(ValueError, match="needs the time of every row"):
         ranker.fit(X, y)
     ranker.fit(X, y, time=stream.time)
-    if search is not RankerSearchCV:
+    if search is not PushBoostCV:
         return
     shares = []
     for train, test in TimeSplit(2).split(X, time=stream.time):
-        scores = LogisticRegression().fit(X[train], y[train]).decision_function(X[test])
+        scores = PushBoost(4.0, n_estimators=9).fit(X[train], y[train]).decision_function(X[test])
         periods = budget.periods(stream.time)
         depths = periods.depths(scores, 5, test)
         k = int(np.ceil(budget.spent(periods) / len(y) * len(test) - 1e-9))

@@ -15,8 +15,9 @@ from sklearn.exceptions import ConvergenceWarning
 from typer.testing import CliRunner
 
 import pushrank
-from pushrank import PNormPush, PushBoost
+from pushrank import PNormPush
 from pushrank.cli import app
+from pushrank.model_selection.compare import lightgbm_classifier
 
 PAGE = (Path(__file__).parents[1] / "docs" / "errors.md").read_text(encoding="utf-8")
 MESSAGES = dict(re.findall(r"^## ([^\n]+)\n\n```text\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL))
@@ -115,8 +116,8 @@ def test_a_file_is_refused_as_the_page_shows(X, table, tmp_path, monkeypatch):
     check_raised("A model file is not trusted", error)
 
 
-def test_a_missing_package_is_named_as_the_page_shows(X, table, monkeypatch):
+def test_a_missing_package_is_named_as_the_page_shows(monkeypatch):
     monkeypatch.setitem(sys.modules, "lightgbm", None)
     with pytest.raises(ImportError) as error:
-        PushBoost(weak_rankers="lightgbm").fit(X, table["fraud"])
+        lightgbm_classifier()
     check_raised("A package is not installed", error)

@@ -133,14 +133,6 @@ def test_the_extra_of_everything_reads_every_type_of_file():
     assert {"pandas", "pyarrow", "openpyxl", "skops"} <= set(packages("all"))
 
 
-def test_rankers_of_other_libraries_are_imported_by_name():
-    from pushrank import PushLGBMRanker, PushXGBRanker
-    from pushrank.interop import lightgbm, xgboost
-
-    assert PushLGBMRanker is lightgbm.PushLGBMRanker
-    assert PushXGBRanker is xgboost.PushXGBRanker
-
-
 MISSING = """
 import json, sys
 from pushrank.cli import app

@@ -10,16 +10,18 @@ The data are recordings of a telescope: a few gamma rays among many showers of o
 """
 
 import numpy as np
-from lightgbm import LGBMClassifier
+from lightgbm import LGBMClassifier, early_stopping
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pushrank import PushBoost
+from pushrank import PushBoost, PushObjective
 from pushrank.datasets import load_dataset
-from pushrank.interop.lightgbm import PushLGBMRanker
+from pushrank.interop.lightgbm import LGBMMetric, LGBMObjective
 from pushrank.metrics import make_top_scorer
 from pushrank.model_selection import compare_rankers
+from pushrank.prices import Power
 
 X, y = load_dataset("magic", return_X_y=True)
 rows = np.r_[np.flatnonzero(y == 0), np.flatnonzero(y == 1)[:136]]
@@ -30,15 +32,17 @@ print(f"{len(y):,} rows, {y.mean():.1%} positive")
 # ``make_top_scorer(k=100)`` is the measure. It works in ``GridSearchCV``, or as LightGBM's ``eval_metric`` by
 # :class:`~pushrank.interop.lightgbm.LGBMMetric`. Here it stops training early, with ``k=30`` on 30 % of the
 # rows.
-stopped = PushLGBMRanker(
-    p=4,
-    num_leaves=7,
-    early_stopping=True,
-    scoring=make_top_scorer(k=30),
-    validation_fraction=0.3,
-    random_state=0,
+# The objective is the P-Norm Push, which wants no false alarm at the top.
+push = LGBMObjective(PushObjective(price=Power(4), scale="log"))
+learnt, held, y_learnt, y_held = train_test_split(X, y, test_size=0.3, stratify=y, random_state=0)
+stopped = LGBMClassifier(objective=push, metric="None", num_leaves=7, n_jobs=1, verbose=-1).fit(
+    learnt,
+    y_learnt,
+    eval_set=[(held, y_held)],
+    eval_metric=LGBMMetric(make_top_scorer(k=30)),
+    callbacks=[early_stopping(10, verbose=False)],
 )
-print(f"best after {stopped.fit(X, y).best_round_} rounds")
+print(f"best after {stopped.best_iteration_} rounds")
 
 # %%
 # Which model finds most? ``budget=100`` counts hits among the first 100 of all rows, by five-fold
@@ -46,7 +50,7 @@ print(f"best after {stopped.fit(X, y).best_round_} rounds")
 models = {
     "logistic regression": make_pipeline(StandardScaler(), LogisticRegression()),
     "LightGBM": LGBMClassifier(n_jobs=1, verbose=-1),
-    "LightGBM, p = 4": PushLGBMRanker(p=4, n_jobs=1),
+    "LightGBM, p = 4": LGBMClassifier(objective=push, n_jobs=1, verbose=-1),
     "boosted stumps, p = 16": PushBoost(16, n_estimators=100),
 }
 found = compare_rankers(models, X, y, budget=100, random_state=0)

@@ -36,7 +36,6 @@ from pushrank import AdaBoostRanker, datasets
 from pushrank.benchmark import PAPERS, Results, run
 from pushrank.benchmark.protocol import MEASURES, Tuned, cut_rows, numbers_of, paper_methods
 from pushrank.benchmark.results import critical_difference
-from pushrank.interop.lightgbm import PushLGBMRanker
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
@@ -100,7 +99,7 @@ def methods() -> dict[str, Tuned]:
         "HistGradientBoosting": (HistGradientBoostingClassifier(random_state=0), "max_leaf_nodes", leaves),
         "LightGBM": (LightGBM(verbose=-1, **one), "num_leaves", leaves),
         "XGBoost": (grown, "max_leaves", leaves),
-        "PushLGBMRanker": (PushLGBMRanker(**one), "p", [1.0, 4.0, 16.0]),
+        "PushLGBMRanker": (protocol.PushedLightGBM(), "p", [1.0, 4.0, 16.0]),
         "AdaBoostRanker": (AdaBoostRanker(), "n_estimators", [25, 50, 100]),
         **(libauc if INSTALLED else {}),
     }

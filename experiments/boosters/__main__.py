@@ -8,10 +8,10 @@ Random stratified 70/30 splits, the same for all models, of the sets of ``experi
 the three that are too small or solved; larger ones are first cut, by a draw of their own, to ``--rows`` rows.
 Four of them come once more with 60 positives, drawn likewise: as rare as frauds and failures are.
 
-All models are tuned by ``RankerSearchCV`` on the same three folds of the training part, over the same leaves
-and rounds at a learning rate of 0.1, once for each budget: by the precision there, of equals by the average
-precision. On many sets a quarter of the positives or 1 % of the rows hold no error of any good model; as many
-rows as there are positives always do.
+All models are tuned on the same three folds of the training part, over the same leaves and rounds at a
+learning rate of 0.1, once for each budget: by the precision there, of equals by the average precision. On
+many sets a quarter of the positives or 1 % of the rows hold no error of any good model; as many rows as there
+are positives always do.
 
 - ``binary``: LightGBM's log loss;
 - ``lambdarank``: LightGBM's ranker, the training part as one query (beyond 10,000 rows it would be refused);
@@ -30,13 +30,14 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from lightgbm import LGBMRanker
+from lightgbm import LGBMClassifier, LGBMRanker
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import StratifiedKFold, train_test_split
@@ -46,8 +47,11 @@ from xgboost import XGBRanker
 from experiments.choosing_the_push.__main__ import SETS as ALL_SETS
 from experiments.choosing_the_push.__main__ import rows
 from experiments.protocol import TEST_SHARE, append, corrected_error, missing, tally, verdict
-from pushrank import RankerSearchCV, metrics
-from pushrank.interop.lightgbm import PushLGBMRanker
+from pushrank import PushObjective, metrics
+from pushrank.estimators._search import below_best, best_of_families, choose
+from pushrank.held_out import model_scores
+from pushrank.interop.lightgbm import LGBMObjective
+from pushrank.prices import LogOnePlus, Power
 
 RESULTS = Path(__file__).parent / "results.csv"
 RARE = {f"{name} (rare)": name for name in ("magic", "letter H", "adult_a9a", "ijcnn1")}
@@ -72,6 +76,7 @@ OURS, BASELINE = "push", "binary"
 IR_PUSH, FOUR = "log_one_plus", "4.0"
 ROUNDS, LEAVES = [30, 60, 120], [7, 31]
 COMMON: dict[str, Any] = {"learning_rate": 0.1, "n_jobs": 1, "random_state": 0}
+Candidate = tuple[str, Any, dict[str, list[int]]]
 GRID = {"num_leaves": LEAVES, "n_estimators": ROUNDS}
 XGB_GRID, HIST_GRID = (
     {leaves: LEAVES, rounds: ROUNDS}
@@ -103,21 +108,21 @@ class RankNDCG(XGBRanker):
         return self.predict(X, output_margin=True)
 
 
-def push(name: str, **objective: Any) -> tuple[str, Any, dict[str, list[int]]]:
-    """Return a candidate with an objective in LightGBM."""
-    return name, PushLGBMRanker(**objective, **COMMON), GRID
+def push(name: str, objective: PushObjective | None = None) -> Candidate:
+    """Return a candidate with an objective in LightGBM, or with its log loss."""
+    return name, LGBMClassifier(objective=objective and LGBMObjective(objective), verbose=-1, **COMMON), GRID
 
 
-LOG_LOSS = push(BASELINE, p="binary")
+LOG_LOSS = push(BASELINE)
 PUSHES = [
-    push(IR_PUSH, price="log_one_plus", side="pull"),
-    *(push(str(p), p=p) for p in (1.0, 4.0, 16.0)),
+    push(IR_PUSH, PushObjective(price=LogOnePlus(), side="pull", scale="mean")),
+    *(push(str(p), PushObjective(price=Power(p), scale="log")) for p in (1.0, 4.0, 16.0)),
 ]
 XGB_RANKER = RankNDCG(
     objective="rank:ndcg", max_depth=0, grow_policy="lossguide", tree_method="hist", **COMMON
 )
 HISTOGRAMS = HistGradientBoostingClassifier(learning_rate=0.1, early_stopping=False, random_state=0)
-CANDIDATES: dict[str, list[tuple[str, Any, dict[str, list[int]]]]] = {
+CANDIDATES: dict[str, list[Candidate]] = {
     OURS: [LOG_LOSS, *PUSHES],
     BASELINE: [LOG_LOSS],
     "lambdarank": [("lambdarank", LambdaRank(verbose=-1, **COMMON), GRID)],
@@ -143,27 +148,45 @@ Chosen = tuple[dict[str, Any], np.ndarray, float]
 
 def tuned(model: str, train: Any, y: Any, test: Any, split: int) -> dict[tuple[str, str], Chosen]:
     """Return by model and budget what was chosen, the scores of the test rows, and the processor seconds."""
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=split)
-    chosen = {}
+    start, folds = (
+        time.process_time(),
+        list(StratifiedKFold(FOLDS, shuffle=True, random_state=split).split(train, y)),
+    )
+    members = [
+        (name, clone(estimator).set_params(**dict(zip(grid, point, strict=True))), point)
+        for name, estimator, grid in CANDIDATES[model]
+        for point in product(*grid.values())
+    ]
+    of_folds = [
+        [model_scores(clone(estimator).fit(train[learnt], y[learnt]), train[held]) for learnt, held in folds]
+        for _, estimator, _ in members
+    ]
+    seconds, chosen = time.process_time() - start, {}
+    overall = [measured(metrics.average_precision, scores, y, folds).mean() for scores in of_folds]
     for budget, depth in BUDGETS.items():
-        start = time.process_time()
-        search = RankerSearchCV(CANDIDATES[model], cv=folds, **depth).fit(train, y)
-        scores = search.decision_function(test)
-        chosen[model, budget] = search.best_params_, scores, time.process_time() - start
-        if model != OURS:
-            continue
-        best = next(row["params"] for row in search.candidates_ if row["below_best"] == 0.0)
-        by_name = {row["candidate"]: row["params"] for row in search.candidates_}
-        for name, params in zip(BY_THE_WAY, (best, by_name[IR_PUSH], by_name[FOUR]), strict=True):
-            chosen[name, budget] = params, refitted(params, train, y, test), chosen[model, budget][2]
+        precision = partial(metrics.precision_at_k, **depth)
+        values = np.array([measured(precision, scores, y, folds) for scores in of_folds])
+        n_rows = depth.get("fraction", 0.0) * len(y) + depth.get("fraction_of_positives", 0.0) * y.sum()
+        families = [name for name, *_ in members]
+        best = best_of_families(values, np.array(overall), families, 1.0 / max(1.0, n_rows))
+        at_best, overall_at_best = values[best], np.array(overall)[best]
+        found = choose(at_best, overall_at_best, range(len(best)), "one_standard_error")
+        by_name = {members[number][0]: number for number in best}
+        picked = {model: best[found]}
+        if model == OURS:
+            first = best[int(np.argmin(below_best(at_best, overall_at_best)[0]))]
+            picked |= dict(zip(BY_THE_WAY, (first, by_name[IR_PUSH], by_name[FOUR]), strict=True))
+        for name, number in picked.items():
+            candidate, estimator, (leaves, rounds) = members[number]
+            scores = model_scores(clone(estimator).fit(train, y), test)
+            params = {"candidate": candidate, "leaves": leaves, "rounds": rounds}
+            chosen[name, budget] = params, scores, seconds
     return chosen
 
 
-def refitted(params: dict[str, Any], train: Any, y: Any, test: Any) -> np.ndarray:
-    """Return the scores of the test rows by a candidate of ours."""
-    estimator = next(estimator for name, estimator, _ in CANDIDATES[OURS] if name == params["candidate"])
-    model = clone(estimator).set_params(**{name: params[name] for name in GRID})
-    return model.fit(train, y).decision_function(test)
+def measured(measure: Callable[[Any, Any], float], scores: list[Any], y: Any, folds: list[Any]) -> np.ndarray:
+    """Return a measure on each fold."""
+    return np.array([measure(y[held], of_fold) for of_fold, (_, held) in zip(scores, folds, strict=True)])
 
 
 def fit_all(results: Path, sets: list[str], splits: int, most_rows: int) -> None:
@@ -180,12 +203,12 @@ def fit_all(results: Path, sets: list[str], splits: int, most_rows: int) -> None
                 found |= tuned(model, train, labels, test, split)
         lines = []
         for (model, budget), (params, scores, seconds) in found.items():
-            leaves, rounds = (value for key, value in params.items() if key != "candidate")
             lines.append(
                 {"set": name, "split": split, "rows": len(y), "positives": int(y.sum()), "model": model}
                 | {"budget": budget}
                 | {measure: value(test_labels, scores) for measure, value in MEASURES.items()}
-                | {"seconds": seconds, "chosen": params["candidate"], "leaves": leaves, "rounds": rounds}
+                | {"seconds": seconds, "chosen": params["candidate"]}
+                | {"leaves": params["leaves"], "rounds": params["rounds"]}
             )
         append(results, lines)
         print(split, name, flush=True)

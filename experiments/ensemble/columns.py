@@ -36,9 +36,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from threadpoolctl import threadpool_limits
 
-from experiments.protocol import FOLDS, TEST_SHARE, fingerprints, molecules
+from experiments.protocol import FOLDS, TEST_SHARE, PushedLightGBM, fingerprints, molecules
 from pushrank import PNormPush, PushBoost, datasets
-from pushrank.interop.lightgbm import PushLGBMRanker
 from pushrank.metrics import average_precision
 from pushrank.model_selection import TimeSplit
 
@@ -205,7 +204,7 @@ MEMBERS = {
     "PNormPush(16)": Member(lambda *_: scaled(PNormPush(p=16)), MARGIN),
     "PushBoost(16)": Member(lambda *_: PushBoost(p=16), MARGIN),
     "LightGBM": Member(lambda _, seed, __: LGBMClassifier(n_jobs=1, random_state=seed, verbose=-1), LOG_ODDS),
-    "PushLGBMRanker": Member(lambda _, seed, __: PushLGBMRanker(n_jobs=1, random_state=seed), MARGIN),
+    "PushLGBMRanker": Member(lambda _, seed, __: PushedLightGBM(seed=seed), MARGIN),
     "random forest": Member(
         lambda size, seed, _: RandomForestClassifier(size.trees, random_state=seed), PROBABILITY
     ),

@@ -18,16 +18,13 @@ if TYPE_CHECKING:
 __all__ = [
     "SVMMAP", "AdaBoostRanker", "IRPush", "InfinitePush", "PNormPush", "PNormPushCV",
     "PerceptronAtK", "PushBoost", "PushBoostCV", "PushObjective", "PushRanker", "RampAtK", "RankBoost",
-    "RankSVM", "RankerSearchCV", "SGDAtK", "SmoothMarginRanking", "StackingRanker", "StructSVM",
+    "RankSVM", "SGDAtK", "SmoothMarginRanking", "StackingRanker", "StructSVM",
     "TopRankerCV", "TrimmedPush", "export_numpy", "load", "load_scorer", "losses", "metrics",
     "model_selection", "objectives", "prices", "save", "theory", "weak_rankers",
 ]  # fmt: skip
 
 # Of the other public names those in small letters are modules, and the others estimators.
 HOMES = {
-    # These need an extra, and are therefore not imported by a star.
-    "PushLGBMRanker": "interop.lightgbm",
-    "PushXGBRanker": "interop.xgboost",
     "PushObjective": "objectives",
     "export_numpy": "interop.numpy",
     "load": "persistence",

@@ -266,11 +266,6 @@ def load_content(path: str | Path) -> Any:
             f"{path} was written with scikit-learn {by_sklearn}, which is later than what is installed, "
             f"{sklearn.__version__}: install that version, or fit the model again."
         )
-    if lacking := [name.split(".")[2] for name in strangers if name.startswith("pushrank.interop.")]:
-        raise ModelFileError(
-            f"{path} holds a model of {lacking[0]}, which is not installed here, or cannot be loaded: pip "
-            f"install {lacking[0]}."
-        )
     if strangers:
         raise ModelFileError(
             f"{path} holds types that are not trusted: {', '.join(strangers)}. Only files that pushrank "

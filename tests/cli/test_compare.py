@@ -142,7 +142,7 @@ def test_models_that_choose_know_the_budget_and_how_many_rows_a_choice_needs():
 @pytest.mark.parametrize(
     ("n_rows", "left_out", "why"),
     [
-        (150, ["LightGBM", "LightGBM, P-Norm Push, p = 4", SLOW], "there are too few rows for them"),
+        (150, ["LightGBM", SLOW], "there are too few rows for them"),
         (327_346, SLOW_ONES, "they take minutes on so many rows"),
     ],
 )

@@ -16,6 +16,7 @@ from pushrank.cli.model import SavedModel
 from pushrank.cli.saved import NotedModel
 from pushrank.cli.score import _in_few_digits
 from pushrank.cli.text_format import TextFormat
+from pushrank.estimators.reasons import score_parts
 from pushrank.estimators.shapley import n_compared
 from pushrank.limits import select
 from tests.cli.runner import LABEL, call, fitted
@@ -221,6 +222,25 @@ def test_reasons_are_the_columns_that_raise_a_row_most_beyond_those_just_below_t
             shown = text.rpartition(": ")
             assert shown[0].startswith(f"{column} ")
             assert float(shown[2].replace(",", "")) == pytest.approx(raised[column], rel=0.06)
+
+
+@pytest.mark.parametrize("model", ["lightgbm", "XGBoost"])
+def test_reasons_of_boosters_are_exact_and_their_files_are_watched(files, model):
+    data, out = files / "data.csv", files / "ranked.csv"
+    saved = fitted(data, *LABEL, "--model", model, "--budget", 30)
+    shown = call("score", saved, data, "-o", out, "--reasons", 2).stdout
+    assert "rows just below the cut." in shown
+    assert "sampled" not in shown
+    written = pd.read_csv(out, dtype=str, keep_default_na=False)
+    assert written["reason_1"].iloc[0].partition(" ")[0] in written.columns
+    held = SavedModel.load(saved)
+    features = held.features(held.read(data))
+    ranker, rows = held.pipeline[-1], held.pipeline[:-1].transform(features)
+    log_odds = (
+        ranker.decision_function(rows) if model == "lightgbm" else ranker.predict(rows, output_margin=True)
+    )
+    np.testing.assert_allclose(score_parts(held.pipeline, features).sum(axis=1), log_odds, atol=1e-5)
+    assert "hits" in call("watch", saved, data).stdout
 
 
 FOREST = (*LABEL, "--model", "random-forest", "--n-estimators", 10)

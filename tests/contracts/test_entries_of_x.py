@@ -7,8 +7,6 @@ import pytest
 import scipy.sparse as sp
 
 import pushrank
-from pushrank.interop.lightgbm import PushLGBMRanker
-from pushrank.interop.xgboost import PushXGBRanker
 
 RNG = np.random.default_rng(0)
 Y = (RNG.random(120) < 0.4).astype(int)
@@ -24,8 +22,6 @@ RANKERS = [
     pushrank.RankSVM(kernel="rbf", gamma=0.5, C=10.0),
     pushrank.InfinitePush(kernel="rbf", gamma=0.5, C=10.0),
     pushrank.SGDAtK(max_iter=2, random_state=0),
-    PushLGBMRanker(n_estimators=3, min_child_samples=5, n_jobs=1),
-    PushXGBRanker(n_estimators=3, n_jobs=1),
 ]
 
 

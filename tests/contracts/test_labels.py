@@ -13,8 +13,6 @@ from sklearn.base import clone
 import pushrank
 from combinations import each_and_some
 from pushrank import metrics, theory
-from pushrank.interop.lightgbm import PushLGBMRanker
-from pushrank.interop.xgboost import PushXGBRanker
 from pushrank.model_selection import fit_held_out
 from pushrank.pairs import BipartiteSample
 from samples import overlapping
@@ -129,7 +127,6 @@ def test_pandas_objects_of_one_index_in_two_orders_are_warned_of():
 RANKERS = [
     pushrank.PNormPush(), pushrank.PushBoost(n_estimators=2), pushrank.RampAtK(), pushrank.SGDAtK(max_iter=1),
     pushrank.TopRankerCV(cv=2), pushrank.StackingRanker([("svm", pushrank.RankSVM())], cv=2),
-    PushLGBMRanker(n_estimators=2, n_jobs=1),
 ]  # fmt: skip
 
 
@@ -162,8 +159,6 @@ GRADED = [
     pushrank.PushRanker("logistic"),
     pushrank.RankSVM(),
     pushrank.PushBoost(n_estimators=5),
-    PushLGBMRanker(n_estimators=3, min_child_samples=5, n_jobs=1),
-    PushXGBRanker(n_estimators=3, n_jobs=1),
 ]
 TWO_CLASSES = [*GRADED, pushrank.IRPush(), pushrank.PNormPushCV(cv=3)]
 TWO_CLASSES += [pushrank.TopRankerCV(cv=3, random_state=0)]

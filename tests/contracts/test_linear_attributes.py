@@ -7,8 +7,6 @@ from sklearn.feature_selection import RFE, SelectFromModel
 
 import pushrank
 from pushrank import estimators
-from pushrank.interop.lightgbm import PushLGBMRanker
-from pushrank.interop.xgboost import PushXGBRanker
 
 RNG = np.random.default_rng(3)
 Y = RNG.permutation(np.repeat([0, 0, 1], 40))
@@ -27,8 +25,6 @@ STUMPS = [
     pushrank.PushBoost(n_estimators=4),
     pushrank.RankBoost(n_estimators=4),
     pushrank.AdaBoostRanker(n_estimators=4),
-    PushLGBMRanker(n_estimators=4, n_jobs=1),
-    PushXGBRanker(n_estimators=4, n_jobs=1),
 ]
 BY_NAME = {
     **{name: {"cv": 2} for name in ("PNormPushCV", "TopRankerCV")},
@@ -38,7 +34,7 @@ BY_NAME = {
 DEFAULTS = [
     getattr(estimators, name)(**BY_NAME.get(name, {}))
     for name in estimators.__all__
-    if name not in ("PushBoostCV", "RankerSearchCV", "SmoothMarginRanking", "StackingRanker")
+    if name not in ("PushBoostCV", "SmoothMarginRanking", "StackingRanker")
 ]
 
 

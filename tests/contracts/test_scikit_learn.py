@@ -45,7 +45,6 @@ CONFIGURED = [
     pushrank.TrimmedPush(0.5, alpha=0.1, tol=1e-8, positive=True),
     pushrank.TopRankerCV(candidates=["logistic-regression"], cv=2),
     pushrank.PushBoostCV(ps=[4.0], learning_rates=[1.0], n_estimators=[2, 5], cv=2),
-    pushrank.RankerSearchCV([("push", pushrank.PNormPush(), {"p": [1.0, 4.0]})], cv=2),
     *(pushrank.StackingRanker(MEMBERS, final_estimator=final, cv=2) for final in ("mean", None)),
 ]  # fmt: skip
 NIGHTLY = [
@@ -130,7 +129,7 @@ def data():
     return scaled_cancer()
 
 
-LONG = [pushrank.StackingRanker, pushrank.RankerSearchCV, pushrank.SmoothMarginRanking, pushrank.TrimmedPush]
+LONG = [pushrank.StackingRanker, pushrank.SmoothMarginRanking, pushrank.TrimmedPush]
 
 
 @pytest.mark.parametrize(
@@ -141,8 +140,6 @@ def test_in_a_pipeline_and_a_grid(ranker, data):
     # precision at a quarter of the positives says nothing of the rest of the list
     whole = {"measure": "prbep"} if ranker is pushrank.StructSVM else {"k": 1.0} if ranker in AT_K else {}
     whole |= {"candidates": ["logistic-regression"]} if ranker is pushrank.TopRankerCV else {}
-    push = [("push", pushrank.PNormPush(), {"p": [1.0, 4.0]})]
-    whole |= {"candidates": push} if ranker is pushrank.RankerSearchCV else {}
     if ranker is pushrank.PushBoostCV:
         whole |= {"ps": [4.0], "learning_rates": [1.0], "n_estimators": [20]}
     whole |= {"alphas": [0.01, 0.1]} if ranker is pushrank.PNormPushCV else {}

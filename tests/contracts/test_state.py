@@ -13,8 +13,6 @@ import pushrank
 from pushrank.estimators._rows import TrainingRows
 from pushrank.estimators._target import Target
 from pushrank.exceptions import LIBRARY
-from pushrank.interop.lightgbm import PushLGBMRanker
-from pushrank.interop.xgboost import PushXGBRanker
 from samples import PUSH_RANKERS, overlapping
 
 pytestmark = pytest.mark.fast
@@ -86,7 +84,6 @@ def interrupt_at_call(number, work):
     return calls
 
 
-FEW = [("push", pushrank.PNormPush(), {"p": [1.0, 4.0]})]
 RANKERS = [
     pushrank.PNormPush(), pushrank.IRPush(), pushrank.PushRanker(), pushrank.TrimmedPush(),
     pushrank.RankSVM(), pushrank.InfinitePush(), pushrank.StructSVM(), pushrank.SVMMAP(),
@@ -94,9 +91,7 @@ RANKERS = [
     pushrank.SmoothMarginRanking( n_estimators=9, not_separable="warn"),
     pushrank.AdaBoostRanker(n_estimators=9), pushrank.SGDAtK(), pushrank.PerceptronAtK(),
     pushrank.PNormPushCV(cv=2), pushrank.PushBoostCV(n_estimators=[2, 5], cv=2), pushrank.TopRankerCV(cv=2),
-    pushrank.RankerSearchCV(FEW, cv=2),
     pushrank.StackingRanker([("push", pushrank.PNormPush()), ("svm", pushrank.RankSVM())], cv=2),
-    PushLGBMRanker(n_estimators=9, n_jobs=1), PushXGBRanker(n_estimators=9, n_jobs=1),
 ]  # fmt: skip
 
 

@@ -37,7 +37,7 @@ WARNING = [
     pushrank.SGDAtK(surrogate="struct", radius=10.0, max_iter=1, batch_size=2, shuffle=False),
 ]
 # rounds are all that was asked of them, and solutions of a search have no limit to set
-SILENT = {"RankBoost", "PushBoost", "AdaBoostRanker", "PushBoostCV", "RankerSearchCV", "StackingRanker"}
+SILENT = {"RankBoost", "PushBoost", "AdaBoostRanker", "PushBoostCV", "StackingRanker"}
 SILENT |= {"TopRankerCV"}
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from lightgbm import LGBMClassifier
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
@@ -29,12 +30,11 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
+from xgboost import XGBClassifier
 
 from pushrank import PerceptronAtK, PNormPush, PushBoost, RankSVM, StackingRanker, load, metrics, save
 from pushrank._base.scores import model_scores
 from pushrank.estimators._combination import Columns, Scale, raw_scores, shrink_to_equal, without_small
-from pushrank.interop.lightgbm import PushLGBMRanker
-from pushrank.interop.xgboost import PushXGBRanker
 from pushrank.model_selection import TimeSplit, compare_rankers
 
 
@@ -348,8 +348,8 @@ def test_a_saved_ranker_scores_to_the_last_bit(tmp_path):
     boosters = {
         "forest": RandomForestClassifier(5),
         "boosting": HistGradientBoostingClassifier(max_iter=3),
-        "lightgbm": PushLGBMRanker("binary", n_estimators=5, n_jobs=1),
-        "xgboost": PushXGBRanker(4.0, n_estimators=5, n_jobs=1),
+        "lightgbm": LGBMClassifier(n_estimators=5, n_jobs=1, verbosity=-1),
+        "xgboost": XGBClassifier(n_estimators=5, n_jobs=1),
     }
     members = [*MEMBERS, *boosters.items()]
     ranker = StackingRanker(members, final_estimator="mean", cv=2, random_state=0, calibration="isotonic")

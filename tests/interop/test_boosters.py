@@ -3,6 +3,9 @@
 import copy
 import itertools
 import pickle
+import re
+import subprocess
+import sys
 import threading
 
 import lightgbm
@@ -15,9 +18,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pushrank import PushObjective, StackingRanker, metrics
+from pushrank._base.optional import import_optional
 from pushrank.interop._derivatives import derivatives
 from pushrank.interop.lightgbm import LGBMMetric, LGBMObjective
-from pushrank.interop.xgboost import PushXGBRanker, XGBMetric, XGBObjective
+from pushrank.interop.xgboost import XGBMetric, XGBObjective
 from pushrank.metrics import AtBudget, make_top_scorer
 from pushrank.model_selection import fit_held_out
 from pushrank.pairs.targets import sample_of_labels
@@ -328,8 +332,6 @@ def test_several_processes_of_xgboost_are_refused(monkeypatch):
     push(y, scores), measure(y, scores)
     monkeypatch.setattr(xgboost.collective, "get_world_size", lambda: 2)
     refused("process", push, measure, y, scores)
-    with pytest.raises(NotImplementedError, match="every process push its own rows alone"):
-        PushXGBRanker().fit(scores[:, None], y)
 
 
 @pytest.mark.nightly
@@ -338,3 +340,30 @@ def test_xgboosts_dask_interface_has_several_processes(dask):
     rows, push = dask_xgboost.DaskDMatrix(*dask), XGBObjective(P_NORM_PUSH)
     with pytest.raises(NotImplementedError, match="every process push its own rows alone"):
         dask_xgboost.train(dask[0], {"base_score": 0.0}, rows, 2, obj=push)
+
+
+def test_without_the_library_its_extra_is_named(monkeypatch):
+    for name in ("lightgbm", "xgboost"):
+        monkeypatch.setitem(sys.modules, name, None)
+        with pytest.raises(ImportError, match=re.escape(f'pip install "pushrank[{name}]"')):
+            import_optional(name, name)
+
+
+def test_a_library_that_cannot_be_loaded_is_named_and_ends_nothing_else(tmp_path):
+    package = tmp_path / "lightgbm"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise OSError('libgomp.so.1: cannot open shared object file')")
+    code = (
+        "from pushrank.cli.model import make_model\n"
+        "print(make_model('pnorm-push'))\n"
+        "import pushrank.interop.lightgbm"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{code}"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "PNormPush" in done.stdout, done.stderr
+    assert "Warning" not in done.stderr
+    assert "ImportError: lightgbm is installed, and cannot be loaded: libgomp.so.1" in done.stderr

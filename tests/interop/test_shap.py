@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from lightgbm import LGBMClassifier
+from xgboost import XGBClassifier
 
 import pushrank
-from pushrank.interop.lightgbm import PushLGBMRanker
-from pushrank.interop.xgboost import PushXGBRanker
+from pushrank.estimators.reasons import score_parts
 from samples import overlapping
 
 BACKGROUND = 80  # of more than a hundred rows SHAP draws some
@@ -50,12 +51,15 @@ def test_explainers_of_any_function_agree_on_stumps(shap, rows):
         np.testing.assert_allclose(found.values, expected[:10, :-1], atol=1e-9)
 
 
-@pytest.mark.parametrize(("kind", "tolerance"), [(PushLGBMRanker, 1e-9), (PushXGBRanker, 1e-4)])
-def test_tree_explainers_take_the_boosters_of_rankers(shap, rows, kind, tolerance):
+@pytest.mark.parametrize(
+    ("model", "tolerance"),
+    [(LGBMClassifier(n_estimators=10, verbosity=-1), 1e-9), (XGBClassifier(n_estimators=10), 1e-4)],
+)
+def test_tree_explainers_take_boosters(shap, rows, model, tolerance):
     X, y = rows
-    ranker = kind(n_estimators=10, n_jobs=1).fit(X, y)
-    found = shap.TreeExplainer(ranker.booster_).shap_values(X)
-    np.testing.assert_allclose(found, ranker.explain(X)[:, :-1], atol=tolerance)
+    model.fit(X, y)
+    found = shap.TreeExplainer(model).shap_values(X)
+    np.testing.assert_allclose(found, score_parts(model, X)[:, :-1], atol=tolerance)
 
 
 def test_explainers_of_any_function_take_every_other_ranker(shap, rows):

@@ -17,7 +17,9 @@ from sklearn.preprocessing import StandardScaler
 
 from pushrank import IRPush, PNormPush, StackingRanker, TopRankerCV, metrics
 from pushrank.held_out import Rows, check_classes
+from pushrank.held_out.plan import Plan
 from pushrank.model_selection import compare_rankers, default_rankers, fit_held_out
+from pushrank.model_selection.compare import checked_models
 from pushrank.model_selection.comparison import CHOSEN
 from pushrank.monitoring import Reference
 from samples import by_first_column
@@ -332,6 +334,16 @@ def test_trees_are_among_the_defaults_where_they_do_not_take_minutes():
     assert {"gradient boosting", "LightGBM"} <= set(default_rankers(n_rows=3_000_000))
     assert "gradient boosting" not in default_rankers(n_rows=3_000_001)
     assert "gradient boosting" not in default_rankers(dense=False)
+
+
+def test_boosters_that_refuse_names_of_columns_are_left_out_with_a_warning():
+    X, y = rows(200)
+    frame = pd.DataFrame(X).rename(columns=lambda number: f"amount [{number}]")
+    with pytest.warns(UserWarning, match=r"LightGBM and XGBoost take no names of columns with \["):
+        models = checked_models(None, Plan.of(frame, y, cv=2))
+    assert "gradient boosting" in models
+    assert not {"LightGBM", "XGBoost"} & set(models)
+    assert {"LightGBM", "XGBoost"} <= set(checked_models(None, Plan.of(X, y, cv=2)))
 
 
 def test_processes_change_nothing_but_the_time():

@@ -23,7 +23,6 @@ MODELS = {"logistic": LogisticRegression(), "push": pushrank.PNormPush()}
 SEARCHES = {
     "push": pushrank.PNormPushCV(alphas=[0.1, 1.0], ps=[2.0]),
     "families": pushrank.TopRankerCV(candidates=["p-norm-push"], budget=20),
-    "any": pushrank.RankerSearchCV([("push", pushrank.PNormPush(), {"p": [2.0, 8.0]})], budget=20),
     "boosted": pushrank.PushBoostCV(20, ps=[4.0], learning_rates=[1.0], n_estimators=[5, 10]),
 }
 
@@ -193,7 +192,7 @@ def test_a_nested_choice_and_choices_inside_models_see_no_later_rows():
 
     column = np.arange(len(y), dtype=float)
     X = np.column_stack([column, X])
-    search = pushrank.RankerSearchCV([("any", Watched(), {"C": [1.0]})], cv=2)
+    search = pushrank.StackingRanker([("any", Watched())], cv=2)
     compare_rankers({"search": search, "logistic": Watched()}, X, y, cv=2, time=time, nested=True)
     assert len(learnt) > 10
     for seen in learnt:
@@ -271,7 +270,7 @@ def test_random_folds_of_rows_in_the_order_of_time_are_warned_of_once():
     with pytest.warns(UserWarning, match="follow the times of X.index"):
         SEARCHES["families"].fit(frame, y)
     dated = pd.DataFrame(X, columns=list("abc")).assign(seen=time)
-    search = pushrank.RankerSearchCV([("one", make_pipeline(Numbers(), pushrank.PNormPush()), {})], cv=2)
+    search = pushrank.StackingRanker([("one", make_pipeline(Numbers(), pushrank.PNormPush()))], cv=2)
     with pytest.warns(UserWarning, match=r"times of X\['seen'\].*time=X\['seen'\]"):
         search.fit(dated, y)
     compare_rankers(MODELS, frame, y, cv=KFold(3))

@@ -1,10 +1,7 @@
 """Regressors and classifiers of scikit-learn as weak rankers."""
 
-import pickle
-
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -12,9 +9,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
-from pushrank import AdaBoostRanker, PushBoost, RankBoost
-from pushrank.persistence import load, save
-from pushrank.weak_rankers import Classifiers, Columns, Functions, LightGBM, Regressors, Stumps, resolve
+from pushrank import AdaBoostRanker, RankBoost
+from pushrank.weak_rankers import Classifiers, Columns, Functions, Regressors, Stumps, resolve
 from weak_rankers_oracle import rows_of_all_kinds
 
 pytestmark = pytest.mark.fast
@@ -88,63 +84,3 @@ def interaction(n=3000, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 5))
     return X, (X[:, 0] * X[:, 1] + 0.5 * rng.normal(size=n) > 1.0).astype(int)
-
-
-def test_a_tree_of_lightgbm_has_the_newton_step_of_the_rows_in_each_leaf():
-    X, _ = interaction(400)
-    rng = np.random.default_rng(1)
-    targets, weights = rng.normal(size=400), rng.random(400)
-    learner = LightGBM(num_leaves=4).fit(X)
-    number = learner.training_outputs(X).fit_next(targets, weights, None, np.random.RandomState(0))
-    tree = learner.regressors_[number]
-    leaves, output = tree.predict(X, pred_leaf=True).ravel(), tree.predict(X)
-    assert len(np.unique(leaves)) == 4
-    for leaf in np.unique(leaves):
-        rows = leaves == leaf
-        newton = np.average(targets[rows], weights=weights[rows])
-        np.testing.assert_allclose(output[rows], newton, rtol=1e-5)
-
-
-def test_trees_of_lightgbm_find_interactions_as_trees_of_scikit_learn_do():
-    X, y = interaction()
-    scores = {}
-    for name, trees in {"ours": DecisionTreeRegressor(max_leaf_nodes=8), "lightgbm": LightGBM(8)}.items():
-        ranker = PushBoost(4, weak_rankers=trees, n_estimators=30, learning_rate=0.3).fit(X[:2000], y[:2000])
-        scores[name] = ranker.score(X[2000:], y[2000:])
-    # A linear score cannot tell which products are large: it ranks like chance.
-    assert min(scores.values()) > 0.7
-    assert abs(scores["ours"] - scores["lightgbm"]) < 0.03
-    # Columns with the interaction have the gains.
-    assert np.argsort(ranker.feature_importances_)[-2:].tolist() in ([0, 1], [1, 0])
-
-
-def test_trees_of_lightgbm_are_kept_whole_by_pickle_files_and_more_rounds(tmp_path):
-    X, y = interaction(600)
-    X[::7, 1] = np.nan
-    whole = PushBoost(weak_rankers="lightgbm", n_estimators=8).fit(X, y)
-    scores = whole.decision_function(X)
-    save(whole, tmp_path / "model.pushrank")
-    in_two = PushBoost(weak_rankers="lightgbm", n_estimators=3, warm_start=True).fit(X, y)
-    in_two.set_params(n_estimators=8).fit(X, y)
-    pickled = pickle.loads(pickle.dumps(whole))  # noqa: S301
-    for copy in (pickled, load(tmp_path / "model.pushrank"), in_two):
-        np.testing.assert_array_equal(copy.decision_function(X), scores)
-
-
-def test_trees_of_lightgbm_take_sparse_rows_and_refuse_a_draw_of_features():
-    X, y = interaction(600)
-    X[np.abs(X) < 0.5] = 0.0
-    ranker = PushBoost(weak_rankers="lightgbm", n_estimators=5)
-    dense = ranker.fit(X, y).decision_function(X)
-    rows = sp.csr_array(X)
-    np.testing.assert_allclose(ranker.fit(rows, y).decision_function(rows), dense, rtol=1e-12)
-    with pytest.raises(ValueError, match=r"max_features must be 1\.0"):
-        ranker.set_params(max_features=0.5).fit(X, y)
-    with pytest.raises(ValueError, match="num_leaves"):
-        ranker.set_params(weak_rankers=LightGBM(num_leaves=1), max_features=1.0).fit(X, y)
-
-
-def test_without_a_split_no_tree_is_added_and_scores_are_equal():
-    X, y = np.ones((40, 2)), np.arange(40) % 2
-    ranker = PushBoost(weak_rankers="lightgbm", n_estimators=5).fit(X, y)
-    assert np.ptp(ranker.decision_function(X)) == 0.0

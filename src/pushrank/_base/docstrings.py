@@ -411,8 +411,7 @@ and regression trees* (1984), section 3.4.3.""",
     # Boosting.
     "weak_rankers": """Thresholds of binned features (``"stumps"``); the features themselves (``"columns"``);
 a small tree in each round (``"regressors"``, ``"classifiers"``), or a regressor or classifier of
-scikit-learn; a tree that LightGBM grows (``"lightgbm"``); a list of functions of the rows; or
-WeakRankers.""",
+scikit-learn; a list of functions of the rows; or WeakRankers.""",
     "n_estimators": "The number of rounds, at least 1.",
     "choice": """The choice of a round: the ranker with the largest :math:`|r_j|`, or with the largest
 :math:`r_j`. With the latter weights only grow, and rounds end when no :math:`r_j` is positive; the

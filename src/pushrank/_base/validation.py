@@ -377,7 +377,7 @@ def resolve_k(k: float, counted: bool, positive_weight: float) -> float:
 
 
 def snake_case(name: str) -> str:
-    """Return ``SquaredHinge`` as ``squared_hinge``, and ``LightGBM`` as ``lightgbm``."""
+    """Return ``SquaredHinge`` as ``squared_hinge``."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z])", "_", name).lower()
 
 

@@ -649,7 +649,7 @@ class FitConfig:
         "lbfgs, newton-cg, coordinate or another solver of the model; by default the one that the other "
         f"options need. For {MODELS_WITH['solver']}."
     )
-    weak_rankers: str | None = option("What to boost: columns, stumps, regressors or lightgbm.")
+    weak_rankers: str | None = option("What to boost: columns, stumps or regressors.")
     n_estimators: int | None = option("The number of boosting rounds.", callback=check_bounds)
     learning_rate: float | None = option("The factor of a boosting step, in (0, 1].", callback=check_bounds)
     max_iter: int | None = option("The largest number of iterations.", callback=check_bounds)

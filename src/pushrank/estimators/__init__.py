@@ -6,7 +6,7 @@ from pushrank.estimators.precision_at_k import PerceptronAtK, SGDAtK
 from pushrank.estimators.push import IRPush, PNormPush, PushRanker
 from pushrank.estimators.push_cv import PNormPushCV
 from pushrank.estimators.ramp_at_k import RampAtK
-from pushrank.estimators.search import PushBoostCV, RankerSearchCV
+from pushrank.estimators.search import PushBoostCV
 from pushrank.estimators.stacking import StackingRanker
 from pushrank.estimators.svm import SVMMAP, InfinitePush, RankSVM, StructSVM
 from pushrank.estimators.top_ranker_cv import TopRankerCV
@@ -15,7 +15,7 @@ from pushrank.estimators.trimmed_push import TrimmedPush
 __all__ = [
     "SVMMAP", "AdaBoostRanker", "IRPush", "InfinitePush", "PNormPush", "PNormPushCV",
     "PerceptronAtK", "PushBoost", "PushBoostCV", "PushRanker", "RampAtK", "RankBoost", "RankSVM",
-    "RankerSearchCV", "SGDAtK", "SmoothMarginRanking", "StackingRanker", "StructSVM",
+    "SGDAtK", "SmoothMarginRanking", "StackingRanker", "StructSVM",
     "TopRankerCV", "TrimmedPush",
 ]  # fmt: skip
 

@@ -171,10 +171,10 @@ class RankerMixin(ClassifierMixin):
         """Return what each feature adds to the score of each row, and the base that it is added to.
 
         The parts of a row add up to ``decision_function``, up to rounding. They are coefficients times
-        features; of stumps the values of a step function of each feature; of boosters the TreeSHAP values of
-        their library. Of other scores, such as those of kernels, trees and a ``StackingRanker``, they are
-        Shapley values by sampling, which need `over`: what a score rises in the mean as the features of a
-        row take the places of those of another one by one, in random orders.
+        features; of stumps the values of a step function of each feature. Of other scores, such as those of
+        kernels, trees and a ``StackingRanker``, they are Shapley values by sampling, which need `over`: what
+        a score rises in the mean as the features of a row take the places of those of another one by one, in
+        random orders.
 
         Parameters
         ----------

@@ -36,7 +36,7 @@ from pushrank.solvers.boosting import loop
 from pushrank.solvers.boosting.loop import Choice
 from pushrank.solvers.boosting.objective import score_objective
 from pushrank.solvers.boosting.steps import StepRule, best_step
-from pushrank.weak_rankers import Columns, Functions, LightGBM, Regressors, Stumps
+from pushrank.weak_rankers import Columns, Functions, Regressors, Stumps
 from pushrank.weak_rankers.base import Outputs, PlusMinusOne, WeakRankers, check_declared
 
 # Subsamples without a pair to rank after which the next one hardly ever has any.
@@ -214,11 +214,6 @@ class BoostedRankerMixin(RankerMixin):
         return self._boosting_spec().objective
 
     @property
-    def _rounds_nest(self) -> bool:
-        """Whether the first rounds of a fit are a fit of fewer rounds."""
-        return not (self.early_stopping or self.warm_start)
-
-    @property
     def _moves(self) -> tuple[NDArray[np.intp], Floats]:
         """The numbers and the weights of the weak rankers, without AdaBoost's constant."""
         moved = self.estimator_index_ >= 0
@@ -232,8 +227,8 @@ class BoostedRankerMixin(RankerMixin):
     def __sklearn_tags__(self) -> Tags:
         """Return scikit-learn's tags; missing values are allowed where the weak rankers allow them."""
         tags = super().__sklearn_tags__()
-        name: Any = self.weak_rankers
-        tags.input_tags.allow_nan = name in ("stumps", "lightgbm") or isinstance(name, Stumps | LightGBM)
+        named = isinstance(self.weak_rankers, str) and self.weak_rankers == "stumps"
+        tags.input_tags.allow_nan = named or isinstance(self.weak_rankers, Stumps)
         return tags
 
 

@@ -105,13 +105,9 @@ class HeldOutScorer:
     def score(self, X: MatrixLike, scores: Floats, thresholds: Floats) -> float:
         """Return how good scores of the rows ``X`` are; thresholds part the classes."""
         self._frozen.set_scores(scores, thresholds)
-        return self.score_model(self._frozen, X)
-
-    def score_model(self, model: Any, X: MatrixLike) -> float:
-        """Return how good a fitted model is on the rows ``X``."""
         try:
             with config_context(**self._config):
-                score = float(self._scorer(model, X, self._labels, **self._options))
+                score = float(self._scorer(self._frozen, X, self._labels, **self._options))
         except AttributeError as error:
             raise ValueError(
                 f"scoring={self._scoring!r} asks for what rankers do not have, such as probabilities; use a "

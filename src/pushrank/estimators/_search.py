@@ -111,13 +111,6 @@ class SearchMixin(RankerMixin):
     ) -> None:
         """Choose, and set what was learned."""
 
-    def _renumber(self, numbers: NDArray[np.intp], n_rows: int) -> None:
-        self.held_out_scores_: Floats
-        if hasattr(self, "held_out_scores_"):
-            of_counted = self.held_out_scores_
-            self.held_out_scores_ = np.full((*of_counted.shape[:-1], n_rows), np.nan)
-            self.held_out_scores_[..., numbers] = of_counted
-
     def decision_function(self, X: MatrixLike) -> NDArray[np.floating]:
         """Return a score for each row, the higher the better, positive where ``predict`` says positive.
 
@@ -154,12 +147,10 @@ class Fold(NamedTuple):
 class Member(NamedTuple):
     """A member on a fold: its parameters, its scores of the rows held out, and what may start another fit."""
 
-    # A scorer is called with the fitted model, where there is one.
     params: dict[str, Any]
     scores: NDArray[np.floating]
     threshold: float = 0.0
     solution: Any = None
-    model: Any = None
 
 
 Measure = Callable[[Fold, Member], tuple[float, float]]
@@ -170,14 +161,12 @@ class Results(NamedTuple):
     """Members x folds."""
 
     # `values` has the measure of each member on each fold, and `overall` the second measure. `solutions` are
-    # by fold and member; `held_out` has the scores of every row while it was held out, by member, and is None
-    # unless asked for.
+    # by fold and member.
 
     params: list[dict[str, Any]]
     values: Floats
     overall: Floats
     solutions: list[list[Any]]
-    held_out: Floats | None
 
     def set_fitted(self, ranker: Any, best: int) -> None:
         """Set the attributes that every search has, for the member chosen."""
@@ -240,7 +229,6 @@ class Search(NamedTuple):
         measure: Measure,
         n_members: int,
         *,
-        keep_scores: bool = False,
         screen: Callable[[list[dict[str, Any]], Floats], None] | None = None,
     ) -> Results:
         """Return all members on all folds; ``path`` yields those of a fold, in the same order in each."""
@@ -251,17 +239,14 @@ class Search(NamedTuple):
         solutions: list[list[Any]] = [[] for _ in self.folds]
         solved = count(1)
         values, overall = both = np.full((2, n_members, len(self.folds)), np.nan)
-        held_out = np.full((n_members, self.target.sample.n_rows), np.nan) if keep_scores else None
 
         def measured(fold: Fold) -> Iterator[tuple[Fold, Member, tuple[float, float]]]:
-            for number, member in enumerate(path(fold)):
+            for member in path(fold):
                 measures = measure(fold, member)
                 if callback is not None:
                     callback(next(solved), score=measures[0])
-                if held_out is not None:
-                    held_out[number, fold.test] = member.scores
-                # The scores and the models of all members of a fold would be large.
-                yield fold, member._replace(scores=np.empty(0), model=None), measures
+                # The scores of all members of a fold would be large.
+                yield fold, member._replace(scores=np.empty(0)), measures
 
         n_first = len(self.folds) if screen is None else min(N_SCREENING, len(self.folds))
         with progress_bar(self.ranker, n_members * len(self.folds), is_exact=screen is None) as callback:
@@ -273,7 +258,7 @@ class Search(NamedTuple):
                         params.append(member.params)
                     both[:, params.index(member.params), fold.number] = measures
                     solutions[fold.number].append(member.solution)
-        return Results(params, values, overall, solutions, held_out)
+        return Results(params, values, overall, solutions)
 
 
 def choose_for_budget(
@@ -296,8 +281,6 @@ def choose_for_budget(
     columns |= {"standard_error": standard_errors(values).tolist(), "average_precision": overall.tolist()}
     columns |= {"below_best": gaps.tolist(), "below_best_standard_error": errors.tolist()}
     ranker.candidates_ = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    if results.held_out is not None:
-        ranker.held_out_scores_ = results.held_out[members]
     return members[chosen]
 
 
@@ -352,11 +335,8 @@ def scorer_of_folds(scoring: Any, X: Any, target: Target, folds: Sequence[Fold])
     scorers = [HeldOutScorer(scoring, classes, *parts) for parts in zip(labels, weights, strict=True)]
 
     def measure(fold: Fold, member: Member) -> tuple[float, float]:
-        scorer, X_test = scorers[fold.number], _safe_indexing(X, fold.test)
-        if member.model is not None:
-            return scorer.score_model(member.model, X_test), 0.0
         scores, threshold = member.scores.astype(np.float64), np.array([member.threshold])
-        return scorer.score(X_test, scores, threshold), 0.0
+        return scorers[fold.number].score(_safe_indexing(X, fold.test), scores, threshold), 0.0
 
     return measure
 

@@ -242,6 +242,10 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
                     callback(number + 1)
                 yield fit
 
+    def _renumber(self, numbers: NDArray[np.intp], n_rows: int) -> None:
+        of_counted, self.held_out_scores_ = self.held_out_scores_, np.full(n_rows, np.nan)
+        self.held_out_scores_[numbers] = of_counted
+
     def decision_function(self, X: MatrixLike) -> Floats:
         """Return the combined scores less ``threshold_``, positive where ``predict`` says positive.
 

@@ -186,12 +186,6 @@ def fitted_scores(ranker: BaseEstimator) -> Scores:
         vectors = vectors.toarray() if hasattr(vectors, "toarray") else vectors
         kernel = Kernel(ranker.kernel, ranker.gamma_, int(ranker.degree), float(ranker.coef0))
         return KernelScores(kernel, vectors, ranker.dual_coef_)
-    if hasattr(ranker, "booster_"):
-        raise TypeError(
-            f"{name} scores by trees of another library, whose model is ranker.booster_: export that, by its "
-            "own save_model or, of XGBoost, by onnxmltools.convert_xgboost, and take ranker.threshold_ from "
-            "its scores."
-        )
     if isinstance(ranker, StackingRanker):
         raise TypeError(
             f"{name} cannot be exported, for it adds up the ranks or scores of its members "

@@ -1,37 +1,24 @@
-"""The push in LightGBM: objectives and measures for its own interfaces, and a ranker."""
+"""The push in LightGBM: objectives and measures for its own interfaces."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from pushrank._base.files import trust_in_files
 from pushrank._base.numeric import Floats
 from pushrank._base.optional import import_optional
-from pushrank._base.user_types import Matrix
 from pushrank.interop._derivatives import CustomMetric, CustomObjective, custom_docs, labels_of_sizes
-from pushrank.interop.boosters import (
-    BoosterRanker,
-    TrainingSet,
-    Validation,
-    booster_docs,
-    no_split,
-    plainly_named,
-)
 
 if TYPE_CHECKING:
-    from lightgbm import Booster, Dataset
+    from lightgbm import Dataset
 
     Values: TypeAlias = ArrayLike | Dataset
 
 lightgbm = import_optional("lightgbm", "lightgbm")
 
-__all__ = ["LGBMMetric", "LGBMObjective", "PushLGBMRanker"]
+__all__ = ["LGBMMetric", "LGBMObjective"]
 
 
 @custom_docs
@@ -125,114 +112,3 @@ def _check_one_process(verb: str, data: object) -> None:
             f"LightGBM has every worker {verb} its own rows alone, and a list is of all rows: train in one "
             "process."
         )
-
-
-# LightGBM's own default, which leaves nothing to split of a few dozen rows.
-MIN_LEAF_ROWS = 20
-
-
-class _LightGBM:
-    """What rankers ask of LightGBM, as :class:`~pushrank.interop.boosters.Engine` says."""
-
-    limits = "min_child_samples, min_child_weight or min_split_gain"
-
-    def params(self, ranker: BoosterRanker, seed: int) -> dict[str, Any]:
-        booster_params = ranker._booster_params
-        aliases = lightgbm.basic._ConfigAliases
-        reserved = {
-            alias: f"{type(ranker).__name__} sets {name} itself"
-            for name in ("objective", "num_class", "metric", "num_iterations", "early_stopping_round")
-            for alias in aliases.get(name)
-        }
-        names = set().union(*aliases._get_all_param_aliases().values())
-        for name in booster_params:
-            if name in reserved or name not in names:
-                why = reserved.get(name, "LightGBM has no such parameter")
-                raise ranker._not_taken(name, why, aliases.get("early_stopping_round"))
-        threads = {} if ranker.n_jobs is None else {"num_threads": ranker.n_jobs}
-        # By ``deterministic`` the trees are the same whatever the number of threads.
-        fixed = {"verbosity": -1, "deterministic": True, "seed": seed, "metric": "None"}
-        return {**fixed, **threads, **booster_params}
-
-    def train(
-        self, params: dict[str, Any], rows: TrainingSet, n_rounds: int, validation: Validation
-    ) -> tuple[Any, dict[str, Any]]:
-        at_scores = rows.derivatives
-        objective = "binary" if at_scores is None else lambda scores, _: at_scores(scores)
-        params = params | {"objective": objective}
-        if not lightgbm.basic._ConfigAliases.get("min_data_in_leaf") & params.keys():
-            params["min_data_in_leaf"] = min(MIN_LEAF_ROWS, max(1, len(rows.labels) // 10))
-        read: dict[str, Any] = {"categorical_feature": params.pop("categorical_feature", "auto")}
-        read["params"] = params | {"objective": "none"}
-        # A push has the weights in its derivatives.
-        weights = rows.weights if at_scores is None else None
-        data = lightgbm.Dataset(_table(rows.X), rows.labels, weight=weights, **read).construct()
-        # Without a column to split LightGBM fails a check of its own, with a message for its developers.
-        if not any(data.feature_num_bin(column) for column in range(data.num_feature())):
-            raise no_split(len(rows.labels), self.limits)
-        paths: dict[str, Any] = {}
-        callbacks = [*validation.callbacks, lightgbm.record_evaluation(paths)]
-        if validation.patience is not None:
-            callbacks.append(lightgbm.early_stopping(validation.patience, verbose=False))
-        sets = validation.sets
-        tables = [data.create_valid(_table(part.X), part.labels) for part in sets]
-        options: dict[str, Any] = {"valid_sets": tables, "callbacks": callbacks}
-        options["feval"] = lambda scores, table: ("score", sets[tables.index(table)].score(scores), True)
-        booster = lightgbm.train(params, data, n_rounds, **options)
-        return booster, {name: dict(path) for name, path in paths.items()}
-
-    def staged_scores(self, booster: Booster, X: Matrix) -> Iterator[Floats]:
-        table, scores = _table(X), 0.0
-        for number in range(self.n_rounds(booster)):
-            scores = scores + booster.predict(table, number, num_iteration=1, raw_score=True)
-            yield scores
-
-    def scores(self, booster: Booster, X: Matrix) -> Floats:
-        return np.asarray(booster.predict(_table(X), raw_score=True))
-
-    def parts(self, booster: Booster, X: Matrix) -> Any:
-        return booster.predict(_table(X), pred_contrib=True)
-
-    def n_rounds(self, booster: Booster) -> int:
-        return int(booster.best_iteration if booster.best_iteration > 0 else booster.current_iteration())
-
-    def gains(self, booster: Booster) -> Floats:
-        return np.asarray(booster.feature_importance("gain"))
-
-    def to_text(self, booster: Booster) -> str:
-        return str(booster.model_to_string())
-
-    def from_text(self, text: str) -> Booster:
-        return lightgbm.Booster(model_str=text)
-
-
-def _table(X: Matrix) -> Matrix:
-    """Return rows as LightGBM takes them: scipy's sparse matrices, not its sparse arrays."""
-    return sp.csr_matrix(X) if sp.issparse(X) else plainly_named(X)
-
-
-@booster_docs
-class PushLGBMRanker(BoosterRanker):
-    r"""LightGBM's trees, grown so that the worst-placed negatives are pushed down the list.
-
-    The ranker sets ``objective``, ``metric``, the number of rounds and early stopping itself.
-    ``min_child_samples`` is by default 20, or one in ten of less than 200 training rows, of which LightGBM
-    would split few. ``deterministic`` is True, so that neither threads nor the clock change a tree. Limits
-    count rows whatever they weigh. Categories that ``fit`` has not seen are scored as missing values. Ke et
-    al., *LightGBM: A Highly Efficient Gradient Boosting Decision Tree*, NeurIPS 2017.
-
-    %(booster)s
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> ranker = PushLGBMRanker(p=4, num_leaves=7, learning_rate=0.1, n_jobs=1).fit(X, y)
-    >>> bool(y[ranker.rank(X)[:340]].all())
-    True
-    """
-
-    engine = _LightGBM()
-
-
-trust_in_files(PushLGBMRanker)

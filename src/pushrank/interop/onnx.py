@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 from importlib import import_module
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +24,6 @@ ALIAS = "PushrankRanker"
 SINGLE = float(np.finfo(np.float32).eps)
 # The rounding of a feature, as a share of its spread or of a score's unit, that changes a list.
 MAX_ROUNDING = 0.02
-BOOSTERS = {"lightgbm": "PushLGBMRanker", "xgboost": "PushXGBRanker"}
 # Labels of any other kind of dtype are texts.
 LABEL_TYPES = {"b": "Boolean", "i": "Int64", "u": "Int64", "f": "Double"}
 WIDEST = {"i": np.int64, "u": np.int64, "f": np.float64}
@@ -43,10 +41,10 @@ def register_converters() -> None:
     compared with a float32 that comes in, and rounding makes no ties. Missing values are taken where the
     ranker takes them; where the ranker would refuse them, the graph returns NaN. Stumps cost a comparison for
     each threshold used, kernels a product with all ``support_vectors_``. Conversion raises TypeError for what
-    cannot be exported: stacks of models, weak rankers that are estimators or functions, kernels
-    that are functions, columns of text that stumps encode themselves (encode them in a
-    ``ColumnTransformer``), and rankers that hold a booster of LightGBM or XGBoost. It warns where the graph
-    takes float32, of 7 digits, and the ranker was fitted to columns of more, such as times in seconds.
+    cannot be exported: stacks of models, weak rankers that are estimators or functions, kernels that are
+    functions, and columns of text that stumps encode themselves (encode them in a ``ColumnTransformer``). It
+    warns where the graph takes float32, of 7 digits, and the ranker was fitted to columns of more, such as
+    times in seconds.
 
     The ONNX operators of the default domain, from opset 13 on.
 
@@ -72,9 +70,6 @@ def register_converters() -> None:
     """
     skl2onnx = import_optional("skl2onnx", "onnx")
     rankers = [getattr(estimators, name) for name in estimators.__all__]
-    for library, name in BOOSTERS.items():
-        if find_spec(library):
-            rankers.append(getattr(import_module(f"pushrank.interop.{library}"), name))
     for ranker in rankers:
         options = {"raw_scores": [False, True], "zipmap": [True, False]}
         skl2onnx.update_registered_converter(

@@ -16,6 +16,7 @@ from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.pipeline import Pipeline
 
 from pushrank._base.numeric import Floats
+from pushrank._base.optional import import_optional
 from pushrank._base.user_types import CrossValidation, Estimator, Label, MatrixLike, Seed
 from pushrank._base.validation import check_number, warn
 from pushrank.budgets import Budget
@@ -34,6 +35,8 @@ LIGHTGBM = "LightGBM"
 XGBOOST = "XGBoost"
 FOREST = "random forest"
 EXTRA_TREES = "extra trees"
+# LightGBM writes names into JSON, and XGBoost into the conditions of its splits.
+REFUSED_IN_NAMES = frozenset('[]{}<>",:')
 # LightGBM's default of at least 20 rows in each leaf leaves little to split with fewer rows.
 MIN_LIGHTGBM_ROWS = 200
 # Gradient boosting takes a processor minute on 250,000 rows of 23 columns, LightGBM five seconds.
@@ -243,6 +246,12 @@ def checked_models(
     rows = plan.rows
     if models is None:
         models = default_rankers(dense=not hasattr(rows.X, "tocsr"), n_rows=len(rows.y), budget=plan.budget)
+        signs = REFUSED_IN_NAMES & set("".join(map(str, getattr(rows.X, "columns", ()))))
+        if signs and (refusing := [name for name in (LIGHTGBM, XGBOOST) if models.pop(name, None)]):
+            warn(
+                f"{' and '.join(refusing)} take no names of columns with {min(signs)} and are not compared: "
+                "give columns other names, or rows as an array."
+            )
     if not isinstance(models, Mapping):
         raise TypeError(f"models must be a dict of rankers by name, got {type(models).__name__}.")
     if not models:
@@ -299,7 +308,7 @@ def default_rankers(
         at every strength, the IR Push, the trimmed push, the linear ranker that
         :class:`~pushrank.TopRankerCV` chooses, boosted stumps, and, with their defaults, what people take for
         tables otherwise: the gradient boosting of scikit-learn, its random forest, with balanced classes too,
-        and extra trees; where they are installed LightGBM, also under the P-Norm Push, and XGBoost.
+        and extra trees; where they are installed LightGBM and XGBoost.
 
     Examples
     --------
@@ -325,17 +334,19 @@ def default_rankers(
             if find_spec("lightgbm") and (n_rows is None or n_rows >= MIN_LIGHTGBM_ROWS):
                 try:
                     # LightGBM may be installed and yet not load, which must not keep others out.
-                    trees = import_module("pushrank.interop.lightgbm").PushLGBMRanker
-                    rankers[LIGHTGBM] = trees("binary", n_jobs=1, random_state=0)
-                    rankers[f"{LIGHTGBM}, P-Norm Push, p = 4"] = trees(4.0, n_jobs=1, random_state=0)
+                    rankers[LIGHTGBM] = lightgbm_classifier(n_jobs=1, random_state=0)
                 except ImportError as error:
                     warn(f"{error} It is not among the rankers.", UserWarning)
             if find_spec("xgboost"):
-                trees = import_module("pushrank.interop.xgboost").PushXGBRanker
-                rankers[XGBOOST] = trees("binary", n_jobs=1, random_state=0)
+                rankers[XGBOOST] = import_module("xgboost").XGBClassifier(n_jobs=1, random_state=0)
     if is_small:
         rankers[FOREST] = RandomForestClassifier(random_state=0)
         rankers[EXTRA_TREES] = ExtraTreesClassifier(random_state=0)
         balanced = RandomForestClassifier(class_weight="balanced_subsample", random_state=0)
         rankers[f"{FOREST}, balanced"] = balanced
     return rankers
+
+
+def lightgbm_classifier(**params: Any) -> Any:
+    """Return LightGBM's classifier, whose trees neither threads nor the clock change."""
+    return import_optional("lightgbm", "lightgbm").LGBMClassifier(deterministic=True, verbosity=-1, **params)

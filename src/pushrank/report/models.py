@@ -33,7 +33,6 @@ MIN_HITS_LOST = 0.05
 LINEAR = "A weighted sum of the columns"
 QUESTIONS = "A sum of many yes-or-no questions about single columns, such as 'is the amount above 500?'"
 TREES, ANYWHERE = "A sum of many decision trees", "fitted to tell hits from other rows anywhere in the list"
-ANYWHERE_OR_TOP = f"{ANYWHERE} or, where the name says so, to get the top of the list right."
 SENTENCES = {
     "LogisticRegression": f"{LINEAR}, {ANYWHERE}; the usual first choice.",
     "PNormPush": f"{LINEAR}, fitted so that rows that are no hits do not stand high in the list; the larger "
@@ -54,13 +53,12 @@ SENTENCES = {
     "data (scikit-learn's random forest).",
     "ExtraTreesClassifier": "The average of many large decision trees, whose thresholds are drawn at random "
     "(scikit-learn's extra trees).",
-    "PushLGBMRanker": f"{TREES} (LightGBM), {ANYWHERE_OR_TOP}",
-    "PushXGBRanker": f"{TREES} (XGBoost), {ANYWHERE_OR_TOP}",
     "MLPClassifier": "Many weighted sums of the columns, of which those below zero count as zero, added up "
     "with further weights (scikit-learn's neural network).",
     "StackingRanker": "The sum of the scores of other models, weighted to put most hits at the top of rows "
     "that they had not seen.",
     "LGBMClassifier": f"{TREES} (LightGBM), {ANYWHERE}.",
+    "XGBClassifier": f"{TREES} (XGBoost), {ANYWHERE}.",
 }
 
 

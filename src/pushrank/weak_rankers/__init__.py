@@ -8,11 +8,11 @@ from pushrank.weak_rankers.base import WeakRankers
 from pushrank.weak_rankers.columns import Columns
 from pushrank.weak_rankers.functions import Functions
 from pushrank.weak_rankers.stumps import Stumps
-from pushrank.weak_rankers.trees import Classifiers, LightGBM, Regressors
+from pushrank.weak_rankers.trees import Classifiers, Regressors
 
-__all__ = ["Classifiers", "Columns", "Functions", "LightGBM", "Regressors", "Stumps"]
+__all__ = ["Classifiers", "Columns", "Functions", "Regressors", "Stumps"]
 
-trust_in_files(Classifiers, Columns, Functions, LightGBM, Regressors, Stumps)
+trust_in_files(Classifiers, Columns, Functions, Regressors, Stumps)
 
 # A list of functions is recognised by its type, so the family needs no name.
 NAMED = [globals()[name] for name in __all__ if name != "Functions"]

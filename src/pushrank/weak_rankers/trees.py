@@ -1,4 +1,4 @@
-"""Regressors, classifiers or LightGBM's trees as weak rankers: one is fitted in each round."""
+"""Regressors or classifiers as weak rankers: one is fitted in each round."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import re
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
@@ -14,9 +13,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.validation import has_fit_parameter
 
 from pushrank._base.numeric import Floats
-from pushrank._base.optional import import_optional
 from pushrank._base.user_types import Estimator, Matrix
-from pushrank._base.validation import check_number, column
+from pushrank._base.validation import column
 from pushrank.weak_rankers.base import Numbers, Values, WeakRankers
 
 MAX_SEED = np.iinfo(np.int32).max
@@ -113,12 +111,7 @@ class Regressors(WeakRankers):
         # compare them with a constant.
         fit_weights = {str(weight_keyword(regressor)): weights[rows] / weights.sum()}
         regressor.fit(columns[rows], targets[rows], **fit_weights)
-        return self.add(regressor, features, _predicted(regressor, columns), rows)
-
-    def add(
-        self, regressor: Any, features: Numbers | None, output: Floats, rows: NDArray[np.bool_]
-    ) -> Values:
-        """Add a regressor with its output, whose range is that over the mask ``rows``; return its values."""
+        output = _predicted(regressor, columns)
         low, high = float(output[rows].min()), float(output[rows].max())
         self.regressors_.append(regressor)
         self.subsets_.append(features)
@@ -207,95 +200,6 @@ class Classifiers(Regressors):
         return super()._scaled(output, index) > 0.5
 
 
-class LightGBM(Regressors):
-    r"""Every round grows one tree with LightGBM from the objective's gradient; it is a weak ranker.
-
-    A leaf has the Newton step :math:`-\sum_i g_i / \sum_i H_i` of its rows, and features are put into bins
-    once, so that a round costs a fraction of a fit of :class:`Regressors`. It is asked for by name: no
-    default depends on whether LightGBM is installed. Missing values are taken. ``max_features`` must be 1.
-
-    Ke et al., *LightGBM: A Highly Efficient Gradient Boosting Decision Tree*, NeurIPS 2017.
-
-    Parameters
-    ----------
-    num_leaves : int, default=31
-        The largest number of leaves of a tree, at least 2.
-    min_child_samples : int or None, default=None
-        The least number of rows in a leaf, at least 1, whatever they weigh. None stands for 20, or one in ten
-        of less than 200 rows, of which 20 would leave few splits.
-    max_bin : int, default=255
-        The largest number of bins of a feature, at least 2.
-
-    Attributes
-    ----------
-    regressors_ : list of lightgbm.Booster
-        One tree for each round.
-    subsets_ : list of None
-        None for each tree: it may read all features.
-    offsets_, ranges_ : list of float
-        The least output of each on the training rows and how far the largest is above it.
-
-    Examples
-    --------
-    >>> from pushrank import PushBoost
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> PushBoost(weak_rankers=LightGBM(num_leaves=4), n_estimators=5).fit(X, y).score(X, y) > 0.99
-    True
-    """
-
-    takes_missing = True
-
-    def __init__(
-        self, num_leaves: int = 31, min_child_samples: int | None = None, max_bin: int = 255
-    ) -> None:
-        self.num_leaves = num_leaves
-        self.min_child_samples = min_child_samples
-        self.max_bin = max_bin
-
-    def _check(self) -> None:
-        import_optional("lightgbm", "lightgbm")
-        check_number("num_leaves", self.num_leaves, 2, integer=True)
-        check_number("max_bin", self.max_bin, 2, integer=True)
-        if self.min_child_samples is not None:
-            check_number("min_child_samples", self.min_child_samples, 1, integer=True)
-
-    def training_outputs(self, X: Matrix, n_threads: int | None = None) -> LightGBMOutputs:
-        """Return the outputs of the trees on the training rows, to which rounds add."""
-        return LightGBMOutputs(self, _table(X), n_threads)
-
-    def values(self, X: Matrix, index: int) -> Values:
-        """Return a tree's output in units of its range."""
-        return super().values(_table(X), index)
-
-    def importances(self, indices: Numbers, gains: Floats) -> Floats:
-        """Return the gains of each feature, in proportion to the gains of its splits in each tree."""
-        total = np.zeros(self._n_features)
-        for index, gain in zip(indices, gains, strict=True):
-            shares = self.regressors_[index].feature_importance("gain")
-            total += gain * shares / max(shares.sum(), np.finfo(float).tiny)
-        return total
-
-    def __getstate__(self) -> Any:
-        """Return the state with the trees in LightGBM's text format, which holds no code."""
-        state = super().__getstate__()
-        if "regressors_" in state:
-            state = state | {"regressors_": [tree.model_to_string() for tree in state["regressors_"]]}
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take a state, and build the trees of their texts."""
-        if "regressors_" in state:
-            booster = import_optional("lightgbm", "lightgbm").Booster
-            state = state | {"regressors_": [booster(model_str=text) for text in state["regressors_"]]}
-        super().__setstate__(state)
-
-
-def _table(X: Matrix) -> Matrix:
-    """Return rows as LightGBM takes them: scipy's sparse matrices, not its sparse arrays."""
-    return sp.csr_matrix(X) if sp.issparse(X) else X
-
-
 def weight_keyword(estimator: object) -> str | None:
     """Return the name by which ``fit`` takes sample weights, in a pipeline by its last step, or None."""
     if isinstance(estimator, Pipeline):
@@ -355,46 +259,3 @@ class RegressorOutputs:
         if self._last[0] != index:
             self._last = (index, self._regressors.values(self._X, index))
         return self._last[1]
-
-
-class LightGBMOutputs(RegressorOutputs):
-    """The trees of LightGBM on the training rows, whose bins are kept from round to round."""
-
-    def __init__(self, trees: LightGBM, X: Matrix, n_threads: int | None) -> None:
-        super().__init__(trees, X)
-        self._lightgbm = import_optional("lightgbm", "lightgbm")
-        parameters = trees.get_params() | {
-            "min_child_samples": trees.min_child_samples or max(1, min(20, self.n_rows // 10)),
-            "objective": "none",
-            "learning_rate": 1.0,
-            "boost_from_average": False,
-            "deterministic": True,
-            "feature_pre_filter": False,
-            "force_col_wise": True,
-            "num_threads": n_threads or 0,
-            "verbose": -1,
-        }
-        # The labels are not read: every round passes its own gradient.
-        table = self._lightgbm.Dataset(X, np.zeros(self.n_rows), params=parameters)
-        self._booster = self._lightgbm.Booster(parameters, table)
-
-    def fit_next(
-        self,
-        targets: Floats,
-        weights: Floats,
-        features: Numbers | None,
-        random_state: np.random.RandomState,  # noqa: ARG002
-    ) -> int:
-        """Grow a tree and return its number; a draw of features is a ValueError."""
-        if features is not None:
-            raise ValueError('max_features must be 1.0 with weak_rankers="lightgbm", whose trees read all.')
-        # LightGBM adds up in single precision, so weights have the mean one from round to round.
-        unit = len(weights) / weights.sum()
-        gradient, curvature = -unit * targets * weights, unit * weights
-        no_split = self._booster.update(fobj=lambda *_: (gradient, curvature))
-        text = self._booster.model_to_string(1, start_iteration=self._booster.current_iteration() - 1)
-        tree = self._lightgbm.Booster(model_str=text)
-        # Where no leaf can be split there is no tree: the weak ranker is zero, along which no step descends.
-        output = np.zeros(self.n_rows) if no_split else _predicted(tree, self._X)
-        self._last = (self.n_rankers, self._regressors.add(tree, None, output, weights > 0.0))
-        return self._last[0]
