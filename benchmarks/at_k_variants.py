@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 
 from pushrank import PerceptronAtK, SGDAtK, TopRankerCV, datasets, metrics
 from pushrank.estimators._search import choose
-from pushrank.estimators.top_ranker_cv import FAMILIES, TrainingRows
+from pushrank.estimators.top_ranker_cv import FAMILIES, FoldRows
 from pushrank.models import LinearModel
 
 SPLITS = 3
@@ -97,7 +97,7 @@ def families() -> None:
             scaler = StandardScaler().fit(train)
             train, test = scaler.transform(train), scaler.transform(test)
             ranker = TopRankerCV(candidates=names, random_state=split).fit(train, labels)
-            data = TrainingRows(train, LinearModel(train), labels == 1, np.ones(len(labels)), split)
+            data = FoldRows(train, LinearModel(train), labels == 1, np.ones(len(labels)), split)
             for f, member in enumerate(ranker.candidates_):
                 began = time.process_time()
                 FAMILIES[member["candidate"]].solve(data, FAMILIES[member["candidate"]].grid(0.25))

@@ -23,7 +23,7 @@ from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 
 from pushrank.cli.model import make_model, make_ranking_pipelines
-from pushrank.cli.thresholds import HeldOut, alert_of_parts, parts_of
+from pushrank.cli.thresholds import HeldOutScores, alert_of_parts, parts_of
 from pushrank.held_out import Rows, fit_params, model_scores
 from pushrank.monitoring.reference import most_moved, profiles_of_rows
 
@@ -79,7 +79,7 @@ def scores_of(model, rows, new, numbers, words, file):
         models = {model: make_model(model)}
         [pipeline] = make_ranking_pipelines(models, numbers, words, sparse=False, n_rows=len(rows.y)).values()
         fitted = clone(pipeline).fit(rows.X, rows.y, **fit_params(pipeline, None, rows.times))
-        of_parts = [HeldOut.of(fitted, rows, n_parts).scores for n_parts in (FEW, MORE)]
+        of_parts = [HeldOutScores.of(fitted, rows, n_parts).scores for n_parts in (FEW, MORE)]
         np.savez(file, few=of_parts[0], more=of_parts[1], new=model_scores(fitted, new))
     kept = np.load(file)
     return kept["few"], kept["more"], kept["new"]
@@ -106,7 +106,7 @@ def main():
             for model in MODELS:
                 file = folder / f"{name}.{model}.{how.split()[-1]}.{split}.npz"
                 few, more, of_new = scores_of(model, rows, new, numbers, words, file)
-                held = HeldOut(few, parts_of(rows, FEW)), HeldOut(more, parts_of(rows, MORE))
+                held = HeldOutScores(few, parts_of(rows, FEW)), HeldOutScores(more, parts_of(rows, MORE))
                 n_rows, budget = len(rows.y), round(len(rows.y) / 10)
                 alert = alert_of_parts(rows.positive, *held, budget, n_rows)
                 wanted, reaching = len(of_new) * budget / n_rows, (of_new >= alert.threshold).sum()

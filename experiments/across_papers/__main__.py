@@ -34,7 +34,7 @@ from experiments.across_papers.libauc_losses import INSTALLED, LibAUCLinear
 from experiments.choosing_the_push.__main__ import load
 from pushrank import AdaBoostRanker, datasets
 from pushrank.benchmark import PAPERS, Results, run
-from pushrank.benchmark.protocol import MEASURES, Tuned, cut_rows, numbers_of, paper_methods
+from pushrank.benchmark.protocol import MEASURES, Tuned, cut_rows, features_and_labels, paper_methods
 from pushrank.benchmark.results import critical_difference
 
 mpl.use("Agg")
@@ -84,7 +84,7 @@ def rows(name: str) -> tuple[np.ndarray, np.ndarray]:
     if name in MOLECULES:
         X, y = cut_rows(*MOLECULES[name](), MAX_MOLECULES)
         return protocol.fingerprints(protocol.molecules(X), 512), y
-    return numbers_of(PAPERS.sets.get(name, graded), PAPERS.max_rows)
+    return features_and_labels(PAPERS.sets.get(name, graded), PAPERS.max_rows)
 
 
 def methods() -> dict[str, Tuned]:
@@ -113,7 +113,7 @@ def fit_all(results: Path, sets: list[str], models: dict[str, Tuned], splits: in
         lacking = {model: of for model, of in models.items() if (name, split, model) not in done}
         if lacking:
             by = replace(PAPERS, n_splits=1, seed=split)
-            found = run(lacking, {name: rows(name)}, by, beside=()).frame.rename(columns={"method": "model"})
+            found = run(lacking, {name: rows(name)}, by, peers=()).frame.rename(columns={"method": "model"})
             lines = found[["set", "split", "rows", "positives", "model", *MEASURES, "seconds", "chosen"]]
             protocol.append(results, lines[found["error"] == ""].to_dict("records"))
 

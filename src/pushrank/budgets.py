@@ -1,4 +1,4 @@
-"""Budgets by period: so many rows an hour, a day, a week, a month, or a batch."""
+"""Budgets by period: a number of rows an hour, a day, a week, a month, or a batch."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ INFEASIBLE = 2
 """The status of an integer program without any solution."""
 
 
-class Column(NamedTuple):
+class LimitedColumn(NamedTuple):
     """The groups of rows by the values of a column, the most rows of each, and the fewest of some."""
 
     name: str
@@ -138,7 +138,7 @@ def select(
 
 
 def best_list(
-    scores: Floats, order: Rows, columns: list[Column], k: int, time_limit: float = TIME_LIMIT
+    scores: Floats, order: Rows, columns: list[LimitedColumn], k: int, time_limit: float = TIME_LIMIT
 ) -> Rows:
     """Return the best k rows that keep limits, or fewer, from rows in the order of their scores."""
     # The finest first: of nested columns each has fewer groups than those that lie in them.
@@ -155,7 +155,7 @@ def best_list(
     return order[np.sort(place[found])]
 
 
-def limit_columns(at_most: Any, at_least: Any, X: Any, n_rows: int, missing: str) -> list[Column]:
+def limit_columns(at_most: Any, at_least: Any, X: Any, n_rows: int, missing: str) -> list[LimitedColumn]:
     """Return the columns that limits are on."""
     check_choice("missing", missing, ("raise", "own", "one"))
     most, fewest = at_most or {}, at_least or {}
@@ -170,7 +170,7 @@ def limit_columns(at_most: Any, at_least: Any, X: Any, n_rows: int, missing: str
 
 def _column(
     X: Any, name: str, at_most: int | None, at_least: Mapping[Any, int], n_rows: int, missing: str
-) -> Column:
+) -> LimitedColumn:
     """Return the groups and the limits of a column."""
     if at_most is not None:
         check_number(f"at_most[{name!r}]", at_most, 1, integer=True)
@@ -191,7 +191,7 @@ def _column(
         if missing == "raise":
             raise ValueError(
                 f"column {name!r} has no value in {n_missing:,} rows, first in row {np.argmax(is_missing)}: "
-                "fill it, or say missing='own', each is a group of its own, or missing='one', all are one."
+                "fill it, or say missing='own', each is a separate group, or missing='one', all are one."
             )
         codes[is_missing] = len(code_of) + (np.arange(n_missing) if missing == "own" else 0)
     for value, fewest in at_least.items():
@@ -199,7 +199,7 @@ def _column(
         if (n_there := np.count_nonzero(codes == code_of.get(value))) < fewest:
             limit = f"at least {fewest:,} of {name} {value!r}"
             raise ValueError(f"this limit cannot be kept: {limit}, which {n_there:,} rows have.")
-    return Column(name, codes, code_of, at_most, at_least)
+    return LimitedColumn(name, codes, code_of, at_most, at_least)
 
 
 def _is_within(fine: Rows, coarse: Rows) -> bool:
@@ -218,7 +218,7 @@ def _place_in_group(codes: Rows) -> Rows:
     return places
 
 
-def _capped(order: Rows, columns: list[Column]) -> Rows:
+def _capped(order: Rows, columns: list[LimitedColumn]) -> Rows:
     """Return the rows that nested columns allow, the finest first, as they are taken one after another."""
     # A row that a finer column has no room for is never taken, whatever a coarser one allows.
     for of in columns:
@@ -227,7 +227,7 @@ def _capped(order: Rows, columns: list[Column]) -> Rows:
     return order
 
 
-def _by_score(order: Rows, columns: list[Column], n: int) -> Rows | None:
+def _by_score(order: Rows, columns: list[LimitedColumn], n: int) -> Rows | None:
     """Return the best rows under limits on nested columns, or None where they cannot be kept."""
     needed, n_needed = order[:0], 0
     for at, of in enumerate(columns):
@@ -245,11 +245,13 @@ def _by_score(order: Rows, columns: list[Column], n: int) -> Rows | None:
     return found[:n] if np.count_nonzero(is_needed[found[:n]]) == n_needed else None
 
 
-def _by_program(scores: Floats, order: Rows, columns: list[Column], n: int, time_limit: float) -> Rows | None:
+def _by_program(
+    scores: Floats, order: Rows, columns: list[LimitedColumn], n: int, time_limit: float
+) -> Rows | None:
     """Return the best rows under any limits, or None where they cannot be kept."""
     cells, place = _cells(columns), np.empty(len(order), dtype=np.intp)
     place[order] = _place_in_group(cells[order])
-    # Of rows that are alike in all columns no more are ever needed than each column allows.
+    # Of rows that are equal in all columns no more are ever needed than each column allows.
     rows = order[place[order] < min(n, *(of.at_most or n for of in columns))]
     limits, each = [limit for _, limit in _limits(columns, rows)], np.ones((1, len(rows)))
 
@@ -269,7 +271,7 @@ def _by_program(scores: Floats, order: Rows, columns: list[Column], n: int, time
     gains = scores[rows] - scores[rows].min()
     sums = gains, "the sum of scores", SPAN / (gains.max() or 1.0)
     if (chosen := search(*sums, n, n)) is None:
-        # As many rows as possible, whatever their scores; then the best of so many.
+        # As many rows as possible, whatever their scores; then the best of that many.
         if (longest := search(each[0], "the number of rows", 1.0, 0, n)) is None:
             return None
         n = int(longest.sum())
@@ -278,7 +280,7 @@ def _by_program(scores: Floats, order: Rows, columns: list[Column], n: int, time
     return rows[place[rows] < taken[cells[rows]]]
 
 
-def _cells(columns: list[Column]) -> Rows:
+def _cells(columns: list[LimitedColumn]) -> Rows:
     """Return the number of each row's values in all columns together."""
     cells = columns[0].codes
     for of in columns[1:]:
@@ -286,7 +288,7 @@ def _cells(columns: list[Column]) -> Rows:
     return cells
 
 
-def _limits(columns: list[Column], rows: Rows) -> Iterator[tuple[str, LinearConstraint]]:
+def _limits(columns: list[LimitedColumn], rows: Rows) -> Iterator[tuple[str, LinearConstraint]]:
     """Yield each limit in words, and as a constraint on how many are taken of these rows."""
     for of in columns:
         groups, codes = np.unique(of.codes[rows], return_inverse=True)
@@ -299,7 +301,7 @@ def _limits(columns: list[Column], rows: Rows) -> Iterator[tuple[str, LinearCons
             yield f"at least {fewest:,} of {of.name} {value!r}", LinearConstraint(members, fewest, np.inf)
 
 
-def _conflict(columns: list[Column], k: int) -> str:
+def _conflict(columns: list[LimitedColumn], k: int) -> str:
     """Return why limits cannot be kept: some of them, none of which can be left out."""
     _, rows, sizes = np.unique(_cells(columns), return_index=True, return_counts=True)
     limits = [*_limits(columns, rows), (f"{k:,} rows", LinearConstraint(np.ones((1, len(rows))), 0, k))]

@@ -65,7 +65,7 @@ FOREIGN_TYPES = {
     "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
     "pushrank.persistence.BoostedClassifier",
 }
-"""Types that a file may hold beside ``TRUSTED_TYPES``, and those of scikit-learn and numpy of skops."""
+"""Types that a file may hold with ``TRUSTED_TYPES``, and those of scikit-learn and numpy of skops."""
 BOOSTED = {"lightgbm.sklearn.LGBMClassifier", "xgboost.sklearn.XGBClassifier"}
 """Classifiers that are saved with the text of their booster."""
 NAMES_SAVED = "Give parameters by name; kernel='precomputed' takes the values of any kernel."
@@ -126,7 +126,7 @@ def booster_of(library: str, text: str) -> Any:
 def save(model: object, path: str | Path) -> None:
     """Write a fitted model, or a dict that holds one, to a skops file.
 
-    The file is written beside its place and renamed.
+    The file is written under another name and renamed.
 
     The skops format: a zip of a JSON schema and numpy arrays, without pickles. Pipelines and stacks may hold
     models of scikit-learn, ``LGBMClassifier`` and ``XGBClassifier``, whose boosters are written as the texts
@@ -164,7 +164,7 @@ def save(model: object, path: str | Path) -> None:
 
 
 def save_with_facts(model: object, path: Path, facts: dict[str, object]) -> None:
-    """Write a model as :func:`save` does, and facts for JSON beside, which are read without loading it."""
+    """Write a model as :func:`save` does, and facts for JSON, which are read without loading it."""
     # What describes rankers imports all of them, which a file of other models is loaded without.
     from pushrank.interop._scores import description_of
 
@@ -173,22 +173,22 @@ def save_with_facts(model: object, path: Path, facts: dict[str, object]) -> None
         id(item): BoostedClassifier.of(item) for item in _parts(model) if type_name(type(item)) in BOOSTED
     }
 
-    with atomic_write(path) as beside:
+    with atomic_write(path) as draft:
         try:
             # What is to be copied already has its copy, by which the classifiers are replaced.
-            io.dump(copy.deepcopy(model, boosted) if boosted else model, beside)
+            io.dump(copy.deepcopy(model, boosted) if boosted else model, draft)
         except RuntimeError as error:
             # PyTorch raises it for a tensor that skops builds without its numbers.
             raise TypeError(
                 f"{type(model).__name__} holds what a skops file cannot ({error}). After a fit to tensors, "
                 "first turn coef_ and classes_ into NumPy arrays with numpy.asarray."
             ) from error
-        with zipfile.ZipFile(beside, "a") as archive:
+        with zipfile.ZipFile(draft, "a") as archive:
             fitted = model["pipeline"] if isinstance(model, dict) and "pipeline" in model else model
             facts |= {"format": FACTS_FORMAT, "scoring": description_of(fitted)}
             archive.writestr(FACTS_FILE, json.dumps(facts))
             archive.writestr(VERSION_FILE, f"{version('pushrank')}\n{digest(archive)}")
-        strangers = _strangers(beside.read_bytes())
+        strangers = _strangers(draft.read_bytes())
         if strangers:
             raise _refusal(model, strangers)
 
@@ -382,7 +382,7 @@ def _check_trees(loaded: object) -> None:
                 inner = predictor.nodes[is_inner]
                 children = np.stack([inner["left"], inner["right"]])
                 _check_nodes(is_inner, children, inner["feature_idx"], item.n_features_in_)
-                # Splits by category point into bit sets beside the tree, eight words for each split.
+                # Splits by category point into bit sets outside the tree, eight words for each split.
                 split = inner[inner["is_categorical"] != 0]
                 bit_sets, is_categorical = predictor.raw_left_cat_bitsets, item._bin_mapper.is_categorical_
                 is_held = np.shape(is_categorical) == (item.n_features_in_,) and bit_sets.shape[1] == 8

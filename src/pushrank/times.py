@@ -129,8 +129,8 @@ def _read(texts: list[str], order: str | None) -> tuple[Moments, int | None, int
     digits = codes - np.uint8(ord("0"))
     shapes = np.where(digits < 10, np.uint8(ord("0")), codes).view(cells.dtype).ravel()
     while len(unread):
-        row, alike = int(unread[0]), shapes[unread] == shapes[unread[0]]
-        rows, unread = unread[alike], unread[~alike]
+        row, same = int(unread[0]), shapes[unread] == shapes[unread[0]]
+        rows, unread = unread[same], unread[~same]
         matches = (re.fullmatch(day + CLOCK, texts[row], re.I | re.A) for day in days)
         if (found := next(filter(None, matches), None)) is None:
             return dates, row, 0

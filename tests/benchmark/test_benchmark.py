@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 from pushrank import RankSVM, TrimmedPush, metrics
 from pushrank.benchmark import PAPERS, SMALL, Protocol, Results, protocol, run
-from pushrank.benchmark.protocol import BASELINES, MEASURES, cut_rows, numbers_of, paper_methods
+from pushrank.benchmark.protocol import BASELINES, MEASURES, cut_rows, features_and_labels, paper_methods
 from pushrank.benchmark.results import critical_difference
 
 TINY = Protocol({}, n_splits=2, max_rows=None)
@@ -60,7 +60,7 @@ def rows(seed=0, n_rows=120):
 
 
 def run_alone(methods, sets=None, by=TINY, **keywords):
-    return run(methods, sets or {"a": rows()}, by, beside=(), **keywords)
+    return run(methods, sets or {"a": rows()}, by, peers=(), **keywords)
 
 
 def test_the_parameter_is_chosen_inside_the_training_part_as_written_out():
@@ -183,9 +183,9 @@ def test_kept_results_are_those_of_the_default_methods():
     assert set(results.frame["run"]) == {"kept"}
     assert results.frame["made"].str.startswith("pushrank").all()
     assert not results.frame["set"].isin(["a"]).any()
-    other = run({"SGDAtK": Mine(max_iter=300)}, ["magic"], replace(SMALL, n_splits=1), beside=["SGDAtK"])
+    other = run({"SGDAtK": Mine(max_iter=300)}, ["magic"], replace(SMALL, n_splits=1), peers=["SGDAtK"])
     assert set(other.frame["run"]) == {"here"}
-    again = run({}, ["magic"], replace(SMALL, n_splits=1), beside=["logistic regression"], rerun=True)
+    again = run({}, ["magic"], replace(SMALL, n_splits=1), peers=["logistic regression"], rerun=True)
     assert set(again.frame["run"]) == {"here"}
     expected = results.frame.set_index("method").loc["logistic regression", list(MEASURES)].astype(float)
     np.testing.assert_allclose(again.frame.loc[0, list(MEASURES)].astype(float), expected, rtol=1e-5)
@@ -198,8 +198,8 @@ def test_grids_of_a_protocol_take_the_place_of_the_papers():
     assert methods["PNormPushCV"][0].cv == 5
     with pytest.raises(ValueError, match="criterion must be"):
         run_alone({}, by=replace(TINY, criterion="average"))
-    with pytest.raises(ValueError, match="beside must name some of"):
-        run({}, {"a": rows()}, beside=["RankSVN"])
+    with pytest.raises(ValueError, match="peers must name some of"):
+        run({}, {"a": rows()}, peers=["RankSVN"])
 
 
 def test_sets_are_made_numbers_and_cut():
@@ -208,10 +208,10 @@ def test_sets_are_made_numbers_and_cut():
     assert cut_rows(X, rare, 4000)[1].sum() == 90
     assert cut_rows(X, y, 4000)[1].mean() == pytest.approx(y.mean(), abs=1e-3)
     frame = pd.DataFrame({"number": [1.0, 2.0, 3.0], "text": ["x", "y", "x"]})
-    X, y = numbers_of(lambda: (frame, np.array([0, 1, 1])), None)
+    X, y = features_and_labels(lambda: (frame, np.array([0, 1, 1])), None)
     assert X.tolist() == [[1.0, 1.0, 0.0], [2.0, 0.0, 1.0], [3.0, 1.0, 0.0]]
     with pytest.raises(ValueError, match="pass features"):
-        numbers_of((np.array(["C", "CC"]), np.array([0, 1])), None)
+        features_and_labels((np.array(["C", "CC"]), np.array([0, 1])), None)
 
 
 # Table 6 of Demsar (2006): areas under the curve of C4.5 with and without two parameters chosen.

@@ -562,7 +562,7 @@ def test_a_column_that_gives_the_label_away_is_named_beside_the_verdict(tmp_path
     assert shown == call(*told, *without).stdout
     assert "To fit" in shown.strip().splitlines()[-1]
     found = json.loads(call(*told, "--json").stdout)
-    assert (found["giveaways"], "fit" in found) == (["paid"], False)
+    assert (found["leaking_columns"], "fit" in found) == (["paid"], False)
     assert sorted(shlex.split(found["compare_again"])) == sorted([program, *words, "--json"])
     for written in (["compare", "--save-best", tmp_path / "m.skops"], ["report", "-o", tmp_path / "r.html"]):
         command = [written[0], *told[1:], *written[1:]]

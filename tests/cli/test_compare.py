@@ -143,7 +143,7 @@ def test_models_that_choose_know_the_budget_and_how_many_rows_a_choice_needs():
     ("n_rows", "left_out", "why"),
     [
         (150, ["LightGBM", SLOW], "there are too few rows for them"),
-        (327_346, SLOW_ONES, "they take minutes on so many rows"),
+        (327_346, SLOW_ONES, "they take minutes on this many rows"),
     ],
 )
 def test_every_model_that_is_left_out_is_named(n_rows, left_out, why, capsys):
@@ -325,8 +325,8 @@ def test_few_hits_may_make_no_difference(files):
     arguments = ["compare", files / "data.csv", *LABEL, "--folds", 2, *FEW, "--indifference", 200]
     assert "--indifference counts hits within --budget" in call(*arguments, code=2).stderr
     summary = json.loads(call(*arguments, "--budget", 200, "--json").stdout)
-    assert set(summary["equal_for_your_purposes"]) == set(summary["models"])
-    assert "Equal for your purposes: logistic regression" in summary["verdict"]
+    assert set(summary["equivalent"]) == set(summary["models"])
+    assert "Equivalent: logistic regression" in summary["verdict"]
 
 
 def test_a_nested_comparison_says_what_to_report(files):

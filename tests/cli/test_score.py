@@ -13,7 +13,7 @@ from skops import io
 
 from pushrank import metrics
 from pushrank.cli.model import SavedModel
-from pushrank.cli.saved import NotedModel
+from pushrank.cli.saved import StoredScorer
 from pushrank.cli.score import _in_few_digits
 from pushrank.cli.text_format import TextFormat
 from pushrank.estimators.reasons import score_parts
@@ -251,7 +251,7 @@ def test_reasons_of_forests_are_sampled_and_say_what_leaves_the_list(files, budg
     saved = fitted(files / "data.csv", *FOREST, *budget)
     out = ["-o", files / "ranked.csv", "--reasons", 3, *([] if budget else ["--top", 12])]
     shown = call("score", saved, files / "data.csv", *out).stdout
-    assert "rows just below the cut. They are sampled, and stand beside their standard errors (±)." in shown
+    assert "rows just below the cut. They are sampled, and shown with their standard errors (±)." in shown
     written = pd.read_csv(files / "ranked.csv", dtype=str, keep_default_na=False)
     assert written["reason_1"].iloc[:5].str.contains(r": \+[\d.e-]+ ± [\d.e-]+$").all()
     features = SavedModel.load(saved).features(SavedModel.load(saved).read(files / "data.csv"))
@@ -284,15 +284,15 @@ def test_scores_by_what_a_file_notes_are_those_of_the_model_it_holds(tmp_path, m
     call("fit", tmp_path / "rows.csv", "--label", "y", "--model", model, *budget, "-o", tmp_path / "m.skops")
     frame.loc[3, "e"] = np.nan
     frame.to_csv(tmp_path / "rows.csv", index=False)
-    assert NotedModel.load(tmp_path / "m.skops") is not None
+    assert StoredScorer.load(tmp_path / "m.skops") is not None
     noted = call("score", tmp_path / "m.skops", tmp_path / "rows.csv").stdout
-    monkeypatch.setattr(NotedModel, "load", Mock(return_value=None))
+    monkeypatch.setattr(StoredScorer, "load", Mock(return_value=None))
     assert call("score", tmp_path / "m.skops", tmp_path / "rows.csv").stdout == noted
 
 
 def test_a_model_of_another_kind_is_loaded_whole(files):
-    assert NotedModel.load(fitted(files / "data.csv", *FOREST)) is None
-    assert NotedModel.load(files / "data.csv") is None
+    assert StoredScorer.load(fitted(files / "data.csv", *FOREST)) is None
+    assert StoredScorer.load(files / "data.csv") is None
 
 
 def test_an_audit_draws_rows_below_the_list_and_the_same_ones_of_the_same_rows(files, frame):
@@ -391,9 +391,7 @@ def test_a_list_keeps_limits_on_columns_of_the_file(files, frame):
     rows.assign(scaffold=rows["scaffold"].where(rows.index % 7 > 0)).to_csv(files / "new.csv", index=False)
     given = ["score", model, files / "new.csv", "-o", out, "--top", 40, "--at-most", "1:scaffold"]
     said = " ".join(call(*given, code=2).stderr.split())
-    assert (
-        "new.csv, first in row 1; fill it, or say --missing own, each is a group of its own, or --m" in said
-    )
+    assert "new.csv, first in row 1; fill it, or say --missing own, each is a separate group, or --m" in said
     for missing, n in {"own": 40, "one": 10}.items():
         call(*given, "--missing", missing)
         assert len(pd.read_csv(out)) == n

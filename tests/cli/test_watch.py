@@ -159,7 +159,7 @@ def test_a_week_that_is_not_over_compares_no_columns(folder):
     frame = pd.read_csv(folder / "rows.csv")
     frame[frame["came"] < "2026-03-10"].to_csv(folder / "four.csv", index=False)
     shown = watched(folder, "four.csv", "-o", folder / "four.html").stdout
-    assert "Columns are compared by 7 days, of which there are not so many yet." in shown
+    assert "Columns are compared by 7 days, of which there are too few so far." in shown
     assert 'id="columns"' not in (folder / "four.html").read_text(encoding="utf-8")
 
 

@@ -239,7 +239,7 @@ def test_what_needs_all_rows_at_once_is_refused():
         RankSVM().fit(rows, [0, 1, 1, 0])
     with pytest.raises(TypeError, match="choose parameters on a sample"):
         GridSearchCV(PNormPush(), {"p": [2.0]}).fit(rows, None)
-    with pytest.raises(ValueError, match="qid must be None beside them"):
+    with pytest.raises(ValueError, match="qid must be None"):
         TrimmedPush().fit(rows, qid=[0, 0, 1, 1])
     with pytest.raises(TypeError, match="X must be a Dask array or data frame, and is DaskRows"):
         decision_function(PNormPush().fit(rows), rows)

@@ -383,7 +383,7 @@ def test_members_that_ignore_weights_or_score_rows_alike_are_named():
     with pytest.raises(TypeError, match=r"'near' cannot be fitted .*: KNeighborsClassifier takes no sample"):
         StackingRanker([("near", KNeighborsClassifier())]).fit(X, Y, np.ones(len(Y)))
     members, final = [*MEMBERS[:1], ("odd", Fixed(fault="alike"))], PNormPush(4, positive=True)
-    with pytest.warns(UserWarning, match="odd scores all rows alike"):
+    with pytest.warns(UserWarning, match="odd scores all rows equally"):
         ranker = StackingRanker(members, final_estimator=final).fit(X, Y)
     assert ranker.weights_["odd"] == 0.0
 
@@ -455,7 +455,7 @@ def test_rows_of_weight_zero_say_nothing_of_a_scale():
             return super().fit(X, y)
 
     members = [("good", Weighted(0)), ("alike", Weighted(1))]
-    with pytest.warns(UserWarning, match="alike scores all rows alike"):
+    with pytest.warns(UserWarning, match="alike scores all rows equally"):
         ranker = StackingRanker(members, final_estimator="mean", cv=2).fit(rows, Y, weights)
     assert np.isfinite(ranker.decision_function(X)).all()
     assert np.ptp(ranker.transform(X)[:, 1]) == 0.0

@@ -198,7 +198,7 @@ def test_every_function_of_the_module_that_returns_a_number_is_a_metric():
         "Measurement", "compare", "confidence_interval", "gains_table", "height", "make_top_scorer",
         "measure", "reverse_height", "threshold_for", "top_of_list",
         "AtBudget", "AtPrecision", "AtRecall", "Guaranteed",
-        "Guarantee", "audit_bound", "guarantee", "guarantee_days", "sample_size_for",
+        "HitsPromise", "audit_bound", "guarantee", "guarantee_days", "sample_size_for",
         "PeriodMeasurement", "Regret", "measure_periods", "ActedMeasurement", "measure_acted",
     }  # fmt: skip
     assert set(METRICS) == set(metrics.__all__) - others

@@ -243,7 +243,7 @@ def test_two_lists_at_opposite_bounds_are_not_apart_for_certain():
 @pytest.mark.parametrize(
     ("scores", "options", "message"),
     [
-        ({}, {}, "at least one model, each by a name of its own, found none"),
+        ({}, {}, "at least one model, each by a different name, found none"),
         (pd.DataFrame([[1.0, 2.0]] * 3, columns=["a", "a"]), {}, r"found \['a', 'a'\]"),
         ({"a": [1.0, 2.0]}, {}, "inconsistent numbers of samples"),
         ({"a": np.eye(3)[:, :2]}, {}, r"found shape \(3, 2\); .* predict_proba pass the column \[:, 1\]"),

@@ -303,12 +303,12 @@ def test_columns_that_give_the_label_away_are_named():
         "time": pd.Timestamp("2024-01-01") + pd.to_timedelta(y, "D"),
         "lists": [[1, 2]] * len(y),
     }
-    assert Rows.checked(frame.assign(**leaks, **harmless), y).giveaways() == list(leaks)
+    assert Rows.checked(frame.assign(**leaks, **harmless), y).leaking_columns() == list(leaks)
     # So few rows of a class, or in all, may be apart by chance; sparse matrices are not looked through.
-    assert Rows.checked(frame.assign(**leaks)[:19], y[:19]).giveaways() == []
+    assert Rows.checked(frame.assign(**leaks)[:19], y[:19]).leaking_columns() == []
     rare = np.arange(len(y)) < 4
-    assert Rows.checked(rare[:, None] * 1.0, rare).giveaways() == []
-    assert Rows.checked(sparse.csr_matrix(y[:, None] * 1.0), y).giveaways() == []
+    assert Rows.checked(rare[:, None] * 1.0, rare).leaking_columns() == []
+    assert Rows.checked(sparse.csr_matrix(y[:, None] * 1.0), y).leaking_columns() == []
 
 
 def test_weights_count_in_fits_and_in_the_weight_of_hits():

@@ -89,10 +89,10 @@ def test_candidates_and_equals_are_named_simplest_first():
         "Take linear: it is the simplest of 2 models that may be the best (linear or forest)."
         in comparison.verdict()
     )
-    assert comparison.equal_for_your_purposes_ == ["forest"]
+    assert comparison.equivalent_ == ["forest"]
     comparison = replace(comparison, indifference=0.2)
-    assert comparison.equal_for_your_purposes_ == ["linear", "forest"]
-    equal = "Equal for your purposes: linear or forest."
+    assert comparison.equivalent_ == ["linear", "forest"]
+    equal = "Equivalent: linear or forest."
     assert equal in comparison.verdict()
     summary = comparison.summary()
     assert (summary["may_be_best"], summary["chosen"]) == (["linear", "forest"], "linear")

@@ -55,7 +55,7 @@ at_least : dict of str to dict of value to int, optional
 X : DataFrame or dict of str to array-like of shape (n,), optional
     The columns of the limits.
 missing : {"raise", "own", "one"}, default="raise"
-    Rows whose value is None, NaN or an empty text: refuse them, take each as a group of its own, or all
+    Rows whose value is None, NaN or an empty text: refuse them, take each as a separate group, or all
     as one group.""",
     "norm": """The positive norm :math:`\\|\\lambda\\|_1` of the weights that made the scores.""",
     "labels_and_scores": """Parameters
@@ -130,7 +130,7 @@ ValueError
     When the data do not fit, a parameter is out of range, `metric` is not a known name, a
     ``functools.partial`` sets ``pos_label``, ``sample_weight`` or ``value``, there is a ``qid``, or the
     method is DeLong's and the metric is not the area with half ties.""",
-    # Displays, each of which has "keywords" of its own.
+    # Displays, each of which has its own "keywords".
     "name : str, optional": """The name in the legend, or the title of the picture; of an estimator by default
 its class.""",
     "ax": "Where to draw; axes that hold a display already get one more curve. By default a new figure.",
@@ -243,7 +243,7 @@ Sizes of consecutive groups become labels by ``np.repeat(np.arange(len(sizes)), 
     Non-negative weights; a row of weight zero counts as no row.
 qid : array-like of shape (n_samples,), optional
     Query groups: a label for each row, in any order. The risk is then the mean of the risks of the queries,
-    each a list of its own; those without rows of both classes are passed over.""",
+    each a separate list; those without rows of both classes are passed over.""",
     "two_class_rows": """Parameters
 ----------
 X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
@@ -416,7 +416,7 @@ scikit-learn; a list of functions of the rows; or WeakRankers.""",
     "choice": """The choice of a round: the ranker with the largest :math:`|r_j|`, or with the largest
 :math:`r_j`. With the latter weights only grow, and rounds end when no :math:`r_j` is positive; the
 mirror of a ranker then has to be a ranker itself, which those of stumps and columns are not.""",
-    "n_iter_no_change": "Stop after so many rounds without a better score.",
+    "n_iter_no_change": "Stop after this many rounds without a better score.",
     "boosted_parameters": """weak_rankers : str, object or list of callables
 n_estimators : int
 learning_rate : float
@@ -636,7 +636,7 @@ def _with_defaults(docstring: str, documented: Any) -> str:
 
 
 shared_docs = shared_docs_from({})
-"""The decorator of what has no paragraphs of its own."""
+"""The decorator of what adds no paragraphs."""
 
 metric_docs = shared_docs_from({}, errors="errors")
 """The decorator of metrics, most of which raise the same errors."""

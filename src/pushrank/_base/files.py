@@ -34,23 +34,23 @@ def atomic_write(path: Path, *, private: bool = False) -> Iterator[Path]:
     clear_partial(path.parent, glob.escape(path.name))
     handle, name = tempfile.mkstemp(prefix=prefix, suffix=suffix, dir=path.parent)
     os.close(handle)
-    beside = Path(name)
+    draft = Path(name)
     try:
-        yield beside
-        with beside.open("r+b") as finished:
+        yield draft
+        with draft.open("r+b") as finished:
             os.fsync(finished.fileno())
         # Files of mkstemp are private, but a result should be as readable as any other file of its user.
         if not private:
             mask = os.umask(0)
             os.umask(mask)
-            beside.chmod(0o666 & ~mask)
-        beside.replace(path)
+            draft.chmod(0o666 & ~mask)
+        draft.replace(path)
     finally:
-        beside.unlink(missing_ok=True)
+        draft.unlink(missing_ok=True)
 
 
 VERSION_FILE = "pushrank.txt"
-"""The file in the archive, beside those of skops: the version which wrote it, and a digest of all others."""
+"""The file in the archive that skops does not write: the version that wrote it, and a digest of the rest."""
 FACTS_FILE = "facts.json"
 """The numbers of a model's ``Scorer``, and what ``pushrank show`` prints where ``pushrank fit`` wrote it."""
 FACTS_FORMAT = 1
@@ -94,7 +94,7 @@ def is_later(by_version: str, installed: str, length: int = 3) -> bool:
 
 
 def read_facts(path: Path) -> dict[str, Any]:
-    """Return what is noted of a model beside it, nothing of damaged files and of those of later versions."""
+    """Return what a model file notes of its model, nothing of damaged files and those of later versions."""
     try:
         data = path.read_bytes()
         later = is_later(written_by(data), version("pushrank"))

@@ -25,11 +25,11 @@ from threadpoolctl import OpenBLASController, ThreadpoolController
 
 from pushrank._base.user_types import Floats, GenericArray
 
-Part = TypeVar("Part")
+Result = TypeVar("Result")
 
 # The work on fewer elements is shorter than handing it to a thread.
 CHUNK_ELEMENTS = 1 << 19
-# Every chunk may hold a matrix of its own until all are added up.
+# Every chunk may hold a matrix until all are added up.
 MAX_CHUNKS = 64
 LOG = logging.getLogger("pushrank")
 # The names of temporary folders of machine code begin so.
@@ -44,8 +44,8 @@ def row_chunks(n_rows: int, elements_per_row: float) -> list[tuple[int, int]]:
 
 
 def map_chunks(
-    function: Callable[[int, int], Part], chunks: Sequence[tuple[int, int]], n_threads: int | None = None
-) -> list[Part]:
+    function: Callable[[int, int], Result], chunks: Sequence[tuple[int, int]], n_threads: int | None = None
+) -> list[Result]:
     """Return ``[function(start, stop) for start, stop in chunks]``, computed in threads."""
     # The number of threads is by default `NUMBA_NUM_THREADS` (the processors this process may use).
     n_threads = min(n_threads or int(config.NUMBA_NUM_THREADS), len(chunks))
@@ -66,7 +66,7 @@ def sum_chunks(
     return total
 
 
-def side_by_side(*functions: Callable[[], Part], many: bool) -> list[Part]:
+def side_by_side(*functions: Callable[[], Result], many: bool) -> list[Result]:
     """Return what functions of no argument return, in threads where there is much to do."""
     calls = [(number, number + 1) for number in range(len(functions))]
     return map_chunks(lambda number, _: functions[number](), calls, None if many else 1)
@@ -115,7 +115,7 @@ def one_thread() -> AbstractContextManager[None]:
 
 @lru_cache(maxsize=1)
 def _controller(_n_modules: int) -> ThreadpoolController:
-    """Return the control of the libraries that so many modules loaded, which takes milliseconds to find."""
+    """Return the control of the libraries that as many modules loaded, which takes milliseconds to find."""
     return ThreadpoolController()
 
 

@@ -1,4 +1,4 @@
-"""Your method beside those of the papers: the same sets, splits and tuning, a table, and tests of it.
+"""Your method against those of the papers: the same sets, splits and tuning, a table, and tests of it.
 
 ``PAPERS`` holds twelve sets of the papers and of related ones, ``SMALL`` three of them, for which results of
 eight tuned methods come with the library. Both are a `Protocol`; `dataclasses.replace` makes others of them.

@@ -67,7 +67,7 @@ class Protocol:
     test_share : float, default=0.3
         The share of the rows that are tested.
     max_rows : int or None, default=4000
-        Larger sets are cut to so many rows, once; of rare positives 200 are kept, or all.
+        Larger sets are cut to this many rows, once; of rare positives 200 are kept, or all.
     n_folds : int, default=3
         The folds of the training part by which parameters are chosen.
     criterion : str, default="AP"
@@ -143,7 +143,7 @@ def paper_methods(protocol: Protocol = PAPERS) -> dict[str, Tuned]:
 
 
 def cut_rows(X: Any, y: ArrayLike, max_rows: int | None) -> tuple[Any, GenericArray]:
-    """Return a set cut to so many rows, with labels 0 and 1; of rare positives 200 are kept, or all."""
+    """Return a set cut to this many rows, with labels 0 and 1; of rare positives 200 are kept, or all."""
     y = two_classes(np.asarray(plain_labels(y)))[1].astype(int)
     if max_rows is None or len(y) <= max_rows:
         return X, y
@@ -153,8 +153,8 @@ def cut_rows(X: Any, y: ArrayLike, max_rows: int | None) -> tuple[Any, GenericAr
     return (X.iloc[kept] if hasattr(X, "iloc") else X[kept]), y[kept]
 
 
-def numbers_of(source: Source, max_rows: int | None) -> tuple[Floats, GenericArray]:
-    """Return a set as dense numbers and labels 0 and 1, cut to so many rows."""
+def features_and_labels(source: Source, max_rows: int | None) -> tuple[Floats, GenericArray]:
+    """Return a set as dense numbers and labels 0 and 1, cut to this many rows."""
     if isinstance(source, str):
         source = load_dataset(source, return_X_y=True, as_frame=True)
     X, y = source() if callable(source) else source
@@ -170,12 +170,12 @@ def run(
     sets: Sequence[str] | Mapping[str, Source] | None = None,
     protocol: Protocol | None = None,
     *,
-    beside: Sequence[str] | Literal["papers"] = BASELINES,
+    peers: Sequence[str] | Literal["papers"] = BASELINES,
     cache_dir: str | Path | None = None,
     n_jobs: int | None = None,
     rerun: bool = False,
 ) -> Results:
-    """Measure methods, and those of the papers beside them, on the same splits of the same sets.
+    """Measure methods, and those of the papers, on the same splits of the same sets.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def run(
     protocol : Protocol, optional
         The sets unless others are passed, the splits, the choice of parameters and the measures; by default
         ``SMALL``.
-    beside : sequence of str, optional
+    peers : sequence of str, optional
         Methods of the papers by name, or ``"papers"`` for all; by default eight. Their results on the sets of
         ``SMALL`` come with the library, and are taken for the same rows, splits and parameters.
     cache_dir : path-like, optional
@@ -209,19 +209,19 @@ def run(
     --------
     >>> from sklearn.datasets import load_breast_cancer
     >>> sets = {"cancer": load_breast_cancer(return_X_y=True)}
-    >>> run({"mine": (LogisticRegression(), "C", [0.1, 1.0])}, sets, beside=[]).means("AUC").shape
+    >>> run({"mine": (LogisticRegression(), "C", [0.1, 1.0])}, sets, peers=[]).means("AUC").shape
     (1, 1)
     """
     protocol, pd = protocol or SMALL, import_optional("pandas", "io")
     theirs = paper_methods(protocol)
-    beside = list(theirs) if beside == "papers" else beside
-    if strangers := [name for name in beside if name not in theirs]:
-        raise ValueError(f"beside must name some of {list(theirs)}, got {strangers}.")
-    named = {name: theirs[name] for name in beside}
+    peers = list(theirs) if peers == "papers" else peers
+    if strangers := [name for name in peers if name not in theirs]:
+        raise ValueError(f"peers must name some of {list(theirs)}, got {strangers}.")
+    named = {name: theirs[name] for name in peers}
     named |= {name: new if isinstance(new, tuple) else (new, "", ()) for name, new in methods.items()}
     if not isinstance(sets, Mapping):
         sets = {name: protocol.sets.get(name, name) for name in sets or protocol.sets}
-    data = {name: numbers_of(source, protocol.max_rows) for name, source in sets.items()}
+    data = {name: features_and_labels(source, protocol.max_rows) for name, source in sets.items()}
     measures = MEASURES | dict(protocol.measures)
     check_choice("criterion", protocol.criterion, list(measures))
     kept, rows = {} if rerun else _kept(protocol), list[Row]()

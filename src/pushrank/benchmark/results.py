@@ -104,7 +104,7 @@ class Results:
         return self.ranks(measure).mean(axis="columns").sort_values(kind="stable")
 
     def friedman(self, measure: str) -> float:
-        """Return Friedman's p-value, that three methods or more rank alike."""
+        """Return Friedman's p-value, that three methods or more rank equally."""
         return float(friedmanchisquare(*self.ranks(measure).to_numpy()).pvalue)
 
     def table(self, measure: str) -> pd.DataFrame:

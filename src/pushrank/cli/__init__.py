@@ -19,7 +19,7 @@ COMMANDS = {
     "evaluate": "Print how good the top of a saved model's list is, with 95 % intervals.",
     "watch": "Say whether a model in use finds the hits expected of it, and whether the rows have changed.",
     "measure": "Print how good the top of lists is, by the scores of any models.",
-    "duel": "Try a new model beside the one in use, inside one budget.",
+    "duel": "Try a new model against the one in use, inside one budget.",
     "compare": "Compare models under the same cross-validation.",
     "report": "Compare models and write one HTML file.",
     "demo": "Find gamma rays in a telescope's recordings: no data of your own.",

@@ -28,7 +28,7 @@ MAX_NUMBER = 1e150
 MIN_DIGITS = 6
 """Shorter numbers of the same length are more often amounts than identifiers."""
 ROWS_TO_SEARCH = 10_000
-"""Leading zeros are looked for in so many rows."""
+"""Leading zeros are looked for in this many rows."""
 CODE = r"EUR|USD|GBP|CHF|JPY|CAD|AUD|INR|CNY|SEK|NOK|DKK|PLN|BRL|R\$|kr|Rs\.?"
 DASHES = "‐‑‒–—﹣－"
 """Signs that stand for a minus or for a range: no option reads them."""
@@ -42,7 +42,7 @@ AMOUNT = (
     rf"(?P<after>{SIGNS}(?:{WORD})?)"
 )
 MAX_UNITS = 3
-"""Words behind numbers that are units: of more words they are names, and so they are beside few numbers."""
+"""Words behind numbers that are units: of more words they are names, and so they are behind few numbers."""
 MIN_AMOUNTS = 6
 SMILES = r"(?=.*[CNOScnos])(?:\[[^\[\]\s]+\]|Br|Cl|[BCNOPSFIbcnops]|[-=#$:/\\.()]|%\d\d|\d)+"
 """A molecule: atoms, in brackets where they are unusual, bonds, branches and ring closures."""
@@ -76,7 +76,7 @@ def excluding(names: Iterable[str]) -> str:
 def usable_columns(
     columns: list[Column], y: NDArray[np.bool_], trusted: Collection[str]
 ) -> tuple[list[Column], list[str], list[str]]:
-    """Refuse and warn of columns; return those that vary, the giveaways of the label, and the identifiers."""
+    """Refuse and warn of columns; return those that vary, those that leak the label, and the identifiers."""
     ignored = {column.name: why for column in columns if (why := _why_ignored(column))}
     dates = [column for column in columns if column.kind is Kind.DATE and column.name not in ignored]
     kept = [column for column in columns if column.name not in ignored and column.kind is not Kind.DATE]
@@ -109,9 +109,10 @@ def usable_columns(
         warn(f"left out of {columns[0].path}, as they hold dates: {shown}. {how}.")
     doubtful: dict[str, list[str]] = {}
     for column in kept:
-        if column.kind is Kind.TEXT and (alike := _differing_in_case(column)):
+        if column.kind is Kind.TEXT and (spellings := _differing_in_case(column)):
             warn(
-                f"{column}: {alike} differ in case or blanks only, and count as different; write them alike."
+                f"{column}: {spellings} differ in case or blanks only, and count as different; write them in "
+                "one way."
             )
         for doubt in () if column.name in trusted else _doubts(column, y):
             warn(f"{column} {doubt} leave the column out: {excluding([column.name])}.")
@@ -135,8 +136,8 @@ def _are_molecules(column: Column) -> bool:
 def _differing_in_case(column: Column) -> str:
     """Return texts of a column that are the same but for case and blanks, the first few of them."""
     texts = pd.Series(column.counts.index, dtype=object)
-    alike = texts.groupby(texts.str.strip().str.casefold(), sort=False).agg(list)
-    return listed(" and ".join(map(repr, several)) for several in alike if len(several) > 1)
+    spellings = texts.groupby(texts.str.strip().str.casefold(), sort=False).agg(list)
+    return listed(" and ".join(map(repr, several)) for several in spellings if len(several) > 1)
 
 
 def row_hashes(features: Any) -> NDArray[np.uint64]:
@@ -173,7 +174,7 @@ def warn_of_copies(table: Table, features: Any, y: NDArray[np.bool_]) -> None:
     if len(firsts := _firsts_of_copies(table.where(candidates))):
         warn(
             f"{_copies(firsts, table)}: they count several times, and may be learnt from and tested on. "
-            "Leave them out with --drop-copies, unless each is a case of its own."
+            "Leave them out with --drop-copies, unless each is a separate case."
         )
 
 
@@ -214,7 +215,7 @@ def feature_matrix(table: Table, columns: list[Column]) -> Any:
 
 def _why_ignored(column: Column) -> str:
     is_missing = pd.isna(column.values)
-    # Gaps beside equal values are a difference that models see; lists and the like are refused later.
+    # Gaps among equal values are a difference that models see; lists and the like are refused later.
     if is_missing.any() or column.kind is Kind.OTHER:
         return "empty" if is_missing.all() else ""
     is_number = column.kind is Kind.NUMBER
@@ -314,7 +315,7 @@ def _how_to_read(columns: list[Column], amounts: Mapping[str, pd.DataFrame]) -> 
     if any(len(of_column) > 1 for of_column in units.values()):
         return nothing, False
     around = {name: rf"\s*{re.escape(unit)}\s*" for name, found in units.items() for unit in found}
-    # The numbers of a sheet are written with the decimal mark of the texts beside them, whatever it is.
+    # The numbers of a sheet are written with the decimal mark of the texts among them, whatever it is.
     path = columns[0].path
     in_sheet = file_kind(path) in SHEETS
     tried = [
@@ -428,7 +429,7 @@ def _doubts_of_text(column: Column) -> Iterator[str]:
     percent = 100 * shares[is_number].sum()
     # In a file with types codes that begin with a zero are meant as texts.
     are_typed = column.text_format is None and not texts.str.match(r"\s*0\d").any()
-    # A single text beside numbers stands for missing ones, however often. Of several each may mean something.
+    # A single text among numbers stands for missing ones, however often. Of several each may mean something.
     is_mark = np.count_nonzero(~is_number) == 1
     if percent >= (50 if is_mark else 100 * NEARLY_ALL) and not is_number.all():
         stranger = texts[~is_number][0]

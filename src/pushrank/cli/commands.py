@@ -215,7 +215,7 @@ def duel(
     challenger: Annotated[Path | None, rows_file(help="The model to try.")] = None,
     data: Annotated[Path | None, rows_file(help="New rows, with the columns of both.")] = None,
 ) -> None:
-    """Try a new model beside the one in use, inside one budget.
+    """Try a new model against the one in use, inside one budget.
 
     Rows that both models list are acted on. The others are paired by their place in the lists, and a coin
     decides which one of each pair is acted on. Each row is written with the model that brought it. The same
@@ -268,12 +268,12 @@ def measure(
     A million rows take from some seconds to a minute; --no-intervals leaves the intervals out.
 
     --promise 0.95 says how many hits the first rows of a list to come hold at least. The bound is kept with
-    this probability, if no model has learnt from the rows and those to come are drawn alike. It holds for all
-    depths at once, or for --budget alone, which promises more. --require 'precision@100>=0.6' ends with exit
-    code 1 unless that much is promised, all requirements together.
+    this probability, if no model has learnt from the rows and those to come are drawn in the same way. It
+    holds for all depths at once, or for --budget alone, which promises more. --require 'precision@100>=0.6'
+    ends with exit code 1 unless that much is promised, all requirements together.
 
     --budget 150/day --time COLUMN counts hits in the first 150 rows of every day, hour, week, month or batch.
-    Its intervals allow for neighbouring days that are alike. --promise is then of a coming day.
+    Its intervals allow for neighbouring days that resemble each other. --promise is then of a coming day.
 
     --at-most 10:carrier and --at-least 5:region=north measure the best list of each day that keeps these
     limits, and say how many hits a day they cost; for one list, such as --budget 150, without an interval.
@@ -327,8 +327,8 @@ def compare(
     with V folds this takes about V times as long.
 
     With --budget 30/day --time COLUMN, models are judged by hits a day (hour, week, month, batch), in parts
-    of whole days, with intervals that allow for neighbouring days that are alike. --save-best then also
-    writes the file of the alert threshold.
+    of whole days, with intervals that allow for neighbouring days that resemble each other. --save-best then
+    also writes the file of the alert threshold.
 
     In --json, "chosen" is the model to take, "may_be_best" names the models that may be the best, the
     simplest first, "saved" holds the five lines and their figures, and "differences" says by how much the
@@ -374,7 +374,7 @@ def demo() -> None:
     """Find gamma rays in a telescope's recordings: compare models with no data of your own.
 
     Of 4,000 showers of particles that the MAGIC telescope recorded, you can study 400. Gamma rays are the
-    signal; the rest are hadrons, many of which look alike. How many of the 400 are gamma rays?
+    signal; the rest are hadrons, many of which look the same. How many of the 400 are gamma rays?
     """
     from pushrank.cli.demo import compare_showers
 

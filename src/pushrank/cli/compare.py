@@ -12,7 +12,7 @@ import typer
 
 from pushrank._base.user_types import Floats
 from pushrank.cli import options
-from pushrank.cli.comparison import Compared, resting_on, run_comparison
+from pushrank.cli.comparison import Compared, leakage_note, run_comparison
 from pushrank.cli.errors import refusing, say
 from pushrank.cli.header import file_kind
 from pushrank.cli.model import fit_pipeline, reference_of, reference_of_rows, save_model, saved_model
@@ -45,22 +45,22 @@ def compare_models(
     """Compare models under the same cross-validation and say which is best at the top."""
     save_best, report, as_json = output.save_best, output.report, output.as_json
     compared = run_comparison(source, text_format, config, output)
-    comparison, giveaways = compared.comparison, compared.data.giveaways
+    comparison, leaking = compared.comparison, compared.data.leaking
     command = fit_command(source, text_format, config, compared, save_best or Path("model.skops"))
     if output.output is not None:
         write_table(comparison.to_frame(), output.output)
     if not as_json:
         print_comparison(comparison, compared.title())
         fit = f"To fit {comparison.chosen_} on all rows: {command}"
-        say(f"All this rests on {resting_on(giveaways)}\n{compared.again}" if giveaways else fit)
+        say(f"All this rests on {leakage_note(leaking)}\n{compared.again}" if leaking else fit)
     # The model is saved before the report is written, whose page repeats what is said of the saved model.
     facts = {} if save_best is None else save_chosen(compared, save_best, text_format)
     lines = facts.get("sentences", [])
     if report is not None:
-        write_comparison_report(report, compared, config, opened=output.opened, every_day=lines)
+        write_comparison_report(report, compared, config, opened=output.opened, released=lines)
     if as_json:
-        unchosen = {"giveaways": giveaways, "compare_again": compared.again}
-        summary = comparison.summary() | (unchosen if giveaways else {"fit": command})
+        unchosen = {"leaking_columns": leaking, "compare_again": compared.again}
+        summary = comparison.summary() | (unchosen if leaking else {"fit": command})
         typer.echo(json.dumps(summary | ({"saved": facts} if facts else {}), indent=2))
     for line in () if as_json else lines:
         say(line)
@@ -78,7 +78,7 @@ def save_chosen(compared: Compared, saved: Path, text_format: TextFormat) -> dic
         # The model itself has not seen these rows, of which its threshold and its promise are exact.
         y, scores = unseen.y, model_scores(fitted, unseen.X)
     elif chosen == TOGETHER:
-        # In the comparison each part has weights of its own: the promise is for those of all rows.
+        # In the comparison each part has its own weights: the promise is for those of all rows.
         y, scores = learnt.y, np.full(len(learnt.y), np.nan)
         scores[slice(None) if learnt.weights is None else learnt.weights > 0.0] = fitted[-1].held_out_scores_
     if isinstance(budget, int):
@@ -97,11 +97,11 @@ def save_chosen(compared: Compared, saved: Path, text_format: TextFormat) -> dic
     fitted_to = f"fitted to {'all ' * (compared.kept is None)}{len(learnt.counted().y):,} rows"
     lines = [f"Model: {chosen}, {why}, {fitted_to}; saved as {saved}."]
     if comparison.days is not None:
-        more, said, reference = every_day(compared, comparison.days, saved, text_format, scores)
+        more, said, reference = summary_of_periods(compared, comparison.days, saved, text_format, scores)
         model, facts, lines = replace(model, reference=reference), facts | more, lines + said
     elif isinstance(budget, int):
         promised = promise_of_rows(y, scores, budget, compared.n_rows) if compared.kept else NOTHING_SURE
-        more, said = at_once(compared, model, saved, text_format, promised)
+        more, said = summary_of_list(compared, model, saved, text_format, promised)
         facts, lines = facts | more, lines + said
     facts["sentences"] = lines
     save_model(replace(model, training=model.training | {"saved": facts}), saved)
@@ -130,7 +130,7 @@ def fit_command(
     return options.command_of("fit", learnt, text_format, fit)
 
 
-def at_once(
+def summary_of_list(
     compared: Compared, model: SavedModel, saved: Path, text_format: TextFormat, promised: str
 ) -> tuple[dict[str, Any], list[str]]:
     """Return what the chosen model finds in the first rows of one list, in facts and in sentences."""
@@ -162,7 +162,7 @@ def _words(compared: Compared, saved: Path, text_format: TextFormat) -> tuple[st
     return shlex.join([str(saved), f"NEW{kind}", *words_of(unknown)]), table
 
 
-def every_day(
+def summary_of_periods(
     compared: Compared, days: PeriodMeasurement, saved: Path, text_format: TextFormat, scores: Floats
 ) -> tuple[dict[str, Any], list[str], Reference]:
     """Return what the chosen model finds, by scores of rows held out, and begin its file of alerts."""

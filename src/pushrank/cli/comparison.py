@@ -51,7 +51,7 @@ NO_VERDICT = (
 
 def models_to_compare(config: ComparisonConfig, plan: Plan, *, dense: bool) -> dict[str, BaseEstimator]:
     """Return the models by name, without preprocessing."""
-    # By its name every model can be had, also one that is left out of the defaults for so many rows.
+    # By its name every model can be had, also one that is left out of the defaults for this many rows.
     rankers, n_rows = table_rankers(config.powers, dense=dense), len(plan.rows.y)
     if not config.model:
         models = table_rankers(config.powers, dense=dense, n_rows=n_rows, budget=config.budget)
@@ -62,7 +62,7 @@ def models_to_compare(config: ComparisonConfig, plan: Plan, *, dense: bool) -> d
         many = n_rows > MAX_SLOW_ROWS
         # Nobody misses a network where rows are few.
         if left_out := [name for name in rankers if name not in models and (many or name != NETWORK)]:
-            why = "they take minutes on so many rows" if many else "there are too few rows for them"
+            why = "they take minutes on this many rows" if many else "there are too few rows for them"
             names = " or ".join(f"--model {shlex.quote(name)}" for name in left_out)
             warn(f"not compared, because {why}: {', '.join(left_out)}. To compare one: {names}.")
         return models
@@ -117,10 +117,10 @@ class Compared(NamedTuple):
         return f"{data.table.path.name}: {counted}, {positive}; {data.describe_features()}; {self.split}"
 
 
-def resting_on(giveaways: list[str]) -> str:
+def leakage_note(leaking: list[str]) -> str:
     """Return what a choice by columns that give the label away rests on, up to the command without them."""
-    which = f"{listed(map(repr, giveaways))}, which alone tell{'s' * (len(giveaways) == 1)} the classes apart"
-    keep = " ".join(f"--keep {shlex.quote(name)}" for name in giveaways)
+    which = f"{listed(map(repr, leaking))}, which alone tell{'s' * (len(leaking) == 1)} the classes apart"
+    keep = " ".join(f"--keep {shlex.quote(name)}" for name in leaking)
     return f"{which}. What is known beforehand stays with {keep}. To compare without what was warned of:"
 
 
@@ -134,10 +134,10 @@ def run_comparison(
         show_bounds(with_times(data, config), config, as_json=output.as_json)
         raise typer.Exit
     data = data.labelled
-    left_out = dict.fromkeys([*(source.exclude or []), *data.giveaways, *data.identifiers])
+    left_out = dict.fromkeys([*(source.exclude or []), *data.leaking, *data.identifiers])
     again = options.command_of("compare", replace(source, exclude=[*left_out]), text_format, config, output)
-    if data.giveaways and (output.save_best or output.report):
-        raise InputError(f"no model is saved or reported that rests on {resting_on(data.giveaways)} {again}")
+    if data.leaking and (output.save_best or output.report):
+        raise InputError(f"no model is saved or reported that rests on {leakage_note(data.leaking)} {again}")
     budget = config.budget
     data, kept = with_times(data, config).hold_out(config.hold_out, config.budget, config.seed)
     if kept is not None and isinstance(budget, int):

@@ -47,14 +47,14 @@ def span_of(labels_after: str | None, times: NDArray[Any] | None, name: str | No
 
 @dataclass(frozen=True)
 class LabelledFeatures(LabelledRows):
-    """A table and its rows for models, those of a test file last; ``giveaways`` tell the classes apart."""
+    """A table and its rows for models, those of a test file last; ``leaking`` tell the classes apart."""
 
     rows: Rows
     numeric: list[str]
     categorical: list[str]
     time: str | None
     n_learnt: int
-    giveaways: list[str]
+    leaking: list[str]
     identifiers: list[str]
     n_many: int = 0
     labels_after: str | None = None
@@ -160,8 +160,8 @@ def read_features(
     # --test goes with neither --group nor --time: both are columns of the first file alone.
     groups = None if group is None else table.groups(group)
     times = None if time is None else table.times(time)
-    columns, giveaways, identifiers = usable_columns(columns, y, source.keep or ())
-    doubtful = giveaways, identifiers
+    columns, leaking, identifiers = usable_columns(columns, y, source.keep or ())
+    doubtful = leaking, identifiers
     # Columns of many texts come last, where the preprocessing expects them.
     columns.sort(key=lambda column: column.kind is Kind.TEXT and len(column.counts) > MAX_CATEGORIES)
     many = [c.name for c in columns if c.kind is Kind.TEXT and len(c.counts) > MAX_CATEGORIES]

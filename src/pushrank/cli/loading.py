@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pushrank.cli.saved import NotedModel, RowScorer
+from pushrank.cli.saved import RowScorer, StoredScorer
 
 if TYPE_CHECKING:
     from pushrank.cli.pipelines import SavedModel
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def load_model(path: Path) -> RowScorer:
     """Return a model by what its file notes, or whole where that is not enough."""
-    return NotedModel.load(path) or load_whole(path)
+    return StoredScorer.load(path) or load_whole(path)
 
 
 def load_whole(path: Path) -> SavedModel:

@@ -21,7 +21,7 @@ from pushrank.budgets import Budget
 from pushrank.cli.errors import InputError, in_option_names, refusing, warn
 from pushrank.cli.known import measure_audited, measure_known
 from pushrank.cli.labels import UNKNOWN, LabelledRows, label_rows
-from pushrank.cli.options import LabelledSource, MeasureConfig, numbers_of
+from pushrank.cli.options import LabelledSource, MeasureConfig, parsed_numbers
 from pushrank.cli.promises import Promises, promises_of
 from pushrank.cli.read import read_table
 from pushrank.cli.saved import Alert
@@ -107,8 +107,8 @@ def show_measures(
             y,
             scores,
             k=budget,
-            fractions=numbers_of(config.fraction, "--fraction"),
-            alphas=numbers_of(config.bedroc, "--bedroc"),
+            fractions=parsed_numbers(config.fraction, "--fraction"),
+            alphas=parsed_numbers(config.bedroc, "--bedroc"),
             pairs="all" if config.pairs else "first",
             every=config.every,
             value=value,
@@ -169,7 +169,7 @@ class MeasuredLists:
             # matplotlib takes long to import, and measures without a figure need not wait for it.
             from pushrank.plots.curves import enrichment_figure
 
-            of_figure = self.weight, self.groups, numbers_of(config.fraction, "--fraction"), config.seed
+            of_figure = self.weight, self.groups, parsed_numbers(config.fraction, "--fraction"), config.seed
             write_figure(enrichment_figure(self.measured, y, self.scores, *of_figure), config.figure)
         if config.output is not None and config.is_report:
             table, label = self.rows.table, self.rows.label
@@ -320,10 +320,10 @@ def write_measures(measured: Measurement, path: Path) -> None:
     how = {"caption": caption + together * (len(measured.pairs) > 1), "column_format": "llrrr"}
     style = paper_texts(measured).style.hide(axis="index").format(escape="latex")
     table = style.format_index(escape="latex", axis=1).to_latex(hrules=True, **how)
-    with writing(path), atomic_write(path) as beside:
+    with writing(path), atomic_write(path) as draft:
         # Not every LaTeX has the letter of a minus sign.
         table = re.sub(r"−|(?<=[&o] )-(?=\d)", "$-$", table)
-        beside.write_text(f"% written by pushrank {version('pushrank')}\n{table}", encoding="utf-8")
+        draft.write_text(f"% written by pushrank {version('pushrank')}\n{table}", encoding="utf-8")
 
 
 def gains_grid(measured: Measurement) -> Grid:

@@ -35,7 +35,7 @@ from pushrank.cli.known import missing_with
 from pushrank.cli.names import ENSEMBLE, kebab_case, unknown_model
 from pushrank.cli.options import words_of
 from pushrank.cli.pipelines import FORMAT, SavedModel
-from pushrank.cli.saved import NOTED, fingerprint
+from pushrank.cli.saved import SCORER_FIELDS, rows_hash
 from pushrank.cli.write import writing
 from pushrank.held_out import Rows, fit_params, model_scores, record_warnings
 from pushrank.held_out.splits import TimeSplit
@@ -343,7 +343,7 @@ def saved_model(pipeline: Any, name: str, data: LabelledFeatures, **more: Any) -
         stack.set_params(estimators=[pair for pair in stack.estimators or () if stack.weights_[pair[0]]])
     training = {"file": table.path.name, "rows": len(y), "positives": int(y.sum())}
     # Measures of the very rows of the fit flatter a model: by their hash they are known again.
-    training["fingerprint"] = fingerprint(rows.X)
+    training["rows_hash"] = rows_hash(rows.X)
     # With a budget by period the reference has where columns lie, and watches them.
     if more.get("alert") is not None:
         more["profiles"] = profiles_of_rows(watched(rows.X), rows.times)
@@ -375,7 +375,7 @@ def facts_of(saved: Any, written_by: str) -> dict[str, Any]:
         "parameters": ranker.get_params(deep=False),
         "chosen": getattr(ranker, "best_params_", {"final": ranker.final_} if is_ensemble else {}),
         "candidates": getattr(ranker, "candidates_", []),
-        **{name: getattr(saved, name) for name in NOTED},
+        **{name: getattr(saved, name) for name in SCORER_FIELDS},
         "probability": saved.calibrator is not None,
         "alert": None if saved.alert is None else vars(saved.alert),
         "expected": saved.reference.facts() if saved.reference and saved.alert is None else None,

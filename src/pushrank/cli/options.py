@@ -96,7 +96,7 @@ def check_data(path: Path | None) -> Path | None:
     return path
 
 
-def numbers_of(texts: list[str] | None, option: str) -> list[float]:
+def parsed_numbers(texts: list[str] | None, option: str) -> list[float]:
     """Return the numbers of an option that may be repeated, or be several between commas."""
     try:
         return [float(part) for text in texts or [] for part in text.split(",")]
@@ -250,7 +250,7 @@ class LimitConfig:
 
     def limits(self, table: Table) -> dict[str, Any]:
         """Return the limits, and the columns that they are on, as the library takes them."""
-        hint = "" if self.missing else ", or say --missing own, each is a group of its own, or --missing one"
+        hint = "" if self.missing else ", or say --missing own, each is a separate group, or --missing one"
         X = {name: table.texts(name, of, hint) for of, names in self.limit_columns.items() for name in names}
         return {"at_most": self.caps, "at_least": self.floors, "X": X, "missing": self.missing or "raise"}
 

@@ -12,10 +12,10 @@ import typer
 
 from pushrank.budgets import Budget
 from pushrank.cli.errors import InputError, refusing, say
-from pushrank.metrics import Guarantee, guarantee, guarantee_days
+from pushrank.metrics import HitsPromise, guarantee, guarantee_days
 
 COMING = 7
-"""Hits are promised on some of so many coming periods."""
+"""Hits are promised on some of a number of coming periods."""
 SEEN = "{} was fitted to the very rows of {}, which promise nothing: take rows that it has not seen."
 ASSUMED = (
     "This holds if no model has learnt from the labelled rows, and if those to come are drawn as these were."
@@ -65,7 +65,7 @@ def promise_of_periods(
 class Promises(NamedTuple):
     """What is promised of the lists, all of them together, and what is required of the only one."""
 
-    of_lists: dict[str, Guarantee]
+    of_lists: dict[str, HitsPromise]
     required: dict[str, tuple[int, int]]
 
     def sentences(self, depth: int) -> list[str]:

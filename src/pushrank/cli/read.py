@@ -28,7 +28,7 @@ from pushrank.cli.text_format import DEFAULT_FORMAT, MARKS, TextFormat, stated
 BLOCK_BYTES = 1 << 24
 # A model of more features than there are numbers in the file has more than enough weights.
 MAX_INDEX = 1 << 24
-# By so many of its last bytes a file shows whether its last cell ends within quotation marks.
+# By this many of its last bytes a file shows whether its last cell ends within quotation marks.
 TAIL_BYTES = 1000
 NAMED = {*TEXT_FILES, *SHEETS, ".parquet"}
 SERVED = {
@@ -172,7 +172,7 @@ def _column_of(name: str, cells: Sequence[Any]) -> pa.Array:
         places = {type(cell): row for row, cell in reversed([*enumerate(cells, 1)]) if cell is not None}
         first = sorted(places.values())[:2]
         shown = " and ".join(f"{shortened(cells[row - 1])} in row {row:,}" for row in first)
-        raise InputError(f"{name} holds {shown}; write all of its cells alike.")
+        raise InputError(f"{name} holds {shown}; write all of its cells in one way.")
     try:
         return pa.array(cells, from_pandas=True)
     except (OverflowError, pa.ArrowInvalid):
@@ -192,7 +192,7 @@ def _read_sheet(path: Path, text_format: TextFormat) -> Table:
         name = text_format.sheet or book.sheet_names[0]
         if name not in book.sheet_names:
             raise InputError(f"{path} has no sheet {name!r}; it has {sheets}.")
-        # By default pandas would make floats of whole numbers beside gaps, and gaps of texts such as NA.
+        # By default pandas would make floats of whole numbers among gaps, and gaps of texts such as NA.
         how = {"header": None, "skiprows": text_format.skip_rows, "dtype": object, "na_filter": False}
         cells = pd.read_excel(book, name, **how)
     if not len(cells):
@@ -212,7 +212,7 @@ def _read_sheet(path: Path, text_format: TextFormat) -> Table:
 
 
 def _written(cell: Any, text_format: TextFormat) -> str:
-    """Return a cell as text, a number with the decimal mark of the texts beside it."""
+    """Return a cell as text, a number with the decimal mark of the texts near it."""
     text = as_text(cell)
     return text.replace(".", text_format.decimal or ".") if isinstance(cell, float) else text
 
@@ -230,7 +230,7 @@ class _Blocks:
         self.held = self.tail = b""
 
     def read(self, size: int) -> bytes:
-        """Return at most so many bytes, and none at the end."""
+        """Return at most this many bytes, and none at the end."""
         block = self.held + self.stream.read(size - len(self.held))
         whole = block.rstrip(b"\r") or block
         self.held = block[len(whole) :]

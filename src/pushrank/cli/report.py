@@ -26,7 +26,7 @@ def write_report(
 
 
 def write_comparison_report(
-    path: Path, compared: Compared, config: ComparisonConfig, *, opened: bool, every_day: Sequence[str] = ()
+    path: Path, compared: Compared, config: ComparisonConfig, *, opened: bool, released: Sequence[str] = ()
 ) -> ReportData:
     """Write the report, whole or not at all, and return what is in it."""
     data, comparison = compared.data, compared.comparison.of_held_out_rows()
@@ -43,7 +43,7 @@ def write_comparison_report(
         seed=config.seed,
         models=compared.models,
         X=data.rows.X[is_held_out],
-        every_day=every_day,
+        released=released,
     )
     write_page(page, path, opened=opened)
     return page

@@ -23,11 +23,11 @@ from pushrank.interop.scorer import Scorer
 
 if TYPE_CHECKING:
     from pushrank.cli.labels import LabelledRows
-NOTED = ("label", "positive", "training", "numeric", "categorical", "n_features", "written")
+SCORER_FIELDS = ("label", "positive", "training", "numeric", "categorical", "n_features", "written")
 """What a model's file notes of it under the same names."""
 
 
-def fingerprint(features: Any) -> str:
+def rows_hash(features: Any) -> str:
     """Return a hash that the same rows share, in whatever order they come."""
     return f"{row_hashes(features).sum():016x}"
 
@@ -63,7 +63,7 @@ class Alert:
         return next(text for text in texts if np.array_equal(scores >= float(text), reach))
 
     def expected(self, n_rows: int) -> tuple[int, int]:
-        """Return how many of so many new rows will reach the threshold, an interval of 95 %."""
+        """Return how many of a number of new rows will reach the threshold, an interval of 95 %."""
         # scipy.stats takes long to import, which models without a threshold need not wait for.
         from scipy.stats import betabinom
 
@@ -157,7 +157,7 @@ class RowScorer(ABC):
         features, known = self.features(rows.table), rows.known
         # A fit learns from the rows with a label alone.
         learnt = [features] if known is None else [features, features[known]]
-        return rows, features, self.training.get("fingerprint") in [*map(fingerprint, learnt)]
+        return rows, features, self.training.get("rows_hash") in [*map(rows_hash, learnt)]
 
     def columns(self, table: Table) -> list[Column]:
         """Return the columns that the model was fitted on."""
@@ -192,13 +192,13 @@ class RowScorer(ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NotedModel(RowScorer):
+class StoredScorer(RowScorer):
     """A model by what its file notes, which spares the import of what it was fitted with."""
 
     scorer: Scorer
 
     @classmethod
-    def load(cls, path: Path) -> NotedModel | None:
+    def load(cls, path: Path) -> StoredScorer | None:
         """Return what a file notes of a model, or None where that is not enough to score by."""
         noted = read_facts(path)
         if not (facts := noted.get("facts")) or not noted["scoring"] or not facts["numeric"]:
@@ -210,7 +210,7 @@ class NotedModel(RowScorer):
             scorer=Scorer(**noted["scoring"]),
             # Files of earlier versions say nothing of how numbers are written, nor where columns lie.
             profiles=noted.get("profiles", {}),
-            **{name: facts[name] for name in NOTED if name in facts},
+            **{name: facts[name] for name in SCORER_FIELDS if name in facts},
         )
 
     def scores_of(self, features: Any) -> Floats:

@@ -170,8 +170,8 @@ def _secret(model: Path) -> str:
     """Return the secret that audits of a model's lists are drawn by; the first of them makes its file."""
     path = model.with_suffix(".audit.key")
     if not path.exists():
-        with writing(path), atomic_write(path, private=True) as beside:
-            beside.write_text(token_hex(), encoding="ascii")
+        with writing(path), atomic_write(path, private=True) as draft:
+            draft.write_text(token_hex(), encoding="ascii")
     return path.read_text(encoding="ascii")
 
 
@@ -253,7 +253,7 @@ def _reasons(
     """Return the columns of what raises each row's score most, and of what would take it out of the list."""
     from sklearn.utils import _safe_indexing
 
-    from pushrank.estimators.reasons import is_sum, leaving, parts_over, reason_texts
+    from pushrank.estimators.reasons import has_exact_parts, leaving, parts_over, reason_texts
     from pushrank.estimators.shapley import n_compared
 
     ranking, n = np.argsort(-scores, kind="stable"), int(config.reasons or 0)
@@ -267,7 +267,7 @@ def _reasons(
     if len(order):
         # Without rows below a cut they are compared with all.
         rows, over = _safe_indexing(features, order), _safe_indexing(features, below if len(below) else order)
-        is_exact = is_sum(saved.pipeline, rows[:1])
+        is_exact = has_exact_parts(saved.pipeline, rows[:1])
         if len(order) > MAX_SAMPLED and not is_exact:
             raise InputError(
                 f"--reasons of this model score each row some thousand times: write at most {MAX_SAMPLED:,} "
@@ -285,7 +285,7 @@ def _reasons(
                 )
                 leaves[listed] = leaving(saved.pipeline, rows[listed], tried, parts[listed], n, float(cut))
         against = f"the {len(below):,} rows just below the cut" if len(below) else "all rows of the file"
-        sampled = "" if is_exact else " They are sampled, and stand beside their standard errors (±)."
+        sampled = "" if is_exact else " They are sampled, and shown with their standard errors (±)."
         say(f"Reasons are against {against}.{sampled}", err=config.is_piped)
     texts = {f"reason_{at + 1}": [row[at] if at < len(row) else "" for row in found] for at in range(n)}
     return texts | {"leaves_if": leaves}

@@ -76,7 +76,7 @@ def grid_of(header: Sequence[str], lines: Sequence[Sequence[str]], title: str | 
 
 
 def share_of_rows(budget: int | Budget | None, n_rows: float) -> str:
-    """Return a budget beside the rows that it is of, to follow what else is said of them."""
+    """Return a budget with the rows that it is of, to follow what else is said of them."""
     if isinstance(budget, int):
         return f"; {budget:,} of {n_rows:,.0f} rows ({100 * budget / n_rows:.3g} %)"
     return "" if budget is None else f"; {budget.words}"
@@ -91,7 +91,7 @@ def comparison_grid(comparison: RankerComparison, width: int) -> tuple[Grid, lis
     shown = sorted(baseline, key=[comparison.criterion, HITS, POSITIVES_AT_TOP, *baseline].index)
     names = {measure: _in_two_lines(comparison.name_of(measure)) for measure in shown}
     cells = {m: [comparison.mean_and_error(model, m) for model in comparison.measures] for m in shown}
-    # A column takes three characters beside its text: a border and two blanks.
+    # A column takes three characters besides its text: a border and two blanks.
     widths = [max(map(len, [*names[measure].split("\n"), *cells[measure]])) + 3 for measure in shown]
     standings = [comparison.standing(model) for model in comparison.measures]
     width_of_standings = max(map(len, [*STANDING.split("\n"), *standings])) + 3

@@ -170,7 +170,7 @@ class Column:
 class Table:
     """Rows as they are in the file, in a frame of Arrow types; of a text file or a sheet all are texts."""
 
-    # A libsvm file has sparse `features` beside its labels. Columns have their texts in the form NFC if
+    # A libsvm file has sparse `features` and labels. Columns have their texts in the form NFC if
     # `is_normal`.
 
     path: Path

@@ -25,14 +25,14 @@ UNLIKE = 0.01
 """Parts are taken to differ by more than chance where chance alone differs so in one of a hundred files."""
 
 
-class HeldOut(NamedTuple):
+class HeldOutScores(NamedTuple):
     """The scores of all rows by fits that had not seen them, and the part in which each was held out."""
 
     scores: Floats
     parts: NDArray[np.intp]
 
     @classmethod
-    def of(cls, fitted: Pipeline, rows: Rows, n_parts: int) -> HeldOut:
+    def of(cls, fitted: Pipeline, rows: Rows, n_parts: int) -> HeldOutScores:
         """Fit a model again to all parts but one."""
         parts = parts_of(rows, n_parts)
         models, stack = {"": clone(fitted)}, None
@@ -65,39 +65,39 @@ def alert_of(y: NDArray[np.bool_], scores: Floats, budget: int, of_rows: int) ->
 def alert_of_fit(fitted: Pipeline, rows: Rows, budget: int, of_rows: int) -> tuple[Alert | None, Floats]:
     """Return the alert threshold of a model by fits to parts of its rows, and the scores of most of them."""
     n_rare = int(min(rows.positive.sum(), (~rows.positive).sum()))
-    n_few, n_more = (5, 20) if n_rare < FEW else (3, 10)
-    n_more = min(n_more, n_rare if rows.groups is None else len(np.unique(rows.groups)))
-    n_few = max(2, min(n_few, (n_more + 1) // 2))
+    n_coarse, n_fine = (5, 20) if n_rare < FEW else (3, 10)
+    n_fine = min(n_fine, n_rare if rows.groups is None else len(np.unique(rows.groups)))
+    n_coarse = max(2, min(n_coarse, (n_fine + 1) // 2))
     order = np.arange(len(rows.y))
     if rows.times is None:
         # A file may be in order of a column, by which parts would differ.
         order = np.random.default_rng(0).permutation(order)
         rows = rows.part(order)
-    few, more = HeldOut.of(fitted, rows, n_few), HeldOut.of(fitted, rows, n_more)
+    coarse, fine = HeldOutScores.of(fitted, rows, n_coarse), HeldOutScores.of(fitted, rows, n_fine)
     scores = np.empty(len(order))
-    scores[order] = more.scores
-    return alert_of_parts(rows.positive, few, more, budget, of_rows), scores
+    scores[order] = fine.scores
+    return alert_of_parts(rows.positive, coarse, fine, budget, of_rows), scores
 
 
 def alert_of_parts(
-    y: NDArray[np.bool_], few: HeldOut, more: HeldOut, budget: int, of_rows: int
+    y: NDArray[np.bool_], coarse: HeldOutScores, fine: HeldOutScores, budget: int, of_rows: int
 ) -> Alert | None:
     """Return the alert threshold of a fit to all rows by scores of fits to fewer of them, and to more."""
     # With more rows a fit's scores are more extreme, or less, and more rows reach a threshold, or fewer. What
     # changes between the two is carried on, in proportion to the logarithm of the rows learnt from.
-    n_rows, (n_few, n_more) = len(y), (held.parts.max() + 1 for held in (few, more))
-    learnt_few, learnt_more = np.log([1.0 - 1.0 / n_few, 1.0 - 1.0 / n_more])
-    step = -learnt_more / (learnt_more - learnt_few) if n_more > n_few else 0.0
+    n_rows, (n_coarse, n_fine) = len(y), (held.parts.max() + 1 for held in (coarse, fine))
+    learnt_coarse, learnt_fine = np.log([1.0 - 1.0 / n_coarse, 1.0 - 1.0 / n_fine])
+    step = -learnt_fine / (learnt_fine - learnt_coarse) if n_fine > n_coarse else 0.0
     listed = max(1, round(n_rows * budget / of_rows))
-    thresholds = np.sort(more.scores)[::-1]
-    reaching = more.reaching(thresholds)
-    at_all = reaching + step * (reaching - few.reaching(thresholds))
+    thresholds = np.sort(fine.scores)[::-1]
+    reaching = fine.reaching(thresholds)
+    at_all = reaching + step * (reaching - coarse.reaching(thresholds))
     # So many thresholds keep the budget; none where more rows than it tie at the top, which is refused.
     aim = AtBudget(int(np.count_nonzero(at_all <= listed + 0.5)) or listed)
-    alert = _alert(y, more.scores, aim, budget, of_rows)
+    alert = _alert(y, fine.scores, aim, budget, of_rows)
     if alert is None:
         return None
-    variance = max(between_fits(few, more, listed), between_parts(more, listed))
+    variance = max(between_fits(coarse, fine, listed), between_parts(fine, listed))
     by_all = float(np.clip(at_all[alert.n_reaching - 1], 1.0, n_rows))
     return replace(alert, by_all=by_all, spread=float(np.sqrt(max(variance, 0.0))))
 
@@ -112,24 +112,28 @@ def parts_of(rows: Rows, n_parts: int) -> NDArray[np.intp]:
     return parts
 
 
-def between_fits(few: HeldOut, more: HeldOut, listed: int) -> float:
+def between_fits(coarse: HeldOutScores, fine: HeldOutScores, listed: int) -> float:
     """Return the variance of the share of rows that reach a threshold, from one fit to another like it."""
-    # Both list equally many rows in all, by a threshold of its own. In a pair of parts, of two fits that have
+    # Both list equally many rows in all, each by its own threshold. In a pair of parts, of two fits that have
     # not seen these rows, the squared difference of their counts holds the draw of the rows, which is the
     # number of rows they differ in; a variance for each fit; and what fits to fewer rows differ by as such.
     # The product of two pairs that share the fit to fewer rows has all this but the other fit's variance.
-    first, second = (held.scores >= np.sort(held.scores)[-listed] for held in (few, more))
+    first, second = (held.scores >= np.sort(held.scores)[-listed] for held in (coarse, fine))
     differ = first.astype(np.intp) - second
-    pair = few.parts * len(few.parts) + more.parts
+    pair = coarse.parts * len(coarse.parts) + fine.parts
     numbers, pairs, sizes = np.unique(pair, return_inverse=True, return_counts=True)
-    sums, alone, shared = np.bincount(pairs, differ), np.bincount(pairs, differ**2), numbers // len(few.parts)
+    sums, alone, shared = (
+        np.bincount(pairs, differ),
+        np.bincount(pairs, differ**2),
+        numbers // len(coarse.parts),
+    )
     whole, size = np.bincount(shared, sums), np.bincount(shared, sizes)
     square = (sums**2 - alone).sum() / (sizes * (sizes - 1.0)).sum()
     product = (whole**2).sum() - (sums**2).sum(), (size**2).sum() - (sizes**2.0).sum()
     return float(square - product[0] / product[1]) if product[1] > 0.0 else float(square / 2.0)
 
 
-def between_parts(held: HeldOut, listed: int) -> float:
+def between_parts(held: HeldOutScores, listed: int) -> float:
     """Return the variance of that share from part to part beyond chance, 0 where chance may explain all."""
     share, sizes = listed / len(held.scores), np.bincount(held.parts)
     reaching = np.bincount(held.parts, held.scores >= np.sort(held.scores)[-listed])

@@ -13,7 +13,7 @@ from pushrank.cli.known import NOT_ACTED
 from pushrank.cli.labels import is_acted_on, labels_so_far
 from pushrank.cli.options import WatchConfig
 from pushrank.cli.pipelines import SavedModel
-from pushrank.cli.saved import RowScorer, fingerprint
+from pushrank.cli.saved import RowScorer, rows_hash
 from pushrank.cli.screen import console, grid_of
 from pushrank.cli.text_format import TextFormat
 from pushrank.cli.write import versions, write_page
@@ -82,7 +82,7 @@ def _watched(
         warn(NOT_ACTED)
     # Dates are texts in ISO 8601, whose order is that of time; names of batches have no such order.
     seen = [record["period"] for record in watched.table if record["period"] <= reference.periods[-1]]
-    if saved.training.get("fingerprint") == fingerprint(features):
+    if saved.training.get("rows_hash") == rows_hash(features):
         warn(f"{saved.name} was fitted to these very rows, of which it finds more than of new ones.")
     elif seen and not is_batch:
         count = f"{len(seen):,} {reference.budget.several if seen[1:] else reference.budget.per}"

@@ -63,7 +63,7 @@ def check_output(
         raise InputError(f"{path}: the result is written as {choices}; choose such a name.")
     if not path.parent.is_dir():
         raise InputError(f"the folder {path.parent} does not exist; make it first, or choose another.")
-    # Files are written beside their place and then moved, for which the folder must be open to writing.
+    # Files are written under another name and then moved, for which the folder must be open to writing.
     if not os.access(path.parent, os.W_OK | os.X_OK):
         raise InputError(f"the folder {path.parent} cannot be written to; choose another.")
     if kind in SHEETS and find_spec("openpyxl") is None:
@@ -140,18 +140,18 @@ def write_table(frame: pd.DataFrame, path: Path, text_format: TextFormat = DEFAU
     if path == STANDARD_STREAM:
         frame.to_csv(sys.stdout, sep=separator, index=False, **written)
         return
-    with writing(path), atomic_write(path) as beside:
+    with writing(path), atomic_write(path) as draft:
         if path.suffix.lower() == ".parquet":
             import pyarrow as pa
             import pyarrow.parquet as pq
 
             rows = pa.Table.from_pandas(frame, preserve_index=False)
             metadata = SIGNATURE | {b"version": version("pushrank").encode()}
-            pq.write_table(rows.replace_schema_metadata(metadata), beside, write_page_checksum=True)
+            pq.write_table(rows.replace_schema_metadata(metadata), draft, write_page_checksum=True)
         elif path.suffix.lower() in SHEETS:
-            _write_sheet(frame, beside)
+            _write_sheet(frame, draft)
         else:
-            frame.to_csv(beside, sep=separator, index=False, **written)
+            frame.to_csv(draft, sep=separator, index=False, **written)
 
 
 def write_figure(figure: Any, path: Path) -> None:
@@ -162,8 +162,8 @@ def write_figure(figure: Any, path: Path) -> None:
     key = {".png": "Software"}.get(path.suffix.lower(), "Creator")
     # By default matplotlib draws letters as outlines in SVG and as Type 3 in PDF, which cannot be edited.
     fonts = {"svg.fonttype": "none", "pdf.fonttype": 42}
-    with writing(path), atomic_write(path) as beside, mpl.rc_context(fonts):
-        figure.savefig(beside, dpi=300, metadata={key: "written by pushrank"})
+    with writing(path), atomic_write(path) as draft, mpl.rc_context(fonts):
+        figure.savefig(draft, dpi=300, metadata={key: "written by pushrank"})
 
 
 def _warn_of_formulas(frame: pd.DataFrame) -> None:

@@ -18,7 +18,7 @@ from pushrank._base.optional import import_optional
 from pushrank._base.parallel import map_chunks, one_blas_thread
 from pushrank._base.validation import warn
 from pushrank.exceptions import LostPartitionsError
-from pushrank.rows.order_statistics import Part
+from pushrank.rows.order_statistics import Mapped
 
 if TYPE_CHECKING:
     from dask.delayed import Delayed
@@ -54,7 +54,7 @@ class Partitions:
         _wait(client, futures)
         return cls(client, futures, _holders(client, futures))
 
-    def map(self, function: Callable[..., Part], *arguments: object) -> list[Part]:
+    def map(self, function: Callable[..., Mapped], *arguments: object) -> list[Mapped]:
         """Return ``function(value, *arguments)`` by partition, with its values of other ``Partitions``."""
         groups = _places_by_address(self.holders)
         answers = self._asked(groups, function, [self, *arguments])
@@ -67,8 +67,8 @@ class Partitions:
         return values
 
     def _asked(
-        self, groups: dict[str, list[int]], function: Callable[..., Part], arguments: list[object]
-    ) -> list[list[Part]] | None:
+        self, groups: dict[str, list[int]], function: Callable[..., Mapped], arguments: list[object]
+    ) -> list[list[Mapped]] | None:
         """Return the answers of the workers, or None if a worker is gone, lacks a partition, or fails."""
         differ = [isinstance(a, Partitions) for a in arguments]
         parts = [a.futures for a in arguments if isinstance(a, Partitions)]
@@ -85,8 +85,8 @@ class Partitions:
         return found if all(isinstance(answer, list) for answer in found) else None
 
     def _by_tasks(
-        self, groups: dict[str, list[int]], function: Callable[..., Part], arguments: list[object]
-    ) -> list[list[Part]]:
+        self, groups: dict[str, list[int]], function: Callable[..., Mapped], arguments: list[object]
+    ) -> list[list[Mapped]]:
         """Return the results of tasks, which may run on other workers after a loss."""
         differ = [isinstance(a, Partitions) for a in arguments]
         tasks = []
@@ -134,12 +134,12 @@ def _places_by_address(addresses: Sequence[Address]) -> dict[Address, list[int]]
 
 
 async def _held_values(
-    function: Callable[..., Part],
+    function: Callable[..., Mapped],
     differ: list[bool],
     keys: dict[str, list[list[Any]]],
     shared: list[object],
     dask_worker: Worker,
-) -> list[Part] | None:
+) -> list[Mapped] | None:
     """Return the function's results for the requested partitions, or None if this worker lacks one."""
     own = keys[dask_worker.contact_address]
     if not all(key in dask_worker.data for names in own for key in names):
@@ -151,19 +151,19 @@ async def _held_values(
 
 
 def _task_values(
-    function: Callable[..., Part], differ: list[bool], *arguments: Any
-) -> tuple[str, list[Part]]:
+    function: Callable[..., Mapped], differ: list[bool], *arguments: Any
+) -> tuple[str, list[Mapped]]:
     """Return the address of this task's worker, and the function's results for its partitions."""
     worker = import_optional("distributed", "dask").get_worker()
     return worker.address, _values(worker.state.nthreads, function, differ, arguments)
 
 
 def _values(
-    n_threads: int, function: Callable[..., Part], differ: list[bool], arguments: Sequence[Any]
-) -> list[Part]:
+    n_threads: int, function: Callable[..., Mapped], differ: list[bool], arguments: Sequence[Any]
+) -> list[Mapped]:
     """Return the function's results; ``differ`` says which arguments have a value for each partition."""
 
-    def value(place: int, _: int) -> Part:
+    def value(place: int, _: int) -> Mapped:
         return function(*(a[place] if own else a for own, a in zip(differ, arguments, strict=True)))
 
     places = [(place, place + 1) for place in range(len(arguments[0]))]

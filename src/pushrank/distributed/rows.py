@@ -26,8 +26,8 @@ from pushrank.models.linear import ClassCodes, check_column_range, median_row
 from pushrank.pairs.samples import check_both_classes
 from pushrank.rows import RowSource
 from pushrank.rows.memory import cut_blocks
-from pushrank.rows.order_statistics import Cut, ValueParts, Values, highest_cut
-from pushrank.rows.source import Block, Blocks, Part
+from pushrank.rows.order_statistics import Cut, Mapped, ValueParts, Values, highest_cut
+from pushrank.rows.source import Block, Blocks
 
 if TYPE_CHECKING:
     from dask.array import Array
@@ -175,14 +175,14 @@ class DaskRows(RowSource):
         check_both_classes(*(int(weight > 0.0) for weight in weights))
         self.class_weights = float(weights[0]), float(weights[1])
 
-    def map(self, function: Callable[[Blocks], Part]) -> list[Part]:
+    def map(self, function: Callable[[Blocks], Mapped]) -> list[Mapped]:
         """Return the function's value for the blocks of each partition, in one round."""
         # Only the function goes to the rows, and the cut with it: two numbers and the coefficients.
         if self.trimming is not None:
             function = partial(map_trimmed, function=function, trimming=self.trimming)
         return self.map_all(function)
 
-    def map_all(self, function: Callable[[Blocks], Part]) -> list[Part]:
+    def map_all(self, function: Callable[[Blocks], Mapped]) -> list[Mapped]:
         """Return the function's value for the blocks of each partition, whichever positives are trimmed."""
         return self.partitions.map(on_blocks, self.targets, self.reference, function)
 
@@ -220,7 +220,7 @@ class DaskRows(RowSource):
         raise TypeError("DaskRows are not taken into memory: choose parameters on a sample of the rows.")
 
 
-def map_trimmed(blocks: Blocks, function: Callable[[Blocks], Part], trimming: Trimming) -> Part:
+def map_trimmed(blocks: Blocks, function: Callable[[Blocks], Mapped], trimming: Trimming) -> Mapped:
     """Return a function of trimmed blocks."""
     return function(block.trimmed(*trimming) for block in blocks)
 
@@ -247,8 +247,8 @@ def column_sums(blocks: Blocks, n_features: int) -> Floats:
 
 
 def on_blocks(
-    rows: PartitionRows, target: PartitionTarget, reference: Floats, function: Callable[[Blocks], Part]
-) -> Part:
+    rows: PartitionRows, target: PartitionTarget, reference: Floats, function: Callable[[Blocks], Mapped]
+) -> Mapped:
     """Return a function of the blocks of a partition's rows."""
     n_rows = rows.X.shape[0]
     if not n_rows:
@@ -319,7 +319,8 @@ def aligned_parts(collections: dict[str, Collection]) -> list[tuple[Delayed, ...
     if len(set(counts)) > 1:
         numbers = ", ".join(f"{count} of {name}" for name, count in zip(collections, counts, strict=True))
         raise ValueError(
-            f"found {numbers} partitions, which must match row by row: repartition them alike. Dask "
+            f"found {numbers} partitions, which must match row by row: repartition them in the same way. "
+            "Dask "
             "may join several Parquet files in a partition of few columns: take these from a persisted table."
         )
     return list(zip(*delayed, strict=True))

@@ -63,11 +63,11 @@ def whole_fit(fit: Callable[..., Any]) -> Callable[..., Any]:
     """Return a method that fits to the rows of positive weight, or leaves fitted attributes as they were."""
 
     @wraps(fit)
-    def fit_or_restore(ranker: Any, *data: Any, **beside: Any) -> Any:
+    def fit_or_restore(ranker: Any, *data: Any, **by_name: Any) -> Any:
         for name, parameter in signature(type(ranker)).parameters.items():
             if isinstance(parameter.default, bool):
                 validation.check_flag(name, getattr(ranker, name))
-        before, passed = dict(vars(ranker)), signature(fit).bind(ranker, *data, **beside)
+        before, passed = dict(vars(ranker)), signature(fit).bind(ranker, *data, **by_name)
         by_row = {name: passed.arguments[name] for name in BY_ROW if passed.arguments.get(name) is not None}
         numbers = numbers_of_counted(ranker, passed.arguments)
         try:
@@ -120,7 +120,7 @@ def numbers_of_counted(ranker: Any, passed: Mapping[str, Any]) -> NDArray[np.int
 
 @shared_docs
 class RankerMixin(ClassifierMixin):
-    """Scores, classes, ranks and the average precision of an estimator, which may have scores of its own."""
+    """Scores, classes, ranks and the average precision of an estimator, which may define its own scores."""
 
     # It has `coef_` for linear scores, `classes_` (None after a fit to pairs), `threshold_` and, where it
     # learns from grades, `thresholds_`.
@@ -350,7 +350,7 @@ def warn_of_zeros(ranker: RankerMixin) -> None:
 
 @contextmanager
 def progress_bar(ranker: RankerMixin, n_iter: int, *, is_exact: bool = False) -> Iterator[Callback | None]:
-    """Yield a callback that draws a bar of so many iterations on standard error; None if not verbose."""
+    """Yield a callback that draws a bar of this many iterations on standard error; None if not verbose."""
     if not ranker.verbose:
         yield None
         return

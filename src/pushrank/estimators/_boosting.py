@@ -146,8 +146,8 @@ class BoostedRankerMixin(RankerMixin):
         learner = clone(weak_rankers.resolve(self.weak_rankers))
         is_warm_start = bool(self.warm_start) and hasattr(self, "estimator_index_")
         X, encoder = encode_categories(learner, X, self if is_warm_start else None)
-        beside: Any = {"qid": qid, "pairs": pairs, "allow_missing": learner.takes_missing}
-        X, target = validate_ranking(self, X, y, sample_weight, **beside)
+        options: Any = {"qid": qid, "pairs": pairs, "allow_missing": learner.takes_missing}
+        X, target = validate_ranking(self, X, y, sample_weight, **options)
         if spec.two_classes_only and not isinstance(target.sample, BipartiteSample):
             raise ValueError(spec.two_classes_only)
         if is_warm_start:

@@ -63,13 +63,13 @@ def _memory_rows(X: Matrix, target: Target, sample: Sample, *, reduced: bool) ->
     return TrainingRows(source, target.classes, target.weights_below, X[:0, :])
 
 
-def _rows_elsewhere(ranker: BaseEstimator, X: Any, **beside: object) -> TrainingRows:
-    """Return rows that lie elsewhere, and set the ranker's features; nothing may be passed beside them."""
-    extra = [name for name, value in beside.items() if value is not None]
+def _rows_elsewhere(ranker: BaseEstimator, X: Any, **others: object) -> TrainingRows:
+    """Return rows that lie elsewhere, and set the ranker's features; nothing else may be passed."""
+    extra = [name for name, value in others.items() if value is not None]
     if extra:
         raise ValueError(
             f"{type(X).__name__} hold rows of two classes in one list, with their labels and weights: "
-            f"{' and '.join(extra)} must be None beside them."
+            f"{' and '.join(extra)} must be None."
         )
     _set_features(ranker, X.feature_names, X.n_features)
     warn_of_texts(X.classes, type(ranker).__name__)

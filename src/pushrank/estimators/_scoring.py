@@ -22,7 +22,7 @@ from pushrank.metrics._registry import METRICS
 from pushrank.pairs import CrucialSample, Sample
 from pushrank.solvers.boosting.objective import ScoreObjective
 
-Part = TypeVar("Part")
+Drawn = TypeVar("Drawn")
 Scoring: TypeAlias = str | Callable[..., float] | None
 """A scorer or its name; None stands for the objective."""
 
@@ -161,8 +161,8 @@ class FrozenRanker(RankerMixin, BaseEstimator):
 
 
 def parts(
-    target: Target, share: float, random_state: np.random.RandomState, part: Callable[[NDArray[Any]], Part]
-) -> tuple[Part, Part]:
+    target: Target, share: float, random_state: np.random.RandomState, part: Callable[[NDArray[Any]], Drawn]
+) -> tuple[Drawn, Drawn]:
     """Return the part to train on and the part to validate on: the latest rows, or rows drawn at random."""
     sample: Any = target.sample
     try:

@@ -41,7 +41,7 @@ from pushrank.times import check_times
 Selection = Literal["best", "one_standard_error"]
 SELECTIONS = get_args(Selection)
 BUDGETS = ("budget", "fraction", "fraction_of_positives")
-# Members that cannot win are dropped after so many folds, where they are so many standard errors below.
+# Members that cannot win are dropped after this many folds, where they are this many standard errors below.
 N_SCREENING, BEYOND_CHANCE = 2, 2.0
 # The budget of a search without one, as a share of the number of positives.
 DEFAULT_FRACTION = 0.25

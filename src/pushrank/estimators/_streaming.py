@@ -21,7 +21,7 @@ from pushrank.solvers import Callback
 from pushrank.solvers.early_stopping import EarlyStopping
 from pushrank.solvers.streaming.learner import LabelledRows, StreamLearner
 from pushrank.solvers.streaming.mistake_bound import Margins, margins
-from pushrank.solvers.streaming.updates import State, UpdateRule
+from pushrank.solvers.streaming.updates import StreamState, UpdateRule
 
 # With a smaller mean weight k, which is at least one row, covers most of the positives.
 MIN_MEAN_WEIGHT = 0.1
@@ -113,7 +113,7 @@ def learn_chunk(
             label = labels[row : row + 1].tolist()[0]
             raise BadRowError(row, "", f" has the label {label!r}, which is none of {classes.tolist()}.")
         if learner is None:
-            learner = StreamLearner(rule, State.zero(X.shape[1]))
+            learner = StreamLearner(rule, StreamState.zero(X.shape[1]))
         learner.partial_fit(batch_rows(X, positive, row_weights(sample_weight, len(positive))))
     return learner, X.dtype
 

@@ -23,7 +23,7 @@ from pushrank.estimators._target import validate_two_classes
 from pushrank.objectives.precision_at_k import SURROGATES, Surrogate
 from pushrank.solvers.streaming.learner import StreamLearner
 from pushrank.solvers.streaming.mistake_bound import mistake_bound
-from pushrank.solvers.streaming.updates import PERCEPTRON_AVG, PERCEPTRON_MAX, State, UpdateRule
+from pushrank.solvers.streaming.updates import PERCEPTRON_AVG, PERCEPTRON_MAX, StreamState, UpdateRule
 
 VARIANTS = {"avg": PERCEPTRON_AVG, "max": PERCEPTRON_MAX}
 
@@ -91,7 +91,7 @@ class StreamRankerMixin(RankerMixin):
             rows, valid = parts(target.at(time), float(self.validation_fraction), random_state, part)
         seed = random_state.randint(np.iinfo(np.int32).max)
         orders = partial(_streaming.epoch_orders, rows.n_rows, seed, self.shuffle, groups=rows.groups)
-        learner = StreamLearner(rule, State.zero(X.shape[1]))
+        learner = StreamLearner(rule, StreamState.zero(X.shape[1]))
         with progress_bar(self, self.max_iter) as callback:
             epochs = _streaming.run_epochs(self, learner, rows, valid, orders(int(self.max_iter)), callback)
         coef = epochs.coef.astype(X.dtype, copy=False)
@@ -284,7 +284,7 @@ class PerceptronAtK(StreamRankerMixin, BaseEstimator):
     - ``"max"``: the :math:`\Delta` highest.
 
     A pass reads the data once, and finds and sorts the k highest rows of either class in every batch. Memory
-    beside X is a few numbers a row, and at most 64 MiB (or one batch) for a sample of rows, which gives
+    besides X is a few numbers a row, and at most 64 MiB (or one batch) for a sample of rows, which gives
     ``threshold_``; early stopping copies the data. Ties count as mistakes, so that learning can start from
     zero coefficients. Scale the features: there is no intercept, which a ranking does not need.
 

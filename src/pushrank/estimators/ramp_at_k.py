@@ -43,7 +43,7 @@ from pushrank.solvers import Callback
 from pushrank.solvers.problem import SumsProblem
 from pushrank.solvers.ramp import Descent, QueryRamp, Ramp, Ray, concave_convex
 from pushrank.solvers.streaming.learner import LabelledRows, StreamLearner
-from pushrank.solvers.streaming.updates import PERCEPTRON_MAX, State, UpdateRule
+from pushrank.solvers.streaming.updates import PERCEPTRON_MAX, StreamState, UpdateRule
 from pushrank.solvers.trimming import trimmed_path
 
 STARTS = ("trimmed", "perceptron", "logistic")
@@ -78,7 +78,7 @@ class RampAtK(RankerMixin, BaseEstimator):
 
     Ties count against the learner. A row of weight w counts as w copies.
 
-    With query groups the surrogate over k is the mean of the queries', each with a k of its own: in a query
+    With query groups the surrogate over k is the mean of the queries', each with its own k: in a query
     with fewer positives than an int it is their number. Starts then see one list, in which each query's rows
     are less their mean if they are dense.
 
@@ -219,7 +219,7 @@ def fit_ramps(rankers: list[RampAtK], X: Matrix, y: ArrayLike, sample_weight: Pe
         if not ranker.coef_.any():
             warn(
                 f"RampAtK found nothing better than zero coefficients (objective {path[0]:g}), which rank "
-                "all rows alike: raise C, take another k, or add features.",
+                "all rows equally: raise C, take another k, or add features.",
                 ConvergenceWarning,
             )
         elif not ranker.converged_:
@@ -364,7 +364,7 @@ def trimmed_coef(rows: LabelledRows, fraction: float, alpha: float) -> Floats:
 def perceptron_coef(rows: LabelledRows, k: float, seed: int) -> Floats:
     """Return the coefficients of the averaged Perceptron@k-max, for k as a fraction of the positives."""
     rule = UpdateRule(PERCEPTRON_MAX, k, False, PERCEPTRON_BATCH)
-    learner = StreamLearner(rule, State.zero(rows.X.shape[1]), sampling=False)
+    learner = StreamLearner(rule, StreamState.zero(rows.X.shape[1]), sampling=False)
     for order in epoch_orders(rows.n_rows, seed, True, PERCEPTRON_PASSES):
         before = learner.n_mistakes
         learner.epoch(rows, order)

@@ -77,7 +77,7 @@ def no_parts(model: BaseEstimator) -> NotASumError:
     )
 
 
-def is_sum(model: Any, X: Any) -> bool:
+def has_exact_parts(model: Any, X: Any) -> bool:
     """Return whether a model's scores are sums over columns, by some rows."""
     try:
         score_parts(model, X)
@@ -88,7 +88,7 @@ def is_sum(model: Any, X: Any) -> bool:
 
 def parts_over(model: Any, X: Any, over: Any, random_state: Seed = 0) -> tuple[Floats, Floats]:
     """Return what columns add to scores beyond other rows, the base last, and standard errors of samples."""
-    if not is_sum(model, _safe_indexing(X, slice(0, 1))):
+    if not has_exact_parts(model, _safe_indexing(X, slice(0, 1))):
         return sampled_parts(partial(model_scores, model), X, over, random_state)
     parts, mean = score_parts(model, X), mean_parts(model, over)
     parts[:, :-1] -= mean
@@ -170,13 +170,13 @@ def leaving(model: Any, X: Any, over: Any, parts: Floats, n: int, cut: float) ->
     others = np.arange(len(parts), both.shape[0])
     texts = [""] * len(parts)
 
-    def numbers_of(trial: tuple[int, int]) -> NDArray[np.intp]:
+    def rows_of_trial(trial: tuple[int, int]) -> NDArray[np.intp]:
         numbers = np.full((len(others), n_columns), trial[0])
         numbers[:, trial[1]] = others
         return numbers
 
     for block in blocks(iter(trials), lambda _: len(others) * n_columns):
-        scores = taken(both, np.concatenate([*map(numbers_of, block)]), partial(model_scores, model))
+        scores = taken(both, np.concatenate([*map(rows_of_trial, block)]), partial(model_scores, model))
         for (row, at), of_trial in zip(block, scores.reshape(len(block), -1), strict=True):
             values = np.array([cell(both, other, at) for other in others], dtype=object)
             if not texts[row] and (words := _leaves_by(cell(X, row, at), values, of_trial < cut)):

@@ -66,7 +66,7 @@ def sampled_parts(score: Score, X: Any, over: Any, random_state: Seed) -> tuple[
 
     for block in blocks(walks(), lambda walk: 2 * walk.orders.size * n_columns):
         masks = [walk.mixed(n_columns) for walk in block]
-        # After so many steps of the reverse order the other cells are the row's.
+        # After this many steps of the reverse order the other cells are the row's.
         numbers = [
             np.concatenate([np.where(mask, walk.row, walk.other), np.where(mask, walk.other, walk.row)])
             for walk, mask in zip(block, masks, strict=True)

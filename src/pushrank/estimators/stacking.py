@@ -108,7 +108,7 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
     Warns
     -----
     UserWarning
-        When a member scores all rows alike.
+        When a member scores all rows equally.
 
     Examples
     --------
@@ -203,14 +203,14 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
         counted = seen if weights is None else seen[weights[seen] > 0.0]
         for name, of_member in zip(members, scores, strict=True):
             if not _combination.check_spread(name, of_member[counted]):
-                warn(f"{name} scores all rows alike, and adds nothing to the list.")
+                warn(f"{name} scores all rows equally, and adds nothing to the list.")
         linear = [_combination.is_linear(models[name][0]) for name in members]
         combination = _combination.combine(out_of_fold._replace(linear=linear), target, final)
         self.weights_ = dict(zip(members, combination.weights.tolist(), strict=True))
         self.final_ = combination.final
         kept = {name: models[name] for name, weight in self.weights_.items() if weight != 0.0}
         if not kept:
-            warn(f"{self.final_} gives no member any weight, so all rows score alike.")
+            warn(f"{self.final_} gives no member any weight, so all rows score equally.")
         if self.refit or out_of_fold.by_time:
             whole = self._fits({name: members[name] for name in kept}, rows, [(None, None)], [])
             kept = {fit.name: [fit.model] for fit in reversed([*whole])}
@@ -309,7 +309,7 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
 
     def _combined(self, scores: Mapping[str, Floats], n_rows: int) -> Floats:
         """Return the scores of the list, by those that ``_score`` has of its members."""
-        # Without members of positive weight all rows score alike.
+        # Without members of positive weight all rows score equally.
         of_members = [scores[name] for name in self._models]
         combined: Floats = self._combination(of_members) if of_members else np.zeros(n_rows)
         combined -= self.threshold_
@@ -353,7 +353,7 @@ def check_held_out_once(folds: Sequence[Fold], n_rows: int) -> None:
     held_out = np.bincount(np.concatenate([fold.test for fold in folds]), minlength=n_rows)
     if held_out.max() > 1:
         raise ValueError(
-            f"cv holds a row out {held_out.max()} times, which gives it so many scores; take a splitter "
+            f"cv holds a row out {held_out.max()} times, which gives it that many scores; take a splitter "
             "without repetitions, such as StratifiedKFold."
         )
     for fold in folds:

@@ -35,7 +35,7 @@ from pushrank.prices import LogOnePlus, Power
 from pushrank.solvers.path import RegularisationPath
 from pushrank.solvers.problem import SumsProblem
 from pushrank.solvers.streaming.learner import StreamLearner
-from pushrank.solvers.streaming.updates import PERCEPTRON_MAX, State, UpdateRule
+from pushrank.solvers.streaming.updates import PERCEPTRON_MAX, StreamState, UpdateRule
 from pushrank.solvers.tolerances import MAX_SOLVER_ITERATIONS
 from pushrank.solvers.trimming import trimmed_path
 
@@ -51,7 +51,7 @@ RAMP_TOL, MAX_RAMP_PROBLEMS = 1e-2, 20
 
 
 @dataclass
-class TrainingRows:
+class FoldRows:
     """The rows of positive weight among the rows of X, which are not copied."""
 
     # The model is that of X, in the row space of wide data. `seed` is for rankers that draw orders of the
@@ -88,7 +88,7 @@ class Solution(NamedTuple):
     converged: bool
 
 
-def logistic_regressions(rows: TrainingRows, grid: Grid) -> list[Solution]:
+def logistic_regressions(rows: FoldRows, grid: Grid) -> list[Solution]:
     """Return logistic regressions from the largest penalty to the smallest, each from the one before."""
     model = LogisticRegression(warm_start=True, max_iter=MAX_SOLVER_ITERATIONS, tol=rows.tol)
     solutions = []
@@ -102,20 +102,20 @@ def logistic_regressions(rows: TrainingRows, grid: Grid) -> list[Solution]:
     return solutions
 
 
-def p_norm_pushes(rows: TrainingRows, grid: Grid) -> list[Solution]:
+def p_norm_pushes(rows: FoldRows, grid: Grid) -> list[Solution]:
     """Return P-Norm Pushes along paths of p and of the penalty."""
     objectives = [PushObjective(price=Power(float(p)), scale="log") for p in grid["p"]]
     return push_path(rows, [{"p": p} for p in grid["p"]], objectives, grid["alpha"])
 
 
-def ir_pushes(rows: TrainingRows, grid: Grid) -> list[Solution]:
+def ir_pushes(rows: FoldRows, grid: Grid) -> list[Solution]:
     """Return IR Pushes along a path of the penalty."""
     objective = PushObjective(price=LogOnePlus(), side="pull", scale="mean")
     return push_path(rows, [{}], [objective], grid["alpha"])
 
 
 def push_path(
-    rows: TrainingRows, params: list[dict[str, Any]], objectives: list[PushObjective], alphas: Sequence[float]
+    rows: FoldRows, params: list[dict[str, Any]], objectives: list[PushObjective], alphas: Sequence[float]
 ) -> list[Solution]:
     """Return the solutions for every objective, labelled by its parameters, and every penalty."""
     solved = rows.path.solve_grid(objectives, alphas)
@@ -126,7 +126,7 @@ def push_path(
     ]
 
 
-def trimmed_pushes(rows: TrainingRows, grid: Grid) -> list[Solution]:
+def trimmed_pushes(rows: FoldRows, grid: Grid) -> list[Solution]:
     """Return trimmed pushes along paths of the number of positives that count."""
     n_positive = float(rows.weights[rows.is_positive].sum())
     ks = sorted(grid["k"], reverse=True)
@@ -146,7 +146,7 @@ def trimmed_pushes(rows: TrainingRows, grid: Grid) -> list[Solution]:
     return solutions
 
 
-def perceptrons(rows: TrainingRows, grid: Grid) -> list[Solution]:
+def perceptrons(rows: FoldRows, grid: Grid) -> list[Solution]:
     """Return averaged Perceptron@k-max rankers."""
     data, counted = batch_rows(rows.X, rows.is_positive, rows.weights), np.flatnonzero(rows.weights)
     n_epochs = min(MAX_PASSES, max(MIN_PASSES, PERCEPTRON_ROWS // len(counted)))
@@ -156,13 +156,13 @@ def perceptrons(rows: TrainingRows, grid: Grid) -> list[Solution]:
         ranker = PerceptronAtK(k)
         rule = UpdateRule(PERCEPTRON_MAX, k, False, ranker.batch_size)
         # Unlike PerceptronAtK's fit this needs no sample of rows for a threshold, and no margins.
-        learner = StreamLearner(rule, State.zero(data.X.shape[1]), sampling=False)
+        learner = StreamLearner(rule, StreamState.zero(data.X.shape[1]), sampling=False)
         coef = run_epochs(ranker, learner, data, None, orders, None).coef
         solutions.append(Solution({"k": k}, coef, True))
     return solutions
 
 
-def ramps(rows: TrainingRows, grid: Grid) -> list[Solution]:
+def ramps(rows: FoldRows, grid: Grid) -> list[Solution]:
     """Return ramps along paths of the number of positives that count and of C."""
     model, n_positive = rows.model, float(rows.weights[rows.is_positive].sum())
     totals = {k: max(1.0, k * n_positive) for k in grid["k"]}
@@ -180,7 +180,7 @@ class Family(NamedTuple):
     """Rankers with one objective: how complex the family is, how it is solved, and its grid for a budget."""
 
     complexity: float
-    solve: Callable[[TrainingRows, Grid], list[Solution]]
+    solve: Callable[[FoldRows, Grid], list[Solution]]
     grid: Callable[[float], Grid]
 
 
@@ -251,7 +251,7 @@ class TopRankerCV(_search.SearchMixin, BaseEstimator):
     family that was dropped has the precision of two.
 
     A gain at the budget often costs something further down the list: ``candidates_`` shows the average
-    precision beside the precision.
+    precision with the precision.
 
     Parameters
     ----------
@@ -311,7 +311,7 @@ class TopRankerCV(_search.SearchMixin, BaseEstimator):
         def path(fold: _search.Fold) -> Iterator[_search.Member]:
             # A row may be in a training part more than once.
             counts = np.bincount(fold.train, minlength=len(at_budget.weights))
-            rows = TrainingRows(X, model, at_budget.is_positive, counts * at_budget.weights, seed)
+            rows = FoldRows(X, model, at_budget.is_positive, counts * at_budget.weights, seed)
             test = X[fold.test]
             for name, grid in grids.items():
                 for solution in FAMILIES[name].solve(rows, grid):
@@ -337,7 +337,7 @@ class TopRankerCV(_search.SearchMixin, BaseEstimator):
             _search.choose_for_budget(self, results, families, complexity, one_hit)
             self.candidate_ = self.best_params_["candidate"]
             grid: Grid = {name: [value] for name, value in self.best_params_.items() if name != "candidate"}
-            rows = TrainingRows(X, model, at_budget.is_positive, at_budget.weights, seed, is_final=True)
+            rows = FoldRows(X, model, at_budget.is_positive, at_budget.weights, seed, is_final=True)
             (final,) = FAMILIES[self.candidate_].solve(rows, grid)
         self.coef_ = final.coef.astype(X.dtype)
         set_classes(self, target, linear_scores(X, self.coef_))

@@ -26,11 +26,11 @@ from pushrank._base.user_types import Estimator, GenericArray, MatrixLike
 from pushrank.held_out.plan import Rows
 
 # Fits to fewer rows have one thread. On a quiet machine two save gradient boosting a tenth of a second there;
-# beside another process they take longer than one, since they wait for each other at every split.
+# next to another process they take longer than one, since they wait for each other at every split.
 MIN_ROWS_OF_THREADS = 20_000
 # Kept fits are of these versions. Rankers import some of the packages where they are fitted.
 PACKAGES = ("pushrank", "scikit-learn", "numpy", "scipy", "pandas", "numba", "lightgbm", "xgboost")
-Part = TypeVar("Part")
+Split = TypeVar("Split")
 Member = TypeVar("Member")
 Score = Callable[[Estimator, MatrixLike], Floats]
 Look = Callable[[Estimator, list[Rows]], object]
@@ -64,8 +64,8 @@ class Task(NamedTuple):
 
 
 def fit_paths(
-    path: Callable[[Part], Iterable[Member]],
-    parts: Iterable[Part],
+    path: Callable[[Split], Iterable[Member]],
+    parts: Iterable[Split],
     n_jobs: int | None = None,
     *,
     in_threads: bool = False,
@@ -78,7 +78,7 @@ def fit_paths(
     return chain.from_iterable(run(delayed(_members)(path, part) for part in parts))
 
 
-def _members(path: Callable[[Part], Iterable[Member]], part: Part) -> list[Member]:
+def _members(path: Callable[[Split], Iterable[Member]], part: Split) -> list[Member]:
     return list(path(part))
 
 
@@ -194,9 +194,9 @@ def _fitted(
         seen = None if look is None else look(whole, tests)
     fit = Fit(name, number, scores, whole if keep else None, seen, caught)
     if file is not None:
-        with atomic_write(file) as beside:
-            joblib.dump((file.name, *fit), beside)
-        # What is read again has forgotten what was shared, such as a column's name: all runs are alike.
+        with atomic_write(file) as draft:
+            joblib.dump((file.name, *fit), draft)
+        # What is read again has forgotten what was shared, such as a column's name: all runs are equal.
         return [_read(file)]
     return [fit]
 

@@ -1,4 +1,4 @@
-"""Rows with what stands beside them, and how they are split into parts to fit to and parts to score."""
+"""Rows with their labels, weights, groups and times, split into parts to fit to and parts to score."""
 
 from collections.abc import Iterator, Sequence
 from itertools import count, groupby
@@ -22,7 +22,7 @@ from pushrank.times import check_times
 # With fewer the row of all models together may be too good unless it is nested.
 MIN_ROWS_TOGETHER = 2000
 MIN_POSITIVES_TOGETHER = 100
-# Fits to the rows outside two parts learn from half of the rows at least, and from so many of each class.
+# Fits to the rows outside two parts learn from half of the rows at least, and from this many of each class.
 MIN_PAIRED_PARTS = 4
 MIN_PAIRED_ROWS = 10
 Nesting = Literal["none", "pairs", "whole"]
@@ -41,9 +41,9 @@ class Rows(NamedTuple):
 
     def part(self, numbers: NDArray[np.intp]) -> Self:
         """Return some of the rows."""
-        beside = (None if column is None else column[numbers] for column in self[3:])
+        others = (None if column is None else column[numbers] for column in self[3:])
         X = _safe_indexing(self.X, numbers)
-        return type(self)(X, self.y[numbers], self.positive[numbers], *beside)
+        return type(self)(X, self.y[numbers], self.positive[numbers], *others)
 
     def counted(self) -> Self:
         """Return the rows of positive weight: others would count where models scale columns or count rows."""
@@ -51,7 +51,7 @@ class Rows(NamedTuple):
             return self
         return self.part(np.flatnonzero(self.weights))
 
-    def giveaways(self) -> list[Any]:
+    def leaking_columns(self) -> list[Any]:
         """Return the columns of an array, or of a data frame of pandas, that alone tell the classes apart."""
         columns: Any = self.X.items() if hasattr(self.X, "iloc") else ()
         # A sparse matrix may have a column for each word of a language.

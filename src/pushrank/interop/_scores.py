@@ -189,8 +189,8 @@ def fitted_scores(ranker: BaseEstimator) -> Scores:
     if isinstance(ranker, StackingRanker):
         raise TypeError(
             f"{name} cannot be exported, for it adds up the ranks or scores of its members "
-            f"({'; '.join(ranker.named_estimators_)}) on a scale of its own: score by its saved file, or fit "
-            "and export the member that suits you best."
+            f"({'; '.join(ranker.named_estimators_)}) on a scale that one pass does not give: score by its "
+            "saved file, or fit and export the member that suits you best."
         )
     raise TypeError(f"{name} cannot be exported: linear scores, sums of stumps and kernels can.")
 

@@ -79,8 +79,8 @@ def export_numpy(model: BaseEstimator, path: str | Path, *, alert_threshold: flo
     ['no', 'no', 'yes']
     """
     text = source(model, alert_threshold)
-    with atomic_write(Path(path)) as beside:
-        beside.write_text(text, encoding="utf-8")
+    with atomic_write(Path(path)) as draft:
+        draft.write_text(text, encoding="utf-8")
 
 
 @dataclass

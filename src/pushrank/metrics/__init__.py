@@ -47,14 +47,14 @@ from pushrank.metrics.precision import (
     value_at_k,
 )
 from pushrank.metrics.promises.days import guarantee_days
-from pushrank.metrics.promises.lists import Guarantee, guarantee, sample_size_for
+from pushrank.metrics.promises.lists import HitsPromise, guarantee, sample_size_for
 from pushrank.metrics.promises.threshold import Guaranteed
 from pushrank.metrics.roc import auc, partial_auc
 from pushrank.metrics.scorers import make_top_scorer
 from pushrank.metrics.thresholds import AtBudget, AtPrecision, AtRecall, threshold_for
 
 __all__ = [
-    "ActedMeasurement", "AtBudget", "AtPrecision", "AtRecall", "Guarantee", "Guaranteed", "Measurement",
+    "ActedMeasurement", "AtBudget", "AtPrecision", "AtRecall", "Guaranteed", "HitsPromise", "Measurement",
     "PeriodMeasurement", "Regret", "auc", "audit_bound", "average_precision",
     "average_reciprocal_rank", "bedroc", "compare", "confidence_interval",
     "discounted_cumulative_gain", "enrichment_factor", "gains_table", "guarantee", "guarantee_days",

@@ -159,7 +159,7 @@ class StratifiedBootstrap:
         return self.evaluate_counts(*(np.ones(n, dtype=np.uint8) for n in (self.n_positive, self.n_negative)))
 
     def evaluate_resamples(self, n_resamples: int, random_state: Seed) -> Floats:
-        """Return the values on every resample, shape (n_resamples, n_columns); each has a seed of its own."""
+        """Return the values on every resample, shape (n_resamples, n_columns); each has its own seed."""
         largest = np.iinfo(np.uint64).max
         seeds = check_random_state(random_state).randint(largest, size=(n_resamples, 2), dtype=np.uint64)
 

@@ -83,12 +83,12 @@ class RankCounts:
         return float(metric(None, self, **parameters))
 
     def hits_among(self, rows: NDArray[np.integer] | NDArray[np.floating]) -> Floats:
-        """Return the expected number of positives among so many first rows."""
+        """Return the expected number of positives among this many first rows."""
         hits, misses = self._counts_from_top
         return np.asarray(np.interp(rows, hits + misses, hits))
 
     def hits_above_misses(self, misses: NDArray[np.integer] | NDArray[np.floating]) -> Floats:
-        """Return the expected number of positives above the next negative after so many."""
+        """Return the expected number of positives above the next negative after this many."""
         # If several bins end at the same number of negatives, interp takes the last, as it should.
         return np.asarray(np.interp(misses, *self._counts_from_top[::-1]))
 

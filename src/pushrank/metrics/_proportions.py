@@ -1,4 +1,4 @@
-"""Confidence intervals of proportions, from the number of hits among so many rows."""
+"""Confidence intervals of proportions, from the number of hits among n rows."""
 
 import math
 
@@ -35,7 +35,7 @@ def clopper_pearson_interval(hits: Numbers, rows: Numbers, tail: float | Floats)
 
 
 def newcombe(area: float, n_positive: float, n_negative: float, level: float) -> tuple[float, float]:
-    """Return Newcombe's score interval for the area under an ROC curve, from the area of so many rows."""
+    """Return Newcombe's score interval for the area under an ROC curve, from the area and numbers of rows."""
     # It holds the areas from which the estimate is at most z of their standard errors away, and these are
     # Hanley and McNeil's for exponential scores, with the mean size of both classes. Newcombe, *Confidence
     # intervals for an effect size measure based on the Mann-Whitney statistic, part 2*, Statistics in

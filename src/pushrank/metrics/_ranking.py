@@ -236,7 +236,7 @@ class Ranking(RankCounts):
 
     @cached_property
     def has_whole_weights(self) -> bool:
-        """Whether all weights are whole numbers, so that each row stands for so many copies."""
+        """Whether all weights are whole numbers, so that each row stands for that many copies."""
         return self.weights is None or bool((self.weights == np.floor(self.weights)).all())
 
     def effective_number(self, counted: NDArray[np.bool_]) -> float:
@@ -258,7 +258,7 @@ class Ranking(RankCounts):
         return self._around(np.partition(self.scores, last)[last])
 
     def shares_in_top(self, k: float) -> Floats:
-        """Return the weight with which each row is among the first rows of weight k; ties share alike."""
+        """Return the weight with which each row is among the first rows of weight k; tied rows share it."""
         weights = self.row_weights
         order = np.argsort(-self.scores, kind="stable")
         last = min(int(np.searchsorted(np.cumsum(weights[order]), k)), len(order) - 1)
@@ -301,7 +301,7 @@ def scores_by_name(scores: Any) -> dict[str, ArrayLike]:
     names = [str(name) for name, _ in pairs]
     if not names or len(set(names)) < len(names):
         found = f"found {names}" if names else "found none"
-        raise ValueError(f"scores must hold those of at least one model, each by a name of its own, {found}.")
+        raise ValueError(f"scores must hold those of at least one model, each by a different name, {found}.")
     return dict(zip(names, (values for _, values in pairs), strict=True))
 
 

@@ -1,4 +1,4 @@
-"""What is declared of each metric beside its function, and the way from a caller's arrays to its value."""
+"""What is declared of each metric, and the way from a caller's arrays to its value."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence

@@ -135,7 +135,7 @@ class BCaInterval(PercentileInterval):
 
     def p_value(self) -> float:
         """Return one minus the level of the widest interval that does not hold zero."""
-        # The least p-value is that of PercentileInterval.p_value, since so many resamples resolve no
+        # The least p-value is that of PercentileInterval.p_value, since this many resamples resolve no
         # smaller one; it is also the result if no resample is beyond zero, where no interval reaches.
         least = 2.0 / (len(self.values) + 1.0)
         if (self.values > 0.0).all() or (self.values < 0.0).all():

@@ -33,7 +33,7 @@ from pushrank.metrics.promises.lists import random_order
 if TYPE_CHECKING:
     import pandas as pd
 
-# Files lack rows, or chances are wrong, where so many audited rows are as unlikely as this.
+# Files lack rows, or chances are wrong, where this many audited rows are as unlikely as this.
 IMPLAUSIBLE = 1e-4
 # Numbers of rows beyond it are no floats, by which chances are computed.
 MAX_ROWS = 2**53

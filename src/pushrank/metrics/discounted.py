@@ -56,7 +56,7 @@ def sum_over_ranks(ranking: RankCounts, discount: Callable[[Floats], Floats], ti
     if not ranking.has_whole_weights:
         raise ValueError(
             "this measure counts places in rows: sample_weight must be whole numbers, for which a row stands "
-            "for so many copies of itself. Measures such as average_precision take any weights."
+            "for that many copies of itself. Measures such as average_precision take any weights."
         )
     positives = ranking.positive_counts
     positives_above = np.cumsum(positives[::-1])[::-1] - positives

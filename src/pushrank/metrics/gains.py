@@ -48,7 +48,7 @@ class TopCurve(NamedTuple):
     k : ndarray of int, shape (m,)
         Numbers of rows, ascending from 1 to all.
     precision, recall, lift : ndarray of shape (m,)
-        The measures among so many rows, ties by expectation.
+        The measures among this many rows, ties by expectation.
     """
 
     k: NDArray[np.int64]

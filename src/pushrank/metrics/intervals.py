@@ -22,11 +22,11 @@ from pushrank.metrics._sampling import METHODS, Method, Sampling, check_resampli
 MAX_P_VALUE_STEPS = 40
 # Sums of weights miss the bounds of a proportion by rounding.
 PROPORTION_ROUNDING = 1e-12
-# Two lists that share all hits but so many differ by few rows: resamples then know a few values at most.
+# Two lists that share all hits but this many differ by few rows: resamples then know a few values at most.
 MIN_DISCORDANT_HITS = 10
 # Resamples of fewer rows of a class know too little of its tails: see `_ends_of_few_rows`.
 FEW_ROWS = 50
-# With 10 of a class, one of two models alike is put beyond the other in 9 % of lists, with 30 in 6 %.
+# With 10 of a class, one of two equal models is put beyond the other in 9 % of lists, with 30 in 6 %.
 MIN_ROWS_OF_DIFFERENCES = 15
 
 
@@ -278,7 +278,7 @@ def compare(
     that of two calls of it. How much a model changes with its training data does not show.
 
     Where resamples know too little, as of two lists that share nearly all their hits, the interval comes from
-    exact limits of either list's own hits (Zou and Donner 2008; :doc:`/measures`): the more alike two lists
+    exact limits of either list's own hits (Zou and Donner 2008; :doc:`/measures`): the more similar two lists
     are, the narrower it is.
 
     Davison and Hinkley, *Bootstrap methods and their application* (1997), chapters 4 and 5; DeLong, DeLong

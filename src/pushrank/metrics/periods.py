@@ -1,4 +1,4 @@
-"""Hits in the first rows of every period, with intervals that hold where neighbouring periods are alike."""
+"""Hits in the first rows of every period, with intervals that allow for correlated neighbours."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pushrank._base.user_types import GenericArray, Label
 from pushrank._base.validation import check_number, column, warn
 from pushrank.budgets import Budget, Periods, chances_of_list, check_by_period
 from pushrank.exceptions import LimitsWarning
-from pushrank.limits import Column, best_list, limit_columns
+from pushrank.limits import LimitedColumn, best_list, limit_columns
 from pushrank.metrics._proportions import clopper_pearson_interval
 from pushrank.metrics._ranking import Ranking, checked_rankings, scores_by_name
 from pushrank.metrics.intervals import Comparison, ConfidenceInterval
@@ -40,7 +40,7 @@ ROUNDING = 1e-9
 
 
 def degrees_of_freedom(n_periods: int) -> int:
-    """Return the number of cosines whose weights estimate the long-run variance of so many periods."""
+    """Return the number of cosines whose weights estimate the long-run variance of n periods."""
     return int(COSINES * n_periods ** (2.0 / 3.0))
 
 
@@ -69,7 +69,7 @@ def mean_interval(series: Floats, level: float | None, most: float | None = None
 
 
 def mean_difference(series: Floats, level: float | None, n_differences: int) -> Comparison:
-    """Return the mean of a series of differences; the intervals of so many hold together."""
+    """Return the mean of a series of differences; the intervals of several hold together."""
     together = None if level is None else 1.0 - (1.0 - level) / n_differences
     low, high, mean, error = mean_interval(series, together)
     if not series.any():
@@ -105,7 +105,7 @@ def carried_over(chances: Floats, ids: NDArray[np.intp], codes: NDArray[np.int64
     return float(np.mean(both[1:] / np.bincount(period, is_on)[1:]))
 
 
-def check_floors(columns: Sequence[Column], periods: Periods) -> None:
+def check_floors(columns: Sequence[LimitedColumn], periods: Periods) -> None:
     """Raise ValueError where a period has fewer rows of a value than its list must have."""
     for of in columns:
         for value, fewest in of.at_least.items():
@@ -117,7 +117,7 @@ def check_floors(columns: Sequence[Column], periods: Periods) -> None:
                 )
 
 
-def limited_lists(scores: Floats, periods: Periods, n: int, columns: Sequence[Column]) -> Floats:
+def limited_lists(scores: Floats, periods: Periods, n: int, columns: Sequence[LimitedColumn]) -> Floats:
     """Return 1 for the rows of each period's best list that keeps limits, and 0 for all others."""
     order, chosen, n_short = random_order(scores, 0), np.zeros(len(scores)), 0
     order = order[np.argsort(periods.codes[order], kind="stable")]
@@ -252,7 +252,7 @@ class PeriodMeasurement:
         return {name: mean_difference(x - self.hits[name], level, n) for name, x in self.unlimited.items()}
 
     def share_of_periods(self, at_least: float = 1.0) -> dict[str, ConfidenceInterval]:
-        """Return for each model the share of the periods with at least so many hits, with its interval."""
+        """Return for each model the share of the periods with at least this many hits, with its interval."""
         check_number("at_least", at_least, 0.0)
         level = self.confidence_level
         return {name: share_interval(x >= at_least - ROUNDING, level) for name, x in self.hits.items()}
@@ -344,8 +344,8 @@ class PeriodMeasurement:
         if (n := len(self.sizes)) < MIN_PERIODS:
             return f"There are no intervals, which take {MIN_PERIODS} {self.budget.several}; found {n}."
         return (
-            f"Intervals allow for neighbouring {self.budget.several} that are alike, not for a trend: "
-            "coming hits may then lie outside."
+            f"Intervals allow for neighbouring {self.budget.several} that resemble each other, not for a "
+            "trend: coming hits may then lie outside."
         )
 
     def __str__(self) -> str:
@@ -477,18 +477,18 @@ def measure_periods(
     paired by periods with those of the first rows. With limits rows that tie are in one random order.
 
     A row counts by its chance to be among the first of its period where tied rows are in a random order, and
-    two lists are alike as if each drew its own. Periods without rows are none. O(n log n) for each model, and
+    two lists agree as if each drew its own. Periods without rows are none. O(n log n) for each model, and
     O(n) for each two.
 
-    Neighbouring periods may be alike, as in storms and weeks: the long-run variance is that of equally
-    weighted cosines, with Student's t (Lazarus, Lewis, Stock and Watson, *HAR inference: recommendations for
-    practice*, Journal of Business and Economic Statistics 36, 2018). The interval is of the mean of a process
-    that goes on as it is: a trend or a drift is not covered. With fewer than 21 periods, or the same hits in
-    all of them, there is none. That of a difference, or of values of both signs, is symmetric; with m models
-    each difference from the first has the level :math:`1 - \delta / (m - 1)`. Shares of periods have Clopper
-    and Pearson's interval for as many independent periods as tell as much (Korn and Graubard, *Confidence
-    intervals for proportions with small expected number of positive counts estimated from survey data*,
-    Survey Methodology 24, 1998).
+    Neighbouring periods may resemble each other, as in storms and weeks: the long-run variance is that of
+    equally weighted cosines, with Student's t (Lazarus, Lewis, Stock and Watson, *HAR inference:
+    recommendations for practice*, Journal of Business and Economic Statistics 36, 2018). The interval is of
+    the mean of a process that goes on as it is: a trend or a drift is not covered. With fewer than 21
+    periods, or the same hits in all of them, there is none. That of a difference, or of values of both signs,
+    is symmetric; with m models each difference from the first has the level :math:`1 - \delta / (m - 1)`.
+    Shares of periods have Clopper and Pearson's interval for as many independent periods as tell as much
+    (Korn and Graubard, *Confidence intervals for proportions with small expected number of positive counts
+    estimated from survey data*, Survey Methodology 24, 1998).
 
     Examples
     --------
@@ -514,7 +514,7 @@ def measured_by_period(
     budget: Budget,
     time: ArrayLike,
     level: float | None,
-    columns: Sequence[Column] = (),
+    columns: Sequence[LimitedColumn] = (),
 ) -> PeriodMeasurement:
     """Return the measurement of :func:`measure_periods` of rankings of the same rows."""
     check_by_period(budget)
@@ -540,8 +540,8 @@ def measured_by_period(
             unlimited[name] = by_period(limited_lists(*by, budget.n, ()) * positive)
     overlap: dict[str, dict[str, float]] = {name: {} for name in named}
     for one, other in combinations(named, 2):
-        alike = float(np.mean(by_period(chances[one] * chances[other]) / looked_at))
-        overlap[one][other] = overlap[other][one] = alike
+        shared = float(np.mean(by_period(chances[one] * chances[other]) / looked_at))
+        overlap[one][other] = overlap[other][one] = shared
     groups = baseline.groups
     return PeriodMeasurement(
         budget,

@@ -107,7 +107,7 @@ class AtBudget(ListAim):
     Parameters
     ----------
     k : int, optional
-        The list holds at most so many rows, from 1 to n; with weights, what they weigh.
+        The list holds at most this many rows, from 1 to n; with weights, what they weigh.
     fraction : float, optional
         The budget as a share of all rows, in (0, 1], rounded up to whole rows.
     fraction_of_positives : float, optional

@@ -23,7 +23,14 @@ from pushrank.budgets import Budget
 from pushrank.estimators import IRPush, PNormPush, PushBoost, TopRankerCV, TrimmedPush
 from pushrank.held_out.plan import Plan
 from pushrank.model_selection.comparison import TOGETHER, RankerComparison
-from pushrank.model_selection.table import Halves, HeldOutTable, Judge, budget_params, paired_scores, stack_of
+from pushrank.model_selection.table import (
+    Criterion,
+    Halves,
+    HeldOutTable,
+    budget_params,
+    paired_scores,
+    stack_of,
+)
 
 POWERS = (4.0, 16.0, 64.0)
 BASELINE = "logistic regression"
@@ -179,15 +186,15 @@ def compare_rankers(
     >>> comparison.measures["push"]["hits in budget"].shape
     (5,)
     """
-    beside: dict[str, Any] = {"groups": groups, "time": time, "sample_weight": sample_weight}
+    by_row: dict[str, Any] = {"groups": groups, "time": time, "sample_weight": sample_weight}
     drawn: dict[str, Any] = {"cv": cv, "n_repeats": n_repeats, "random_state": random_state}
     n_splits = 2 if nested else 1
     plan = Plan.of(
-        X, y, budget=budget, pos_label=pos_label, n_splits=n_splits, n_jobs=n_jobs, **beside, **drawn
+        X, y, budget=budget, pos_label=pos_label, n_splits=n_splits, n_jobs=n_jobs, **by_row, **drawn
     )
-    if giveaways := plan.rows.giveaways():
+    if leaking := plan.rows.leaking_columns():
         warn(
-            f"columns of X that alone tell the two classes apart: {str(giveaways[:10])[1:-1]}. Copies of the "
+            f"columns of X that alone tell the two classes apart: {str(leaking[:10])[1:-1]}. Copies of the "
             "label, and what is known only afterwards, decide every comparison: leave them out."
         )
     judged: dict[str, Any] = {"scoring": scoring, "nested": nested, "indifference": indifference}
@@ -211,7 +218,7 @@ def compare_plan(
     check_number("indifference", indifference, 0.0)
     models = checked_models(models, plan, nested=nested)
     members = named_members(models, together)
-    judge = Judge.of(scoring, plan.budget)
+    criterion = Criterion.of(scoring, plan.budget)
     # Weights of few rows would know the test rows by way of the models, and noise would seem to rank: they
     # come from fits apart, or from the whole fitted to every training part.
     paired: Sequence[Floats] = ()
@@ -219,14 +226,14 @@ def compare_plan(
         models, members = {**models, TOGETHER: stack_of(members, plan)}, {}
         check_inner_folds(TOGETHER, models[TOGETHER], plan)
     table: HeldOutTable = HeldOutTable.fit(
-        models, plan, judge.scorer, n_jobs=n_jobs, callback=callback, keep=return_estimators
+        models, plan, criterion.scorer, n_jobs=n_jobs, callback=callback, keep=return_estimators
     )
     if members and plan.nesting == "pairs":
         paired = paired_scores(members, plan, n_jobs, callback)
-    chosen = table.best_inside(judge, n_jobs, callback) if nested else []
+    chosen = table.best_inside(criterion, n_jobs, callback) if nested else []
     halves = Halves.fit(models, plan, n_jobs)
     # Other processes fit halves, while this one adds members together.
-    return table.compare(judge, members, chosen, halves, indifference, paired)
+    return table.compare(criterion, members, chosen, halves, indifference, paired)
 
 
 def named_members(models: Mapping[str, Estimator], together: bool | Sequence[str]) -> dict[str, Estimator]:

@@ -32,7 +32,7 @@ CONFIDENCE = 0.95
 # Equal differences in all folds have no spread for Student's t, so that a sign test stands in for it: the
 # same sign in six folds has a two-sided probability below 5 %, 2 / 2^6.
 MIN_EQUAL_FOLDS = 6
-# A sentence names so many models; the table marks all of them.
+# A sentence names this many models; the table marks all of them.
 MAX_NAMED = 4
 
 
@@ -243,7 +243,7 @@ class RankerComparison:
         return "chosen" if model == self.chosen_ else "yes" if model in self.may_be_best_ else "no"
 
     @property
-    def equal_for_your_purposes_(self) -> list[str]:
+    def equivalent_(self) -> list[str]:
         """The best and those that it exceeds by less than ``indifference``, at 95 %, the simplest first."""
         near = (model for model, gap in self.differences_.items() if gap.high < self.indifference)
         return self._simplest_first([self.best_, *near])
@@ -257,7 +257,7 @@ class RankerComparison:
         return [model for model, gap in self.differences_.items() if abs(gap.mean) <= ROUNDING]
 
     @property
-    def none_is_better_(self) -> bool:
+    def all_equal_(self) -> bool:
         """Whether all models are exactly as good by the criterion, so that the best is one of equals."""
         return len(self.equals_) == len(self.differences_) > 0
 
@@ -297,7 +297,7 @@ class RankerComparison:
         return float(np.mean(by_period.get(model, self.measures[model][measure])))
 
     def by_period(self, measure: str, at_least: int = MIN_PERIODS) -> dict[str, NDArray[np.float64]]:
-        """Return hits or their weight by model in each period held out, of so many at least; else none."""
+        """Return hits or their weight by model in each period held out, of this many at least; else none."""
         days = self.days
         if days is None or len(days.sizes) < at_least:
             return {}
@@ -415,7 +415,7 @@ class RankerComparison:
     def summary(self) -> dict[str, Any]:
         """Return the means, the differences and the verdict as a dict of plain values, for JSON.
 
-        Its keys are ``best``, ``chosen``, ``may_be_best`` and ``equal_for_your_purposes`` (the simplest
+        Its keys are ``best``, ``chosen``, ``may_be_best`` and ``equivalent`` (the simplest
         first), ``equally_good``, ``criterion``, ``verdict``, ``differences``, ``models``, with a budget by
         period ``days`` and, after a nested choice, ``optimism``.
         """
@@ -423,7 +423,7 @@ class RankerComparison:
             "best": self.best_,
             "chosen": self.chosen_,
             "may_be_best": self.may_be_best_,
-            "equal_for_your_purposes": self.equal_for_your_purposes_,
+            "equivalent": self.equivalent_,
             "equally_good": self.equals_,
             "criterion": self.criterion,
             "verdict": self.verdict(),
@@ -453,7 +453,7 @@ def _sentences(comparison: RankerComparison) -> str:
     if not comparison.differences_:
         return f"{best} alone was measured, by {by}: {each}."
     against = ""
-    if comparison.none_is_better_:
+    if comparison.all_equal_:
         lead = f"No model is better at the top than another, by {by}: each has {each}."
     else:
         lead = _difference(comparison, best, comparison.runner_up_ if chosen == best else chosen)
@@ -473,11 +473,11 @@ def _sentences(comparison: RankerComparison) -> str:
         if not all(gap.more_than_chance for gap in comparison.differences_.values()):
             why += ". An interval may still include 0, since intervals are the stricter test"
     lead += f" Take {chosen}{against}: {why}."
-    equal = comparison.equal_for_your_purposes_
+    equal = comparison.equivalent_
     if len(equal) > 1:
         reach = max(comparison.differences_[model].high for model in equal if model != best)
         lead += (
-            f" Equal for your purposes: {_named(equal)}. The best has at most {max(reach, 0.0):.{digits}f} "
+            f" Equivalent: {_named(equal)}. The best has at most {max(reach, 0.0):.{digits}f} "
             f"more, which is less than your {comparison.indifference:g}."
         )
     return lead

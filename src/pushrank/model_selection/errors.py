@@ -47,8 +47,8 @@ class Part(NamedTuple):
 class Errors(NamedTuple):
     """The standard errors of the mean measures of models and of all their differences."""
 
-    # A difference is zero between models that are measured alike on all rows; the covariance of the means is
-    # up to a factor; the degrees of freedom are infinite where errors come from many rows.
+    # A difference is zero between models that are measured equally on all rows; the covariance of the means
+    # is up to a factor; the degrees of freedom are infinite where errors come from many rows.
 
     means: Floats
     differences: Floats
@@ -72,7 +72,7 @@ class Errors(NamedTuple):
 
     @classmethod
     def by_periods(cls, series: Floats) -> Self:
-        """Return the errors of mean hits, from those of all periods, of which neighbours are alike."""
+        """Return the errors of mean hits, from those of all periods, of which neighbours are correlated."""
         covariance = covariance_of_means(series)
         means, differences = np.diag(covariance), variances_of_differences(covariance)
         return cls(np.sqrt(means), np.sqrt(differences), covariance, degrees_of_freedom(series.shape[1]))

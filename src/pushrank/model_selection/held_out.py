@@ -32,7 +32,7 @@ from pushrank.metrics.thresholds import Aim, AtBudget, Threshold
 from pushrank.model_selection.compare import checked_models, named_members
 from pushrank.model_selection.comparison import RankerComparison
 from pushrank.model_selection.folds import on_one_scale
-from pushrank.model_selection.table import Frame, Halves, HeldOutTable, Judge
+from pushrank.model_selection.table import Criterion, Halves, HeldOutTable, TestParts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,11 +90,11 @@ class HeldOut:
 
     def _repr_html_(self) -> str:
         """Return the models with their average precision of held-out rows, as a table for notebooks."""
-        comparison = self.table.compare(Judge.of(None, self.plan.budget))
+        comparison = self.table.compare(Criterion.of(None, self.plan.budget))
         measures = list(comparison.measures[comparison.baseline_])
         means = {name: [comparison.mean(name, measure) for measure in measures] for name in self.models}
         rows = [[name, *(f"{mean:.3f}" for mean in of_model)] for name, of_model in means.items()]
-        sentence = f"{self!r}, fitted in {self.seconds:.1f} s. {Frame.of(self.plan).judged}"
+        sentence = f"{self!r}, fitted in {self.seconds:.1f} s. {TestParts.of(self.plan).judged}"
         names = map(comparison.name_of, measures)
         return html_sentences(sentence) + html_table(["model", *names], rows, "Means over the test parts")
 
@@ -106,8 +106,8 @@ class HeldOut:
         on a scale of their own in each part.
         """
         pd = import_optional("pandas", "io")
-        beside = {"positive": self.plan.rows.positive, "part": self.plan.folds}
-        return pd.DataFrame(beside | {name: self._of_all_rows(name) for name in self.models})
+        columns = {"positive": self.plan.rows.positive, "part": self.plan.folds}
+        return pd.DataFrame(columns | {name: self._of_all_rows(name) for name in self.models})
 
     def compare(
         self,
@@ -133,9 +133,9 @@ class HeldOut:
         RankerComparison
             What :func:`compare_rankers` returns.
         """
-        judge, members = Judge.of(scoring, self.plan.budget), named_members(self.models, together)
-        table = self.table if judge.scorer is None else self._judged(judge)
-        return table.compare(judge, members, halves=self.halves, indifference=indifference)
+        criterion, members = Criterion.of(scoring, self.plan.budget), named_members(self.models, together)
+        table = self.table if criterion.scorer is None else self._judged(criterion)
+        return table.compare(criterion, members, halves=self.halves, indifference=indifference)
 
     def stack(
         self,
@@ -220,7 +220,7 @@ class HeldOut:
             aim = AtBudget(fraction=budget / len(self.plan.rows.y))
         if model is None:
             # The errors of a comparison would take as long as all the rest.
-            model = self.table.compare(Judge.of(None, self.plan.budget)).best_
+            model = self.table.compare(Criterion.of(None, self.plan.budget)).best_
         of_rows = self._of_all_rows(model) if isinstance(model, str) else model.held_out_scores_
         seen = ~np.isnan(of_rows)
         options = {"random_state": self.plan.seed} | options
@@ -232,16 +232,16 @@ class HeldOut:
         The order is by the ranks of rows within their parts. ``options`` are those of the function; by
         default ``k`` is the budget. Of a budget by period :meth:`compare` tells what is found, as ``days``.
         """
-        frame = Frame.of(self.plan)
-        if not options and not isinstance(frame.budget, Budget | None):
-            options = {"k": frame.budget}
-        seen = frame.folds >= 0
+        test_parts = TestParts.of(self.plan)
+        if not options and not isinstance(test_parts.budget, Budget | None):
+            options = {"k": test_parts.budget}
+        seen = test_parts.folds >= 0
         scores = {name: self._of_all_rows(name)[seen] for name in self.models}
-        orders = {name: on_one_scale(of_rows, frame.folds[seen]) for name, of_rows in scores.items()}
+        orders = {name: on_one_scale(of_rows, test_parts.folds[seen]) for name, of_rows in scores.items()}
         options = {"random_state": self.plan.seed} | options
         return metrics.measure(self.plan.rows.positive[seen], orders, **options)
 
-    def guarantee(self, model: str | StackingRanker, **options: Any) -> metrics.Guarantee:
+    def guarantee(self, model: str | StackingRanker, **options: Any) -> metrics.HitsPromise:
         """Return how many hits the first rows of a list to come hold at least, by rows kept from all fits.
 
         Parameters
@@ -255,7 +255,7 @@ class HeldOut:
 
         Returns
         -------
-        Guarantee
+        HitsPromise
             What the list holds at least.
         """
         if self.kept is None:
@@ -274,7 +274,7 @@ class HeldOut:
         n_rows = len(self.plan.rows.y) + len(self.kept.y)
         if not options and self.budget is not None:
             options = {"k": self.budget, "n_new": n_rows}
-        found: metrics.Guarantee = metrics.guarantee(self.kept.positive, scores, **options)
+        found: metrics.HitsPromise = metrics.guarantee(self.kept.positive, scores, **options)
         return found
 
     def _of_all_rows(self, name: str) -> Floats:
@@ -282,13 +282,13 @@ class HeldOut:
         check_choice("model", name, self.models)
         return self.plan.by_row(self.table.scores[name])
 
-    def _judged(self, judge: Judge) -> HeldOutTable:
+    def _judged(self, criterion: Criterion) -> HeldOutTable:
         """Return the table with what a scorer says of the models of every part."""
         judged: dict[str, list[float]] = {name: [] for name in self.models}
         for number, (_, tests) in enumerate(self.plan.parts()):
             for name, of_parts in judged.items():
                 model = self.table.fitted[name][number]
-                of_parts += [float(judge.scorer(model, test.X, test.y)) for test in tests]  # type: ignore[misc]
+                of_parts += [float(criterion.scorer(model, test.X, test.y)) for test in tests]  # type: ignore[misc]
         return self.table._replace(judged=judged)
 
 
@@ -394,9 +394,9 @@ def fit_held_out(
                 f"guarantee_fraction than {guarantee_fraction:g}."
             )
         time, sample_weight = (None if of is None else np.asarray(of)[left] for of in (time, sample_weight))
-    beside: dict[str, Any] = {"groups": groups, "time": time, "sample_weight": sample_weight}
+    by_row: dict[str, Any] = {"groups": groups, "time": time, "sample_weight": sample_weight}
     drawn: dict[str, Any] = {"cv": cv, "n_repeats": n_repeats, "random_state": random_state}
-    plan = Plan.of(X, y, budget=budget, pos_label=pos_label, n_jobs=n_jobs, **beside, **drawn)
+    plan = Plan.of(X, y, budget=budget, pos_label=pos_label, n_jobs=n_jobs, **by_row, **drawn)
     models, started = checked_models(models, plan), perf_counter()
     groups_of_splits = [
         (plan.splits[group[0]][0], [plan.splits[number][1] for number in group]) for group in plan.shared()

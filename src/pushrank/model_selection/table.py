@@ -43,7 +43,7 @@ from pushrank.model_selection.errors import AUC, AVERAGE_PRECISION, HITS, PRECIS
 from pushrank.model_selection.folds import share_of_hits
 from pushrank.model_selection.verdict import quantiles, simplicity
 
-# Fits to halves of the training rows are compared on so many of the rows at least.
+# Fits to halves of the training rows are compared on this many of the rows at least.
 LEAST_TESTED = 0.2
 # Models may refuse fewer rows of a class, and vary in other ways than with all of them.
 MIN_ROWS_OF_CLASS = 10
@@ -53,15 +53,15 @@ Callback = Callable[[], None]
 Models = Mapping[str, Estimator]
 
 
-class Judge(NamedTuple):
+class Criterion(NamedTuple):
     """The measure that models are judged by, and the scorer that gives it where it is none of ours."""
 
-    criterion: str
+    name: str
     scorer: Callable[..., float] | None
 
     @classmethod
     def of(cls, scoring: str | Callable[..., float] | None, budget: int | Budget | None) -> Self:
-        """Return the judge for a ``scoring`` of the user."""
+        """Return the criterion of a ``scoring`` of the user."""
         if scoring is None:
             return cls(PRECISION if budget is None else HITS, None)
         check_one_scorer(scoring)
@@ -124,7 +124,7 @@ class HeldOutTable(NamedTuple):
 
     def compare(
         self,
-        judge: Judge,
+        criterion: Criterion,
         members: Models | None = None,
         chosen: Sequence[str] = (),
         halves: "Halves | None" = None,
@@ -135,7 +135,7 @@ class HeldOutTable(NamedTuple):
         # `members` are added up, too, without a fit, by weights from `paired` scores if there are any;
         # `chosen` are the names of the models that were chosen inside each training part, and `halves` the
         # fits that errors rest on.
-        plan, frame, parts, members = self.plan, Frame.of(self.plan), self.parts(), members or {}
+        plan, test_parts, parts, members = self.plan, TestParts.of(self.plan), self.parts(), members or {}
         judged, ranks = dict(self.judged), dict(self.simplicity)
         lists = {name: list(scores) for name, scores in self.scores.items()}
         if chosen:
@@ -147,29 +147,31 @@ class HeldOutTable(NamedTuple):
             for part, combination in zip(parts, combinations, strict=True):
                 part.scores.append(combination(_to_log_odds(members, list(self.models), part.scores)))
             lists[TOGETHER] = [part.scores[-1] for part in parts]
-            judged[TOGETHER] = _judged_frozen(judge, plan, lists[TOGETHER])
+            judged[TOGETHER] = _judged_frozen(criterion, plan, lists[TOGETHER])
             ranks[TOGETHER] = simplicity(StackingRanker())
         estimators = _estimators(self, members, combinations, chosen)
         measures: dict[str, dict[str, Floats]] = {}
         for name, of_parts in lists.items():
-            measured = [frame.measures(part, of_part) for part, of_part in zip(parts, of_parts, strict=True)]
+            measured = [
+                test_parts.measures(part, of_part) for part, of_part in zip(parts, of_parts, strict=True)
+            ]
             measures[name] = {measure: np.array([of[measure] for of in measured]) for measure in measured[0]}
-            if judge.scorer is not None:
-                measures[name][judge.criterion] = np.array(judged[name])
+            if criterion.scorer is not None:
+                measures[name][criterion.name] = np.array(judged[name])
         scores = {name: plan.by_row(of_parts) for name, of_parts in lists.items()}
-        days = _add_periods(measures, scores, plan, frame)
+        days = _add_periods(measures, scores, plan, test_parts)
         comparison = RankerComparison(
             measures,
-            judge.criterion,
-            frame.budget,
+            criterion.name,
+            test_parts.budget,
             plan.n_repeats,
-            frame.n_positives,
+            test_parts.n_positives,
             scores=scores,
-            folds=frame.folds,
+            folds=test_parts.folds,
             warnings=self.warnings,
-            judged=f"{frame.judged} {NOT_NESTED}".strip()
+            judged=f"{test_parts.judged} {NOT_NESTED}".strip()
             if combinations and not len(paired)
-            else frame.judged,
+            else test_parts.judged,
             simplicity=ranks,
             indifference=indifference,
             times=None if days is None else plan.rows.times,
@@ -181,17 +183,17 @@ class HeldOutTable(NamedTuple):
         return _with_errors(comparison, self, parts, halves, members, combinations)
 
     def best_inside(
-        self, judge: Judge, n_jobs: int | None = None, callback: Callback | None = None
+        self, criterion: Criterion, n_jobs: int | None = None, callback: Callback | None = None
     ) -> list[str]:
         """Return the best model for each split, by a comparison within its training part."""
-        plan, frame, best = self.plan, Frame.of(self.plan), []
+        plan, test_parts, best = self.plan, TestParts.of(self.plan), []
         models = {name: model for name, model in self.models.items() if name != TOGETHER}
         for group in plan.shared():
-            train, budget = plan.splits[group[0]][0], frame.budget
+            train, budget = plan.splits[group[0]][0], test_parts.budget
             if not isinstance(budget, Budget | None):
-                budget = part_of_budget(budget, len(train), frame.n_held_out)
-            inner = type(self).fit(models, plan.inside(train, budget), judge.scorer, n_jobs=n_jobs)
-            best += [inner.compare(judge).best_] * len(group)
+                budget = part_of_budget(budget, len(train), test_parts.n_held_out)
+            inner = type(self).fit(models, plan.inside(train, budget), criterion.scorer, n_jobs=n_jobs)
+            best += [inner.compare(criterion).best_] * len(group)
             for _ in group if callback is not None else ():
                 callback()  # type: ignore[misc]
         return best
@@ -205,7 +207,7 @@ def _looked_at(
     return simplicity(model), scores
 
 
-class Frame(NamedTuple):
+class TestParts(NamedTuple):
     """What measures of test parts stand for: which rows are held out, and how many of them are acted on."""
 
     folds: NDArray[np.intp]
@@ -216,7 +218,7 @@ class Frame(NamedTuple):
 
     @classmethod
     def of(cls, plan: Plan) -> Self:
-        """Return the frame of a plan, whose budget is of as many rows as are held out."""
+        """Return the test parts of a plan, whose budget is of as many rows as are held out."""
         folds, budget, judged = plan.folds, plan.budget, plan.judged()
         n_held_out = int((folds >= 0).sum())
         if not isinstance(budget, Budget | None):
@@ -270,33 +272,33 @@ def _estimators(
     return lists
 
 
-def _judged_frozen(judge: Judge, plan: Plan, scores: Sequence[Floats]) -> list[float]:
+def _judged_frozen(criterion: Criterion, plan: Plan, scores: Sequence[Floats]) -> list[float]:
     """Return what the scorer says of scores that no fitted model gives."""
-    if judge.scorer is None:
+    if criterion.scorer is None:
         return [np.nan] * len(scores)
     judged = []
     for (_, test), of_part in zip(plan.splits, scores, strict=True):
         tested, frozen = plan.rows.part(test), FrozenRanker(np.unique(plan.rows.y))
         frozen.set_scores(of_part, np.zeros(1))
-        judged.append(float(judge.scorer(frozen, tested.X, tested.y)))
+        judged.append(float(criterion.scorer(frozen, tested.X, tested.y)))
     return judged
 
 
 def _add_periods(
-    measures: dict[str, dict[str, Floats]], scores: Mapping[str, Floats], plan: Plan, frame: Frame
+    measures: dict[str, dict[str, Floats]], scores: Mapping[str, Floats], plan: Plan, test_parts: TestParts
 ) -> metrics.PeriodMeasurement | None:
     """With a budget by period, add the means of the periods of each part, and return hits by period."""
-    if not isinstance(frame.budget, Budget):
+    if not isinstance(test_parts.budget, Budget):
         return None
-    held_out = np.flatnonzero(frame.folds >= 0)
+    held_out = np.flatnonzero(test_parts.folds >= 0)
     tested = plan.rows.part(held_out)
     of_tested = {name: of_rows[held_out] for name, of_rows in scores.items()}
     rankings = checked_rankings(tested.positive, [*of_tested.values()], None, None, tested.weights)
     of_models, times = dict(zip(of_tested, rankings, strict=True)), np.asarray(tested.times)
-    days = measured_by_period(of_models, frame.budget, times, CONFIDENCE)
+    days = measured_by_period(of_models, test_parts.budget, times, CONFIDENCE)
     # No part tears a period: the first row of a period says which part the period is in.
     _, first = np.unique(times, return_index=True)
-    part = frame.folds[held_out][first]
+    part = test_parts.folds[held_out][first]
     for measure, by_model in ((HITS, days.hits), (WEIGHT, days.values)):
         for name, by_period in by_model.items():
             measures[name][measure] = np.bincount(part, by_period) / np.bincount(part)
@@ -311,7 +313,7 @@ def stack_of(members: Models, plan: Plan) -> StackingRanker:
 
 
 def budget_params(budget: int | Budget | None, n_rows: int) -> dict[str, Any]:
-    """Return the parameters by which a search takes a budget of so many rows as a share, or by period."""
+    """Return the parameters by which a search takes a budget of rows as a share, or by period."""
     if isinstance(budget, Budget):
         return {"budget": budget}
     return {"fraction": None if budget is None else budget / n_rows}

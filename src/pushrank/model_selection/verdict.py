@@ -30,7 +30,7 @@ def quantiles(errors: Errors, level: float, seed: int) -> tuple[float, Floats]:
     if len(from_each) <= 2:
         return two, from_each
     rng = np.random.default_rng(seed)
-    # The covariance of models that rank alike is singular, where a Cholesky factor does not exist; rounding
+    # The covariance of models that rank equally is singular, where a Cholesky factor does not exist; rounding
     # may make eigenvalues negative.
     values, vectors = np.linalg.eigh(errors.covariance)
     draws = rng.normal(size=(N_DRAWS, len(values))) @ (vectors * np.sqrt(np.maximum(values, 0.0))).T

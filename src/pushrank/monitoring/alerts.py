@@ -42,7 +42,7 @@ Answer = tuple[str, float]
 
 
 class Row(NamedTuple):
-    """A row that was decided; one that is a group of its own has the group ""."""
+    """A row that was decided; one in no group has the group ""."""
 
     name: str | None
     moment: int
@@ -78,18 +78,18 @@ class AlertThreshold:
     Parameters
     ----------
     budget : Budget or int
-        The rows that can be acted on in each hour, day, week or month; an int is so many a day.
+        The rows that can be acted on in each hour, day, week or month; an int is this many a day.
     state : path-like, default=None
         The file that keeps what was decided, on disk before an answer is given; None keeps it in memory.
     n_kept : int, default=60
-        The answers of so many periods that are over are kept, beside those of the current one.
+        The answers of this many periods that are over are kept, and those of the current one.
     audit : int, default=0
         So many rows of the budget, in the mean of the periods, are drawn at random from all below the
         threshold, so that what it misses can be known (:func:`pushrank.metrics.audit_bound`).
     at_most : int, default=None
-        Of the rows of a group, such as a customer, at most so many a period are acted on by their scores: the
-        threshold of all others is infinite, and the budget goes to other groups. Rows of the audit are not
-        limited and do not count, since a limit would make their chances unknown.
+        Of the rows of a group, such as a customer, at most this many a period are acted on by their scores:
+        the threshold of all others is infinite, and the budget goes to other groups. Rows of the audit are
+        not limited and do not count, since a limit would make their chances unknown.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class AlertThreshold:
     group_name : str
         What groups are by, such as "customer", where it is said before :meth:`fit`; the state keeps it.
     n_ahead : int
-        Rows may be a day and so many periods later than this machine's clock: 1, unless it is set.
+        Rows may be a day and this many periods later than this machine's clock: 1, unless it is set.
 
     Raises
     ------
@@ -278,7 +278,7 @@ class AlertThreshold:
             warning where their scores differ.
         group : object or array-like of shape (n,), default=None
             The group of each row, such as its customer, as text: with `at_most`, and only then. A row whose
-            group is empty, NaN or, in an array, None is a group of its own.
+            group is empty, NaN or, in an array, None is in no group.
         return_threshold : bool, default=False
             Whether to return what the scores were compared with, too.
         return_acted : bool, default=False
@@ -362,7 +362,7 @@ class AlertThreshold:
         if n_differing:
             warn(
                 f"{n_differing} rows have the name of another of their {self.budget.per}, and another score; "
-                "they get its answer. Give each row a name of its own."
+                "they get its answer. Give each row a different name."
             )
         return acted, threshold
 
@@ -419,7 +419,7 @@ class AlertThreshold:
         self._is_whole = True
 
     def _facts(self) -> dict[str, Any]:
-        """Return what the state holds beside the rows that were decided."""
+        """Return what the state holds apart from the rows that were decided."""
         facts = {"budget": str(self.budget), "n_kept": self.n_kept}
         facts |= {"at_most": self.at_most, "group_name": self.group_name}
         facts |= {"gain": self._gain, "level": self._levels[0], "starts": self._starts}
@@ -468,7 +468,7 @@ class AlertThreshold:
         return values, times.astype(MOMENT).astype(np.int64), labels.astype(MOMENT).astype(np.int64)[codes]
 
     def _groups(self, group: Any, n_rows: int) -> Sequence[str]:
-        """Return the group of each row as text, which is empty for a row that is a group of its own."""
+        """Return the group of each row as text, which is empty for a row in no group."""
         if (group is None) != (self.at_most is None):
             raise ValueError("group and at_most go together; one row without a group has the group ''.")
         values = column([""] * n_rows if group is None else group, "group")

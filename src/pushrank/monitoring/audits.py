@@ -87,7 +87,7 @@ def draw_audit(
     if len(set(keys)) < len(keys):
         key, n = Counter(keys).most_common(1)[0]
         name = key.rpartition("\0")[2]
-        raise ValueError(f"{n} rows have the name {name!r} and the same time: each needs one of its own.")
+        raise ValueError(f"{n} rows have the name {name!r} and the same time: each needs a different one.")
     coins, of_ties = uniform_numbers(keys, secret).T
     listed, below = np.split(np.lexsort((of_ties, -values)), [k - n_audited])
     acted, chance = np.full(len(values), "", dtype="<U5"), np.ones(len(values))

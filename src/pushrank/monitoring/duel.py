@@ -79,7 +79,7 @@ class Verdict:
         How many more hits a period the list of the challenger holds on these very days, and the ends of a
         95 % interval, by the coins.
     evidence : float
-        Against the two being alike on days to come; 20 decides, whenever one looks.
+        Against the two being equal on days to come; 20 decides, whenever one looks.
     p_value : float or None
         By the t test at the look named beforehand; None before it, or without one.
     until : int or None
@@ -131,7 +131,7 @@ class Verdict:
 
 
 class Duel:
-    r"""Try a new model beside the one in use, without paying for two lists.
+    r"""Try a new model against the one in use, without paying for two lists.
 
     In a period of budget k rows on both models' lists are acted on. The others, which are disputed, are
     paired by place, and a fair coin for each pair says whose row is acted on, so that for the credits W of
@@ -266,7 +266,7 @@ class Duel:
         for label, rows in zip(map(str, periods.labels), periods.rows, strict=True):
             called = names[rows]
             if len(set(called)) < len(called):
-                raise ValueError(f"a name comes twice in {label}: each row needs one of its own.")
+                raise ValueError(f"a name comes twice in {label}: each row needs a different one.")
             day = self._days.get(label, _Day())
             orders = [rows[np.lexsort((of_ties[rows], -of[rows]))][: self.budget.n] for of in scores]
             new = self._filled(label, day, [[str(names[row]) for row in order] for order in orders])

@@ -123,7 +123,7 @@ class Profile:
         """Return the p-value of the mean of some blocks, for all parts together, and the part that moved."""
         mean, deviation, correlation = self.moments
         inflation = (1.0 + correlation) / (1.0 - correlation)
-        # Blocks that follow each other are alike, and a mean of several tells less than of as many others.
+        # Neighbouring blocks are similar, and a mean of several tells less than of as many others.
         variance = np.minimum(1.0, inflation / n_blocks) + np.minimum(1.0, inflation / self.n_blocks)
         sizes = np.abs(angles - mean) / (deviation * np.sqrt(variance))
         p_values = 2.0 * stdtr(self.n_blocks - 1, -sizes)
@@ -351,7 +351,7 @@ def columns_of(X: Any) -> Iterator[tuple[str, Any]]:
     """Yield the names and values of columns; of a sparse matrix none."""
     if X is None or sp.issparse(X):
         return
-    # Tables of Arrow have names beside their columns.
+    # Tables of Arrow keep names apart from their columns.
     names = getattr(X, "column_names", getattr(X, "columns", [f"x{n + 1}" for n in range(X.shape[1])]))
     for number, name in enumerate(names):
         if hasattr(X, "iloc"):
@@ -361,7 +361,7 @@ def columns_of(X: Any) -> Iterator[tuple[str, Any]]:
             values = values.to_numpy(np.float64, na_value=np.nan) if is_number else of_texts.to_numpy()
         else:
             values = np.asarray(X[name]) if hasattr(X, "columns") else np.asarray(X)[:, number]
-            # Polars and Arrow give numbers beside gaps as objects: read as texts they would be of so many
+            # Polars and Arrow give numbers among gaps as objects: read as texts they would be of this many
             # kinds that no part moves.
             if values.dtype.kind in "bO" and all(isinstance(v, Real | None) for v in values.tolist()):
                 values = as_numbers(values, str(name))

@@ -40,8 +40,8 @@ class State:
     kind : str
         What the rows are of, such as "an alert threshold"; a file of another kind is refused.
     facts : object, default=None
-        What is known beside the rows, of which JSON can be made: a new file begins with it, and replaces one
-        that is there. None opens the file that is there.
+        What is known apart from the rows, of which JSON can be made: a new file begins with it, and replaces
+        one that is there. None opens the file that is there.
 
     Raises
     ------
@@ -82,8 +82,8 @@ class State:
                 # What is there may be damaged, or no state, but not in use.
                 with suppress(ValueError):
                     State(self.path, kind).close()
-            with atomic_write(self.path) as beside:
-                self._fill(beside.as_uri(), facts)
+            with atomic_write(self.path) as draft:
+                self._fill(draft.as_uri(), facts)
                 self._connection.close()
                 # A journal that a killed process left belongs to the file that goes.
                 self.path.with_name(f"{self.path.name}-journal").unlink(missing_ok=True)
@@ -99,7 +99,7 @@ class State:
                 raise
 
     def facts(self) -> Any:
-        """Return what is known beside the rows."""
+        """Return what is known apart from the rows."""
         return json.loads(self._one("SELECT content FROM facts"))
 
     def rows(self, part: int) -> list[Any]:

@@ -83,7 +83,7 @@ class Watch:
         Parameters
         ----------
         max_lines : int, default=20
-            Where even months, or batches, are more, the last so many are returned.
+            Where even months, or batches, are more, the last this many are returned.
 
         Returns
         -------
@@ -331,7 +331,7 @@ def _watch_hits(
 
 
 class Shift(NamedTuple):
-    """The latest blocks of a column that differ most from those of the fit, when so many were complete."""
+    """The latest blocks of a column that differ most from those of the fit, when this many were complete."""
 
     p_value: float
     part: int

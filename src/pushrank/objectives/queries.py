@@ -1,4 +1,4 @@
-"""Means over query groups of two classes: each query is a list of its own, with the weight of any other."""
+"""Means over query groups of two classes: each query is a separate list, with the weight of any other."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -343,7 +343,7 @@ class Bins:
     def moments(self, weights: Floats, q: int) -> Floats:
         """Return the weighted sums of the first q Chebyshev polynomials over each bin, shape (n_bins, q)."""
         n_points, n_bins = len(self.local), len(self.centres)
-        # Every chunk has moments of its own, which should not take longer to add up than the points.
+        # Every chunk has its own moments, which should not take longer to add up than the points.
         chunks = row_chunks(n_points, q)
         if n_bins * len(chunks) > n_points:
             chunks = [(0, n_points)]

@@ -85,4 +85,4 @@ def check_pairs_alone(**others: object) -> None:
     """Raise a ValueError if labels or groups are passed together with pairs."""
     names = [name for name, value in others.items() if value is not None]
     if names:
-        raise ValueError(f"pairs say what to rank, so {' and '.join(names)} must be None beside them.")
+        raise ValueError(f"pairs say what to rank, so {' and '.join(names)} must be None.")

@@ -1,7 +1,7 @@
 """Pictures of the top of the list: displays store numbers, and draw them with matplotlib on request.
 
 ``Display.from_estimator`` and ``Display.from_predictions`` compute and draw; ``Display.compute`` only
-computes; ``display.plot(ax)`` draws again, beside the models that are in ``ax`` already. Computing needs no
+computes; ``display.plot(ax)`` draws again, next to the models that are in ``ax`` already. Computing needs no
 matplotlib, drawing needs ``pushrank[plot]``.
 """
 

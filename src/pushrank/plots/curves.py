@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from pushrank._base.docstrings import shared_docs_from
 from pushrank._base.numeric import Floats
 from pushrank._base.validation import check_choice, check_number
-from pushrank.metrics import Guarantee, Measurement, guarantee, recall_at_k
+from pushrank.metrics import HitsPromise, Measurement, guarantee, recall_at_k
 from pushrank.metrics._proportions import wilson_interval
 from pushrank.metrics._ranking import Ranking, checked_rankings
 from pushrank.metrics._registry import bind_metric
@@ -60,7 +60,7 @@ class TopCurveDisplay(Display):
     k : ndarray of float64, shape (m,)
         Numbers of first rows, ascending, dense at the start; with weights, what they weigh.
     hits : ndarray of float64, shape (m,)
-        The positives among so many rows.
+        The positives among this many rows.
     n_rows, n_positives : float
         The number of all rows, and of all positives; with weights, what they weigh.
     quantity : {"precision", "recall", "lift"}, default="precision"
@@ -324,7 +324,7 @@ class GuaranteeDisplay(Display):
 
     Parameters
     ----------
-    guarantee : Guarantee
+    guarantee : HitsPromise
         What :func:`pushrank.metrics.guarantee` returned, of any settings.
     name : str, optional
 
@@ -341,7 +341,7 @@ class GuaranteeDisplay(Display):
     'With 95 % confidence, of the next 200 rows the first 20 hold at least 15 hits.'
     """
 
-    guarantee: Guarantee
+    guarantee: HitsPromise
     name: str | None = None
 
     @classmethod

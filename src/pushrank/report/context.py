@@ -64,7 +64,7 @@ class ReportData(Page):
     X : DataFrame, optional
         The rows that were held out. With them, and a comparison with ``return_estimators=True``, the report
         says which columns drive the best ranking.
-    every_day : list of str, optional
+    released : list of str, optional
         Sentences on the model that was saved for a budget by period, for the verdict.
     """
 
@@ -77,7 +77,7 @@ class ReportData(Page):
     seed: int = 0
     models: Mapping[str, Estimator] = field(default_factory=dict)
     X: MatrixLike = None
-    every_day: Sequence[str] = ()
+    released: Sequence[str] = ()
 
     @cached_property
     def lists(self) -> RankedLists:
@@ -86,7 +86,7 @@ class ReportData(Page):
         depth = comparison.budget or max(1, round(0.25 * int(self.y.sum())))
         if isinstance(depth, Budget):
             depth = depth.spent(depth.periods(comparison.times))
-        # What differs from the chosen model and stands beside it: the best, the baseline, or the next best.
+        # The second model of the page, other than the chosen one: the best, the baseline, or the next best.
         named = [comparison.chosen_, comparison.best_, comparison.baseline_, comparison.runner_up_]
         return RankedLists(self.y, comparison.held_out_, depth, list(dict.fromkeys(named)))
 
@@ -97,7 +97,7 @@ class ReportData(Page):
             "models": model_sentences(self.models),
             "drivers": find_drivers(comparison, lists, self.X, self.seed),
             "measures": sorted(comparison.measures[lists.main], key=lambda m: m != comparison.criterion),
-            "none_is_better": comparison.none_is_better_,
+            "all_equal": comparison.all_equal_,
             "of_days": _other_budgets_by_period(self),
         }
         return of_comparison | _template_context(self, _facts(self))
@@ -118,7 +118,7 @@ class MeasurementData(Page):
     members : list of MemberHits, optional
         What each member of an ensemble finds, whose list is the one that was measured.
     promised : list of str, optional
-        Sentences such as that of :meth:`pushrank.metrics.Guarantee.sentence`, for the verdict.
+        Sentences such as that of :meth:`pushrank.metrics.HitsPromise.sentence`, for the verdict.
     """
 
     measurement: Measurement
@@ -160,7 +160,7 @@ def sentences(data: ReportData | MeasurementData) -> list[str]:
     if isinstance(data, ReportData):
         days = data.comparison.days
         found = _hits_sentence(data.lists, "") if days is None else _days_sentence(days, data.lists)
-        return [data.comparison.verdict(), found, *data.every_day]
+        return [data.comparison.verdict(), found, *data.released]
     low, high, *_ = data.measurement.measures[data.lists.main]["hits"]
     interval = "" if np.isnan(low) else f", 95 % interval {row_count(low)} to {row_count(high)}"
     return [_hits_sentence(data.lists, interval), *data.measurement.sentences(), *data.promised]
@@ -197,10 +197,10 @@ def _hits_sentence(lists: RankedLists, interval: str) -> str:
     tied = {model: lists.tied_at(model, depth) for model in lists.pair}
     counts = " and ".join(f"{rows:,} by {model}" for model, rows in tied.items() if rows)
     ties = f" Some rows tie where the list is cut ({counts}) and count by their chance to be in."
-    beside = [f"; of the first {depth:,} by {m}, {row_count(lists.hits(m))} are" for m in lists.pair[1:]]
+    others = [f"; of the first {depth:,} by {m}, {row_count(lists.hits(m))} are" for m in lists.pair[1:]]
     return (
         f"Of the {depth:,} rows that {main} ranks first, {row_count(lists.hits(main))} are hits{interval}"
-        f"{''.join(beside)}.{ties * bool(counts)} "
+        f"{''.join(others)}.{ties * bool(counts)} "
         f"A random pick would find {row_count(depth * lists.base_rate)}."
     )
 
@@ -305,12 +305,12 @@ def _agreement(lists: RankedLists) -> dict[str, tuple[float, float]]:
     """Return how many rows, and hits, are among the first of both lists, and of each of them only."""
     if len(lists.pair) < 2:
         return {}
-    (name, beside), (main, other) = lists.pair, map(lists.chances, lists.pair)
+    (name, second), (main, other) = lists.pair, map(lists.chances, lists.pair)
     # Tied rows come in the same random order in both lists, so that these differ as little as they can.
     groups = {
-        f"{name} and {beside}": np.minimum(main, other),
+        f"{name} and {second}": np.minimum(main, other),
         f"{name} only": np.maximum(0.0, main - other),
-        f"{beside} only": np.maximum(0.0, other - main),
+        f"{second} only": np.maximum(0.0, other - main),
     }
     return {group: (float(chance.sum()), float(chance[lists.y].sum())) for group, chance in groups.items()}
 
@@ -326,7 +326,7 @@ def _disagreement(lists: RankedLists, model: str, other: str) -> dict[str, objec
 
 
 def _row_cells(data: ReportData | MeasurementData, row: np.intp) -> list[Cell]:
-    """Return what is shown of a row beside its number."""
+    """Return what is shown of a row next to its number."""
     # Of tied rows, the first and the last rank that they share.
     ranks = [sorted({rank[row] for rank in data.lists.ranks[model]}) for model in data.lists.pair]
     return [

@@ -26,7 +26,7 @@ class TiedRanks(NamedTuple):
 class RankedLists:
     """Rankings by the scores of models, which rows are hits, how many first rows count, and whom to name."""
 
-    # The first model named is the one that the page is about, and the second stands beside it in its tables.
+    # The first model named is the one that the page is about, and the second is compared with it in tables.
 
     y: NDArray[np.bool_]
     scores: Mapping[str, Floats]
@@ -40,7 +40,7 @@ class RankedLists:
 
     @property
     def pair(self) -> Sequence[str]:
-        """The model that the page is about and the one beside it, if there is one."""
+        """The model that the page is about and the one that it is compared with, if any."""
         return self.named[:2]
 
     @property

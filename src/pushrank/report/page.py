@@ -45,8 +45,8 @@ def write_report(data: Page, path: Path) -> None:
     ImportError is raised when jinja2 or matplotlib is not installed, OSError when the file cannot be written.
     """
     page = render(data)
-    with atomic_write(path) as beside:
-        beside.write_text(page, encoding="utf-8")
+    with atomic_write(path) as draft:
+        draft.write_text(page, encoding="utf-8")
 
 
 def render(data: Page) -> str:

@@ -125,7 +125,7 @@ def _picture(
             if n >= len(named):
                 look |= {"color": GREY, "linestyle": "-", "zorder": 1.5}
             band = {"band": is_leader} if hasattr(display, "low") else {}
-            # The names of the models stand in the legend beside the picture, where long ones wrap.
+            # The names of the models stand in the legend next to the picture, where long ones wrap.
             display.plot(ax, name=f"curve {n}", curve_kwargs=look, **band)
             if n < len(named):
                 names[f"curve {n}"] = model

@@ -102,7 +102,7 @@ class WatchData(Page):
             of_hits += f" {waiting:,} {periods if waiting > 1 else per} with labels wait for more of them."
         notes = [f"At the fit: {self.held_out}", of_hits]
         if len(watched.table) < (length := BLOCKS.get(per, 1)):
-            notes.append(f"Columns are compared by {length} {periods}, of which there are not so many yet.")
+            notes.append(f"Columns are compared by {length} {periods}, of which there are too few so far.")
         elif not self.moved[1]:
             notes.append("No column has moved by more than it did within the training rows.")
         return notes
@@ -149,7 +149,7 @@ class WatchData(Page):
             over_time(
                 "hits",
                 f"Hits a {per}, found and expected",
-                f"Means of each {unit}. Expected is what {watched.budget.several} of so many rows and "
+                f"Means of each {unit}. Expected is what {watched.budget.several} of as many rows and "
                 "positives held when the model was fitted, or rows of such scores: it falls in calm.",
                 [self.words(line["period"], unit) for line in lines],
                 means,

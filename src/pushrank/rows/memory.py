@@ -16,8 +16,8 @@ from pushrank._base.parallel import map_chunks
 from pushrank.models import LinearModel, RowSpace, linear_scores
 from pushrank.models.linear import ClassCodes
 from pushrank.pairs import BipartiteSample, GradedSample, Sample
-from pushrank.rows.order_statistics import InOnePart, ValueParts, Values, highest_weights
-from pushrank.rows.source import POSITIVE, Block, Blocks, Part, RowSource
+from pushrank.rows.order_statistics import InOnePart, Mapped, ValueParts, Values, highest_weights
+from pushrank.rows.source import POSITIVE, Block, Blocks, RowSource
 
 
 class MemoryRows(RowSource):
@@ -31,7 +31,7 @@ class MemoryRows(RowSource):
         self.n_rows, self.n_features = model.n_rows, model.n_features
         self.in_row_space = model.in_row_space
         self._row_weights = row_weights
-        # Hessians of rough solutions are those of about so many rows of each class, where there are more.
+        # Hessians of rough solutions are those of about this many rows of each class, where there are more.
         self.n_curving: int | None = None
         # Trimmed positives weigh less than in the rows that these were chosen from. Rows that refer to
         # themselves would keep the features in memory after a fit.
@@ -64,10 +64,10 @@ class MemoryRows(RowSource):
         with np.errstate(divide="ignore"):
             return None if weights is None else np.asarray(np.log(weights))
 
-    def map(self, function: Callable[[Blocks], Part]) -> list[Part]:
+    def map(self, function: Callable[[Blocks], Mapped]) -> list[Mapped]:
         model = self.model
 
-        def mapped(start: int, stop: int) -> Part:
+        def mapped(start: int, stop: int) -> Mapped:
             return function(cut_blocks(model, start, stop, self.class_codes, self.log_weights))
 
         return map_chunks(mapped, model.chunks)
@@ -84,7 +84,7 @@ class MemoryRows(RowSource):
     def highest_positives(self, coef: Floats, total: Any, scores: Floats | None = None) -> Self:
         scores, weights = self.scores(coef) if scores is None else scores, self._full_weights.copy()
         sample = self.sample
-        # Each query has a total of its own, and a place where its highest positives end.
+        # Each query has its own total, and a place where its highest positives end.
         starts = sample.starts[0] if isinstance(sample, GradedSample) else [0]
         for rows, kept in zip(np.split(sample.positives, starts[1:]), np.atleast_1d(total), strict=True):
             weights[rows] = highest_weights(scores[rows], weights[rows], float(kept))
@@ -141,7 +141,7 @@ class MemoryRows(RowSource):
 
 
 def spread_rows(source: RowSource, n_spread: int) -> MemoryRows:
-    """Return about so many rows, copied, spread over all, with weights that make up for the others."""
+    """Return about this many rows, copied, spread over all, with weights that make up for the others."""
     # In memory the numbers of these rows are enough to copy them once.
     every, copied = max(1, source.n_rows // n_spread), not isinstance(source, MemoryRows)
     parts = source.map(partial(spread_in_blocks, every=every, copied=copied))
@@ -153,7 +153,7 @@ def spread_rows(source: RowSource, n_spread: int) -> MemoryRows:
 
 
 def spread_in_blocks(blocks: Blocks, every: int, copied: bool) -> list[tuple[Any, ClassCodes, Floats]]:
-    """Return every so many-th row (or its number), more of a rare class, with class codes and weights."""
+    """Return every n-th row (or its number), more of a rare class, with class codes and weights."""
     # A block tells by itself which of its rows these are: they are the same on a cluster and in memory.
     parts = []
     for model, first, last, codes, log_weights in blocks:

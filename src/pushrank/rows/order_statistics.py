@@ -28,13 +28,13 @@ class Values(NamedTuple):
     weights: Floats | None = None
 
 
-Part = TypeVar("Part")
+Mapped = TypeVar("Mapped")
 
 
 class ValueParts(Protocol):
     """``Values`` in parts, wherever these are."""
 
-    def map(self, function: Callable[..., Part], *arguments: object) -> list[Part]:
+    def map(self, function: Callable[..., Mapped], *arguments: object) -> list[Mapped]:
         """Return the function of the values of each part and of the arguments, in the order of the parts."""
 
 
@@ -43,7 +43,7 @@ class InOnePart(NamedTuple):
 
     values: Values
 
-    def map(self, function: Callable[..., Part], *arguments: object) -> list[Part]:
+    def map(self, function: Callable[..., Mapped], *arguments: object) -> list[Mapped]:
         return [function(self.values, *arguments)]
 
 

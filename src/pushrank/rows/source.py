@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from pushrank._base.numeric import Floats
 from pushrank.models import LinearModel
 from pushrank.models.linear import ClassCodes, FeatureSpace
-from pushrank.rows.order_statistics import Cut, ValueParts, Values
+from pushrank.rows.order_statistics import Cut, Mapped, ValueParts, Values
 
-Part = TypeVar("Part")
 POSITIVE = 1
 """The class code of a positive row; that of a negative is zero."""
 
@@ -88,7 +87,7 @@ class RowSource(FeatureSpace, ABC):
     class_weights: tuple[float, float]
 
     @abstractmethod
-    def map(self, function: Callable[[Blocks], Part]) -> list[Part]:
+    def map(self, function: Callable[[Blocks], Mapped]) -> list[Mapped]:
         """Return ``function(blocks)`` of the blocks of each chunk, in the order of the chunks."""
         # The function may be sent elsewhere: it is a partial one of a function of a module, of arrays of
         # n_features entries, and what it returns is made of such arrays.
@@ -104,7 +103,7 @@ class RowSource(FeatureSpace, ABC):
     @abstractmethod
     def highest_positives(self, coef: Floats, total: Any, scores: Floats | None = None) -> Self:
         """Return the rows with no positives but the highest, of a total weight; ties share it equally."""
-        # In memory each query group has a total of its own, and the scores of the rows may be at hand.
+        # In memory each query group has its own total, and the scores of the rows may be at hand.
 
     @abstractmethod
     def same_positives(self, other: Self) -> bool:

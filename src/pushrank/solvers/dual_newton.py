@@ -135,8 +135,8 @@ class WeightsDual:
     def newton_step(self, weights: Floats, residuals: Floats, alpha: float) -> Floats | None:
         """Return the changes of the logarithms of the weights; None where the system is too hard to solve."""
         heavy = self.heavy_rows(weights, alpha)
-        # A factor costs as much as so many products of conjugate gradients, and leaves products of rows that
-        # later factors need: weights only get lighter.
+        # A factor costs as much as this many products of conjugate gradients, and leaves products of rows
+        # that later factors need: weights only get lighter.
         n_heavy, n_entries = len(heavy), self.model.data.size
         n_products, small = tolerances.MAX_DUAL_PRODUCTS, n_heavy <= tolerances.MAX_FACTORED_ROWS
         if small:

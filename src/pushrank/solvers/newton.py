@@ -9,7 +9,7 @@ condition. (They are written out here, since those of scipy use the Euclidean in
 Olivier Chapelle, *Training a support vector machine in the primal*, Neural Computation 19 (2007), 1155-1178.
 
 ``certified_lbfgs`` minimises the same risk of linear scores until the duality gap is small. A column in units
-a million times those of the others needs a gradient with so many more digits, which a descent of the
+a million times those of the others needs a gradient with as many more digits, which a descent of the
 objective cannot show: the last steps are Newton's, taken while they narrow the gap.
 """
 

@@ -281,7 +281,7 @@ class SummedPoint:
 
 
 def thinned(weights: Floats, n_rows: int) -> Floats:
-    """Return weights of at most so many rows, spread over all in proportion to their weights."""
+    """Return weights of at most this many rows, spread over all in proportion to their weights."""
     if np.count_nonzero(weights) <= n_rows:
         return weights
     # Every row is drawn as often as its weight has units, and a lighter one in turn with its neighbours.

@@ -67,7 +67,7 @@ class Callback(Protocol):
 
 
 def offset_callback(callback: Callback | None, before: int, factor: float = 1.0) -> Callback | None:
-    """Return a callback of iterations that come after so many others, which shows a multiple of values."""
+    """Return a callback of iterations that come after this many others, which shows a multiple of values."""
     if callback is None:
         return None
     return lambda iteration, /, **shown: callback(

@@ -97,7 +97,7 @@ MAX_FACTORED_ROWS = 4096
 FACTOR_SPEED = 30
 # With this part of the rows whose products are known the products of the others do no harm.
 MIN_KNOWN_PART = 0.9
-# Rows whose curvatures add up to at most this, beside one and more for each other row, are left out of a
+# Rows whose curvatures add up to at most this, next to one and more for each other row, are left out of a
 # system.
 LIGHT_CURVATURE = 0.1
 # A copy of the rows that are in the system has to be worth its time and memory.

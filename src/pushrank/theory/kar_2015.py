@@ -274,7 +274,7 @@ def theorem_12(
 
 
 class _Sample:
-    """How far a sample may be from the population, by Massart's inequality for so many events."""
+    """How far a sample may be from the population, by Massart's inequality for a number of events."""
 
     def __init__(self, log_events: float, n_rows: int, kappa: float, base_rate: float, delta: float) -> None:
         check_numbers(n_rows=n_rows, kappa=kappa, base_rate=base_rate, delta=delta)

@@ -25,7 +25,7 @@ MAX_ROWS = 200_000
 @compiled()
 def bin_ends(weights, max_bins):
     """Return the index of the last value in each bin but the last, for ascending values of these weights."""
-    # A value as heavy as a bin has a bin of its own, and the other values share the bins that are left.
+    # A value as heavy as a bin has its own bin, and the other values share the bins that are left.
     n_values = len(weights)
     # Sums of the same weights in another order differ by rounding, which must not move a boundary.
     slack = 1.0 - 1e-12
@@ -90,7 +90,7 @@ def sampled_rows(n_rows: int, row_weights: Floats | None, random_state: np.rando
 def quantile_thresholds(values: Floats, weights: Floats | None, max_bins: int) -> Floats:
     """Return ascending thresholds between at most ``max_bins`` bins of about equal weight."""
     # With no more distinct values than bins, a threshold lies midway between each two neighbours. A value
-    # that many rows share has a bin of its own.
+    # that many rows share has its own bin.
     present = ~np.isnan(values)
     if weights is None:
         distinct, counts = np.unique(values[present], return_counts=True)

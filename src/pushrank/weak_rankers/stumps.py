@@ -124,7 +124,7 @@ class Stumps(WeakRankers):
     Parameters
     ----------
     max_bins : int, default=255
-        The largest number of bins of a feature, from 2 to 255, beside the one for missing values.
+        The largest number of bins of a feature, from 2 to 255, besides the one for missing values.
     categorical_features : "from_dtype" or sequence of int or of str, default="from_dtype"
         Features whose values are names: by number or, for data frames, by name; ``"from_dtype"`` means the
         columns of a data frame that are categorical or text; objects that are all numbers, such as Decimals,
@@ -310,7 +310,7 @@ class Stumps(WeakRankers):
         return numbers.astype(np.intp)
 
 
-# What was last asked for of each fitted object, for the next row; beside it, so that no copy or file has it.
+# What was last asked for of each fitted object, for the next row; outside it, so that no copy or file has it.
 KNOWN_STEPS: WeakKeyDictionary[Stumps, tuple[object, object, Sequence[StepFunction]]] = WeakKeyDictionary()
 
 

@@ -14,16 +14,17 @@ from pushrank._base.numeric import Floats
 from pushrank._base.parallel import compiled
 
 Counts = NDArray[np.int64]
-# Numbers of rows that may lie above the edge of a list are taken together in so many cells; none is left out.
+# Numbers of rows that may lie above the edge of a list are taken together in this many cells; none is left
+# out.
 MAX_CELLS = 512
 # Joint chances of more order statistics take seconds, and a sum of single chances then loses little.
 MAX_JOINT = 1000
 # What the depths that are named take of the chance of failure; all others share the rest.
 NAMED_SHARE = 0.8
 DEPTH_RATIO, PRECISION_RATIO = 1.25, 1.1
-# Plans go no further than so many labelled rows.
+# Plans go no further than this many labelled rows.
 MOST_PLANNED = 10**7
-# How many labelled rows or days a hit would take is not looked for beyond so many.
+# How many labelled rows or days a hit would take is not looked for beyond this number.
 MOST_COPIED = 10**6
 
 
@@ -136,7 +137,7 @@ def rows_for_hit(hits_above: NDArray[Any], n_new: int, k: int, miss: float) -> s
 
 
 def spread(n: int, ratio: float = DEPTH_RATIO) -> Counts:
-    """Return whole numbers from 1 to n, each about so many times the one before, or one more."""
+    """Return whole numbers from 1 to n, each about this many times the one before, or one more."""
     return np.unique(np.rint(np.geomspace(1, n, 2 + int(math.log(n) / math.log(ratio)))).astype(np.int64))
 
 

@@ -30,7 +30,7 @@ Ties = Literal["random", "pessimistic"]
 SHIFT_LEVEL = 0.001
 
 
-class Guarantee(NamedTuple):
+class HitsPromise(NamedTuple):
     """The result of :func:`guarantee`: bounds by depth, the arrays of shape (n_depths,).
 
     Parameters
@@ -112,7 +112,7 @@ def guarantee(
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
     random_state: Any = 0,
-) -> Guarantee:
+) -> HitsPromise:
     r"""Return how many hits the first rows of a coming list hold at least, for any number of labelled rows.
 
     .. math:: P(H_k \ge L_k \text{ for all } k) \ge 1 - \delta
@@ -127,14 +127,14 @@ def guarantee(
 
     %(labels_and_scores)s
     k : int or sequence of int, optional
-        The depths for which the promise matters, from 1 to N; without them all matter alike.
+        The depths for which the promise matters, from 1 to N; without them all matter equally.
     n_new : int, optional
         The number N of rows to come; by default as many as have new scores, or as are labelled.
     scores_new : array-like of shape (n_new,), optional
         Their scores, which are compared with the labelled ones.
     together : bool, default=True
         Whether all depths are promised at once, so that one may look and then choose: a fifth of
-        :math:`\delta` goes to those beside `k`. If not, `k` is promised, and what follows from it.
+        :math:`\delta` goes to depths other than `k`. If not, `k` is promised, and what follows from it.
     confidence_level : float, default=0.95
         %(promise_level)s
     ties : {"random", "pessimistic"}, default="random"
@@ -149,8 +149,8 @@ def guarantee(
 
     Returns
     -------
-    Guarantee
-        The table, with :meth:`Guarantee.hits_at` for any depth and :meth:`Guarantee.sentence`.
+    HitsPromise
+        The table, with :meth:`HitsPromise.hits_at` for any depth and :meth:`HitsPromise.sentence`.
 
     %(errors)s
 
@@ -205,7 +205,7 @@ def guarantee(
     next_row = np.clip(depths * n // n_new, 1, n)
     above = np.searchsorted(descending, descending[next_row])
     positives, n_positives = hits_above[above], int(hits_above[-1])
-    return Guarantee(
+    return HitsPromise(
         depths,
         hits,
         np.interp(depths * (n / n_new), np.arange(n + 1), hits_above) * (n_new / n),
@@ -318,6 +318,7 @@ def check_new_scores(scores: Floats, new: Floats, n_new: int | None = None) -> i
     if test.pvalue < SHIFT_LEVEL:
         warn(
             "new scores differ from the labelled ones beyond chance: their distribution functions by "
-            f"{test.statistic:.2f}, p = {test.pvalue:.1g}. What is promised assumes rows alike."
+            f"{test.statistic:.2f}, p = {test.pvalue:.1g}. The guarantee assumes that both samples are drawn "
+            "in the same way."
         )
     return len(new)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pushrank._base.files import trust_in_files
 from pushrank._base.numeric import Floats
 from pushrank._base.validation import BadRowError
-from pushrank.solvers.streaming.updates import Batches, State, UpdateRule, learn_batches
+from pushrank.solvers.streaming.updates import Batches, StreamState, UpdateRule, learn_batches
 
 # A sample of this size gives the break-even point with a standard error of about 1 % of the rows.
 MAX_SAMPLE_ROWS = 10_000
@@ -47,7 +47,7 @@ class LabelledRows(NamedTuple):
         return LabelledRows(self.X[numbers], self.positive[numbers], self.sample_weight[numbers], groups)
 
     def batches(self, order: NDArray[np.intp], size: int) -> Batches:
-        """Return the rows in an order, cut into batches: queries, or so many rows."""
+        """Return the rows in an order, cut into batches: queries, or this many rows."""
         # Orders keep the rows of a query together, so that a change of the group starts a batch.
         if self.groups is None:
             starts = np.arange(0, len(order), size)
@@ -128,8 +128,8 @@ class StreamLearner:
     # since the start, or since they were forgotten, and not from those of an earlier epoch.
 
     rule: UpdateRule
-    state: State
-    finalized: State = field(init=False)
+    state: StreamState
+    finalized: StreamState = field(init=False)
     buffer: LabelledRows | None = None
     mistakes_by_batch: list[Floats] = field(default_factory=list)
     buffer_mistakes: Floats = field(default_factory=lambda: np.zeros(0))
@@ -238,7 +238,9 @@ class StreamLearner:
         """The mean share of negatives among the first k of batches that had both classes."""
         return self.finalized.read("mistake_rates") / max(self.finalized.read("n_steps"), 1.0)
 
-    def _learn(self, rows: LabelledRows, order: NDArray[np.intp], state: State, offset: int = 0) -> Floats:
+    def _learn(
+        self, rows: LabelledRows, order: NDArray[np.intp], state: StreamState, offset: int = 0
+    ) -> Floats:
         """Learn from rows in an order; a message adds ``offset`` to the number of a row."""
         batches = rows.batches(order, self.rule.batch_size)
         mistakes = np.empty(len(batches.starts) - 1)
@@ -273,4 +275,4 @@ def _bad_row_error(rows: LabelledRows, numbers: NDArray[np.intp]) -> BadRowError
 
 
 # A saved ranker can go on learning, so that its file holds the learner.
-trust_in_files(StreamLearner, State, UpdateRule, BatchSample, LabelledRows)
+trust_in_files(StreamLearner, StreamState, UpdateRule, BatchSample, LabelledRows)

@@ -79,12 +79,12 @@ COUNT_NAMES = [
     "mistakes", "max_mistakes", "mistake_rates", "max_k",
 ]  # fmt: skip
 COUNTS = np.dtype({"names": COUNT_NAMES, "formats": ["f8"] * len(COUNT_NAMES)})
-"""The numbers of a ``State``: the scale of the iterate, and the sum of scales since it was last one; the
-squared norm of ``coef``; the number of batches with both classes, and of those without; sums over batches of
-the negatives among the first k, of the most there can be, and of their share of k; the largest k."""
+"""The numbers of a ``StreamState``: the scale of the iterate, and the sum of scales since it was last one;
+the squared norm of ``coef``; the number of batches with both classes, and of those without; sums over batches
+of the negatives among the first k, of the most there can be, and of their share of k; the largest k."""
 
 
-class State(NamedTuple):
+class StreamState(NamedTuple):
     """An iterate, and what the mean of all iterates follows from."""
 
     # The iterate is `scale * coef` and the sum of all iterates `total + scale_sum * coef - correction`. So a
@@ -103,9 +103,9 @@ class State(NamedTuple):
         counts["scale"] = 1.0
         return cls(np.zeros(n_features), np.zeros(n_features), np.zeros(n_features), counts)
 
-    def copy(self) -> State:
+    def copy(self) -> StreamState:
         """Return a copy that shares nothing."""
-        return State(*(array.copy() for array in self))
+        return StreamState(*(array.copy() for array in self))
 
     def read(self, count: str) -> float:
         return float(self.counts[count][0])
@@ -124,11 +124,13 @@ class State(NamedTuple):
         mean /= max(self.read("n_steps"), 1.0)
         return mean
 
-    def with_last_as_mean(self) -> State:
+    def with_last_as_mean(self) -> StreamState:
         """Return the state in which all iterates were the last one, so that it is their mean."""
         counts = self.counts.copy()
         counts["scale_sum"] = counts["n_steps"] * counts["scale"]
-        return State(self.coef.copy(), np.zeros_like(self.correction), np.zeros_like(self.total), counts)
+        return StreamState(
+            self.coef.copy(), np.zeros_like(self.correction), np.zeros_like(self.total), counts
+        )
 
 
 def learn_batches(
@@ -137,7 +139,7 @@ def learn_batches(
     sample_weight: Floats,
     batches: Batches,
     rule: UpdateRule,
-    state: State,
+    state: StreamState,
     mistakes_path: Floats,
 ) -> int:
     """Learn from batches of rows, dense or CSR, one after the other; ``state`` is changed in place."""
@@ -215,7 +217,7 @@ class Scratch(NamedTuple):
 
 @compiled(inline="always")
 def new_scratch(starts, n_features):
-    """Return arrays for the largest batch, and for a row of zeros beside it."""
+    """Return arrays for the largest batch, and for one more row of zeros."""
     size = 1
     # NumPy's functions for the largest difference take longer to compile than all the rest.
     for number in range(len(starts) - 1):
