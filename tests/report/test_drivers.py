@@ -73,7 +73,7 @@ def test_a_report_of_few_days_promises_no_interval_that_it_does_not_have():
     page = render(data)
     assert "They allow for neighbouring days" not in page
     assert "They come from the differences between the test parts." in page
-    assert "They allow for neighbouring days that are alike" in render(report_of(40))
+    assert "They allow for neighbouring days that resemble each other" in render(report_of(40))
 
 
 def test_the_top_rows_say_what_raises_them_beyond_their_part():
