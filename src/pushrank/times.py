@@ -18,7 +18,7 @@ from pushrank.exceptions import BadRowError, warn
 __all__ = ["read_dates"]
 
 FORMATS = "2024-12-31, 20241231, 2024-12-31 09:30:15.25+01:00, 20241231T0930Z, 2024-12"
-PANDAS = "pandas.to_datetime reads others, such as 9:30 PM, format='%G-W%V-%u' weeks, '%Y-%j' days of a year"
+PANDAS = "pandas.to_datetime reads 9:30 PM, by '%G-W%V-%u' 2024-W53-2 and by '%Y-%j' 2024-366"
 DAYS = (
     r"(?P<year>\d{4})(?P<mark>[-/.])(?P<month>\d\d?)(?P=mark)(?P<day>\d\d?)",
     r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)",

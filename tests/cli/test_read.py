@@ -144,9 +144,10 @@ def test_all_unusable_columns_are_named_at_once_with_what_to_type(tmp_path, fram
     data = tmp_path / "a.csv"
     frame.to_csv(data, index=False, sep=";", decimal=",", encoding="utf-8-sig")
     told = refused(data)
-    assert f"'Betrag €' holds numbers written as '{frame['Betrag €'][0]}'; 'pct'" in told
-    run_printed(told)
-    rows = rows_of(tmp_path / "a.parquet", exclude=["Datum,kind"])
+    assert f"'Betrag €' holds numbers written as '{frame['Betrag €'][0]}' in row 1; 'pct'" in told
+    plain, read = run_printed(told)
+    assert read == ["--decimal", ",", "--thousands", "."]
+    rows = rows_of(plain, TextFormat(decimal=",", thousands="."), exclude=["Datum,kind"])
     assert rows.categorical == []
     np.testing.assert_allclose(rows.rows.X["Betrag €"], amounts)
     np.testing.assert_allclose(rows.rows.X["pct"], np.round(amounts % 100, 1))
@@ -155,17 +156,38 @@ def test_all_unusable_columns_are_named_at_once_with_what_to_type(tmp_path, fram
 
 
 def run_printed(told):
-    """Run the command that a refusal prints."""
-    assert told.startswith("pandas makes numbers of them: ")
-    command = re.match(r"pandas makes numbers of them: (python -c .*?\)'). ", told)[1]
+    """Run the command that a refusal prints; return the file that it writes, and the options to read it."""
+    command, then = re.match(
+        r"To write the numbers alone: (python -c .*?\)'). Then read (.*?)\. /", told
+    ).groups()
     subprocess.run([sys.executable, *shlex.split(command)[1:]], check=True, timeout=60)
+    plain, *options = shlex.split(then.replace(" with ", " "))
+    return Path(plain), options
 
 
-def test_dollars(tmp_path, frame):
-    frame["usd"] = [f"-${1000.5 + row:,.2f}" for row in range(N_ROWS)]
+def test_dollars_and_words_that_pandas_takes_for_missing(tmp_path, frame):
+    """In a file whose names and columns are odd; all cells but those of dollars stay as they are."""
+    frame["u\u0308 'sd'"] = [f"-${1000.5 + row:,.2f}" if row else "unknown" for row in range(N_ROWS)]
+    frame["word"] = np.array(["NA", "None", "yes"])[np.arange(N_ROWS) % 3]
+    frame["code"] = [f"00{row % 7}" for row in range(N_ROWS)]
+    (tmp_path / "my dir's $x").mkdir()
+    path = tmp_path / "my dir's $x" / "a.b.csv"
+    frame.to_csv(path, index=False)
+    plain, options = run_printed(refused(path))
+    assert (plain.name, options) == ("a.b.plain.csv", ["--thousands", ","])
+    read = pd.read_csv(plain, dtype=str, keep_default_na=False)
+    before = pd.read_csv(path, dtype=str, keep_default_na=False)
+    pd.testing.assert_frame_equal(read.drop(columns=read.columns[4]), before.drop(columns=before.columns[4]))
+    rows = rows_of(plain, TextFormat(thousands=",", na_values=["unknown"]))
+    assert rows.rows.X["ü 'sd'"][1] == -1001.5
+
+
+def test_decimal_commas_of_one_column_are_written_as_points(tmp_path, frame):
+    frame["pct"] = [f"{row}" + f",{row % 9 + 1}%" for row in range(N_ROWS)]
     frame.to_csv(tmp_path / "a.csv", index=False)
-    run_printed(refused(tmp_path / "a.csv"))
-    assert rows_of(tmp_path / "a.parquet").rows.X["usd"][1] == -1001.5
+    plain, options = run_printed(refused(tmp_path / "a.csv"))
+    assert options == []
+    assert rows_of(plain).rows.X["pct"][12] == 12.4
 
 
 def test_lists_and_structs_are_refused_with_their_type(tmp_path, frame):
@@ -279,22 +301,25 @@ WIDE = 11_234_567_890_123_456_789
 IDS = [WIDE, WIDE + 1, 2**53 + 1, -(2**53) - 1] * 10
 
 
-def test_files_that_pandas_reads_name_the_line_that_makes_parquet_of_them(tmp_path, frame):
-    """The line is run as it is printed, and its file holds the same rows."""
+def test_files_of_other_kinds_name_the_command_that_makes_them_readable(tmp_path, frame):
+    """The command is run as it is printed, and its file holds the same rows."""
+    tmp_path = tmp_path / "my dir's $x"
+    tmp_path.mkdir()
     frame["size"] = frame["size"].round(3)
     for name, write_it in {
         "a.json": lambda path: frame.to_json(path, orient="records"),
         "b.jsonl": lambda path: frame.to_json(path, orient="records", lines=True),
         "c.csv.xz": lambda path: frame.to_csv(path, index=False),
-        "d.csv.bz2": lambda path: frame.to_csv(path, index=False),
+        "d.csv.bz2": lambda path: frame.to_csv(path, index=False, sep=";"),
     }.items():
         write_it(tmp_path / name)
         told = refused(tmp_path / name)
         assert f"{name} is no file that pushrank reads" in told
-        command = shlex.split(told.partition("Make one of it: ")[2])
+        command = shlex.split(re.split("Make a Parquet file of it: |Unpack it: ", told)[1])
         assert command[:2] == ["python", "-c"]
         subprocess.run([sys.executable, *command[1:]], check=True)
-        found = rows_of(tmp_path / f"{name[0]}.parquet").rows.X
+        kind = "csv" if ".csv" in name else "parquet"
+        found = rows_of(tmp_path / f"{name[0]}.{kind}").rows.X
         pd.testing.assert_frame_equal(found, frame[["size", "n", "kind"]], check_dtype=False)
     (tmp_path / "e.pdf").touch()
     assert refused(tmp_path / "e.pdf").endswith("libsvm (.libsvm, .svmlight, .svm).")

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import PredefinedSplit, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import has_fit_parameter
@@ -106,6 +106,14 @@ def test_folds_that_are_listed_have_the_numbers_of_all_rows():
         found = clone(ranker).set_params(cv=with_zeros).fit(X, Y, WEIGHTS).decision_function(X)
         expected = clone(ranker).set_params(cv=folds).fit(X, Y, WEIGHTS).decision_function(X)
         np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+def test_folds_by_row_have_the_numbers_of_all_rows():
+    of_rows = np.arange(N + N_ZERO) % 3
+    found = pushrank.TopRankerCV(cv=PredefinedSplit(of_rows), random_state=0).fit(X, Y, WEIGHTS)
+    splits = [*PredefinedSplit(of_rows).split()]
+    expected = pushrank.TopRankerCV(cv=splits, random_state=0).fit(X, Y, WEIGHTS)
+    np.testing.assert_array_equal(found.decision_function(X), expected.decision_function(X))
 
 
 KINDS = [np.asarray, pd.DataFrame, sp.csr_matrix, sp.csc_array, sp.coo_array, sp.bsr_matrix, sp.dia_matrix]

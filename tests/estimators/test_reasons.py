@@ -20,7 +20,15 @@ from xgboost import XGBClassifier
 
 import pushrank
 from pushrank import estimators
-from pushrank.estimators.reasons import _leaves_by, leaving, mean_parts, parts_over, reasons, score_parts
+from pushrank.estimators.reasons import (
+    _leaves_by,
+    has_exact_parts,
+    leaving,
+    mean_parts,
+    parts_over,
+    reasons,
+    score_parts,
+)
 from pushrank.interop.lightgbm import LGBMObjective
 from pushrank.objectives import PushObjective
 from pushrank.prices import Power
@@ -307,3 +315,15 @@ def test_gaps_are_alike_where_a_row_would_leave():
         assert _leaves_by(3.0, values, np.array([True, True, False])) == "at most 2"
     texts = np.array(["red", "blue", np.nan], dtype=object)
     assert _leaves_by("red", texts, np.array([False, True, True])) == "not red"
+
+
+def test_linear_leaves_are_sampled_and_a_pipeline_may_be_of_one_step():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = X[:, 0] + np.abs(X[:, 1]) > 0.8
+    linear = LGBMClassifier(n_estimators=5, linear_tree=True, verbosity=-1).fit(X, y)
+    assert not has_exact_parts(linear, X[:1])
+    parts, errors = parts_over(linear, X[:2], X[2:30])
+    assert parts.shape == errors.shape == (2, 4)
+    alone = make_pipeline(LGBMClassifier(n_estimators=5, verbosity=-1)).fit(X, y)
+    np.testing.assert_allclose(score_parts(alone, X), score_parts(alone[-1], X))

@@ -15,10 +15,12 @@ import xgboost
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from pushrank import PushObjective, StackingRanker, metrics
 from pushrank._base.optional import import_optional
+from pushrank._base.scores import model_scores
+from pushrank.estimators._combination import raw_scores
 from pushrank.interop._derivatives import derivatives
 from pushrank.interop.lightgbm import LGBMMetric, LGBMObjective
 from pushrank.interop.xgboost import XGBMetric, XGBObjective
@@ -367,3 +369,15 @@ def test_a_library_that_cannot_be_loaded_is_named_and_ends_nothing_else(tmp_path
     assert "PNormPush" in done.stdout, done.stderr
     assert "Warning" not in done.stderr
     assert "ImportError: lightgbm is installed, and cannot be loaded: libgomp.so.1" in done.stderr
+
+
+def test_a_push_inside_xgboosts_classifier_is_scored_by_its_margins():
+    """Its probabilities in single precision would tie the rows at the top."""
+    X, y = load_breast_cancer(return_X_y=True)
+    push = XGBObjective(PushObjective(price=Power(4.0), scale="log"))
+    model = xgboost.XGBClassifier(n_estimators=300, n_jobs=1, objective=push).fit(X[::2], y[::2])
+    margins = model.predict(X[1::2], output_margin=True)
+    for scored in (model, make_pipeline(FunctionTransformer(), model)):
+        np.testing.assert_array_equal(model_scores(scored, X[1::2]), margins)
+        np.testing.assert_array_equal(raw_scores(scored, X[1::2]), margins)
+    assert len(np.unique(margins)) > 2 * len(np.unique(model.predict_proba(X[1::2])[:, 1]))

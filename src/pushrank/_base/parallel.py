@@ -115,7 +115,7 @@ def one_thread() -> AbstractContextManager[None]:
 
 @lru_cache(maxsize=1)
 def _controller(_n_modules: int) -> ThreadpoolController:
-    """Return the control of the libraries that as many modules loaded, which takes milliseconds to find."""
+    """Return the control of the libraries that n modules loaded, which takes milliseconds to find."""
     return ThreadpoolController()
 
 

@@ -14,6 +14,8 @@ def model_scores(model: Any, X: MatrixLike) -> Floats:
     """Return the scores of a fitted model; of one that gives probabilities alone, those of the positives."""
     if hasattr(model, "decision_function"):
         return np.asarray(model.decision_function(X), dtype=np.float64)
+    if gives_margins(model):
+        return np.asarray(model.predict(X, output_margin=True), dtype=np.float64)
     if hasattr(model, "predict_proba"):
         is_forest = type(model).__module__ == FORESTS and np.ndim(getattr(model, "n_classes_", [])) == 0
         of_few = is_forest and _num_samples(X) <= MAX_ROWS_OF_ONE_THREAD
@@ -23,6 +25,15 @@ def model_scores(model: Any, X: MatrixLike) -> Floats:
         f"{type(model).__name__} has neither decision_function nor predict_proba, so it gives no scores to "
         "rank by."
     )
+
+
+def gives_margins(model: Any) -> bool:
+    """Return whether scores are those of a decision function, or XGBoost's under an objective of a user."""
+    # XGBoost makes probabilities of any objective's scores, in single precision: those of a push come out
+    # at the two ends, and lose their order there.
+    last = model.steps[-1][1] if hasattr(model, "steps") else model
+    is_custom = type(last).__name__ == "XGBClassifier" and callable(getattr(last, "objective", None))
+    return is_custom or hasattr(model, "decision_function")
 
 
 def forest_probabilities(forest: Any, X: MatrixLike) -> Floats:

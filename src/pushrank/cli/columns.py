@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pushrank._base.leakage import MIN_ROWS_TO_WARN, gives_label_away
 from pushrank._base.user_types import Floats
 from pushrank.cli.errors import InputError, warn
-from pushrank.cli.header import DATE_PART, SHEETS, file_kind, listed
+from pushrank.cli.header import DATE_PART, SHEETS, STANDARD_INPUT, file_kind, listed
 from pushrank.cli.table import NEARLY_ALL, TEXT, Column, Kind, Table, as_text, is_of_texts, numbers_of
 from pushrank.cli.text_format import DEFAULT_FORMAT, TextFormat
 from pushrank.times import FORMATS
@@ -248,7 +248,9 @@ def _refuse_unusable(columns: list[Column]) -> None:
         elif column.kind is Kind.TEXT and (parts := _amounts(column)) is not None:
             units = set(parts["unit"]) - {""}
             several = f", in several units ({listed(map(repr, sorted(units)))})" * (len(units) > 1)
-            written[column.name] = f"holds numbers written as {parts.index[~parts['is plain']][0]!r}{several}"
+            text = parts.index[~parts["is plain"]][0]
+            row = column.row_number(int(np.argmax(column.values == text)))
+            written[column.name] = f"holds numbers written as {text!r} in row {row}{several}"
             amounts[column.name] = parts
         elif column.kind is Kind.TEXT and _names_rows(column):
             row_names[column.name] = f"holds {len(column.counts):,} different texts, as names of rows do"
@@ -259,8 +261,8 @@ def _refuse_unusable(columns: list[Column]) -> None:
     reasons = [f"{name!r} {reason}" for name, reason in (unread | written).items()]
     # Formats of numbers are never guessed. All amounts of the file together say how they are read.
     if amounts:
-        advice, is_read = _how_to_read(columns, amounts)
-        unread |= {} if is_read else written
+        advice = _how_to_read(columns, amounts) or "No options read all numbers: write them as -1234.5. "
+        unread |= {} if advice.startswith("Read") else written
     shown = "; ".join(reasons[:5] + [f"and {len(reasons) - 5:,} more"] * (len(reasons) > 5))
     # All are named in one command: with one at a time it would be run as often.
     leave_out = f" Leave out what cannot be used: {excluding(unread)}." if unread else ""
@@ -308,57 +310,74 @@ def _amounts(column: Column) -> pd.DataFrame | None:
     return None if is_named else parts
 
 
-def _how_to_read(columns: list[Column], amounts: Mapping[str, pd.DataFrame]) -> tuple[str, bool]:
-    """Return how all numbers of the file are read, by options or by pandas, and whether options do."""
-    nothing = "No options read all numbers: write them in one way, such as -1234.5. "
+def _how_to_read(columns: list[Column], amounts: Mapping[str, pd.DataFrame]) -> str:
+    """Return the options by which all numbers of the file are read, or the command that writes others."""
+    path, stated = columns[0].path, next(of.text_format for of in columns if of.text_format)
     units = {name: set(part["unit"]) - {""} for name, part in amounts.items()}
-    if any(len(of_column) > 1 for of_column in units.values()):
-        return nothing, False
-    around = {name: rf"\s*{re.escape(unit)}\s*" for name, found in units.items() for unit in found}
+    around = {
+        name: rf"^(\W*?){re.escape(unit)}\s*|\s*{re.escape(unit)}\s*$"
+        for name, found in units.items()
+        for unit in found
+    }
     # The numbers of a sheet are written with the decimal mark of the texts among them, whatever it is.
-    path = columns[0].path
     in_sheet = file_kind(path) in SHEETS
-    tried = [
-        pd.Series(part.index[~(part["is plain"] & in_sheet)], dtype=TEXT).str.replace(
-            around.get(name, r"^\s+"), "", regex=True
-        )
+    tried = {
+        name: pd.Series(part.index[~(part["is plain"] & in_sheet)], dtype=TEXT)
         for name, part in amounts.items()
-    ]
+    }
+    for name, pattern in around.items():
+        tried[name] = tried[name].str.replace(pattern, r"\1", regex=True)
     plain = [column for column in columns if column.kind is Kind.NUMBER and is_of_texts(column.cells)]
-    tried += [column.cells.iloc[:ROWS_TO_SEARCH] for column in plain]
-    stated = next(column.text_format for column in columns if column.text_format)
+    marks = _marks([*tried.values(), *(column.cells.iloc[:ROWS_TO_SEARCH] for column in plain)], stated)
+    words = "".join(f" --{name} {shlex.quote(mark)}" for name, mark in (marks or {}).items())
+    if any(len(found) > 1 for found in units.values()):
+        return ""
+    if marks is not None and not around:
+        return f"Read numbers with{words}. "
+    # Options are for the whole file: where none serves all columns, those that are no numbers are changed.
+    found = {name: _marks([texts], stated) for name, texts in tried.items()}
+    by_column = {name: {} if marks is not None else of for name, of in found.items() if of is not None}
+    if len(by_column) < len(tried) or in_sheet or stated.no_header or path == STANDARD_INPUT:
+        return ""
+    new = path.with_name(re.sub(r"(\.(csv|tsv|txt|gz|zip))+$", "", path.name, flags=re.I) + ".plain.csv")
+    then = f"Then read {shlex.quote(str(new))}{' with' * bool(words)}{words}. "
+    return f"To write the numbers alone: {_command(path, new, around, by_column, stated)}. {then}"
+
+
+def _marks(tried: list[pd.Series], stated: TextFormat) -> dict[str, str] | None:
+    """Return the marks by which all texts are numbers, as options name them, or None."""
     # Three digits behind a mark are thousands, unless other numbers show that it is a decimal mark.
     for decimal, thousands in product(".,", ["", *",. '’_"]):
         options = {"decimal": decimal.strip("."), "thousands": thousands}
         given: dict[str, Any] = {name: mark for name, mark in options.items() if mark}
         read = replace(stated, **given)
-        if decimal == thousands or any(numbers_of(texts, read)[1] for texts in tried):
-            continue
-        if not around:
-            words = " ".join(f"--{name} {shlex.quote(mark)}" for name, mark in given.items())
-            return f"Read numbers with {words}. ", True
-        # pandas reads no minus sign of typesetters.
-        if not in_sheet and not any(part["before"].str.contains("\u2212").any() for part in amounts.values()):
-            return f"pandas makes numbers of them: {_as_parquet(path, around, read)}. ", False
-    return nothing, False
+        if decimal != thousands and not any(numbers_of(texts, read)[1] for texts in tried):
+            return given
+    return None
 
 
-def _as_parquet(path: Path, around: Mapping[str, str], read: TextFormat) -> str:
-    """Return the command that writes a Parquet file of a text file, without what is around its numbers."""
-    form: dict[str, Any] = {"sep": read.separator, "encoding": read.encoding, "skiprows": read.skip_rows}
-    form |= {"decimal": read.decimal, "thousands": read.thousands, "na_values": read.na_values}
-    form |= {"dtype": dict.fromkeys(around, "str")}
+def _command(
+    path: Path, new: Path, around: Mapping[str, str], marks: Mapping[str, dict[str, str]], stated: TextFormat
+) -> str:
+    """Return the command by which pandas writes a file of text without what is around numbers."""
+    # All cells stay the texts that they are, so that the new file is read as the old one would be.
+    form = {"sep": stated.separator, "encoding": stated.encoding, "skiprows": stated.skip_rows}
     options = "".join(f", {name}={value!r}" for name, value in form.items() if value)
-    steps = ["import pandas", f"f = pandas.read_csv({str(path)!r}{options})"]
-    for name, pattern in around.items():
-        numbers = f"f[{name!r}].str.replace({pattern!r}, '', regex=True)"
-        if read.thousands:
-            mark = r"\s" if read.thousands.isspace() else re.escape(read.thousands)
-            numbers += f".str.replace({mark!r}, '', regex=True)"
-        numbers += f".str.replace({read.decimal!r}, '.')" if read.decimal else ""
-        steps.append(f"f[{name!r}] = {numbers}.astype(float)")
-    steps.append(f"f.to_parquet({str(path.with_name(path.name.partition('.')[0] + '.parquet'))!r})")
-    return f"python -c {shlex.quote('; '.join(steps))}"
+    steps = [
+        "import pandas",
+        f"f = pandas.read_csv({str(path)!r}, dtype=str, keep_default_na=False{options})",
+    ]
+    steps += ["f.columns = f.columns.str.normalize('NFC')"] * any(not name.isascii() for name in marks)
+    for name, of_column in marks.items():
+        cells = f"f[{name!r}]"
+        if name in around:
+            cells += f".str.replace({around[name]!r}, r'\\1', regex=True)"
+        if thousands := of_column.get("thousands"):
+            cells += f".str.replace({thousands.replace(' ', chr(92) + 's')!r}, '', regex={thousands == ' '})"
+        if decimal := of_column.get("decimal"):
+            cells += f".str.replace({decimal!r}, '.')"
+        steps += [f"f[{name!r}] = {cells}"] * (cells != f"f[{name!r}]")
+    return f"python -c {shlex.quote('; '.join([*steps, f'f.to_csv({str(new)!r}, index=False)']))}"
 
 
 def _doubts(column: Column, y: NDArray[np.bool_]) -> Iterator[str]:

@@ -5,6 +5,7 @@ import csv
 import gzip
 import io
 import re
+import shlex
 import sys
 import zipfile
 import zlib
@@ -85,22 +86,26 @@ def file_kind(path: Path) -> str:
     return Path(re.sub(r"\.(gz|zip)$", "", path.name.lower())).suffix
 
 
-def as_parquet(path: Path) -> str:
-    """Return the line that makes a Parquet file of one that pandas reads, or an empty text."""
-    name = re.sub(r"\.(gz|zip|bz2|xz|zst|tar)$", "", path.name.lower())
-    read = READ_BY_PANDAS.get(Path(name).suffix)
+def as_readable(path: Path) -> str:
+    """Return the command that makes a file of another kind readable, or an empty text."""
+    name = re.sub(r"\.(gz|zip|zst)$", "", path.name.lower())
+    read, written = READ_BY_PANDAS.get(Path(name).suffix), str(path.with_name(f"{Path(name).stem}.parquet"))
+    if module := {".bz2": "bz2", ".xz": "lzma"}.get(path.suffix.lower()):
+        copied = (
+            f"shutil.copyfileobj({module}.open({str(path)!r}), open({str(path.with_suffix(''))!r}, 'wb'))"
+        )
+        return f" Unpack it: python -c {shlex.quote(f'import {module}, shutil; {copied}')}"
     if read is None:
         return ""
-    written = str(path.with_name(f"{Path(name).stem}.parquet"))
     line = f"import pandas; pandas.{read.format(path=str(path))}.to_parquet({written!r})"
-    return f' Make one of it: python -c "{line}"'
+    return f" Make a Parquet file of it: python -c {shlex.quote(line)}"
 
 
 def kind_of_rows(path: Path) -> str:
     """Return the kind of a file of rows, or raise InputError where it is none, or there is no such file."""
     kind = file_kind(path)
     if kind not in {*TEXT_FILES, *SHEETS, *SPARSE, ".parquet"}:
-        raise InputError(f"{path} is no file that pushrank reads, which are {READABLE}.{as_parquet(path)}")
+        raise InputError(f"{path} is no file that pushrank reads, which are {READABLE}.{as_readable(path)}")
     if path != STANDARD_INPUT:
         check_exists(path)
     if path.is_dir() and not any(path.rglob("*.parquet")):

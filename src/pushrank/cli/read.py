@@ -248,7 +248,8 @@ def _read_text(path: Path, kind: str, text_format: TextFormat) -> Table:
     """Return the rows, every cell as the text that it is in the file; empty cells are missing."""
     with header.open_file(path) as stream:
         head = header.read_head(stream, path, kind, text_format)
-        text_format = replace(text_format, separator=head.separator, encoding=head.encoding)
+        found: dict[str, Any] = {"separator": head.separator, "encoding": head.encoding}
+        text_format = replace(text_format, skip_rows=head.n_above, **found)
         try:
             rows, is_open = _read_separated(stream, head)
         except (pa.ArrowInvalid, UnicodeError) as error:

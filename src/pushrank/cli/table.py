@@ -386,7 +386,7 @@ class Table:
             if column.holds_texts:
                 is_text = self.column(column.name, Kind.TEXT).values.notna().to_numpy()
                 row, cell = column.first_row(np.isnan(column.values) & is_text)
-                how = "; say how numbers are written: --decimal, --thousands, --na-values"
+                how = "; say how numbers are written: --decimal, --thousands, --na-values, or take units away"
                 raise InputError(
                     f"{column} must hold numbers, as where the model was fitted; row {row} holds "
                     f"{str(cell)!r}{how * is_of_texts(column.cells)}."

@@ -320,8 +320,8 @@ def aligned_parts(collections: dict[str, Collection]) -> list[tuple[Delayed, ...
         numbers = ", ".join(f"{count} of {name}" for name, count in zip(collections, counts, strict=True))
         raise ValueError(
             f"found {numbers} partitions, which must match row by row: repartition them in the same way. "
-            "Dask "
-            "may join several Parquet files in a partition of few columns: take these from a persisted table."
+            "Dask may join several Parquet files in a partition of few columns: take these from a persisted "
+            "table."
         )
     return list(zip(*delayed, strict=True))
 

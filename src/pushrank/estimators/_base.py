@@ -13,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import average_precision_score
+from sklearn.model_selection import PredefinedSplit
 from sklearn.utils import Tags, _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
@@ -105,7 +106,7 @@ def numbers_of_counted(ranker: Any, passed: Mapping[str, Any]) -> NDArray[np.int
     if getattr(ranker, "_sums_alone", False):
         return None
     # Pairs, the columns of a kernel, and folds that are listed have the numbers of rows as they are passed.
-    is_listed = not (isinstance(cv, int | None) or hasattr(cv, "split"))
+    is_listed = not (isinstance(cv, int | None) or hasattr(cv, "split")) or isinstance(cv, PredefinedSplit)
     if is_listed or passed.get("pairs") is not None or getattr(ranker, "kernel", None) == "precomputed":
         return None
     counted = validation.checked_weights(weights, _num_samples(X)) > 0.0

@@ -20,6 +20,7 @@ from sklearn.utils.validation import _num_samples
 from pushrank._base.files import trust_in_files
 from pushrank._base.numeric import Floats
 from pushrank._base.parallel import one_blas_thread
+from pushrank._base.scores import gives_margins
 from pushrank._base.user_types import Estimator, MatrixLike
 from pushrank.estimators._base import RankerMixin
 from pushrank.estimators._search import standard_errors
@@ -89,7 +90,7 @@ def _with_known(model: Any, known: dict[str, Any]) -> Any:
 
 def to_log_odds(model: Estimator, scores: Floats) -> Floats:
     """Return the scores of a model as they are, or the log-odds of its probabilities."""
-    if hasattr(model, "decision_function"):
+    if gives_margins(model):
         return scores
     return np.asarray(logit((scores + PROBABILITY_ROUNDING) / (1.0 + 2.0 * PROBABILITY_ROUNDING)))
 

@@ -30,6 +30,8 @@ BOOSTED = {"LGBMClassifier", "XGBClassifier"}
 
 def score_parts(model: Any, X: Any) -> Floats:
     """Return the parts by columns that a fitted model's scores, or their log-odds, are sums of, base last."""
+    if isinstance(model, Pipeline) and len(model.steps) == 1:
+        return score_parts(model[-1], X)
     if isinstance(model, Pipeline):
         parts = score_parts(model[-1], model[:-1].transform(X))
         columns = sources(model[:-1], np.arange(X.shape[1]))
@@ -40,7 +42,9 @@ def score_parts(model: Any, X: Any) -> Floats:
         return sums
     if hasattr(model, "_parts"):
         return np.asarray(model._parts(X))
-    if type(model).__name__ in BOOSTED and len(getattr(model, "classes_", ())) == 2:
+    # LightGBM has no TreeSHAP values of trees with linear leaves.
+    has_shap = type(model).__name__ in BOOSTED and not getattr(model, "linear_tree", False)
+    if has_shap and len(getattr(model, "classes_", ())) == 2:
         return booster_parts(model, X)
     if hasattr(model, "coef_") and len(getattr(model, "classes_", ())) == 2:
         return linear_parts(model, np.asarray(X) if hasattr(X, "iloc") else X)

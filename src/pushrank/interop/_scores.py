@@ -189,7 +189,7 @@ def fitted_scores(ranker: BaseEstimator) -> Scores:
     if isinstance(ranker, StackingRanker):
         raise TypeError(
             f"{name} cannot be exported, for it adds up the ranks or scores of its members "
-            f"({'; '.join(ranker.named_estimators_)}) on a scale that one pass does not give: score by its "
+            f"({'; '.join(ranker.named_estimators_)}) on its own scale: score by its "
             "saved file, or fit and export the member that suits you best."
         )
     raise TypeError(f"{name} cannot be exported: linear scores, sums of stumps and kernels can.")

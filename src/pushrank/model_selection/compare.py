@@ -138,7 +138,7 @@ def compare_rankers(
         of yes and no, and true of true and false. Other texts need a `pos_label`.
     indifference : float, default=0.0
         Differences below it, in hits with a budget, make no difference to you: models that differ by less at
-        95 % are called equal for your purposes.
+        95 % are called equivalent.
     together : bool or sequence of str, default=False
         Also measure all models together, or those of these names, as :class:`~pushrank.StackingRanker` adds
         them up: by their held-out scores, at no further fit, with weights from the other test parts. Models
