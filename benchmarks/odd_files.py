@@ -494,9 +494,13 @@ def by_pandas(written: Written, frame: pd.DataFrame) -> str:
         # Lines that end in a carriage return alone are not skipped by pandas.
         return "refused, and by pandas, too"
     marks = dict(zip((word[2:] for word in options[1::2]), options[2::2], strict=True))
-    table = read_table(Path(made), TextFormat(na_values=written.text_format.na_values, **marks))
-    found = [table.column(name, Kind.NUMBER).values for name in ("number", "count")]
-    expected = [frame[name].astype(float).to_numpy() for name in ("number", "count")]
+    table = read_table(Path(made), TextFormat(**marks))
+    names = [name for name in ("number", "count") if table.column(name).kind is Kind.NUMBER]
+    if len(names) < 2:
+        # Up to five different numbers with a word are texts, of which fit and compare warn.
+        return "refused, and read as advised, but for a few numbers with a word"
+    found = [table.column(name).values for name in names]
+    expected = [frame[name].astype(float).to_numpy() for name in names]
     is_equal = all(np.array_equal(*pair, equal_nan=True) for pair in zip(found, expected, strict=True))
     return "refused, and read as advised" if is_equal else "OTHER VALUES as advised"
 

@@ -17,6 +17,7 @@ from pushrank._base.leakage import MIN_ROWS_TO_WARN, gives_label_away
 from pushrank._base.user_types import Floats
 from pushrank.cli.errors import InputError, warn
 from pushrank.cli.header import DATE_PART, SHEETS, STANDARD_INPUT, file_kind, listed
+from pushrank.cli.options import words_of
 from pushrank.cli.table import NEARLY_ALL, TEXT, Column, Kind, Table, as_text, is_of_texts, numbers_of
 from pushrank.cli.text_format import DEFAULT_FORMAT, TextFormat
 from pushrank.times import FORMATS
@@ -329,19 +330,19 @@ def _how_to_read(columns: list[Column], amounts: Mapping[str, pd.DataFrame]) -> 
         tried[name] = tried[name].str.replace(pattern, r"\1", regex=True)
     plain = [column for column in columns if column.kind is Kind.NUMBER and is_of_texts(column.cells)]
     marks = _marks([*tried.values(), *(column.cells.iloc[:ROWS_TO_SEARCH] for column in plain)], stated)
-    words = "".join(f" --{name} {shlex.quote(mark)}" for name, mark in (marks or {}).items())
     if any(len(found) > 1 for found in units.values()):
         return ""
     if marks is not None and not around:
-        return f"Read numbers with{words}. "
+        return f"Read numbers with {shlex.join(words_of(marks))}. "
     # Options are for the whole file: where none serves all columns, those that are no numbers are changed.
     found = {name: _marks([texts], stated) for name, texts in tried.items()}
     by_column = {name: {} if marks is not None else of for name, of in found.items() if of is not None}
     if len(by_column) < len(tried) or in_sheet or stated.no_header or path == STANDARD_INPUT:
         return ""
     new = path.with_name(re.sub(r"(\.(csv|tsv|txt|gz|zip))+$", "", path.name, flags=re.I) + ".plain.csv")
-    then = f"Then read {shlex.quote(str(new))}{' with' * bool(words)}{words}. "
-    return f"To write the numbers alone: {_command(path, new, around, by_column, stated)}. {then}"
+    words = ["with", *words_of(written)] if (written := stated.marks | (marks or {})) else []
+    command = _command(path, new, around, by_column, stated)
+    return f"To write the numbers alone: {command}. Then read {shlex.join([str(new), *words])}. "
 
 
 def _marks(tried: list[pd.Series], stated: TextFormat) -> dict[str, str] | None:
