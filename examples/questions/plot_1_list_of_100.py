@@ -38,7 +38,8 @@ learnt, held, y_learnt, y_held = train_test_split(X, y, test_size=0.3, stratify=
 stopped = LGBMClassifier(objective=push, metric="None", num_leaves=7, n_jobs=1, verbose=-1).fit(
     learnt,
     y_learnt,
-    eval_set=[(held, y_held)],
+    eval_X=held,
+    eval_y=y_held,
     eval_metric=LGBMMetric(make_top_scorer(k=30)),
     callbacks=[early_stopping(10, verbose=False)],
 )

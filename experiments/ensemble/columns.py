@@ -166,7 +166,7 @@ class TunedLightGBM(BaseEstimator):
             common = {**setting, "n_jobs": 1, "random_state": self.seed, "verbose": -1}
             model = LGBMClassifier(n_estimators=self.rounds, **common)
             stop = early_stopping(20, verbose=False)
-            model.fit(X[learnt], y[learnt], eval_set=[(X[held], y[held])], callbacks=[stop])
+            model.fit(X[learnt], y[learnt], eval_X=X[held], eval_y=y[held], callbacks=[stop])
             found = average_precision(y[held], model.predict(X[held], raw_score=True))
             if found > best:
                 best, rounds, self.params_ = found, max(1, model.best_iteration_), common

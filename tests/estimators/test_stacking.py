@@ -208,10 +208,10 @@ def test_few_positives_leave_equal_weights_to_linear_members(n_positives, share)
     expected = (1 - share) * np.array([0, 0, 0.5, 0.5]) + share * np.array([0.5, 0.5, 0, 0])
     np.testing.assert_allclose(found, expected, atol=3e-3)
     assert of_linear == pytest.approx(share, abs=3e-3)
-    # Without a linear member all have the prior, and where noise alone was found none has a weight.
+    # Without a linear member all have the prior, and where noise alone was found it is all that is left.
     of_all, _ = shrink_to_equal(learnt, part._replace(linear=[False] * 4))
     np.testing.assert_allclose(of_all, (1 - share) * np.array([0, 0, 0.5, 0.5]) + share / 4, atol=3e-3)
-    assert shrink_to_equal(np.zeros(4), part)[0].tolist() == [0.0] * 4
+    assert shrink_to_equal(np.zeros(4), part)[0].tolist() == [0.5, 0.5, 0.0, 0.0]
     # A positive of weight two counts as two.
     half = np.arange(1200) < n_positives // 2
     assert (

@@ -284,12 +284,12 @@ def equal_weights(part: Columns, of_linear: bool = False) -> Floats:
 def shrink_to_equal(weights: Floats, part: Columns) -> tuple[Floats, float]:
     """Return the mean of weights and of equal ones of the linear models, and the share of the latter.
 
-    The share is 1 / (1 + (n / 50)^2) for n positives: .86 for 20, .5 for 50, .2 for 100.
+    The share is 1 / (1 + (n / 50)^2) for n positives: .86 for 20, .5 for 50, .2 for 100. It is 1 where no
+    model has a weight, as where noise alone was found.
     """
     total, share = np.abs(weights).sum(), 1.0 / (1.0 + (part.n_positives / FEW_POSITIVES) ** 2)
-    # Where noise alone was found no model has a weight.
     if not total:
-        return weights, 0.0
+        return equal_weights(part, True), 1.0
     return without_small((1.0 - share) * weights / total + share * equal_weights(part, True)), share
 
 

@@ -75,9 +75,10 @@ class StackingRanker(SearchMixin, TransformerMixin, _BaseComposition):
         How the weights are found: equal weights, or a linear ranker of this library, such as
         ``PNormPush(4, positive=True)``, that learns from the columns. None takes the P-Norm Push with p = 1
         and, since few positives teach few weights, equal weights of the linear members for the share
-        :math:`1 / (1 + (n / 50)^2)` of the sum: .86 with 20 positives, .5 with 50, .2 with 100. A positive of
-        weight w counts as w positives. The push stays alone where, on the parts held out, its average
-        precision exceeds that of the equal weights by more than one standard error.
+        :math:`1 / (1 + (n / 50)^2)` of the sum: .86 with 20 positives, .5 with 50, .2 with 100, and all where
+        the push finds no weight. A positive of weight w counts as w positives. The push stays alone where, on
+        the parts held out, its average precision exceeds that of the equal weights by more than one standard
+        error.
     refit : bool, default=False
         How rows to come are scored: by members fitted to all rows, or by the mean over the models of the
         folds, which costs no fit and is about as good. With `time` members are always fitted again.
