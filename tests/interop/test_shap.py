@@ -51,6 +51,7 @@ def test_explainers_of_any_function_agree_on_stumps(shap, rows):
         np.testing.assert_allclose(found.values, expected[:10, :-1], atol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:LightGBM binary classifier with TreeExplainer")
 @pytest.mark.parametrize(
     ("model", "tolerance"),
     [(LGBMClassifier(n_estimators=10, verbosity=-1), 1e-9), (XGBClassifier(n_estimators=10), 1e-4)],

@@ -95,7 +95,7 @@ class TimeSplit(BaseCrossValidator):  # type: ignore[misc]
         groups : array-like of shape (n_samples,), optional
             The groups to keep apart.
         time : array-like of shape (n_samples,), optional
-            Numbers, or dates as :func:`~pushrank.dates.read_dates` reads them; by default the index of a data
+            Numbers, or dates as :func:`~pushrank.times.read_dates` reads them; by default the index of a data
             frame, or its only column of times.
 
         Yields
