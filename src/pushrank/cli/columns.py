@@ -315,6 +315,8 @@ def _how_to_read(columns: list[Column], amounts: Mapping[str, pd.DataFrame]) -> 
     """Return the options by which all numbers of the file are read, or the command that writes others."""
     path, stated = columns[0].path, next(of.text_format for of in columns if of.text_format)
     units = {name: set(part["unit"]) - {""} for name, part in amounts.items()}
+    if any(len(found) > 1 for found in units.values()):
+        return ""
     around = {
         name: rf"^(\W*?){re.escape(unit)}\s*|\s*{re.escape(unit)}\s*$"
         for name, found in units.items()
@@ -330,8 +332,6 @@ def _how_to_read(columns: list[Column], amounts: Mapping[str, pd.DataFrame]) -> 
         tried[name] = tried[name].str.replace(pattern, r"\1", regex=True)
     plain = [column for column in columns if column.kind is Kind.NUMBER and is_of_texts(column.cells)]
     marks = _marks([*tried.values(), *(column.cells.iloc[:ROWS_TO_SEARCH] for column in plain)], stated)
-    if any(len(found) > 1 for found in units.values()):
-        return ""
     if marks is not None and not around:
         return f"Read numbers with {shlex.join(words_of(marks))}. "
     # Options are for the whole file: where none serves all columns, those that are no numbers are changed.
@@ -370,14 +370,12 @@ def _command(
     ]
     steps += ["f.columns = f.columns.str.normalize('NFC')"] * any(not name.isascii() for name in marks)
     for name, of_column in marks.items():
-        cells = f"f[{name!r}]"
-        if name in around:
-            cells += f".str.replace({around[name]!r}, r'\\1', regex=True)"
-        if thousands := of_column.get("thousands"):
-            cells += f".str.replace({thousands.replace(' ', chr(92) + 's')!r}, '', regex={thousands == ' '})"
-        if decimal := of_column.get("decimal"):
-            cells += f".str.replace({decimal!r}, '.')"
-        steps += [f"f[{name!r}] = {cells}"] * (cells != f"f[{name!r}]")
+        thousands, decimal = of_column.get("thousands", ""), of_column.get("decimal", "")
+        # A space stands for spaces of all kinds.
+        mark = r"\s" if thousands == " " else re.escape(thousands)
+        for pattern, new_text in ((around.get(name), r"\1"), (mark, ""), (re.escape(decimal), ".")):
+            if pattern:
+                steps.append(f"f[{name!r}] = f[{name!r}].str.replace({pattern!r}, {new_text!r}, regex=True)")
     return f"python -c {shlex.quote('; '.join([*steps, f'f.to_csv({str(new)!r}, index=False)']))}"
 
 
