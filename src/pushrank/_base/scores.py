@@ -28,12 +28,10 @@ def model_scores(model: Any, X: MatrixLike) -> Floats:
 
 
 def gives_margins(model: Any) -> bool:
-    """Return whether scores are those of a decision function, or XGBoost's under an objective of a user."""
-    # XGBoost makes probabilities of any objective's scores, in single precision: those of a push come out
-    # at the two ends, and lose their order there.
+    """Return whether scores are those of a decision function, or XGBoost's before it makes probabilities."""
+    # Probabilities in single precision tie at the two ends, and a push lies there with most of its scores.
     last = model.steps[-1][1] if hasattr(model, "steps") else model
-    is_custom = type(last).__name__ == "XGBClassifier" and callable(getattr(last, "objective", None))
-    return is_custom or hasattr(model, "decision_function")
+    return type(last).__name__ == "XGBClassifier" or hasattr(model, "decision_function")
 
 
 def forest_probabilities(forest: Any, X: MatrixLike) -> Floats:

@@ -61,15 +61,15 @@ TAKE_RAW_COLUMNS = {"HistGradientBoostingClassifier", "LGBMClassifier"}
 BINNED = "logistic regression, binned"
 """Logistic regression on the numbers and on ten bins of each, so that a column may act in steps."""
 SLOW = f"{compare.LIGHTGBM}, slow"
+# Against rounds that a fifth of the rows stops, with a refit to all, 300 have an average precision .006 lower
+# with 6,000 rows (.066 on letter, .002 higher in the mean of seven other sets) and .013 higher with 1,500.
+# Hits in half as many rows as positives are .3 and .5 more, in .3 and .5 of the time. 100 rounds find 3.9
+# hits fewer among 6,000 rows, and 1,000 rounds 6.9 fewer among 1,500.
 SLOWLY: dict[str, Any] = {
     "learning_rate": 0.03, "n_estimators": 300, "num_leaves": 7, "subsample": 0.7, "subsample_freq": 1,
     "colsample_bytree": 0.6, "n_jobs": 1, "random_state": 0,
 }  # fmt: skip
 """Small steps on parts of the rows and columns."""
-# Against rounds that a fifth of the rows stops, with a refit to all, 300 have an average precision .006 lower
-# with 6,000 rows, .066 on letter and higher by .002 in the mean of seven other sets, and .013 higher with
-# 1,500 rows; hits in half as many rows as positives are .3 and .5 more, in .3 and .5 of the time. 100 rounds
-# have 3.9 hits fewer of 6,000 rows, and 1,000 have 6.9 fewer of 1,500.
 NETWORK = "neural network"
 """Two layers, on numbers spread like a normal distribution, with the penalty of the linear models."""
 MIN_NETWORK_ROWS, N_QUANTILES = 1_000, 100

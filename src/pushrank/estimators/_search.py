@@ -372,27 +372,20 @@ class PrecisionAtBudget:
     def __call__(self, fold: Fold, member: Member) -> tuple[float, float]:
         """Return the precision at the budget and the average precision of a member."""
         # Labels and weights are checked with the first member of a fold.
+        scores = self.within_periods(fold.test, member.scores)
         if (labelled := self._labelled.get(fold.number)) is None:
-            labelled = self._labelled[fold.number] = self.ranking(fold.test, member.scores)
-        return self.of_ranking(labelled.with_scores(self.within_periods(fold.test, member.scores)))
-
-    def ranking(self, rows: NDArray[np.intp], scores: NDArray[np.floating]) -> Ranking:
-        """Return the ranking of some rows by scores, in every period apart."""
-        # Without weights the first rows are selected, which is faster than to sort all.
-        weights = self.weights[rows] if self._is_weighted else None
-        return Ranking(self.is_positive[rows], self.within_periods(rows, scores), weights)
+            # Without weights the first rows are selected, which is faster than to sort all.
+            weights = self.weights[fold.test] if self._is_weighted else None
+            labelled = self._labelled[fold.number] = Ranking(self.is_positive[fold.test], scores, weights)
+        ranking: Any = labelled.with_scores(scores)
+        precision = float(precision_at_k(ranking.is_positive, ranking, **self._depth))
+        return precision, float(average_precision(ranking.is_positive, ranking))
 
     def within_periods(self, rows: NDArray[np.intp], scores: NDArray[np.floating]) -> NDArray[np.floating]:
         """Return scores by which the best rows of every period come first."""
         if self._periods is None:
             return scores
         return -self._periods.depths(scores.astype(np.float64), self._n, rows)
-
-    def precision(self, ranking: Any) -> float:
-        return float(precision_at_k(ranking.is_positive, ranking, **self._depth))
-
-    def of_ranking(self, ranking: Any) -> tuple[float, float]:
-        return self.precision(ranking), float(average_precision(ranking.is_positive, ranking))
 
     def hopeless(self, values: Floats, folds: Sequence[Fold]) -> NDArray[np.bool_]:
         """Return which members are below the best by more than chance explains."""

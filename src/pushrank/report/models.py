@@ -55,8 +55,8 @@ SENTENCES = {
     "(scikit-learn's extra trees).",
     "MLPClassifier": "Many weighted sums of the columns, of which those below zero count as zero, added up "
     "with further weights (scikit-learn's neural network).",
-    "StackingRanker": "The sum of the scores of other models, weighted to put most hits at the top of rows "
-    "that they had not seen.",
+    "StackingRanker": "The sum of the scores of other models, with weights that were learnt from rows that "
+    "they had not seen, to put hits above other rows.",
     "LGBMClassifier": f"{TREES} (LightGBM), {ANYWHERE}.",
     "XGBClassifier": f"{TREES} (XGBoost), {ANYWHERE}.",
 }
