@@ -48,7 +48,7 @@ FITTING = (Path("data.csv"), "--label", "fraud", "--budget", BUDGET)
 @pytest.mark.parametrize("n_rows", [80, 20_001, 3_000_000])
 def test_the_default_of_fit_is_always_compared_under_its_name_with_its_parameters(dense, n_rows):
     name = default_model(Path("data.csv" if dense else "data.libsvm"))
-    compared = default_rankers(dense=dense, n_rows=n_rows, budget=10)
+    compared = default_rankers(dense=dense, n_rows=n_rows)
     assert make_model(name).get_params() == compared[name].get_params()
 
 

@@ -553,7 +553,8 @@ def test_a_column_that_gives_the_label_away_is_named_beside_the_verdict(tmp_path
     frame.assign(**columns).to_csv(data, sep="\t", index=False)
     told = ["compare", data, "--label", "y", *FEW, "--folds", 2, "--separator", "tab", "--budget", 20]
     *_, rests, again = call(*told).stdout.strip().splitlines()
-    assert "All this rests on 'paid', which alone tells the classes apart. What is known beforehand" in rests
+    nothing = "No model is chosen: all this rests on 'paid', which alone tells the classes apart. "
+    assert rests.startswith(f"{nothing}What is known beforehand")
     without = ["--exclude", "paid", "--exclude", "the id"]
     program, *words = shlex.split(again)
     assert program == "pushrank"
@@ -563,6 +564,10 @@ def test_a_column_that_gives_the_label_away_is_named_beside_the_verdict(tmp_path
     assert "To fit" in shown.strip().splitlines()[-1]
     found = json.loads(call(*told, "--json").stdout)
     assert (found["leaking_columns"], "fit" in found) == (["paid"], False)
+    assert found["chosen"] is found["choices"] is found["expected"] is found["verdict"] is None
+    assert "chosen" not in call(*told).stdout.split("No model is chosen")[0]
+    kept = json.loads(call(*told, "--keep", "paid", "--json").stdout)
+    assert kept["chosen"] in kept["models"]
     assert sorted(shlex.split(found["compare_again"])) == sorted([program, *words, "--json"])
     for written in (["compare", "--save-best", tmp_path / "m.skops"], ["report", "-o", tmp_path / "r.html"]):
         command = [written[0], *told[1:], *written[1:]]

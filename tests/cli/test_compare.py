@@ -15,9 +15,10 @@ from sklearn.model_selection import StratifiedGroupKFold
 
 from pushrank.cli import comparison
 from pushrank.cli.errors import in_option_names
-from pushrank.cli.model import NETWORK, SLOW, SavedModel, make_model, make_ranking_pipelines
+from pushrank.cli.model import NETWORK, SavedModel, make_model, make_ranking_pipelines
 from pushrank.cli.options import ComparisonConfig
 from pushrank.held_out import Plan
+from pushrank.model_selection.compare import SMALL_STEPS
 from tests.cli.runner import FEW, LABEL, TWO, call
 
 
@@ -68,7 +69,7 @@ def test_tied_rows_count_by_the_expectation(tmp_path):
         progress = ["1 of 2 parts compared", "2 of 2 parts compared"]
         assert shown.stderr.splitlines()[-2:] == progress
         summary = json.loads(shown.stdout)
-        assert len(summary["equally_good"]) == len(summary["models"]) - 1
+        assert summary["verdict"].startswith("No model is better at the top than another")
         for model, measures in summary["models"].items():
             assert measures[criterion]["mean"] == pytest.approx(expected), model
     # What is printed is the same but for how far it has come.
@@ -79,9 +80,9 @@ def test_tied_rows_count_by_the_expectation(tmp_path):
 def test_json_holds_the_differences_with_intervals(tmp_path):
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(80, 2)), columns=["a", "b"])
     frame.assign(y=(frame["a"] > 0.3).astype(int)).to_csv(tmp_path / "a.csv", index=False)
-    arguments = ["compare", tmp_path / "a.csv", "--label", "y", *FEW, "--folds", 3, "--nested"]
+    arguments = ["compare", tmp_path / "a.csv", "--label", "y", *FEW, "--folds", 3, "--nested", "--keep", "a"]
     summary = json.loads(call(*arguments, "--json").stdout)
-    best, criterion, models = summary["best"], summary["criterion"], summary["models"]
+    best, criterion, models = summary["chosen"], summary["criterion"], summary["models"]
     assert set(summary["differences"]) == set(models) - {best, "best of the above, chosen inside"}
     for model, difference in summary["differences"].items():
         gain = models[best][criterion]["mean"] - models[model][criterion]["mean"]
@@ -130,7 +131,7 @@ def test_models_that_choose_know_the_budget_and_how_many_rows_a_choice_needs():
     found = models_of(config, y, dense=True)
     assert list(found) == ["linear, chosen for the top", "P-Norm Push, p = 1", "P-Norm Push, p = 4"]
     assert found["linear, chosen for the top"].fraction == 0.1
-    defaults = replace(config, model=None)
+    defaults = replace(config, model=["all"])
     assert "linear, chosen for the top" in models_of(defaults, y, dense=False)
     # Groups are no concern of a choice by a number of folds, and nothing is warned of.
     parts = {"groups": np.arange(300) // 2, "cv": StratifiedGroupKFold(2)}
@@ -142,13 +143,13 @@ def test_models_that_choose_know_the_budget_and_how_many_rows_a_choice_needs():
 @pytest.mark.parametrize(
     ("n_rows", "left_out", "why"),
     [
-        (150, ["LightGBM", SLOW], "there are too few rows for them"),
+        (150, ["LightGBM", SMALL_STEPS, NETWORK], "there are too few rows for them"),
         (327_346, SLOW_ONES, "they take minutes on this many rows"),
     ],
 )
 def test_every_model_that_is_left_out_is_named(n_rows, left_out, why, capsys):
     y = np.arange(n_rows) % 10 == 0
-    models = models_of(ComparisonConfig(), y, dense=True)
+    models = models_of(ComparisonConfig(model=["all"]), y, dense=True)
     told = capsys.readouterr().err
     assert f"not compared, because {why}: {', '.join(left_out)}." in told
     assert not set(left_out) & set(models)
@@ -208,12 +209,12 @@ def test_rows_of_a_file_are_tested_on(visits, tmp_path):
              "--test", tmp_path / "new.csv", "--budget", 5, "--json",
              "--save-best", tmp_path / "best.skops").stdout
     )  # fmt: skip
-    model = make_ranking_pipelines({"best": make_model(found["best"])}, ["a", "b"], [], sparse=False)["best"]
+    model = make_ranking_pipelines({"one": make_model(found["chosen"])}, ["a", "b"], [], sparse=False)["one"]
     model.fit(table[:40][["a", "b"]], table[:40]["fraud"])
     saved = SavedModel.load(tmp_path / "best.skops")
     rows = saved.read(tmp_path / "new.csv")
     np.testing.assert_allclose(saved.scores(rows), model.decision_function(table[40:][["a", "b"]]))
-    assert found["models"][found["best"]]["hits in budget"]["mean"] <= 5
+    assert found["models"][found["chosen"]]["hits in budget"]["mean"] <= 5
 
 
 def test_splits_that_cannot_be_are_told(visits, tmp_path):
@@ -269,9 +270,9 @@ def test_warnings_are_in_the_words_of_options():
 def test_compare(files):
     arguments = ["compare", files / "data.csv", *LABEL, "--budget", 200, "--folds", 3, "--seed", 1, *FEW]
     shown = call(*arguments, "-o", files / "parts.csv").output
-    for text in ("logistic regression", "P-Norm Push, p = 1", "P-Norm Push, p = 4", "in 200 rows"):
+    for text in ("logistic regression", "P-Norm Push, p = 1", "P-Norm Push, p = 4", "200 rows"):
         assert text in shown
-    assert re.search(r"\w more hits in 200 rows than .* Take \w", " ".join(shown.split()))
+    assert re.search(r"Take \w.* It found [\d.]+ hits in 200 rows; expect \d", " ".join(shown.split()))
     parts = pd.read_csv(files / "parts.csv")
     assert parts.groupby(["model", "measure"]).size().eq(3).all()
     summary = json.loads(call(*arguments, "--json").stdout)
@@ -283,7 +284,7 @@ def test_compare(files):
         assert measures["AUC"]["standard_error"] > 0.0
 
 
-@pytest.mark.parametrize("choose", ["simplest", "best"])
+@pytest.mark.parametrize("choose", ["simplest", "single", "most"])
 def test_one_model_from_the_table_to_the_saved_file(files, monkeypatch, choose):
     monkeypatch.chdir(files)
     arguments = ["compare", "data.csv", *LABEL, "--budget", 200, "--folds", 2, *FEW, "--choose", choose]
@@ -291,19 +292,20 @@ def test_one_model_from_the_table_to_the_saved_file(files, monkeypatch, choose):
     shown = call(*arguments, "--report", "report.html").stdout
     summary = json.loads(call(*arguments, "--json").stdout)
     name, text = summary["chosen"], " ".join(shown.split())
-    assert name == {"simplest": summary["may_be_best"][0], "best": summary["best"]}[choose]
+    assert name == summary["choices"][choose]
+    assert summary["choices"]["simplest"] == summary["may_be_best"][0]
     assert [line.split("│")[1].strip() for line in shown.splitlines() if "│ chosen " in line] == [name]
-    assert f"Take {name}: it " in text
+    why = {"most": "it ranks", "single": "of the models that are no ensemble it", "simplest": "it is"}
+    assert f"Take {name}: {why[choose]} " in text
     assert f"To fit {name} on all rows: {summary['fit']}" in text
     assert f"--model {shlex.quote(name)} --budget 200" in summary["fit"]
     model, hits, promised, threshold, tomorrow = lines = shown.strip().split("\n")[-5:]
-    assert re.match(rf"Model: {name}, the .+, fitted to all 569 rows; saved as {choose}.skops\.", model)
+    assert re.match(rf"Model: {name}, fitted to all 569 rows; saved as {choose}.skops\.", model)
     found = summary["saved"]["hits"]
-    assert found["estimate"] == summary["models"][name]["hits in budget"]["mean"]
+    assert found["estimate"] == summary["expected"]["mean"]
     assert hits.startswith(
-        "Hits: {estimate:.1f} in 200 of 569 rows tested (95 % interval {low:.1f} to {high:.1f})".format(
-            **found
-        )
+        "Hits: {estimate:.1f} expected in 200 of 569 rows to come (95 % interval {low:.1f} to {high:.1f}); "
+        "{mean:.1f} of 212 positives".format(**found, mean=summary["models"][name]["hits in budget"]["mean"])
     )
     assert 0.0 <= found["low"] < found["estimate"] < found["high"] <= 200.0
     assert "--promise 0.95" in promised
@@ -332,9 +334,9 @@ def test_few_hits_may_make_no_difference(files):
 def test_a_nested_comparison_says_what_to_report(files):
     arguments = ["compare", files / "data.csv", *LABEL, "--folds", 2, *FEW, "--nested"]
     summary = json.loads(call(*arguments, "--json").stdout)
-    assert summary["best"] != "best of the above, chosen inside"
+    assert summary["chosen"] != "best of the above, chosen inside"
     chosen = summary["models"]["best of the above, chosen inside"]["precision at 1/4"]
-    best = summary["models"][summary["best"]]["precision at 1/4"]
+    best = summary["models"][summary["chosen"]]["precision at 1/4"]
     assert summary["optimism"]["mean"] == pytest.approx(best["mean"] - chosen["mean"])
     shown = call(*arguments, "--budget", 40).output
     assert "best of the above, chosen inside" in shown

@@ -53,12 +53,13 @@ def summary(data):
 def test_it_ends_with_five_lines(compared, summary):
     shown, _, report = compared
     model, hits, promised, threshold, tomorrow = shown.stdout.strip().split("\n")[-5:]
-    chosen = re.fullmatch(r"Model: (.+), the .+, fitted to all [\d,]+ rows; saved as .+\.", model)[1]
-    # Of those that may be the best it is the simplest.
-    assert chosen == summary["may_be_best"][0]
-    found = summary["days"]["scores"][chosen]["hits"]
-    figures = "Hits: {estimate:.2f} a day (95 % interval {low:.2f} to {high:.2f}), of ".format(**found)
-    assert hits.startswith(figures)
+    chosen = re.fullmatch(r"Model: (.+), fitted to all [\d,]+ rows; saved as .+\.", model)[1]
+    assert chosen == summary["chosen"]
+    figures = (
+        "Hits: {mean:.2f} a day expected in as many days to come (95 % interval {low:.2f} to {high:.2f}); "
+    )
+    figures = figures.format(**summary["expected"])
+    assert hits.startswith(f"{figures}{summary['days']['scores'][chosen]['hits']['estimate']:.2f} of ")
     assert f"in {len(summary['days']['periods']['rows'])} days that come after" in hits
     if_alike = r"\(95 % sure, if the days to come are like these\)\."
     said = rf"Promised: on at least \d of the next 7 days you will find \d+ or more {if_alike}"
@@ -78,7 +79,7 @@ def test_the_saved_model_holds_what_the_lines_say(compared):
     assert facts["sentences"] == shown.stdout.strip().split("\n")[-5:]
     assert reference.budget == Budget(4)
     hits = reference.counts[3]
-    assert hits.mean() == pytest.approx(facts["hits"]["estimate"])
+    assert f"; {hits.mean():.2f} of " in facts["sentences"][1]
     summary = json.loads(call("show", saved, "--json").stdout)
     assert summary["training"]["saved"] == facts
     at_least = facts["at_least"]
@@ -144,7 +145,8 @@ def test_json_holds_the_days(summary, data):
         summary["saved"]["sentences"]
         == SavedModel.load(data.with_name("json.skops")).training["saved"]["sentences"]
     )
-    assert summary["saved"]["hits"] == days["scores"][summary["chosen"]]["hits"]
+    expected = dict(zip(("estimate", "low", "high"), summary["expected"].values(), strict=True))
+    assert summary["saved"]["hits"] == expected
     labelled = pd.read_csv(data)
     periods = Budget(4).periods(labelled["came"])
     assert np.isin(days["periods"]["rows"], periods.sizes).all()

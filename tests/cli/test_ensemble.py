@@ -19,7 +19,6 @@ from pushrank.cli.model import (
     BINNED,
     MIN_NETWORK_ROWS,
     NETWORK,
-    SLOW,
     SavedModel,
     ensemble_members,
     fit_pipeline,
@@ -34,28 +33,35 @@ from pushrank.model_selection import RankerComparison
 from pushrank.model_selection.compare import (
     BASELINE,
     EXTRA_TREES,
-    FOREST,
     IR_PUSH,
     LIGHTGBM,
     MAX_SLOW_ROWS,
+    PUSH,
+    SMALL_STEPS,
     STUMPS,
+    known_rankers,
 )
 from tests.cli.runner import LABEL, call, fit
 
-MEMBERS = cli_model.MEMBERS
-QUICK = (BASELINE, "P-Norm Push, p = 16", LIGHTGBM)
+QUICK = (BASELINE, PUSH, LIGHTGBM)
+USUAL = cli_model.compare.default_rankers
+
+
+def quick_rankers(*names):
+    """A function that takes the place of default_rankers, and returns these models."""
+    return lambda **of: {name: model for name, model in known_rankers(**of).items() if name in names}
 
 
 @pytest.fixture(autouse=True)
 def quick_members(monkeypatch):
-    monkeypatch.setattr(cli_model, "MEMBERS", QUICK)
+    monkeypatch.setattr(cli_model.compare, "default_rankers", quick_rankers(*QUICK))
 
 
 @pytest.fixture(scope="module")
 def saved(written):
     """Return a folder with an ensemble of rows with texts and gaps, and what its fit said."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cli_model, "MEMBERS", QUICK)
+        patch.setattr(cli_model.compare, "default_rankers", quick_rankers(*QUICK))
         options = ["--model", "ensemble", "--budget", 100, "--probability"]
         said = call("fit", written / "data.csv", *LABEL, *options, "-o", written / "m.skops")
     members = "logistic regression; P-Norm Push, p = 16; LightGBM"
@@ -86,7 +92,7 @@ def test_members_take_columns_in_their_way():
         {"a": rng.normal(size=300), "b": np.arange(300) % 2, "t": rng.choice(["x", "y", None], 300)}
     )
     y = (X["a"].abs() + (X["t"] == "x") + rng.normal(size=300) > 1.5).to_numpy()
-    members = {name: make_model(name) for name in (BINNED, SLOW)}
+    members = {name: make_model(name) for name in (BINNED, SMALL_STEPS)}
     models = make_ranking_pipelines(members, ["a", "b"], ["t"], sparse=False)
     with warnings.catch_warnings(action="error"):
         fitted = {name: fit_pipeline(model, Rows(X, y, y)) for name, model in models.items()}
@@ -97,8 +103,9 @@ def test_members_take_columns_in_their_way():
         "numbers__b",
         "numbers__a_0.0",
     ]
-    assert fitted[SLOW][-1].booster_.params["categorical_column"] == [2]
-    left = make_ranking_pipelines({SLOW: members[SLOW]}, ["a"], ["t"], n_many=1, sparse=False)[SLOW][-1]
+    assert fitted[SMALL_STEPS][-1].booster_.params["categorical_column"] == [2]
+    alone = {"one": members[SMALL_STEPS]}
+    left = make_ranking_pipelines(alone, ["a"], ["t"], n_many=1, sparse=False)["one"][-1]
     assert "categorical_column" not in left.get_params()
 
 
@@ -147,8 +154,7 @@ def test_the_seed_is_that_of_the_weights_and_members_are_those_of_compare():
 @pytest.mark.nightly
 def test_the_command_that_is_printed_fits_the_ensemble_that_was_compared(written, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(RankerComparison, "best_", property(lambda self: list(self.measures)[-1]))
-    monkeypatch.setattr(RankerComparison, "chosen_", property(lambda self: self.best_))
+    monkeypatch.setattr(RankerComparison, "chosen_", property(lambda self: list(self.measures)[-1]))
     models = ("--model", "logistic-regression", "--model", "P-Norm Push, p = 16", "--alpha", 0.2)
     arguments = ("compare", written / "data.csv", *LABEL, *models, "--folds", 2, "--budget", 100)
     found = json.loads(call(*arguments, "--save-best", "best.skops", "--json").stdout)
@@ -203,7 +209,7 @@ def test_evaluate_says_which_member_finds_what_no_other_does(saved):
 
 @pytest.mark.nightly
 def test_a_report_says_which_columns_drive_an_ensemble(files, monkeypatch):
-    monkeypatch.setattr(cli_model, "MEMBERS", QUICK[:2])
+    monkeypatch.setattr(cli_model.compare, "default_rankers", quick_rankers(*QUICK[:2]))
     models = ["--model", "ensemble", "--model", "logistic-regression"]
     more = ["--folds", 2, "--budget", 50, "-o", files / "report.html"]
     call("report", files / "data.csv", *LABEL, *models, *more)
@@ -233,16 +239,14 @@ def test_an_ensemble_is_not_exported_and_the_message_names_its_members(saved):
 
 
 def test_members_are_those_that_suit_the_rows(monkeypatch):
-    monkeypatch.setattr(cli_model, "MEMBERS", MEMBERS)
+    monkeypatch.setattr(cli_model.compare, "default_rankers", USUAL)
     few, many, sparse = (
         list(ensemble_members(n_rows, dense=dense))
         for n_rows, dense in ((1000, True), (1_000_000, True), (1000, False))
     )
-    assert few == [name for name in MEMBERS if name in few]
-    assert FOREST in few
-    assert FOREST not in many
-    assert STUMPS in many
-    assert sparse == [BASELINE, "P-Norm Push, p = 16", FOREST, EXTRA_TREES, IR_PUSH]
+    assert few == [BASELINE, PUSH, STUMPS, SMALL_STEPS, EXTRA_TREES]
+    assert many == few[:-1]
+    assert sparse == [BASELINE, PUSH, IR_PUSH]
 
 
 @pytest.mark.parametrize("best", ["ensemble", "IR Push"])

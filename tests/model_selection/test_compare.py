@@ -19,7 +19,7 @@ from pushrank import IRPush, PNormPush, StackingRanker, TopRankerCV, metrics
 from pushrank.held_out import Rows, check_classes
 from pushrank.held_out.plan import Plan
 from pushrank.model_selection import compare_rankers, default_rankers, fit_held_out
-from pushrank.model_selection.compare import checked_models
+from pushrank.model_selection.compare import checked_models, known_rankers
 from pushrank.model_selection.comparison import CHOSEN
 from pushrank.monitoring import Reference
 from samples import by_first_column
@@ -84,7 +84,7 @@ def test_the_criterion_can_be_a_scorer():
     for scoring, name in (("bedroc", "bedroc"), ("roc_auc", "roc_auc"), (own, "<lambda>")):
         comparison = compare_rankers(MODELS, X, y, cv=3, scoring=scoring, random_state=0)
         assert comparison.criterion == name
-        assert comparison.best_ == max(MODELS, key=lambda model: comparison.mean(model, name))
+        assert comparison.chosen_ == max(MODELS, key=lambda model: comparison.mean(model, name))
     np.testing.assert_allclose(
         compare_rankers(MODELS, X, y, scoring="roc_auc", random_state=0).measures["push"]["roc_auc"],
         compare_rankers(MODELS, X, y, random_state=0).measures["push"]["AUC"],
@@ -103,7 +103,7 @@ def test_the_default_models_are_compared():
     X, y = rows(80)
     comparison = compare_rankers(None, X, y, cv=2, budget=20, random_state=0)
     assert list(comparison.measures) == list(default_rankers(n_rows=80))
-    assert default_rankers(n_rows=80, budget=20)["linear, chosen for the top"].fraction == 0.25
+    assert known_rankers(n_rows=80, budget=20)["linear, chosen for the top"].fraction == 0.25
     comparison = compare_rankers(None, sparse.csr_array(X), y, cv=2, random_state=0)
     assert list(comparison.measures) == list(default_rankers(dense=False))
 
@@ -121,9 +121,9 @@ def test_the_nested_choice_sees_only_its_training_part():
     comparison = compare_rankers({"a": Spy(), "b": Spy(C=0.01)}, X, y, cv=3, nested=True, random_state=0)
     # At last both models are fitted to the halves of a training part.
     assert seen == [60] * 6 + [40] * 18 + [30] * 4
-    assert comparison.best_ in ("a", "b")
+    assert comparison.chosen_ in ("a", "b")
     assert comparison.optimism_.mean == pytest.approx(
-        comparison.mean(comparison.best_, CRITERION) - comparison.mean(CHOSEN, CRITERION)
+        comparison.mean(comparison.chosen_, CRITERION) - comparison.mean(CHOSEN, CRITERION)
     )
     assert "the figure of choosing inside every training part" in comparison.verdict()
     assert CHOSEN not in comparison.differences_
@@ -328,22 +328,35 @@ def test_weights_count_in_fits_and_in_the_weight_of_hits():
 
 
 def test_trees_are_among_the_defaults_where_they_do_not_take_minutes():
-    assert {"gradient boosting", "random forest", "LightGBM"} <= set(default_rankers())
-    assert "LightGBM" not in default_rankers(n_rows=199)
-    assert not {"random forest", "linear, chosen for the top"} & set(default_rankers(n_rows=20_001))
-    assert {"gradient boosting", "LightGBM"} <= set(default_rankers(n_rows=3_000_000))
-    assert "gradient boosting" not in default_rankers(n_rows=3_000_001)
-    assert "gradient boosting" not in default_rankers(dense=False)
+    assert {"gradient boosting", "random forest", "LightGBM"} <= set(known_rankers())
+    assert "LightGBM" not in known_rankers(n_rows=199)
+    assert not {"random forest", "linear, chosen for the top"} & set(known_rankers(n_rows=20_001))
+    assert {"gradient boosting", "LightGBM"} <= set(known_rankers(n_rows=3_000_000))
+    assert "gradient boosting" not in known_rankers(n_rows=3_000_001)
+    assert not {"gradient boosting", "extra trees"} & set(known_rankers(dense=False))
+
+
+def test_the_defaults_are_five_families_or_those_that_there_are():
+    linear = ["logistic regression", "P-Norm Push, p = 16"]
+    stumps, trees = "boosted stumps, p = 16", "extra trees"
+    assert list(default_rankers()) == [*linear, stumps, "LightGBM, small steps", trees]
+    without = {"lightgbm": False, "n_rows": 4_000}
+    assert list(default_rankers(**without)) == [*linear, stumps, "random forest", trees]
+    assert list(default_rankers(n_rows=199)) == [*linear, stumps, "random forest", trees]
+    assert list(default_rankers(n_rows=20_001)) == [*linear, stumps, "LightGBM, small steps"]
+    assert list(default_rankers(n_rows=20_001, lightgbm=False)) == [*linear, stumps, "gradient boosting"]
+    assert list(default_rankers(n_rows=3_000_001)) == [*linear, stumps, "IR Push"]
+    assert list(default_rankers(dense=False)) == [*linear, "IR Push"]
 
 
 def test_boosters_that_refuse_names_of_columns_are_left_out_with_a_warning():
     X, y = rows(200)
     frame = pd.DataFrame(X).rename(columns=lambda number: f"amount [{number}]")
-    with pytest.warns(UserWarning, match=r"LightGBM and XGBoost take no names of columns with \["):
+    with pytest.warns(UserWarning, match=r"LightGBM takes no names of columns with \["):
         models = checked_models(None, Plan.of(frame, y, cv=2))
-    assert "gradient boosting" in models
-    assert not {"LightGBM", "XGBoost"} & set(models)
-    assert {"LightGBM", "XGBoost"} <= set(checked_models(None, Plan.of(X, y, cv=2)))
+    assert "random forest" in models
+    assert "LightGBM, small steps" not in models
+    assert "LightGBM, small steps" in checked_models(None, Plan.of(X, y, cv=2))
 
 
 def test_processes_change_nothing_but_the_time():

@@ -22,38 +22,39 @@ def compared(n_repeats=1, **hits):
 
 def test_the_verdict_says_what_few_test_parts_can_show():
     logistic = [0.5, 0.5]
-    same = compared(logistic=logistic, push=[0.75, 0.75]).verdict()
-    assert "0.250 more precision at 1/4 than logistic (the same in all test parts, which are too few" in same
-    assert same.endswith(
-        "Take logistic: it is the simplest of 2 models that may be the best (logistic or push)."
+    same = compared(logistic=logistic, push=[0.75, 0.75])
+    assert same.verdict() == (
+        "Take push: it ranks hits highest over the whole list (average precision 0.750 in cross-validation). "
+        "Its precision at 1/4 is 0.750; expect 0.750 in as many rows to come. logistic, the simplest that may "
+        "be the best, has 0.250 less (the same difference in all test parts, which are too few to tell), "
+        "which may be luck. Both may be the best: this file cannot tell them apart."
     )
     # Student's t for two parts is 12.7, and the error allows for training parts as large as the test parts.
     few = compared(logistic=logistic, push=[0.7, 0.6])
     reach = stats.t.ppf(0.975, 1) * np.std([0.2, 0.1], ddof=1) * np.sqrt(1 / 2 + 1)
-    assert f"95 % interval {0.15 - reach:+.3f} to +1.000" in few.verdict()
+    assert f"95 % interval of the difference {0.15 - reach:+.3f} to +1.000), which may be" in few.verdict()
     assert few.may_be_best_ == ["logistic", "push"]
     many = compared(logistic=logistic * 3, push=[0.7, 0.6] * 3).verdict()
     reach = stats.t.ppf(0.975, 5) * np.std([0.7, 0.6] * 3, ddof=1) * np.sqrt(1 / 6 + 1 / 5)
     assert many.endswith(
-        f"interval {0.15 - reach:+.3f} to {0.15 + reach:+.3f}): more than luck explains. "
-        "Take push: with 95 % confidence no other model is better."
+        f"logistic, the baseline, has 0.150 less (95 % interval of the difference {0.15 - reach:+.3f} to "
+        f"{0.15 + reach:+.3f}): more than luck explains."
     )
     alone = compared(logistic=logistic * 3, push=[0.6, 0.52] * 3)
     assert (alone.may_be_best_, alone.difference("push", "logistic").more_than_chance) == (["push"], False)
-    assert alone.verdict().endswith(
-        "Take push: with 95 % confidence no other model is better. An interval may still include 0, since "
-        "intervals are the stricter test."
-    )
+    # The interval, which is the stricter test, includes zero, and so nothing is said of luck.
+    assert alone.verdict().endswith("to +0.128).")
     always = compared(logistic=logistic * 3, push=[0.75] * 6).verdict()
-    assert "than logistic (the same in all test parts): more than luck explains" in always
+    assert "has 0.250 less (the same difference in all test parts): more than luck explains" in always
 
 
 def test_the_verdict_names_no_best_of_equals():
     equal = compared(logistic=[0.5, 0.7], push=[0.7, 0.5], other=[0.6, 0.6])
-    assert "No model is better" in equal.verdict()
-    assert "each has 0.600" in equal.verdict()
-    assert equal.equals_ == ["push", "other"]
-    assert "next best" in compared(logistic=[0.9, 0.7], push=[0.7, 0.5]).verdict()
+    assert equal.verdict() == (
+        "No model is better at the top than another, by precision at 1/4: each has 0.600. Take logistic, the "
+        "first."
+    )
+    assert "push, the next best, has 0.200 less" in compared(logistic=[0.9, 0.7], push=[0.7, 0.5]).verdict()
     assert "alone" in compared(push=[0.7, 0.5]).verdict()
 
 
@@ -77,34 +78,92 @@ def test_repetitions_of_the_same_parts_are_no_more_evidence():
     assert often.difference("push", "logistic") == pytest.approx(once.difference("push", "logistic"))
     assert often.standard_error("push", CRITERION) == pytest.approx(once.standard_error("push", CRITERION))
     same = compared(2, logistic=[0.5] * 10, push=[0.75] * 10)
-    assert "the same in all test parts, which are too few" in same.verdict()
+    assert "the same difference in all test parts, which are too few" in same.verdict()
 
 
 def test_candidates_and_equals_are_named_simplest_first():
     comparison = compared(forest=[0.6, 0.5] * 3, linear=[0.55, 0.54] * 3, bad=[0.1, 0.2] * 3)
     comparison = replace(comparison, simplicity={"forest": 3, "linear": 0, "bad": 2})
-    assert comparison.best_ == "forest"
+    assert comparison.chosen_ == "forest"
     assert comparison.may_be_best_ == ["linear", "forest"]
-    assert (
-        "Take linear: it is the simplest of 2 models that may be the best (linear or forest)."
-        in comparison.verdict()
-    )
+    assert "2 of 3 models may be the best (linear or forest)." in comparison.verdict()
     assert comparison.equivalent_ == ["forest"]
     comparison = replace(comparison, indifference=0.2)
     assert comparison.equivalent_ == ["linear", "forest"]
-    equal = "Equivalent: linear or forest."
-    assert equal in comparison.verdict()
-    summary = comparison.summary()
-    assert (summary["may_be_best"], summary["chosen"]) == (["linear", "forest"], "linear")
-    best = replace(comparison, choose="best")
-    assert [best.standing(model) for model in best.measures] == ["chosen", "yes", "no"]
-    assert "Take forest: it has the highest mean. linear is the simplest" in best.verdict()
+    assert "Equivalent: linear or forest, which differ by less than your 0.2." in comparison.verdict()
+    assert [comparison.standing(model) for model in comparison.measures] == ["chosen", "yes", "no"]
+    simplest = replace(comparison, choose="simplest")
+    assert simplest.verdict().startswith("Take linear: it is the simplest of 2 models that may be the best.")
+    assert "forest, which is expected to find most, has 0.005 more" in simplest.verdict()
+    assert simplest.summary()["chosen"] == "linear"
+    assert simplest.summary()["choices"] == {"most": "forest", "single": "forest", "simplest": "linear"}
+
+
+def of_hits(hits, precisions, criterion="hits in budget", **options):
+    """A comparison by hits of models that have these hits and average precisions in six parts."""
+    spread = {name: 2 * (number % 2) - 1 for number, name in enumerate(hits)}
+    measures = {
+        name: {
+            "hits in budget": hits[name] + np.array([-6.0, 6.0, 1.0, -1.0, *[3.0, -3.0][:: spread[name]]]),
+            "average precision": np.array(precisions[name]),
+            "own": -np.array(precisions[name]),
+        }
+        for name in hits
+    }
+    return RankerComparison(measures, criterion, budget=100, n_positives=60, **options)
+
+
+def test_hits_over_the_whole_list_decide_and_hits_in_the_budget_are_said_beside():
+    comparison = of_hits({"a": 30.0, "b": 29.0}, {"a": [0.5, 0.6] * 3, "b": [0.6, 0.7] * 3})
+    assert (comparison.chosen_, comparison.taken("simplest")) == ("b", "a")
+    assert "It found 29.0 hits in 100 rows; expect 29.0 (" in comparison.verdict()
+    assert "a, the simplest that may be the best, found 1.0 more (95 % interval" in comparison.verdict()
+    assert "Both may be the best: 60 positives cannot tell them apart." in comparison.verdict()
+    # What a user measures by decides, where it is a measure of the user's own.
+    assert of_hits({"a": 30.0, "b": 29.0}, {"a": [0.5] * 6, "b": [0.6] * 6}, "own").chosen_ == "a"
+
+
+@pytest.mark.parametrize(
+    ("more_hits", "more_precision", "taken"),
+    [(0.0, 0.02, "ensemble"), (2.0, 0.0, "ensemble"), (0.5, 0.005, "b"), (-3.0, -0.02, "b")],
+)
+def test_an_ensemble_is_taken_for_a_hit_or_a_hundredth_of_average_precision(more_hits, more_precision, taken):
+    hits = {"a": 28.0, "b": 30.0, "ensemble": 30.0 + more_hits}
+    of_b = np.array([0.6, 0.7] * 3)
+    precisions = {"a": of_b - 0.1, "b": of_b, "ensemble": of_b + more_precision}
+    comparison = of_hits(hits, precisions, simplicity={"ensemble": 4})
+    assert (comparison.chosen_, comparison.taken("single")) == (taken, "b")
+    if taken == "ensemble":
+        gains = f"{more_precision:+.3f} average precision and {more_hits:+.1f} hits"
+        assert f"it is expected to have {gains} beyond the best single model" in comparison.verdict()
+        assert (
+            "b, the best that is no ensemble and the simplest that may be the best, found"
+            in comparison.verdict()
+        )
+
+
+def test_what_is_expected_of_the_best_is_halfway_to_what_other_parts_choose():
+    """In its last part each model is first by a wide margin, so that the other parts choose the other one."""
+    precisions = {"a": [0.5, 0.9, 0.5], "b": [0.6, 0.6, 0.6]}
+    measures = {
+        name: {"hits in budget": 10.0 * np.array(values), "average precision": np.array(values)}
+        for name, values in precisions.items()
+    }
+    comparison = RankerComparison(measures, "hits in budget", budget=20, n_positives=20)
+    assert comparison.chosen_ == "a"
+    # Without the second part b is ahead, which has 6 hits there; a is without the first or the third.
+    shown, by_others = 19.0 / 3.0, (5.0 + 6.0 + 5.0) / 3.0
+    expected = comparison.expected_
+    assert expected.mean == pytest.approx((shown + by_others) / 2.0)
+    reach = stats.t.ppf(0.975, 2) * np.sqrt(2.0) * comparison.standard_error("a", "hits in budget")
+    assert (expected.low, expected.high) == (0.0, pytest.approx(min(expected.mean + reach, 20.0)))
+    assert replace(comparison, choose="simplest").expected_.mean == pytest.approx(shown)
 
 
 def test_a_choice_that_is_none_is_refused():
     measures = {name: {"AUC": np.array([0.5, 0.6])} for name in "ab"}
-    with pytest.raises(ValueError, match="choose must be"):
-        RankerComparison(measures, "AUC", choose="most")
+    with pytest.raises(ValueError, match="choose must be one of"):
+        RankerComparison(measures, "AUC", choose="best")
 
 
 def test_no_interval_leaves_the_range_of_its_measure():

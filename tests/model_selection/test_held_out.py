@@ -129,7 +129,7 @@ def test_threshold_is_that_of_the_held_out_scores():
         y, scores["bayes"], metrics.AtBudget(fraction=BUDGET / len(y)), random_state=0
     )
     assert held_out.threshold("bayes").threshold == expected.threshold
-    best = held_out.compare().best_
+    best = held_out.compare().chosen_
     assert held_out.threshold().threshold == held_out.threshold(best).threshold
     by_precision = held_out.threshold("bayes", metrics.AtPrecision(0.5))
     expected = metrics.threshold_for(y, scores["bayes"], metrics.AtPrecision(0.5))

@@ -28,7 +28,7 @@ def report_of(n_days, **options):
     options = {"return_estimators": True} | options
     options |= {"budget": Budget(4), "cv": 3, "time": stream.time}
     found = compare_rankers(models, stream.data, stream.target, **options)
-    assert found.best_ == "best"
+    assert found.chosen_ == "best"
     frame = pd.DataFrame(stream.data[found.folds >= 0], columns=stream.feature_names)
     shown = found.of_held_out_rows(), stream.target[found.folds >= 0] == 1, frame
     return ReportData(*shown, title="days", meaning="y = 1", models=models, X=frame)

@@ -26,7 +26,6 @@ from pushrank.cli.thresholds import alert_of, alert_of_fit
 from pushrank.cli.write import TABLES_WRITTEN, write_table
 from pushrank.held_out import model_scores
 from pushrank.metrics import PeriodMeasurement
-from pushrank.metrics.measurement import plain_figures
 from pushrank.model_selection.comparison import TOGETHER
 from pushrank.model_selection.errors import HITS
 from pushrank.monitoring import Reference
@@ -50,16 +49,19 @@ def compare_models(
     if output.output is not None:
         write_table(comparison.to_frame(), output.output)
     if not as_json:
-        print_comparison(comparison, compared.title())
+        # What gives the label away decides which model is best, and it will not be known of new rows.
+        print_comparison(comparison, compared.title(), is_choice=not leaking)
         fit = f"To fit {comparison.chosen_} on all rows: {command}"
-        say(f"All this rests on {leakage_note(leaking)}\n{compared.again}" if leaking else fit)
+        nothing = f"No model is chosen: all this rests on {leakage_note(leaking)}\n{compared.again}"
+        say(nothing if leaking else fit)
     # The model is saved before the report is written, whose page repeats what is said of the saved model.
     facts = {} if save_best is None else save_chosen(compared, save_best, text_format)
     lines = facts.get("sentences", [])
     if report is not None:
         write_comparison_report(report, compared, config, opened=output.opened, released=lines)
     if as_json:
-        unchosen = {"leaking_columns": leaking, "compare_again": compared.again}
+        none = dict.fromkeys(("chosen", "choices", "expected", "differences", "verdict"))
+        unchosen = none | {"leaking_columns": leaking, "compare_again": compared.again}
         summary = comparison.summary() | (unchosen if leaking else {"fit": command})
         typer.echo(json.dumps(summary | ({"saved": facts} if facts else {}), indent=2))
     for line in () if as_json else lines:
@@ -90,12 +92,8 @@ def save_chosen(compared: Compared, saved: Path, text_format: TextFormat) -> dic
     model = saved_model(fitted, chosen, compared.data, alert=alert, reference=reference)
     comparison = compared.comparison
     facts: dict[str, Any] = {"model": chosen}
-    n_candidates = len(comparison.may_be_best_)
-    why = "the only one that may be the best" if n_candidates == 1 else "the one with the highest mean"
-    if n_candidates > 1 and chosen == comparison.may_be_best_[0]:
-        why = f"the simplest of {n_candidates} that may be the best"
     fitted_to = f"fitted to {'all ' * (compared.kept is None)}{len(learnt.counted().y):,} rows"
-    lines = [f"Model: {chosen}, {why}, {fitted_to}; saved as {saved}."]
+    lines = [f"Model: {chosen}, {fitted_to}; saved as {saved}."]
     if comparison.days is not None:
         more, said, reference = summary_of_periods(compared, comparison.days, saved, text_format, scores)
         model, facts, lines = replace(model, reference=reference), facts | more, lines + said
@@ -136,18 +134,18 @@ def summary_of_list(
     """Return what the chosen model finds in the first rows of one list, in facts and in sentences."""
     comparison, chosen = compared.comparison, compared.comparison.chosen_
     n_tested, mean = int((comparison.folds >= 0).sum()), comparison.mean(chosen, HITS)
-    low, high = comparison.interval(chosen, HITS)
+    expected, low, high = comparison.expected_
     model_and_rows, kind = _words(compared, saved, text_format)
     first = f"pushrank score {model_and_rows} --top {compared.budget} -o first{kind}"
     evaluate = f"pushrank evaluate {model_and_rows} --budget {compared.budget}"
     lines = [
-        f"Hits: {mean:.1f} in {comparison.budget:,} of {n_tested:,} rows tested{_between(low, high, 1)}, of "
-        f"{comparison.n_positives:,} positives: the mean over the test parts.",
+        f"Hits: {expected:.1f} expected in {comparison.budget:,} of {n_tested:,} rows to come"
+        f"{_between(low, high, 1)}; {mean:.1f} of {comparison.n_positives:,} positives in the test parts.",
         promised,
         f"Alert threshold: {model.alert.sentence() if model.alert else 'none.'}",
         f"Tomorrow: {first}; and once labels are known: {evaluate}",
     ]
-    hits = {"estimate": mean} | ({} if np.isnan(low) else {"low": low, "high": high})
+    hits = {"estimate": expected} | ({"low": low, "high": high} if np.isfinite([low, high]).all() else {})
     threshold = model.alert and model.alert.threshold
     return {"hits": hits, "threshold": threshold, "commands": [first, evaluate]}, lines
 
@@ -168,7 +166,7 @@ def summary_of_periods(
     """Return what the chosen model finds, by scores of rows held out, and begin its file of alerts."""
     data, model, budget = compared.data, compared.comparison.chosen_, days.budget
     rows = data.rows if compared.kept is None else compared.kept
-    low, high, mean, _ = days.means[model]
+    expected, low, high = compared.comparison.expected_
     share, periods = days.share_of_periods()[model], budget.periods(rows.times).codes
     reference = reference_of(budget, periods, rows, scores)
     seen = ~np.isnan(scores)
@@ -193,8 +191,9 @@ def summary_of_periods(
         score += f"--time {time} -o alerts{kind}"
     commands = [score, f"pushrank watch {model_and_rows} --time {time}"]
     lines = [
-        f"Hits: {mean:.2f} {budget.each}{_between(low, high, 2)}, of {days.positives.mean():,.1f} positives, "
-        f"in {len(days.sizes):,} {budget.several} that come after the rows learnt from{data.late}.",
+        f"Hits: {expected:.2f} {budget.each} expected in as many {budget.several} to come"
+        f"{_between(low, high, 2)}; {days.means[model].estimate:.2f} of {days.positives.mean():,.1f} "
+        f"positives in {len(days.sizes):,} {budget.several} that come after the rows learnt from{data.late}.",
         f"Promised: {promised}. One or more are found on {100.0 * share.estimate:.0f} % of {budget.several}"
         f"{_between(100.0 * share.low, 100.0 * share.high, 0)}.",
         f"Alert threshold: {said}.",
@@ -202,10 +201,11 @@ def summary_of_periods(
     ]
     # JSON has no infinity.
     facts: dict[str, Any] = {"at_least": least, "threshold": threshold if np.isfinite(threshold) else None}
-    facts |= {"commands": commands} | plain_figures({"hits": days.means[model]})
+    facts |= {"commands": commands, "hits": {"estimate": expected, "low": low, "high": high}}
     return facts, lines, reference
 
 
 def _between(low: float, high: float, digits: int) -> str:
     """Return an interval in brackets, or nothing where there is none."""
-    return "" if np.isnan(low) else f" (95 % interval {low:.{digits}f} to {high:.{digits}f})"
+    is_known = np.isfinite([low, high]).all()
+    return f" (95 % interval {low:.{digits}f} to {high:.{digits}f})" if is_known else ""

@@ -22,10 +22,8 @@ from pushrank.cli.known import CHOSEN, measure_known
 from pushrank.cli.labels import LabelledRows
 from pushrank.cli.model import (
     N_INNER_FOLDS,
-    NETWORK,
     make_model,
     make_ranking_pipelines,
-    members_among,
     missing_in,
     table_rankers,
 )
@@ -35,11 +33,20 @@ from pushrank.cli.table import Kind
 from pushrank.cli.text_format import TextFormat
 from pushrank.held_out import Plan, Rows, can_split, check_classes, fit_parts, part_of_budget
 from pushrank.held_out.splits import TimeSplit
-from pushrank.model_selection.compare import LINEAR_CHOSEN, MAX_SLOW_ROWS, compare_plan
+from pushrank.model_selection.compare import (
+    LINEAR_CHOSEN,
+    MAX_SLOW_ROWS,
+    PUSH,
+    compare_plan,
+    default_rankers,
+    push_named,
+)
 from pushrank.model_selection.comparison import TOGETHER, RankerComparison
 from pushrank.model_selection.table import budget_params
 from pushrank.times import in_order
 
+ALL = "all"
+"""The name by which --model asks for every model that has a name in the table."""
 NEED_VERDICT = ["save_best", "report", "output", "nested", "hold_out", "indifference", "show", "repeats"]
 NO_VERDICT = (
     "No verdict: known hits favour the model whose list chose the rows that have a label. Hits lie between "
@@ -53,15 +60,23 @@ def models_to_compare(config: ComparisonConfig, plan: Plan, *, dense: bool) -> d
     """Return the models by name, without preprocessing."""
     # By its name every model can be had, also one that is left out of the defaults for this many rows.
     rankers, n_rows = table_rankers(config.powers, dense=dense), len(plan.rows.y)
-    if not config.model:
-        models = table_rankers(config.powers, dense=dense, n_rows=n_rows, budget=config.budget)
+    if not config.model or config.model == [ALL]:
+        models, wanted = default_rankers(dense=dense, n_rows=n_rows), [*default_rankers(dense=dense)]
+        if config.model:
+            models = table_rankers(config.powers, dense=dense, n_rows=n_rows, budget=config.budget)
+            wanted = [*rankers]
+        elif config.p:
+            pushes = {name: model for name, model in rankers.items() if name in map(push_named, config.p)}
+            first, *others = ((name, model) for name, model in models.items() if name != PUSH)
+            models = dict([first, *pushes.items(), *others])
         inner = [config.folds] * config.nested + [N_INNER_FOLDS]
         # A choice splits each training part again, for which a rare class may have too few rows.
         if LINEAR_CHOSEN in models and not plan.can_split_again(*inner):
             del models[LINEAR_CHOSEN]
         many = n_rows > MAX_SLOW_ROWS
-        # Nobody misses a network where rows are few.
-        if left_out := [name for name in rankers if name not in models and (many or name != NETWORK)]:
+        wanted = [name for name in wanted if name not in models and name != PUSH]
+        # Nobody asked for what is not compared by default because rows are few.
+        if left_out := wanted if many or config.model else []:
             why = "they take minutes on this many rows" if many else "there are too few rows for them"
             names = " or ".join(f"--model {shlex.quote(name)}" for name in left_out)
             warn(f"not compared, because {why}: {', '.join(left_out)}. To compare one: {names}.")
@@ -151,8 +166,9 @@ def run_comparison(
     rankers = models_to_compare(config, plan, dense=not data.table.is_sparse)
     prepared = {**data.kinds, "alpha": config.alpha, "gap": data.gap}
     models = make_ranking_pipelines(rankers, **prepared)
-    # What is named is added up; of the models by default those that differ.
-    members = list(models) if config.model else members_among(models)
+    # What is named is added up; of all models those that differ, which are those by default.
+    usual = default_rankers(dense=not data.table.is_sparse, n_rows=len(plan.rows.y))
+    members = [name for name in usual if name in models] if config.model == [ALL] else list(models)
     # An ensemble that is compared by its name is fitted anew in every part, and needs no second row.
     together = members if config.together and len(members) > 1 and TOGETHER not in models else []
     nested = bool(together) and plan.nesting == "whole"

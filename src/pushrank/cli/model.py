@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from importlib.metadata import version
@@ -60,35 +60,10 @@ TAKE_RAW_COLUMNS = {"HistGradientBoostingClassifier", "LGBMClassifier"}
 """Trees that handle gaps and categories: a matrix of scaled numbers and a column a word slows them down."""
 BINNED = "logistic regression, binned"
 """Logistic regression on the numbers and on ten bins of each, so that a column may act in steps."""
-SLOW = f"{compare.LIGHTGBM}, slow"
-# Against rounds that a fifth of the rows stops, with a refit to all, 300 have an average precision .006 lower
-# with 6,000 rows (.066 on letter, .002 higher in the mean of seven other sets) and .013 higher with 1,500.
-# Hits in half as many rows as positives are .3 and .5 more, in .3 and .5 of the time. 100 rounds find 3.9
-# hits fewer among 6,000 rows, and 1,000 rounds 6.9 fewer among 1,500.
-SLOWLY: dict[str, Any] = {
-    "learning_rate": 0.03, "n_estimators": 300, "num_leaves": 7, "subsample": 0.7, "subsample_freq": 1,
-    "colsample_bytree": 0.6, "n_jobs": 1, "random_state": 0,
-}  # fmt: skip
-"""Small steps on parts of the rows and columns."""
 NETWORK = "neural network"
 """Two layers, on numbers spread like a normal distribution, with the penalty of the linear models."""
 MIN_NETWORK_ROWS, N_QUANTILES = 1_000, 100
 """With fewer rows a network learns little."""
-MEMBERS = (
-    compare.BASELINE,
-    "P-Norm Push, p = 16",
-    BINNED,
-    compare.STUMPS,
-    SLOW,
-    NETWORK,
-    compare.LIGHTGBM,
-    compare.GRADIENT_BOOSTING,
-    compare.FOREST,
-    compare.EXTRA_TREES,
-    compare.XGBOOST,
-    compare.IR_PUSH,
-)
-"""The models of ``compare`` that an ensemble is made of: no near-copies, and none that chooses by itself."""
 MAX_PARTS = 20
 """Parts of held-out rows, whose hits and columns show how lists of whole files differ."""
 MAX_SHOWN = 10
@@ -134,8 +109,8 @@ def make_model(name: str, seed: int = 0, **options: Any) -> BaseEstimator:
 
 
 def table_rankers(powers: tuple[float, ...] = compare.POWERS, **of: Any) -> dict[str, BaseEstimator]:
-    """Return the models that are compared by default, and those that take columns of a table in their way."""
-    rankers = compare.default_rankers(powers, **of)
+    """Return all models that have a name in tables, with those that take columns of a table in their way."""
+    rankers = compare.known_rankers(powers, **of)
     if of.get("dense", True):
         n_rows = of.get("n_rows")
         if n_rows is None or MIN_NETWORK_ROWS <= n_rows <= compare.MAX_SLOW_ROWS:
@@ -143,25 +118,18 @@ def table_rankers(powers: tuple[float, ...] = compare.POWERS, **of: Any) -> dict
                 (128, 64), batch_size=256, learning_rate_init=0.002, max_iter=40, random_state=0
             )
         rankers[BINNED] = LogisticRegression(C=0.1, max_iter=1000)
-        if compare.LIGHTGBM in rankers:
-            rankers[SLOW] = compare.lightgbm_classifier(**SLOWLY)
     return rankers
 
 
 def ensemble_members(
     n_rows: int | None, *, dense: bool, named: Sequence[str] = (), seed: int = 0
 ) -> dict[str, BaseEstimator]:
-    """Return the models named, or the usual ones of those that ``compare`` has for that number of rows."""
+    """Return the models named, or those that ``compare`` has by default for that number of rows."""
     if named:
         return {name: make_model(name, seed) for name in named}
     with record_warnings([]):
-        compared = table_rankers((16.0,), dense=dense, n_rows=n_rows)
-    return {name: make_model(name, seed) for name in members_among(compared)}
-
-
-def members_among(compared: Iterable[str]) -> list[str]:
-    """Return the names of the models to make an ensemble of, from those that are compared."""
-    return [name for name in MEMBERS if name in set(compared)]
+        compared = compare.default_rankers(dense=dense, n_rows=n_rows)
+    return {name: make_model(name, seed) for name in compared}
 
 
 def by_kind(
@@ -257,7 +225,7 @@ def make_ranking_pipelines(
             raise InputError(f"--model {name!r} is for tables; of sparse columns take logistic-regression.")
         # Classes are known by their names here, since their libraries may not be installed.
         columns = trees if type(model).__name__ in TAKE_RAW_COLUMNS else of_models.get(name, matrix)
-        if name == SLOW and len(categorical) > n_many:
+        if name == compare.SMALL_STEPS and len(categorical) > n_many:
             # Texts of many values are numbers; others have their place after the columns of numbers.
             texts = range(len(numeric), len(numeric) + len(categorical) - n_many)
             # Of LightGBM's names for this parameter the others bring a warning that they are ignored.

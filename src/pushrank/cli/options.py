@@ -516,8 +516,8 @@ class ComparisonConfig:
     budget: Budget = None
     model: list[str] | None = option(
         "A model to compare, by its name in fit or in the table, or lightgbm; may be repeated. By default "
-        "linear ones, boosted stumps, gradient boosting, LightGBM where it is installed and, up to 20,000 "
-        "rows, a choice among linear ones and a random forest."
+        "logistic regression, the P-Norm Push, boosted stumps, LightGBM or without it a random forest, and "
+        "up to 20,000 rows extra trees; all takes every model that has a name."
     )
     p: list[float] | None = option("A strength of the push, at least 1; may be repeated.")
     alpha: float | None = option("The L2 strength of the rankers; by default 0.1 on tables.", min=0.0)
@@ -526,8 +526,10 @@ class ComparisonConfig:
     indifference: float = option(
         "A difference of fewer hits does not matter to you; needs --budget.", default=0.0, min=0.0
     )
-    choose: Literal["simplest", "best"] = option(
-        "The model to take: the simplest that may be the best, or the best.", default="simplest"
+    choose: Literal["most", "single", "simplest"] = option(
+        "The model to take: the one that is expected to find most, the best that is no ensemble, or the "
+        "simplest that may be the best.",
+        default="most",
     )
     seed: Seed = 0
     nested: bool = option("Also measure the choice of the model itself.", "--nested", default=False)
@@ -627,7 +629,7 @@ class FitConfig:
     )
     member: list[str] | None = option(
         "A member of --model ensemble, by its name in fit or in the table of compare; may be repeated. By "
-        "default up to twelve of those that compare has."
+        "default those that compare has by default."
     )
     p: float | None = option_of_models("p", "The strength of the push, at least 1", callback=check_bounds)
     k: float | None = option_of_models(

@@ -82,7 +82,9 @@ def share_of_rows(budget: int | Budget | None, n_rows: float) -> str:
     return "" if budget is None else f"; {budget.words}"
 
 
-def comparison_grid(comparison: RankerComparison, width: int) -> tuple[Grid, list[str]]:
+def comparison_grid(
+    comparison: RankerComparison, width: int, *, is_choice: bool = True
+) -> tuple[Grid, list[str]]:
     """Return the table, the deciding measure first, and the measures that there is no room for."""
     from pushrank.model_selection.comparison import POSITIVES_AT_TOP
     from pushrank.model_selection.errors import HITS
@@ -94,6 +96,8 @@ def comparison_grid(comparison: RankerComparison, width: int) -> tuple[Grid, lis
     # A column takes three characters besides its text: a border and two blanks.
     widths = [max(map(len, [*names[measure].split("\n"), *cells[measure]])) + 3 for measure in shown]
     standings = [comparison.standing(model) for model in comparison.measures]
+    if not is_choice:
+        standings = [standing.replace("chosen", "yes") for standing in standings]
     width_of_standings = max(map(len, [*STANDING.split("\n"), *standings])) + 3
     # The deciding measure is shown in full, however narrow the terminal: names of models are broken for it.
     room = width - widths[0] - width_of_standings - 4
@@ -106,7 +110,7 @@ def comparison_grid(comparison: RankerComparison, width: int) -> tuple[Grid, lis
     for measure in shown[:n_shown]:
         grid.add_column(names[measure], justify="right", no_wrap=True)
     for row, model in enumerate(comparison.measures):
-        style = "bold" if model == comparison.chosen_ else None
+        style = "bold" if is_choice and model == comparison.chosen_ else None
         grid.add_row(
             model, standings[row], *(cells[measure][row] for measure in shown[:n_shown]), style=style
         )
@@ -120,15 +124,16 @@ def _in_two_lines(name: str) -> str:
     return f"{name[:middle]}\n{name[middle + 1 :]}".strip()
 
 
-def print_comparison(comparison: RankerComparison, title: str) -> None:
-    """Print the table, the verdict and the warnings."""
+def print_comparison(comparison: RankerComparison, title: str, *, is_choice: bool = True) -> None:
+    """Print the table, the verdict where there is one, and the warnings."""
     screen = console()
-    grid, left_out = comparison_grid(comparison, screen.width)
+    grid, left_out = comparison_grid(comparison, screen.width, is_choice=is_choice)
     screen.print(title)
     screen.print(grid)
     if left_out:
         screen.print(f"A wider terminal shows {', '.join(left_out)}, too.")
-    screen.print(comparison.verdict())
+    if is_choice:
+        screen.print(comparison.verdict())
     for model, lines in comparison.warnings.items():
         if lines:
             warn(f"{model}, in {len(lines)} fits: {in_option_names(lines[0])}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -29,11 +30,20 @@ POSITIVES_AT_TOP = "positives at top"
 CHOSEN = "best of the above, chosen inside"
 TOGETHER = "ensemble"
 CONFIDENCE = 0.95
+# Measures are of the order of 1, with rounding errors of about 1e-15.
+N_DIGITS = 9
 # Equal differences in all folds have no spread for Student's t, so that a sign test stands in for it: the
 # same sign in six folds has a two-sided probability below 5 %, 2 / 2^6.
 MIN_EQUAL_FOLDS = 6
 # A sentence names this many models; the table marks all of them.
 MAX_NAMED = 4
+Choice = Literal["most", "single", "simplest"]
+CHOICES: tuple[Choice, ...] = ("most", "single", "simplest")
+# The rank of an ensemble in ``simplicity``.
+MANY = 4
+# An ensemble costs a fit of each member, sampled reasons and an eighth of a second for a row: it is taken
+# where at least so much is expected of it.
+LEAST_HITS, LEAST_PRECISION = 1.0, 0.01
 
 
 class Difference(NamedTuple):
@@ -62,6 +72,27 @@ class Difference(NamedTuple):
     low: float
     high: float
     more_than_chance: bool
+
+
+class Expectation(NamedTuple):
+    """What the chosen model is expected to reach by the criterion on as many rows to come.
+
+    Parameters
+    ----------
+    mean : float
+        The expected value.
+    low, high : float
+        The ends of an interval for the value on one list to come, at 95 %.
+
+    Examples
+    --------
+    >>> Expectation(60.5, 48.0, 73.0).low
+    48.0
+    """
+
+    mean: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,8 +147,9 @@ class RankerComparison:
         whatever is none of these, 3 for forests, 4 for ensembles. Equals keep the order of ``measures``.
     indifference : float, default=0.0
         Differences of the criterion below it make no difference to the user.
-    choose : {"simplest", "best"}, default="simplest"
-        Which model to take of those that may be the best: the simplest, or the one with the highest mean.
+    choose : {"most", "single", "simplest"}, default="most"
+        Which model to take: the one that is expected to find most, the best that is no ensemble, or the
+        simplest that may be the best. See :meth:`taken`.
     times : ndarray of shape (n_samples,), optional
         With a budget by period, the beginning of each row's period.
     days : PeriodMeasurement, optional
@@ -132,10 +164,11 @@ class RankerComparison:
     ... )
     >>> comparison
     RankerComparison(2 models, 3 folds)
-    b has 0.200 more AUC than a (95 % interval -0.193 to +0.593), but that may be luck. Take a: it is the
-    simplest of 2 models that may be the best (a or b).
-    >>> comparison.may_be_best_, comparison.chosen_
-    (['a', 'b'], 'a')
+    Take b: it has the highest AUC in cross-validation, 0.800. a, the simplest that may be the best, has 0.200
+    less (95 % interval of the difference -0.193 to +0.593), which may be luck. Both may be the best: this
+    file cannot tell them apart.
+    >>> comparison.may_be_best_, comparison.chosen_, comparison.taken("simplest")
+    (['a', 'b'], 'b', 'a')
     """
 
     measures: dict[str, dict[str, NDArray[np.float64]]]
@@ -151,22 +184,22 @@ class RankerComparison:
     quantiles: tuple[float, NDArray[np.float64]] | None = None
     simplicity: dict[str, int] = field(default_factory=dict)
     indifference: float = 0.0
-    choose: Literal["simplest", "best"] = "simplest"
+    choose: Choice = "most"
     times: GenericArray | None = None
     days: PeriodMeasurement | None = None
     estimators: dict[str, list[Estimator]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        check_choice("choose", self.choose, ("simplest", "best"))
+        check_choice("choose", self.choose, CHOICES)
 
     def __repr__(self) -> str:
         folds = f"{self.n_folds} folds" + f", {self.n_repeats} times" * (self.n_repeats > 1)
         return f"{type(self).__name__}({len(self._models)} models, {folds})\n{self.verdict()}"
 
     def _repr_html_(self) -> str:
-        """Return the verdict, the means of all measures, and the best model's differences as pictures."""
-        best, by = self.best_, self.name_of(self.criterion)
-        measures = sorted(self.measures[best], key=lambda name: name != self.criterion)
+        """Return the verdict, the means of all measures, and the chosen model's differences as pictures."""
+        chosen, by = self.chosen_, self.name_of(self.criterion)
+        measures = sorted(self.measures[chosen], key=lambda name: name != self.criterion)
         shown = [
             [model, self.standing(model), *(self.mean_and_error(model, name) for name in measures)]
             for model in self.measures
@@ -183,7 +216,7 @@ class RankerComparison:
             [model, picture, *(f"{value:+.{digits}f}" for value in interval)]
             for model, picture, *interval in zip(self.differences_, pictures, means, lows, highs, strict=True)
         ]
-        caption = f"{best} against the others, by {by}, with 95 % intervals of all together"
+        caption = f"{chosen} against the others, by {by}, with 95 % intervals of all together"
         return page + html_table(["against", "", "difference", "low", "high"], rows, caption)
 
     @property
@@ -196,31 +229,18 @@ class RankerComparison:
         return len(self.measures[self.baseline_][self.criterion]) // self.n_repeats
 
     @property
-    def best_(self) -> str:
-        """The model with the highest mean of the criterion; the average precision decides between equals."""
-        measured = self.measures[self.baseline_]
-        judges = [name for name in (self.criterion, AVERAGE_PRECISION) if name in measured]
-        return max(self._models, key=lambda model: [self.mean(model, measure) for measure in judges])
-
-    @property
     def baseline_(self) -> str:
         """The first model, the choice without the others."""
         return next(iter(self.measures))
 
     @property
-    def runner_up_(self) -> str:
-        """The model that the best is compared with: the baseline, or the next best where that is the best."""
-        if self.best_ != self.baseline_ or not self.differences_:
-            return self.baseline_
-        return min(self.differences_, key=lambda model: self.differences_[model].mean)
-
-    @property
     def differences_(self) -> dict[str, Difference]:
-        """By how much the best model exceeds every other one by the criterion."""
-        best = self.best_
-        return {model: self.difference(best, model) for model in self.measures if model not in (best, CHOSEN)}
+        """By how much the chosen model exceeds every other one by the criterion."""
+        chosen = self.chosen_
+        others = (model for model in self._models if model != chosen)
+        return {model: self.difference(chosen, model) for model in others}
 
-    @property
+    @cached_property
     def may_be_best_(self) -> list[str]:
         """The models that no other exceeds by more than chance, the simplest first.
 
@@ -233,8 +253,81 @@ class RankerComparison:
 
     @property
     def chosen_(self) -> str:
-        """The model to take: the simplest that may be the best, or the best where ``choose`` says so."""
-        return self.best_ if self.choose == "best" else self.may_be_best_[0]
+        """The model to take, by ``choose``."""
+        return self.taken(self.choose)
+
+    @property
+    def expected_(self) -> Expectation:
+        """What the chosen model is expected to reach by the criterion on as many rows to come.
+
+        A model that was chosen by its figures has flattering ones: see :meth:`taken`. The interval allows for
+        the rows tested and for those to come.
+        """
+        chosen, criterion = self.chosen_, self.criterion
+        is_best_of_many = self.choose != "simplest" and chosen in self._singles
+        mean = self._expected_of_best(criterion) if is_best_of_many else self.mean(chosen, criterion)
+        freedom = self.errors_of(criterion).freedom
+        reach = float(t.ppf(0.5 + CONFIDENCE / 2.0, freedom)) * np.sqrt(2.0)
+        reach *= self.standard_error(chosen, criterion)
+        return Expectation(mean, max(mean - reach, 0.0), min(mean + reach, self._largest_value(criterion)))
+
+    @property
+    def order_(self) -> str:
+        """The measure by which a model is taken: average precision, or the criterion if it is your own."""
+        by_average = (
+            self.criterion in (HITS, PRECISION) and AVERAGE_PRECISION in self.measures[self.baseline_]
+        )
+        return AVERAGE_PRECISION if by_average else self.criterion
+
+    def taken(self, choose: Choice) -> str:
+        """Return the model that is taken of those that may be the best.
+
+        ``"single"`` is the model, ensembles aside, that ranks hits highest over the whole list: that with the
+        highest mean average precision, with a budget by period within periods, or of your own scorer. Few
+        hits in a budget say less of what the next budget holds. ``"most"`` is an ensemble where one more hit
+        or .01 average precision is expected of it, and else ``"single"``. ``"simplest"`` is the simplest.
+        Of equals the first is taken.
+
+        The best of several is expected to reach less than it shows: halfway between its mean and the mean of
+        every part by the model that the other parts choose. Measured on 52 sets: experiments/choice.
+        """
+        if choose == "simplest":
+            return self.may_be_best_[0]
+        single = max(self._singles, key=self._in_order)
+        ensembles = [model for model in self.may_be_best_ if self._is_ensemble(model)]
+        if choose == "single" or not ensembles or single in ensembles:
+            return single
+        ensemble = max(ensembles, key=self._in_order)
+        gain = self.mean(ensemble, self.order_) - self._expected_of_best(self.order_)
+        if self.order_ != AVERAGE_PRECISION:
+            return ensemble if gain > 0.0 else single
+        hits = 0.0
+        if self.criterion == HITS:
+            hits = self.mean(ensemble, HITS) - self._expected_of_best(HITS)
+        return ensemble if gain >= LEAST_PRECISION or hits >= LEAST_HITS else single
+
+    @cached_property
+    def _singles(self) -> list[str]:
+        """The models to take one of that is no ensemble, in their order."""
+        of_one = [model for model in self._models if not self._is_ensemble(model)] or self._models
+        return [model for model in of_one if model in self.may_be_best_] or of_one
+
+    def _is_ensemble(self, model: str) -> bool:
+        return self.simplicity.get(model, 0) >= MANY
+
+    def _in_order(self, model: str) -> float:
+        # Means that differ by rounding are equal.
+        return round(self.mean(model, self.order_), N_DIGITS)
+
+    def _expected_of_best(self, measure: str) -> float:
+        """Return what is expected of the best single model, which was chosen by these parts."""
+        order, values = (
+            np.array([self.measures[model][of] for model in self._singles]) for of in (self.order_, measure)
+        )
+        others = np.round(order.sum(axis=1, keepdims=True) - order, N_DIGITS).argmax(axis=0)
+        best = max(range(len(order)), key=lambda number: self._in_order(self._singles[number]))
+        by_others = float(values[others, np.arange(len(others))].mean())
+        return self.mean(self._singles[best], measure) + 0.5 * (by_others - float(values[best].mean()))
 
     def standing(self, model: str) -> str:
         """Return whether a model may be the best, and whether it is the one to take, for a table."""
@@ -244,27 +337,17 @@ class RankerComparison:
 
     @property
     def equivalent_(self) -> list[str]:
-        """The best and those that it exceeds by less than ``indifference``, at 95 %, the simplest first."""
-        near = (model for model, gap in self.differences_.items() if gap.high < self.indifference)
-        return self._simplest_first([self.best_, *near])
+        """The chosen model and those that differ from it by less than ``indifference``, at 95 %."""
+        near = (m for m, gap in self.differences_.items() if max(gap.high, -gap.low) < self.indifference)
+        return self._simplest_first([self.chosen_, *near])
 
     def _simplest_first(self, models: Iterable[str]) -> list[str]:
         return sorted(models, key=lambda model: (self.simplicity.get(model, 0), self._models.index(model)))
 
     @property
-    def equals_(self) -> list[str]:
-        """The other models that are exactly as good as the best by the criterion, on average."""
-        return [model for model, gap in self.differences_.items() if abs(gap.mean) <= ROUNDING]
-
-    @property
-    def all_equal_(self) -> bool:
-        """Whether all models are exactly as good by the criterion, so that the best is one of equals."""
-        return len(self.equals_) == len(self.differences_) > 0
-
-    @property
     def optimism_(self) -> Difference | None:
-        """By how much the best model's mean exceeds that of the choice inside every training part."""
-        return self.difference(self.best_, CHOSEN) if CHOSEN in self.measures else None
+        """By how much the chosen model's mean exceeds that of the choice inside every training part."""
+        return self.difference(self.chosen_, CHOSEN) if CHOSEN in self.measures else None
 
     @property
     def held_out_(self) -> dict[str, NDArray[np.float64]]:
@@ -370,6 +453,8 @@ class RankerComparison:
             n_rows = max(1, round(self.n_positives / 4))
             return f"precision in {n_rows:,} row{'s' * (n_rows > 1)}"
         names, budget = {HITS: "hits", WEIGHT: "weight found"}, self.budget
+        if measure == AVERAGE_PRECISION and isinstance(budget, Budget):
+            return f"{measure} within {budget.several}"
         if measure not in names or budget is None:
             return measure
         each, n = (f" {budget.each}", budget.n) if isinstance(budget, Budget) else ("", budget)
@@ -420,11 +505,11 @@ class RankerComparison:
         period ``days`` and, after a nested choice, ``optimism``.
         """
         summary: dict[str, object] = {
-            "best": self.best_,
             "chosen": self.chosen_,
+            "choices": {choose: self.taken(choose) for choose in CHOICES},
+            "expected": self.expected_._asdict(),
             "may_be_best": self.may_be_best_,
             "equivalent": self.equivalent_,
-            "equally_good": self.equals_,
             "criterion": self.criterion,
             "verdict": self.verdict(),
             "differences": {
@@ -446,67 +531,126 @@ class RankerComparison:
 
 
 def _sentences(comparison: RankerComparison) -> str:
-    """Return in sentences by how much the best model exceeds the one to take, and why that is taken."""
-    best, chosen, candidates = comparison.best_, comparison.chosen_, comparison.may_be_best_
+    """Return in sentences which model to take, what it is expected to find, and how sure its lead is."""
+    chosen, candidates = comparison.chosen_, comparison.may_be_best_
     by, digits = comparison.name_of(comparison.criterion), comparison.digits(comparison.criterion)
-    each = f"{comparison.mean(best, comparison.criterion):.{digits}f}"
-    if not comparison.differences_:
-        return f"{best} alone was measured, by {by}: {each}."
-    against = ""
-    if comparison.all_equal_:
-        lead = f"No model is better at the top than another, by {by}: each has {each}."
-    else:
-        lead = _difference(comparison, best, comparison.runner_up_ if chosen == best else chosen)
-        if len({best, chosen, comparison.baseline_}) == 3:
-            gap = comparison.difference(chosen, comparison.baseline_)
-            mean, low, high = (f"{value:+.{digits}f}" for value in gap[:1] + gap[2:4])
-            against = f", {mean} against {comparison.baseline_} ({low} to {high})"
-    simplest = f"the simplest of {len(candidates)} models that may be the best ({_named(candidates)})"
+    mean = f"{comparison.mean(chosen, comparison.criterion):.{digits}f}"
+    if len(comparison._models) == 1:
+        return f"{chosen} alone was measured, by {by}: {mean}."
+    if max(_spread(comparison, measure) for measure in (comparison.criterion, comparison.order_)) <= ROUNDING:
+        return (
+            f"No model is better at the top than another, by {by}: each has {mean}. Take {chosen}, the first."
+        )
+    said = [f"Take {chosen}: {_why(comparison)}."]
+    if comparison.criterion in (HITS, PRECISION):
+        found = f"It found {mean} {by}" if comparison.criterion == HITS else f"Its {by} is {mean}"
+        expected, *ends = (f"{value:.{digits}f}" for value in comparison.expected_)
+        is_known = np.isfinite(comparison.expected_).all() and ends[0] != ends[1]
+        between = f" ({ends[0]} to {ends[1]})" * bool(is_known)
+        said.append(f"{found}; expect {expected}{between} in as many rows to come.")
+    said += [_gap(comparison, other, role) for other, role in _not_taken(comparison).items()]
+    n_models = len(comparison._models)
     if len(candidates) > 1:
-        is_simplest = chosen == candidates[0]
-        why = (
-            f"it is {simplest}" if is_simplest else f"it has the highest mean. {candidates[0]} is {simplest}"
+        all_of = "Both" if n_models == 2 else f"All {n_models} models"
+        which = all_of if len(candidates) == n_models else f"{len(candidates)} of {n_models} models"
+        named = "" if len(candidates) == n_models else f" ({_named(candidates)})"
+        said.append(f"{which} may be the best{named}{_positives_needed(comparison) or '.'}")
+    if len(equal := comparison.equivalent_) > 1:
+        said.append(
+            f"Equivalent: {_named(equal)}, which differ by less than your {comparison.indifference:g}."
         )
-    else:
-        why = "with 95 % confidence no other model is better"
-        # Intervals hold for all differences together, which the set of candidates does not.
-        if not all(gap.more_than_chance for gap in comparison.differences_.values()):
-            why += ". An interval may still include 0, since intervals are the stricter test"
-    lead += f" Take {chosen}{against}: {why}."
-    equal = comparison.equivalent_
-    if len(equal) > 1:
-        reach = max(comparison.differences_[model].high for model in equal if model != best)
-        lead += (
-            f" Equivalent: {_named(equal)}. The best has at most {max(reach, 0.0):.{digits}f} "
-            f"more, which is less than your {comparison.indifference:g}."
-        )
-    return lead
+    return " ".join(said)
 
 
-def _difference(comparison: RankerComparison, model: str, other: str) -> str:
-    """Return a sentence that says by how much a model exceeds another, and whether that may be luck."""
-    gap, n_others = comparison.difference(model, other), len(comparison.differences_)
-    is_hits = comparison.criterion == HITS
-    by, digits = comparison.name_of(comparison.criterion), comparison.digits(comparison.criterion)
-    size = f"{abs(gap.mean):.{digits}f}"
+def _spread(comparison: RankerComparison, measure: str) -> float:
+    """Return by how much the means of a measure differ."""
+    return float(np.ptp([comparison.mean(model, measure) for model in comparison._models]))
+
+
+def _why(comparison: RankerComparison) -> str:
+    """Return the reason for which the chosen model is taken."""
+    chosen, candidates = comparison.chosen_, comparison.may_be_best_
+    if comparison.choose == "simplest":
+        if len(candidates) > 1:
+            return f"it is the simplest of {len(candidates)} models that may be the best"
+        return "with 95 % confidence no other model is better"
+    order, digits = comparison.order_, comparison.digits(comparison.order_)
+    value, by = f"{comparison.mean(chosen, order):.{digits}f}", comparison.name_of(order)
+    if chosen not in comparison._singles:
+        gain = comparison.mean(chosen, order) - comparison._expected_of_best(order)
+        hits = ""
+        if comparison.criterion == HITS:
+            more = comparison.mean(chosen, HITS) - comparison._expected_of_best(HITS)
+            hits = f" and {more:+.{comparison.digits(HITS)}f} hits"
+        return f"it is expected to have {gain:+.{digits}f} {by}{hits} beyond the best single model"
+    alone = "of the models that are no ensemble " * (comparison.choose == "single")
+    if comparison.order_ != AVERAGE_PRECISION:
+        return f"{alone}it has the highest {by} in cross-validation, {value}"
+    return f"{alone}it ranks hits highest over the whole list ({by} {value} in cross-validation)"
+
+
+def _not_taken(comparison: RankerComparison) -> dict[str, str]:
+    """Return the models that a reader may have taken instead, and what they are."""
+    chosen, criterion = comparison.chosen_, comparison.criterion
+    roles: dict[Choice, str] = {
+        "most": "which is expected to find most",
+        "single": "the best that is no ensemble",
+        "simplest": "the simplest that may be the best",
+    }
+    others: dict[str, str] = {}
+    for choose, role in roles.items():
+        model = comparison.taken(choose)
+        # A model that would be taken to find most is said to be just that.
+        if choose == "most" or model not in (chosen, comparison.taken("most")):
+            others[model] = f"{others[model]} and {role}" if model in others else role
+    others.setdefault(comparison.baseline_, "the baseline")
+    by_criterion = sorted(comparison._models, key=lambda model: -comparison.mean(model, criterion))
+    first = next(model for model in by_criterion if model != chosen)
+    if comparison.mean(first, criterion) > comparison.mean(chosen, criterion) + ROUNDING:
+        others.setdefault(first, "the first by this measure alone")
+    elif chosen == comparison.baseline_:
+        others.setdefault(first, "the next best")
+    others.pop(chosen, None)
+    return others
+
+
+def _gap(comparison: RankerComparison, other: str, role: str) -> str:
+    """Return a sentence that says how far another model is behind the chosen one, and if that may be luck."""
+    gap = comparison.difference(comparison.chosen_, other)
+    is_hits, digits = comparison.criterion == HITS, comparison.digits(comparison.criterion)
+    by, size = comparison.name_of(comparison.criterion), f"{abs(gap.mean):.{digits}f}"
     if float(size) == 0.0:
-        said = f"{model} and {other} " + (f"found the same number of {by}" if is_hits else f"have equal {by}")
+        said = f"{other}, {role}, {'found as many' if is_hits else f'has the same {by}'}"
     else:
-        more = "more" if gap.mean > 0.0 else "fewer" if is_hits else "less"
-        said = f"{model} {'found' if is_hits else 'has'} {size} {more} {by} than {other}"
-        said += ", the next best" * (model == comparison.chosen_ and other != comparison.baseline_)
+        more = "more" if gap.mean < 0.0 else "fewer" if is_hits else "less"
+        said = f"{other}, {role}, {'found' if is_hits else 'has'} {size} {more}"
     if gap.high - gap.low <= ROUNDING or np.isinf(gap.standard_error):
-        said += (
-            " (the same in all test parts" + ", which are too few to tell" * bool(gap.standard_error) + ")"
-        )
+        few = ", which are too few to tell" * bool(gap.standard_error)
+        said += f" (the same difference in all test parts{few})"
     else:
-        said += f" (95 % interval {gap.low:+.{digits}f} to {gap.high:+.{digits}f}"
-        said += f", of all {n_others} differences together)" if n_others > 1 else ")"
+        said += f" (95 % interval of the difference {gap.low:+.{digits}f} to {gap.high:+.{digits}f})"
     if gap.more_than_chance:
         return f"{said}: more than luck explains."
     # Whether a model may be the best is another question, which a narrower interval answers.
-    is_luck = float(size) != 0.0 and {model, other} <= {*comparison.may_be_best_}
-    return f"{said}, but that may be luck." if is_luck else f"{said}."
+    is_luck = float(size) != 0.0 and {comparison.chosen_, other} <= {*comparison.may_be_best_}
+    return f"{said}, which may be luck." if is_luck else f"{said}."
+
+
+def _positives_needed(comparison: RankerComparison) -> str:
+    """Return what of a file of these positives can be told where all models may be the best."""
+    if len(comparison.may_be_best_) < len(comparison._models):
+        return ""
+    n_positives = comparison.n_positives
+    of = "this file" if n_positives is None else f"{n_positives:,} positives"
+    said = f": {of} cannot tell them apart."
+    gap = comparison.difference(comparison.chosen_, comparison.taken("simplest"))
+    # Errors fall with the square root of the rows.
+    reach = gap.mean - gap.low
+    if n_positives is None or not (gap.mean > ROUNDING and np.isfinite(reach)):
+        return said
+    digits, needed = comparison.digits(comparison.criterion), n_positives * (reach / gap.mean) ** 2
+    lead = f"{gap.mean:.{digits}f} {'hits' * (comparison.criterion == HITS)}".strip()
+    return f"{said} A lead of {lead} takes some {float(f'{needed:.1g}'):,.0f} positives to tell from luck."
 
 
 def _named(models: list[str]) -> str:

@@ -63,7 +63,7 @@ class HeldOut:
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> models = {"stumps": PushBoost(16), "trees": ExtraTreesClassifier(30, random_state=0)}
     >>> held_out = fit_held_out(models, X, y == 0, budget=100, random_state=0)
-    >>> held_out.compare().best_ in models, sorted(held_out.stack().weights_) == sorted(models)
+    >>> held_out.compare().chosen_ in models, sorted(held_out.stack().weights_) == sorted(models)
     (True, True)
     """
 
@@ -196,7 +196,7 @@ class HeldOut:
         Parameters
         ----------
         model : str or StackingRanker, optional
-            A model's name, or the list that :meth:`stack` returned; by default the best model.
+            A model's name, or the list that :meth:`stack` returned; by default the chosen model.
         aim : AtBudget, AtPrecision, AtRecall or Guaranteed, optional
             What the list is to keep to, such as ``AtPrecision(0.5)``; by default the budget.
         **options
@@ -220,7 +220,7 @@ class HeldOut:
             aim = AtBudget(fraction=budget / len(self.plan.rows.y))
         if model is None:
             # The errors of a comparison would take as long as all the rest.
-            model = self.table.compare(Criterion.of(None, self.plan.budget)).best_
+            model = self.table.compare(Criterion.of(None, self.plan.budget)).chosen_
         of_rows = self._of_all_rows(model) if isinstance(model, str) else model.held_out_scores_
         seen = ~np.isnan(of_rows)
         options = {"random_state": self.plan.seed} | options

@@ -185,7 +185,7 @@ class HeldOutTable(NamedTuple):
     def best_inside(
         self, criterion: Criterion, n_jobs: int | None = None, callback: Callback | None = None
     ) -> list[str]:
-        """Return the best model for each split, by a comparison within its training part."""
+        """Return the model taken for each split, by a comparison within its training part."""
         plan, test_parts, best = self.plan, TestParts.of(self.plan), []
         models = {name: model for name, model in self.models.items() if name != TOGETHER}
         for group in plan.shared():
@@ -193,7 +193,7 @@ class HeldOutTable(NamedTuple):
             if not isinstance(budget, Budget | None):
                 budget = part_of_budget(budget, len(train), test_parts.n_held_out)
             inner = type(self).fit(models, plan.inside(train, budget), criterion.scorer, n_jobs=n_jobs)
-            best += [inner.compare(criterion).best_] * len(group)
+            best += [inner.compare(criterion).chosen_] * len(group)
             for _ in group if callback is not None else ():
                 callback()  # type: ignore[misc]
         return best
@@ -302,6 +302,21 @@ def _add_periods(
     for measure, by_model in ((HITS, days.hits), (WEIGHT, days.values)):
         for name, by_period in by_model.items():
             measures[name][measure] = np.bincount(part, by_period) / np.bincount(part)
+    # Nobody sees one list of all periods: hits are ranked within each, and every hit counts the same.
+    rows = np.split(np.argsort(times, kind="stable"), np.cumsum(days.sizes)[:-1])
+    counted = np.flatnonzero(days.positives)
+    weights = np.bincount(part[counted], days.positives[counted])
+    for name, of_rows in of_tested.items():
+        # Where every row of a period is a hit, no order is better than another.
+        within = [
+            metrics.average_precision(tested.positive[rows[n]], of_rows[rows[n]])
+            if days.positives[n] < days.sizes[n]
+            else 1.0
+            for n in counted
+        ]
+        measures[name][AVERAGE_PRECISION] = (
+            np.bincount(part[counted], within * days.positives[counted]) / weights
+        )
     return days
 
 

@@ -86,8 +86,9 @@ class ReportData(Page):
         depth = comparison.budget or max(1, round(0.25 * int(self.y.sum())))
         if isinstance(depth, Budget):
             depth = depth.spent(depth.periods(comparison.times))
-        # The second model of the page, other than the chosen one: the best, the baseline, or the next best.
-        named = [comparison.chosen_, comparison.best_, comparison.baseline_, comparison.runner_up_]
+        # The second model of the page, other than the chosen one: the baseline, or the next by the criterion.
+        ahead = sorted(comparison.differences_.items(), key=lambda pair: pair[1].mean)
+        named = [comparison.chosen_, comparison.baseline_, *(model for model, _ in ahead[:1])]
         return RankedLists(self.y, comparison.held_out_, depth, list(dict.fromkeys(named)))
 
     def context(self) -> dict[str, object]:
@@ -97,7 +98,6 @@ class ReportData(Page):
             "models": model_sentences(self.models),
             "drivers": find_drivers(comparison, lists, self.X, self.seed),
             "measures": sorted(comparison.measures[lists.main], key=lambda m: m != comparison.criterion),
-            "all_equal": comparison.all_equal_,
             "of_days": _other_budgets_by_period(self),
         }
         return of_comparison | _template_context(self, _facts(self))
@@ -172,7 +172,7 @@ def headline(data: ReportData | MeasurementData) -> list[str]:
         hits, *_ = sentences(data)
         return [hits, *data.promised]
     comparison, days, depth, model = data.comparison, data.comparison.days, data.lists.depth, data.lists.main
-    candidates, n = len(comparison.may_be_best_), f"{depth:,} of {len(data.y):,} rows"
+    n = f"{depth:,} of {len(data.y):,} rows"
     # Without a budget the measure is a share of the rows; a measure of the user's own counts no hits.
     measure = next((m for m in (HITS, PRECISION) if m in comparison.measures[model]), None)
     if days is not None:
@@ -187,9 +187,7 @@ def headline(data: ReportData | MeasurementData) -> list[str]:
         counts = [row_count(value) for value in (mean, of_rows * low, of_rows * high)]
         counts.append(row_count(depth * data.lists.base_rate))
     interval = "" if np.isnan(low) else f" (95 % interval {counts[1]} to {counts[2]})"
-    why = f" It is the simplest of {candidates} models that may be the best." * (candidates > 1)
-    why *= model == comparison.may_be_best_[0]
-    return [f"{model} finds {counts[0]} hits in {n}{interval}. A random pick would find {counts[3]}.{why}"]
+    return [f"{model} finds {counts[0]} hits in {n}{interval}. A random pick would find {counts[3]}."]
 
 
 def _hits_sentence(lists: RankedLists, interval: str) -> str:
