@@ -28,7 +28,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from threadpoolctl import threadpool_limits
 
-from pushrank.cli.model import make_preprocessor, make_ranking_pipelines, members_among
+from pushrank.cli.model import make_preprocessor, make_ranking_pipelines
 from pushrank.held_out import model_scores
 from pushrank.model_selection import compare_rankers, default_rankers, fit_held_out
 
@@ -72,7 +72,7 @@ def bank_calls() -> tuple[dict[str, Any], pd.DataFrame, np.ndarray, dict[str, An
     words = X.columns.drop(numeric).tolist()
     X = X[numeric + words].astype(dict.fromkeys(words, object))
     models = make_ranking_pipelines(default_rankers(n_rows=len(y)), numeric, words, sparse=False)
-    options = {"random_state": 0, "together": members_among(models)}
+    options = {"random_state": 0, "together": list(models)}
     some = np.random.default_rng(0).permutation(len(y))[:3000]
     compare_rankers(models, X.iloc[some], y[some], budget=100, **options)  # compiles
     return models, X, y, options

@@ -61,10 +61,10 @@ def test_a_comparison_shows_its_verdict_means_and_differences():
     arrays = {name: {"AUC": np.array(values)} for name, values in measures.items()}
     comparison = RankerComparison(arrays, "AUC")
     page = comparison._repr_html_()
-    assert page.startswith("<p>&lt;b&gt; has 0.200 more AUC than a (95 %")
-    assert "Take a: it is the simplest of 3 models that may be the best (a, &lt;b&gt; or c)." in page
+    assert page.startswith("<p>Take &lt;b&gt;: it has the highest AUC in cross-validation, 0.800. a, the sim")
+    assert "All 3 models may be the best: this file cannot tell them apart." in page
     assert "<b>" not in page
-    assert "<td>a</td><td>chosen</td><td>0.600 ± 0.091</td>" in page
+    assert "<td>a</td><td>yes</td><td>0.600 ± 0.091</td>" in page
     assert page.count("<svg") == page.count("<circle") == 2
     assert "<td>+0.200</td>" in page
     alone = RankerComparison({"a": {"AUC": np.array([0.5, 0.6])}}, "AUC")._repr_html_()

@@ -71,7 +71,7 @@ def main() -> None:
             end = time.process_time()
             nested = compare_rankers({**of, "nested": stack}, X, y, budget=budget, random_state=0)
             shown = (
-                (f"best: {alone.best_[:11]}", alone, alone.best_, middle - start),
+                (f"alone: {alone.chosen_[:10]}", alone, alone.chosen_, middle - start),
                 ("not nested", row, TOGETHER, end - middle),
                 ("nested", nested, "nested", time.process_time() - end),
             )

@@ -193,8 +193,9 @@ def many_models(n_models: int, n_sets: int, *, best: float = 0.0) -> Iterator[Ra
 def before(comparison: RankerComparison) -> bool:
     """Return whether any difference from the best was more than chance by Bonferroni's t over the folds."""
     values = {model: measures[comparison.criterion] for model, measures in comparison.measures.items()}
+    best = max(values.values(), key=lambda of_model: float(of_model.mean()))
     for of_model in values.values():
-        gains = values[comparison.best_] - of_model
+        gains = best - of_model
         reach = t.ppf(1.0 - 0.025 / (len(values) - 1), len(gains) - 1)
         if gains.mean() > reach * gains.std(ddof=1) / np.sqrt(len(gains)) > 0.0:
             return True

@@ -158,6 +158,26 @@ def test_every_model_that_is_left_out_is_named(n_rows, left_out, why, capsys):
         assert list(models_of(ComparisonConfig(model=[name]), y, dense=True)) == [name]
 
 
+def test_five_models_are_compared_by_default_and_all_by_that_name():
+    y = np.arange(2_000) % 10 == 0
+    usual = [
+        "logistic regression",
+        "P-Norm Push, p = 16",
+        "boosted stumps, p = 16",
+        SMALL_STEPS,
+        "extra trees",
+    ]
+    assert list(models_of(ComparisonConfig(), y, dense=True)) == usual
+    pushes = ["P-Norm Push, p = 4", "P-Norm Push, p = 8"]
+    assert list(models_of(ComparisonConfig(p=[8.0, 4.0]), y, dense=True)) == [
+        usual[0],
+        *pushes[::-1],
+        *usual[2:],
+    ]
+    every = list(models_of(ComparisonConfig(model=["all"]), y, dense=True))
+    assert set(every) > {*usual, "LightGBM", "random forest", "linear, chosen for the top", NETWORK}
+
+
 def test_few_groups_and_few_rows_are_said_in_words_of_ours(visits):
     frame = pd.read_csv(visits)
     frame.assign(shop=np.arange(len(frame)) % 4).to_csv(visits, index=False)

@@ -1,6 +1,7 @@
 """pushrank fit --model ensemble: one list of several models, saved, measured, shown and explained."""
 
 import json
+import re
 import shlex
 import warnings
 from pathlib import Path
@@ -151,10 +152,29 @@ def test_the_seed_is_that_of_the_weights_and_members_are_those_of_compare():
     assert seeds == {None, 0}
 
 
+def test_the_price_of_an_ensemble_is_printed_beside_it(written, tmp_path, monkeypatch):
+    taken = {"most": -1, "single": 0, "simplest": 0}
+    monkeypatch.setattr(RankerComparison, "taken", lambda self, how: list(self.measures)[taken[how]])
+    models = ("--model", "logistic-regression", "--model", PUSH, "--folds", 2)
+    arguments = ("compare", written / "data.csv", *LABEL, *models)
+    shown = call(*arguments, "--save-best", tmp_path / "m.skops").stdout
+    said = (
+        r"Price of the ensemble: 2 models in [\d.]+ MB, [\d.e-]+ s to score 1,000 rows, and sampled reasons"
+    )
+    assert re.search(rf"^{said}; --choose single takes logistic regression\.$", shown, re.MULTILINE)
+    found = json.loads(call(*arguments, "--budget", 100, "--json").stdout)
+    assert (found["chosen"], found["choices"]["single"]) == ("ensemble", "logistic regression")
+    assert (found["price"]["models"], found["price"]["reasons"]) == (2, "sampled")
+    assert re.search(r"which found [\d.]+ hits\.$", found["price"]["sentences"][0])
+    # Who asked for the ensemble by another way, or for no ensemble, is not told of its price.
+    assert "price" not in json.loads(call(*arguments, "--choose", "single", "--json").stdout)
+
+
 @pytest.mark.nightly
 def test_the_command_that_is_printed_fits_the_ensemble_that_was_compared(written, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(RankerComparison, "chosen_", property(lambda self: list(self.measures)[-1]))
+    taken = {"most": -1, "single": 0, "simplest": 0}
+    monkeypatch.setattr(RankerComparison, "taken", lambda self, how: list(self.measures)[taken[how]])
     models = ("--model", "logistic-regression", "--model", "P-Norm Push, p = 16", "--alpha", 0.2)
     arguments = ("compare", written / "data.csv", *LABEL, *models, "--folds", 2, "--budget", 100)
     found = json.loads(call(*arguments, "--save-best", "best.skops", "--json").stdout)

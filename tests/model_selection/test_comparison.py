@@ -24,9 +24,9 @@ def test_the_verdict_says_what_few_test_parts_can_show():
     logistic = [0.5, 0.5]
     same = compared(logistic=logistic, push=[0.75, 0.75])
     assert same.verdict() == (
-        "Take push: it ranks hits highest over the whole list (average precision 0.750 in cross-validation). "
-        "Its precision at 1/4 is 0.750; expect 0.750 in as many rows to come. logistic, the simplest that may "
-        "be the best, has 0.250 less (the same difference in all test parts, which are too few to tell), "
+        "Take push: it ranks hits highest over the whole list (average precision 0.750 in cross-validation)."
+        " Its precision at 1/4 is 0.750; expect 0.750 in as many rows to come. logistic, the simplest that "
+        "may be the best, has 0.250 less (the same difference in all test parts, which are too few to tell), "
         "which may be luck. Both may be the best: this file cannot tell them apart."
     )
     # Student's t for two parts is 12.7, and the error allows for training parts as large as the test parts.
@@ -42,8 +42,8 @@ def test_the_verdict_says_what_few_test_parts_can_show():
     )
     alone = compared(logistic=logistic * 3, push=[0.6, 0.52] * 3)
     assert (alone.may_be_best_, alone.difference("push", "logistic").more_than_chance) == (["push"], False)
-    # The interval, which is the stricter test, includes zero, and so nothing is said of luck.
-    assert alone.verdict().endswith("to +0.128).")
+    # The interval, which is the stricter test, includes zero.
+    assert alone.verdict().endswith("to +0.128): with 95 % confidence it is not the best.")
     always = compared(logistic=logistic * 3, push=[0.75] * 6).verdict()
     assert "has 0.250 less (the same difference in all test parts): more than luck explains" in always
 
@@ -124,25 +124,47 @@ def test_hits_over_the_whole_list_decide_and_hits_in_the_budget_are_said_beside(
 
 
 @pytest.mark.parametrize(
-    ("more_hits", "more_precision", "taken"),
-    [(0.0, 0.02, "ensemble"), (2.0, 0.0, "ensemble"), (0.5, 0.005, "b"), (-3.0, -0.02, "b")],
+    ("gains", "taken"),
+    [
+        ([0.02, 0.03] * 3, "ensemble"),
+        ([0.0, 0.002] * 3, "b"),
+        # So uncertain a gain may be .01, as that of ensembles mostly is.
+        ([-0.04, 0.03] * 3, "ensemble"),
+        ([-0.05, -0.06] * 3, "b"),
+    ],
 )
-def test_an_ensemble_is_taken_for_a_hit_or_a_hundredth_of_average_precision(more_hits, more_precision, taken):
-    hits = {"a": 28.0, "b": 30.0, "ensemble": 30.0 + more_hits}
+def test_an_ensemble_is_taken_unless_a_hundredth_of_average_precision_is_ruled_out(gains, taken):
+    hits = dict.fromkeys(("a", "b", "ensemble"), 30.0)
     of_b = np.array([0.6, 0.7] * 3)
-    precisions = {"a": of_b - 0.1, "b": of_b, "ensemble": of_b + more_precision}
+    precisions = {"a": of_b - 0.1, "b": of_b, "ensemble": of_b + np.array(gains)}
     comparison = of_hits(hits, precisions, simplicity={"ensemble": 4})
     assert (comparison.chosen_, comparison.taken("single")) == (taken, "b")
     if taken == "ensemble":
-        gains = f"{more_precision:+.3f} average precision and {more_hits:+.1f} hits"
-        assert f"it is expected to have {gains} beyond the best single model" in comparison.verdict()
-        assert (
-            "b, the best that is no ensemble and the simplest that may be the best, found"
-            in comparison.verdict()
+        why = (
+            f"and may do so here (average precision {0.65 + np.mean(gains):.3f} in cross-validation; b 0.650)"
         )
+        assert why in comparison.verdict()
+        assert "b, the best that is no ensemble, found as many" in comparison.verdict()
+    # By a measure of the user's own, whose unit is not known, any gain will do.
+    worse = of_hits(hits, precisions, "own", simplicity={"ensemble": 4})
+    assert worse.taken("single") == "a"
 
 
-def test_what_is_expected_of_the_best_is_halfway_to_what_other_parts_choose():
+def test_what_is_expected_of_an_ensemble_has_the_weights_of_all_parts():
+    measures = {
+        name: {"hits in budget": np.array([6.0, 9.0]), "average precision": np.array([0.5, 0.6])}
+        for name in ("a", "ensemble")
+    }
+    in_use = {"ensemble": {"hits in budget": np.array([7.0, 9.0])}}
+    options = {"budget": 20, "n_positives": 20, "simplicity": {"ensemble": 4}, "in_use": in_use}
+    comparison = RankerComparison(measures, "hits in budget", **options)
+    assert (comparison.chosen_, comparison.expected_.mean) == ("a", 7.5)
+    better = measures | {"ensemble": measures["ensemble"] | {"average precision": np.array([0.7, 0.9])}}
+    comparison = RankerComparison(better, "hits in budget", **options)
+    assert (comparison.chosen_, comparison.expected_.mean) == ("ensemble", 8.0)
+
+
+def test_what_is_expected_of_the_best_is_what_the_other_parts_choose():
     """In its last part each model is first by a wide margin, so that the other parts choose the other one."""
     precisions = {"a": [0.5, 0.9, 0.5], "b": [0.6, 0.6, 0.6]}
     measures = {
@@ -154,8 +176,12 @@ def test_what_is_expected_of_the_best_is_halfway_to_what_other_parts_choose():
     # Without the second part b is ahead, which has 6 hits there; a is without the first or the third.
     shown, by_others = 19.0 / 3.0, (5.0 + 6.0 + 5.0) / 3.0
     expected = comparison.expected_
-    assert expected.mean == pytest.approx((shown + by_others) / 2.0)
-    reach = stats.t.ppf(0.975, 2) * np.sqrt(2.0) * comparison.standard_error("a", "hits in budget")
+    assert expected.mean == pytest.approx(by_others)
+    # Of several repetitions the others hold the same rows, and have no say.
+    twice = {m: {k: np.tile(v, 2) for k, v in of.items()} for m, of in measures.items()}
+    assert replace(comparison, measures=twice, n_repeats=2).expected_.mean == pytest.approx(by_others)
+    of_rows = by_others * (1.0 - by_others / 20.0)
+    reach = stats.t.ppf(0.975, 2) * np.sqrt(comparison.standard_error("a", "hits in budget") ** 2 + of_rows)
     assert (expected.low, expected.high) == (0.0, pytest.approx(min(expected.mean + reach, 20.0)))
     assert replace(comparison, choose="simplest").expected_.mean == pytest.approx(shown)
 

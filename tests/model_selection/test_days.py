@@ -101,6 +101,26 @@ def test_the_rows_looked_at_come_first_in_the_one_order_of_all_rows(compared, st
         assert y[first].sum() == pytest.approx(compared.days.hits[model].sum())
 
 
+def test_models_are_taken_by_hits_ranked_within_days(stream, compared):
+    y = stream.target == 1
+    for model, scores in compared.scores.items():
+        for part, found in enumerate(compared.measures[model]["average precision"]):
+            days = [
+                (compared.folds == part) & (stream.day == day) & np.isfinite(scores)
+                for day in set(stream.day)
+            ]
+            days = [day for day in days if y[day].any()]
+            within = [metrics.average_precision(y[day], scores[day]) for day in days]
+            assert found == pytest.approx(np.average(within, weights=[y[day].sum() for day in days]))
+    assert compared.name_of(compared.order_) == "average precision within days"
+    best = max(MODELS, key=lambda model: compared.mean(model, compared.order_))
+    assert compared.taken("single") == best
+    _, high, mean, _ = compared.days.means[compared.chosen_]
+    expected = compared.expected_
+    # The days to come vary as those tested do.
+    assert expected.high - expected.mean == pytest.approx(np.sqrt(2.0) * (high - mean))
+
+
 def test_few_days_are_compared_by_the_test_parts():
     stream = make_stream(18, 60, random_state=0)
     comparison = compare_rankers(MODELS, stream.data, stream.target, budget=Budget(4), time=stream.time)

@@ -305,9 +305,9 @@ def compare(
 ) -> None:
     """Compare models under the same cross-validation and say which is best at the top.
 
-    Logistic regression, the P-Norm Push at several p, the IR Push and, on tables, boosted stumps, gradient
-    boosting, forests and, where they are installed, LightGBM and XGBoost see the same splits;
-    --model chooses among these and all others that fit knows. A figure is the mean over the test parts with
+    Logistic regression, the P-Norm Push and, on tables, boosted stumps, LightGBM or a random forest, and
+    extra trees see the same splits, and one list of them all; --model chooses among these and all others
+    that fit knows. A figure is the mean over the test parts with
     its standard error. With --budget N, models are judged by how many of the first N rows are hits; without
     it by the precision among the first rows, a quarter as many as there are positives. Counts are of all rows
     tested on. Rows with equal scores count with their expected value.
@@ -316,11 +316,13 @@ def compare(
     the rows learnt from, as with --time COLUMN. If rows of one customer, machine or batch resemble each
     other, add --group COLUMN; if you have test rows, add --test FILE.
 
-    The model to take is the simplest of those that may be the best, or with --choose best the one with the
-    highest mean. The last line is the command that fits it as it was compared. If a column alone tells the
-    classes apart, it is the command that compares again without this column, unless --keep names it.
-    --save-best fits the model at once, and with a budget adds five lines: the model, its hits, what is
-    promised, the alert threshold, and commands for tomorrow.
+    The model to take ranks hits highest over the whole list, by its average precision; a list of several
+    models is taken unless .01 more average precision can be ruled out. --choose single takes the best that
+    is no such list, and --choose simplest the simplest that may be the best; the verdict says what they
+    cost. The last line is the command that fits it as it was compared. If a column alone tells the classes
+    apart, no model is chosen, and it is the command that compares again without this column, unless --keep
+    names it. --save-best fits the model at once, and with a budget adds five lines: the model, its hits,
+    what is promised, the alert threshold, and commands for tomorrow.
 
     The best of several figures is too good, because it was chosen on the rows that it is measured on. With
     --nested, the last row of the table says what the whole choice achieves on rows that had no part in it;
@@ -330,9 +332,10 @@ def compare(
     of whole days, with intervals that allow for neighbouring days that resemble each other. --save-best then
     also writes the file of the alert threshold.
 
-    In --json, "chosen" is the model to take, "may_be_best" names the models that may be the best, the
-    simplest first, "saved" holds the five lines and their figures, and "differences" says by how much the
-    best model exceeds every other one, with intervals that hold together at 95 %.
+    In --json, "chosen" is the model to take, "choices" the one of each --choose, "expected" what is expected
+    of it on as many rows to come, "may_be_best" names the models that may be the best, the simplest first,
+    "saved" holds the five lines and their figures, and "differences" says by how much the chosen model
+    exceeds every other one, with intervals that hold together at 95 %.
 
     Example: pushrank compare data.csv --label fraud --budget 100
     """

@@ -5,6 +5,7 @@ import shlex
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,8 @@ from pushrank.model_selection.errors import HITS
 from pushrank.monitoring import Reference
 from pushrank.monitoring.alerts import N_PAST, AlertThreshold
 
+N_TIMED = 1_000
+"""How many rows are scored to time an ensemble."""
 # Fits to parts of the rows, among which the model was chosen, calibrate no promise of the last fit.
 NOTHING_SURE = (
     "Promised: nothing for sure, for these rows had a part in fits and choice. With --hold-out 20% some rows "
@@ -57,15 +60,40 @@ def compare_models(
     # The model is saved before the report is written, whose page repeats what is said of the saved model.
     facts = {} if save_best is None else save_chosen(compared, save_best, text_format)
     lines = facts.get("sentences", [])
+    is_ensemble = not leaking and comparison.chosen_ != comparison.taken("single")
+    price = price_of_ensemble(compared, save_best) if is_ensemble and config.choose == "most" else {}
     if report is not None:
         write_comparison_report(report, compared, config, opened=output.opened, released=lines)
     if as_json:
         none = dict.fromkeys(("chosen", "choices", "expected", "differences", "verdict"))
         unchosen = none | {"leaking_columns": leaking, "compare_again": compared.again}
         summary = comparison.summary() | (unchosen if leaking else {"fit": command})
-        typer.echo(json.dumps(summary | ({"saved": facts} if facts else {}), indent=2))
-    for line in () if as_json else lines:
+        summary |= {key: more for key, more in (("saved", facts), ("price", price)) if more}
+        typer.echo(json.dumps(summary, indent=2))
+    for line in () if as_json else [*price.get("sentences", []), *lines]:
         say(line)
+
+
+def price_of_ensemble(compared: Compared, saved: Path | None) -> dict[str, Any]:
+    """Return what an ensemble costs beside the best single model: models, megabytes, and seconds."""
+    comparison, ranker = compared.comparison, compared.models[TOGETHER].named_steps["rank"]
+    single, facts = comparison.taken("single"), {"models": len(ranker.estimators), "reasons": "sampled"}
+    said = f"it adds up as many as {facts['models']} models, and the reasons of its scores are sampled"
+    if saved is not None:
+        model, rows = SavedModel.load(saved), compared.data.learnt
+        some = rows.part(np.arange(min(N_TIMED, len(rows.y))))
+        start = perf_counter()
+        model_scores(model.pipeline, some.X)
+        seconds = (perf_counter() - start) * N_TIMED / len(some.y)
+        facts |= {"models": len(model.ranker.named_estimators_), "seconds": seconds}
+        facts |= {"megabytes": saved.stat().st_size / 1e6}
+        said = (
+            f"{facts['models']} models in {facts['megabytes']:.1f} MB, {seconds:.2g} s to score "
+            f"{N_TIMED:,} rows, and sampled reasons"
+        )
+    found = f"which found {comparison.mean(single, HITS):.1f} hits" if comparison.criterion == HITS else ""
+    sentence = f"Price of the ensemble: {said}; --choose single takes {single}{', ' * bool(found)}{found}."
+    return facts | {"sentences": [sentence]}
 
 
 def save_chosen(compared: Compared, saved: Path, text_format: TextFormat) -> dict[str, Any]:

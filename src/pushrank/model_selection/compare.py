@@ -238,6 +238,7 @@ def compare_plan(
     # Weights of few rows would know the test rows by way of the models, and noise would seem to rank: they
     # come from fits apart, or from the whole fitted to every training part.
     paired: Sequence[Floats] = ()
+    weighed = members
     if members and plan.nesting == "whole":
         models, members = {**models, TOGETHER: stack_of(members, plan)}, {}
         check_inner_folds(TOGETHER, models[TOGETHER], plan)
@@ -249,7 +250,7 @@ def compare_plan(
     chosen = table.best_inside(criterion, n_jobs, callback) if nested else []
     halves = Halves.fit(models, plan, n_jobs)
     # Other processes fit halves, while this one adds members together.
-    return table.compare(criterion, members, chosen, halves, indifference, paired)
+    return table.compare(criterion, members, chosen, halves, indifference, paired, weighed)
 
 
 def named_members(models: Mapping[str, Estimator], together: bool | Sequence[str]) -> dict[str, Estimator]:

@@ -47,6 +47,7 @@ from pushrank.model_selection.verdict import quantiles, simplicity
 LEAST_TESTED = 0.2
 # Models may refuse fewer rows of a class, and vary in other ways than with all of them.
 MIN_ROWS_OF_CLASS = 10
+IN_USE = f"{TOGETHER}, in use"
 NOT_NESTED = f"Weights of the {TOGETHER} are not nested."
 
 Callback = Callable[[], None]
@@ -130,11 +131,12 @@ class HeldOutTable(NamedTuple):
         halves: "Halves | None" = None,
         indifference: float = 0.0,
         paired: Sequence[Floats] = (),
+        weighed: Models | None = None,
     ) -> RankerComparison:
         """Return the comparison that the held-out scores make."""
         # `members` are added up, too, without a fit, by weights from `paired` scores if there are any;
-        # `chosen` are the names of the models that were chosen inside each training part, and `halves` the
-        # fits that errors rest on.
+        # `weighed` are members of an ensemble that was fitted to each training part; `chosen` are the names
+        # of the models that were chosen inside each training part, and `halves` the fits that errors rest on.
         plan, test_parts, parts, members = self.plan, TestParts.of(self.plan), self.parts(), members or {}
         judged, ranks = dict(self.judged), dict(self.simplicity)
         lists = {name: list(scores) for name, scores in self.scores.items()}
@@ -149,6 +151,9 @@ class HeldOutTable(NamedTuple):
             lists[TOGETHER] = [part.scores[-1] for part in parts]
             judged[TOGETHER] = _judged_frozen(criterion, plan, lists[TOGETHER])
             ranks[TOGETHER] = simplicity(StackingRanker())
+        if (weighed := weighed or members) and not plan.by_time:
+            lists[IN_USE] = _with_weights_in_use(self, weighed)
+            judged[IN_USE] = _judged_frozen(criterion, plan, lists[IN_USE])
         estimators = _estimators(self, members, combinations, chosen)
         measures: dict[str, dict[str, Floats]] = {}
         for name, of_parts in lists.items():
@@ -158,6 +163,7 @@ class HeldOutTable(NamedTuple):
             measures[name] = {measure: np.array([of[measure] for of in measured]) for measure in measured[0]}
             if criterion.scorer is not None:
                 measures[name][criterion.name] = np.array(judged[name])
+        in_use, _ = measures.pop(IN_USE, {}), lists.pop(IN_USE, None)
         scores = {name: plan.by_row(of_parts) for name, of_parts in lists.items()}
         days = _add_periods(measures, scores, plan, test_parts)
         comparison = RankerComparison(
@@ -173,6 +179,7 @@ class HeldOutTable(NamedTuple):
             if combinations and not len(paired)
             else test_parts.judged,
             simplicity=ranks,
+            in_use={TOGETHER: in_use} if in_use else {},
             indifference=indifference,
             times=None if days is None else plan.rows.times,
             days=days,
@@ -365,15 +372,8 @@ def add_up(table: HeldOutTable, members: Models, paired: Sequence[Floats] = ()) 
     target = two_class_target(StackingRanker(), plan.rows.positive, plan.rows.weights)
     # Every repetition tests all rows again: weights of a part come from the others of its repetition.
     for first in range(0, len(parts), n_parts):
-        of_repeat = parts[first : first + n_parts]
-        scores = np.full((len(members), len(plan.rows.y)), np.nan)
-        for part in of_repeat:
-            scores[:, part.rows] = _to_log_odds(members, list(table.models), part.scores)
-        for name, of_member in zip(members, scores, strict=True):
-            check_spread(name, of_member[~np.isnan(of_member)])
-        linear = [table.simplicity[name] == 0 for name in members]
-        parts_of = [part.rows for part in of_repeat]
-        out_of_fold = OutOfFold(scores, parts_of, plan.by_time, linear)
+        out_of_fold = _out_of_fold(table, members, parts[first : first + n_parts])
+        parts_of = out_of_fold.parts
         if not paired:
             combinations += combine_apart(out_of_fold, target)
         for number, of_others in enumerate(paired[first : first + n_parts]):
@@ -381,6 +381,29 @@ def add_up(table: HeldOutTable, members: Models, paired: Sequence[Floats] = ()) 
             apart = out_of_fold._replace(scores=of_others, parts=others)
             combinations.append(combine(apart, target, None))
     return combinations
+
+
+def _out_of_fold(table: HeldOutTable, members: Models, parts: Sequence[Part]) -> OutOfFold:
+    """Return the scores of members on the test parts of a repetition."""
+    scores = np.full((len(members), len(table.plan.rows.y)), np.nan)
+    for part in parts:
+        scores[:, part.rows] = _to_log_odds(members, list(table.models), part.scores)
+    for name, of_member in zip(members, scores, strict=True):
+        check_spread(name, of_member[~np.isnan(of_member)])
+    linear = [table.simplicity[name] == 0 for name in members]
+    return OutOfFold(scores, [part.rows for part in parts], table.plan.by_time, linear)
+
+
+def _with_weights_in_use(table: HeldOutTable, members: Models) -> list[Floats]:
+    """Return the scores of the test parts by members with the weights of all parts of a repetition."""
+    plan, parts, scores = table.plan, table.parts(), list[Floats]()
+    n_parts = len(plan.first_splits)
+    target = two_class_target(StackingRanker(), plan.rows.positive, plan.rows.weights)
+    for first in range(0, len(parts), n_parts):
+        out_of_fold = _out_of_fold(table, members, parts[first : first + n_parts])
+        combination = combine(out_of_fold, target, None)
+        scores += [combination(out_of_fold.scores[:, rows]) for rows in out_of_fold.parts]
+    return scores
 
 
 def _to_log_odds(members: Models, models: Sequence[str], scores: Sequence[Floats]) -> list[Floats]:
