@@ -61,7 +61,7 @@ def test_a_comparison_shows_its_verdict_means_and_differences():
     arrays = {name: {"AUC": np.array(values)} for name, values in measures.items()}
     comparison = RankerComparison(arrays, "AUC")
     page = comparison._repr_html_()
-    assert page.startswith("<p>Take &lt;b&gt;: it has the highest AUC in cross-validation, 0.800. a, the sim")
+    assert page.startswith("<p>Take &lt;b&gt;: it has the highest AUC on rows held out, 0.800. a, the sim")
     assert "All 3 models may be the best: this file cannot tell them apart." in page
     assert "<b>" not in page
     assert "<td>a</td><td>yes</td><td>0.600 ± 0.091</td>" in page

@@ -24,7 +24,7 @@ import pandas as pd
 from scipy.stats import wilcoxon
 
 from experiments.choice.columns import DRAWS, SETS, SIX, path_of
-from experiments.choice.measured import FIVE, Case, measure
+from experiments.choice.measured import DEFAULT, Case, measure
 from experiments.choice.rules import SINGLE, list_if_more, list_unless, today
 from experiments.protocol import append, versions
 from pushrank.model_selection.comparison import CHOICES
@@ -52,14 +52,14 @@ def of_case(cached: Path, name: str, draw: int) -> tuple[list[dict[str, Any]], l
         | {"AP shown": found["folds"][model][AVERAGE_PRECISION].mean(), "seconds": seconds.get(model, np.nan)}
         for model, values in found["later"].items()
     ]
-    six, five, every = ([m for m in of or case.models if m in case.models] for of in (SIX, FIVE, ()))
+    six, usual, every = ([m for m in of or case.models if m in case.models] for of in (SIX, DEFAULT, ()))
     taken = {name: rule(found, six) for name, rule in SINGLE.items()}
-    for label, models in (("five", five), ("all", every)):
+    for label, models in (("default", usual), ("all", every)):
         taken |= {f"{rule}, of {label}": SINGLE[rule](found, models) for rule in ("highest AP", MOST_HITS)}
     taken[f"{TODAY}, of all"] = today(found, every)
-    name = "list of five"
-    taken |= {f"list unless {x:g} AP less": list_unless(name, x)(found, five) for x in (0.0, 0.02, 0.05)}
-    taken["list if 1 hit or .01 AP more, as measured"] = list_if_more(name)(found, five)
+    name = "list by default"
+    taken |= {f"list unless {x:g} AP less": list_unless(name, x)(found, usual) for x in (0.0, 0.02, 0.05)}
+    taken["list if 1 hit or .01 AP more, as measured"] = list_if_more(name)(found, usual)
     expected = {}
     for choose, label in OURS.items():
         taken[label], expected[choose], *_ = found["choices"][name, choose]
@@ -94,7 +94,7 @@ def losses(later: pd.DataFrame, taken: pd.DataFrame) -> pd.DataFrame:
     best = later[later["model"].isin(SIX)].groupby(keys)[["precision", "average precision"]].max()
     always = later.assign(rule="always " + later["model"])[[*keys, "rule", "model"]]
     table = pd.concat(
-        [taken, always[always["model"].isin([*SIX, *FIVE]) | always["model"].str.startswith("list")]]
+        [taken, always[always["model"].isin([*SIX, *DEFAULT]) | always["model"].str.startswith("list")]]
     )
     table = table.merge(later.drop(columns=["precision at n+/4", "AP shown", "seconds"]), on=[*keys, "model"])
     table = table.merge(best, on=keys, suffixes=("", " of the best"))
@@ -152,13 +152,13 @@ def paired(table: pd.DataFrame, one: str, other: str, by: str = "set") -> str:
 
 
 def list_beside_single(later: pd.DataFrame, taken: pd.DataFrame) -> Iterator[str]:
-    """Yield what the list of five gains on the best single model, by what cross-validation shows of it."""
+    """Yield what the list gains on the best single model, by what cross-validation shows of it."""
     keys = ["set", "draw", "model"]
     values = later.set_index(keys)[["precision", "average precision", "AP shown"]]
     single = taken[taken["rule"] == OURS["single"]]
     of_single = values.loc[list(single[keys].itertuples(index=False, name=None))].to_numpy()
     of_list = values.loc[
-        [(name, draw, "list of five") for name, draw in zip(single["set"], single["draw"], strict=True)]
+        [(name, draw, "list by default") for name, draw in zip(single["set"], single["draw"], strict=True)]
     ]
     gains = pd.DataFrame(of_list.to_numpy() - of_single, columns=values.columns)
     gains["set"] = single["set"].to_numpy()
@@ -208,14 +208,15 @@ def report(later: pd.DataFrame, taken: pd.DataFrame) -> str:
     for one, other in (
         (OURS["most"], TODAY),
         (OURS["most"], MOST_HITS),
-        (OURS["most"], f"{MOST_HITS}, of five"),
+        (OURS["most"], f"{MOST_HITS}, of default"),
         (OURS["most"], OURS["single"]),
         (OURS["single"], TODAY),
         (OURS["single"], MOST_HITS),
         (OURS["single"], "highest AP"),
-        ("highest AP, of five", "highest AP, of all"),
-        ("always list of five", OURS["most"]),
-        ("always list of five", "always list of twelve"),
+        ("highest AP, of default", "highest AP, of all"),
+        ("always list by default", OURS["most"]),
+        ("always list by default", "always list of five"),
+        ("always list by default", "always list of twelve"),
     ):
         lines += [paired(table, one, other), paired(table, one, other, "family") + " by family"]
         enough = table[table["positives"] >= SEVERAL]

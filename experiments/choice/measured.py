@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.linear_model import LogisticRegression
 
-from experiments.choice.columns import REPEATS, SIX, TWELVE, plan_of
+from experiments.choice.columns import REPEATS, TWELVE, plan_of
 from pushrank import metrics
 from pushrank.estimators import StackingRanker
 from pushrank.estimators._combination import OutOfFold, combine, to_log_odds
@@ -22,9 +22,13 @@ from pushrank.model_selection.comparison import CHOICES, TOGETHER, RankerCompari
 from pushrank.model_selection.folds import on_one_scale
 from pushrank.model_selection.table import Criterion, Halves, HeldOutTable
 
-FIVE = ("logistic regression", "P-Norm Push, p = 16", "boosted stumps, p = 16", SMALL_STEPS, "extra trees")
+DEFAULT = (
+    "logistic regression", "P-Norm Push, p = 16", "boosted stumps, p = 16", "gradient boosting", SMALL_STEPS,
+    "extra trees",
+)  # fmt: skip
 """What compare compares by default."""
-LISTS = {"list of five": FIVE, "list of six": SIX, "list of twelve": TWELVE}
+FIVE = tuple(model for model in DEFAULT if model != "gradient boosting")
+LISTS = {"list by default": DEFAULT, "list of five": FIVE, "list of twelve": TWELVE}
 PROBABILITIES = ("random forest", "extra trees", "neural network")
 """The models whose scores are probabilities begin with these names."""
 

@@ -34,6 +34,7 @@ from pushrank.model_selection import RankerComparison
 from pushrank.model_selection.compare import (
     BASELINE,
     EXTRA_TREES,
+    GRADIENT_BOOSTING,
     IR_PUSH,
     LIGHTGBM,
     MAX_SLOW_ROWS,
@@ -165,7 +166,10 @@ def test_the_price_of_an_ensemble_is_printed_beside_it(written, tmp_path, monkey
     found = json.loads(call(*arguments, "--budget", 100, "--json").stdout)
     assert (found["chosen"], found["choices"]["single"]) == ("ensemble", "logistic regression")
     assert (found["price"]["models"], found["price"]["reasons"]) == (2, "sampled")
-    assert re.search(r"which found [\d.]+ hits\.$", found["price"]["sentences"][0])
+    assert re.search(r", which found [\d.]+ hits in 100 rows\.$", found["price"]["sentences"][0])
+    assert (
+        found["price"]["hits_of_single"] == found["models"]["logistic regression"]["hits in budget"]["mean"]
+    )
     # Who asked for the ensemble by another way, or for no ensemble, is not told of its price.
     assert "price" not in json.loads(call(*arguments, "--choose", "single", "--json").stdout)
 
@@ -264,7 +268,7 @@ def test_members_are_those_that_suit_the_rows(monkeypatch):
         list(ensemble_members(n_rows, dense=dense))
         for n_rows, dense in ((1000, True), (1_000_000, True), (1000, False))
     )
-    assert few == [BASELINE, PUSH, STUMPS, SMALL_STEPS, EXTRA_TREES]
+    assert few == [BASELINE, PUSH, STUMPS, GRADIENT_BOOSTING, SMALL_STEPS, EXTRA_TREES]
     assert many == few[:-1]
     assert sparse == [BASELINE, PUSH, IR_PUSH]
 

@@ -82,7 +82,7 @@ def test_a_nested_report_says_what_to_expect(data, tmp_path):
     page = (tmp_path / "a.html").read_text(encoding="utf-8")
     chosen = shown["models"]["best of the above, chosen inside"]["precision at 1/4"]
     found = f"{chosen['mean']:.3f} ± {chosen['standard_error']:.3f}"
-    assert f"Report {found}, the figure of choosing inside every training part" in page
+    assert f"Report {found}, the figure of choosing a single model inside every training part" in page
     assert "Choice inside every training part</dt><dd>yes" in page
     # it is a figure, not a list of rows: it has no curve and is no rival
     assert page.count("best of the above, chosen inside") == 1

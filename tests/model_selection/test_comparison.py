@@ -24,7 +24,7 @@ def test_the_verdict_says_what_few_test_parts_can_show():
     logistic = [0.5, 0.5]
     same = compared(logistic=logistic, push=[0.75, 0.75])
     assert same.verdict() == (
-        "Take push: it ranks hits highest over the whole list (average precision 0.750 in cross-validation)."
+        "Take push: it ranks hits highest over the whole list (average precision 0.750 on rows held out)."
         " Its precision at 1/4 is 0.750; expect 0.750 in as many rows to come. logistic, the simplest that "
         "may be the best, has 0.250 less (the same difference in all test parts, which are too few to tell), "
         "which may be luck. Both may be the best: this file cannot tell them apart."
@@ -94,7 +94,7 @@ def test_candidates_and_equals_are_named_simplest_first():
     assert [comparison.standing(model) for model in comparison.measures] == ["chosen", "yes", "no"]
     simplest = replace(comparison, choose="simplest")
     assert simplest.verdict().startswith("Take linear: it is the simplest of 2 models that may be the best.")
-    assert "forest, which is expected to find most, has 0.005 more" in simplest.verdict()
+    assert "forest, the choice by default, has 0.005 more" in simplest.verdict()
     assert simplest.summary()["chosen"] == "linear"
     assert simplest.summary()["choices"] == {"most": "forest", "single": "forest", "simplest": "linear"}
 
@@ -140,9 +140,7 @@ def test_an_ensemble_is_taken_unless_a_hundredth_of_average_precision_is_ruled_o
     comparison = of_hits(hits, precisions, simplicity={"ensemble": 4})
     assert (comparison.chosen_, comparison.taken("single")) == (taken, "b")
     if taken == "ensemble":
-        why = (
-            f"and may do so here (average precision {0.65 + np.mean(gains):.3f} in cross-validation; b 0.650)"
-        )
+        why = f"and may do so here (average precision {0.65 + np.mean(gains):.3f} on rows held out; b 0.650)"
         assert why in comparison.verdict()
         assert "b, the best that is no ensemble, found as many" in comparison.verdict()
     # By a measure of the user's own, whose unit is not known, any gain will do.

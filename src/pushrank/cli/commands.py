@@ -21,8 +21,8 @@ def fit(source: options.FeatureSource, text_format: TextFormat, config: options.
     label away: leave them out with --exclude.
 
     The default model is one of the table of compare, with the same settings; compare says which model is best
-    on your rows. --model ensemble makes one list of up to twelve models of that table: it fits each of them
-    five times, and those that have a weight more often for the alert threshold.
+    on your rows. --model ensemble makes one list of the models that compare has by default: it fits each of
+    them five times, and those that have a weight more often for the alert threshold.
 
     --budget 120 saves the alert threshold: the score that 120 of as many rows as the data has will reach. It
     comes from fits that had not seen the rows that they scored. --budget 30/day --time COLUMN saves how many
@@ -305,9 +305,9 @@ def compare(
 ) -> None:
     """Compare models under the same cross-validation and say which is best at the top.
 
-    Logistic regression, the P-Norm Push and, on tables, boosted stumps, LightGBM or a random forest, and
-    extra trees see the same splits, and one list of them all; --model chooses among these and all others
-    that fit knows. A figure is the mean over the test parts with
+    Logistic regression, the P-Norm Push and, on tables, boosted stumps, two kinds of gradient boosting, and
+    extra trees see the same splits, and one list of them all, the ensemble; --model chooses among these and
+    all others that fit knows. A figure is the mean over the test parts with
     its standard error. With --budget N, models are judged by how many of the first N rows are hits; without
     it by the precision among the first rows, a quarter as many as there are positives. Counts are of all rows
     tested on. Rows with equal scores count with their expected value.
@@ -317,8 +317,8 @@ def compare(
     other, add --group COLUMN; if you have test rows, add --test FILE.
 
     The model to take ranks hits highest over the whole list, by its average precision; a list of several
-    models is taken unless .01 more average precision can be ruled out. --choose single takes the best that
-    is no such list, and --choose simplest the simplest that may be the best; the verdict says what they
+    models is taken unless .01 more average precision can be ruled out. In place of that --choose takes the
+    best that is no such list (single), or the simplest that may be the best; the verdict says what they
     cost. The last line is the command that fits it as it was compared. If a column alone tells the classes
     apart, no model is chosen, and it is the command that compares again without this column, unless --keep
     names it. --save-best fits the model at once, and with a budget adds five lines: the model, its hits,

@@ -65,7 +65,9 @@ def compare_models(
     if report is not None:
         write_comparison_report(report, compared, config, opened=output.opened, released=lines)
     if as_json:
-        none = dict.fromkeys(("chosen", "choices", "expected", "differences", "verdict"))
+        none = dict.fromkeys(
+            ("chosen", "choices", "expected", "differences", "may_be_best", "equivalent", "verdict")
+        )
         unchosen = none | {"leaking_columns": leaking, "compare_again": compared.again}
         summary = comparison.summary() | (unchosen if leaking else {"fit": command})
         summary |= {key: more for key, more in (("saved", facts), ("price", price)) if more}
@@ -91,9 +93,12 @@ def price_of_ensemble(compared: Compared, saved: Path | None) -> dict[str, Any]:
             f"{facts['models']} models in {facts['megabytes']:.1f} MB, {seconds:.2g} s to score "
             f"{N_TIMED:,} rows, and sampled reasons"
         )
-    found = f"which found {comparison.mean(single, HITS):.1f} hits" if comparison.criterion == HITS else ""
-    sentence = f"Price of the ensemble: {said}; --choose single takes {single}{', ' * bool(found)}{found}."
-    return facts | {"sentences": [sentence]}
+    facts, found = facts | {"single": single}, ""
+    if comparison.criterion == HITS:
+        hits = comparison.mean(single, HITS)
+        found = f", which found {hits:.{comparison.digits(HITS)}f} {comparison.name_of(HITS)}"
+        facts |= {"hits_of_single": hits}
+    return facts | {"sentences": [f"Price of the ensemble: {said}; --choose single takes {single}{found}."]}
 
 
 def save_chosen(compared: Compared, saved: Path, text_format: TextFormat) -> dict[str, Any]:

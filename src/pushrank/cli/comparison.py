@@ -60,7 +60,7 @@ def models_to_compare(config: ComparisonConfig, plan: Plan, *, dense: bool) -> d
     """Return the models by name, without preprocessing."""
     # By its name every model can be had, also one that is left out of the defaults for this many rows.
     rankers, n_rows = table_rankers(config.powers, dense=dense), len(plan.rows.y)
-    if not config.model or config.model == [ALL]:
+    if not config.model or ALL in config.model:
         models, wanted = default_rankers(dense=dense, n_rows=n_rows), [*default_rankers(dense=dense)]
         if config.model:
             models = table_rankers(config.powers, dense=dense, n_rows=n_rows, budget=config.budget)
@@ -168,7 +168,7 @@ def run_comparison(
     models = make_ranking_pipelines(rankers, **prepared)
     # What is named is added up; of all models those that differ, which are those by default.
     usual = default_rankers(dense=not data.table.is_sparse, n_rows=len(plan.rows.y))
-    members = [name for name in usual if name in models] if config.model == [ALL] else list(models)
+    members = [name for name in usual if name in models] if ALL in (config.model or ()) else list(models)
     # An ensemble that is compared by its name is fitted anew in every part, and needs no second row.
     together = members if config.together and len(members) > 1 and TOGETHER not in models else []
     nested = bool(together) and plan.nesting == "whole"

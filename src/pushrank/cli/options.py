@@ -516,8 +516,8 @@ class ComparisonConfig:
     budget: Budget = None
     model: list[str] | None = option(
         "A model to compare, by its name in fit or in the table, or lightgbm; may be repeated. By default "
-        "logistic regression, the P-Norm Push, boosted stumps, LightGBM or without it a random forest, and "
-        "up to 20,000 rows extra trees; all takes every model that has a name."
+        "logistic regression, the P-Norm Push, boosted stumps, gradient boosting, LightGBM or without it a "
+        "random forest, and up to 20,000 rows extra trees; all takes every model that has a name."
     )
     p: list[float] | None = option("A strength of the push, at least 1; may be repeated.")
     alpha: float | None = option("The L2 strength of the rankers; by default 0.1 on tables.", min=0.0)
@@ -527,8 +527,8 @@ class ComparisonConfig:
         "A difference of fewer hits does not matter to you; needs --budget.", default=0.0, min=0.0
     )
     choose: Literal["most", "single", "simplest"] = option(
-        "The model to take: the one that is expected to find most, the best that is no ensemble, or the "
-        "simplest that may be the best.",
+        "The model to take: the ensemble or the model that ranks hits highest, the best that is no ensemble, "
+        "or the simplest that may be the best.",
         default="most",
     )
     seed: Seed = 0

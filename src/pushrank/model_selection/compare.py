@@ -175,7 +175,7 @@ def compare_rankers(
     Returns
     -------
     RankerComparison
-        The measures by model and fold, the best model, the differences, and the scores of the held-out rows.
+        The measures by model and fold, the model to take, differences, and the scores of the held-out rows.
 
     Raises
     ------
@@ -307,7 +307,7 @@ def default_rankers(
 ) -> dict[str, BaseEstimator]:
     """Return the models that :func:`compare_rankers` compares by default, by name.
 
-    Five of different families: more of them make the choice no better, and each difference less sure (see
+    Six of different families: more of them make the choice no better, and each difference less sure (see
     experiments/choice). Linear ones are penalised, so that they need columns of similar scale.
 
     Parameters
@@ -323,9 +323,9 @@ def default_rankers(
     Returns
     -------
     dict of str to estimator
-        Logistic regression, the P-Norm Push at p = 16, boosted stumps, LightGBM with many small steps on
-        parts of the rows and columns, or a random forest without it, and extra trees; for sparse rows
-        logistic regression, the P-Norm Push and the IR Push.
+        Logistic regression, the P-Norm Push at p = 16, boosted stumps, the gradient boosting of scikit-learn,
+        LightGBM with many small steps on parts of the rows and columns, or a random forest without it, and
+        extra trees; for sparse rows logistic regression, the P-Norm Push and the IR Push.
 
     Examples
     --------
@@ -333,9 +333,9 @@ def default_rankers(
     ['logistic regression', 'P-Norm Push, p = 16', 'IR Push']
     """
     every = known_rankers((16.0,), dense=dense, n_rows=n_rows)
-    ways = (SMALL_STEPS,) * lightgbm + (FOREST, GRADIENT_BOOSTING)
-    trees = next((name for name in ways if name in every), IR_PUSH)
-    names = (BASELINE, PUSH, STUMPS, trees, EXTRA_TREES) if dense else (BASELINE, PUSH, IR_PUSH)
+    trees = SMALL_STEPS if lightgbm and SMALL_STEPS in every else FOREST
+    of_tables = (BASELINE, PUSH, STUMPS, GRADIENT_BOOSTING, trees, EXTRA_TREES)
+    names = of_tables if dense else (BASELINE, PUSH, IR_PUSH)
     return {name: every[name] for name in names if name in every}
 
 

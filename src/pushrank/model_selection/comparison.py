@@ -19,7 +19,15 @@ from pushrank._base.validation import check_choice
 from pushrank.budgets import Budget
 from pushrank.metrics import PeriodMeasurement
 from pushrank.metrics.periods import MIN_PERIODS
-from pushrank.model_selection.errors import AUC, AVERAGE_PRECISION, HITS, PRECISION, WEIGHT, Errors
+from pushrank.model_selection.errors import (
+    AUC,
+    AVERAGE_PRECISION,
+    HITS,
+    PRECISION,
+    SCORERS,
+    WEIGHT,
+    Errors,
+)
 from pushrank.model_selection.folds import on_one_scale
 from pushrank.model_selection.verdict import ROUNDING, may_be_best, quantiles
 
@@ -164,7 +172,7 @@ class RankerComparison:
     ... )
     >>> comparison
     RankerComparison(2 models, 3 folds)
-    Take b: it has the highest AUC in cross-validation, 0.800. a, the simplest that may be the best, has 0.200
+    Take b: it has the highest AUC on rows held out, 0.800. a, the simplest that may be the best, has 0.200
     less (95 % interval of the difference -0.193 to +0.593), which may be luck. Both may be the best: this
     file cannot tell them apart.
     >>> comparison.may_be_best_, comparison.chosen_, comparison.taken("simplest")
@@ -282,7 +290,8 @@ class RankerComparison:
             # Days of many hits make the mean uncertain upwards above all.
             low, high, of_days, _ = self.days.means[chosen]
             below, above = np.sqrt(2.0) * (of_days - low), np.sqrt(2.0) * (high - of_days)
-        return Expectation(mean, max(mean - below, 0.0), min(mean + above, self._largest_value(criterion)))
+        least, most = self._range(criterion)
+        return Expectation(mean, max(mean - below, least), min(mean + above, most))
 
     @property
     def order_(self) -> str:
@@ -312,8 +321,10 @@ class RankerComparison:
         errors, models = self.errors_of(self.order_), self._models
         error = errors.differences[models.index(single), models.index(ensemble)]
         most = self._in_order(ensemble) - self._in_order(single)
-        most += float(t.ppf(0.5 + CONFIDENCE / 2.0, errors.freedom)) * error
-        return ensemble if most >= (LEAST_GAIN if self.order_ == AVERAGE_PRECISION else 0.0) else single
+        if np.isfinite(error):
+            most += float(t.ppf(0.5 + CONFIDENCE / 2.0, errors.freedom)) * error
+        is_average = SCORERS.get(self.order_, self.order_) == AVERAGE_PRECISION
+        return ensemble if most >= (LEAST_GAIN if is_average else 0.0) else single
 
     @cached_property
     def _singles(self) -> list[str]:
@@ -412,7 +423,8 @@ class RankerComparison:
         if not error > 0.0:
             return np.nan, np.nan
         reach = float(t.ppf(0.5 + CONFIDENCE / 2.0, self.errors_of(measure).freedom)) * error
-        return max(mean - reach, 0.0), min(mean + reach, self._largest_value(measure))
+        least, most = self._range(measure)
+        return max(mean - reach, least), min(mean + reach, most)
 
     def errors_of(self, measure: str) -> Errors:
         """Return the errors of a measure of all models, from the folds unless those of rows are known."""
@@ -449,15 +461,18 @@ class RankerComparison:
         reach = joint * error
         beyond = abs(mean) > max(reach, ROUNDING)
         # No difference exceeds the largest value of its measure.
-        most = max(abs(mean), self._largest_value(self.criterion))
+        most = max(abs(mean), self._range(self.criterion)[1])
         return Difference(mean, error, max(mean - reach, -most), min(mean + reach, most), beyond)
 
-    def _largest_value(self, measure: str) -> float:
+    def _range(self, measure: str) -> tuple[float, float]:
+        """Return the least and the largest value of a measure."""
         if measure == HITS and self.days is not None:
-            return float(self.days.looked_at.mean())
+            return 0.0, float(self.days.looked_at.mean())
         if measure == HITS and not isinstance(self.budget, Budget | None):
-            return float(min(self.budget, self.n_positives or self.budget))
-        return 1.0 if measure in (PRECISION, AVERAGE_PRECISION, AUC) else np.inf
+            return 0.0, float(min(self.budget, self.n_positives or self.budget))
+        # A loss of scikit-learn's scorers is negative; no measure here is.
+        least = 0.0 if all(of[measure].min() >= 0.0 for of in self.measures.values()) else -np.inf
+        return least, 1.0 if measure in (PRECISION, AVERAGE_PRECISION, AUC) else np.inf
 
     def name_of(self, measure: str) -> str:
         """Return a measure's name for readers, with the number of rows that it counts."""
@@ -491,9 +506,12 @@ class RankerComparison:
             caveat = days.caveat if len(days.sizes) >= MIN_PERIODS else few
             sentences += f" Parts are of whole {days.budget.several}, {len(days.sizes):,} in all. {caveat}"
         if self.optimism_ is not None:
+            figure = self.mean_and_error(CHOSEN, self.criterion)
+            inside = "the figure of choosing a single model inside every training part"
+            if self._is_ensemble(self.chosen_):
+                return f"{sentences} For a single model report {figure}, {inside}."
             sentences += (
-                f" Report {self.mean_and_error(CHOSEN, self.criterion)}, the figure of choosing inside every "
-                "training part; the best line's own differs by "
+                f" Report {figure}, {inside}; the chosen model's own differs by "
                 f"{self.optimism_.mean:+.{self.digits(self.criterion)}f}, part of which is the choice."
             )
         return sentences
@@ -512,20 +530,21 @@ class RankerComparison:
     def summary(self) -> dict[str, Any]:
         """Return the means, the differences and the verdict as a dict of plain values, for JSON.
 
-        Its keys are ``best``, ``chosen``, ``may_be_best`` and ``equivalent`` (the simplest
-        first), ``equally_good``, ``criterion``, ``verdict``, ``differences``, ``models``, with a budget by
-        period ``days`` and, after a nested choice, ``optimism``.
+        Its keys are ``chosen``, ``choices`` (by ``choose``), ``expected``, ``may_be_best`` and
+        ``equivalent`` (the simplest first), ``criterion``, ``verdict``, ``differences``, ``models``, with a
+        budget by period ``days`` and, after a nested choice, ``optimism``. What is not known is None.
         """
         summary: dict[str, object] = {
             "chosen": self.chosen_,
             "choices": {choose: self.taken(choose) for choose in CHOICES},
-            "expected": self.expected_._asdict(),
+            "expected": _known(self.expected_._asdict()),
             "may_be_best": self.may_be_best_,
             "equivalent": self.equivalent_,
             "criterion": self.criterion,
             "verdict": self.verdict(),
             "differences": {
-                model: {**gap._asdict(), "confidence": CONFIDENCE} for model, gap in self.differences_.items()
+                model: _known({**gap._asdict(), "confidence": CONFIDENCE})
+                for model, gap in self.differences_.items()
             },
             "models": {
                 model: {
@@ -542,6 +561,11 @@ class RankerComparison:
         return summary
 
 
+def _known(figures: dict[str, Any]) -> dict[str, Any]:
+    """Return figures with None in place of those that are not finite, which JSON does not have."""
+    return {name: value if np.isfinite(value) else None for name, value in figures.items()}
+
+
 def _sentences(comparison: RankerComparison) -> str:
     """Return in sentences which model to take, what it is expected to find, and how sure its lead is."""
     chosen, candidates = comparison.chosen_, comparison.may_be_best_
@@ -551,7 +575,8 @@ def _sentences(comparison: RankerComparison) -> str:
         return f"{chosen} alone was measured, by {by}: {mean}."
     if max(_spread(comparison, measure) for measure in (comparison.criterion, comparison.order_)) <= ROUNDING:
         return (
-            f"No model is better at the top than another, by {by}: each has {mean}. Take {chosen}, the first."
+            f"No model is better at the top than another, by {by}: each has {mean}. Take {chosen}, the "
+            f"{'simplest' if comparison.choose == 'simplest' else 'first'}."
         )
     said = [f"Take {chosen}: {_why(comparison)}."]
     if comparison.criterion in (HITS, PRECISION):
@@ -593,26 +618,28 @@ def _why(comparison: RankerComparison) -> str:
         alone = f"{comparison.mean(single, order):.{digits}f}"
         return (
             "one list of several models mostly ranks hits higher than each of them, and may do so here "
-            f"({by} {value} in cross-validation; {single} {alone})"
+            f"({by} {value} on rows held out; {single} {alone})"
         )
     alone = "of the models that are no ensemble " * (comparison.choose == "single")
     if comparison.order_ != AVERAGE_PRECISION:
-        return f"{alone}it has the highest {by} in cross-validation, {value}"
-    return f"{alone}it ranks hits highest over the whole list ({by} {value} in cross-validation)"
+        return f"{alone}it has the highest {by} on rows held out, {value}"
+    budget = comparison.budget
+    where = f"within {budget.several}" if isinstance(budget, Budget) else "over the whole list"
+    return f"{alone}it ranks hits highest {where} (average precision {value} on rows held out)"
 
 
 def _not_taken(comparison: RankerComparison) -> dict[str, str]:
     """Return the models that a reader may have taken instead, and what they are."""
     chosen, criterion = comparison.chosen_, comparison.criterion
     roles: dict[Choice, str] = {
-        "most": "which is expected to find most",
+        "most": "the choice by default",
         "single": "the best that is no ensemble",
         "simplest": "the simplest that may be the best",
     }
     others: dict[str, str] = {}
     for choose, role in roles.items():
         model = comparison.taken(choose)
-        # A model that would be taken to find most is said to be just that.
+        # The model of the default is said to be just that.
         if choose == "most" or model not in (chosen, comparison.taken("most")):
             others[model] = f"{others[model]} and {role}" if model in others else role
     others.setdefault(comparison.baseline_, "the baseline")
@@ -637,6 +664,8 @@ def _gap(comparison: RankerComparison, other: str, role: str) -> str:
         more = "more" if gap.mean < 0.0 else "fewer" if is_hits else "less"
         said = f"{other}, {role}, {'found' if is_hits else 'has'} {size} {more}"
     if gap.high - gap.low <= ROUNDING or np.isinf(gap.standard_error):
+        if abs(gap.mean) <= ROUNDING:
+            return f"{said}."
         few = ", which are too few to tell" * bool(gap.standard_error)
         said += f" (the same difference in all test parts{few})"
     else:
@@ -658,13 +687,13 @@ def _positives_needed(comparison: RankerComparison) -> str:
     of = "this file" if n_positives is None else f"{n_positives:,} positives"
     said = f": {of} cannot tell them apart."
     gap = comparison.difference(comparison.chosen_, comparison.taken("simplest"))
-    # Errors fall with the square root of the rows.
+    # Errors fall with the square root of the rows. Of less than a hit, or by parts, this would say nothing.
     reach = gap.mean - gap.low
-    if n_positives is None or not (gap.mean > ROUNDING and np.isfinite(reach)):
+    by_rows = comparison.criterion == HITS and np.isinf(comparison.errors_of(HITS).freedom)
+    if n_positives is None or gap.mean < 1.0 or not (by_rows and np.isfinite(reach)):
         return said
-    digits, needed = comparison.digits(comparison.criterion), n_positives * (reach / gap.mean) ** 2
-    lead = f"{gap.mean:.{digits}f} {'hits' * (comparison.criterion == HITS)}".strip()
-    return f"{said} A lead of {lead} takes some {float(f'{needed:.1g}'):,.0f} positives to tell from luck."
+    needed = float(f"{n_positives * (reach / gap.mean) ** 2:.1g}")
+    return f"{said} A lead of {gap.mean:.1f} hits takes some {needed:,.0f} positives to tell from luck."
 
 
 def _named(models: list[str]) -> str:

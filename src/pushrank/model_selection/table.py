@@ -151,7 +151,9 @@ class HeldOutTable(NamedTuple):
             lists[TOGETHER] = [part.scores[-1] for part in parts]
             judged[TOGETHER] = _judged_frozen(criterion, plan, lists[TOGETHER])
             ranks[TOGETHER] = simplicity(StackingRanker())
-        if (weighed := weighed or members) and not plan.by_time:
+        # Parts that are listed are no folds of all rows: what is fitted for them is what will be in use.
+        is_listed = not isinstance(plan.cv, int | np.integer) and not hasattr(plan.cv, "split")
+        if (weighed := weighed or members) and not (plan.by_time or is_listed):
             lists[IN_USE] = _with_weights_in_use(self, weighed)
             judged[IN_USE] = _judged_frozen(criterion, plan, lists[IN_USE])
         estimators = _estimators(self, members, combinations, chosen)
@@ -287,7 +289,13 @@ def _judged_frozen(criterion: Criterion, plan: Plan, scores: Sequence[Floats]) -
     for (_, test), of_part in zip(plan.splits, scores, strict=True):
         tested, frozen = plan.rows.part(test), FrozenRanker(np.unique(plan.rows.y))
         frozen.set_scores(of_part, np.zeros(1))
-        judged.append(float(criterion.scorer(frozen, tested.X, tested.y)))
+        try:
+            judged.append(float(criterion.scorer(frozen, tested.X, tested.y)))
+        except AttributeError as error:
+            raise ValueError(
+                f"scoring={criterion.name!r} takes more than scores, which is all that one list of several "
+                f"models has: leave out together ({error})."
+            ) from error
     return judged
 
 

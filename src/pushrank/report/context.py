@@ -175,19 +175,22 @@ def headline(data: ReportData | MeasurementData) -> list[str]:
     n = f"{depth:,} of {len(data.y):,} rows"
     # Without a budget the measure is a share of the rows; a measure of the user's own counts no hits.
     measure = next((m for m in (HITS, PRECISION) if m in comparison.measures[model]), None)
+    # One interval is shown for one thing: for rows to come, where the models are judged by hits.
+    is_judged = measure == comparison.criterion
     if days is not None:
-        low, high, mean, _ = days.means[model]
+        mean = days.means[model].estimate
+        _, low, high = comparison.expected_
         chance = float(np.mean(days.looked_at * days.positives / days.sizes))
         counts = [f"{value:.2f}" for value in (mean, low, high, chance)]
         n = f"{days.budget.n:,} rows {days.budget.each}"
     else:
         of_rows = depth if measure == PRECISION else 1
         mean = data.lists.hits(model) if measure is None else of_rows * comparison.mean(model, measure)
-        low, high = (np.nan, np.nan) if measure is None else comparison.interval(model, measure)
+        _, low, high = comparison.expected_ if is_judged else (0.0, np.nan, np.nan)
         counts = [row_count(value) for value in (mean, of_rows * low, of_rows * high)]
         counts.append(row_count(depth * data.lists.base_rate))
-    interval = "" if np.isnan(low) else f" (95 % interval {counts[1]} to {counts[2]})"
-    return [f"{model} finds {counts[0]} hits in {n}{interval}. A random pick would find {counts[3]}."]
+    to_come = f"; expect {counts[1]} to {counts[2]} in as many to come" * bool(np.isfinite([low, high]).all())
+    return [f"{model} finds {counts[0]} hits in {n}{to_come}. A random pick would find {counts[3]}."]
 
 
 def _hits_sentence(lists: RankedLists, interval: str) -> str:
