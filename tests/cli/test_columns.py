@@ -586,7 +586,7 @@ def test_a_column_that_gives_the_label_away_is_named_beside_the_verdict(tmp_path
 def test_a_command_repeats_every_option_that_was_given(tmp_path, monkeypatch):
     (tmp_path / "data.csv").write_text("y,t t,a,b\n1;2;3;4\n")
     monkeypatch.chdir(tmp_path)
-    words = "data.csv --label y --exclude a --exclude b --decimal , --budget 30/day --p 4.0 --nested"
+    words = "data.csv --label y --exclude a --exclude b --decimal , --budget 30/day --p 4.0"
     words = f"{words} --time 't t' --no-together --report r.html --open --force --json"
     compare = Mock()
     monkeypatch.setattr("pushrank.cli.compare.compare_models", compare)

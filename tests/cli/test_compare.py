@@ -36,25 +36,14 @@ def rare(folder, n_rare):
 
 def test_too_few_rows_are_told_with_advice_that_works(tmp_path):
     for n_rare, options, said in (
-        (8, ["--nested"], "with a nested choice, which splits them three times over, need at least 9 rows"),
-        (8, ["--nested"], "a class has 8 rows;"),
-        (8, ["--nested"], "choose at most 4 folds, or leave out the nested choice."),
-        (7, ["--nested", "--folds", 2], "need at least 8 rows in each class: leave out the nested choice."),
-        (4, ["--nested"], "leave out the nested choice and choose at most 4 folds."),
         (4, [], "5 folds need at least 5 rows in each class: choose at most 4 folds."),
         (1, ["--folds", 3], "a class has 1 row; 2 folds need at least 2 rows in each class"),
-        (1, ["--nested"], "need at least 8 rows in each class, and there are no fewer folds: add rows."),
+        (1, [], "2 folds need at least 2 rows in each class, and there are no fewer folds: add rows."),
     ):
         result = call(*rare(tmp_path, n_rare), *options, code=2)
         *notes, error = result.stderr.strip().splitlines()
         assert said in error
         assert all("of one of the two classes" in note for note in notes)
-
-
-@pytest.mark.parametrize(("n_rare", "folds"), [(8, 2), pytest.param(8, 4, marks=pytest.mark.nightly)])
-def test_a_nested_comparison_runs_on_as_few_rows_as_it_says(tmp_path, n_rare, folds):
-    summary = json.loads(call(*rare(tmp_path, n_rare), "--nested", "--folds", folds, "--json").stdout)
-    assert "best of the above, chosen inside" in summary["models"]
 
 
 def test_tied_rows_count_by_the_expectation(tmp_path):
@@ -80,10 +69,10 @@ def test_tied_rows_count_by_the_expectation(tmp_path):
 def test_json_holds_the_differences_with_intervals(tmp_path):
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(80, 2)), columns=["a", "b"])
     frame.assign(y=(frame["a"] > 0.3).astype(int)).to_csv(tmp_path / "a.csv", index=False)
-    arguments = ["compare", tmp_path / "a.csv", "--label", "y", *FEW, "--folds", 3, "--nested", "--keep", "a"]
+    arguments = ["compare", tmp_path / "a.csv", "--label", "y", *FEW, "--folds", 3, "--keep", "a"]
     summary = json.loads(call(*arguments, "--json").stdout)
     best, criterion, models = summary["chosen"], summary["criterion"], summary["models"]
-    assert set(summary["differences"]) == set(models) - {best, "best of the above, chosen inside"}
+    assert set(summary["differences"]) == set(models) - {best}
     for model, difference in summary["differences"].items():
         gain = models[best][criterion]["mean"] - models[model][criterion]["mean"]
         assert difference["mean"] == pytest.approx(gain)
@@ -180,7 +169,7 @@ def test_few_groups_and_few_rows_are_said_in_words_of_ours(visits):
     )
     rows = pd.concat([part[:8] for _, part in frame.groupby("fraud")])
     rows.to_csv(visits, index=False)
-    few = call("compare", visits, "--label", "fraud", *models, "--model", "top-ranker-cv", "--nested", code=2)
+    few = call("compare", visits, "--label", "fraud", *models, "--model", "top-ranker-cv", code=2)
     assert "chooses by 5 folds of every training part, and in one of them a class has too few" in few.stderr
 
 
@@ -232,7 +221,6 @@ def test_splits_that_cannot_be_are_told(visits, tmp_path):
     for said, options in {
         "--time and --random split the rows": ["--random", "--time", "day"],
         "--repeats draws other parts": ["--group", "customer", "--repeats", 2],
-        "--nested splits at random": ["--test", visits, "--nested"],
         "--group 'nobody' is no column": ["--group", "nobody"],
         "too few for 16 parts": ["--group", "customer", "--folds", 16],
         "must hold numbers or dates such as": ["--time", "customer"],
@@ -332,26 +320,6 @@ def test_one_model_from_the_table_to_the_saved_file(files, monkeypatch, choose):
         assert command in tomorrow
         call(*("data.csv" if word == "NEW.csv" else word for word in shlex.split(command)[1:]))
     assert len(pd.read_csv("first.csv")) == 200
-
-
-def test_few_hits_may_make_no_difference(files):
-    arguments = ["compare", files / "data.csv", *LABEL, "--folds", 2, *FEW, "--indifference", 200]
-    assert "--indifference counts hits within --budget" in call(*arguments, code=2).stderr
-    summary = json.loads(call(*arguments, "--budget", 200, "--json").stdout)
-    assert set(summary["equivalent"]) == set(summary["models"])
-    assert "Equivalent: logistic regression" in summary["verdict"]
-
-
-def test_a_nested_comparison_says_what_to_report(files):
-    arguments = ["compare", files / "data.csv", *LABEL, "--folds", 2, *FEW, "--nested"]
-    summary = json.loads(call(*arguments, "--json").stdout)
-    assert summary["chosen"] != "best of the above, chosen inside"
-    chosen = summary["models"]["best of the above, chosen inside"]["precision at 1/4"]
-    best = summary["models"][summary["chosen"]]["precision at 1/4"]
-    assert summary["optimism"]["mean"] == pytest.approx(best["mean"] - chosen["mean"])
-    shown = call(*arguments, "--budget", 40).output
-    assert "best of the above, chosen inside" in shown
-    assert "the figure of choosing a single model inside every training part" in " ".join(shown.split())
 
 
 IN_TWO_PARTS = ["compare", "data.csv", *LABEL, "--folds", 2, *FEW, "--json"]

@@ -205,7 +205,7 @@ def test_a_comparison_on_labels_of_some_rows_gives_bounds_and_no_verdict(missing
     assert 0 < of["hits"] < of["labelled"] < of["rows"]
     shown = " ".join(call(*words).stdout.split())
     assert "No verdict: known hits favour the model whose list chose the rows" in shown
-    for option in (["--nested"], ["--save-best", missing / "best.skops"], ["--repeats", 2]):
+    for option in (["--save-best", missing / "best.skops"], ["--repeats", 2]):
         said = call(*words, *option, code=2).stderr
         assert f"{option[0]} needs a label in every row" in said or "--repeats draws other parts" in said
     said = call(*words, "--drop-unlabelled", code=2).stderr

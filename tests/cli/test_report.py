@@ -75,19 +75,6 @@ def test_report_of_sparse_rows_without_a_budget(tmp_path):
         assert text in page
 
 
-def test_a_nested_report_says_what_to_expect(data, tmp_path):
-    arguments = ["compare", data, "--label", "target", "--positive", "benign", "--folds", 2, *FEW]
-    arguments += ["--nested", "--json"]
-    shown = json.loads(call(*arguments, "--report", tmp_path / "a.html").stdout)
-    page = (tmp_path / "a.html").read_text(encoding="utf-8")
-    chosen = shown["models"]["best of the above, chosen inside"]["precision at 1/4"]
-    found = f"{chosen['mean']:.3f} ± {chosen['standard_error']:.3f}"
-    assert f"Report {found}, the figure of choosing a single model inside every training part" in page
-    assert "Choice inside every training part</dt><dd>yes" in page
-    # it is a figure, not a list of rows: it has no curve and is no rival
-    assert page.count("best of the above, chosen inside") == 1
-
-
 def test_bad_input_gets_one_line_before_any_work(data, tmp_path):
     report = ["report", data, "--label", "target", "--positive", "benign", "-o"]
     for message, arguments in {

@@ -45,7 +45,6 @@ def test_rows_in_the_order_of_their_only_dates_are_judged_by_time(visits, tmp_pa
     by_time = "each after its training part by day"
     for options, says, is_by_time in (
         (["--time", "day"], "", True),
-        (["--time", "day", "--nested"], "", True),
         (["--time", "day", "--group", "machine"], "", True),
         (["--random"], "", False),
         (["--random", "--repeats", 2], "", False),

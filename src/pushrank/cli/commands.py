@@ -324,10 +324,6 @@ def compare(
     names it. --save-best fits the model at once, and with a budget adds five lines: the model, its hits,
     what is promised, the alert threshold, and commands for tomorrow.
 
-    The best of several figures is too good, because it was chosen on the rows that it is measured on. With
-    --nested, the last row of the table says what the whole choice achieves on rows that had no part in it;
-    with V folds this takes about V times as long.
-
     With --budget 30/day --time COLUMN, models are judged by hits a day (hour, week, month, batch), in parts
     of whole days, with intervals that allow for neighbouring days that resemble each other. --save-best then
     also writes the file of the alert threshold.
@@ -359,8 +355,7 @@ def report(
 
     It says which model to take, how many hits it finds and how sure that is, what a larger or smaller budget
     would find, and which columns drive the ranking. It shows the curves, the top rows and the rows that the
-    models disagree on. All figures are of rows that a model had not seen. With --nested it also says what the
-    choice of the model achieves on rows that had no part in it.
+    models disagree on. All figures are of rows that a model had not seen.
 
     Example: pushrank report data.csv --label fraud --budget 100 -o report.html
     """

@@ -47,7 +47,7 @@ from pushrank.times import in_order
 
 ALL = "all"
 """The name by which --model asks for every model that has a name in the table."""
-NEED_VERDICT = ["save_best", "report", "output", "nested", "hold_out", "indifference", "show", "repeats"]
+NEED_VERDICT = ["save_best", "report", "output", "hold_out", "show", "repeats"]
 NO_VERDICT = (
     "No verdict: known hits favour the model whose list chose the rows that have a label. Hits lie between "
     "the known ones and those if each row without a label were a hit. What decides is a list that both "
@@ -69,9 +69,8 @@ def models_to_compare(config: ComparisonConfig, plan: Plan, *, dense: bool) -> d
             pushes = {name: model for name, model in rankers.items() if name in map(push_named, config.p)}
             first, *others = ((name, model) for name, model in models.items() if name != PUSH)
             models = dict([first, *pushes.items(), *others])
-        inner = [config.folds] * config.nested + [N_INNER_FOLDS]
         # A choice splits each training part again, for which a rare class may have too few rows.
-        if LINEAR_CHOSEN in models and not plan.can_split_again(*inner):
+        if LINEAR_CHOSEN in models and not plan.can_split_again(N_INNER_FOLDS):
             del models[LINEAR_CHOSEN]
         many = n_rows > MAX_SLOW_ROWS
         wanted = [name for name in wanted if name not in models and name != PUSH]
@@ -178,14 +177,12 @@ def run_comparison(
         together, nested = [], False
         few = "there are too few groups" if few_groups else "a class has too few rows"
         warn(f"the {TOGETHER} of all models is not measured: {few} to choose how they are added up.")
-    n_models = len(models) + config.nested + (bool(together) and plan.nesting != "none")
+    n_models = len(models) + (bool(together) and plan.nesting != "none")
     try:
         with refusing(), progress(config.folds * config.repeats, n_models, quiet=config.quiet) as advance:
             comparison = compare_plan(
                 models,
                 plan,
-                nested=config.nested,
-                indifference=config.indifference,
                 together=together,
                 n_jobs=config.jobs,
                 callback=advance,
@@ -274,7 +271,7 @@ def with_times(data: LabelledFeatures, config: ComparisonConfig) -> LabelledFeat
         times = columns[0].dates()
         timed = rows._replace(times=times)
         in_time = not np.isnat(times).any() and in_order(times)
-        if in_time and can_split(timed, *[config.folds] * (1 + config.nested)):
+        if in_time and can_split(timed, config.folds):
             warn(
                 f"rows follow the times in {columns[0]}, so models are judged on later rows than they learn "
                 "from; --random judges them on parts drawn at random."
@@ -321,8 +318,6 @@ def plan_of(data: LabelledFeatures, config: ComparisonConfig) -> Plan:
             budget=budget,
             cv=cv,
             n_repeats=config.repeats,
-            # Nested, rows are split to measure, to choose a model, and in one model to choose p and alpha.
-            n_splits=3 if config.nested else 1,
             groups=rows.groups,
             time=rows.times,
             sample_weight=rows.weights,

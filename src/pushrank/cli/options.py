@@ -523,16 +523,12 @@ class ComparisonConfig:
     alpha: float | None = option("The L2 strength of the rankers; by default 0.1 on tables.", min=0.0)
     folds: int = option("The number of parts of the cross-validation.", default=5, min=2)
     repeats: int = option("How often cross-validation is done, with other parts.", default=1, min=1)
-    indifference: float = option(
-        "A difference of fewer hits does not matter to you; needs --budget.", default=0.0, min=0.0
-    )
     choose: Literal["most", "single", "simplest"] = option(
         "The model to take: the ensemble or the model that ranks hits highest, the best that is no ensemble, "
         "or the simplest that may be the best.",
         default="most",
     )
     seed: Seed = 0
-    nested: bool = option("Also measure the choice of the model itself.", "--nested", default=False)
     together: bool = option("Also measure one list of all models.", "--together/--no-together", default=True)
     group: str | None = option("A column such as the customer: its rows stay in one part.")
     time: str | None = option(
@@ -568,16 +564,12 @@ class ComparisonConfig:
             raise InputError(f"--alpha must be finite and at least 0, got {self.alpha:g}.")
         if self.jobs == 0:
             raise InputError("--jobs must be a number of processes, or -1 for one for each processor, got 0.")
-        if self.indifference and self.budget is None:
-            raise InputError("--indifference counts hits within --budget; say both.")
         ways = [f"--{way}" for way in ("group", "time", "random", "test") if getattr(self, way)]
         # Groups are kept apart by time, too, and where parts are drawn of them at random.
         if len(ways) > 1 and ways not in (["--group", "--time"], ["--group", "--random"]):
             raise InputError(f"{' and '.join(ways)} split the rows in different ways; choose one.")
         if ways not in ([], ["--random"]) and self.repeats > 1:
             raise InputError(f"--repeats draws other parts, but {ways[0]} says which; leave it out.")
-        if self.nested and self.test is not None:
-            raise InputError("--nested splits at random, not as --test does; leave it out.")
 
 
 def alert_state(model: Path) -> Path:

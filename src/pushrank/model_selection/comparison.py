@@ -415,17 +415,6 @@ class RankerComparison:
             return float(self._errors_among([model], measure).means[0])
         return float(self.errors_of(measure).means[self._models.index(model)])
 
-    def interval(self, model: str, measure: str) -> tuple[float, float]:
-        """Return the 95 % interval of the mean of a model's measure, NaN where nothing tells it."""
-        if measure == HITS and self.days is not None:
-            return self.days.means[model][:2]
-        mean, error = self.mean(model, measure), self.standard_error(model, measure)
-        if not error > 0.0:
-            return np.nan, np.nan
-        reach = float(t.ppf(0.5 + CONFIDENCE / 2.0, self.errors_of(measure).freedom)) * error
-        least, most = self._range(measure)
-        return max(mean - reach, least), min(mean + reach, most)
-
     def errors_of(self, measure: str) -> Errors:
         """Return the errors of a measure of all models, from the folds unless those of rows are known."""
         # The error of a difference that is the same in all of fewer than six folds is infinite.
