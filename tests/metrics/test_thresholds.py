@@ -1,5 +1,7 @@
 """Thresholds for a budget, a precision or a recall: against a search of all, their intervals, predictions."""
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,6 +16,7 @@ from pushrank.metrics import (
     AtPrecision,
     AtRecall,
     Guaranteed,
+    guarantee,
     precision_at_recall,
     recall_at_precision,
     threshold_for,
@@ -142,3 +145,35 @@ def test_a_threshold_for_nothing_is_refused(aim, options, error, message):
 def test_a_threshold_that_no_float_holds_is_refused(scores):
     with pytest.raises(ValueError, match="scores hold more digits than float64"):
         threshold_for([0, 1, 0], scores, AtBudget(1))
+
+
+def scores_of(kind, dtype, rng):
+    """Scores of 1,000 rows: two values, neighbours one step apart, steps of ten, or all different."""
+    signal = rng.normal(size=1_000)
+    if kind == "two values":
+        return np.where(signal > 0.0, 0.8, 0.1).astype(dtype)
+    if kind == "one step apart":
+        start = np.full(1_000, 0.1, dtype=dtype)
+        return np.where(signal > 0.0, np.nextafter(start, dtype(1.0)), start)
+    return (np.round(signal, 1) if kind == "steps" else signal).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("kind", ["two values", "one step apart", "steps", "different"])
+def test_a_threshold_lists_the_rows_that_it_counts_beside_floats_of_any_size(kind, dtype):
+    """A step of float64 above a score is lost beside float32: it fell back on the tie below the list."""
+    aims = [AtBudget(600), AtPrecision(0.3), AtRecall(0.4)]
+    aims += [Guaranteed(precision=0.2), Guaranteed(recall=0.3), Guaranteed(false_positive_rate=0.7)]
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        scores = scores_of(kind, dtype, rng)
+        y = rng.random(1_000) < 0.3 + 0.4 * (scores >= np.sort(scores)[600])
+        for aim in aims:
+            found = threshold_for(y, scores, aim, confidence_level=None)
+            as_json = json.loads(json.dumps(found.threshold))
+            for threshold in (found.threshold, np.float64(found.threshold), dtype(found.threshold), as_json):
+                assert (scores >= threshold).sum() == found.n_rows, (aim, seed)
+                assert (scores.astype(np.float64) >= threshold).sum() == found.n_rows, (aim, seed)
+        promised = guarantee(y, scores, k=[10, 100], n_new=1_000, random_state=seed)
+        for threshold in promised.threshold:
+            assert (scores >= float(threshold)).sum() == (scores.astype(np.float64) >= threshold).sum()

@@ -4,6 +4,8 @@ SciPy and scikit-learn have general versions. These are the one-dimensional case
 in its inner loop, without the cost of their dispatch.
 """
 
+from typing import Any
+
 import numpy as np
 
 from pushrank._base.user_types import Floats as Floats
@@ -41,3 +43,14 @@ def sigmoid(x: Floats) -> Floats:
     small = np.exp(-np.abs(x))
     probabilities: Floats = np.where(x >= 0.0, 1.0, small) / (1.0 + small)
     return probabilities
+
+
+def next_above(values: Any, scores: Floats) -> Floats:
+    """Return for each value the least number above it, of the shortest floats that hold all scores.
+
+    Scores are compared in their own type, beside whose spacing a step of float64 would be lost.
+    """
+    with np.errstate(over="ignore"):
+        kinds = (kind for kind in (np.float16, np.float32) if (scores.astype(kind) == scores).all())
+        kind: Any = next(kinds, np.float64)
+    return np.asarray(np.nextafter(np.asarray(values, dtype=kind), kind(np.inf)), dtype=np.float64)

@@ -11,7 +11,7 @@ from scipy.stats import ks_2samp
 from sklearn.utils import check_random_state
 
 from pushrank._base.docstrings import metric_docs
-from pushrank._base.numeric import Floats
+from pushrank._base.numeric import Floats, next_above
 from pushrank._base.validation import check_number, comparable_scores, warn
 from pushrank.metrics._proportions import clopper_pearson_interval, difference_of_hits_interval
 from pushrank.metrics._ranking import Ranking, refuse_periods
@@ -209,7 +209,7 @@ def guarantee(
         depths,
         hits,
         np.interp(depths * (n / n_new), np.arange(n + 1), hits_above) * (n_new / n),
-        np.nextafter(-descending[next_row], np.inf),
+        next_above(-descending[next_row], ranking.scores),
         clopper_pearson_interval(positives, above, miss * shares)[0],
         order_statistic_floors(n_positives, miss)[positives],
         1.0 - order_statistic_floors(n - n_positives, miss)[::-1][above - positives],

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import betainc
 
 from pushrank._base.docstrings import shared_docs
+from pushrank._base.numeric import next_above
 from pushrank._base.validation import check_number
 from pushrank.metrics._proportions import clopper_pearson_interval
 from pushrank.metrics._ranking import Ranking
@@ -82,7 +83,7 @@ class Guaranteed:
             if self.false_positive_rate is not None:
                 i = np.arange(1.0, times * len(negatives) + 1.0)
                 few = np.count_nonzero(betainc(i[::-1], i, 1.0 - self.false_positive_rate) <= miss)
-                lowest = np.nextafter(negatives[(few - 1) // times], -np.inf) if few else np.nan
+                lowest = -float(next_above(-negatives[(few - 1) // times], scores)) if few else np.nan
             if self.precision is None:
                 fits = np.array([lowest if self.recall is None else highest])
             else:
@@ -93,7 +94,7 @@ class Guaranteed:
                 above = np.searchsorted(descending, ends)
                 part = miss / max(len(next_row), 1)
                 low, _ = clopper_pearson_interval(times * hits_above[above], times * above, part)
-                fits = np.nextafter(ends[low >= self.precision], -np.inf)
+                fits = -next_above(-ends[low >= self.precision], scores)
             fits = fits[(fits <= lowest) & (fits >= highest)]
             return -float(fits[-1]) if len(fits) else np.nan
 
