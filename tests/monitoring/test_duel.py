@@ -5,6 +5,7 @@ import math
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from scipy.stats import binom, ttest_1samp
 
 from pushrank.budgets import Budget
+from pushrank.monitoring import AlertThreshold
 from pushrank.monitoring.duel import Duel, Z, compare_lists, evidence_of
 
 pytestmark = pytest.mark.fast
@@ -193,3 +195,43 @@ def test_lists_are_compared_by_the_disputed_rows_alone():
 def test_what_is_no_duel_is_refused(message, call):
     with pytest.raises((TypeError, ValueError), match=message):
         call(Duel(Budget(3)))
+
+
+@pytest.mark.parametrize("is_kept", [False, True])
+def test_threads_act_on_no_more_than_the_budget_and_lose_nothing(is_kept, tmp_path):
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for repeat in range(5):
+            duel = Duel(Budget(5, "day"), tmp_path / f"{repeat}.db" if is_kept else None)
+            rng = np.random.default_rng(repeat)
+            champion, challenger = rng.normal(size=(2, 8, 20))
+            names = np.arange(160).reshape(8, 20)
+            days = [f"2026-01-{1 + number % 2:02d}" for number in range(8)]
+
+            def ask(number):
+                rows = champion[number], challenger[number], [days[number]] * 20, names[number]  # noqa: B023
+                owners = duel.assign(*rows)  # noqa: B023
+                duel.credit(np.ones(20), [days[number]] * 20, names[number]) if (owners != "").any() else None  # noqa: B023
+                return owners
+
+            with ThreadPoolExecutor(8) as pool:
+                acted = [int((owners != "").sum()) for owners in pool.map(ask, range(8))]
+            assert sum(acted[::2]) == sum(acted[1::2]) == 5
+            assert duel.verdict().days == 2
+            duel.close()
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def test_a_whole_number_has_one_name_whatever_type_holds_it():
+    """A column of identifiers that has a gap holds floats."""
+    scores, day = ([3.0, 2.0, 1.0, 0.0], [0.0, 1.0, 2.0, 3.0]), ["2026-01-01"] * 4
+    duel = Duel(Budget(2, "day"))
+    first = duel.assign(*scores, day, [1, 2, 3, 4])
+    for names in ([1.0, 2.0, 3.0, 4.0], ["1", "2", "3", "4"], np.array([1, 2, 3, 4], dtype=np.float32)):
+        assert duel.assign(*scores, day, names).tolist() == first.tolist()
+    days = np.repeat(np.arange("2026-01-01", "2026-01-11", dtype="M8[D]"), 20)
+    alert = AlertThreshold(Budget(3, "day")).fit(np.arange(200.0), days)
+    assert alert.decide(1e9, "2026-01-11T10", 1) is alert.decide(1e9, "2026-01-11T10", 1.0)
+    assert alert.left_ == 2

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from pushrank._base.user_types import Floats
 from pushrank._base.validation import are_missing, check_number, column, finite_numbers, warn
 from pushrank.budgets import STEPS, Budget
-from pushrank.monitoring.audits import row_names, uniform_numbers
+from pushrank.monitoring.audits import row_names, uniform_numbers, whole
 from pushrank.monitoring.state import State
 from pushrank.times import check_times
 
@@ -474,9 +474,8 @@ class AlertThreshold:
         values = column([""] * n_rows if group is None else group, "group")
         if len(values) != n_rows:
             raise ValueError(f"group must have one entry for each of the {n_rows} rows, got {len(values)}.")
-        # A column of whole numbers that has gaps holds floats, and one without them does not.
-        whole = [int(of) if isinstance(of, float) and of.is_integer() else of for of in values.tolist()]
-        return ["" if none else str(of) for none, of in zip(are_missing(values), whole, strict=True)]
+        names = map(whole, values.tolist())
+        return ["" if none else str(of) for none, of in zip(are_missing(values), names, strict=True)]
 
     def _begin(self, start: int, level: float) -> None:
         self._start = self._now = start

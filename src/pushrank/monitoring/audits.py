@@ -104,7 +104,12 @@ def row_names(row_id: Any, n_rows: int) -> list[str]:
         raise ValueError(f"row_id must name each of the {n_rows} rows, got {len(names)} names.")
     if (missing := are_missing(np.array(names, dtype=object))).any():
         raise ValueError(f"row_id is missing in row {int(np.argmax(missing))}; give each row a name.")
-    return [str(name) for name in names]
+    return [str(whole(name)) for name in names]
+
+
+def whole(name: Any) -> Any:
+    """Return a name as it is, or as a whole number: a column of these that has gaps holds floats."""
+    return int(name) if isinstance(name, float | np.floating) and float(name).is_integer() else name
 
 
 def uniform_numbers(texts: Iterable[str], secret: str) -> Floats:

@@ -7,6 +7,7 @@ import os
 from dataclasses import dataclass, field
 from datetime import timedelta
 from secrets import token_hex
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -227,6 +228,8 @@ class Duel:
 
     def _begin(self, state: State) -> None:
         """Take up what was decided and learnt."""
+        # One thread at a time reads what is left of a budget and spends it.
+        self._lock = Lock()
         self._state, self._facts = state, state.facts()
         self.budget, self.until = Budget.parse(self._facts["budget"]), self._facts["until"]
         labels = enumerate(self._facts["periods"])
@@ -263,17 +266,18 @@ class Duel:
             raise ValueError("champion, challenger, time and row_id must be of one length.")
         of_ties = uniform_numbers(names, self._facts["secret"])[:, 1] if len(names) else np.empty(0)
         owners, decided = np.full(len(names), "", dtype="<U10"), list[tuple[str, list[Any]]]()
-        for label, rows in zip(map(str, periods.labels), periods.rows, strict=True):
-            called = names[rows]
-            if len(set(called)) < len(called):
-                raise ValueError(f"a name comes twice in {label}: each row needs a different one.")
-            day = self._days.get(label, _Day())
-            orders = [rows[np.lexsort((of_ties[rows], -of[rows]))][: self.budget.n] for of in scores]
-            new = self._filled(label, day, [[str(names[row]) for row in order] for order in orders])
-            decided += [(label, row) for row in new]
-            acted = day.owners | _Day.of(new).owners
-            owners[rows] = [acted.get(name, "") for name in called]
-        self._add(decided)
+        with self._lock:
+            for label, rows in zip(map(str, periods.labels), periods.rows, strict=True):
+                called = names[rows]
+                if len(set(called)) < len(called):
+                    raise ValueError(f"a name comes twice in {label}: each row needs a different one.")
+                day = self._days.get(label, _Day())
+                orders = [rows[np.lexsort((of_ties[rows], -of[rows]))][: self.budget.n] for of in scores]
+                new = self._filled(label, day, [[str(names[row]) for row in order] for order in orders])
+                decided += [(label, row) for row in new]
+                acted = day.owners | _Day.of(new).owners
+                owners[rows] = [acted.get(name, "") for name in called]
+            self._add(decided)
         return owners
 
     def _filled(self, label: str, day: _Day, lists: list[list[str]]) -> list[list[Any]]:
@@ -323,17 +327,18 @@ class Duel:
         if len(labels) != len(names) or not np.isin(labels[~np.isnan(labels)], (0.0, 1.0)).all():
             raise ValueError(f"y must hold 0, 1 or NaN for each of {len(names)} rows, got {len(labels)}.")
         periods, learnt, n_known = self.budget.periods(time), list[tuple[str, list[Any]]](), 0
-        owners = {label: day.owners for label, day in self._days.items()}
-        of_rows = periods.labels[periods.codes].astype(str).tolist()
-        for label, name, of in zip(of_rows, names, labels.tolist(), strict=True):
-            day = self._days.get(label)
-            is_acted = day is not None and name in owners[label]
-            n_known += is_acted
-            if day and is_acted and not math.isnan(of) and day.labels.get(name) != of:
-                learnt.append((label, ["label", name, of]))
+        with self._lock:
+            owners = {label: day.owners for label, day in self._days.items()}
+            of_rows = periods.labels[periods.codes].astype(str).tolist()
+            for label, name, of in zip(of_rows, names, labels.tolist(), strict=True):
+                day = self._days.get(label)
+                is_acted = day is not None and name in owners[label]
+                n_known += is_acted
+                if day and is_acted and not math.isnan(of) and day.labels.get(name) != of:
+                    learnt.append((label, ["label", name, of]))
+            self._add(learnt)
         if not n_known:
             warn(f"none of the {len(names):,} rows was acted on in this duel: are they called as they were?")
-        self._add(learnt)
         return self
 
     def _add(self, rows: list[tuple[str, list[Any]]]) -> None:
@@ -373,7 +378,8 @@ class Duel:
         Verdict
             Differences, evidence and sentences.
         """
-        days = self._known_days()
+        with self._lock:
+            days = self._known_days()
         hits, won, differences = 0, [0, 0], np.zeros(len(days))
         for number, day in enumerate(days):
             found = [owner for name, owner in day.owners.items() if day.labels.get(name) == 1.0]
