@@ -235,3 +235,21 @@ def test_a_whole_number_has_one_name_whatever_type_holds_it():
     alert = AlertThreshold(Budget(3, "day")).fit(np.arange(200.0), days)
     assert alert.decide(1e9, "2026-01-11T10", 1) is alert.decide(1e9, "2026-01-11T10", 1.0)
     assert alert.left_ == 2
+
+
+def test_a_date_far_ahead_is_refused_and_closes_no_day():
+    duel = Duel(Budget(1, "day"), labels_after=timedelta(days=30))
+    for day in range(1, 10):
+        duel.assign([1.0], [1.0], [f"2026-01-{day:02d}"], ["a"])
+    for per in ("day", "week"):
+        wrong = duel if per == "day" else Duel(Budget(1, per))
+        if per == "week":
+            wrong.assign([1.0], [1.0], ["2026-01-05"], ["a"])
+        with pytest.raises(
+            ValueError, match=r"row 1 is of 2162-.*, ahead of this machine's clock, and skips"
+        ):
+            wrong.assign([1.0, 2.0], [1.0, 2.0], ["2026-01-12", "2162-03-01"], ["y", "z"])
+    assert duel.verdict().days == 0
+    # Batches have no clock, and a duel may be of a time to come as a whole.
+    Duel(Budget(1, "batch")).assign([1.0], [1.0], [21620301], ["a"])
+    assert Duel(Budget(1, "day")).assign([1.0], [1.0], ["2162-03-01"], ["a"]).tolist() == ["both"]

@@ -237,7 +237,7 @@ class AlertThreshold:
         periods = np.split(order, np.flatnonzero(np.diff(starts[order])) + 1)
         if len(periods) < 2:
             raise ValueError(f"time must hold at least two whole periods, got one {self.budget.per}.")
-        self._check_not_ahead(starts, int(starts.min()))
+        check_not_ahead(self.budget, starts, int(starts.min()), self.n_ahead)
         self._is_whole = False
         sizes = np.array([*map(len, periods)])
         self._gain = 1.0 / max(MEMORY[1], MEMORY[0] * float(np.median(sizes)))
@@ -332,7 +332,7 @@ class AlertThreshold:
                     f"row {row} ({names[row]!r}) is of a {self.budget.per} that ended before "
                     f"{np.datetime64(self._start, 'us')}, and was not decided then; leave it out."
                 )
-        self._check_not_ahead(starts, self._start)
+        check_not_ahead(self.budget, starts, self._start, self.n_ahead)
         acted, threshold = np.full(len(values), "", dtype="<U5"), np.zeros(len(values))
         decided: list[tuple[int, Row]] = []
         first_scores: dict[Any, float] = {}
@@ -444,20 +444,6 @@ class AlertThreshold:
         row = min(self._n_listed - self._spent, len(at)) - 1
         return float(at[row] + slopes[row] * (self._levels[-1] - level))
 
-    def _check_not_ahead(self, starts: Integers, last: int) -> None:
-        """Raise ValueError for a row whose date is far ahead of the clock and of the period before it."""
-        length = 1_000_000 * CELLS[self.budget.per][0] * CELLS[self.budget.per][1]
-        latest = time_ns() // 1000 + DAY + self.n_ahead * length
-        for start in np.unique(starts).tolist():
-            n_skipped = round((start - last) / length) - 1
-            if start > latest and n_skipped > (N_PAST if last > latest else 0):
-                raise ValueError(
-                    f"row {np.argmax(starts == start)} is of {np.datetime64(start, 'us')}, ahead of this "
-                    f"machine's clock, and skips {n_skipped:,} {self.budget.several}; correct its date, or "
-                    f"set n_ahead to the number of {self.budget.several} that rows may be ahead."
-                )
-            last = max(last, start)
-
     def _rows(self, scores: Any, time: Any) -> tuple[Floats, Integers, Integers]:
         """Return scores, times and the starts of their periods, both in microseconds since 1970."""
         values = finite_numbers(column(scores, "score"), "score")
@@ -555,6 +541,23 @@ class AlertThreshold:
             out=np.zeros_like(at),
         )
         return np.where(takes_all, -np.inf, at), slopes, level
+
+
+def check_not_ahead(budget: Budget, starts: Integers, last: int, n_ahead: int | None = None) -> None:
+    """Raise ValueError for a row whose period is far ahead of the clock and of those before it."""
+    length = 1_000_000 * CELLS[budget.per][0] * CELLS[budget.per][1]
+    latest = time_ns() // 1000 + DAY + (n_ahead or 1) * length
+    for start in np.unique(starts).tolist():
+        n_skipped = round((start - last) / length) - 1
+        if start > latest and n_skipped > (N_PAST if last > latest else 0):
+            way_out = "correct its date"
+            if n_ahead is not None:
+                way_out += f", or set n_ahead to the number of {budget.several} that rows may be ahead"
+            raise ValueError(
+                f"row {np.argmax(starts == start)} is of {np.datetime64(start, 'us')}, ahead of this "
+                f"machine's clock, and skips {n_skipped:,} {budget.several}; {way_out}."
+            )
+        last = max(last, start)
 
 
 def _answer(row: Row) -> Answer:

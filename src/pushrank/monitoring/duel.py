@@ -16,7 +16,8 @@ from scipy.stats import ttest_1samp
 
 from pushrank._base.user_types import Floats
 from pushrank._base.validation import as_numbers, check_number, checked_scores, column, warn
-from pushrank.budgets import Budget, check_by_period
+from pushrank.budgets import Budget, Periods, check_by_period
+from pushrank.monitoring.alerts import MOMENT, check_not_ahead
 from pushrank.monitoring.audits import row_names, uniform_numbers
 from pushrank.monitoring.state import State
 
@@ -258,7 +259,8 @@ class Duel:
         Raises
         ------
         ValueError
-            When lengths differ, a score is not finite, or a name is missing or comes twice in a period.
+            When lengths differ, a score is not finite, a name is missing or comes twice in a period, or a
+            date is far ahead of this machine's clock and of the others.
         """
         scores, periods = [checked_scores(champion), checked_scores(challenger)], self.budget.periods(time)
         names = np.array(row_names(row_id, len(scores[0])), dtype=object)
@@ -267,6 +269,7 @@ class Duel:
         of_ties = uniform_numbers(names, self._facts["secret"])[:, 1] if len(names) else np.empty(0)
         owners, decided = np.full(len(names), "", dtype="<U10"), list[tuple[str, list[Any]]]()
         with self._lock:
+            self._check_not_ahead(periods)
             for label, rows in zip(map(str, periods.labels), periods.rows, strict=True):
                 called = names[rows]
                 if len(set(called)) < len(called):
@@ -279,6 +282,13 @@ class Duel:
                 owners[rows] = [acted.get(name, "") for name in called]
             self._add(decided)
         return owners
+
+    def _check_not_ahead(self, periods: Periods) -> None:
+        """Raise ValueError for a date far ahead, whose period would close all others for good."""
+        if self.budget.per != "batch" and len(periods.codes):
+            starts = periods.labels.astype(MOMENT).astype(np.int64)[periods.codes]
+            known = np.array(list(self._days), dtype=MOMENT).astype(np.int64)
+            check_not_ahead(self.budget, starts, int(max(known, default=starts.min())))
 
     def _filled(self, label: str, day: _Day, lists: list[list[str]]) -> list[list[Any]]:
         """Return what fills the rest of the budget of a period: rows of both lists, and disputed pairs."""
