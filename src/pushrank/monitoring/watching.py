@@ -30,7 +30,7 @@ from pushrank.times import as_span, check_times
 
 # Logarithms of how far the odds of a hit may have fallen: to nine tenths, and down to a fifth.
 TILTS = np.array([0.1, 0.2, 0.4, 0.8, 1.6])
-NOT_KNOWN = "nothing is known of hits"
+NOT_KNOWN, LEAST_EXPECTED = "nothing is known of hits", 0.5
 MAX_NAMED = 3
 PART = ("part", "share_before", "share_now")
 TESTED = ("labelled", "positives", "hits", "expected", "evidence")
@@ -226,10 +226,12 @@ def watch(
         n, hits, expected = (sum(of[name] for of in known) for name in ("labelled", "hits", "expected"))
         n_labelled = sum(record["labelled"] for record in table)
         of_them = f", {n:,.0f} of them tested" * (round(n) < round(n_labelled))
-        sentence = (
-            f"as expected: of {n_looked_at:,} rows looked at, {n_labelled:,.0f} labelled{of_them}: "
-            f"{hits:,.0f} hits, {expected:,.0f} expected"
-        )
+        # Of rows of which no hit is expected it says nothing that there is none.
+        if expected >= LEAST_EXPECTED:
+            sentence = (
+                f"as expected: of {n_looked_at:,} rows looked at, {n_labelled:,.0f} labelled{of_them}: "
+                f"{hits:,.0f} hits, {expected:,.0f} expected"
+            )
     if since is not None:
         when = date_words(labels[since], budget.per, labels[-1])
         sentence = f"fewer hits than expected since {when}: retrain"
