@@ -546,8 +546,11 @@ def test_another_fit_draws_other_rows_and_rows_of_one_moment_have_draws_of_their
     for act in drawn:
         assert binomtest(int(act.sum()), 2000, 3 / 19).pvalue > 1e-3
     assert (drawn[0] != drawn[1]).any()
-    # More than there are below the threshold cannot be drawn.
-    assert fitted(30, audit=20).chance_ == 1.0
+    # A chance of one, as of rows that were acted on alone, would act on a whole day of many.
+    with pytest.raises(
+        ValueError, match=r"an audit of 20 would draw every row: the days passed have 1\d rows"
+    ):
+        fitted(30, audit=20)
     with pytest.raises(ValueError, match="audit must be >= 0 and <= 7"):
         AlertThreshold(8, audit=8)
 

@@ -228,7 +228,8 @@ class AlertThreshold:
         ------
         ValueError
             When a score or date is missing, a date is far ahead of this machine's clock and of the others,
-            there are fewer than two periods, or only one of `group` and `at_most` is given.
+            there are fewer than two periods, only one of `group` and `at_most` is given, or the audit would
+            draw all rows below the list.
         OSError
             When the state cannot be written, or another process holds it.
         """
@@ -250,7 +251,15 @@ class AlertThreshold:
             level = self._levels[-1]
             n_below += len(rows) - min(self._n_listed, len(self._past[-1].scores))
         if self.audit:
-            self.chance_, self._secret = self.audit / max(n_below / len(periods), self.audit), token_hex()
+            # A chance of one would act on every row of the days to come, however many these have.
+            below, several = n_below / len(periods), self.budget.several
+            if below <= self.audit:
+                raise ValueError(
+                    f"an audit of {self.audit} would draw every row: the {several} passed have {below:.3g} "
+                    f"rows below the list on average. Pass all rows of past {several}, also those not acted "
+                    "on, or take a smaller audit."
+                )
+            self.chance_, self._secret = self.audit / below, token_hex()
         self._begin(self._end, level)
         # No answer of an earlier period is known.
         self._starts, self._answers = [self._start], {self._start: {}}
