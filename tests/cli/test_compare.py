@@ -14,6 +14,7 @@ from scipy import stats
 from sklearn.model_selection import StratifiedGroupKFold
 
 from pushrank.cli import comparison
+from pushrank.cli.compare import _figures
 from pushrank.cli.errors import in_option_names
 from pushrank.cli.model import NETWORK, SavedModel, make_model, make_ranking_pipelines
 from pushrank.cli.options import ComparisonConfig
@@ -156,6 +157,12 @@ def test_six_models_are_compared_by_default_and_all_by_that_name():
     assert list(models_of(ComparisonConfig(p=[8.0, 4.0]), y, dense=True)) == [usual[0], *pushes, *usual[2:]]
     every = list(models_of(ComparisonConfig(model=["all"]), y, dense=True))
     assert set(every) > {*usual, "LightGBM", "random forest", "linear, chosen for the top", NETWORK}
+
+
+def test_what_is_expected_without_an_interval_has_none_in_json():
+    """Few days have no interval, and JSON has no NaN."""
+    assert _figures(2.0, np.nan, np.nan) == {"estimate": 2.0}
+    assert _figures(2.0, 1.0, 3.0) == {"estimate": 2.0, "low": 1.0, "high": 3.0}
 
 
 def test_few_groups_and_few_rows_are_said_in_words_of_ours(visits):

@@ -178,7 +178,7 @@ def summary_of_list(
         f"Alert threshold: {model.alert.sentence() if model.alert else 'none.'}",
         f"Tomorrow: {first}; and once labels are known: {evaluate}",
     ]
-    hits = {"estimate": expected} | ({"low": low, "high": high} if np.isfinite([low, high]).all() else {})
+    hits = _figures(expected, low, high)
     threshold = model.alert and model.alert.threshold
     return {"hits": hits, "threshold": threshold, "commands": [first, evaluate]}, lines
 
@@ -234,8 +234,14 @@ def summary_of_periods(
     ]
     # JSON has no infinity.
     facts: dict[str, Any] = {"at_least": least, "threshold": threshold if np.isfinite(threshold) else None}
-    facts |= {"commands": commands, "hits": {"estimate": expected, "low": low, "high": high}}
+    facts |= {"commands": commands, "hits": _figures(expected, low, high)}
     return facts, lines, reference
+
+
+def _figures(expected: float, low: float, high: float) -> dict[str, float]:
+    """Return what is expected, for JSON, with its interval where there is one."""
+    is_known = np.isfinite([low, high]).all()
+    return {"estimate": expected} | ({"low": low, "high": high} if is_known else {})
 
 
 def _between(low: float, high: float, digits: int) -> str:
