@@ -182,6 +182,17 @@ class Budget:
         return int(np.minimum(self.n, periods.sizes).sum())
 
 
+def comes_whole(budget: Budget, time: Any) -> bool:
+    """Return whether the rows of a period come at one moment, as those of days without times do."""
+    # Nine in ten of the periods that the budget cannot act on whole have nine in ten rows at one moment.
+    times, periods = np.asarray(check_times(time, len(time))), budget.periods(time)
+    _, first, counts = np.unique(times, return_index=True, return_counts=True)
+    most, sizes = np.zeros(len(periods.labels)), periods.sizes
+    np.maximum.at(most, periods.codes[first], counts)
+    is_cut = sizes > budget.n
+    return bool(is_cut.any() and np.mean(most[is_cut] >= 0.9 * sizes[is_cut]) >= 0.9)
+
+
 def check_by_period(budget: Any) -> None:
     """Raise TypeError unless a budget is one by period."""
     if not isinstance(budget, Budget):

@@ -1,6 +1,7 @@
 """Rows that come one by one: the budget is kept, nearly all of it is spent, and no answer is ever lost."""
 
 import copy
+import itertools
 import os
 import pickle
 import signal
@@ -109,7 +110,7 @@ def test_the_threshold_is_the_mean_of_what_was_still_to_come_where_levels_say_no
     scores[[13, 14, 24 + 13, 24 + 14, 48 + 13, 48 + 14]] = [9, 5, 6, 8, 10, 10]
     alert = AlertThreshold(2).fit(scores, times)
     alert._gain = 0.0
-    alert._past = [past._replace(levels=np.zeros(CELLS["day"][1])) for past in alert._past]
+    alert._past = [past._replace(levels=np.zeros_like(past.levels)) for past in alert._past]
     alert._begin(alert._start, 0.0)
     assert alert.decide(7.0, "2026-01-04 12:00", return_threshold=True) == (True, 7.0)
     # One is left, and the best of the afternoons are 9, 8 and 10; after them every row is as good as any.
@@ -505,7 +506,7 @@ def test_what_cannot_be_decided_is_told(call, error, message):
 @pytest.fixture
 def secrets(monkeypatch):
     """Make secrets that are the same in every run."""
-    made = iter("abcdef")
+    made = map(str, itertools.count())
     monkeypatch.setattr("pushrank.monitoring.alerts.token_hex", lambda: next(made))
 
 
@@ -539,13 +540,19 @@ def test_an_audit_draws_rows_below_the_threshold_and_leaves_the_list_as_it_is(tm
     alert.close()
 
 
+def calm_days(state=None):
+    """Return a threshold of days that are alike, which scores of -9 do not lower."""
+    calm = np.random.default_rng(0).normal(size=len(PAST))
+    return AlertThreshold(8, state, audit=3).fit(calm, PAST)
+
+
 @pytest.mark.usefixtures("secrets")
 def test_another_fit_draws_other_rows_and_rows_of_one_moment_have_draws_of_their_own():
-    scores, times = np.full(2000, -9.0), np.repeat(MARCH, 2000)
-    drawn = [fitted(8, audit=3).decide(scores, times, ids) for ids in (None, None, np.arange(2000))]
-    for act in drawn:
-        assert binomtest(int(act.sum()), 2000, 3 / 19).pvalue > 1e-3
-    assert (drawn[0] != drawn[1]).any()
+    scores, times = np.full(57, -9.0), np.repeat(MARCH + np.timedelta64(12, "h"), 57)
+    drawn = [[calm_days().decide(scores, times, ids) for _ in range(40)] for ids in (None, np.arange(57))]
+    for acts in drawn:
+        assert binomtest(int(np.sum(acts)), 40 * 57, 3 / 19).pvalue > 1e-3
+        assert (acts[0] != acts[1]).any()
     # A chance of one, as of rows that were acted on alone, would act on a whole day of many.
     with pytest.raises(
         ValueError, match=r"an audit of 20 would draw every row: the days passed have 1\d rows"
@@ -553,6 +560,117 @@ def test_another_fit_draws_other_rows_and_rows_of_one_moment_have_draws_of_their
         fitted(30, audit=20)
     with pytest.raises(ValueError, match="audit must be >= 0 and <= 7"):
         AlertThreshold(8, audit=8)
+
+
+@pytest.mark.usefixtures("secrets")
+def test_a_day_of_very_many_rows_is_drawn_from_with_chances_that_are_bounded_and_known(tmp_path):
+    """Past days have 24 rows, of which 19 are below: from the 58th on chances fall; at most 18 are drawn."""
+    n, noon = 1500, MARCH + np.timedelta64(12, "h")
+    times = noon + np.arange(n).astype("timedelta64[s]")
+    answers = []
+    for _ in range(20):
+        asked = {"return_acted": True, "return_chance": True}
+        answers.append(calm_days().decide(np.full(n, -9.0), times, **asked)[1:])
+    drawn, chance = np.array([acted == "audit" for acted, _ in answers]), answers[0][1]
+    np.testing.assert_allclose(chance[:57], 3 / 19, rtol=1e-15)
+    np.testing.assert_allclose(chance[57:], 3 / 19 * (57 / np.arange(58, n + 1)) ** 2, rtol=1e-12)
+    assert 17.5 < chance.sum() < 18
+    # The sum of independent draws: its mean over twenty days is within four standard errors.
+    assert abs(drawn.sum(axis=1).mean() - chance.sum()) < 4.0 * np.sqrt(chance.sum() / 20)
+    # A chance is kept with its row, and one on the list has the chance 1.
+    with closing(calm_days(tmp_path / "s.db")) as alert:
+        asked = np.r_[9.0, np.full(n, -9.0)], np.r_[noon, times], np.arange(n + 1)
+        whole = alert.decide(*asked, return_acted=True, return_chance=True)
+    assert whole[2][0] == 1.0
+    with closing(AlertThreshold.open(tmp_path / "s.db")) as alert:
+        again = alert.decide(*(part[-9:] for part in asked), return_acted=True, return_chance=True)
+        np.testing.assert_array_equal(again, [part[-9:] for part in whole])
+
+
+SECONDS = {
+    "no times": lambda _, n: np.zeros(n),
+    "one moment, another every day": lambda rng, n: np.full(n, rng.integers(86400)),
+    "nearly all at one moment": lambda rng, n: np.where(np.arange(n) < n - 3, 0, rng.integers(86400, size=n)),
+    "two moments": lambda rng, n: rng.choice([28800, 57600], n),
+    "a burst": lambda rng, n: 120 + rng.integers(600, size=n),
+    "office hours": lambda rng, n: rng.integers(28800, 61200, size=n),
+}
+
+
+@pytest.mark.parametrize("seconds", SECONDS.values(), ids=SECONDS)
+def test_rows_of_one_moment_are_decided_together_best_first(seconds, tmp_path):
+    rng = np.random.default_rng(7)
+    days = np.repeat(np.arange(40), 60)
+    moments = np.concatenate([seconds(rng, 60) for _ in range(40)])
+    times = MARCH + (days * 86400 + moments).astype("timedelta64[s]")
+    scores, past = rng.normal(size=len(days)), days < 30
+    with closing(AlertThreshold(5, tmp_path / "s.db").fit(scores[past], times[past])) as alert:
+        act = alert.decide(scores[~past], times[~past], np.flatnonzero(~past))
+        whole = alert.comes_whole_
+    codes = days[~past] - 30
+    best = Budget(5).periods(times[~past]).first(np.argsort(-scores[~past]), 5)
+    assert np.bincount(codes, act).max() <= 5
+    if whole:
+        np.testing.assert_array_equal(act, best)
+    # Of what the best rows exceed the mean by, bursts and office hours lose what the end of a day decides.
+    assert (
+        scores[~past][act].sum()
+        > {"a burst": 0.85, "office hours": 0.85}.get(
+            next(name for name, of in SECONDS.items() if of is seconds), 0.97
+        )
+        * scores[~past][best].sum()
+    )
+    # Day after day, and by another process, the answers are the same, in whatever order the file has.
+    with closing(AlertThreshold(5, tmp_path / "t.db").fit(scores[past], times[past])):
+        pass
+    for day in range(10):
+        rows = rng.permutation(np.flatnonzero(codes == day))
+        with closing(AlertThreshold.open(tmp_path / "t.db")) as alert:
+            assert alert.comes_whole_ == whole
+            np.testing.assert_array_equal(
+                alert.decide(scores[~past][rows], times[~past][rows], rows), act[rows]
+            )
+
+
+def test_rows_that_come_after_their_whole_day_are_told():
+    days = np.repeat(PAST[::24], 24)
+    alert = AlertThreshold(3).fit(past_scores(), days)
+    assert alert.comes_whole_
+    day = [MARCH + np.timedelta64(9, "h")] * 4
+    assert alert.decide([1.0, 4.0, 2.0, 3.0], day, range(4)).tolist() == [False, True, True, True]
+    # A file that is asked for again has no new rows.
+    assert alert.decide([4.0, 2.0], day[:2], [1, 2]).tolist() == [True, True]
+    with pytest.warns(UserWarning, match="2 rows come after 4 of their day were decided as the whole of it"):
+        assert alert.decide([9.0, 8.0], day[:2], [7, 8]).tolist() == [False, False]
+    # On the next day the rows of all its times are one list.
+    later = MARCH + np.array([30, 40, 47]).astype("timedelta64[h]")
+    assert alert.decide([1.0, 2.0, 3.0], later).all()
+
+
+@pytest.mark.parametrize(
+    ("per_moment", "n", "whole"),
+    # Days that the budget can act on whole say nothing; rows in groups of one day in two come apart.
+    [(24, 3, True), (24, 30, False), (1, 3, False), (12, 3, False), (22, 3, True), (21, 3, False)],
+)
+def test_which_days_come_whole_is_counted(per_moment, n, whole):
+    hour = np.arange(24)
+    day = np.where(hour < per_moment, 0, hour) if per_moment > 12 else hour // per_moment * per_moment
+    times = np.datetime64("2026-01-01T07", "h") + (np.arange(60)[:, None] * 24 + day // 2).ravel()
+    assert AlertThreshold(n).fit(np.arange(60 * 24.0), times).comes_whole_ == whole
+
+
+def test_a_state_knows_the_model_whose_scores_it_holds(tmp_path):
+    alert = AlertThreshold(3, tmp_path / "s.db")
+    alert.model = "of one"
+    alert.fit(past_scores(), PAST).close()
+    for model in ("", "of one"):
+        with closing(AlertThreshold.open(tmp_path / "s.db", model)) as opened:
+            assert opened.model == "of one"
+    with pytest.raises(ValueError, match=r"s.db was begun by the scores of another model"):
+        AlertThreshold.open(tmp_path / "s.db", "of another")
+    # One that was begun without a model's name takes any.
+    fitted(3, tmp_path / "t.db").close()
+    AlertThreshold.open(tmp_path / "t.db", "of another").close()
 
 
 @pytest.mark.usefixtures("secrets")

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pushrank._base.user_types import Floats
 from pushrank._base.validation import are_missing, check_number, column, finite_numbers, warn
-from pushrank.budgets import STEPS, Budget
+from pushrank.budgets import STEPS, Budget, comes_whole
 from pushrank.monitoring.audits import row_names, uniform_numbers, whole
 from pushrank.monitoring.state import State
 from pushrank.times import check_times
@@ -27,7 +27,8 @@ __all__ = ["AlertThreshold"]
 KIND = "an alert threshold"
 MOMENT = "datetime64[us]"
 CELLS = {"hour": (60, 60), "day": (900, 96), "week": (3600, 168), "month": (3600, 744)}
-"""The clock's cells, in seconds, and how many a period has: within a cell the past stays the same."""
+"""The clock's cells, in seconds, and how many a period has: within a cell the past stays the same. So many
+cells of equal numbers of past rows divide these further, where rows come in bursts."""
 MEMORY = 0.02, 10.0
 """The level of the scores is their mean over about this share of a period's rows, and at least ten rows."""
 N_PAST = 60
@@ -37,8 +38,11 @@ DAY = 86_400_000_000
 Integers = NDArray[np.int64]
 FilePath = str | os.PathLike[str]
 
-Answer = tuple[str, float]
-"""Why a row is acted on, "list" or "audit", or "" for one that is not, and the threshold."""
+MAX_BELOW = 3.0
+"""Where a period has more rows below the list than so many times their mean, chances to be drawn fall."""
+
+Answer = tuple[str, float, float]
+"""Why a row is acted on, "list" or "audit", or "" for one that is not, its threshold, and its chance."""
 
 
 class Row(NamedTuple):
@@ -50,6 +54,7 @@ class Row(NamedTuple):
     act: bool
     threshold: float
     group: str = ""
+    chance: float = 0.0
 
 
 class Past(NamedTuple):
@@ -73,7 +78,9 @@ class AlertThreshold:
     :math:`\ell_d` the level of the scores at that time, a running mean over about 2 % of a period's rows,
     :math:`\hat{\beta}` the slope of :math:`t` on :math:`\ell` over past periods, :math:`F` its F statistic,
     and :math:`\ell` the level now. A stormy morning raises the threshold as far as a stormy rest of the day
-    has followed one; budget that is left near the end lowers it.
+    has followed one; budget that is left near the end lowers it. Rows of one moment are decided together,
+    best first. Where nearly all past rows of a period came at one moment, as those of days without times, so
+    are all rows of a period: the first b are acted on.
 
     Parameters
     ----------
@@ -98,10 +105,15 @@ class AlertThreshold:
     left_ : int
         How many rows of the current period's budget are left, without those of the audit.
     chance_ : float
-        The chance of each row below the threshold to be drawn: `audit` over the mean number of rows that
-        past periods had beyond the rest of the budget. It stays what it was at the fit.
-    group_name : str
-        What groups are by, such as "customer", where it is said before :meth:`fit`; the state keeps it.
+        The chance of a row below the threshold to be drawn: `audit` over the mean number m of rows that past
+        periods had beyond the rest of the budget. It stays what it was at the fit, but the k-th row below the
+        threshold of a period, where k is above 3 m, has this chance times :math:`(3 m / k)^2`.
+    comes_whole_ : bool
+        Whether the rows of a period come at one moment: of periods with more rows than the budget nine in ten
+        have nine in ten of their rows at one. Times of the day are then left aside.
+    group_name, model : str
+        What groups are by, such as "customer", and what scores are by, such as a digest of the model, where
+        it is said before :meth:`fit`; the state keeps both.
     n_ahead : int
         Rows may be a day and this many periods later than this machine's clock: 1, unless it is set.
 
@@ -117,10 +129,11 @@ class AlertThreshold:
     -----
     Never more rows than the budget are acted on, whatever comes, unless there is an audit: of a budget of 30
     with an audit of 3 never more than 27 are acted on by score, and the number drawn varies around 3, without
-    a limit, which would make chances unknown. Whether a row is drawn hangs on its name, its time and a secret
-    in the state, which those who make or score the rows should not read. The last 60 periods are learnt from:
-    one that ends takes the place of the oldest. Where most past periods had fewer than b rows still to come,
-    every row is acted on. Time is how long is left of the period, so that months end together.
+    a limit, which would make chances unknown; its mean is below 18 however many rows come. Whether a row is
+    drawn hangs on its name, its time and a secret in the state, which those who make or score the rows should
+    not read. The last 60 periods are learnt from: one that ends takes the place of the oldest. Where most
+    past periods had fewer than b rows still to come, every row is acted on. Time is how long is left of the
+    period, so that months end together.
     A score that equals the threshold reaches it. A decision costs an addition and, with a state, a
     transaction on disk; where the clock enters another cell, of a quarter of an hour for days, also a look at
     what is kept of the past, some b log n rows a period. Fitting costs a sort of the times.
@@ -162,11 +175,11 @@ class AlertThreshold:
         self.at_most, self._n_of_group = at_most, self.budget.n if at_most is None else at_most
         check_number("at_most", self._n_of_group, 1, integer=True)
         self.state = None if state is None else Path(state).resolve()
-        self.n_kept, self.n_ahead, self.group_name = n_kept, 1, ""
+        self.n_kept, self.n_ahead, self.group_name, self.model = n_kept, 1, "", ""
         self.audit, self.chance_, self._secret = audit, 0.0, ""
         self._n_listed = self.budget.n - audit
         self._state: State | None = None
-        self._is_whole, self._lock = False, Lock()
+        self._is_whole, self._lock, self.comes_whole_ = False, Lock(), False
         self._past: list[Past] = []
         self._answers: dict[int, dict[str, Answer]] = {}
         self._levels: list[float] = []
@@ -174,13 +187,15 @@ class AlertThreshold:
         self._line: Any = None
 
     @classmethod
-    def open(cls, state: FilePath) -> AlertThreshold:
+    def open(cls, state: FilePath, model: str = "") -> AlertThreshold:
         """Return the threshold of a state file, as it was after the last answer.
 
         Parameters
         ----------
         state : path-like
             A file that :meth:`fit` made.
+        model : str, default=""
+            What the scores to come are by, where that is to be compared with what the state keeps.
 
         Returns
         -------
@@ -190,7 +205,8 @@ class AlertThreshold:
         Raises
         ------
         ValueError
-            When the file is damaged, no state of alerts, or holds more of them than its budget.
+            When the file is damaged, no state of alerts, holds more of them than its budget, or was begun by
+            the scores of another model.
         OSError
             When there is none, or another process holds it.
         """
@@ -199,7 +215,8 @@ class AlertThreshold:
             facts = kept.facts()
             options = {"audit": facts.get("audit", 0), "at_most": facts.get("at_most")}
             alert = cls(Budget.parse(facts["budget"]), state, n_kept=facts["n_kept"], **options)
-            alert.group_name = facts.get("group_name", "")
+            alert.group_name, alert.model = facts.get("group_name", ""), facts.get("model", "")
+            check_model(kept, alert.model, model)
             alert._load(kept)
             alert._state = kept
         except BaseException:
@@ -233,7 +250,10 @@ class AlertThreshold:
         OSError
             When the state cannot be written, or another process holds it.
         """
+        self.comes_whole_ = False
         values, moments, starts = self._rows(scores, time)
+        if comes_whole(self.budget, moments.astype(MOMENT)):
+            self.comes_whole_, moments = True, starts
         order, groups = np.argsort(moments, kind="stable"), self._groups(group, len(values))
         periods = np.split(order, np.flatnonzero(np.diff(starts[order])) + 1)
         if len(periods) < 2:
@@ -242,10 +262,12 @@ class AlertThreshold:
         self._is_whole = False
         sizes = np.array([*map(len, periods)])
         self._gain = 1.0 / max(MEMORY[1], MEMORY[0] * float(np.median(sizes)))
+        self._clock = self._clock_of(moments, starts)
         self._past, level, n_below = [], float(values[periods[0]].mean()), 0
         for rows in periods:
             self._begin(int(starts[rows[0]]), level)
             for row in rows.tolist():
+                self._weigh(int(moments[row]), float(values[row]))
                 self._take(Row(None, int(moments[row]), float(values[row]), False, np.inf, groups[row]))
             self._finish()
             level = self._levels[-1]
@@ -270,9 +292,9 @@ class AlertThreshold:
 
     def decide(
         self, score: ArrayLike, time: Any, row_id: Any = None, *, group: Any = None,
-        return_threshold: bool = False, return_acted: bool = False,
+        return_threshold: bool = False, return_acted: bool = False, return_chance: bool = False,
     ) -> Any:  # fmt: skip
-        """Say which rows to act on: one, or several in the order of their times.
+        """Say which rows to act on: one, or several in the order of their times, those of one time together.
 
         Parameters
         ----------
@@ -283,15 +305,15 @@ class AlertThreshold:
         row_id : object or array-like of shape (n,), default=None
             What each row is called, as text. One that was decided in its period, the current one or one of
             the last `n_kept`, gets the same answer; without names every row is another. Rows of one name
-            and period in a batch are one row, and count once: the first one's answer is that of all, with a
-            warning where their scores differ.
+            and period in a batch are one row, and count once: the first one's answer, of one moment the
+            highest score's, is that of all, with a warning where their scores differ.
         group : object or array-like of shape (n,), default=None
             The group of each row, such as its customer, as text: with `at_most`, and only then. A row whose
             group is empty, NaN or, in an array, None is in no group.
         return_threshold : bool, default=False
             Whether to return what the scores were compared with, too.
-        return_acted : bool, default=False
-            Whether to return why, too.
+        return_acted, return_chance : bool, default=False
+            Whether to return why, too, and with what chance.
 
         Returns
         -------
@@ -302,7 +324,10 @@ class AlertThreshold:
             spent. Only with `return_threshold`.
         acted : str or ndarray of shape (n,)
             "list" for a row that reached it, "audit" for one that was drawn, and "" for one that is not acted
-            on; those two had a chance of `chance_` to be drawn. Only with `return_acted`.
+            on. Only with `return_acted`.
+        chance : float or ndarray of shape (n,)
+            The chance of the row to be acted on: 1 on the list, and of others that to be drawn, which is
+            `chance_` or, in a period of very many rows, less. Only with `return_chance`.
 
         Raises
         ------
@@ -314,6 +339,12 @@ class AlertThreshold:
             its state.
         OSError
             When the state cannot be written. Nothing is decided then.
+
+        Warns
+        -----
+        UserWarning
+            When rows of one name have different scores or, where periods come whole, rows come after those of
+            their period were decided.
         """
         if self._state is None:
             raise RuntimeError("the threshold is not fitted, or was closed: call fit, or open its state.")
@@ -324,17 +355,77 @@ class AlertThreshold:
             names = row_names([row_id] if is_one else row_id, len(values))
         groups = self._groups([group] if is_one and group is not None else group, len(values))
         with self._lock:
-            acted, threshold = self._decided(self._state, values, moments, starts, names, groups)
+            acted, threshold, chance = self._decided(self._state, values, moments, starts, names, groups)
         asked = [acted != "", *[threshold] * return_threshold, *[acted] * return_acted]
+        asked += [chance] * return_chance
         answer = tuple(part[0].item() for part in asked) if is_one else tuple(asked)
         return answer if len(answer) > 1 else answer[0]
 
     def _decided(
         self, state: State, values: Floats, moments: Integers, starts: Integers, names: Sequence[str | None],
         groups: Sequence[str],
-    ) -> tuple[NDArray[np.str_], Floats]:  # fmt: skip
-        """Return why rows are acted on, if they are, and their thresholds, as they are on disk."""
+    ) -> tuple[NDArray[np.str_], Floats, Floats]:  # fmt: skip
+        """Return why rows are acted on, if they are, their thresholds and chances, as they are on disk."""
         self._load(state)
+        self._check_periods(state, starts, names)
+        acted, threshold, chance = np.full(len(values), "", dtype="<U5"), *np.zeros((2, len(values)))
+        decided: list[tuple[int, Row]] = []
+        first_scores: dict[Any, float] = {}
+        n_differing, begun, n_begun, self._is_whole = 0, self._start, len(self._current), False
+        # A row from before the one decided last comes now. Those of one moment are decided best first.
+        moments = np.maximum(moments, self._now)
+        order = np.lexsort((-values, moments))
+        for batch in np.split(order, np.flatnonzero(np.diff(moments[order])) + 1) if len(order) else ():
+            if (start := int(starts[batch].max())) > self._start:
+                self._finish()
+                self._begin(start, self._levels[-1])
+                self._starts = [*self._starts, start][-self.n_kept - 1 :]
+            moment = int(moments[batch[0]])
+            known = {row: self._known(state, int(starts[row])) for row in batch.tolist()}
+            new: dict[Any, float] = {}
+            for row in known:
+                if names[row] is None or names[row] not in known[row]:
+                    new.setdefault(row if names[row] is None else names[row], float(values[row]))
+            # All of them are known before the first is decided: its level is that of the others.
+            for score in new.values():
+                self._now = moment
+                self._weigh(moment, score)
+            for row, answers in known.items():
+                name, score = names[row], float(values[row])
+                answer = None if name is None else answers.get(name)
+                if answer is None:
+                    # Nothing reaches that of a group which has all it can have: its rows may be drawn, as
+                    # others.
+                    limit = self._limit(groups[row], self._level_of_others(score))
+                    of_audit = self._chance()
+                    act = bool(score >= limit) or self._is_drawn(name, moment, of_audit)
+                    made = Row(name, moment, score, act, limit, groups[row], of_audit)
+                    decided.append((start, made))
+                    answer = self._take(made)
+                acted[row], threshold[row], chance[row] = answer
+                if name is not None:
+                    n_differing += first_scores.setdefault((int(starts[row]), name), score) != score
+        if self._start > begun:
+            state.append(decided, facts=self._facts(), forget_before=self._starts[0])
+            self._answers = {start: self._answers[start] for start in (begun, self._start)}
+        elif decided:
+            state.append(decided)
+        self._is_whole = True
+        per, n_after = self.budget.per, sum(start == begun for start, _ in decided)
+        if n_differing:
+            warn(
+                f"{n_differing} rows have the name of another of their {per}, and another score; they get "
+                "its answer. Give each row a different name."
+            )
+        if self.comes_whole_ and n_begun and n_after:
+            warn(
+                f"{n_after} rows come after {n_begun} of their {per} were decided as the whole of it, since "
+                f"past {self.budget.several} came whole; decide on all rows of a {per} together."
+            )
+        return acted, threshold, chance
+
+    def _check_periods(self, state: State, starts: Integers, names: Sequence[str | None]) -> None:
+        """Raise ValueError for a row of a period that is over, and was not decided then, or far ahead."""
         for row in np.flatnonzero(starts < self._start).tolist():
             if names[row] not in self._known(state, int(starts[row])):
                 raise ValueError(
@@ -342,44 +433,20 @@ class AlertThreshold:
                     f"{np.datetime64(self._start, 'us')}, and was not decided then; leave it out."
                 )
         check_not_ahead(self.budget, starts, self._start, self.n_ahead)
-        acted, threshold = np.full(len(values), "", dtype="<U5"), np.zeros(len(values))
-        decided: list[tuple[int, Row]] = []
-        first_scores: dict[Any, float] = {}
-        n_differing, begun, self._is_whole = 0, self._start, False
-        for row in np.argsort(moments, kind="stable").tolist():
-            name, start, score = names[row], int(starts[row]), float(values[row])
-            if start > self._start:
-                self._finish()
-                self._begin(start, self._levels[-1])
-                self._starts = [*self._starts, start][-self.n_kept - 1 :]
-            answer = None if name is None else self._known(state, start).get(name)
-            if answer is None:
-                self._now = max(self._now, int(moments[row]))
-                # Nothing reaches that of a group which has all it can have: its rows may be drawn, as others.
-                limit = self._limit(groups[row])
-                act = bool(score >= limit) or self._is_drawn(name, int(moments[row]))
-                decided.append((start, Row(name, self._now, score, act, limit, groups[row])))
-                answer = self._take(decided[-1][1])
-            acted[row], threshold[row] = answer
-            n_differing += name is not None and first_scores.setdefault((start, name), score) != score
-        if self._start > begun:
-            state.append(decided, facts=self._facts(), forget_before=self._starts[0])
-            self._answers = {start: self._answers[start] for start in (begun, self._start)}
-        elif decided:
-            state.append(decided)
-        self._is_whole = True
-        if n_differing:
-            warn(
-                f"{n_differing} rows have the name of another of their {self.budget.per}, and another score; "
-                "they get its answer. Give each row a different name."
-            )
-        return acted, threshold
 
-    def _is_drawn(self, name: str | None, moment: int) -> bool:
+    def _chance(self) -> float:
+        """Return the chance of the next row below the threshold to be drawn."""
+        if not self.audit:
+            return 0.0
+        # By how many rows there are, not by how many were drawn: draws are independent, and chances known.
+        usual = MAX_BELOW * self.audit / self.chance_
+        return self.chance_ * min(1.0, usual / (len(self._current) - self._spent + 1)) ** 2
+
+    def _is_drawn(self, name: str | None, moment: int, chance: float) -> bool:
         """Return whether a row below the threshold is drawn."""
         # Rows without names that come at the same moment have draws of their own, by their number.
         key = f"{moment}\0{len(self._current)}\0" if name is None else f"{moment}\0{name}"
-        return self.audit > 0 and bool(uniform_numbers([key], self._secret)[0, 0] < self.chance_)
+        return chance > 0.0 and bool(uniform_numbers([key], self._secret)[0, 0] < chance)
 
     @property
     def left_(self) -> int:
@@ -420,9 +487,13 @@ class AlertThreshold:
         self._past = [Past(*map(np.array, parts)) for parts in facts["past"]]
         self._gain, self._starts, self._answers = facts["gain"], facts["starts"], {}
         self.chance_, self._secret = facts.get("chance", 0.0), facts.get("secret", "")
+        self.comes_whole_ = facts.get("comes_whole", False)
+        # A state of an earlier version has cells of one length.
+        self._clock = np.array(facts.get("clock", self._even_cells()))
         self._begin(self._starts[-1], facts["level"])
-        for row in state.rows(self._start):
-            self._take(Row(*row))
+        for row in self._kept(state, self._start):
+            self._weigh(row.moment, row.score)
+            self._take(row)
         if self._spent > self._n_listed:
             raise ValueError(f"{self.state} holds {self._spent} alerts of a budget of {self.budget.words}.")
         self._is_whole = True
@@ -430,7 +501,8 @@ class AlertThreshold:
     def _facts(self) -> dict[str, Any]:
         """Return what the state holds apart from the rows that were decided."""
         facts = {"budget": str(self.budget), "n_kept": self.n_kept}
-        facts |= {"at_most": self.at_most, "group_name": self.group_name}
+        facts |= {"at_most": self.at_most, "group_name": self.group_name, "model": self.model}
+        facts |= {"comes_whole": self.comes_whole_, "clock": self._clock.tolist()}
         facts |= {"gain": self._gain, "level": self._levels[0], "starts": self._starts}
         if self.audit:
             facts |= {"audit": self.audit, "chance": self.chance_, "secret": self._secret}
@@ -439,11 +511,22 @@ class AlertThreshold:
     def _known(self, state: State, start: int) -> dict[str, Answer]:
         """Return the answers of a period, by the names of its rows."""
         if start in self._starts and start not in self._answers:
-            rows = (Row(*row) for row in state.rows(start))
+            rows = self._kept(state, start)
             self._answers[start] = {row.name: _answer(row) for row in rows if row.name is not None}
         return self._answers.get(start, {})
 
-    def _limit(self, group: str = "") -> float:
+    def _kept(self, state: State, start: int) -> list[Row]:
+        """Return the rows of a period; those of an earlier version had the chance of all."""
+        added: dict[str, Any] = {"chance": self.chance_}
+        return [Row(*of, **({} if len(of) == len(Row._fields) else added)) for of in state.rows(start)]
+
+    def _level_of_others(self, score: float) -> float:
+        """Return the level without a score of this moment."""
+        _, level, mean, n = self._of_moment
+        others = (n * mean - score) / max(n - 1, 1)
+        return level + (1.0 - (1.0 - self._gain) ** (n - 1)) * (others - level)
+
+    def _limit(self, group: str = "", level_now: float | None = None) -> float:
         if self._spent >= self._n_listed or (group and self._n_listed_of[group] >= self._n_of_group):
             return np.inf
         cell = int(self._cells(self._now))
@@ -451,7 +534,8 @@ class AlertThreshold:
             self._line = (cell, *self._look_back(cell))
         _, at, slopes, level = self._line
         row = min(self._n_listed - self._spent, len(at)) - 1
-        return float(at[row] + slopes[row] * (self._levels[-1] - level))
+        level_now = self._levels[-1] if level_now is None else level_now
+        return float(at[row] + slopes[row] * (level_now - level))
 
     def _rows(self, scores: Any, time: Any) -> tuple[Floats, Integers, Integers]:
         """Return scores, times and the starts of their periods, both in microseconds since 1970."""
@@ -460,7 +544,8 @@ class AlertThreshold:
             return values, np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
         times = check_times(time, len(values))
         labels, codes = self.budget.periods(times)
-        return values, times.astype(MOMENT).astype(np.int64), labels.astype(MOMENT).astype(np.int64)[codes]
+        starts = labels.astype(MOMENT).astype(np.int64)[codes]
+        return values, starts if self.comes_whole_ else times.astype(MOMENT).astype(np.int64), starts
 
     def _groups(self, group: Any, n_rows: int) -> Sequence[str]:
         """Return the group of each row as text, which is empty for a row in no group."""
@@ -472,16 +557,30 @@ class AlertThreshold:
         names = map(whole, values.tolist())
         return ["" if none else str(of) for none, of in zip(are_missing(values), names, strict=True)]
 
+    def _end_of(self, starts: Any) -> Any:
+        """Return when periods end."""
+        step = STEPS[self.budget.per]
+        length = np.array(7 if self.budget.per == "week" else 1, step.replace("datetime", "timedelta"))
+        return (np.asarray(starts).astype(MOMENT).astype(step) + length).astype(MOMENT).astype(np.int64)
+
     def _begin(self, start: int, level: float) -> None:
         self._start = self._now = start
         self._answers[start] = {}
-        step = STEPS[self.budget.per]
-        length = np.array(7 if self.budget.per == "week" else 1, step.replace("datetime", "timedelta"))
-        end = np.datetime64(start, "us").astype(step) + length
-        self._end = int(end.astype(MOMENT).astype(np.int64))
+        self._end = int(self._end_of(start))
         self._spent, self._levels, self._line = 0, [level], None
         self._n_listed_of: Counter[str] = Counter()
         self._current: list[Row] = []
+        self._of_moment = start, level, 0.0, 0
+
+    def _weigh(self, moment: int, score: float) -> None:
+        """Take a score up into the level; those of one moment weigh alike, in whatever order they come."""
+        at, level, mean, n = self._of_moment
+        if moment != at:
+            level, mean, n = self._levels[-1], 0.0, 0
+        n += 1
+        mean += (score - mean) / n
+        self._levels.append(level + (1.0 - (1.0 - self._gain) ** n) * (mean - level))
+        self._of_moment = moment, level, mean, n
 
     def _take(self, row: Row) -> Answer:
         """Count a row that was decided, and return its answer."""
@@ -489,21 +588,30 @@ class AlertThreshold:
         self._current.append(row)
         self._spent += answer[0] == "list"
         self._n_listed_of[row.group] += answer[0] == "list"
-        self._levels.append(self._levels[-1] + self._gain * (row.score - self._levels[-1]))
         if row.name is not None:
             self._answers[self._start][row.name] = answer
         return answer
 
+    def _even_cells(self) -> Integers:
+        """Return where cells of one length begin, counted in microseconds from the end of a period."""
+        seconds, n_cells = CELLS[self.budget.per]
+        return np.arange(1, n_cells) * (seconds * 1_000_000)
+
+    def _clock_of(self, moments: Integers, starts: Integers) -> Integers:
+        """Return where cells of one length and of one number of rows begin, counted from a period's end."""
+        shares = np.linspace(0.0, 1.0, CELLS[self.budget.per][1] + 1)[1:-1]
+        of_rows = np.quantile(self._end_of(starts) - moments, shares, method="inverted_cdf")
+        return np.union1d(self._even_cells(), of_rows.astype(np.int64))
+
     def _cells(self, moments: Any) -> Any:
         """Return how many whole cells of the clock come after moments until the period's end."""
-        seconds, n_cells = CELLS[self.budget.per]
-        return np.minimum((self._end - moments) // (seconds * 1_000_000), n_cells - 1)
+        return np.searchsorted(self._clock, self._end - moments, side="right")
 
     def _finish(self) -> None:
         """Add the current period to the past ones."""
         if not self._current:
             return
-        _, moments, scores, _, _, groups = zip(*self._current, strict=True)
+        _, moments, scores, _, _, groups, _ = zip(*self._current, strict=True)
         cells = self._cells(np.array(moments))
         # Of each group the best rows that the limit allows, whatever was acted on: as many of them reach a
         # constant threshold as are acted on by it. With all rows too much would be asked for, and without
@@ -521,7 +629,7 @@ class AlertThreshold:
                 if len(best) > self._n_listed:
                     heapq.heappop(best)
         kept.sort(key=scores.__getitem__, reverse=True)
-        n_before = np.searchsorted(-cells, -np.arange(CELLS[self.budget.per][1]), side="right")
+        n_before = np.searchsorted(-cells, -np.arange(len(self._clock) + 1), side="right")
         past = Past(cells[kept], np.array(scores)[kept], np.array(self._levels)[n_before])
         self._past = [*self._past, past][-N_PAST:]
 
@@ -569,6 +677,17 @@ def check_not_ahead(budget: Budget, starts: Integers, last: int, n_ahead: int | 
         last = max(last, start)
 
 
+def check_model(state: State, begun: Any, model: Any) -> None:
+    """Raise ValueError where a state was begun by the scores of another model."""
+    if begun and model and begun != model:
+        raise ValueError(
+            f"{state.path} was begun by the scores of another model, of another scale: begin a new state, or "
+            "score by the model that it was begun by."
+        )
+
+
 def _answer(row: Row) -> Answer:
-    """Return why a row that was decided is acted on, if it is, and its threshold."""
-    return "" if not row.act else "list" if row.score >= row.threshold else "audit", row.threshold
+    """Return why a row that was decided is acted on, if it is, its threshold, and its chance."""
+    is_listed = row.act and row.score >= row.threshold
+    acted = "list" if is_listed else "audit" if row.act else ""
+    return acted, row.threshold, 1.0 if is_listed else row.chance
