@@ -16,9 +16,11 @@ from inspect import isabstract, isclass
 from io import BytesIO
 from itertools import chain
 from pathlib import Path
+from pickle import PicklingError
 from types import ModuleType
 from typing import Any
 
+import joblib
 import numpy as np
 import scipy.sparse as sp
 import sklearn.utils
@@ -186,11 +188,19 @@ def save_with_facts(model: object, path: Path, facts: dict[str, object]) -> None
         with zipfile.ZipFile(draft, "a") as archive:
             fitted = model["pipeline"] if isinstance(model, dict) and "pipeline" in model else model
             facts |= {"format": FACTS_FORMAT, "scoring": description_of(fitted)}
+            # What cannot be pickled is refused below, with what to do.
+            with suppress(PicklingError):
+                facts |= {"digest": model_digest(fitted)}
             archive.writestr(FACTS_FILE, json.dumps(facts))
             archive.writestr(VERSION_FILE, f"{version('pushrank')}\n{digest(archive)}")
         strangers = _strangers(draft.read_bytes())
         if strangers:
             raise _refusal(model, strangers)
+
+
+def model_digest(fitted: object) -> str:
+    """Return a digest of the code and the numbers of a fitted model, by which a state knows its scores."""
+    return str(joblib.hash(fitted))
 
 
 def load(path: str | Path) -> Any:

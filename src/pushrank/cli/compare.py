@@ -12,6 +12,7 @@ import numpy as np
 import typer
 
 from pushrank._base.user_types import Floats
+from pushrank.budgets import comes_whole
 from pushrank.cli import options
 from pushrank.cli.comparison import Compared, leakage_note, run_comparison
 from pushrank.cli.errors import refusing, say
@@ -31,6 +32,7 @@ from pushrank.model_selection.comparison import TOGETHER
 from pushrank.model_selection.errors import HITS
 from pushrank.monitoring import Reference
 from pushrank.monitoring.alerts import N_PAST, AlertThreshold
+from pushrank.persistence import model_digest
 
 N_TIMED = 1_000
 """How many rows are scored to time an ensemble."""
@@ -128,7 +130,9 @@ def save_chosen(compared: Compared, saved: Path, text_format: TextFormat) -> dic
     fitted_to = f"fitted to {'all ' * (compared.kept is None)}{len(learnt.counted().y):,} rows"
     lines = [f"Model: {chosen}, {fitted_to}; saved as {saved}."]
     if comparison.days is not None:
-        more, said, reference = summary_of_periods(compared, comparison.days, saved, text_format, scores)
+        more, said, reference = summary_of_periods(
+            compared, comparison.days, saved, text_format, scores, model_digest(model.pipeline)
+        )
         model, facts, lines = replace(model, reference=reference), facts | more, lines + said
     elif isinstance(budget, int):
         promised = promise_of_rows(y, scores, budget, compared.n_rows) if compared.kept else NOTHING_SURE
@@ -194,7 +198,12 @@ def _words(compared: Compared, saved: Path, text_format: TextFormat) -> tuple[st
 
 
 def summary_of_periods(
-    compared: Compared, days: PeriodMeasurement, saved: Path, text_format: TextFormat, scores: Floats
+    compared: Compared,
+    days: PeriodMeasurement,
+    saved: Path,
+    text_format: TextFormat,
+    scores: Floats,
+    digest: str,
 ) -> tuple[dict[str, Any], list[str], Reference]:
     """Return what the chosen model finds, by scores of rows held out, and begin its file of alerts."""
     data, model, budget = compared.data, compared.comparison.chosen_, days.budget
@@ -205,16 +214,21 @@ def summary_of_periods(
     seen = ~np.isnan(scores)
     least, promised = promise_of_periods(rows.y[seen], scores[seen], periods[seen], budget)
     threshold, said = np.inf, f"none, for a {budget.per} comes whole"
+    is_whole = budget.per == "batch" or comes_whole(budget, rows.times)
     (model_and_rows, kind), time = _words(compared, saved, text_format), shlex.quote(str(data.time))
+    # The first rows of what comes whole are known without a threshold.
     score = f"pushrank score {model_and_rows} --top {budget.n} -o first{kind}"
-    # A batch comes whole: its first rows are known without a threshold.
-    if budget.per != "batch":
+    watch = f"pushrank watch {model_and_rows} --time {time}"
+    if is_whole and budget.per != "batch":
+        said += f": nearly all its rows have one time in {data.time}, so give each {budget.per} a file"
+    elif not is_whole:
         state = alert_state(saved)
         # The threshold keeps the latest periods alone: earlier ones would be learnt to be forgotten.
         latest = seen & (periods > periods.max() - N_PAST)
         with refusing(), closing(AlertThreshold(budget, state)) as alert:
+            alert.model = digest
             threshold = alert.fit(scores[latest], np.asarray(rows.times)[latest]).threshold_
-        said = f"none yet, for a {budget.per} has seldom more than {budget.n:,} rows"
+        said = f"none yet, for in most {budget.several} fewer than {budget.n:,} rows come after the beginning"
         if np.isfinite(threshold):
             said = f"{threshold:.6g} when the next {budget.per} begins"
         said += f". It changes with the time and with how many of the {budget.n:,} are left; {state} keeps "
@@ -222,7 +236,12 @@ def summary_of_periods(
         # The name of the column of identifiers is not known here: the user puts it in place of COLUMN.
         score = f"pushrank score {model_and_rows} --alert {shlex.quote(str(state))} --id COLUMN "
         score += f"--time {time} -o alerts{kind}"
-    commands = [score, f"pushrank watch {model_and_rows} --time {time}"]
+        # Alerts are written as NEW is, or without marks of their own in a file of another kind.
+        decided = model_and_rows.replace(f" NEW{kind}", f" alerts{kind}")
+        if kind != file_kind(data.table.path):
+            decided = f"{shlex.quote(str(saved))} alerts{kind}"
+        watch = f"pushrank watch {decided} --time {time} --acted alert"
+    commands = [score, watch]
     lines = [
         f"Hits: {expected:.2f} {budget.each} expected in as many {budget.several} to come"
         f"{_between(low, high, 2)}; {days.means[model].estimate:.2f} of {days.positives.mean():,.1f} "

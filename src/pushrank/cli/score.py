@@ -16,7 +16,7 @@ from pushrank._base.files import atomic_write
 from pushrank._base.user_types import Floats
 from pushrank.cli.errors import InputError, refusing, say, warn
 from pushrank.cli.header import file_kind
-from pushrank.cli.loading import load_model, load_whole
+from pushrank.cli.loading import digest_of, load_model, load_whole
 from pushrank.cli.options import ScoreConfig
 from pushrank.cli.saved import RowScorer
 from pushrank.cli.table import Kind, Table
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pushrank.budgets import Budget
     from pushrank.cli.pipelines import SavedModel
     from pushrank.cli.promises import Promises
+    from pushrank.monitoring.alerts import AlertThreshold
 
 MAX_SAMPLED = 1000
 """Rows whose reasons are sampled at most: each is scored some thousand times."""
@@ -44,7 +45,7 @@ def write_ranked(model: Path, data: Path, text_format: TextFormat, config: Score
     features = saved.features(table)
     scores = saved.scores(features)
     if config.budget is not None:
-        _begin(config.budget, config, table, scores)
+        _begin(config.budget, config, table, scores, digest_of(model))
         return
     # Rows with equal scores keep the order of the file.
     ranking, places = np.argsort(-scores, kind="stable"), np.arange(len(scores))[: config.top]
@@ -62,7 +63,7 @@ def write_ranked(model: Path, data: Path, text_format: TextFormat, config: Score
     results: dict[str, Any] = {"rank": places + 1, "score": scores[order]}
     if config.alert is not None:
         # Decisions are on disk before rows are written. Where that fails, the next run gets them from there.
-        decided = _decide(config.alert, config, table, scores)
+        decided = _decide(config.alert, config, table, scores, digest_of(model))
     results |= {name: values[order] for name, values in decided.items()}
     if whole is not None and config.probability:
         results["probability"] = whole.probabilities(scores)[order]
@@ -100,7 +101,7 @@ def _in_few_digits(*columns: Floats) -> list[Floats]:
     return [rounded[np.searchsorted(different, column)] for column in columns]
 
 
-def _begin(budget: int | Budget, config: ScoreConfig, table: Table, scores: Floats) -> None:
+def _begin(budget: int | Budget, config: ScoreConfig, table: Table, scores: Floats, digest: str) -> None:
     """Begin the file of what was decided with past rows."""
     from pushrank.monitoring.alerts import N_PAST, AlertThreshold
 
@@ -108,15 +109,29 @@ def _begin(budget: int | Budget, config: ScoreConfig, table: Table, scores: Floa
         n_kept, audit = config.n_kept or N_PAST, config.n_audited
         at_most, groups = _cap(config, table)
         alert = AlertThreshold(budget, config.alert, n_kept=n_kept, audit=audit, at_most=at_most)
-        alert.n_ahead, alert.group_name = config.n_ahead or 1, next(iter(config.caps), "")
+        alert.n_ahead, alert.group_name, alert.model = (
+            config.n_ahead or 1,
+            next(iter(config.caps), ""),
+            digest,
+        )
         alert.fit(scores, table.times(str(config.time)), groups).close()
     past = f"{len(table):,} past rows"
-    say(f"{config.alert}: {alert.budget.words}, by what came at the same hour in {past}.")
+    said = f"{config.alert}: {alert.budget.words}, by what came at the same hour in {past}."
+    say(f"{config.alert}: {_whole(alert)}" if alert.comes_whole_ else said)
     if audit:
         chance = (
             f"each with a chance of {alert.chance_:.3g}, and {alert.left_:,} are left for the highest scores"
         )
         say(f"{audit:,} of them, in the mean, are drawn from all rows below the threshold, {chance}.")
+
+
+def _whole(alert: AlertThreshold) -> str:
+    """Return how rows are decided whose periods come whole."""
+    per, n = alert.budget.per, alert.budget.n - alert.audit
+    return (
+        f"nearly all past rows of a {per} have one time, so that it comes whole: its first {n:,} by score "
+        f"are alerts. Give all rows of a {per} in one file."
+    )
 
 
 def _cap(config: ScoreConfig, table: Table) -> tuple[int | None, NDArray[np.object_] | None]:
@@ -198,7 +213,9 @@ def row_names_of(name: str | None, table: Table) -> pd.Series:
     return names
 
 
-def _decide(state: Path, config: ScoreConfig, table: Table, scores: Floats) -> dict[str, NDArray[Any]]:
+def _decide(
+    state: Path, config: ScoreConfig, table: Table, scores: Floats, digest: str
+) -> dict[str, NDArray[Any]]:
     """Return the threshold of each row's moment, whether to act on it and, with an audit, why."""
     from pushrank.monitoring.alerts import AlertThreshold
 
@@ -209,7 +226,7 @@ def _decide(state: Path, config: ScoreConfig, table: Table, scores: Floats) -> d
         return {"threshold": scores, "alert": scores.astype(bool)} | audited
     names = _names(config, table)
     # No other command may decide by the same file until it is closed.
-    with refusing(), closing(AlertThreshold.open(state)) as alert:
+    with refusing(), closing(AlertThreshold.open(state, digest)) as alert:
         at_most, groups = _cap(config, table)
         if (at_most, next(iter(config.caps), "")) != (alert.at_most, alert.group_name):
             begun = (
@@ -217,15 +234,18 @@ def _decide(state: Path, config: ScoreConfig, table: Table, scores: Floats) -> d
             )
             raise InputError(f"{state} was begun {begun}; say the same here.")
         alert.n_ahead = config.n_ahead or 1
-        times, returned = table.times(str(config.time)), {"return_threshold": True, "return_acted": True}
-        act, thresholds, acted = alert.decide(scores, times, names, group=groups, **returned)
+        returned = dict.fromkeys(("return_threshold", "return_acted", "return_chance"), True)
+        times = table.times(str(config.time))
+        act, thresholds, acted, chance = alert.decide(scores, times, names, group=groups, **returned)
     now = f", and the threshold is {alert.threshold_:.6g}" if alert.left_ else ""
     left = f"{alert.left_:,} of {alert.budget.n - alert.audit:,} {alert.budget.each} are left{now}"
     decided, drawn = {"threshold": thresholds, "alert": act}, ""
     if alert.audit:
-        decided |= {"acted": acted, "chance": np.where(acted == "list", 1.0, alert.chance_)}
+        decided |= {"acted": acted, "chance": chance}
         drawn = f", {(acted == 'audit').sum():,} of them drawn for the audit"
     say(f"{act.sum():,} of {len(table):,} rows are alerts{drawn}; {left}.", err=config.is_piped)
+    if alert.comes_whole_:
+        say(f"Here {_whole(alert)}", err=config.is_piped)
     return decided
 
 
