@@ -139,12 +139,24 @@ def test_labels_that_are_not_known_yet_are_left_empty(folder):
     listed.to_csv(folder / "acted.csv", index=False)
     shown = watched(folder, "acted.csv", code=1)
     assert shown.stdout.splitlines()[-1].startswith("fewer hits than expected since")
-    assert "Rows with a label count as looked at, for want of --acted" in shown.stderr
+    assert "warning: rows looked at are those of the column 'acted', as by --acted acted." in shown.stderr
     known = ~last | (frame.index % 2 == 0)
-    listed.assign(late=listed["late"].where(known)).to_csv(folder / "acted_late.csv", index=False)
-    for more, n_days in ((["--acted", "acted"], 65), (["--labels-after", "5d"], 65), ([], 70)):
-        found = json.loads(watched(folder, "acted_late.csv", "--json", *more, code=1).stdout)["table"]
+    listed = listed.assign(late=listed["late"].where(known))
+    listed.to_csv(folder / "acted_late.csv", index=False)
+    listed.rename(columns={"acted": "seen"}).to_csv(folder / "seen_late.csv", index=False)
+    # The model's list is another: some of its rows never get a label, and by --labels-after they need none.
+    never = r"warning: \d+ rows looked at got no label in 30 days, and count as if none comes; say which were"
+    for name, more, n_days in (
+        ("acted_late", ["--acted", "acted"], 65),
+        ("acted_late", [], 65),
+        ("seen_late", ["--acted", "seen"], 65),
+        ("seen_late", ["--labels-after", "5d"], 65),
+        ("seen_late", [], 40),
+    ):
+        shown = watched(folder, f"{name}.csv", "--json", *more, code=1)
+        found = json.loads(shown.stdout)["table"]
         assert sum(record["hits"] is not None for record in found) == n_days
+        assert bool(re.search(never, shown.stderr)) == (n_days == 40)
     frame.assign(late="no", outcome=frame["late"]).to_csv(folder / "other.csv", index=False)
     said = watched(folder, "other.csv", code=2).stderr
     assert "holds no 1 so far, but 'no'; name the positive label: --positive." in said
@@ -154,6 +166,73 @@ def test_labels_that_are_not_known_yet_are_left_empty(folder):
     renamed = watched(folder, "other.csv", "--label", "outcome", "--json", code=1).stdout
     found = json.loads(watched(folder, "label.csv", "--json", code=1).stdout)
     assert json.loads(renamed)["table"] == found["table"]
+
+
+def test_a_young_file_says_how_many_labels_lack(folder):
+    frame = pd.read_csv(folder / "steady.csv")
+    days = pd.to_datetime(frame["came"]).dt.normalize()
+    young = frame[days < days.min() + pd.Timedelta(days=12)]
+    young.assign(late=young["late"].where(young["late"] == 0)).to_csv(folder / "young.csv", index=False)
+    shown = watched(folder, "young.csv", code=3).stdout.splitlines()[-1]
+    n = int(re.match(r"nothing is known of hits: (\d+) of 180 rows looked at", shown)[1])
+    assert shown.endswith(
+        "rows looked at have no label yet; say how long labels take, --labels-after, or which rows were "
+        "looked at, --acted"
+    )
+    known = json.loads(watched(folder, "young.csv", "--json", code=3).stdout)
+    assert sum(record["labelled"] for record in known["table"]) == 180 - n
+    assert known["sentence"] == shown
+    said = watched(folder, "young.csv", "--labels-after", "30d", code=3).stdout.splitlines()[-1]
+    assert said == "nothing is known of hits: no day is as old as --labels-after"
+    # Hits that are missing for good are fewer hits.
+    sure = watched(folder, "young.csv", "--labels-after", "0d", "--level", "0.5", code=1).stdout
+    assert "fewer hits than expected since 6 March: retrain" in sure
+
+
+def test_rows_of_alerts_are_those_looked_at(folder, tmp_path):
+    """What score --alert and --audit write names the rows that were acted on, whatever the list holds."""
+    frame = pd.read_csv(folder / "steady.csv")[:2000]
+    day = frame["came"].str[:10]
+    by_other = frame.groupby(day)["x2"].rank(ascending=False) <= 15
+    late = frame["late"].where(by_other)
+    says, tables = "warning: rows looked at are those of the column {0!r}, as by --acted {0}.", []
+    for column, marks in (
+        ("alert", by_other),
+        ("acted", np.where(by_other, "list", "")),
+        ("alert", by_other.astype(int)),
+        ("alert", np.where(by_other, "yes", None)),
+        ("alert", np.where(by_other, "audit", np.where(frame.index % 7 == 0, "no", "0"))),
+        ("Alert", by_other),
+    ):
+        frame.assign(**{column: marks, "late": late}).to_csv(tmp_path / "marked.csv", index=False)
+        # Of the list by the model many rows have no label, and nobody says that they were not looked at.
+        code = 3 if column == "Alert" else 0
+        shown = watched(folder, tmp_path / "marked.csv", "--json", code=code)
+        assert (says.format(column) in shown.stderr) == (column != "Alert")
+        tables.append(json.loads(shown.stdout)["table"])
+    *tables, unmarked = tables
+    assert all(table == tables[0] for table in tables)
+    assert {(record["looked_at"], record["labelled"]) for record in tables[0]} == {(15, 15)}
+    assert sum(record["hits"] for record in tables[0]) == late.sum()
+    assert unmarked != tables[0]
+    # Of both, the column of the audit is taken; another that is named, or is the label, is not.
+    both = frame.assign(alert=True, acted=np.where(by_other, "list", ""), seen=by_other, late=late)
+    both.to_csv(tmp_path / "both.csv", index=False)
+    for more, table in (([], tables[0]), (["--acted", "seen"], tables[0])):
+        shown = watched(folder, tmp_path / "both.csv", "--json", *more)
+        assert json.loads(shown.stdout)["table"] == table
+        assert ("as by --acted acted" in shown.stderr) == (not more)
+    frame.rename(columns={"late": "alert"}).to_csv(tmp_path / "label.csv", index=False)
+    assert "as by --acted" not in watched(folder, tmp_path / "label.csv", "--label", "alert").stderr
+    # A column of the model says nothing of who looked.
+    for name in ("learnt", "steady"):
+        renamed = pd.read_csv(folder / f"{name}.csv")[:4000].rename(columns={"x4": "alert"})
+        renamed.to_csv(tmp_path / f"{name}.csv", index=False)
+    of_column = ["fit", tmp_path / "learnt.csv", "--label", "late", "--budget", "15/day", "--time", "came"]
+    call(*of_column, "-o", tmp_path / "m.skops")
+    shown = call("watch", tmp_path / "m.skops", tmp_path / "steady.csv", "--time", "came")
+    assert "as by --acted" not in shown.stderr
+    assert re.search("as expected: of (\\d+) rows looked at, \\1 labelled: ", shown.stdout)
 
 
 def test_a_week_that_is_not_over_compares_no_columns(folder):
@@ -177,7 +256,7 @@ def test_what_cannot_be_watched_is_told(folder, tmp_path):
     frame.drop(columns="x4").to_csv(tmp_path / "columns.csv", index=False)
     odd = frame.assign(came=np.where(frame.index == 7, "soon", frame["came"]))
     odd.to_csv(tmp_path / "soon.csv", index=False)
-    frame[:0].to_csv(tmp_path / "nothing.csv", index=False)
+    (tmp_path / "nothing.csv").write_text("")
     steady, model = folder / "steady.csv", folder / "m.skops"
     for message, arguments in {
         "has nothing to watch: fit it with a budget": [folder / "bare.skops", steady],
@@ -215,9 +294,19 @@ def test_a_list_of_a_whole_file_is_watched(folder, tmp_path):
         part = frame[came.isin(sorted(came.unique())[days])]
         top = part["x1"].rank(ascending=False) <= 600
         part.drop(columns="came").assign(late=part["late"].where(top)).to_csv(tmp_path / "a.csv", index=False)
-        assert call("watch", model, tmp_path / "a.csv", code=code).stdout.splitlines()[-1].startswith(says)
+        shown = call("watch", model, tmp_path / "a.csv", "--labels-after", "0", code=code)
+        assert shown.stdout.splitlines()[-1].startswith(says)
+        said = call("watch", model, tmp_path / "a.csv", code=3).stdout.splitlines()[-1]
+        assert re.fullmatch(
+            r"nothing is known of hits: \d\d of 300 rows looked at have no label yet; "
+            "say how long labels take, --labels-after=0 if none will come, or which rows were looked at, "
+            "--acted",
+            said,
+        )
         part.drop(columns=["came", "late"]).to_csv(tmp_path / "b.csv", index=False)
         assert call("watch", model, tmp_path / "b.csv", code=3).stdout.endswith("nothing is known of hits\n")
+    said = call("watch", model, tmp_path / "a.csv", "--labels-after", "7d", code=2).stderr
+    assert "--labels-after needs the time of every row: --time COLUMN." in said
     frame.assign(came=frame["came"].str[:7]).to_csv(tmp_path / "months.csv", index=False)
     shown = call("watch", model, tmp_path / "months.csv", "--time", "came", code=1).stdout
     assert "in 3 batches from batch 2026-03 to batch 2026-05" in shown
@@ -248,4 +337,29 @@ def test_score_alert_takes_the_model_that_is_watched(folder, tmp_path):
     call(*scoring, tmp_path / "new.csv", "--id", "id", "-o", tmp_path / "decided.csv")
     decided = pd.read_csv(tmp_path / "decided.csv")
     assert {"rank", "score", "threshold", "alert"} <= set(decided)
-    assert decided["alert"].groupby(pd.to_datetime(decided["came"]).dt.date).sum().max() <= 15
+    by_day = decided["alert"].groupby(pd.to_datetime(decided["came"]).dt.date).sum()
+    assert by_day.max() <= 15
+    shown = call("watch", folder / "m.skops", tmp_path / "decided.csv", "--time", "came")
+    hits = decided["late"][decided["alert"]].sum()
+    assert f"of {by_day.sum()} rows looked at, {by_day.sum()} labelled: {hits} hits" in shown.stdout
+    assert "rows looked at are those of the column 'alert', as by --acted alert." in shown.stderr
+
+
+def test_a_day_without_rows_is_no_error(folder, tmp_path):
+    frame, nothing = pd.read_csv(folder / "steady.csv")[:0], "nothing is known of hits\n"
+    frame.to_csv(tmp_path / "names.csv", index=False)
+    frame.drop(columns="late").assign(alert=[]).to_csv(tmp_path / "bare.csv", index=False)
+    frame.to_parquet(tmp_path / "names.parquet", index=False)
+    for name, more in (
+        ("names.csv", []),
+        ("bare.csv", []),
+        ("bare.csv", ["--acted", "alert"]),
+        ("names.parquet", []),
+        ("names.csv", ["-o", tmp_path / "page.html"]),
+        ("names.csv", ["--labels-after", "7d", "--label", "late"]),
+    ):
+        shown = call("watch", folder / "m.skops", tmp_path / name, "--time", "came", *more, code=3)
+        assert shown.stdout == nothing
+    assert not (tmp_path / "page.html").exists()
+    found = call("watch", folder / "m.skops", tmp_path / "names.csv", "--time", "came", "--json", code=3)
+    assert json.loads(found.stdout)["table"] == []

@@ -130,10 +130,11 @@ def test_labels_of_the_listed_rows_alone_tell_that_hits_fall():
     seen = watch(known, new[0], new[1], y=y)
     assert seen.sentence.startswith("fewer hits than expected since")
     assert {record["positives"] for record in seen.table} == {None}
+    # The first of a calendar day are others than some of those of 24 hours, and these never get a label.
     y[late & (new[3] == 1.0)] = np.nan
     hours = np.timedelta64(130, "h")
     marks = {"acted": np.where(acted, "list", "")}
-    for more, n_tested in (({}, 90), (marks, 85), ({"labels_after": hours}, 84)):
+    for more, n_tested in (({}, 60), (marks, 85), ({"labels_after": hours}, 84)):
         seen = watch(known, new[0], new[1], y=y, **more)
         assert sum(record["hits"] is not None for record in seen.table) == n_tested
     seen = watch(known, new[0], new[1], y=new[3], acted=acted)
@@ -198,11 +199,15 @@ def test_texts_and_gaps_are_watched():
 def test_periods_with_labels_that_are_not_known_yet_are_not_tested(known):
     hits, positives = np.full(30, 3), np.full(30, 20)
     scores, time, y = days_of(hits, positives)
-    y[-1] = np.nan
-    seen = watch(known, scores, time, y=y)
-    assert seen.table[-1]["evidence"] is None
-    assert seen.table[-1]["looked_at"] == 30
-    assert seen.sentence == "fewer hits than expected since 2 March: retrain"
+    for row, positives_of, is_tested in ((-1, None, True), (-300, None, False), (-270, None, True)):
+        partly = y.copy()
+        partly[row] = np.nan
+        seen = watch(known, scores, time, y=partly)
+        # The first 30 of a day are looked at: others without a label leave its positives open.
+        last = seen.table[-1]
+        assert (last["evidence"] is not None, last["positives"]) == (is_tested, positives_of)
+        assert last["looked_at"] == 30
+        assert seen.sentence == "fewer hits than expected since 2 March: retrain"
 
 
 def test_days_of_many_and_few_rows_are_looked_at_whole_or_cut(known):
@@ -310,7 +315,7 @@ def test_what_cannot_be_watched_is_refused(known):
     for more, problem in (
         ((scores[1:], time), "a time for each row"),
         ((np.r_[np.nan, scores[1:]], time), "a finite score"),
-        (([], []), "a finite score and a time"),
+        ((scores[:0], time), "a finite score and a time"),
         ((scores, time, X[:, :3]), "lacks the column 'x4'"),
         ((scores, time, X, y + 1), "y must hold 0, 1 or NaN"),
         ((scores, np.arange(len(scores))), "needs dates"),
@@ -400,3 +405,200 @@ def test_rows_of_which_no_hit_is_expected_say_nothing(known):
     assert sum(record["expected"] for record in tested) < 0.5
     assert seen.sentence == "nothing is known of hits" or seen.sentence.startswith("the rows have changed")
     assert not seen.sentence.startswith("as expected")
+
+
+DAY = np.timedelta64(1, "D")
+
+
+class Listed:
+    """Days of ten rows, whose first five were looked at and alone have labels, three in ten of them hits."""
+
+    def __init__(self, n_days, chance=0.3, seed=0, n=5):
+        self.day = np.repeat(np.arange(n_days), 10)
+        self.scores = np.tile(-np.arange(10.0), n_days)
+        self.time = np.datetime64("2026-03-02") + self.day * DAY
+        self.acted = self.scores > -n
+        hits = np.random.default_rng(seed).random(len(self.day)) < chance
+        self.y = np.where(self.acted, hits, np.nan)
+
+    def watched(self, known, n_days=None, y=None, **more):
+        """Return what is said of the first days, by labels that have come."""
+        rows, y = self.day < (n_days or len(self.day)), self.y if y is None else y
+        more = {name: of[rows] if isinstance(of, np.ndarray) else of for name, of in more.items()}
+        return watch(known, self.scores[rows], self.time[rows], y=y[rows], **more)
+
+
+@pytest.fixture(scope="module")
+def steady():
+    rows = Listed(60, seed=9)
+    return Reference.of(Budget(5), rows.time, rows.scores, np.nan_to_num(rows.y))
+
+
+def days_tested(seen):
+    return [at for at, record in enumerate(seen.table) if record["hits"] is not None]
+
+
+@pytest.mark.parametrize(
+    ("hits", "misses", "of_all", "fails", "more"),
+    [
+        # Labels of hits after 10 days and of misses after 2, of the rows looked at alone, as in a report.
+        (10, 2, False, False, ""),
+        (10, 2, True, False, ""),
+        (10, 2, False, False, "acted"),
+        (10, 2, False, False, "after"),
+        (10, 2, True, False, "acted after"),
+        (30, 2, False, False, ""),
+        (2, 10, False, False, ""),
+        (7, 7, True, False, ""),
+        (10, 2, False, True, ""),
+        (10, 2, True, True, "acted"),
+        (2, 10, False, True, "after"),
+    ],
+)
+def test_labels_that_come_late_are_not_fewer_hits(steady, hits, misses, of_all, fails, more):
+    rows = Listed(100, 0.05 if fails else 0.3)
+    y = np.where(np.isnan(rows.y) & of_all, 0.0, rows.y)
+    comes, late, said = rows.day + np.where(y == 1.0, hits, misses), max(hits, misses), []
+    given = {"acted": rows.acted} if "acted" in more else {}
+    given |= {"labels_after": late * DAY} if "after" in more else {}
+    for n_days in (5, 8, 11, 20, 29, 45, 100):
+        labels = np.where(comes < n_days, y, np.nan)
+        seen = rows.watched(steady, n_days, labels, **given)
+        lacks = np.bincount(rows.day, rows.acted & np.isnan(labels))[:n_days] > 0
+        lacks[: max(n_days - 30, 0)] = False
+        n_tested = max(n_days - late, 0) if "after" in more else int(np.argmax(np.r_[lacks, True]))
+        assert days_tested(seen) == list(range(n_tested))
+        final = rows.watched(steady, n_days, y, acted=rows.acted)
+        assert [of["hits"] for of in seen.table[:n_tested]] == [of["hits"] for of in final.table[:n_tested]]
+        said.append(seen.sentence.split()[0])
+        assert (said[-1] == "nothing") == (n_tested == 0)
+    assert said[-1] == ("fewer" if fails else "as")
+    assert fails or "fewer" not in said
+
+
+def test_days_without_a_hit_that_have_all_labels_sooner_wait_for_those_before_them(steady):
+    """Of short lists days of misses alone are known first: to test these would find fewer hits."""
+    rows = Listed(12, n=3)
+    rows.y[rows.acted] = np.where(np.arange(36) % 9 == 1, 1.0, 0.0)
+    for late, n_tested in (([6], 6), ([0], 0), ([9], 9), ([3, 9], 3), ([], 12), (range(12), 0), ([1], 12)):
+        y = np.where(np.isin(rows.day, late) & (rows.y == 1.0), np.nan, rows.y)
+        assert days_tested(rows.watched(steady, y=y, acted=rows.acted)) == list(range(n_tested))
+        # The first five are the list where nobody says which rows were looked at: days lack two labels each.
+        assert days_tested(rows.watched(steady, y=y)) == []
+        due = rows.watched(steady, y=y, acted=rows.acted, labels_after=3 * DAY)
+        assert days_tested(due) == list(range(9))
+
+
+def test_labels_that_never_come_are_those_missing_after_a_month(steady):
+    rows = Listed(80)
+    rows.y[rows.scores == -1.0] = np.nan
+    seen = rows.watched(steady)
+    hits, expected = (round(sum(of[name] for of in seen.table[:50])) for name in ("hits", "expected"))
+    assert seen.sentence == (
+        "as expected: of 400 rows looked at, 320 labelled, 200 of them tested, the last 30 days left out: "
+        f"{hits} hits, {expected} expected"
+    )
+    assert days_tested(seen) == list(range(50))
+    assert hits == np.nansum(rows.y[rows.day < 50])
+    for days, n_tested in ((0, 80), (1, 79), (30, 50), (60, 20)):
+        seen = rows.watched(steady, acted=rows.acted, labels_after=days * DAY)
+        assert days_tested(seen) == list(range(n_tested))
+        assert ("left out" in seen.sentence) == (days > 0)
+    assert "the last 1 day left out" in rows.watched(steady, labels_after=DAY).sentence
+    assert days_tested(rows.watched(steady, 31)) == [0]
+    assert days_tested(rows.watched(steady, 30)) == []
+
+
+def test_a_young_stream_whose_labels_lack_says_nothing_and_why(steady):
+    rows = Listed(12)
+    rows.y[rows.scores == -1.0] = np.nan
+    nothing, none = "nothing is known of hits", np.full(len(rows.y), np.nan)
+    why = f"{nothing}: 12 of 60 rows looked at have no label yet; say how long labels take, labels_after"
+    acted_too = f"{why}, or which rows were looked at, acted"
+    on_others = np.where(rows.acted, np.nan, 0.0)
+    whole = np.where(np.isnan(rows.y) & rows.acted & (rows.day == 0), 0.0, rows.y)
+    for y, more, says in (
+        (rows.y, {}, acted_too),
+        (rows.y, {"acted": rows.acted}, why),
+        (rows.y, {"labels_after": 12 * DAY}, f"{nothing}: no day is as old as labels_after"),
+        (none, {}, nothing),
+        (on_others, {}, nothing),
+        (on_others, {"acted": rows.acted, "labels_after": 0}, nothing),
+        (rows.y, {"labels_after": 0}, "as expected: of 60 rows looked at, 48 labelled: "),
+        (
+            whole,
+            {},
+            "as expected: of 60 rows looked at, 49 labelled, 5 of them tested, the last 11 days left",
+        ),
+    ):
+        seen = rows.watched(steady, y=y, **more)
+        assert (seen.sentence if says in (why, acted_too, nothing) else seen.sentence[: len(says)]) == says
+        assert not seen.alarm
+
+
+def test_where_all_rows_are_acted_on_and_few_get_a_label_these_are_tested(steady):
+    """A report: people look at everything, and label the best of each day alone; hits fall at day 100."""
+    rows = Listed(200)
+    rows.y = np.where(rows.day >= 100, np.where(rows.acted, rows.y * (rows.scores < -2.0), np.nan), rows.y)
+    for acted in (True, "list", rows.acted, np.where(rows.acted, "list", ""), None):
+        for more in ({}, {"labels_after": 7 * DAY}):
+            of = np.full(len(rows.y), acted) if isinstance(acted, bool | str) else acted
+            seen = rows.watched(steady, acted=of, **more)
+            late = 7 if more else 30 if isinstance(acted, bool | str) else 0
+            assert days_tested(seen) == list(range(200 - late))
+            assert seen.sentence in {
+                f"fewer hits than expected since {n} June: retrain" for n in range(7, 14)
+            }
+    # The same before the fall is a green light, since hits are as expected.
+    all_rows = np.ones(len(rows.y), dtype=bool)
+    assert rows.watched(steady, 100, acted=all_rows).sentence.startswith("as expected: of 1,000 rows looked")
+
+
+def test_labels_of_hits_alone_are_no_green_light(steady):
+    rows = Listed(60)
+    hits = np.where(rows.y == 1.0, 1.0, np.nan)
+    n_hits = int(np.nansum(hits[rows.day < 30]))
+    for more in ({}, {"acted": rows.acted}, {"labels_after": 30 * DAY}):
+        said = rows.watched(steady, y=hits, **more).sentence
+        assert said.startswith(f"nothing is known of hits: all {n_hits} rows tested are hits, ")
+        assert said.endswith(" expected; label the others, too")
+    one_miss = np.where(np.arange(len(hits)) == int(np.argmax(rows.y == 0.0)), 0.0, hits)
+    assert rows.watched(steady, y=one_miss).sentence.startswith("as expected")
+    # Two hits of two rows are no surprise, nor are hits alone where all are to be expected.
+    few = np.where(rows.day < 1, np.where(rows.scores > -2.0, 1.0, np.nan), np.nan)
+    assert rows.watched(steady, y=few).sentence.startswith("as expected: of 300 rows looked at, 2 labelled")
+    sure = Reference.of(Budget(5), rows.time, rows.scores, np.where(rows.acted, 1.0, 0.0))
+    seen = rows.watched(sure, y=np.where(rows.acted, 1.0, np.nan))
+    assert seen.sentence == "as expected: of 300 rows looked at, 300 labelled: 300 hits, 300 expected"
+
+
+@pytest.mark.parametrize("names", [np.arange(40), np.char.mod("file %02d", np.arange(40))])
+def test_batches_have_no_clock(names):
+    rows = Listed(40)
+    reference = Reference.of(Budget(5, "batch"), names[rows.day], rows.scores, np.nan_to_num(rows.y))
+    rows.time = names[rows.day]
+    lacks = np.where((rows.day % 9 == 4) & (rows.scores == 0.0), np.nan, rows.y)
+    why = "nothing is known of hits: 40 of 200 rows looked at have no label yet; say how long labels take, "
+    first = np.where(rows.scores == 0.0, np.nan, rows.y)
+    assert rows.watched(reference, y=first, acted=rows.acted).sentence == (
+        f"{why}labels_after=0 if none will come"
+    )
+    for y, more, n_tested in (
+        (rows.y, {}, 40),
+        (lacks, {}, 4),
+        (lacks, {"acted": rows.acted}, 4),
+        (lacks, {"labels_after": 0}, 40),
+        (first, {"labels_after": 0, "acted": rows.acted}, 40),
+        (first, {}, 0),
+    ):
+        assert days_tested(rows.watched(reference, y=y, **more)) == list(range(n_tested))
+    assert ", the last 36 batches left out: " in rows.watched(reference, y=lacks).sentence
+
+
+def test_of_no_rows_nothing_is_known(known):
+    scores, time, X, y = (of[:0] for of in stream()[1])
+    for more in ((), (X,), (X, y), (None, y), (X[:, :0], [])):
+        seen = watch(known, scores, time, *more, acted=y, labels_after=DAY)
+        assert (seen.sentence, seen.alarm, seen.table) == ("nothing is known of hits", False, [])
+        json.dumps(seen.to_dict())
+    assert watch(known, [], []).sentence == "nothing is known of hits"

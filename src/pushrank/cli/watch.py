@@ -1,6 +1,7 @@
 """``pushrank watch``: does a model find the hits expected of it, and are the rows still those of the fit?"""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,6 @@ import typer
 from pushrank import monitoring
 from pushrank.cli.errors import InputError, refusing, warn
 from pushrank.cli.features import span_of
-from pushrank.cli.known import NOT_ACTED
 from pushrank.cli.labels import is_acted_on, labels_so_far
 from pushrank.cli.options import WatchConfig
 from pushrank.cli.pipelines import SavedModel
@@ -19,7 +19,7 @@ from pushrank.cli.text_format import TextFormat
 from pushrank.cli.write import versions, write_page
 from pushrank.monitoring import Reference
 from pushrank.monitoring.reference import BLOCK_ROWS
-from pushrank.monitoring.watching import NOT_KNOWN
+from pushrank.monitoring.watching import LATE, NOT_KNOWN
 from pushrank.report import WatchData
 
 
@@ -37,11 +37,13 @@ def watch_model(model: Path, data: Path, text_format: TextFormat, config: WatchC
     watched, n_rows = _watched(saved, reference, data, text_format, config)
     settings = {"Model": f"{model.name}, {saved.name}", "Rows": f"{data.name}, {n_rows:,}"}
     page = WatchData(watched, data.name, reference.sentence, settings | {"Versions": versions()})
-    if config.output is not None:
+    if config.output is not None and n_rows:
         write_page(page, config.output, opened=config.opened)
     if config.as_json:
         facts = {"model": saved.name, "held_out": reference.facts()}
         typer.echo(json.dumps(watched.to_dict() | facts, indent=2))
+    elif not n_rows:
+        console().print(watched.sentence)
     else:
         screen = console()
         screen.print(f"{page.title}: {page.spent}")
@@ -52,9 +54,9 @@ def watch_model(model: Path, data: Path, text_format: TextFormat, config: WatchC
             screen.print(sentence)
         if config.output is not None:
             screen.print(f"The page is in {config.output}.")
-        screen.print(watched.sentence)
+        screen.print(watched.sentence, soft_wrap=True)
     # A nightly job acts on the exit code: 1 is an alarm, 2 an error, and of 3 nothing is known.
-    if watched.alarm or watched.sentence == NOT_KNOWN:
+    if watched.alarm or watched.sentence.startswith(NOT_KNOWN):
         raise typer.Exit(1 if watched.alarm else 3)
 
 
@@ -62,7 +64,10 @@ def _watched(
     saved: RowScorer, reference: Reference, data: Path, text_format: TextFormat, config: WatchConfig
 ) -> tuple[monitoring.Watch, int]:
     """Return what the rows of a file show, and their number; warn of rows that the fit may have seen."""
-    table = saved.read(data, text_format)
+    table = saved.read(data, text_format, may_be_empty=True)
+    # A quiet day sends names of columns and no rows.
+    if not len(table):
+        return monitoring.watch(reference, saved.scores(table), []), 0
     is_batch, label = reference.budget.per == "batch", config.label
     time = np.full(len(table), data.stem)
     if config.time is not None:
@@ -72,14 +77,23 @@ def _watched(
         label = saved.label
     positive = config.positive or saved.positive
     y = None if label is None else labels_so_far(table.labels(label), positive)
-    acted = None if config.acted is None else is_acted_on(table, config.acted)
-    labels_after = span_of(config.labels_after, None if config.time is None else time, config.time)
+    others, by = {*saved.numeric, *saved.categorical, label, config.time}, config.acted
+    if by is None and (marks := [of for of in ("acted", "alert") if of in table.frame and of not in others]):
+        by = marks[0]
+        warn(f"rows looked at are those of the column {by!r}, as by --acted {by}.")
+    acted = None if by is None else is_acted_on(table, by)
+    # A batch without a column of times has no clock: of it, 0 says that labels that are missing never come.
+    times = None if config.time is None and config.labels_after != "0" else time
+    labels_after = span_of(config.labels_after, times, config.time)
     features, more = saved.features(table), {"acted": acted, "labels_after": labels_after}
     with refusing():
         watched = monitoring.watch(reference, saved.scores(features), time, features, y, config.level, **more)
-    tested = [record for record in watched.table if record["hits"] is not None]
-    if acted is labels_after is None and any(record["positives"] is None for record in tested):
-        warn(NOT_ACTED)
+    n = round(sum(of["looked_at"] - of["labelled"] for of in watched.table if of["hits"] is not None))
+    if labels_after is None and n:
+        never = f"{n:,} rows looked at got no label in {LATE.astype(int)} days, and count as if none comes"
+        warn(f"{never}; say which were looked at, --acted COLUMN, or how long labels take, --labels-after.")
+    said = watched.sentence.replace("labels_after", "--labels-after").replace(", acted", ", --acted")
+    watched = replace(watched, sentence=said)
     # Dates are texts in ISO 8601, whose order is that of time; names of batches have no such order.
     seen = [record["period"] for record in watched.table if record["period"] <= reference.periods[-1]]
     if saved.training.get("rows_hash") == rows_hash(features):

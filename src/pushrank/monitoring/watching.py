@@ -31,6 +31,8 @@ from pushrank.times import as_span, check_times
 # Logarithms of how far the odds of a hit may have fallen: to nine tenths, and down to a fifth.
 TILTS = np.array([0.1, 0.2, 0.4, 0.8, 1.6])
 NOT_KNOWN, LEAST_EXPECTED = "nothing is known of hits", 0.5
+# A row that has no label after so long is taken to get none, where nobody says how long labels take.
+LATE = np.timedelta64(30, "D")
 MAX_NAMED = 3
 PART = ("part", "share_before", "share_now")
 TESTED = ("labelled", "positives", "hits", "expected", "evidence")
@@ -151,13 +153,12 @@ def watch(
     level : float, default=0.05
         The chance of a false alarm, in (0, 1), about: over any number of looks and periods.
     acted : array-like of shape (n,), optional
-        Which rows were looked at: True, or "list" and "audit"; others are False or empty. A period waits
-        until all of these have a label. Without it these are the labelled rows among the first of each
-        period, and late labels are not told from those that never come: where most periods have all their
-        labels the others wait, and are tested as they are elsewhere.
+        Which rows were looked at: True, or "list" and "audit"; others are False or empty. By default these
+        are the first of each period.
     labels_after : timedelta or number, optional
-        How long labels take, in the unit of `time`: periods that end later wait, and others are tested by the
-        labels that they have.
+        How long labels take, in the unit of `time`: later periods wait, and others are tested by the labels
+        that they have. By default 30 days, or until the rows looked at of a period and of all before it have
+        theirs. Batches have no clock, and 0 says that what they lack never comes.
 
     Returns
     -------
@@ -167,7 +168,7 @@ def watch(
     Raises
     ------
     ValueError
-        When lengths differ, scores are not finite, a column is missing, or there is no row.
+        When lengths differ, scores are not finite, or a column is missing.
     TypeError
         When `level` is no number.
 
@@ -175,9 +176,10 @@ def watch(
     -----
     M has a mean of about 1 at most, whenever one looks, and would exceed 2 / `level` with a chance of
     `level` / 2 if the spread :math:`\kappa` of hits were known (Ville). The alarm names the period j of the
-    largest product. Columns are compared in blocks of whole weeks or days; seasons that the fit has not seen
-    are changes. The page :doc:`/every_day` has the null hypothesis, the tests of columns, and how many
-    streams without a change raised an alarm. O(n log n) for each column.
+    largest product. Periods are tested in order, each by its final labels: those that come late add no alarm.
+    Columns are compared in blocks of whole weeks or days; seasons that the fit has not seen are changes. The
+    page :doc:`/every_day` has the null hypothesis, the tests of columns, and how many streams without a
+    change raised an alarm. O(n log n) for each column.
 
     References
     ----------
@@ -198,10 +200,12 @@ def watch(
     """
     check_number("level", level, above=0.0, below=1.0)
     scores, budget = as_numbers(column(scores, "scores"), "scores"), reference.budget
-    if not len(scores) or len(scores) != len(time) or not np.isfinite(scores).all():
+    if len(scores) != len(time) or not np.isfinite(scores).all():
         raise ValueError(
-            f"watch needs a finite score and a time for each row, got {len(scores)} and {len(time)}."
+            f"watch needs a finite score and a time for each row, got {len(scores)}, {len(time)}."
         )
+    if not len(scores):
+        return Watch(NOT_KNOWN, False, [], [], 2.0 / level, level, budget)
     periods = budget.periods(time)
     labels = [str(label) for label in periods.labels]
     since, on_list = None, chances_of_list(scores, periods, budget.n)
@@ -214,24 +218,34 @@ def watch(
         for label, n, b in zip(labels, periods.sizes, np.bincount(periods.codes, looked_at), strict=True)
     ]
     if y is not None:
-        is_due = None if labels_after is None else _are_due(time, periods, labels_after)
-        tested = Tested.of(reference, periods, scores, _labels(y, len(scores)), acted, is_due)
+        y, is_due = _labels(y, len(scores)), _are_due(time, periods, labels_after, budget.per)
+        if labels_after is None:
+            # Periods that have all labels sooner may be those without a hit: others wait with the first.
+            lacking = np.bincount(periods.codes, looked_at * np.isnan(y))
+            is_due = np.logical_and.accumulate(is_due | (lacking == 0.0))
+        tested = Tested.of(reference, periods, scores, y, acted, is_due)
         for record, n in zip(table, tested.labelled.tolist(), strict=True):
             record["labelled"] = as_count(n)
         since = _watch_hits(reference, tested, table, level)
     moved = _watch_rows(reference, scores, time, X, level)
     names, sentence = [record["column"] for record in moved if record["has_moved"]], NOT_KNOWN
-    if known := [record for record in table if record["hits"] is not None]:
-        n_looked_at = sum(record["looked_at"] for record in table)
-        n, hits, expected = (sum(of[name] for of in known) for name in ("labelled", "hits", "expected"))
-        n_labelled = sum(record["labelled"] for record in table)
+    known = [at for at, record in enumerate(table) if record["hits"] is not None]
+    n_looked_at, n_labelled = (sum(of[name] or 0 for of in table) for name in ("looked_at", "labelled"))
+    n, hits, expected = (sum(table[at][name] for at in known) for name in ("labelled", "hits", "expected"))
+    if expected >= LEAST_EXPECTED and hits == n and (expected / n) ** n < level:
+        sentence += f": all {n:,.0f} rows tested are hits, {expected:,.0f} expected; label the others, too"
+    # Of rows of which no hit is expected it says nothing that there is none.
+    elif expected >= LEAST_EXPECTED:
         of_them = f", {n:,.0f} of them tested" * (round(n) < round(n_labelled))
-        # Of rows of which no hit is expected it says nothing that there is none.
-        if expected >= LEAST_EXPECTED:
-            sentence = (
-                f"as expected: of {n_looked_at:,} rows looked at, {n_labelled:,.0f} labelled{of_them}: "
-                f"{hits:,.0f} hits, {expected:,.0f} expected"
-            )
+        if waiting := len(table) - 1 - known[-1]:
+            of_them += f", the last {waiting:,} {budget.several if waiting > 1 else budget.per} left out"
+        sentence = f"as expected: of {n_looked_at:,} rows looked at, {n_labelled:,.0f} labelled{of_them}: "
+        sentence += f"{hits:,.0f} hits, {expected:,.0f} expected"
+    elif n_labelled and not known:
+        why = f"{n_looked_at - n_labelled:,.0f} of {n_looked_at:,} rows looked at have no label yet; say how "
+        why += "long labels take, labels_after" + "=0 if none will come" * (budget.per == "batch")
+        why += ", or which rows were looked at, acted" * (acted is None)
+        sentence += f": {why if labels_after is None else f'no {budget.per} is as old as labels_after'}"
     if since is not None:
         when = date_words(labels[since], budget.per, labels[-1])
         sentence = f"fewer hits than expected since {when}: retrain"
@@ -252,12 +266,14 @@ def _labels(y: ArrayLike, n_rows: int) -> Floats:
     return labels
 
 
-def _are_due(time: Any, periods: Periods, labels_after: Any) -> NDArray[np.bool_]:
-    """Return the periods whose last row is so old that its label has come, if it comes at all."""
+def _are_due(time: Any, periods: Periods, labels_after: Any, per: str) -> NDArray[np.bool_]:
+    """Return the periods whose labels have come, if they come at all; batches have no clock: all or none."""
+    if per == "batch" and not labels_after:
+        return np.full(len(periods.labels), labels_after is not None)
     times = check_times(time, len(periods.codes))
-    last = np.full(len(periods.labels), times.min())
-    np.maximum.at(last, periods.codes, times)
-    return np.asarray(last <= times.max() - as_span("labels_after", labels_after, times))
+    last = np.array([times[rows].max() for rows in periods.rows])
+    span = as_span("labels_after", LATE if labels_after is None else labels_after, times)
+    return np.asarray(last <= times.max() - span)
 
 
 class Tested(NamedTuple):
@@ -272,21 +288,17 @@ class Tested(NamedTuple):
     def of(
         cls, reference: Reference, periods: Periods, scores: Floats, y: Floats, acted: Any, is_due: Any
     ) -> Self:
-        """Return the periods with all labels, and those whose rows looked at have the labels that are due."""
+        """Return the periods that are due, by all their positives or by the labels of rows looked at."""
         known, on_list = ~np.isnan(y), chances_of_list(scores, periods, reference.budget.n)
         # Where it is told which rows were looked at, these are tested, though all may have labels. Where all
         # rows are looked at, all positives are hits, which tells of nothing.
         is_full = (np.bincount(periods.codes, ~known) == 0.0) & (acted is None)
         is_full &= periods.sizes > reference.budget.n
         looked_at = known * (on_list if acted is None else acted)
-        if is_due is None and acted is not None:
-            is_due = np.bincount(periods.codes, acted & ~known) == 0.0
-        elif is_due is None:
-            is_due = 2 * is_full.sum() <= len(np.unique(periods.codes[known]))
         looked_at = np.where(is_full[periods.codes], on_list, looked_at)
         expected = looked_at * reference.chance_of(scores, on_list)
         counts = period_counts(periods, np.nan_to_num(y), looked_at, expected)
-        numbers = np.flatnonzero(is_full | (is_due & (counts.looked_at > 0.0)))
+        numbers = np.flatnonzero(is_due & (counts.looked_at > 0.0))
         tested = PeriodCounts(*(of[numbers] for of in counts))
         return cls(numbers, tested, is_full[numbers], counts.looked_at)
 
