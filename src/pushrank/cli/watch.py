@@ -19,7 +19,7 @@ from pushrank.cli.text_format import TextFormat
 from pushrank.cli.write import versions, write_page
 from pushrank.monitoring import Reference
 from pushrank.monitoring.reference import BLOCK_ROWS
-from pushrank.monitoring.watching import LATE, NOT_KNOWN
+from pushrank.monitoring.watching import NOT_KNOWN
 from pushrank.report import WatchData
 
 
@@ -88,10 +88,9 @@ def _watched(
     features, more = saved.features(table), {"acted": acted, "labels_after": labels_after}
     with refusing():
         watched = monitoring.watch(reference, saved.scores(features), time, features, y, config.level, **more)
-    n = round(sum(of["looked_at"] - of["labelled"] for of in watched.table if of["hits"] is not None))
-    if labels_after is None and n:
-        never = f"{n:,} rows looked at got no label in {LATE.astype(int)} days, and count as if none comes"
-        warn(f"{never}; say which were looked at, --acted COLUMN, or how long labels take, --labels-after.")
+    tested = [record for record in watched.table if record["hits"] is not None]
+    if labels_after is None and any(record["labelled"] < record["looked_at"] for record in tested):
+        warn("rows looked at got no label in 30 days; say --acted COLUMN, which they are, or --labels-after.")
     said = watched.sentence.replace("labels_after", "--labels-after").replace(", acted", ", --acted")
     watched = replace(watched, sentence=said)
     # Dates are texts in ISO 8601, whose order is that of time; names of batches have no such order.

@@ -202,7 +202,7 @@ def watch(
     scores, budget = as_numbers(column(scores, "scores"), "scores"), reference.budget
     if len(scores) != len(time) or not np.isfinite(scores).all():
         raise ValueError(
-            f"watch needs a finite score and a time for each row, got {len(scores)}, {len(time)}."
+            f"watch needs a finite score and a time for each row, got {len(scores)} and {len(time)}."
         )
     if not len(scores):
         return Watch(NOT_KNOWN, False, [], [], 2.0 / level, level, budget)
@@ -249,6 +249,8 @@ def watch(
     if since is not None:
         when = date_words(labels[since], budget.per, labels[-1])
         sentence = f"fewer hits than expected since {when}: retrain"
+        lacks = labels_after is None and round(sum(table[at]["looked_at"] for at in known) - n) > 0
+        sentence += f", unless labels take more than {LATE.astype(int)} days" * lacks
     elif names:
         shown = [name for name in names if name != SCORES]
         more = f" and {len(shown) - MAX_NAMED} more" * (len(shown) > MAX_NAMED)
