@@ -44,7 +44,8 @@ class Periods(NamedTuple):
     @property
     def rows(self) -> list[NDArray[np.intp]]:
         """The numbers of the rows of each period."""
-        return np.split(np.argsort(self.codes, kind="stable"), np.cumsum(self.sizes)[:-1])
+        parts = np.split(np.argsort(self.codes, kind="stable"), np.cumsum(self.sizes)[:-1])
+        return parts[: len(self.labels)]
 
     def first(self, order: NDArray[np.intp], n: Any) -> NDArray[np.bool_]:
         """Return which rows are the first n of their period in an order, or as many as n says of each."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import UTC, timedelta
 from decimal import Decimal
 from numbers import Real
 from typing import Any
+from zoneinfo import ZoneInfo, available_timezones
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +40,10 @@ MISSING = frozenset(("", "NaT", "nan", "NaN", "None", "<NA>"))
 MAX_LENGTH = 64
 NUMBER = r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?"
 DURATION = r"[-+]?(\d+ days?\b.*|\d+:\d\d(:\d\d(\.\d+)?)?|P[\dT].*)"
+HOUR = 60.0
+"""In minutes."""
 Moments = NDArray[np.datetime64]
+Minutes = NDArray[np.float64]
 # Fewer rows are in the order of their times by chance.
 MIN_ROWS_IN_ORDER = 20
 MIN_RANK_CORRELATION = 0.99
@@ -76,20 +80,33 @@ def read_dates(values: Iterable[Any], *, order: str | None = None) -> Moments:
     >>> read_dates(["1/2/2024"], order="dmy")
     array(['2024-02-01T00:00:00.000000'], dtype='datetime64[us]')
     """
+    dates, offsets = dates_and_offsets(values, order)
+    _warn_of_zones(offsets)
+    return dates
+
+
+def _warn_of_zones(offsets: Minutes) -> None:
+    """Warn of dates whose zones are so far apart that their order is unsure."""
+    known = offsets[~np.isnan(offsets)]
+    minutes = np.ptp(known) if len(known) else 0.0
+    # Summer time moves the clock of one place by an hour.
+    if minutes > HOUR:
+        warn(
+            f"times are of zones that are up to {minutes / HOUR:.3g} hours apart, and each is taken by its "
+            "own clock, so that their order is unsure; convert them to one zone."
+        )
+
+
+def dates_and_offsets(values: Iterable[Any], order: str | None = None) -> tuple[Moments, Minutes]:
+    """Return dates by their zones' clocks, and how many minutes each is ahead of UTC, NaN of no zone."""
     if order not in (None, *ORDERS):
         raise ValueError(f"order must be one of {', '.join(ORDERS)}, got {order!r}.")
     # A period of pandas is written as a year, a quarter or two days, and its start as a date.
     starts = (value.asfreq("us", "start") if hasattr(value, "asfreq") else value for value in values)
     texts = [str(value).strip() for value in starts]
-    dates, row, minutes = _read(texts, order)
-    # Summer time moves the clock of one place by an hour.
-    if minutes > 60:
-        warn(
-            f"times are of zones that are up to {minutes / 60:.3g} hours apart, and each is taken by its own "
-            "clock, so that their order is unsure; convert them to one zone."
-        )
+    dates, row, offsets = _read(texts, order)
     if row is None:
-        return dates
+        return dates, offsets
     after = f" holds {texts[row][:MAX_LENGTH]!r}; dates are read as {FORMATS}"
     if re.fullmatch(NUMBER, texts[row]):
         after += ", and numbers as numbers, not as texts"
@@ -114,13 +131,13 @@ def in_calendar(dates: Moments) -> NDArray[np.bool_]:
     return np.asarray(np.isnat(dates) | ((years >= 1) & (years <= 9999)))
 
 
-def _read(texts: list[str], order: str | None) -> tuple[Moments, int | None, int]:
-    """Return the dates of texts, a row that holds none, and how many minutes their zones are apart."""
-    dates, offsets = np.full(len(texts), np.datetime64("NaT", "us")), list[int]()
+def _read(texts: list[str], order: str | None) -> tuple[Moments, int | None, Minutes]:
+    """Return the dates of texts, a row that holds none, and how many minutes their zones are ahead of UTC."""
+    dates, offsets = np.full(len(texts), np.datetime64("NaT", "us")), np.full(len(texts), np.nan)
     days = (*DAYS, ORDERS[order]) if order else DAYS
     for row, text in enumerate(texts):
         if len(text) > MAX_LENGTH or not (text.isascii() and text.isprintable()):
-            return dates, row, 0
+            return dates, row, offsets
     unread = np.array([row for row, text in enumerate(texts) if text not in MISSING], dtype=np.intp)
     # Texts of one shape have the same parts at the same places: a regular expression finds these once for all
     # of them, and NumPy makes numbers of the digits.
@@ -133,16 +150,15 @@ def _read(texts: list[str], order: str | None) -> tuple[Moments, int | None, int
         rows, unread = unread[same], unread[~same]
         matches = (re.fullmatch(day + CLOCK, texts[row], re.I | re.A) for day in days)
         if (found := next(filter(None, matches), None)) is None:
-            return dates, row, 0
-        dates[rows], is_date, minutes = _moments(found, digits[rows])
+            return dates, row, offsets
+        dates[rows], is_date, offsets[rows] = _moments(found, digits[rows])
         if not is_date.all():
-            return dates, int(rows[np.argmin(is_date)]), 0
-        offsets += minutes
-    return dates, None, max(offsets, default=0) - min(offsets, default=0)
+            return dates, int(rows[np.argmin(is_date)]), offsets
+    return dates, None, offsets
 
 
-def _moments(found: re.Match[str], digits: NDArray[np.uint8]) -> tuple[Moments, NDArray[np.bool_], list[int]]:
-    """Return the dates of texts of one shape, which of them there are, and the bounds of their zones."""
+def _moments(found: re.Match[str], digits: NDArray[np.uint8]) -> tuple[Moments, NDArray[np.bool_], Any]:
+    """Return the dates of texts of one shape, which of them there are, and their minutes ahead of UTC."""
 
     def part(name: str, otherwise: int = 0) -> Any:
         begin, end = found.span(name) if name in found.re.groupindex else (-1, -1)
@@ -164,7 +180,7 @@ def _moments(found: re.Match[str], digits: NDArray[np.uint8]) -> tuple[Moments, 
     moments = days.astype("datetime64[us]") + _span(clock, "us")
     is_date &= (zone_hour < 24) & (zone_minute < 60) & in_calendar(moments)
     offset = (60 * zone_hour + zone_minute) * (-1 if "-" in (found["zone"] or "") else 1)
-    return moments, is_date, [int(np.min(offset)), int(np.max(offset))] if found["zone"] else []
+    return moments, is_date, offset if found["zone"] else np.nan
 
 
 def _span(numbers: Any, unit: str) -> Any:
@@ -174,7 +190,56 @@ def _span(numbers: Any, unit: str) -> Any:
 
 def check_times(time: Any, n_rows: int) -> NDArray[Any]:
     """Return times as numbers or as dates of NumPy, those with a zone by its clock, or raise ValueError."""
-    dtype = getattr(time, "dtype", getattr(time, "type", None))
+    times, offsets = _clock_times(time, n_rows)
+    _warn_of_zones(offsets)
+    return times
+
+
+def in_zone(time: Any, n_rows: int, zone: str | None) -> tuple[NDArray[Any], str | None]:
+    """Return times as dates by the clock of a zone, and this zone: that of the times, where it is None.
+
+    A zone is a name such as Europe/Berlin, or how far it is ahead of UTC such as +01:00: then times up to an
+    hour apart from it, as those of its summer, keep their own clock. The zone "" is that of times without.
+    """
+    times, offsets = _clock_times(time, n_rows)
+    if times.dtype.kind != "M" or not n_rows:
+        return times, zone
+    dtype = getattr(time, "dtype", None)
+    own = getattr(getattr(dtype, "pyarrow_dtype", dtype), "tz", None)
+    if own:
+        of_utc = check_times(getattr(time, "dt", time).tz_convert("UTC"), n_rows)
+        offsets = (times - of_utc) / np.timedelta64(1, "m")
+    is_bare = np.isnan(offsets)
+    if zone is None and not is_bare[0]:
+        zone = str(own) if str(own) in available_timezones() else zone_text(offsets[0])
+    zone = zone or ""
+    if (is_other := is_bare != (zone == "")).any():
+        row = int(np.argmax(is_other))
+        has = "no zone" if is_bare[row] else f"the zone of {offsets[row] / HOUR:+g} hours"
+        others = f"those before it have the zone {zone}" if zone else "those before it have none"
+        raise ValueError(f"the time of row {row} has {has}, and {others}: write all times in one zone.")
+    if zone in ("", str(own)):
+        return times, zone
+    universal = times - _span(offsets * HOUR * 1e6, "us")
+    if fixed := re.fullmatch(r"([-+])(\d\d):(\d\d)", zone):
+        ahead = float(f"{fixed[1]}1") * (HOUR * int(fixed[2]) + int(fixed[3]))
+        is_near = np.abs(offsets - ahead) <= HOUR
+        return np.where(is_near, times, universal + _span(ahead * HOUR * 1e6, "us")), zone
+    local = (moment.replace(tzinfo=UTC).astimezone(ZoneInfo(zone)) for moment in universal.tolist())
+    return np.array([moment.replace(tzinfo=None) for moment in local], dtype="datetime64[us]"), zone
+
+
+def zone_text(ahead: float) -> str:
+    """Return minutes ahead of UTC as dates have them, such as +01:00, or nothing of no zone."""
+    if np.isnan(ahead):
+        return ""
+    hours, minutes = divmod(abs(ahead), HOUR)
+    return f"{'-' if ahead < 0 else '+'}{hours:02.0f}:{minutes:02.0f}"
+
+
+def _clock_times(time: Any, n_rows: int) -> tuple[NDArray[Any], Minutes]:
+    """Return times as :func:`check_times` does, and how many minutes each is ahead of UTC, NaN of no zone."""
+    dtype, offsets = getattr(time, "dtype", getattr(time, "type", None)), np.full(n_rows, np.nan)
     if hasattr(time, "dtype") and getattr(getattr(dtype, "pyarrow_dtype", dtype), "tz", None):
         time = getattr(time, "dt", time).tz_localize(None)
     # The names that Arrow and Polars have for a zone.
@@ -196,7 +261,7 @@ def check_times(time: Any, n_rows: int) -> NDArray[Any]:
             values = np.array(cells)
             values = values.astype(np.float64) if values.dtype.kind == "O" else values
         else:
-            values = read_dates(cells)
+            values, offsets = dates_and_offsets(cells)
     if values.shape != (n_rows,) or values.dtype.kind not in "iufM":
         raise ValueError(
             f"time must hold a number or a date for each of the {n_rows} rows, got {values.dtype} of the "
@@ -207,7 +272,7 @@ def check_times(time: Any, n_rows: int) -> NDArray[Any]:
         row = int(np.argmin(is_date))
         raise ValueError(f"time must hold dates of the years 1 to 9999; row {row} holds {values[row]}.")
     # Differences of unsigned numbers would overflow.
-    return np.asarray(values, dtype=np.float64 if values.dtype.kind == "u" else None)
+    return np.asarray(values, dtype=np.float64 if values.dtype.kind == "u" else None), offsets
 
 
 def check_present(values: GenericArray, time: Any) -> None:

@@ -11,6 +11,7 @@ from contextlib import closing
 from threading import Lock, Thread
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -649,7 +650,7 @@ def test_rows_that_come_after_their_whole_day_are_told():
 
 @pytest.mark.parametrize(
     ("per_moment", "n", "whole"),
-    # Days that the budget can act on whole say nothing; rows in groups of one day in two come apart.
+    # Days that the budget can act on whole say nothing.
     [(24, 3, True), (24, 30, False), (1, 3, False), (12, 3, False), (22, 3, True), (21, 3, False)],
 )
 def test_which_days_come_whole_is_counted(per_moment, n, whole):
@@ -657,6 +658,38 @@ def test_which_days_come_whole_is_counted(per_moment, n, whole):
     day = np.where(hour < per_moment, 0, hour) if per_moment > 12 else hour // per_moment * per_moment
     times = np.datetime64("2026-01-01T07", "h") + (np.arange(60)[:, None] * 24 + day // 2).ravel()
     assert AlertThreshold(n).fit(np.arange(60 * 24.0), times).comes_whole_ == whole
+
+
+EASTERN = pd.Series(pd.date_range("2026-01-01", "2026-03-31", freq="h", tz="US/Eastern"))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        lambda times: times.dt.tz_convert("UTC"),
+        lambda times: pd.DatetimeIndex(times.dt.tz_convert("Asia/Kathmandu")),
+        lambda times: times.map(lambda moment: moment.isoformat()).to_numpy(),
+        lambda times: times.dt.tz_convert("UTC").dt.strftime("%Y-%m-%d %H:%M:%SZ").tolist(),
+        lambda times: times.astype("timestamp[us, tz=UTC][pyarrow]").dt.tz_convert("Europe/Berlin"),
+    ],
+)
+def test_a_state_keeps_its_zone_and_converts_others(other, tmp_path):
+    """The days of Eastern time, over the beginning of its summer time, whatever zone the rows come in."""
+    scores, is_past = np.random.default_rng(0).normal(size=len(EASTERN)), EASTERN < "2026-03-01"
+    new = ~is_past.to_numpy()
+    alone = AlertThreshold(3).fit(scores[is_past], EASTERN[is_past])
+    expected = alone.decide(scores[new], EASTERN[new])
+    with closing(AlertThreshold(3, tmp_path / "s.db").fit(scores[is_past], EASTERN[is_past])):
+        pass
+    with closing(AlertThreshold.open(tmp_path / "s.db")) as alert:
+        np.testing.assert_array_equal(alert.decide(scores[new], other(EASTERN[new])), expected)
+        with pytest.raises(ValueError, match="row 0 has no zone, and those before it have the zone US/East"):
+            alert.decide(0.0, "2026-03-31 10:00")
+    plain = fitted()
+    with pytest.raises(ValueError, match=r"row 0 has the zone of \+9 hours, and those before it have none"):
+        plain.decide([0.0], ["2026-03-02T10:00+09:00"])
+    with pytest.raises(ValueError, match="row 1 has no zone, and those before it have the zone -05:00"):
+        AlertThreshold(3).fit([1.0, 2.0], ["2026-03-01T10:00-05:00", "2026-03-02T10:00"])
 
 
 def test_a_state_knows_the_model_whose_scores_it_holds(tmp_path):

@@ -9,11 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import binom, ttest_1samp
 
 from pushrank.budgets import Budget
 from pushrank.monitoring import AlertThreshold
+from pushrank.monitoring.audits import draw_audit
 from pushrank.monitoring.duel import Duel, Z, compare_lists, evidence_of
 
 pytestmark = pytest.mark.fast
@@ -253,3 +255,112 @@ def test_a_date_far_ahead_is_refused_and_closes_no_day():
     # Batches have no clock, and a duel may be of a time to come as a whole.
     Duel(Budget(1, "batch")).assign([1.0], [1.0], [21620301], ["a"])
     assert Duel(Budget(1, "day")).assign([1.0], [1.0], ["2162-03-01"], ["a"]).tolist() == ["both"]
+
+
+def zoned(days=4, zone="US/Eastern"):
+    """Return times of six rows a day, over the beginning of summer time, and their names."""
+    hours = (np.arange(days)[:, None] * 24 + [8, 11, 13, 20, 22, 23]).ravel()
+    times = pd.Series(pd.Timestamp("2026-03-06") + pd.to_timedelta(hours, "h")).dt.tz_localize(zone)
+    return times, [f"r{row}" for row in range(len(times))]
+
+
+def written(times):
+    return times.map(lambda moment: moment.isoformat()).tolist()
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        lambda times: times,
+        lambda times: times.dt.tz_convert("UTC"),
+        lambda times: times.dt.tz_convert("Asia/Tokyo"),
+        lambda times: written(times),
+        lambda times: written(times.dt.tz_convert("UTC")),
+        lambda times: times.astype(object).to_numpy(),
+        lambda times: times.dt.tz_convert("+05:30").tolist(),
+    ],
+)
+def test_labels_of_other_zones_reach_the_days_of_the_duel(other, tmp_path):
+    times, names = zoned()
+    duel = Duel(Budget(6), tmp_path / "d.db")
+    duel.assign(np.arange(24.0), np.arange(24.0), times, names)
+    duel.close()
+    duel = Duel.open(tmp_path / "d.db")
+    verdict = duel.credit(np.ones(24), other(times), names).verdict()
+    assert (verdict.days, verdict.hits) == (4, 6.0)
+    duel.close()
+
+
+def test_zones_of_texts_are_offsets_whose_summer_keeps_its_clock():
+    times, names = zoned()
+    duel = Duel(Budget(6))
+    # From -05:00 in winter to -04:00 in summer texts keep their clock; others are taken by that of -05:00.
+    duel.assign(np.arange(24.0), np.arange(24.0), written(times), names)
+    assert [len(day.owners) for day in duel._days.values()] == [6, 6, 6, 6]
+    for other in (times, written(times.dt.tz_convert("UTC"))):
+        assert duel.credit(np.ones(24), other, names).verdict().hits == 6.0
+    bare = times.dt.tz_localize(None)
+    for given in (bare, bare.to_numpy(), bare.astype(str).tolist()):
+        with pytest.raises(ValueError, match="row 0 has no zone, and those before it have the zone -05:00"):
+            duel.credit(np.ones(24), given, names)
+    plain = Duel(Budget(6))
+    plain.assign(np.arange(24.0), np.arange(24.0), bare, names)
+    with pytest.raises(ValueError, match="row 0 has the zone of -5 hours, and those before it have none"):
+        plain.credit(np.ones(24), times, names)
+
+
+def test_a_day_that_was_counted_says_that_it_gets_more_rows():
+    days, names = np.repeat(["2026-03-02", "2026-03-03"], 2), ["a", "b", "c", "d"]
+    duel = Duel(Budget(3))
+    duel.assign([4.0, 3.0, 2.0, 1.0], [4.0, 3.0, 2.0, 1.0], days, names)
+    assert duel.credit([1, 0, 1, 0], days, names).verdict().days == 1
+    with pytest.warns(
+        UserWarning, match="1 day, the first of them 2026-03-02, had been counted and get more"
+    ):
+        duel.assign([9.0], [9.0], days[:1], ["e"])
+    assert duel.verdict().days == 0
+    # The same rows again, rows that are not acted on, and rows of a day that is not over are nothing to tell.
+    duel.assign([4.0, 9.0], [4.0, 9.0], days[[0, 2]], ["a", "f"])
+    assert duel.credit([1], days[:1], ["e"]).verdict().days == 1
+    duel.assign([0.0], [0.0], days[:1], ["g"])
+
+
+def test_a_period_without_rows_is_one():
+    duel = Duel(Budget(2))
+    for none in ([], np.empty(0)):
+        assert duel.assign(none, none, none, none).tolist() == []
+    assert duel.credit([], [], []).verdict().days == 0
+    batches = Duel(Budget(2, "batch"))
+    assert batches.assign([], [], [], []).tolist() == []
+    assert Budget(2).periods([]).rows == []
+    assert compare_lists([], [], [], [], Budget(2)).n_periods == 0
+
+
+@pytest.mark.parametrize("secret", [b"x", 123, ["a"]])
+def test_a_secret_is_a_text(secret):
+    for call in (
+        lambda: Duel(Budget(2), secret=secret),
+        lambda: draw_audit([3.0, 2.0, 1.0], 2, 1, row_id=[1, 2, 3], secret=secret),
+    ):
+        with pytest.raises(TypeError, match="secret must be a text that nobody guesses"):
+            call()
+    # Half of a character, as old systems write it, is as good as another.
+    half = {"secret": "\ud800"}
+    assert draw_audit([3.0, 2.0, 1.0], 2, 1, row_id=[1, 2, 3], **half)[1].tolist() == [1, 0.5, 0.5]
+    assert Duel(Budget(2), **half).assign([1.0], [2.0], [DAY], ["a"]).tolist() == ["both"]
+
+
+def test_one_date_for_several_rows_is_refused():
+    with pytest.raises(ValueError, match="time must hold a number or a date for each of the 1 rows"):
+        Duel(Budget(2)).credit([1], "2026-03-02", ["a"])
+
+
+def test_a_duel_knows_the_models_whose_scores_it_holds(tmp_path):
+    Duel(Budget(2), tmp_path / "d.db", models=("a", "b")).close()
+    for models in ((), ("a", "b")):
+        Duel.open(tmp_path / "d.db", models).close()
+    for models in (("a", "c"), ("b", "a"), ("a",)):
+        with pytest.raises(ValueError, match=r"d.db was begun by the scores of another model"):
+            Duel.open(tmp_path / "d.db", models)
+    Duel(Budget(2), tmp_path / "e.db").close()
+    Duel.open(tmp_path / "e.db", ("a", "c")).close()

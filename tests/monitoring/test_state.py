@@ -3,6 +3,8 @@
 import json
 import os
 import sqlite3
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import numpy as np
@@ -210,3 +212,25 @@ def test_nothing_is_added_where_the_disk_is_full(tmp_path):
         state.append([(3, "x")])
     with closing(State(tmp_path / "s", "a list")) as state:
         assert content(state) == (*before[:3], ["x"])
+
+
+@pytest.mark.parametrize("is_in_memory", [True, False])
+def test_threads_add_rows_one_after_the_other(tmp_path, is_in_memory):
+    """Eight threads add, read and look: no row is lost or comes twice, and the digests are whole."""
+    path = None if is_in_memory else tmp_path / "state.db"
+    state, interval = State(path, "a list", {"k": 0}), sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            futures = [pool.submit(state.append, [(of, [of, row])]) for of in range(8) for row in range(25)]
+            futures += [pool.submit(of) for of in (state.check, state.facts) for _ in range(50)]
+            futures += [pool.submit(state.rows, of) for of in range(8)]
+        for future in futures:
+            future.result()
+    finally:
+        sys.setswitchinterval(interval)
+    found = sorted(row for of in range(8) for row in state.rows(of))
+    assert found == [[of, row] for of in range(8) for row in range(25)]
+    state.close()
+    if path is not None:
+        State(path, "a list").close()

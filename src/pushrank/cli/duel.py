@@ -1,7 +1,7 @@
 """``pushrank duel``: two models inside one budget, who brought each row, and who finds more."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from pushrank.budgets import Budget
 from pushrank.cli.errors import InputError, refusing, say
 from pushrank.cli.features import span_of
 from pushrank.cli.labels import labels_so_far
-from pushrank.cli.loading import load_model
+from pushrank.cli.loading import digest_of, load_model
 from pushrank.cli.options import DuelConfig
 from pushrank.cli.read import read_table
 from pushrank.cli.score import row_names_of
@@ -31,12 +31,14 @@ def assign_rows(models: list[Path], data: Path, text_format: TextFormat, config:
     scores, tables = [], []
     for model in models:
         saved = load_model(model)
-        tables.append(saved.read(data, text_format))
+        # A calm day sends names of columns and no rows.
+        tables.append(saved.read(data, text_format, may_be_empty=True))
         scores.append(saved.scores(tables[-1]))
     table, names = tables[0], row_names_of(config.id, tables[0])
-    with _duel(config, table) as duel:
+    with _duel(config, table, models) as duel:
         with refusing():
-            owners = duel.assign(scores[0], scores[1], _times(table, config, duel.budget), names)
+            times = _times(table, config, duel.budget, with_zones=True)
+            owners = duel.assign(scores[0], scores[1], times, names)
         left = np.flatnonzero(owners != "")
         columns: dict[str, Any] = {"brought_by": owners[left]}
         columns |= {f"{who}_score": of[left] for who, of in zip(WHO, scores, strict=True)}
@@ -50,11 +52,11 @@ def assign_rows(models: list[Path], data: Path, text_format: TextFormat, config:
 
 def credit_labels(text_format: TextFormat, config: DuelConfig) -> None:
     """Credit the hits of a labelled file, and say who finds more."""
-    table = read_table(Path(str(config.labels)), text_format)
+    table = read_table(Path(str(config.labels)), text_format, may_be_empty=True)
     names = row_names_of(config.id, table)
     y = labels_so_far(table.labels(config.label), config.positive or "1")
     with _duel(config, table) as duel, refusing():
-        verdict = duel.credit(y, _times(table, config, duel.budget), names).verdict()
+        verdict = duel.credit(y, _times(table, config, duel.budget, with_zones=True), names).verdict()
     if config.as_json:
         typer.echo(json.dumps(vars(verdict) | {"sentences": verdict.sentences()}, indent=2))
         return
@@ -85,24 +87,27 @@ def compare_columns(text_format: TextFormat, config: DuelConfig) -> None:
     say(f"{found.n_shared:,} rows are on both lists. {found.sentence()}")
 
 
-def _times(table: Table, config: DuelConfig, budget: Budget) -> Any:
+def _times(table: Table, config: DuelConfig, budget: Budget, *, with_zones: bool = False) -> Any:
     """Return when rows came."""
-    return table.times(str(config.time), may_be_text=budget.per == "batch")
+    is_batch = budget.per == "batch"
+    return table.times(str(config.time), may_be_text=is_batch, with_zones=with_zones)
 
 
 @contextmanager
-def _duel(config: DuelConfig, table: Table) -> Iterator[Duel]:
+def _duel(config: DuelConfig, table: Table, models: Sequence[Path] = ()) -> Iterator[Duel]:
     """Open the duel of a state, or begin it by its budget."""
-    path = Path(str(config.state))
+    path, digests = Path(str(config.state)), tuple(map(digest_of, models))
+    # Files of earlier versions note none.
+    digests = digests if all(digests) else ()
     is_new = not path.exists()
     with refusing():
         if not is_new:
-            duel = Duel.open(path)
+            duel = Duel.open(path, digests)
         elif isinstance(config.budget, Budget):
             times = _times(table, config, config.budget)
             late = span_of(config.labels_after, times, config.time)
             late = late.item() if isinstance(late, np.timedelta64) else late and int(late)
-            duel = Duel(config.budget, path, until=config.until, labels_after=late)
+            duel = Duel(config.budget, path, until=config.until, labels_after=late, models=digests)
         else:
             raise InputError(f"{path} does not exist; begin the duel with --budget 30/day.")
     with closing(duel):

@@ -114,7 +114,7 @@ def _begin(budget: int | Budget, config: ScoreConfig, table: Table, scores: Floa
             next(iter(config.caps), ""),
             digest,
         )
-        alert.fit(scores, table.times(str(config.time)), groups).close()
+        alert.fit(scores, table.times(str(config.time), with_zones=True), groups).close()
     past = f"{len(table):,} past rows"
     said = f"{config.alert}: {alert.budget.words}, by what came at the same hour in {past}."
     say(f"{config.alert}: {_whole(alert)}" if alert.comes_whole_ else said)
@@ -235,7 +235,7 @@ def _decide(
             raise InputError(f"{state} was begun {begun}; say the same here.")
         alert.n_ahead = config.n_ahead or 1
         returned = dict.fromkeys(("return_threshold", "return_acted", "return_chance"), True)
-        times = table.times(str(config.time))
+        times = table.times(str(config.time), with_zones=True)
         act, thresholds, acted, chance = alert.decide(scores, times, names, group=groups, **returned)
     now = f", and the threshold is {alert.threshold_:.6g}" if alert.left_ else ""
     left = f"{alert.left_:,} of {alert.budget.n - alert.audit:,} {alert.budget.each} are left{now}"

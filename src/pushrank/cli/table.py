@@ -22,7 +22,7 @@ from pushrank.cli.errors import InputError, in_option_names, warn
 from pushrank.cli.header import DATE_PART, Header, listed, normal
 from pushrank.cli.text_format import DEFAULT_FORMAT, TextFormat
 from pushrank.exceptions import BadRowError
-from pushrank.times import orders_that_read, read_dates
+from pushrank.times import dates_and_offsets, orders_that_read, read_dates, zone_text
 
 LIBSVM_LABEL = "label"
 QUERY = "qid"
@@ -144,6 +144,13 @@ class Column:
                 must = f"--{option} {self.name!r} must hold numbers or dates such as 2024-12-31 in every row"
                 row, problem = f"{row} of {self.path}", error.args[2]
             raise InputError(in_option_names(f"{must}; {row}{problem}")) from error
+
+    def with_zones(self, dates: NDArray[np.datetime64]) -> NDArray[Any]:
+        """Return dates as texts with their zones, as dates where none has one."""
+        offsets = dates_and_offsets(self.values, self.date_order)[1]
+        if np.isnan(offsets).all():
+            return dates
+        return np.char.add(dates.astype(str), [zone_text(ahead) for ahead in offsets.tolist()])
 
     def words_to_read(self) -> str | None:
         """Return the option by which dates are read, empty where none is needed, or None where none does."""
@@ -309,8 +316,11 @@ class Table:
         # Texts of a fixed width would all be as long as the longest.
         return np.asarray(pd.factorize(self.texts(name, "group", hint), sort=True)[0])
 
-    def times(self, name: str, *, may_be_text: bool = False) -> NDArray[Any]:
-        """Return the numbers or dates of the column of --time, or the texts that batches may have."""
+    def times(self, name: str, *, may_be_text: bool = False, with_zones: bool = False) -> NDArray[Any]:
+        """Return the numbers or dates of the column of --time, or the texts that batches may have.
+
+        Dates are by the clocks of their zones, or are texts with these where they have some and it is asked.
+        """
         self.check(name, "time")
         column = self.column(name)
         texts = column if column.kind in (Kind.TEXT, Kind.DATE) else self.column(name, Kind.TEXT)
@@ -331,6 +341,8 @@ class Table:
         if (is_missing := pd.isna(values)).any():
             row, _ = column.first_row(is_missing)
             raise InputError(f"--time {name!r} is missing in row {row} of {self.path}; fill it.")
+        if with_zones and values.dtype.kind == "M":
+            return texts.with_zones(values)
         # A batch is called 3, not 3.0.
         is_whole = (
             values.dtype.kind == "f" and (np.rint(values) == values).all() and np.abs(values).max() < 2**53

@@ -20,7 +20,7 @@ from pushrank._base.validation import are_missing, check_number, column, finite_
 from pushrank.budgets import STEPS, Budget, comes_whole
 from pushrank.monitoring.audits import row_names, uniform_numbers, whole
 from pushrank.monitoring.state import State
-from pushrank.times import check_times
+from pushrank.times import in_zone
 
 __all__ = ["AlertThreshold"]
 
@@ -185,6 +185,7 @@ class AlertThreshold:
         self._levels: list[float] = []
         self._start = self._now = self._spent = 0
         self._line: Any = None
+        self._zone: str | None = None
 
     @classmethod
     def open(cls, state: FilePath, model: str = "") -> AlertThreshold:
@@ -250,7 +251,7 @@ class AlertThreshold:
         OSError
             When the state cannot be written, or another process holds it.
         """
-        self.comes_whole_ = False
+        self.comes_whole_, self._zone = False, None
         values, moments, starts = self._rows(scores, time)
         if comes_whole(self.budget, moments.astype(MOMENT)):
             self.comes_whole_, moments = True, starts
@@ -301,7 +302,8 @@ class AlertThreshold:
         score : float or array-like of shape (n,)
             The scores, finite.
         time : date or array-like of shape (n,)
-            When the rows came. One from before the row decided last is taken to come now.
+            When the rows came. One from before the row decided last is taken to come now. Times are taken by
+            the clock of the zone of those of the fit; where these have no zone, others must have none.
         row_id : object or array-like of shape (n,), default=None
             What each row is called, as text. One that was decided in its period, the current one or one of
             the last `n_kept`, gets the same answer; without names every row is another. Rows of one name
@@ -487,7 +489,7 @@ class AlertThreshold:
         self._past = [Past(*map(np.array, parts)) for parts in facts["past"]]
         self._gain, self._starts, self._answers = facts["gain"], facts["starts"], {}
         self.chance_, self._secret = facts.get("chance", 0.0), facts.get("secret", "")
-        self.comes_whole_ = facts.get("comes_whole", False)
+        self.comes_whole_, self._zone = facts.get("comes_whole", False), facts.get("zone")
         # A state of an earlier version has cells of one length.
         self._clock = np.array(facts.get("clock", self._even_cells()))
         self._begin(self._starts[-1], facts["level"])
@@ -502,7 +504,7 @@ class AlertThreshold:
         """Return what the state holds apart from the rows that were decided."""
         facts = {"budget": str(self.budget), "n_kept": self.n_kept}
         facts |= {"at_most": self.at_most, "group_name": self.group_name, "model": self.model}
-        facts |= {"comes_whole": self.comes_whole_, "clock": self._clock.tolist()}
+        facts |= {"comes_whole": self.comes_whole_, "clock": self._clock.tolist(), "zone": self._zone}
         facts |= {"gain": self._gain, "level": self._levels[0], "starts": self._starts}
         if self.audit:
             facts |= {"audit": self.audit, "chance": self.chance_, "secret": self._secret}
@@ -542,7 +544,7 @@ class AlertThreshold:
         values = finite_numbers(column(scores, "score"), "score")
         if not len(values) and not len(time):
             return values, np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-        times = check_times(time, len(values))
+        times, self._zone = in_zone(time, len(values), self._zone)
         labels, codes = self.budget.periods(times)
         starts = labels.astype(MOMENT).astype(np.int64)[codes]
         return values, starts if self.comes_whole_ else times.astype(MOMENT).astype(np.int64), starts

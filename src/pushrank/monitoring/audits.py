@@ -76,8 +76,7 @@ def draw_audit(
     """
     check_number("k", k, 2, integer=True)
     check_number("n_audited", n_audited, 1, k - 1, integer=True)
-    if not secret:
-        raise ValueError("secret must be a text that nobody guesses, such as of secrets.token_hex().")
+    check_secret(secret)
     values = checked_scores(scores)
     keys = row_names(row_id, len(values))
     if time is not None:
@@ -94,6 +93,14 @@ def draw_audit(
     acted[listed], acted[below[np.argsort(coins[below])[:n_audited]]] = "list", "audit"
     chance[below] = n_audited / max(len(below), n_audited)
     return acted, chance
+
+
+def check_secret(secret: Any) -> str:
+    """Return a secret, or raise TypeError or ValueError for one that is no text or empty."""
+    if not isinstance(secret, str) or not secret:
+        wanted = "secret must be a text that nobody guesses, such as of secrets.token_hex()"
+        raise (ValueError if secret == "" else TypeError)(f"{wanted}, got {type(secret).__name__}.")
+    return secret
 
 
 def row_names(row_id: Any, n_rows: int) -> list[str]:
@@ -114,7 +121,8 @@ def whole(name: Any) -> Any:
 
 def uniform_numbers(texts: Iterable[str], secret: str) -> Floats:
     """Return two independent uniform numbers from 0 to 1, without 1, of each text, by a secret."""
-    key, coded = blake2b(secret.encode()).digest(), (text.encode("utf-8", "surrogatepass") for text in texts)
+    key, *coded = (text.encode("utf-8", "surrogatepass") for text in (secret, *texts))
+    key = blake2b(key).digest()
     digests = b"".join(blake2b(text, key=key, digest_size=16).digest() for text in coded)
     # Floats have 53 bits, so that more would round to 1.
     return (np.frombuffer(digests, dtype="<u8").reshape(-1, 2) >> np.uint64(11)) / 2.0**53

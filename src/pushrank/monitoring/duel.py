@@ -17,9 +17,10 @@ from scipy.stats import ttest_1samp
 from pushrank._base.user_types import Floats
 from pushrank._base.validation import as_numbers, check_number, checked_scores, column, warn
 from pushrank.budgets import Budget, Periods, check_by_period
-from pushrank.monitoring.alerts import MOMENT, check_not_ahead
-from pushrank.monitoring.audits import row_names, uniform_numbers
+from pushrank.monitoring.alerts import MOMENT, check_model, check_not_ahead
+from pushrank.monitoring.audits import check_secret, row_names, uniform_numbers
 from pushrank.monitoring.state import State
+from pushrank.times import in_zone
 
 __all__ = ["Duel", "ListDifference", "Verdict", "compare_lists"]
 
@@ -157,11 +158,13 @@ class Duel:
         period waits for all of them.
     secret : str, optional
         What coins hang on; by default it is drawn, and kept in the state alone.
+    models : tuple of str, optional
+        What the scores of both are by, such as digests of the models; the state keeps it.
 
     Raises
     ------
     TypeError, ValueError
-        When the budget is not one by period, or a number is out of range.
+        When the budget is not one by period, a number is out of range, or the secret is no text.
 
     Notes
     -----
@@ -208,6 +211,7 @@ class Duel:
         until: int | None = None,
         labels_after: timedelta | int | None = None,
         secret: str | None = None,
+        models: tuple[str, ...] = (),
     ) -> None:
         check_by_period(budget)
         if until is not None:
@@ -217,14 +221,20 @@ class Duel:
             raise TypeError(f"labels_after must be {wanted} for {budget.words}, got {labels_after!r}.")
         late = labels_after.total_seconds() if isinstance(labels_after, timedelta) else labels_after
         facts: dict[str, Any] = {"budget": str(budget), "until": until, "labels_after": late}
-        facts |= {"secret": secret or token_hex(), "periods": []}
+        facts |= {"secret": check_secret(secret or token_hex()), "periods": []}
+        facts |= {"models": models, "zone": None}
         self._begin(State(state, KIND, facts))
 
     @classmethod
-    def open(cls, state: str | os.PathLike[str]) -> Duel:
-        """Return the duel that a file keeps."""
-        duel = cls.__new__(cls)
-        duel._begin(State(state, KIND))
+    def open(cls, state: str | os.PathLike[str], models: tuple[str, ...] = ()) -> Duel:
+        """Return the duel that a file keeps; ValueError where it was begun by the scores of other models."""
+        duel, kept = cls.__new__(cls), State(state, KIND)
+        try:
+            check_model(kept, kept.facts().get("models", []), [*models])
+        except BaseException:
+            kept.close()
+            raise
+        duel._begin(kept)
         return duel
 
     def _begin(self, state: State) -> None:
@@ -260,16 +270,24 @@ class Duel:
         ------
         ValueError
             When lengths differ, a score is not finite, a name is missing or comes twice in a period, or a
-            date is far ahead of this machine's clock and of the others.
+            date is far ahead of this machine's clock and of the others, or has no zone beside those that
+            have one; other zones are taken by the clock of the first.
+
+        Warns
+        -----
+        UserWarning
+            When a period that was counted is given more rows: it waits for their labels.
         """
-        scores, periods = [checked_scores(champion), checked_scores(challenger)], self.budget.periods(time)
+        scores = [checked_scores(champion), checked_scores(challenger)]
         names = np.array(row_names(row_id, len(scores[0])), dtype=object)
+        periods, zone = self._periods(time, len(names))
         if not len(scores[0]) == len(scores[1]) == len(periods.codes):
             raise ValueError("champion, challenger, time and row_id must be of one length.")
         of_ties = uniform_numbers(names, self._facts["secret"])[:, 1] if len(names) else np.empty(0)
         owners, decided = np.full(len(names), "", dtype="<U10"), list[tuple[str, list[Any]]]()
         with self._lock:
             self._check_not_ahead(periods)
+            self._facts["zone"], counted = zone, {*self._counted()}
             for label, rows in zip(map(str, periods.labels), periods.rows, strict=True):
                 called = names[rows]
                 if len(set(called)) < len(called):
@@ -281,7 +299,20 @@ class Duel:
                 acted = day.owners | _Day.of(new).owners
                 owners[rows] = [acted.get(name, "") for name in called]
             self._add(decided)
+        if more := counted & {label for label, _ in decided}:
+            n, per = len(more), self.budget.per
+            warn(
+                f"{n:,} {self.budget.several if n > 1 else per}, the first of them {min(more)}, had been "
+                "counted and get more rows: the verdict waits for their labels."
+            )
         return owners
+
+    def _periods(self, time: Any, n_rows: int) -> tuple[Periods, str | None]:
+        """Return the periods of rows by the clock of this duel's zone, and the zone."""
+        zone = self._facts.get("zone")
+        if self.budget.per != "batch":
+            time, zone = in_zone(time, n_rows, zone)
+        return self.budget.periods(time), zone
 
     def _check_not_ahead(self, periods: Periods) -> None:
         """Raise ValueError for a date far ahead, whose period would close all others for good."""
@@ -333,10 +364,11 @@ class Duel:
         UserWarning
             When no row was acted on.
         """
-        labels, names = as_numbers(column(y, "y"), "y"), row_names(row_id, len(time))
+        labels = as_numbers(column(y, "y"), "y")
+        names = row_names(row_id, len(labels))
         if len(labels) != len(names) or not np.isin(labels[~np.isnan(labels)], (0.0, 1.0)).all():
             raise ValueError(f"y must hold 0, 1 or NaN for each of {len(names)} rows, got {len(labels)}.")
-        periods, learnt, n_known = self.budget.periods(time), list[tuple[str, list[Any]]](), 0
+        periods, learnt, n_known = self._periods(time, len(names))[0], list[tuple[str, list[Any]]](), 0
         with self._lock:
             owners = {label: day.owners for label, day in self._days.items()}
             of_rows = periods.labels[periods.codes].astype(str).tolist()
@@ -347,7 +379,7 @@ class Duel:
                 if day and is_acted and not math.isnan(of) and day.labels.get(name) != of:
                     learnt.append((label, ["label", name, of]))
             self._add(learnt)
-        if not n_known:
+        if not n_known and names:
             warn(f"none of the {len(names):,} rows was acted on in this duel: are they called as they were?")
         return self
 
@@ -361,12 +393,12 @@ class Duel:
         for label, row in rows:
             self._days.setdefault(label, _Day()).add(*row)
 
-    def _known_days(self) -> list[_Day]:
+    def _counted(self) -> list[str]:
         """Return the periods that count, in order: up to the first that waits for labels."""
         labels, late = list(self._days), self._facts["labels_after"]
         if self.budget.per != "batch":
             labels = sorted(labels)
-        known = []
+        known: list[str] = []
         for number, label in enumerate(labels):
             age: Any = len(labels) - 1 - number
             if self.budget.per != "batch":
@@ -377,7 +409,7 @@ class Duel:
             is_known = day.owners.keys() <= day.labels.keys() or (late is not None and age >= late)
             if not (is_over and is_known):
                 break
-            known.append(day)
+            known.append(label)
         return known
 
     def verdict(self) -> Verdict:
@@ -389,7 +421,7 @@ class Duel:
             Differences, evidence and sentences.
         """
         with self._lock:
-            days = self._known_days()
+            days = [self._days[label] for label in self._counted()]
         hits, won, differences = 0, [0, 0], np.zeros(len(days))
         for number, day in enumerate(days):
             found = [owner for name, owner in day.owners.items() if day.labels.get(name) == 1.0]

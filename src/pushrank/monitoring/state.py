@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
+from threading import RLock
 from typing import Any
 from weakref import finalize
 
@@ -74,6 +75,8 @@ class State:
     def __init__(self, path: str | os.PathLike[str] | None, kind: str, facts: Any = None) -> None:
         self.path = None if path is None else Path(path).resolve()
         self.kind, self._process = kind, os.getpid()
+        # A connection has one transaction: threads add rows one after the other.
+        self._lock = RLock()
         if self.path is None:
             self._fill(":memory:", facts)
             return
@@ -104,8 +107,9 @@ class State:
 
     def rows(self, part: int) -> list[Any]:
         """Return the rows of a part, such as a day, in the order in which they were added."""
-        found = self._connection.execute("SELECT content FROM rows WHERE part = ? ORDER BY number", [part])
-        return [json.loads(content) for (content,) in found]
+        query = "SELECT content FROM rows WHERE part = ? ORDER BY number"
+        with self._lock:
+            return [json.loads(content) for (content,) in self._connection.execute(query, [part])]
 
     def append(
         self, rows: Iterable[tuple[int, Any]], *, facts: Any = None, forget_before: int | None = None
@@ -116,9 +120,9 @@ class State:
         ``forget_before`` and of later ones are removed.
         """
         contents = [(part, json.dumps(row)) for part, row in rows]
-        self.check()
         execute = self._connection.execute
-        with self._refusing(), self._connection:
+        with self._lock, self._refusing(), self._connection:
+            self.check()
             execute("BEGIN IMMEDIATE")
             head = json.loads(self._one("SELECT content FROM head"))
             for part, content in contents:
@@ -139,8 +143,9 @@ class State:
             raise RuntimeError("another process, which this one is a fork of, holds the state; open it here.")
         if self.path is not None and not (self.path.exists() and self.path.stat().st_ino == self._inode):
             raise RuntimeError(f"{self.path} was removed or replaced while it was in use; open it again.")
-        if self._connection.in_transaction:
-            self._connection.rollback()
+        with self._lock:
+            if self._connection.in_transaction:
+                self._connection.rollback()
 
     def close(self) -> None:
         """Let go of the file, so that another process can open it."""
@@ -152,7 +157,8 @@ class State:
 
     def _one(self, query: str, *values: Any) -> Any:
         """Return the first value of the first row that a query finds."""
-        return self._connection.execute(query, values).fetchone()[0]
+        with self._lock:
+            return self._connection.execute(query, values).fetchone()[0]
 
     def _connect(self, name: str) -> None:
         """Open a database: no transaction begins by itself, and no other process is waited for."""
