@@ -166,6 +166,27 @@ def test_alerts_take_the_scores_of_the_model_that_they_were_begun_by(data, tmp_p
     call("score", tmp_path / "a.skops", tmp_path / "new.csv", *own, code=2)
 
 
+def test_alerts_keep_the_zone_of_the_rows_that_were_compared(data, tmp_path):
+    rows = pd.read_csv(data)
+    zoned = pd.to_datetime(rows["came"]).dt.tz_localize("Europe/Berlin")
+    rows.assign(came=zoned.map(lambda moment: moment.isoformat())).to_csv(tmp_path / "old.csv", index=False)
+    saved, new = tmp_path / "m.skops", tmp_path / "new.csv"
+    call("compare", tmp_path / "old.csv", *BY_DAY, "--save-best", saved)
+    alert = ["--alert", tmp_path / "m.alert.db", "--time", "came", "--id", "id", "-o", tmp_path / "a.csv"]
+    last, later = rows.tail(60), zoned.tail(60) + pd.Timedelta(days=30)
+    found = []
+    for zone in ("UTC", "Europe/Berlin", "Asia/Tokyo"):
+        moments = later.dt.tz_convert(zone).map(lambda moment: moment.isoformat())
+        last.assign(came=moments).to_csv(new, index=False)
+        call("score", saved, new, *alert)
+        found.append(pd.read_csv(tmp_path / "a.csv").sort_values("id")["alert"].tolist())
+    # The same rows have the same answers, for their days are those of Berlin.
+    assert found[0] == found[1] == found[2]
+    last.assign(came=later.dt.tz_localize(None)).to_csv(new, index=False)
+    said = " ".join(call("score", saved, new, *alert, code=2).stderr.split())
+    assert "row 0 has no zone, and those before it have the zone +0" in said
+
+
 def test_tomorrow_s_commands_read_rows_that_are_written_as_the_data(data, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     frame = pd.read_csv(data)

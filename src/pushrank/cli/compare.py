@@ -33,6 +33,7 @@ from pushrank.model_selection.errors import HITS
 from pushrank.monitoring import Reference
 from pushrank.monitoring.alerts import N_PAST, AlertThreshold
 from pushrank.persistence import model_digest
+from pushrank.times import in_zone
 
 N_TIMED = 1_000
 """How many rows are scored to time an ensemble."""
@@ -227,7 +228,11 @@ def summary_of_periods(
         latest = seen & (periods > periods.max() - N_PAST)
         with refusing(), closing(AlertThreshold(budget, state)) as alert:
             alert.model = digest
-            threshold = alert.fit(scores[latest], np.asarray(rows.times)[latest]).threshold_
+            # Rows are kept by the clock of their zone, which the file knows.
+            with_zones = data.table.times(str(data.time), with_zones=True)
+            zone = in_zone(with_zones, len(with_zones), None)[1]
+            alert.fit(scores[latest], np.asarray(rows.times)[latest], zone=zone)
+            threshold = alert.threshold_
         said = f"none yet, for in most {budget.several} fewer than {budget.n:,} rows come after the beginning"
         if np.isfinite(threshold):
             said = f"{threshold:.6g} when the next {budget.per} begins"

@@ -225,7 +225,9 @@ class AlertThreshold:
             raise
         return alert
 
-    def fit(self, scores: ArrayLike, time: ArrayLike, group: ArrayLike | None = None) -> AlertThreshold:
+    def fit(
+        self, scores: ArrayLike, time: ArrayLike, group: ArrayLike | None = None, *, zone: str | None = None
+    ) -> AlertThreshold:
         """Learn from past periods, and begin with the one after the last of them.
 
         Parameters
@@ -236,6 +238,8 @@ class AlertThreshold:
             Their dates, of at least two whole periods; of days, thirty and more are better.
         group : array-like of shape (n,), default=None
             Their groups, as in :meth:`decide`.
+        zone : str, default=None
+            The zone of the times, where these have lost it: a name such as Europe/Berlin, or +01:00.
 
         Returns
         -------
@@ -253,6 +257,7 @@ class AlertThreshold:
         """
         self.comes_whole_, self._zone = False, None
         values, moments, starts = self._rows(scores, time)
+        self._zone = zone or self._zone
         if comes_whole(self.budget, moments.astype(MOMENT)):
             self.comes_whole_, moments = True, starts
         order, groups = np.argsort(moments, kind="stable"), self._groups(group, len(values))
