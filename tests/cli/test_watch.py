@@ -193,7 +193,7 @@ def test_a_young_file_says_how_many_labels_lack(folder):
 
 def test_rows_of_alerts_are_those_looked_at(folder, tmp_path):
     """What score --alert and --audit write names the rows that were acted on, whatever the list holds."""
-    frame = pd.read_csv(folder / "steady.csv")[:2000]
+    frame = pd.read_csv(folder / "steady.csv").query("came < '2026-03-15'")
     day = frame["came"].str[:10]
     by_other = frame.groupby(day)["x2"].rank(ascending=False) <= 15
     late = frame["late"].where(by_other)
@@ -298,15 +298,15 @@ def test_a_list_of_a_whole_file_is_watched(folder, tmp_path):
         part.drop(columns="came").assign(late=part["late"].where(top)).to_csv(tmp_path / "a.csv", index=False)
         shown = call("watch", model, tmp_path / "a.csv", "--labels-after", "0", code=code)
         assert shown.stdout.splitlines()[-1].startswith(says)
-        said = call("watch", model, tmp_path / "a.csv", code=3).stdout.splitlines()[-1]
-        assert re.fullmatch(
-            r"nothing is known of hits: \d\d of 300 rows looked at have no label yet; "
-            "say how long labels take, --labels-after=0 if none will come, or which rows were looked at, "
-            "--acted",
-            said,
-        )
         part.drop(columns=["came", "late"]).to_csv(tmp_path / "b.csv", index=False)
         assert call("watch", model, tmp_path / "b.csv", code=3).stdout.endswith("nothing is known of hits\n")
+    said = call("watch", model, tmp_path / "a.csv", code=3).stdout.splitlines()[-1]
+    assert re.fullmatch(
+        r"nothing is known of hits: \d\d of 300 rows looked at have no label yet; "
+        "say how long labels take, --labels-after=0 if none will come, or which rows were looked at, "
+        "--acted",
+        said,
+    )
     said = call("watch", model, tmp_path / "a.csv", "--labels-after", "7d", code=2).stderr
     assert "--labels-after needs the time of every row: --time COLUMN." in said
     frame.assign(came=frame["came"].str[:7]).to_csv(tmp_path / "months.csv", index=False)
