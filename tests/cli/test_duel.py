@@ -89,6 +89,26 @@ def test_past_scores_are_compared_and_rows_to_label_written(folder, tmp_path):
     assert found["sentence"] in call(*asked).stdout
 
 
+def test_a_calm_day_without_rows_is_a_day(folder, tmp_path):
+    """A file of names and no rows: nothing to act on, no labels to credit, and the days before stay."""
+    state, out = tmp_path / "d.db", tmp_path / "out.csv"
+    duel, models = ["duel", *HOW, "--state", state], [folder / "old.skops", folder / "new.skops"]
+    names = (folder / "all.csv").read_text().split("\n")[0]
+    (tmp_path / "none.csv").write_text(f"{names}\n")
+    call("duel", *models, folder / "new.csv", *HOW, "--state", state, "--budget", "5/day", "-o", out)
+    calm = call("duel", *models, tmp_path / "none.csv", *HOW, "--state", state, "-o", out, "--force").stdout
+    assert "0 of 0 rows in " in " ".join(calm.split())
+    assert len(pd.read_csv(out)) == 0
+    said = call(*duel, "--labels", tmp_path / "none.csv", "--label", "late").stdout
+    assert "nothing is known of the duel" in " ".join(said.split())
+    # Another model's scores are refused, and so are the same two the other way round.
+    for others in (models[::-1], [models[0]] * 2):
+        said = call(
+            "duel", *others, folder / "new.csv", *HOW, "--state", state, "-o", out, "--force", code=2
+        ).stderr
+        assert "was begun by the scores of another model" in " ".join(said.split())
+
+
 def test_what_is_no_duel_is_refused(folder, tmp_path):
     new, labels = folder / "new.csv", ["--labels", folder / "all.csv", "--label", "late"]
     for message, arguments in {

@@ -160,11 +160,12 @@ def scores_of(kind, dtype, rng):
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 @pytest.mark.parametrize("kind", ["two values", "one step apart", "steps", "different"])
-def test_a_threshold_lists_the_rows_that_it_counts_beside_floats_of_any_size(kind, dtype):
+@pytest.mark.parametrize("n_seeds", [8, pytest.param(140, marks=pytest.mark.nightly)])
+def test_a_threshold_lists_the_rows_that_it_counts_beside_floats_of_any_size(kind, dtype, n_seeds):
     """A step of float64 above a score is lost beside float32: it fell back on the tie below the list."""
     aims = [AtBudget(600), AtPrecision(0.3), AtRecall(0.4)]
     aims += [Guaranteed(precision=0.2), Guaranteed(recall=0.3), Guaranteed(false_positive_rate=0.7)]
-    for seed in range(8):
+    for seed in range(n_seeds):
         rng = np.random.default_rng(seed)
         scores = scores_of(kind, dtype, rng)
         y = rng.random(1_000) < 0.3 + 0.4 * (scores >= np.sort(scores)[600])

@@ -633,6 +633,16 @@ def test_rows_of_one_moment_are_decided_together_best_first(seconds, tmp_path):
             )
 
 
+@pytest.mark.parametrize("scale", [2.0**990, 2.0**520, 2.0**-1000])
+def test_scores_of_any_size_have_the_answers_of_their_order(scale):
+    scores, times = stream(3, 100)
+    expected, limits = fitted(5).decide(scores, times, return_threshold=True)
+    alert = AlertThreshold(5).fit(past_scores() * scale, PAST)
+    act, threshold = alert.decide(scores * scale, times, return_threshold=True)
+    np.testing.assert_array_equal(act, expected)
+    np.testing.assert_array_equal(threshold, limits * scale)
+
+
 def test_rows_that_come_after_their_whole_day_are_told():
     days = np.repeat(PAST[::24], 24)
     alert = AlertThreshold(3).fit(past_scores(), days)

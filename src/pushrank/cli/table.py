@@ -345,7 +345,9 @@ class Table:
             return texts.with_zones(values)
         # A batch is called 3, not 3.0.
         is_whole = (
-            values.dtype.kind == "f" and (np.rint(values) == values).all() and np.abs(values).max() < 2**53
+            values.dtype.kind == "f"
+            and (np.rint(values) == values).all()
+            and np.abs(values).max(initial=0) < 2**53
         )
         return np.asarray(values, dtype=np.int64 if is_whole else None)
 

@@ -382,6 +382,13 @@ def fit_held_out(
                 "pushrank.metrics.guarantee_days."
             )
         rows = Rows.checked(X, y, pos_label, sample_weight, None, time)
+        n_kept = round(guarantee_fraction * len(rows.y))
+        is_one_time = rows.times is not None and rows.times.min() == rows.times.max()
+        if is_one_time or min(n_kept, len(rows.y) - n_kept) < 2:
+            raise ValueError(
+                f"guarantee_fraction={guarantee_fraction:g} keeps {n_kept} of {len(rows.y)} rows, the latest "
+                "where there are times, and needs two rows on either side; take another."
+            )
         if budget is not None:
             check_number("budget", budget, 1, len(rows.y), integer=True)
             # The budget is of all rows that were given, and the plan has the same share of its fewer rows.

@@ -653,6 +653,9 @@ class AlertThreshold:
         levels = np.array([past.levels[cell] for past in self._past])
         at, level = tops.mean(axis=0), float(levels.mean())
         tops, levels = tops - at, levels - level
+        # Slopes have no unit: squares of scores near 1e300 are no floats.
+        unit = 0.5 ** np.frexp(max(np.abs(tops).max(), np.abs(levels).max()))[1]
+        tops, levels = tops * unit, levels * unit
         products, total = levels @ tops, levels @ levels
         # F is the ratio of these two; they are the same, zero, where nothing varies.
         explained = products**2
