@@ -18,8 +18,7 @@ from pushrank.cli import options
 from pushrank.cli.errors import InputError, refusing, warn
 from pushrank.cli.features import LabelledFeatures, read_features
 from pushrank.cli.header import listed
-from pushrank.cli.known import CHOSEN, measure_known
-from pushrank.cli.labels import LabelledRows
+from pushrank.cli.known import CHOSEN, measure_known, waiting
 from pushrank.cli.model import (
     N_INNER_FOLDS,
     make_model,
@@ -143,17 +142,18 @@ def run_comparison(
 ) -> Compared:
     """Read the rows, plan how they are split, and compare; keep fitted models for a report."""
     asides = {name: getattr(config, name) for name in ("weight", "group", "time", "test", "labels_after")}
-    data = read_features(source, text_format, **asides)
-    if has_no_verdict(data, config, output):
-        show_bounds(with_times(data, config), config, as_json=output.as_json)
-        raise typer.Exit
+    data = with_times(read_features(source, text_format, **asides), config).due()
+    doubtful = [*data.leaking, *data.identifiers] if data.leaking else []
+    without = replace(source, exclude=[*dict.fromkeys([*(source.exclude or []), *doubtful])])
+    again = options.command_of("compare", without, text_format, config, output)
+    if has_bounds(data, config, output, again):
+        show_bounds(data, config, as_json=output.as_json)
+        raise typer.Exit(3)
     data = data.labelled
-    left_out = dict.fromkeys([*(source.exclude or []), *data.leaking, *data.identifiers])
-    again = options.command_of("compare", replace(source, exclude=[*left_out]), text_format, config, output)
     if data.leaking and (output.save_best or output.report):
         raise InputError(f"no model is saved or reported that rests on {leakage_note(data.leaking)} {again}")
     budget = config.budget
-    data, kept = with_times(data, config).hold_out(config.hold_out, config.budget, config.seed)
+    data, kept = data.hold_out(config.hold_out, config.budget, config.seed)
     if kept is not None and isinstance(budget, int):
         n_rows = len(data.y) + len(kept.y)
         config = replace(config, budget=part_of_budget(budget, len(data.y), n_rows))
@@ -202,16 +202,22 @@ def run_comparison(
     return compared
 
 
-def has_no_verdict(data: LabelledFeatures, config: ComparisonConfig, output: CompareOutput) -> bool:
+def has_bounds(data: LabelledFeatures, config: ComparisonConfig, output: CompareOutput, again: str) -> bool:
     """Return whether rows to test on lack a label; refuse what then says nothing, and warn of chosen rows."""
     if data.known is None:
         return False
+    chosen = missing_in(data, config.seed)
     if config.test is not None or config.drop_unlabelled:
-        if chosen := missing_in(data, config.seed):
+        if chosen:
             if config.drop_unlabelled and chosen.endswith(CHOSEN):
                 raise InputError(f"--drop-unlabelled is for labels that are missing at random, and {chosen}.")
             warn(f"{chosen}.")
         return False
+    if late := chosen.partition(": add ")[2]:
+        late += " --drop-unlabelled" * waiting(data.rows.times, data.known)[2]
+        how = f"All rests on {leakage_note(data.leaking)}" if data.leaking else "To compare the rows before:"
+        again = again.replace(f" --labels-after {config.labels_after}", "")
+        raise InputError(f"{chosen}. {how} {again} {late}")
     lacking = f"{np.sum(~data.known):,} rows of {data.table.path} have none; --drop-unlabelled compares on "
     lacking += "the others, if labels are missing at random."
     given = vars(output) | vars(config) | {"repeats": config.repeats - 1}
@@ -244,10 +250,8 @@ def show_bounds(data: LabelledFeatures, config: ComparisonConfig, *, as_json: bo
         parts = Periods(*np.unique(plan.folds[tested], return_inverse=True))
         scores = {name: -parts.depths(of, len(tested)) for name, of in scores.items()}
         budget = max(round(budget * len(tested) / len(known)), 1)
-    part = data.where(plan.folds >= 0)
-    listed = LabelledRows(part.table, data.label, data.positive, part.y, known=known[tested])
     known_only = MeasureConfig(budget=budget, time=data.time, as_json=as_json)
-    measure_known(listed, scores, known_only, verdict=NO_VERDICT)
+    measure_known(data.where(plan.folds >= 0), scores, known_only, verdict=NO_VERDICT)
 
 
 def with_times(data: LabelledFeatures, config: ComparisonConfig) -> LabelledFeatures:
@@ -271,12 +275,16 @@ def with_times(data: LabelledFeatures, config: ComparisonConfig) -> LabelledFeat
         times = columns[0].dates()
         timed = rows._replace(times=times)
         in_time = not np.isnat(times).any() and in_order(times)
-        if in_time and can_split(timed, config.folds):
+        known = data.known if in_time else None
+        late = known is not None and waiting(times, known)[0]
+        if known is not None and config.drop_unlabelled:
+            timed = timed.part(np.flatnonzero(known))
+        if in_time and (late or can_split(timed, config.folds)):
             warn(
                 f"rows follow the times in {columns[0]}, so models are judged on later rows than they learn "
                 "from; --random judges them on parts drawn at random."
             )
-            return replace(data, time=columns[0].name, rows=timed)
+            return replace(data, time=columns[0].name, rows=rows._replace(times=times))
     by_time = " or ".join(f"--time {shlex.quote(column.name)}{option}" for column, option in dates)
     warn(
         f"{listed(map(str, columns))} hold{'s' * (len(dates) == 1)} dates, and on parts drawn at random "

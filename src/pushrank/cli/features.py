@@ -32,6 +32,12 @@ from pushrank.held_out.plan import Rows, whole_periods
 SPANS = {"h": np.timedelta64(1, "h"), "d": np.timedelta64(1, "D"), "w": np.timedelta64(1, "W")}
 
 
+def words_of_span(span: str, name: str | None) -> str:
+    """Return how long labels take in words, such as 6 weeks."""
+    unit = {"h": "hour", "d": "day", "w": "week"}.get(span[-1])
+    return f"{span} of {name}" if unit is None else f"{span[:-1]} {unit}s" if span[:-1] != "1" else unit
+
+
 def span_of(labels_after: str | None, times: NDArray[Any] | None, name: str | None) -> Any:
     """Return how long labels take, in the unit of the times of a column; None where they come at once."""
     if labels_after is None:
@@ -98,15 +104,31 @@ class LabelledFeatures(LabelledRows):
             )
         return self.where(learnt), self.rows.part(np.flatnonzero(is_kept)).counted()
 
+    def due(self) -> LabelledFeatures:
+        """Return the rows that do not wait for labels: those of others come early by what they say."""
+        if self.known is None or self.gap is None:
+            return self
+        waits = np.asarray(self.rows.times) > np.max(np.asarray(self.rows.times)) - self.gap
+        if not (lacking := np.sum(waits & ~self.known)):
+            return self
+        if len(set(self.y[~waits & self.known])) < 2:
+            raise InputError(f"--labels-after {self.labels_after} leaves no two classes; shorten it.")
+        span = words_of_span(str(self.labels_after), self.time)
+        counted = f"{waits.sum():,} rows of the last {span} wait for their labels, {lacking:,} of them"
+        say(f"{counted} without one, and are left out.", err=True)
+        return self.where(~waits)
+
     @property
     def labelled(self) -> LabelledFeatures:
         """The rows that have a label."""
-        return self if self.known is None else replace(self.where(self.known), known=None)
+        return self if self.known is None else self.where(self.known)
 
     def where(self, is_part: NDArray[np.bool_]) -> LabelledFeatures:
         """Return some of the rows, those of a test file among them."""
         n_learnt, rows = int(is_part[: self.n_learnt].sum()), self.rows.part(np.flatnonzero(is_part))
-        return replace(self, table=self.table.where(is_part), y=self.y[is_part], n_learnt=n_learnt, rows=rows)
+        known = None if self.known is None or self.known[is_part].all() else self.known[is_part]
+        table, y = self.table.where(is_part), self.y[is_part]
+        return replace(self, table=table, y=y, known=known, n_learnt=n_learnt, rows=rows)
 
     def describe_features(self) -> str:
         """Return how the columns were read."""

@@ -65,9 +65,8 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
     if config.jobs != 1 and (name != ENSEMBLE or not config.jobs):
         raise InputError(f"--jobs is a number of processes, or -1, for --model {ENSEMBLE}; leave it out.")
     ranker = ranker_of(config, name)
-    whole = read_features(
-        source, text_format, weight=config.weight, time=config.time, labels_after=config.labels_after
-    )
+    asides = {name: getattr(config, name) for name in ("weight", "time", "labels_after")}
+    whole = read_features(source, text_format, **asides).due()
     if chosen := model.missing_in(whole, config.seed):
         if chosen.endswith(CHOSEN):
             why = f"needs a label in every row, and {chosen}; {AUDIT}."
@@ -89,7 +88,8 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
             left = np.asarray(whole.rows.times)[~np.asarray(whole.known)] if chosen else []
             is_whole = ~np.isin(labels, by_period.periods(left).labels if chosen else [])
         if is_whole.sum() < 2:
-            raise InputError(f"--budget needs {by_period.several} with all labels, and {chosen}; {AUDIT}.")
+            way = f"; {AUDIT}" * chosen.endswith(CHOSEN)
+            raise InputError(f"--budget needs {by_period.several} with all labels, and {chosen}{way}.")
         if "budget" in ranker.get_params():
             ranker.set_params(budget=by_period)
     # A fifth of seven rows, rounded up, leaves five; an ensemble is fitted to others than it scores as it is.

@@ -14,6 +14,7 @@ from pushrank._base.files import read_facts
 from pushrank._base.user_types import Floats
 from pushrank.budgets import Budget, Periods, chances_of_list
 from pushrank.cli.errors import InputError, refusing
+from pushrank.cli.features import SPANS, words_of_span
 from pushrank.cli.header import listed
 from pushrank.cli.labels import AUDIT, LabelledRows, is_acted_on
 from pushrank.cli.options import MeasureConfig, refuse_given
@@ -26,7 +27,7 @@ from pushrank.report.context import row_count
 
 LEVEL = 0.01
 """The chance to say that labels are missing by choice where they are missing at random."""
-MAX_PERIODS, MAX_LISTS = 31, 10
+MAX_PERIODS, MAX_LISTS, MIN_WAITING = 31, 10, 5
 COUNTED = ["listed", "hits", "audited", "audit_hits", "hits_below_at_most", "hits_below_estimate"]
 """What a table by period shows, of its last ones; JSON has all."""
 CHOSEN = "somebody chose which rows got one"
@@ -56,6 +57,42 @@ def missing_with(values: list[tuple[str, Any, Any]], share: float) -> str:
         return ""
     why = CHOSEN if "scores" in mostly.values() else "they are not known yet, or were not kept"
     return f"labels are missing for {100.0 * share:.0f} % of the rows, mostly {' and '.join(mostly)}: {why}"
+
+
+def waiting(
+    times: Any, known: Any, name: Any = "", y: Any = False, scores: Any = (), judged: Any = True, gap: Any = 0
+) -> tuple[str, str, bool]:
+    """Return since when labels wait, if no list chose some; --labels-after; and if others are missing."""
+    moments, codes = np.unique(times, return_inverse=True)
+    rows, lacking = np.bincount(codes), np.bincount(codes, ~known)
+    # Rows wait from where the excess of missing labels over the usual share, summed from the end, is largest:
+    # labels of one class may come later than the other's. The usual share is thrice that of the first half,
+    # and if it is not zero, one label more shows nothing.
+    half = 2 * rows.cumsum() <= len(known)
+    usual = 0.005 + 3.0 * (lacking[half].sum() + 1.0) / (rows[half].sum() + 1.0)
+    excess = np.cumsum((lacking - usual * rows)[::-1])[::-1]
+    first = np.flatnonzero(excess >= excess.max() - lacking[half].any())[-1]
+    late, length = codes >= first, moments[-1] - moments[first]
+    # Labels come early by their class: of a class, their rows have the scores of rows just before, unless a
+    # list chose them. Nor may a list have chosen before.
+    early = ~late & (times >= moments[first] - length)
+    pairs = [(known & judged & late & of, known & judged & early & of) for of in (y, np.logical_not(y))]
+    pairs.append((known & judged & ~late, ~known & ~late))
+    by = [("scores", values[some], values[others]) for values in scores for some, others in pairs]
+    last = codes >= first + (len(moments) - first) * 9 // 10
+    if excess.max() < MIN_WAITING or known[last].mean() > 0.5 or missing_with(by, 0.0):
+        return "", "", False
+    length, digits = length + gap, 3 * (moments.dtype.kind == "f")
+    if moments.dtype.kind == "M":
+        whole = (unit for unit in "wd" if not (np.diff(moments) % SPANS[unit]).any())
+        unit = next(whole, "d" if length >= 2 * SPANS["d"] else "h")
+        span = f"{length // SPANS[unit] + 1}{unit}"
+    else:
+        span = f"{(length * 10**digits // 1 + 1) / 10**digits:.{digits}f}"
+    n = known[late].sum()
+    some = f"labels in only {n:,} of {late.sum():,} rows" if n else "no labels"
+    have = "has" if span in ("1h", "1d", "1w") else "have"
+    return f"the last {words_of_span(span, name)} {have} {some}", span, not known[~late].all()
 
 
 def measure_audited(rows: LabelledRows, scores: Mapping[str, Floats], config: MeasureConfig) -> None:
@@ -125,9 +162,15 @@ def measure_known(
     budget, lacking = config.budget, f"{np.sum(~known):,} rows of {rows.table.path} have none"
     refuse_given(vars(config), NEED_ALL, f"needs a label in every row, and {lacking}.")
     by_labels = [("scores", values[known], values[~known]) for values in scores.values()]
-    chosen = missing_with(by_labels, float(np.mean(~known)))
+    chosen, times, late = missing_with(by_labels, float(np.mean(~known))), None, ""
+    if isinstance(budget, Budget):
+        times = rows.table.times(str(config.time), may_be_text=budget.per == "batch")
+        if not verdict and times.dtype != object:
+            late = waiting(times, known, config.time, rows.y, [*scores.values()])[0]
+    chosen = f"{late}: leave their rows out of the file" if late else chosen
     if config.promise or config.require:
-        raise InputError(f"nothing is promised: {chosen or f'of labels, {lacking}'}; {AUDIT}.")
+        way = f"; {AUDIT}" * (not late)
+        raise InputError(f"nothing is promised: {chosen or f'of labels, {lacking}'}{way}.")
     if budget is None:
         raise InputError(f"say how long the list is, --budget N: of labels, {lacking}.")
     acted = known if config.acted is None else is_acted_on(rows.table, config.acted)
@@ -136,7 +179,7 @@ def measure_known(
     if isinstance(budget, Budget):
         each = f"means of a {budget.per}: "
         with refusing():
-            periods = budget.periods(rows.table.times(str(config.time), may_be_text=budget.per == "batch"))
+            periods = budget.periods(times)
     elif n > len(known):
         raise InputError(f"--budget {n} exceeds the {len(known)} rows of the data.")
     looked_at, others = acted & known, known & ~acted
@@ -176,9 +219,11 @@ def measure_known(
     said += [] if alert is None else [alert.count(next(iter(scores.values())))]
     if config.as_json:
         typer.echo(json.dumps({"sentences": [f"{of_all}.", *said], "scores": facts}, indent=2))
-        return
-    screen, header = console(), [name.replace("_", " ") for name in counted]
-    screen.print(f"{', '.join(scores)} on {rows.table.path.name}: {len(known):,} rows, {of_all}.")
-    screen.print(grid_of(["scores", *header, "precision"], cells, f"{each}the first {n:,} rows"))
-    for sentence in said:
-        screen.print(sentence)
+    else:
+        screen, header = console(), [name.replace("_", " ") for name in counted]
+        screen.print(f"{', '.join(scores)} on {rows.table.path.name}: {len(known):,} rows, {of_all}.")
+        screen.print(grid_of(["scores", *header, "precision"], cells, f"{each}the first {n:,} rows"))
+        for sentence in said:
+            screen.print(sentence)
+    if all(of["precision"] is None for of in facts.values()):
+        raise typer.Exit(3)

@@ -31,7 +31,7 @@ from pushrank._base.user_types import Floats
 from pushrank.budgets import Budget
 from pushrank.cli.errors import InputError, in_option_names, refusing, warn
 from pushrank.cli.features import LabelledFeatures
-from pushrank.cli.known import missing_with
+from pushrank.cli.known import missing_with, waiting
 from pushrank.cli.names import ENSEMBLE, kebab_case, unknown_model
 from pushrank.cli.options import words_of
 from pushrank.cli.pipelines import FORMAT, SavedModel
@@ -252,25 +252,28 @@ def missing_in(data: LabelledFeatures, seed: int) -> str:
     """Return which rows of a file lack a label, or nothing where chance may explain it."""
     if data.known is None:
         return ""
-    rows, left, known = data.rows, np.flatnonzero(~data.known), np.flatnonzero(data.known[: data.n_learnt])
+    # A column that gives the label away lacks where the label does, whoever chose.
+    X = data.rows.X.assign(**dict.fromkeys(data.leaking, 0.0)) if data.leaking else data.rows.X
+    left, known = np.flatnonzero(~data.known), np.flatnonzero(data.known[: data.n_learnt])
     # Rows that a fit has learnt from have other scores than like rows: it learns from a half of each class,
     # to score the other half and the rows without a label.
-    drawn = np.random.default_rng(seed).permutation(known)
+    rows, drawn = data.rows._replace(X=X), np.random.default_rng(seed).permutation(known)
     drawn = drawn[np.argsort(rows.y[drawn], kind="stable")]
-    learnt, values = rows.part(drawn[::2]).counted(), list[tuple[str, Any, Any]]()
-    like, times = drawn[1::2], rows.times
-    if times is not None:
-        # Scores move with the seasons: rows from before labels went missing are not like those without one.
-        like = like[times[like] >= np.sort(times[left])[0]]
+    learnt, like, times, scores = rows.part(drawn[::2]).counted(), drawn[1::2], rows.times, list[Floats]()
     if len(set(learnt.y)) == 2:
         model = make_ranking_pipelines({"": make_model("logistic-regression", seed)}, **data.kinds)[""]
         with refusing(), record_warnings([]):
-            scores = model_scores(model.fit(learnt.X, learnt.y), rows.X)
-        values.append(("scores", scores[like], scores[left]))
+            scores.append(model_scores(model.fit(learnt.X, learnt.y), rows.X))
+    values = list[tuple[str, Any, Any]]()
     if times is not None:
-        # Labels of the last days are late where --labels-after says so: that they lack one shows nothing.
-        due = np.ones(len(times), dtype=bool) if data.gap is None else times <= times.max() - data.gap
-        values.append(("times", times[known[due[known]]], times[left[due[left]]]))
+        judged = np.isin(np.arange(len(times)), like)
+        late, span, _ = waiting(times, data.known, data.time, rows.y, scores, judged, data.gap or 0)
+        if late:
+            return f"{late}: add --labels-after {span}"
+        # Scores move with the seasons: rows from before labels went missing are not like those without one.
+        like = like[times[like] >= np.sort(times[left])[0]]
+        values.append(("times", times[known], times[left]))
+    values = [*(("scores", of[like], of[left]) for of in scores), *values]
     return missing_with(values, len(left) / (len(known) + len(left)))
 
 

@@ -161,7 +161,7 @@ Force = Annotated[
     typer.Option("--force", help="Replace an output that is an input, or that pushrank did not write."),
 ]
 AS_SPAN = of_form(r"\d+[hdw]|\d+(\.\d+)?", "--labels-after", "12h, 7d, 2w or, of times that are numbers, 7")
-LATE = "How late labels come, such as 7d, 12h or 2w: fits leave out rows whose labels were not known yet."
+LATE = "How late labels come, as 7d, 12h or 2w: rows that wait for theirs are left out, of each fit, too."
 LabelsAfter = Annotated[str | None, typer.Option(callback=AS_SPAN, help=LATE)]
 AS_SHARE = of_form(r"\d{1,2}(\.\d+)?%|\d+", "--hold-out", "a share such as 20%, or a number of rows")
 KEPT = "Rows, such as 20% or 500, that no fit sees, the latest by --time or random ones, to promise hits by."
@@ -460,10 +460,12 @@ class WatchConfig:
     )
     acted: str | None = option(
         "A column that says which rows somebody looked at: list, audit, yes or 1; for others empty, no or 0. "
-        "By default rows with a label among the first of the budget."
+        "By default a column acted or alert, which score writes, or the first rows of the budget."
     )
     labels_after: str | None = option(
-        "How late labels come, such as 7d, 12h or 2w: rows that are later wait.", callback=AS_SPAN
+        "How late labels come, such as 7d, 12h or 2w: periods that are later wait, by default until all rows "
+        "looked at have one, or 30 days.",
+        callback=AS_SPAN,
     )
     positive: Positive = None
     level: float = option("The chance of a false alarm, however often you look.", default=0.05)
