@@ -99,7 +99,7 @@ def test_a_calm_day_without_rows_is_a_day(folder, tmp_path):
     calm = call("duel", *models, tmp_path / "none.csv", *HOW, "--state", state, "-o", out, "--force").stdout
     assert "0 of 0 rows in " in " ".join(calm.split())
     assert len(pd.read_csv(out)) == 0
-    said = call(*duel, "--labels", tmp_path / "none.csv", "--label", "late").stdout
+    said = call(*duel, "--labels", tmp_path / "none.csv", "--label", "late", code=3).stdout
     assert "nothing is known of the duel" in " ".join(said.split())
     # Another model's scores are refused, and so are the same two the other way round.
     for others in (models[::-1], [models[0]] * 2):

@@ -132,7 +132,7 @@ def test_labels_that_are_not_known_yet_are_left_empty(folder):
     assert found[-1]["looked_at"] == 15
     frame.drop(columns="late").to_csv(folder / "none.csv", index=False)
     shown = watched(folder, "none.csv", code=3).stdout
-    assert "Labels of rows looked at are not known in any day: nothing is known of hits." in shown
+    assert "No day has final labels of rows looked at: nothing is known of hits." in shown
     assert shown.splitlines()[-1] == "nothing is known of hits"
     top = frame.groupby(days)["x1"].rank(ascending=False) <= 15
     listed = frame.assign(late=frame["late"].where(top), acted=np.where(top, "list", ""))

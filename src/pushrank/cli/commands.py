@@ -182,16 +182,16 @@ def watch(
     """Say whether a model finds the hits expected of it, and whether the rows are still those of the fit.
 
     The last line is one of four sentences: "as expected: of 840 rows looked at, 610 labelled: 176 hits, 181
-    expected" (exit code 0), "nothing is known of hits" (3: no row looked at has a known label), "fewer hits
-    than expected since 3 November: retrain", or "the rows have changed: column wind" (both 1). Errors have
-    exit code 2. A nightly job can act on the code.
+    expected" (exit code 0), "nothing is known of hits" (3: too few rows looked at have a final label), "fewer
+    hits than expected since 3 November: retrain", or "the rows have changed: column wind" (both 1). Errors
+    have exit code 2. A nightly job can act on the code.
 
     Give all rows since the fit, every day a few more. You may look as often as you like: in all that time a
     false alarm has a chance of about --level. If all rows of a period have a label, its hits are compared
     with those of periods with as many rows and positives at the fit, so that a calm week is no alarm. If only
     rows that somebody looked at have one, they should be hits as often as held-out rows with their scores
-    were. --acted names the column of such rows, which score --audit writes. --acted or --labels-after also
-    tell labels that are late from labels that never come.
+    were. --acted names the column of such rows, such as alert or acted, which score writes. Periods wait, in
+    order, for the labels of all rows looked at, 30 days at most; --labels-after says how long labels take.
 
     For each column, and for the scores, the shares of its quarters or values in whole weeks (days for a
     budget an hour) are compared with those of the fit. A model with a budget of one list, such as 30, treats

@@ -77,6 +77,9 @@ def compare_models(
         typer.echo(json.dumps(summary, indent=2))
     for line in () if as_json else [*price.get("sentences", []), *lines]:
         say(line)
+    if leaking:
+        # As where labels give no verdict.
+        raise typer.Exit(3)
 
 
 def price_of_ensemble(compared: Compared, saved: Path | None) -> dict[str, Any]:

@@ -59,9 +59,10 @@ def credit_labels(text_format: TextFormat, config: DuelConfig) -> None:
         verdict = duel.credit(y, _times(table, config, duel.budget, with_zones=True), names).verdict()
     if config.as_json:
         typer.echo(json.dumps(vars(verdict) | {"sentences": verdict.sentences()}, indent=2))
-        return
-    for sentence in [*verdict.sentences(), BEHIND]:
+    for sentence in () if config.as_json else [*verdict.sentences(), BEHIND]:
         say(sentence)
+    if not verdict.days:
+        raise typer.Exit(3)
 
 
 def compare_columns(text_format: TextFormat, config: DuelConfig) -> None:

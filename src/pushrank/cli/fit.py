@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 from pushrank import StackingRanker
 from pushrank._base.user_types import Floats
-from pushrank.budgets import Budget
+from pushrank.budgets import Budget, comes_whole
 from pushrank.cli import model
 from pushrank.cli.errors import InputError, refusing, say, warn
 from pushrank.cli.features import read_features
@@ -153,6 +153,9 @@ def fit_model(source: FeatureSource, text_format: TextFormat, config: FitConfig)
         say(f"Alert threshold{data.late * (kept is not None)}: {alert.sentence()}")
     if reference is not None and by_period is not None:
         say(f"Expected{data.late}: {reference.sentence}")
+        if by_period.per != "batch" and comes_whole(by_period, rows.times):
+            per, why = by_period.per, f"nearly all its rows have one time in {config.time}"
+            say(f"A {per} comes whole, for {why}: rank each by score --top {by_period.n}.")
     if kept is not None and budget is not None:
         say(promise_of_rows(y, scores, budget, n_rows))
     elif kept is not None and by_period is not None:

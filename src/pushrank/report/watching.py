@@ -85,7 +85,7 @@ class WatchData(Page):
         """What was expected, how much speaks against it, and whether columns were compared."""
         watched, per, known = self.watched, self.watched.budget.per, self.known
         periods = watched.budget.several
-        of_hits = f"Labels of rows looked at are not known in any {per}: {NOT_KNOWN}."
+        of_hits = f"No {per} has final labels of rows looked at: {NOT_KNOWN}."
         if known:
             hits, expected = (sum(record[name] for record in known) for name in ("hits", "expected"))
             # An alarm stands, whatever comes after it.
