@@ -37,20 +37,23 @@ from model_file_mutations import mutated
 from pushrank import (
     PerceptronAtK,
     PNormPush,
+    PushBoost,
     PushRanker,
     RankBoost,
     RankSVM,
     StackingRanker,
     estimators,
+    load,
     load_scorer,
     persistence,
+    save,
 )
-from pushrank._base.files import atomic_write
+from pushrank._base.files import atomic_write, read_facts
 from pushrank.exceptions import ModelFileError
 from pushrank.interop.lightgbm import LGBMObjective
 from pushrank.losses import Logistic
 from pushrank.objectives import PushObjective
-from pushrank.persistence import BoostedClassifier
+from pushrank.persistence import BoostedClassifier, model_digest
 from pushrank.prices import Power
 
 pytestmark = pytest.mark.fast
@@ -503,8 +506,9 @@ def test_a_killed_write_leaves_no_file(tmp_path):
     code = """
 import sys, time
 from pathlib import Path
-from pushrank._base.files import atomic_write
+from pushrank._base.files import atomic_write, read_facts
 from pushrank.interop.lightgbm import LGBMObjective
+from pushrank.persistence import model_digest
 with atomic_write(Path(sys.argv[1])) as beside:
     beside.write_text("half")
     print("writing", flush=True)
@@ -518,3 +522,28 @@ with atomic_write(Path(sys.argv[1])) as beside:
         process.wait()
     time.sleep(0.1)
     assert not Path(path).exists()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        make_pipeline(StandardScaler(), LogisticRegression()),
+        RandomForestClassifier(5, random_state=0),
+        HistGradientBoostingClassifier(max_iter=5, random_state=0),
+        PushBoost(n_estimators=5),
+        StackingRanker([("a", LogisticRegression()), ("b", RandomForestClassifier(3))], random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_model_has_one_digest_fitted_again_and_loaded(model, tmp_path):
+    """By it a state of alerts knows whose scores it holds."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    y = X[:, 0] + rng.normal(size=120) > 0.5
+    fitted, again, other = (clone(model).fit(X, of) for of in (y, y, np.roll(y, 1)))
+    save(fitted, tmp_path / "m.skops")
+    loaded = load(tmp_path / "m.skops")
+    save(loaded, tmp_path / "n.skops")
+    noted = [read_facts(tmp_path / name)["digest"] for name in ("m.skops", "n.skops")]
+    assert {model_digest(of) for of in (fitted, again, loaded)} == {*noted}
+    assert model_digest(other) != noted[0]

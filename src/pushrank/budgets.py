@@ -19,6 +19,8 @@ __all__ = ["Budget", "Periods"]
 
 # Weeks begin on Mondays, and day 0 of NumPy's dates is a Thursday.
 STEPS = dict(zip(UNITS, ("datetime64[h]", "datetime64[D]", "datetime64[D]", "datetime64[M]"), strict=False))
+NEARLY_ALL = 0.9
+"""The share of a period's rows at one moment, and of such periods, from which a period comes whole."""
 MONDAY = np.datetime64("1970-01-05", "D")
 
 
@@ -185,13 +187,13 @@ class Budget:
 
 def comes_whole(budget: Budget, time: Any) -> bool:
     """Return whether the rows of a period come at one moment, as those of days without times do."""
-    # Nine in ten of the periods that the budget cannot act on whole have nine in ten rows at one moment.
+    # Nine in ten periods, also of those that the budget cannot act on whole, have nine in ten rows at one.
     times, periods = np.asarray(check_times(time, len(time))), budget.periods(time)
     _, first, counts = np.unique(times, return_index=True, return_counts=True)
     most, sizes = np.zeros(len(periods.labels)), periods.sizes
     np.maximum.at(most, periods.codes[first], counts)
-    is_cut = sizes > budget.n
-    return bool(is_cut.any() and np.mean(most[is_cut] >= 0.9 * sizes[is_cut]) >= 0.9)
+    is_whole, is_cut = most >= NEARLY_ALL * sizes, sizes > budget.n
+    return bool(is_cut.any() and min(is_whole.mean(), is_whole[is_cut].mean()) >= NEARLY_ALL)
 
 
 def check_by_period(budget: Any) -> None:

@@ -10,17 +10,16 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from hashlib import sha256
 from importlib import import_module
 from importlib.metadata import version
 from inspect import isabstract, isclass
 from io import BytesIO
 from itertools import chain
 from pathlib import Path
-from pickle import PicklingError
 from types import ModuleType
 from typing import Any
 
-import joblib
 import numpy as np
 import scipy.sparse as sp
 import sklearn.utils
@@ -170,15 +169,9 @@ def save_with_facts(model: object, path: Path, facts: dict[str, object]) -> None
     # What describes rankers imports all of them, which a file of other models is loaded without.
     from pushrank.interop._scores import description_of
 
-    io = skops_io()
-    boosted = {
-        id(item): BoostedClassifier.of(item) for item in _parts(model) if type_name(type(item)) in BOOSTED
-    }
-
     with atomic_write(path) as draft:
         try:
-            # What is to be copied already has its copy, by which the classifiers are replaced.
-            io.dump(copy.deepcopy(model, boosted) if boosted else model, draft)
+            skops_io().dump(_as_saved(model), draft)
         except RuntimeError as error:
             # PyTorch raises it for a tensor that skops builds without its numbers.
             raise TypeError(
@@ -188,9 +181,7 @@ def save_with_facts(model: object, path: Path, facts: dict[str, object]) -> None
         with zipfile.ZipFile(draft, "a") as archive:
             fitted = model["pipeline"] if isinstance(model, dict) and "pipeline" in model else model
             facts |= {"format": FACTS_FORMAT, "scoring": description_of(fitted)}
-            # What cannot be pickled is refused below, with what to do.
-            with suppress(PicklingError):
-                facts |= {"digest": model_digest(fitted)}
+            facts |= {"digest": model_digest(fitted)}
             archive.writestr(FACTS_FILE, json.dumps(facts))
             archive.writestr(VERSION_FILE, f"{version('pushrank')}\n{digest(archive)}")
         strangers = _strangers(draft.read_bytes())
@@ -199,8 +190,40 @@ def save_with_facts(model: object, path: Path, facts: dict[str, object]) -> None
 
 
 def model_digest(fitted: object) -> str:
-    """Return a digest of the code and the numbers of a fitted model, by which a state knows its scores."""
-    return str(joblib.hash(fitted))
+    """Return a digest of the code and the numbers of a fitted model, by which a state knows its scores.
+
+    It is that of the content of its file, without the addresses that objects had in memory: the same fit, or
+    a model that was loaded, has the same digest.
+    """
+    numbers: dict[str, str] = {}
+    with zipfile.ZipFile(BytesIO(skops_io().dumps(_as_saved(fitted)))) as archive:
+        schema = archive.read("schema.json").decode()
+        schema = re.sub(
+            r'("(?:__id__|file)": "?)(\d+)',
+            lambda at: at[1] + numbers.setdefault(at[2], str(len(numbers))),
+            schema,
+        )
+        found = sha256(schema.encode())
+        members = [name for name in archive.namelist() if name != "schema.json"]
+        for name in sorted(members, key=lambda name: int(numbers.get(name.partition(".")[0], "0"))):
+            content = archive.read(name)
+            array = np.load(BytesIO(content), allow_pickle=False) if name.endswith(".npy") else None
+            if array is not None and array.dtype.names:
+                # Between the fields of records there are bytes that nobody has set.
+                content = b"".join(
+                    np.ascontiguousarray(array[field]).tobytes() for field in array.dtype.names
+                )
+            found.update(content)
+    return found.hexdigest()
+
+
+def _as_saved(model: object) -> object:
+    """Return a model with its boosters as their own texts."""
+    # What is to be copied already has its copy, by which the classifiers are replaced.
+    boosted = {
+        id(item): BoostedClassifier.of(item) for item in _parts(model) if type_name(type(item)) in BOOSTED
+    }
+    return copy.deepcopy(model, boosted) if boosted else model
 
 
 def load(path: str | Path) -> Any:

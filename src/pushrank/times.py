@@ -198,35 +198,48 @@ def check_times(time: Any, n_rows: int) -> NDArray[Any]:
 def in_zone(time: Any, n_rows: int, zone: str | None) -> tuple[NDArray[Any], str | None]:
     """Return times as dates by the clock of a zone, and this zone: that of the times, where it is None.
 
-    A zone is a name such as Europe/Berlin, or how far it is ahead of UTC such as +01:00: then times up to an
-    hour apart from it, as those of its summer, keep their own clock. The zone "" is that of times without.
+    A zone is a name such as Europe/Berlin, or the offsets from UTC of its winter and its summer as they were
+    seen, such as +01:00/+02:00, of which one may be unknown. Times of these offsets keep their own clock, and
+    so do those an hour apart, unless one of the two is UTC, which is where machines write and nobody has a
+    summer. The zone "" is that of times without.
     """
     times, offsets = _clock_times(time, n_rows)
     if times.dtype.kind != "M" or not n_rows:
         return times, zone
-    dtype = getattr(time, "dtype", None)
-    own = getattr(getattr(dtype, "pyarrow_dtype", dtype), "tz", None)
-    if own:
-        of_utc = check_times(getattr(time, "dt", time).tz_convert("UTC"), n_rows)
+    own = _name_of_zone(time)
+    if own and hasattr(zoned := getattr(time, "dt", time), "tz_convert"):
+        of_utc = check_times(zoned.tz_convert("UTC"), n_rows)
         offsets = (times - of_utc) / np.timedelta64(1, "m")
     is_bare = np.isnan(offsets)
     if zone is None and not is_bare[0]:
-        zone = str(own) if str(own) in available_timezones() else zone_text(offsets[0])
+        seen = [offsets[0], *sorted({*offsets[np.abs(offsets - offsets[0]) <= HOUR].tolist()} - {offsets[0]})]
+        zone = own if own in available_timezones() else "/".join(map(zone_text, seen))
     zone = zone or ""
     if (is_other := is_bare != (zone == "")).any():
         row = int(np.argmax(is_other))
         has = "no zone" if is_bare[row] else f"the zone of {offsets[row] / HOUR:+g} hours"
-        others = f"those before it have the zone {zone}" if zone else "those before it have none"
-        raise ValueError(f"the time of row {row} has {has}, and {others}: write all times in one zone.")
-    if zone in ("", str(own)):
+        others = f"the others have the zone {zone}" if zone else "the others have none"
+        raise BadRowError(row, "the time of ", f" has {has}, and {others}: write all times in one zone.")
+    if zone in ("", own):
         return times, zone
     universal = times - _span(offsets * HOUR * 1e6, "us")
-    if fixed := re.fullmatch(r"([-+])(\d\d):(\d\d)", zone):
-        ahead = float(f"{fixed[1]}1") * (HOUR * int(fixed[2]) + int(fixed[3]))
-        is_near = np.abs(offsets - ahead) <= HOUR
-        return np.where(is_near, times, universal + _span(ahead * HOUR * 1e6, "us")), zone
+    if known := re.findall(r"([-+]\d\d):(\d\d)", zone):
+        ahead = np.array([HOUR * int(hours) + int(f"{hours[0]}{minutes}") for hours, minutes in known])
+        apart = np.abs(offsets[:, None] - ahead)
+        summer = (apart <= HOUR) & (offsets[:, None] != 0.0) & (ahead != 0.0)
+        has_own_clock = ((apart == 0.0) | summer).any(axis=1)
+        return np.where(has_own_clock, times, universal + _span(ahead[0] * HOUR * 1e6, "us")), zone
     local = (moment.replace(tzinfo=UTC).astimezone(ZoneInfo(zone)) for moment in universal.tolist())
     return np.array([moment.replace(tzinfo=None) for moment in local], dtype="datetime64[us]"), zone
+
+
+def _name_of_zone(time: Any) -> str:
+    """Return the name of the zone of times, empty where they have none, or only offsets."""
+    dtype = getattr(time, "dtype", getattr(time, "type", None))
+    dtype = getattr(dtype, "pyarrow_dtype", dtype)
+    # Pandas and Arrow, Polars, and objects of Python.
+    own = getattr(dtype, "tz", None) or getattr(dtype, "time_zone", None)
+    return str(own or getattr(getattr(next(iter(time)), "tzinfo", None), "key", None) or "")
 
 
 def zone_text(ahead: float) -> str:

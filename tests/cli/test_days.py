@@ -184,7 +184,53 @@ def test_alerts_keep_the_zone_of_the_rows_that_were_compared(data, tmp_path):
     assert found[0] == found[1] == found[2]
     last.assign(came=later.dt.tz_localize(None)).to_csv(new, index=False)
     said = " ".join(call("score", saved, new, *alert, code=2).stderr.split())
-    assert "row 0 has no zone, and those before it have the zone +0" in said
+    assert "row 1 has no zone, and the others have the zone +0" in said
+
+
+def test_a_column_alert_of_the_data_is_not_the_one_that_is_watched(data, tmp_path):
+    """Beside a column of this name the written one is called pushrank_alert, and so it is printed."""
+    rows = pd.read_csv(data).assign(alert=lambda table: np.where(table["a"] < 0.0, "yes", "no"))
+    rows.to_csv(tmp_path / "old.csv", index=False)
+    saved = tmp_path / "m.skops"
+    call("compare", tmp_path / "old.csv", *BY_DAY, "--exclude", "alert", "--save-best", saved)
+    commands = SavedModel.load(saved).training["saved"]["commands"]
+    assert commands[1].endswith(" alerts.csv --time came --acted pushrank_alert")
+    later = rows.assign(came=pd.to_datetime(rows["came"]) + pd.Timedelta(days=90))
+    later.to_csv(tmp_path / "new.csv", index=False)
+    alert = [
+        "--alert",
+        tmp_path / "m.alert.db",
+        "--time",
+        "came",
+        "--id",
+        "id",
+        "-o",
+        tmp_path / "alerts.csv",
+    ]
+    call("score", saved, tmp_path / "new.csv", *alert)
+    shown = [
+        call("watch", saved, tmp_path / "alerts.csv", "--time", "came", "--json", *acted, code=code)
+        for acted, code in (([], 0), (["--acted", "pushrank_alert"], 0))
+    ]
+    assert shown[0].stdout == shown[1].stdout
+    assert "those of the column 'pushrank_alert'" in shown[0].stderr
+    n_acted = pd.read_csv(tmp_path / "alerts.csv")["pushrank_alert"].sum()
+    assert sum(of["looked_at"] for of in json.loads(shown[0].stdout)["table"]) == n_acted
+
+
+def test_whole_numbers_of_a_text_file_are_one_name_with_and_without_a_point(data, tmp_path):
+    rows = pd.read_csv(data)
+    call("fit", data, "--label", "y", "--exclude", "id", "--exclude", "came", "-o", tmp_path / "m.skops")
+    state = ["--alert", tmp_path / "s.db", "--time", "came"]
+    call("score", tmp_path / "m.skops", data, *state, "--budget", "4/day")
+    new = rows.tail(60).assign(came=pd.to_datetime(rows["came"].tail(60)) + pd.Timedelta(days=90))
+    answers = []
+    for number, names in enumerate((new["id"], new["id"].astype(float), new["id"].map("{}.00".format))):
+        path, out = tmp_path / f"{number}.csv", tmp_path / f"out{number}.csv"
+        new.assign(id=names).to_csv(path, index=False)
+        call("score", tmp_path / "m.skops", path, *state, "--id", "id", "-o", out)
+        answers.append(pd.read_csv(out)["alert"].tolist())
+    assert answers[0] == answers[1] == answers[2]
 
 
 def test_tomorrow_s_commands_read_rows_that_are_written_as_the_data(data, tmp_path, monkeypatch):

@@ -643,6 +643,33 @@ def test_scores_of_any_size_have_the_answers_of_their_order(scale):
     np.testing.assert_array_equal(threshold, limits * scale)
 
 
+@pytest.mark.parametrize("is_whole", [lambda day: day % 2, lambda day: day % 7 > 4, lambda day: day < 40])
+def test_days_that_come_whole_teach_nothing_of_the_clock(is_whole):
+    """Days without times among others with times: both find what they would find alone."""
+    rng, days = np.random.default_rng(3), np.repeat(np.arange(100), 40)
+    seconds = np.sort(rng.integers(86400, size=(100, 40)), axis=1).ravel()
+    whole, scores = np.array([bool(is_whole(day)) for day in days]), rng.normal(size=len(days))
+    times = MARCH + (days * 86400 + np.where(whole, 0, seconds)).astype("timedelta64[s]")
+    past = days < 60
+    alert = AlertThreshold(5).fit(scores[past], times[past])
+    assert not alert.comes_whole_
+    act = alert.decide(scores[~past], times[~past])
+    best = Budget(5).periods(times[~past]).first(np.argsort(-scores[~past]), 5)
+    assert np.bincount(days[~past], act).max() <= 5
+    new, came_whole = scores[~past], whole[~past]
+    np.testing.assert_array_equal(act[came_whole], best[came_whole])
+    assert new[act & ~came_whole].sum() > 0.85 * new[best & ~came_whole].sum()
+
+
+def test_a_fit_that_is_refused_leaves_what_was_fitted():
+    alert = AlertThreshold(3).fit(past_scores(), PAST)
+    days = np.repeat(["2026-01-01", "2026-01-02"], 30)
+    with pytest.raises(ValueError, match="ahead of this machine's clock"):
+        alert.fit(np.arange(61.0), [*days, "2162-01-01"])
+    assert not alert.comes_whole_
+    assert alert.decide(9.0, MARCH)
+
+
 def test_rows_that_come_after_their_whole_day_are_told():
     days = np.repeat(PAST[::24], 24)
     alert = AlertThreshold(3).fit(past_scores(), days)
@@ -693,12 +720,12 @@ def test_a_state_keeps_its_zone_and_converts_others(other, tmp_path):
         pass
     with closing(AlertThreshold.open(tmp_path / "s.db")) as alert:
         np.testing.assert_array_equal(alert.decide(scores[new], other(EASTERN[new])), expected)
-        with pytest.raises(ValueError, match="row 0 has no zone, and those before it have the zone US/East"):
+        with pytest.raises(ValueError, match="row 0 has no zone, and the others have the zone US/East"):
             alert.decide(0.0, "2026-03-31 10:00")
     plain = fitted()
-    with pytest.raises(ValueError, match=r"row 0 has the zone of \+9 hours, and those before it have none"):
+    with pytest.raises(ValueError, match=r"row 0 has the zone of \+9 hours, and the others have none"):
         plain.decide([0.0], ["2026-03-02T10:00+09:00"])
-    with pytest.raises(ValueError, match="row 1 has no zone, and those before it have the zone -05:00"):
+    with pytest.raises(ValueError, match="row 1 has no zone, and the others have the zone -05:00"):
         AlertThreshold(3).fit([1.0, 2.0], ["2026-03-01T10:00-05:00", "2026-03-02T10:00"])
 
 

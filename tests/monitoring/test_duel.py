@@ -252,9 +252,11 @@ def test_a_date_far_ahead_is_refused_and_closes_no_day():
         ):
             wrong.assign([1.0, 2.0], [1.0, 2.0], ["2026-01-12", "2162-03-01"], ["y", "z"])
     assert duel.verdict().days == 0
-    # Batches have no clock, and a duel may be of a time to come as a whole.
+    # The first row of a duel may be long ago. Batches have no clock.
     Duel(Budget(1, "batch")).assign([1.0], [1.0], [21620301], ["a"])
-    assert Duel(Budget(1, "day")).assign([1.0], [1.0], ["2162-03-01"], ["a"]).tolist() == ["both"]
+    assert Duel(Budget(1, "day")).assign([1.0], [1.0], ["1962-03-01"], ["a"]).tolist() == ["both"]
+    with pytest.raises(ValueError, match=r"row 0 is of 2162-.*, ahead of this machine's clock"):
+        Duel(Budget(1, "day")).assign([1.0], [1.0], ["2162-03-01"], ["a"])
 
 
 def zoned(days=4, zone="US/Eastern"):
@@ -301,12 +303,34 @@ def test_zones_of_texts_are_offsets_whose_summer_keeps_its_clock():
         assert duel.credit(np.ones(24), other, names).verdict().hits == 6.0
     bare = times.dt.tz_localize(None)
     for given in (bare, bare.to_numpy(), bare.astype(str).tolist()):
-        with pytest.raises(ValueError, match="row 0 has no zone, and those before it have the zone -05:00"):
+        with pytest.raises(ValueError, match="row 0 has no zone, and the others have the zone -05:00"):
             duel.credit(np.ones(24), given, names)
     plain = Duel(Budget(6))
     plain.assign(np.arange(24.0), np.arange(24.0), bare, names)
-    with pytest.raises(ValueError, match="row 0 has the zone of -5 hours, and those before it have none"):
+    with pytest.raises(ValueError, match="row 0 has the zone of -5 hours, and the others have none"):
         plain.credit(np.ones(24), times, names)
+
+
+@pytest.mark.parametrize("kept", ["+01:00", "+02:00", "-05:00"])
+def test_universal_time_is_converted_though_it_is_an_hour_apart(kept):
+    """Machines write in UTC, which is nobody's summer, beside +01:00 as beside others."""
+    hours = (np.arange(12)[:, None] * 24 + [0, 8, 9, 10, 11, 23]).ravel()
+    local = (pd.Timestamp("2026-01-05") + pd.to_timedelta(hours, "h")).tz_localize(kept)
+    names = [f"r{row}" for row in range(len(local))]
+    duel = Duel(Budget(6))
+    duel.assign(np.arange(72.0), np.arange(72.0), written(pd.Series(local)), names)
+    for universal in (local.tz_convert("UTC"), written(pd.Series(local.tz_convert("UTC")))):
+        verdict = duel.credit(np.ones(72), universal, names).verdict()
+        assert (verdict.days, verdict.hits) == (12, 6.0)
+
+
+def test_both_clocks_of_a_place_beside_universal_time_keep_their_own():
+    times = pd.Series(pd.date_range("2026-03-25", periods=8 * 24, freq="h", tz="Europe/London"))
+    names = [f"r{row}" for row in range(len(times))]
+    duel = Duel(Budget(30))
+    duel.assign(np.arange(192.0), np.arange(192.0), written(times), names)
+    # The day on which summer begins has 23 hours.
+    assert [len(day.owners) for day in duel._days.values()] == [24, 24, 24, 24, 23, 24, 24, 24, 1]
 
 
 def test_a_day_that_was_counted_says_that_it_gets_more_rows():

@@ -394,6 +394,23 @@ def test_columns_of_rows_in_another_order_have_not_moved():
     assert profiles_of_rows(rows[:250]) == {}
 
 
+def test_a_date_that_is_wrong_makes_no_labels_due(known):
+    """Hits are confirmed after 20 days, misses after 2; a row or two of next month change nothing."""
+    scores, time, _, y = stream()[1]
+    reference, age = known, time.max() - time
+    late = np.where(age < np.where(y == 1.0, np.timedelta64(20, "D"), np.timedelta64(2, "D")), np.nan, y)
+    right = watch(reference, scores, time, None, late).table
+    for n_wrong in (1, 2):
+        wrong = time.copy()
+        wrong[np.argsort(age)[:n_wrong]] += np.timedelta64(31, "D")
+        seen = watch(reference, scores, wrong, None, np.where(wrong > time, np.nan, late))
+        n_tested = [sum(record["hits"] is not None for record in table) for table in (right, seen.table)]
+        assert n_tested[0] == n_tested[1] > 0
+    far = np.where(np.arange(len(time)) == 3, np.datetime64("2162-01-01"), time)
+    with pytest.raises(ValueError, match="ahead of this machine's clock"):
+        watch(reference, scores, far, None, late)
+
+
 def test_rows_of_which_no_hit_is_expected_say_nothing(known):
     """People look at every row, and of 2,000 labelled ones the one that could be tested expects no hit."""
     scores, time, X, _ = stream(seed=1)[1]

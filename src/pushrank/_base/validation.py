@@ -467,7 +467,7 @@ def _differs(derivatives: Floats, left: Floats, right: Floats) -> NDArray[np.boo
 
 
 NOT_ACTED_ON = {"", "0", "0.0", "-1", "-1.0", "no", "n", "false", "f", "none", "null"}
-NOT_ACTED_ON |= {"?", "na", "n/a", "#n/a", "<na>", "nan"}
+NOT_ACTED_ON |= {"?", "-", "na", "n/a", "#n/a", "<na>", "nan", "0.00", "0,0"}
 
 
 def marks_of(acted: ArrayLike) -> tuple[NDArray[np.str_], NDArray[np.bool_]]:

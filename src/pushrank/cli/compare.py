@@ -33,7 +33,6 @@ from pushrank.model_selection.errors import HITS
 from pushrank.monitoring import Reference
 from pushrank.monitoring.alerts import N_PAST, AlertThreshold
 from pushrank.persistence import model_digest
-from pushrank.times import in_zone
 
 N_TIMED = 1_000
 """How many rows are scored to time an ensemble."""
@@ -231,10 +230,7 @@ def summary_of_periods(
         latest = seen & (periods > periods.max() - N_PAST)
         with refusing(), closing(AlertThreshold(budget, state)) as alert:
             alert.model = digest
-            # Rows are kept by the clock of their zone, which the file knows.
-            with_zones = data.table.times(str(data.time), with_zones=True)
-            zone = in_zone(with_zones, len(with_zones), None)[1]
-            alert.fit(scores[latest], np.asarray(rows.times)[latest], zone=zone)
+            alert.fit(scores[latest], np.asarray(rows.times)[latest], zone=data.zone)
             threshold = alert.threshold_
         said = f"none yet, for in most {budget.several} fewer than {budget.n:,} rows come after the beginning"
         if np.isfinite(threshold):
@@ -248,7 +244,9 @@ def summary_of_periods(
         decided = model_and_rows.replace(f" NEW{kind}", f" alerts{kind}")
         if kind != file_kind(data.table.path):
             decided = f"{shlex.quote(str(saved))} alerts{kind}"
-        watch = f"pushrank watch {decided} --time {time} --acted alert"
+        # As the column is called beside those of the data.
+        named = "pushrank_alert" if "alert" in data.table.frame else "alert"
+        watch = f"pushrank watch {decided} --time {time} --acted {named}"
     commands = [score, watch]
     lines = [
         f"Hits: {expected:.2f} {budget.each} expected in as many {budget.several} to come"

@@ -16,7 +16,7 @@ from pushrank._base.user_types import Floats
 from pushrank.budgets import Budget, Periods
 from pushrank.cli import options
 from pushrank.cli.errors import InputError, refusing, warn
-from pushrank.cli.features import LabelledFeatures, read_features
+from pushrank.cli.features import TOO_SHORT, LabelledFeatures, folds_that_fit, read_features, span_of
 from pushrank.cli.header import listed
 from pushrank.cli.known import CHOSEN, measure_known, waiting
 from pushrank.cli.model import (
@@ -153,6 +153,9 @@ def run_comparison(
     if data.leaking and (output.save_best or output.report):
         raise InputError(f"no model is saved or reported that rests on {leakage_note(data.leaking)} {again}")
     budget = config.budget
+    if output.save_best and isinstance(config.budget, Budget) and config.budget.per != "batch" and data.time:
+        # Times of which alerts could not be begun are refused before the fits.
+        data.zone  # noqa: B018
     data, kept = data.hold_out(config.hold_out, config.budget, config.seed)
     if kept is not None and isinstance(budget, int):
         n_rows = len(data.y) + len(kept.y)
@@ -214,9 +217,16 @@ def has_bounds(data: LabelledFeatures, config: ComparisonConfig, output: Compare
             warn(f"{chosen}.")
         return False
     if late := chosen.partition(": add ")[2]:
-        late += " --drop-unlabelled" * waiting(data.rows.times, data.known)[2]
+        times = np.asarray(data.rows.times)
+        gap = span_of(late.split()[-1], times, data.time)
+        n_folds = folds_that_fit(times[times <= times.max() - gap], gap, config.folds)
+        if not n_folds:
+            raise InputError(f"{chosen}. {TOO_SHORT}.")
+        late += " --drop-unlabelled" * waiting(times, data.known)[2]
         how = f"All rests on {leakage_note(data.leaking)}" if data.leaking else "To compare the rows before:"
         again = again.replace(f" --labels-after {config.labels_after}", "")
+        if n_folds < config.folds:
+            again, late = again.replace(f" --folds {config.folds}", ""), f"{late} --folds {n_folds}"
         raise InputError(f"{chosen}. {how} {again} {late}")
     lacking = f"{np.sum(~data.known):,} rows of {data.table.path} have none; --drop-unlabelled compares on "
     lacking += "the others, if labels are missing at random."
@@ -304,6 +314,11 @@ def plan_of(data: LabelledFeatures, config: ComparisonConfig) -> Plan:
     elif budget is not None and budget > len(tested):
         raise InputError(f"--budget {budget} exceeds the {len(tested)} rows to test on.")
     cv: Any = folds if data.gap is None else TimeSplit(folds, gap=data.gap)
+    if data.gap is not None and rows.times is not None:
+        n_folds = folds_that_fit(rows.times, data.gap, folds)
+        if n_folds < folds:
+            few = f"labels that come {data.labels_after} late leave no row to learn from before the first of "
+            raise InputError(f"{few}{folds} test parts: {f'--folds {n_folds}' if n_folds else TOO_SHORT}.")
     draw = {"n_splits": folds, "shuffle": True, "random_state": config.seed}
     if config.test is not None:
         with refusing("--test: "):

@@ -105,7 +105,9 @@ def _duel(config: DuelConfig, table: Table, models: Sequence[Path] = ()) -> Iter
         if not is_new:
             duel = Duel.open(path, digests)
         elif isinstance(config.budget, Budget):
-            times = _times(table, config, config.budget)
+            # A calm day has no times of which it could be seen that they are dates.
+            no_times = np.empty(0, dtype="datetime64[us]")
+            times = _times(table, config, config.budget) if len(table) else no_times
             late = span_of(config.labels_after, times, config.time)
             late = late.item() if isinstance(late, np.timedelta64) else late and int(late)
             duel = Duel(config.budget, path, until=config.until, labels_after=late, models=digests)

@@ -11,6 +11,8 @@ from typing import Any
 
 import typer
 
+from pushrank.exceptions import BadRowError
+
 CONTROLS = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 """What moves the cursor, changes colours or turns the direction of writing, but for tabs and new lines."""
 
@@ -58,7 +60,11 @@ def refusing(where: str = "") -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError) as error:
-        raise InputError(where + in_option_names(str(error))) from error
+        # Rows of a file are counted from 1.
+        message = str(error)
+        if isinstance(error, BadRowError):
+            message = error.message_for(f"row {error.row + 1}")
+        raise InputError(where + in_option_names(message)) from error
 
 
 def warn(line: str) -> None:

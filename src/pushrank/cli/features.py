@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,15 +22,21 @@ from pushrank.cli.columns import (
     warn_of_copies,
     without_copies,
 )
-from pushrank.cli.errors import InputError, say, warn
+from pushrank.cli.errors import InputError, refusing, say, warn
 from pushrank.cli.labels import LabelledRows, label_rows
 from pushrank.cli.options import FeatureSource
 from pushrank.cli.read import read_table
 from pushrank.cli.table import Kind, Table
 from pushrank.cli.text_format import TextFormat
 from pushrank.held_out.plan import Rows, whole_periods
+from pushrank.held_out.splits import TimeSplit
+from pushrank.times import in_zone
 
 SPANS = {"h": np.timedelta64(1, "h"), "d": np.timedelta64(1, "D"), "w": np.timedelta64(1, "W")}
+
+
+TOO_SHORT = "The file is too short for that: rows of three times as long a time are needed before these"
+"""What is wrong where labels come so late that no row is left to learn from before rows to test on."""
 
 
 def words_of_span(span: str, name: str | None) -> str:
@@ -49,6 +56,16 @@ def span_of(labels_after: str | None, times: NDArray[Any] | None, name: str | No
         have, take = ("numbers", "a number") if unit.isalpha() else ("dates", "12h, 7d or 2w")
         raise InputError(f"{name} holds {have}: give --labels-after {take}.")
     return float(labels_after) if unit.isdecimal() else int(labels_after[:-1]) * SPANS[unit]
+
+
+def folds_that_fit(times: NDArray[Any], gap: Any, folds: int) -> int:
+    """Return how many test parts, up to ``folds``, leave rows to learn from so long before; 0 if none."""
+    for n_folds in range(folds, 1, -1):
+        # Before later parts there are more rows than before the first.
+        with suppress(ValueError):
+            next(TimeSplit(n_folds, gap=gap).split(times[:, None], time=times))
+            return n_folds
+    return 0
 
 
 @dataclass(frozen=True)
@@ -74,6 +91,13 @@ class LabelledFeatures(LabelledRows):
     def gap(self) -> Any:
         """How long labels take, in the unit of the times; None where they come at once."""
         return span_of(self.labels_after, self.rows.times, self.time)
+
+    @property
+    def zone(self) -> str | None:
+        """The zone of the times, of which rows keep the clock alone."""
+        times = self.table.times(str(self.time), with_zones=True)
+        with refusing(f"--time {self.time!r}: "):
+            return in_zone(times, len(times), None)[1]
 
     @property
     def late(self) -> str:

@@ -15,7 +15,7 @@ from pushrank._base.user_types import Floats
 from pushrank.budgets import Budget, comes_whole
 from pushrank.cli import model
 from pushrank.cli.errors import InputError, refusing, say, warn
-from pushrank.cli.features import read_features
+from pushrank.cli.features import TOO_SHORT, folds_that_fit, read_features
 from pushrank.cli.header import SPARSE, file_kind
 from pushrank.cli.known import CHOSEN
 from pushrank.cli.labels import AUDIT
@@ -182,6 +182,11 @@ def held_out_scores(pipeline: Pipeline, rows: Rows, budget: Budget | None = None
         return np.asarray(pipeline[-1].held_out_scores_)
     # The fit to all rows has printed the warnings already.
     with record_warnings([]):
-        cv = N_HELD_OUT if gap is None else TimeSplit(N_HELD_OUT, gap=gap)
+        cv: Any = N_HELD_OUT
+        if gap is not None:
+            n_folds = folds_that_fit(np.asarray(rows.times), gap, N_HELD_OUT)
+            if not n_folds:
+                raise InputError(f"--labels-after leaves no row to score by earlier ones. {TOO_SHORT}.")
+            cv = TimeSplit(n_folds, gap=gap)
         plan = Plan.to_score(rows, cv, budget)
         return plan.by_row([fit.scores[0] for fit in fit_parts({"": pipeline}, plan.parts())])

@@ -210,7 +210,8 @@ def row_names_of(name: str | None, table: Table) -> pd.Series:
     names = table.column(name, Kind.TEXT).values
     if names.isna().any():
         raise InputError(f"--id {name!r} is empty in row {int(np.argmax(names.isna())) + 1}; fill it.")
-    return names
+    # A column of whole numbers that once had gaps is written as 1.0, 2.0 and so on.
+    return names.str.replace(r"\.0+$", "", regex=True) if names.str.fullmatch(r"\d+(\.0+)?").all() else names
 
 
 def _decide(
@@ -221,7 +222,7 @@ def _decide(
 
     # A quiet hour sends names of columns and no rows.
     if not len(table):
-        with refusing(), closing(AlertThreshold.open(state)) as alert:
+        with refusing(), closing(AlertThreshold.open(state, digest)) as alert:
             audited = {"acted": scores.astype(str), "chance": scores} if alert.audit else {}
         return {"threshold": scores, "alert": scores.astype(bool)} | audited
     names = _names(config, table)

@@ -316,7 +316,7 @@ class Table:
         # Texts of a fixed width would all be as long as the longest.
         return np.asarray(pd.factorize(self.texts(name, "group", hint), sort=True)[0])
 
-    def times(self, name: str, *, may_be_text: bool = False, with_zones: bool = False) -> NDArray[Any]:
+    def times(self, name: str, *, may_be_text: bool = False, with_zones: bool = False) -> Any:
         """Return the numbers or dates of the column of --time, or the texts that batches may have.
 
         Dates are by the clocks of their zones, or are texts with these where they have some and it is asked.
@@ -342,7 +342,10 @@ class Table:
             row, _ = column.first_row(is_missing)
             raise InputError(f"--time {name!r} is missing in row {row} of {self.path}; fill it.")
         if with_zones and values.dtype.kind == "M":
-            return texts.with_zones(values)
+            cells = self.frame[name]
+            # A column of moments knows the name of its zone, and texts know its offsets.
+            has_zone = getattr(getattr(cells.dtype, "pyarrow_dtype", None), "tz", None)
+            return cells if has_zone else texts.with_zones(values)
         # A batch is called 3, not 3.0.
         is_whole = (
             values.dtype.kind == "f"

@@ -78,7 +78,9 @@ def _watched(
     positive = config.positive or saved.positive
     y = None if label is None else labels_so_far(table.labels(label), positive)
     others, by = {*saved.numeric, *saved.categorical, label, config.time}, config.acted
-    if by is None and (marks := [of for of in ("acted", "alert") if of in table.frame and of not in others]):
+    # Where the data have such a column themselves, score writes another name.
+    names = [f"{prefix}{of}" for prefix in ("pushrank_", "") for of in ("acted", "alert")]
+    if by is None and (marks := [of for of in names if of in table.frame and of not in others]):
         by = marks[0]
         warn(f"rows looked at are those of the column {by!r}, as by --acted {by}.")
     acted = None if by is None else is_acted_on(table, by)

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pushrank._base.user_types import Floats
 from pushrank._base.validation import are_missing, check_number, column, finite_numbers, warn
-from pushrank.budgets import STEPS, Budget, comes_whole
+from pushrank.budgets import NEARLY_ALL, STEPS, Budget, comes_whole
 from pushrank.monitoring.audits import row_names, uniform_numbers, whole
 from pushrank.monitoring.state import State
 from pushrank.times import in_zone
@@ -60,11 +60,13 @@ class Row(NamedTuple):
 class Past(NamedTuple):
     """A period that is over: the rows that were among the best of those still to come, best first."""
 
-    # `levels` are those of the scores when each cell of the clock, counted from the end, was over.
+    # `levels` are those of the scores when each cell of the clock, counted from the end, was over. Where
+    # nearly all rows came at one moment, `n_whole` is their number.
 
     cells: Integers
     scores: Floats
     levels: Floats
+    n_whole: NDArray[np.int64] = np.array(0)
 
 
 class AlertThreshold:
@@ -110,7 +112,8 @@ class AlertThreshold:
         threshold of a period, where k is above 3 m, has this chance times :math:`(3 m / k)^2`.
     comes_whole_ : bool
         Whether the rows of a period come at one moment: of periods with more rows than the budget nine in ten
-        have nine in ten of their rows at one. Times of the day are then left aside.
+        have nine in ten of their rows at one. Times of the day are then left aside. Where only some periods
+        are such, the clock is learnt from the others, and as many rows at one moment are taken as a period.
     group_name, model : str
         What groups are by, such as "customer", and what scores are by, such as a digest of the model, where
         it is said before :meth:`fit`; the state keeps both.
@@ -255,17 +258,15 @@ class AlertThreshold:
         OSError
             When the state cannot be written, or another process holds it.
         """
-        self.comes_whole_, self._zone = False, None
-        values, moments, starts = self._rows(scores, time)
-        self._zone = zone or self._zone
-        if comes_whole(self.budget, moments.astype(MOMENT)):
-            self.comes_whole_, moments = True, starts
+        values, moments, starts, own_zone = self._rows(scores, time, None)
         order, groups = np.argsort(moments, kind="stable"), self._groups(group, len(values))
         periods = np.split(order, np.flatnonzero(np.diff(starts[order])) + 1)
         if len(periods) < 2:
             raise ValueError(f"time must hold at least two whole periods, got one {self.budget.per}.")
         check_not_ahead(self.budget, starts, int(starts.min()), self.n_ahead)
-        self._is_whole = False
+        self._is_whole, self._zone = False, zone or own_zone
+        self.comes_whole_ = comes_whole(self.budget, moments.astype(MOMENT))
+        moments = starts if self.comes_whole_ else moments
         sizes = np.array([*map(len, periods)])
         self._gain = 1.0 / max(MEMORY[1], MEMORY[0] * float(np.median(sizes)))
         self._clock = self._clock_of(moments, starts)
@@ -356,7 +357,9 @@ class AlertThreshold:
         if self._state is None:
             raise RuntimeError("the threshold is not fitted, or was closed: call fit, or open its state.")
         is_one = np.ndim(score) == 0
-        values, moments, starts = self._rows([score] if is_one else score, [time] if is_one else time)
+        given, when = ([score], [time]) if is_one else (score, time)
+        values, moments, starts, self._zone = self._rows(given, when, self._zone)
+        moments = starts if self.comes_whole_ else moments
         names: Sequence[str | None] = [None] * len(values)
         if row_id is not None:
             names = row_names([row_id] if is_one else row_id, len(values))
@@ -397,13 +400,14 @@ class AlertThreshold:
             for score in new.values():
                 self._now = moment
                 self._weigh(moment, score)
+            is_whole = self._is_period(len(new))
             for row, answers in known.items():
                 name, score = names[row], float(values[row])
                 answer = None if name is None else answers.get(name)
                 if answer is None:
                     # Nothing reaches that of a group which has all it can have: its rows may be drawn, as
                     # others.
-                    limit = self._limit(groups[row], self._level_of_others(score))
+                    limit = self._limit(groups[row], self._level_of_others(score), is_whole=is_whole)
                     of_audit = self._chance()
                     act = bool(score >= limit) or self._is_drawn(name, moment, of_audit)
                     made = Row(name, moment, score, act, limit, groups[row], of_audit)
@@ -533,10 +537,16 @@ class AlertThreshold:
         others = (n * mean - score) / max(n - 1, 1)
         return level + (1.0 - (1.0 - self._gain) ** (n - 1)) * (others - level)
 
-    def _limit(self, group: str = "", level_now: float | None = None) -> float:
+    def _is_period(self, n_rows: int) -> bool:
+        """Return whether so many rows of one moment are a whole period, as some of the past ones came."""
+        wholes = [int(past.n_whole) for past in self._past if past.n_whole]
+        return bool(wholes) and 2 * n_rows > float(np.median(wholes))
+
+    def _limit(self, group: str = "", level_now: float | None = None, *, is_whole: bool = False) -> float:
         if self._spent >= self._n_listed or (group and self._n_listed_of[group] >= self._n_of_group):
             return np.inf
-        cell = int(self._cells(self._now))
+        # After a whole period nothing is to come.
+        cell = 0 if is_whole else int(self._cells(self._now))
         if self._line is None or self._line[0] != cell:
             self._line = (cell, *self._look_back(cell))
         _, at, slopes, level = self._line
@@ -544,15 +554,17 @@ class AlertThreshold:
         level_now = self._levels[-1] if level_now is None else level_now
         return float(at[row] + slopes[row] * (level_now - level))
 
-    def _rows(self, scores: Any, time: Any) -> tuple[Floats, Integers, Integers]:
-        """Return scores, times and the starts of their periods, both in microseconds since 1970."""
+    def _rows(
+        self, scores: Any, time: Any, zone: str | None
+    ) -> tuple[Floats, Integers, Integers, str | None]:
+        """Return scores, times and the starts of their periods, in microseconds since 1970, and the zone."""
         values = finite_numbers(column(scores, "score"), "score")
         if not len(values) and not len(time):
-            return values, np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-        times, self._zone = in_zone(time, len(values), self._zone)
+            return values, np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), zone
+        times, zone = in_zone(time, len(values), zone)
         labels, codes = self.budget.periods(times)
         starts = labels.astype(MOMENT).astype(np.int64)[codes]
-        return values, starts if self.comes_whole_ else times.astype(MOMENT).astype(np.int64), starts
+        return values, times.astype(MOMENT).astype(np.int64), starts, zone
 
     def _groups(self, group: Any, n_rows: int) -> Sequence[str]:
         """Return the group of each row as text, which is empty for a row in no group."""
@@ -637,20 +649,24 @@ class AlertThreshold:
                     heapq.heappop(best)
         kept.sort(key=scores.__getitem__, reverse=True)
         n_before = np.searchsorted(-cells, -np.arange(len(self._clock) + 1), side="right")
+        n_at_once = Counter(moments).most_common(1)[0][1]
+        is_whole = n_at_once >= NEARLY_ALL * len(scores) and len(scores) > self._n_listed
         past = Past(cells[kept], np.array(scores)[kept], np.array(self._levels)[n_before])
+        past = past._replace(n_whole=np.array(n_at_once * is_whole))
         self._past = [*self._past, past][-N_PAST:]
 
     def _look_back(self, cell: int) -> tuple[Floats, Floats, float]:
         """Return means and slopes of past thresholds, by how much budget is left, and the mean level."""
         # With more left than any past period had rows, all are taken, and so with the last of them.
-        longest = max(len(past.scores) for past in self._past)
-        tops = np.full((len(self._past), min(self._n_listed, longest + 1)), -np.inf)
-        for top, past in zip(tops, self._past, strict=True):
+        known = [past for past in self._past if not past.n_whole] or self._past
+        longest = max(len(past.scores) for past in known)
+        tops = np.full((len(known), min(self._n_listed, longest + 1)), -np.inf)
+        for top, past in zip(tops, known, strict=True):
             best = past.scores[past.cells < cell][: len(top)]
             top[: len(best)] = best
         takes_all = np.isneginf(tops).mean(axis=0) > 0.5
-        tops = np.maximum(tops, min(past.scores[-1] for past in self._past))
-        levels = np.array([past.levels[cell] for past in self._past])
+        tops = np.maximum(tops, min(past.scores[-1] for past in known))
+        levels = np.array([past.levels[cell] for past in known])
         at, level = tops.mean(axis=0), float(levels.mean())
         tops, levels = tops - at, levels - level
         # Slopes have no unit: squares of scores near 1e300 are no floats.
@@ -670,10 +686,15 @@ class AlertThreshold:
         return np.where(takes_all, -np.inf, at), slopes, level
 
 
+def now_in_us() -> int:
+    """Return this machine's clock, in microseconds since 1970."""
+    return time_ns() // 1000
+
+
 def check_not_ahead(budget: Budget, starts: Integers, last: int, n_ahead: int | None = None) -> None:
     """Raise ValueError for a row whose period is far ahead of the clock and of those before it."""
     length = 1_000_000 * CELLS[budget.per][0] * CELLS[budget.per][1]
-    latest = time_ns() // 1000 + DAY + (n_ahead or 1) * length
+    latest = now_in_us() + DAY + (n_ahead or 1) * length
     for start in np.unique(starts).tolist():
         n_skipped = round((start - last) / length) - 1
         if start > latest and n_skipped > (N_PAST if last > latest else 0):

@@ -17,7 +17,7 @@ from scipy.stats import ttest_1samp
 from pushrank._base.user_types import Floats
 from pushrank._base.validation import as_numbers, check_number, checked_scores, column, warn
 from pushrank.budgets import Budget, Periods, check_by_period
-from pushrank.monitoring.alerts import MOMENT, check_model, check_not_ahead
+from pushrank.monitoring.alerts import MOMENT, check_model, check_not_ahead, now_in_us
 from pushrank.monitoring.audits import check_secret, row_names, uniform_numbers
 from pushrank.monitoring.state import State
 from pushrank.times import in_zone
@@ -287,7 +287,7 @@ class Duel:
         owners, decided = np.full(len(names), "", dtype="<U10"), list[tuple[str, list[Any]]]()
         with self._lock:
             self._check_not_ahead(periods)
-            self._facts["zone"], counted = zone, {*self._counted()}
+            counted = {*self._counted()}
             for label, rows in zip(map(str, periods.labels), periods.rows, strict=True):
                 called = names[rows]
                 if len(set(called)) < len(called):
@@ -298,7 +298,7 @@ class Duel:
                 decided += [(label, row) for row in new]
                 acted = day.owners | _Day.of(new).owners
                 owners[rows] = [acted.get(name, "") for name in called]
-            self._add(decided)
+            self._add(decided, zone)
         if more := counted & {label for label, _ in decided}:
             n, per = len(more), self.budget.per
             warn(
@@ -319,7 +319,8 @@ class Duel:
         if self.budget.per != "batch" and len(periods.codes):
             starts = periods.labels.astype(MOMENT).astype(np.int64)[periods.codes]
             known = np.array(list(self._days), dtype=MOMENT).astype(np.int64)
-            check_not_ahead(self.budget, starts, int(max(known, default=starts.min())))
+            # The first day of a duel may be long ago, but not far ahead.
+            check_not_ahead(self.budget, starts, int(max(known, default=min(starts.min(), now_in_us()))))
 
     def _filled(self, label: str, day: _Day, lists: list[list[str]]) -> list[list[Any]]:
         """Return what fills the rest of the budget of a period: rows of both lists, and disputed pairs."""
@@ -383,11 +384,11 @@ class Duel:
             warn(f"none of the {len(names):,} rows was acted on in this duel: are they called as they were?")
         return self
 
-    def _add(self, rows: list[tuple[str, list[Any]]]) -> None:
+    def _add(self, rows: list[tuple[str, list[Any]]], zone: str | None = None) -> None:
         """Put rows of periods on disk, then take them up."""
         new = [label for label in dict.fromkeys(label for label, _ in rows) if label not in self._days]
         parts = {label: part for part, label in enumerate([*self._days, *new])}
-        facts = self._facts | {"periods": list(parts)} if new else None
+        facts = self._facts | {"periods": list(parts), "zone": zone} if new else None
         self._state.append([(parts[label], row) for label, row in rows], facts=facts)
         self._facts = facts or self._facts
         for label, row in rows:

@@ -16,6 +16,7 @@ from pushrank._base.bounds import UNITS, as_count
 from pushrank._base.user_types import Floats
 from pushrank._base.validation import as_numbers, check_number, column, marks_of
 from pushrank.budgets import Budget, Periods, chances_of_list
+from pushrank.monitoring.alerts import MOMENT, check_not_ahead
 from pushrank.monitoring.reference import (
     BLOCKS,
     SCORES,
@@ -273,9 +274,14 @@ def _are_due(time: Any, periods: Periods, labels_after: Any, per: str) -> NDArra
     if per == "batch" and not labels_after:
         return np.full(len(periods.labels), labels_after is not None)
     times = check_times(time, len(periods.codes))
+    if per != "batch":
+        starts = periods.labels.astype(MOMENT).astype(np.int64)
+        check_not_ahead(Budget(1, per), starts, int(starts.min()))
     last = np.array([times[rows].max() for rows in periods.rows])
     span = as_span("labels_after", LATE if labels_after is None else labels_after, times)
-    return np.asarray(last <= times.max() - span)
+    # A date or two that are wrong, such as of the next month, must not make all labels due.
+    is_late = periods.sizes[::-1].cumsum()[::-1] <= 1 + len(times) // 1000
+    return np.asarray(last <= last[~is_late].max(initial=last[0]) - span)
 
 
 class Tested(NamedTuple):
