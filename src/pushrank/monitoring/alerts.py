@@ -400,7 +400,7 @@ class AlertThreshold:
             for score in new.values():
                 self._now = moment
                 self._weigh(moment, score)
-            is_whole = self._is_period(len(new))
+            is_whole = len(new) > self._least_whole
             for row, answers in known.items():
                 name, score = names[row], float(values[row])
                 answer = None if name is None else answers.get(name)
@@ -537,11 +537,6 @@ class AlertThreshold:
         others = (n * mean - score) / max(n - 1, 1)
         return level + (1.0 - (1.0 - self._gain) ** (n - 1)) * (others - level)
 
-    def _is_period(self, n_rows: int) -> bool:
-        """Return whether so many rows of one moment are a whole period, as some of the past ones came."""
-        wholes = [int(past.n_whole) for past in self._past if past.n_whole]
-        return bool(wholes) and 2 * n_rows > float(np.median(wholes))
-
     def _limit(self, group: str = "", level_now: float | None = None, *, is_whole: bool = False) -> float:
         if self._spent >= self._n_listed or (group and self._n_listed_of[group] >= self._n_of_group):
             return np.inf
@@ -590,6 +585,9 @@ class AlertThreshold:
         self._n_listed_of: Counter[str] = Counter()
         self._current: list[Row] = []
         self._of_moment = start, level, 0.0, 0
+        # More than half as many rows of one moment as periods have that came whole are such a period.
+        wholes = [int(past.n_whole) for past in self._past if past.n_whole]
+        self._least_whole = 0.5 * float(np.median(wholes)) if wholes else np.inf
 
     def _weigh(self, moment: int, score: float) -> None:
         """Take a score up into the level; those of one moment weigh alike, in whatever order they come."""
