@@ -82,5 +82,5 @@ def root(
     """Learn to rank so that the top of the list is right.
 
     Begin with: pushrank compare data.csv --label COLUMN --budget 100. Exit codes are 0 for success, 1 for an
-    alarm of watch or an unmet --require, 2 for an error, and 3 where labels are missing that would tell.
+    alarm of watch or an unmet --require, 2 for an error, and 3 where nothing can be told.
     """

@@ -66,8 +66,8 @@ def waiting(
     moments, codes = np.unique(times, return_inverse=True)
     rows, lacking = np.bincount(codes), np.bincount(codes, ~known)
     # Rows wait from where the excess of missing labels over the usual share, summed from the end, is largest:
-    # labels of one class may come later than the other's. The usual share is thrice that of the first half,
-    # and if it is not zero, one label more shows nothing.
+    # labels of one class may come later than the other's. The usual share is thrice that of the first half.
+    # Where labels lack there, too, the latest beginning is taken whose excess is at most one label smaller.
     half = 2 * rows.cumsum() <= len(known)
     usual = 0.005 + 3.0 * (lacking[half].sum() + 1.0) / (rows[half].sum() + 1.0)
     excess = np.cumsum((lacking - usual * rows)[::-1])[::-1]

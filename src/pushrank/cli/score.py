@@ -109,11 +109,8 @@ def _begin(budget: int | Budget, config: ScoreConfig, table: Table, scores: Floa
         n_kept, audit = config.n_kept or N_PAST, config.n_audited
         at_most, groups = _cap(config, table)
         alert = AlertThreshold(budget, config.alert, n_kept=n_kept, audit=audit, at_most=at_most)
-        alert.n_ahead, alert.group_name, alert.model = (
-            config.n_ahead or 1,
-            next(iter(config.caps), ""),
-            digest,
-        )
+        alert.n_ahead, alert.model = config.n_ahead or 1, digest
+        alert.group_name = next(iter(config.caps), "")
         alert.fit(scores, table.times(str(config.time), with_zones=True), groups).close()
     past = f"{len(table):,} past rows"
     said = f"{config.alert}: {alert.budget.words}, by what came at the same hour in {past}."

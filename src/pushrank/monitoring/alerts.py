@@ -111,9 +111,10 @@ class AlertThreshold:
         periods had beyond the rest of the budget. It stays what it was at the fit, but the k-th row below the
         threshold of a period, where k is above 3 m, has this chance times :math:`(3 m / k)^2`.
     comes_whole_ : bool
-        Whether the rows of a period come at one moment: of periods with more rows than the budget nine in ten
-        have nine in ten of their rows at one. Times of the day are then left aside. Where only some periods
-        are such, the clock is learnt from the others, and as many rows at one moment are taken as a period.
+        Whether the rows of a period come at one moment: nine in ten periods, also of those with more rows
+        than the budget, have nine in ten of their rows at one. Times of the day are then left aside. Where
+        fewer periods are such, the clock is learnt from the others, and more than half as many rows at one
+        moment as such periods have are decided as a whole period.
     group_name, model : str
         What groups are by, such as "customer", and what scores are by, such as a digest of the model, where
         it is said before :meth:`fit`; the state keeps both.
