@@ -36,9 +36,9 @@ from pushrank.cli import app
 from pushrank.cli.errors import InputError
 from pushrank.cli.features import read_features
 from pushrank.cli.options import FeatureSource
-from pushrank.cli.read import read_table
-from pushrank.cli.table import Kind
-from pushrank.cli.text_format import TextFormat, stated
+from pushrank.cli.source.format import TextFormat, stated
+from pushrank.cli.source.read import read_table
+from pushrank.cli.source.table import Kind
 
 N_TABLES, N_DAMAGED, N_COMMANDS = 30_000, 5_000, 200
 N_BARE = 4

@@ -18,7 +18,7 @@ from typer.models import OptionInfo
 
 from pushrank.cli import COMMANDS, commands
 from pushrank.cli.options import COLUMNS, expand_dataclasses
-from pushrank.cli.text_format import TextFormat
+from pushrank.cli.source.format import TextFormat
 
 PAGE = Path(__file__).parent / "command_line_reference.md"
 WIDTH = 88

@@ -29,7 +29,7 @@ from pushrank import StackingRanker
 from pushrank.cli.features import read_features
 from pushrank.cli.model import fit_pipeline, make_ranking_pipelines
 from pushrank.cli.options import FeatureSource
-from pushrank.cli.text_format import TextFormat
+from pushrank.cli.source.format import TextFormat
 from pushrank.metrics import average_precision, precision_at_k
 from pushrank.persistence import save
 

@@ -23,8 +23,8 @@ from pushrank.cli.model import SavedModel, make_ranking_pipelines, models_with
 from pushrank.cli.names import MODELS_WITH
 from pushrank.cli.options import command_of
 from pushrank.cli.score import _in_few_digits
-from pushrank.cli.table import TEXT, Kind, Table
-from pushrank.cli.text_format import TextFormat
+from pushrank.cli.source.format import TextFormat
+from pushrank.cli.source.table import TEXT, Kind, Table
 from tests.cli.runner import FEW, auc, call
 
 N_ROWS = 300

@@ -28,7 +28,7 @@ from pushrank.cli.model import (
     table_rankers,
 )
 from pushrank.cli.options import ComparisonConfig, FeatureSource
-from pushrank.cli.text_format import DEFAULT_FORMAT
+from pushrank.cli.source.format import DEFAULT_FORMAT
 from pushrank.held_out import Rows
 from pushrank.model_selection import RankerComparison
 from pushrank.model_selection.compare import (

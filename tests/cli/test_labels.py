@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from pushrank.cli.errors import InputError
-from pushrank.cli.labels import is_acted_on, label_rows
-from pushrank.cli.table import TEXT, Table
+from pushrank.cli.source.labels import is_acted_on, label_rows
+from pushrank.cli.source.table import TEXT, Table
 
 
 def table(tmp_path, few, many, n_few=3):

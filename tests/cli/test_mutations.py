@@ -9,7 +9,7 @@ from pushrank.cli import app
 from pushrank.cli.errors import InputError
 from pushrank.cli.features import read_features
 from pushrank.cli.options import FeatureSource
-from pushrank.cli.text_format import TextFormat
+from pushrank.cli.source.format import TextFormat
 
 N_ROWS = 40
 BITS = [b",", b";", b"\n", b"\r", b'"', b"'", b"\x00", b"\xff", b"\t", b" ", b"1e999", b"NaN", b"y", b"sep=;"]

@@ -12,7 +12,7 @@ from pushrank.cli.features import read_features
 from pushrank.cli.fit import held_out_scores
 from pushrank.cli.model import SavedModel
 from pushrank.cli.options import FeatureSource
-from pushrank.cli.text_format import TextFormat
+from pushrank.cli.source.format import TextFormat
 from pushrank.datasets import make_stream
 from pushrank.limits import select
 from pushrank.metrics.promises.days import hits_of_coming_days

@@ -25,9 +25,9 @@ from pushrank.cli.errors import InputError
 from pushrank.cli.features import read_features
 from pushrank.cli.model import SavedModel
 from pushrank.cli.options import FeatureSource
-from pushrank.cli.read import read_table
-from pushrank.cli.table import Kind
-from pushrank.cli.text_format import DEFAULT_FORMAT, TextFormat
+from pushrank.cli.source.format import DEFAULT_FORMAT, TextFormat
+from pushrank.cli.source.read import read_table
+from pushrank.cli.source.table import Kind
 from tests.cli.runner import call, fitted
 
 N_ROWS = 40
@@ -81,7 +81,7 @@ def test_every_kind_of_file_holds_the_same_rows(tmp_path, frame, name):
 
 def test_a_missing_package_for_excel_is_told(tmp_path, monkeypatch):
     (tmp_path / "a.xlsx").write_bytes(b"")
-    monkeypatch.setattr("pushrank.cli.read.find_spec", lambda _: None)
+    monkeypatch.setattr("pushrank.cli.source.read.find_spec", lambda _: None)
     assert "pip install openpyxl" in refused(tmp_path / "a.xlsx")
 
 
@@ -474,7 +474,7 @@ def test_a_column_without_a_value_can_be_scored(tmp_path, frame):
 def test_line_breaks_within_quotation_marks_outlast_the_blocks_of_the_reader(
     tmp_path, monkeypatch, cell, encoding
 ):
-    monkeypatch.setattr("pushrank.cli.read.BLOCK_BYTES", 101)
+    monkeypatch.setattr("pushrank.cli.source.read.BLOCK_BYTES", 101)
     frame = pd.DataFrame({"k": [f"{row}{cell}" for row in range(500)], "x": range(500)})
     frame.to_csv(tmp_path / "a.csv", index=False, encoding=encoding or "utf-8", lineterminator="\r\n")
     table = read_table(tmp_path / "a.csv", TextFormat(encoding=encoding))

@@ -96,7 +96,7 @@ def test_bad_input_gets_one_line_before_any_work(data, tmp_path):
 
 def test_a_folder_that_must_not_be_written_to_is_told_before_any_work(data, tmp_path, monkeypatch):
     monkeypatch.setattr("pushrank.cli.write.os.access", lambda _, mode: not mode & os.W_OK)
-    monkeypatch.setattr("pushrank.cli.read.read_table", lambda *_: pytest.fail("work has begun"))
+    monkeypatch.setattr("pushrank.cli.source.read.read_table", lambda *_: pytest.fail("work has begun"))
     told = call("report", data, "--label", "target", "-o", tmp_path / "r.html", code=2)
     assert "cannot be written to; choose another" in told.output
 

@@ -15,7 +15,7 @@ from pushrank import metrics
 from pushrank.cli.model import SavedModel
 from pushrank.cli.saved import StoredScorer
 from pushrank.cli.score import _in_few_digits
-from pushrank.cli.text_format import TextFormat
+from pushrank.cli.source.format import TextFormat
 from pushrank.estimators.reasons import score_parts
 from pushrank.estimators.shapley import n_compared
 from pushrank.limits import select

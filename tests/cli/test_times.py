@@ -12,9 +12,9 @@ import pytest
 from sklearn.base import clone
 
 from pushrank.cli.model import SavedModel
-from pushrank.cli.read import read_table
-from pushrank.cli.table import Kind
-from pushrank.cli.text_format import TextFormat
+from pushrank.cli.source.format import TextFormat
+from pushrank.cli.source.read import read_table
+from pushrank.cli.source.table import Kind
 from pushrank.held_out.splits import TimeSplit
 from pushrank.metrics import guarantee
 from pushrank.times import check_times

@@ -13,7 +13,7 @@ from pushrank import monitoring
 from pushrank.cli import known
 from pushrank.cli.errors import InputError
 from pushrank.cli.model import SavedModel
-from pushrank.cli.read import read_table
+from pushrank.cli.source.read import read_table
 from pushrank.datasets import make_stream
 from tests.cli.runner import call
 

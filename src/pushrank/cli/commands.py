@@ -8,7 +8,7 @@ import typer
 from pushrank.cli import options, write
 from pushrank.cli.errors import InputError, refusing, say, warn
 from pushrank.cli.options import check_columns, model_file, rows_file
-from pushrank.cli.text_format import TextFormat
+from pushrank.cli.source.format import TextFormat
 
 
 def fit(source: options.FeatureSource, text_format: TextFormat, config: options.FitConfig) -> None:
@@ -155,10 +155,10 @@ def evaluate(
     config.check(model, data)
     check_columns(data, text_format, config, model=model, label=label, **config.limit_columns)
     from pushrank.cli.known import check_new
-    from pushrank.cli.labels import UNKNOWN
     from pushrank.cli.loading import load_model
     from pushrank.cli.measure import show_measures
     from pushrank.cli.promises import SEEN
+    from pushrank.cli.source.labels import UNKNOWN
 
     saved = load_model(model)
     rows, features, seen = saved.read_labelled(data, text_format, label, positive, UNKNOWN)

@@ -16,14 +16,14 @@ from pushrank.budgets import comes_whole
 from pushrank.cli import options
 from pushrank.cli.comparison import Compared, leakage_note, run_comparison
 from pushrank.cli.errors import refusing, say
-from pushrank.cli.header import file_kind
 from pushrank.cli.model import fit_pipeline, reference_of, reference_of_rows, save_model, saved_model
 from pushrank.cli.options import CompareOutput, ComparisonConfig, FeatureSource, alert_state, words_of
 from pushrank.cli.pipelines import SavedModel
 from pushrank.cli.promises import promise_of_periods, promise_of_rows
 from pushrank.cli.report import write_comparison_report
 from pushrank.cli.screen import print_comparison
-from pushrank.cli.text_format import TextFormat, stated
+from pushrank.cli.source.format import TextFormat, stated
+from pushrank.cli.source.open import file_kind
 from pushrank.cli.thresholds import alert_of, alert_of_fit
 from pushrank.cli.write import TABLES_WRITTEN, write_table
 from pushrank.held_out import model_scores

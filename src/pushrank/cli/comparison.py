@@ -17,7 +17,6 @@ from pushrank.budgets import Budget, Periods
 from pushrank.cli import options
 from pushrank.cli.errors import InputError, refusing, warn
 from pushrank.cli.features import TOO_SHORT, LabelledFeatures, folds_that_fit, read_features, span_of
-from pushrank.cli.header import listed
 from pushrank.cli.known import CHOSEN, measure_known, waiting
 from pushrank.cli.model import (
     N_INNER_FOLDS,
@@ -28,8 +27,9 @@ from pushrank.cli.model import (
 )
 from pushrank.cli.options import CompareOutput, ComparisonConfig, FeatureSource, MeasureConfig
 from pushrank.cli.screen import progress, share_of_rows
-from pushrank.cli.table import Kind
-from pushrank.cli.text_format import TextFormat
+from pushrank.cli.source.format import TextFormat
+from pushrank.cli.source.open import listed
+from pushrank.cli.source.table import Kind
 from pushrank.held_out import Plan, Rows, can_split, check_classes, fit_parts, part_of_budget
 from pushrank.held_out.splits import TimeSplit
 from pushrank.model_selection.compare import (

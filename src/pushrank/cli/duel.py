@@ -13,13 +13,13 @@ import typer
 from pushrank.budgets import Budget
 from pushrank.cli.errors import InputError, refusing, say
 from pushrank.cli.features import span_of
-from pushrank.cli.labels import labels_so_far
 from pushrank.cli.loading import digest_of, load_model
 from pushrank.cli.options import DuelConfig
-from pushrank.cli.read import read_table
 from pushrank.cli.score import row_names_of
-from pushrank.cli.table import Table
-from pushrank.cli.text_format import TextFormat
+from pushrank.cli.source.format import TextFormat
+from pushrank.cli.source.labels import labels_so_far
+from pushrank.cli.source.read import read_table
+from pushrank.cli.source.table import Table
 from pushrank.cli.write import write_table
 from pushrank.monitoring.duel import WHO, Duel, compare_lists
 

@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from pushrank._base.leakage import MIN_ROWS_TO_WARN
 from pushrank.budgets import Budget
-from pushrank.cli.columns import (
+from pushrank.cli.errors import InputError, refusing, say, warn
+from pushrank.cli.options import FeatureSource
+from pushrank.cli.source.columns import (
     MAX_CATEGORIES,
     check_magnitudes,
     feature_matrix,
@@ -22,12 +24,10 @@ from pushrank.cli.columns import (
     warn_of_copies,
     without_copies,
 )
-from pushrank.cli.errors import InputError, refusing, say, warn
-from pushrank.cli.labels import LabelledRows, label_rows
-from pushrank.cli.options import FeatureSource
-from pushrank.cli.read import read_table
-from pushrank.cli.table import Kind, Table
-from pushrank.cli.text_format import TextFormat
+from pushrank.cli.source.format import TextFormat
+from pushrank.cli.source.labels import LabelledRows, label_rows
+from pushrank.cli.source.read import read_table
+from pushrank.cli.source.table import Kind, Table
 from pushrank.held_out.plan import Rows, whole_periods
 from pushrank.held_out.splits import TimeSplit
 from pushrank.times import in_zone

@@ -16,15 +16,15 @@ from pushrank.budgets import Budget, comes_whole
 from pushrank.cli import model
 from pushrank.cli.errors import InputError, refusing, say, warn
 from pushrank.cli.features import TOO_SHORT, folds_that_fit, read_features
-from pushrank.cli.header import SPARSE, file_kind
 from pushrank.cli.known import CHOSEN
-from pushrank.cli.labels import AUDIT
 from pushrank.cli.model import fit_pipeline
 from pushrank.cli.names import ENSEMBLE
 from pushrank.cli.options import FeatureSource, FitConfig, refuse_given, split_budget
 from pushrank.cli.promises import promise_of_periods, promise_of_rows
 from pushrank.cli.screen import fitting
-from pushrank.cli.text_format import TextFormat
+from pushrank.cli.source.format import TextFormat
+from pushrank.cli.source.labels import AUDIT
+from pushrank.cli.source.open import SPARSE, file_kind
 from pushrank.cli.thresholds import alert_of, alert_of_fit
 from pushrank.held_out import Plan, Rows, check_classes, fit_parts, model_scores, record_warnings
 from pushrank.held_out.plan import whole_periods

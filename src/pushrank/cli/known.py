@@ -15,12 +15,12 @@ from pushrank._base.user_types import Floats
 from pushrank.budgets import Budget, Periods, chances_of_list
 from pushrank.cli.errors import InputError, refusing
 from pushrank.cli.features import SPANS, words_of_span
-from pushrank.cli.header import listed
-from pushrank.cli.labels import AUDIT, LabelledRows, is_acted_on
 from pushrank.cli.options import MeasureConfig, refuse_given
 from pushrank.cli.saved import Alert
 from pushrank.cli.screen import console, grid_of
-from pushrank.cli.table import Kind
+from pushrank.cli.source.labels import AUDIT, LabelledRows, is_acted_on
+from pushrank.cli.source.open import listed
+from pushrank.cli.source.table import Kind
 from pushrank.exceptions import BadRowError
 from pushrank.metrics import measure_acted
 from pushrank.report.context import row_count

@@ -20,13 +20,13 @@ from pushrank._base.user_types import Floats
 from pushrank.budgets import Budget
 from pushrank.cli.errors import InputError, in_option_names, refusing, warn
 from pushrank.cli.known import measure_audited, measure_known
-from pushrank.cli.labels import UNKNOWN, LabelledRows, label_rows
 from pushrank.cli.options import LabelledSource, MeasureConfig, parsed_numbers
 from pushrank.cli.promises import Promises, promises_of
-from pushrank.cli.read import read_table
 from pushrank.cli.saved import Alert
 from pushrank.cli.screen import console, grid_of, share_of_rows
-from pushrank.cli.text_format import TextFormat
+from pushrank.cli.source.format import TextFormat
+from pushrank.cli.source.labels import UNKNOWN, LabelledRows, label_rows
+from pushrank.cli.source.read import read_table
 from pushrank.cli.write import versions, write_figure, write_page, write_table, writing
 from pushrank.held_out import record_warnings
 from pushrank.metrics import Measurement

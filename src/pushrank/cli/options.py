@@ -18,13 +18,13 @@ from pushrank._base.bounds import UNITS, check_number
 from pushrank._base.files import read_facts
 from pushrank.cli import write
 from pushrank.cli.errors import InputError, refusing
-from pushrank.cli.header import DATE_PART, STANDARD_STREAM, check_exists, normal, read_header
 from pushrank.cli.names import MODELS_WITH, check_model_name, model_names
-from pushrank.cli.text_format import TextFormat, option, stated
+from pushrank.cli.source.format import TextFormat, option, stated
+from pushrank.cli.source.open import DATE_PART, STANDARD_STREAM, check_exists, normal, read_header
 
 if TYPE_CHECKING:
     from pushrank.budgets import Budget as PeriodBudget
-    from pushrank.cli.table import Table
+    from pushrank.cli.source.table import Table
 
     AnyBudget: TypeAlias = int | PeriodBudget | None
 else:

@@ -17,7 +17,7 @@ from pushrank._base.user_types import Floats
 from pushrank.cli.errors import InputError, warn
 from pushrank.cli.names import kebab_case
 from pushrank.cli.saved import Alert, RowScorer
-from pushrank.cli.table import Column, Table
+from pushrank.cli.source.table import Column, Table
 from pushrank.exceptions import ModelFileError
 from pushrank.monitoring import Reference
 

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from pushrank.cli.columns import MAX_CATEGORIES
 from pushrank.cli.comparison import Compared, run_comparison
 from pushrank.cli.errors import say
 from pushrank.cli.features import LabelledFeatures
 from pushrank.cli.options import CompareOutput, ComparisonConfig, FeatureSource
-from pushrank.cli.text_format import TextFormat
+from pushrank.cli.source.columns import MAX_CATEGORIES
+from pushrank.cli.source.format import TextFormat
 from pushrank.cli.write import versions, write_page
 from pushrank.report import ReportData, sentences
 

@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 from pushrank._base.bounds import decimals
 from pushrank._base.files import read_facts
 from pushrank._base.user_types import Floats
-from pushrank.cli.columns import check_magnitudes, feature_matrix, row_hashes
 from pushrank.cli.errors import InputError
-from pushrank.cli.header import SPARSE, file_kind
-from pushrank.cli.read import read_table
-from pushrank.cli.table import Column, Table
-from pushrank.cli.text_format import DEFAULT_FORMAT, TextFormat
+from pushrank.cli.source.columns import check_magnitudes, feature_matrix, row_hashes
+from pushrank.cli.source.format import DEFAULT_FORMAT, TextFormat
+from pushrank.cli.source.open import SPARSE, file_kind
+from pushrank.cli.source.read import read_table
+from pushrank.cli.source.table import Column, Table
 from pushrank.interop.scorer import Scorer
 
 if TYPE_CHECKING:
-    from pushrank.cli.labels import LabelledRows
+    from pushrank.cli.source.labels import LabelledRows
 SCORER_FIELDS = ("label", "positive", "training", "numeric", "categorical", "n_features", "written")
 """What a model's file notes of it under the same names."""
 
@@ -149,7 +149,7 @@ class RowScorer(ABC):
         self, path: Path, text_format: TextFormat, label: str | None, positive: str | None, lack: str = ""
     ) -> tuple[LabelledRows, Any, bool]:
         """Return rows with labels, their features, and whether they are the very rows of the fit."""
-        from pushrank.cli.labels import label_rows
+        from pushrank.cli.source.labels import label_rows
 
         table = self.read(path, text_format)
         column = table.labels(label or self.label or None)

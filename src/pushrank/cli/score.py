@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from pushrank._base.files import atomic_write
 from pushrank._base.user_types import Floats
 from pushrank.cli.errors import InputError, refusing, say, warn
-from pushrank.cli.header import file_kind
 from pushrank.cli.loading import digest_of, load_model, load_whole
 from pushrank.cli.options import ScoreConfig
 from pushrank.cli.saved import RowScorer
-from pushrank.cli.table import Kind, Table
-from pushrank.cli.text_format import DEFAULT_FORMAT, TextFormat
+from pushrank.cli.source.format import DEFAULT_FORMAT, TextFormat
+from pushrank.cli.source.open import file_kind
+from pushrank.cli.source.table import Kind, Table
 from pushrank.cli.write import CELLS_TYPED, write_table, writing
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ import typer
 from pushrank import monitoring
 from pushrank.cli.errors import InputError, refusing, warn
 from pushrank.cli.features import span_of
-from pushrank.cli.labels import is_acted_on, labels_so_far
 from pushrank.cli.options import WatchConfig
 from pushrank.cli.pipelines import SavedModel
 from pushrank.cli.saved import RowScorer, rows_hash
 from pushrank.cli.screen import console, grid_of
-from pushrank.cli.text_format import TextFormat
+from pushrank.cli.source.format import TextFormat
+from pushrank.cli.source.labels import is_acted_on, labels_so_far
 from pushrank.cli.write import versions, write_page
 from pushrank.monitoring import Reference
 from pushrank.monitoring.reference import BLOCK_ROWS

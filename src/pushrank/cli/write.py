@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from pushrank._base.files import atomic_write
 from pushrank.cli.errors import InputError, warn
-from pushrank.cli.header import SEPARATORS, SHEETS, STANDARD_STREAM, file_kind, open_file
-from pushrank.cli.text_format import DEFAULT_FORMAT, TextFormat
+from pushrank.cli.source.format import DEFAULT_FORMAT, TextFormat
+from pushrank.cli.source.open import SEPARATORS, SHEETS, STANDARD_STREAM, file_kind, open_file
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -18,11 +18,11 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import scipy.sparse as sp
 
-from pushrank.cli import header
+import pushrank.cli.source.open as header
 from pushrank.cli.errors import InputError, warn
-from pushrank.cli.header import SHEETS, SPARSE, TEXT_FILES, UNREADABLE
-from pushrank.cli.table import FLOAT, LIBSVM_LABEL, QUERY, Table, as_text
-from pushrank.cli.text_format import DEFAULT_FORMAT, MARKS, TextFormat, stated
+from pushrank.cli.source.format import DEFAULT_FORMAT, MARKS, TextFormat, stated
+from pushrank.cli.source.open import SHEETS, SPARSE, TEXT_FILES, UNREADABLE
+from pushrank.cli.source.table import FLOAT, LIBSVM_LABEL, QUERY, Table, as_text
 
 # Arrow parses blocks of this size, and a block must hold the longest row.
 BLOCK_BYTES = 1 << 24

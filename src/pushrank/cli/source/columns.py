@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from pushrank._base.leakage import MIN_ROWS_TO_WARN, gives_label_away
 from pushrank._base.user_types import Floats
 from pushrank.cli.errors import InputError, warn
-from pushrank.cli.header import DATE_PART, SHEETS, STANDARD_INPUT, file_kind, listed
 from pushrank.cli.options import words_of
-from pushrank.cli.table import NEARLY_ALL, TEXT, Column, Kind, Table, as_text, is_of_texts, numbers_of
-from pushrank.cli.text_format import DEFAULT_FORMAT, TextFormat
+from pushrank.cli.source.format import DEFAULT_FORMAT, TextFormat
+from pushrank.cli.source.open import DATE_PART, SHEETS, STANDARD_INPUT, file_kind, listed
+from pushrank.cli.source.table import NEARLY_ALL, TEXT, Column, Kind, Table, as_text, is_of_texts, numbers_of
 from pushrank.times import FORMATS
 
 MAX_CATEGORIES = 100

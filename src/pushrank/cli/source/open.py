@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from unicodedata import normalize
 
 from pushrank.cli.errors import InputError
-from pushrank.cli.text_format import TextFormat
+from pushrank.cli.source.format import TextFormat
 
 STANDARD_STREAM = Path("-")
 # What messages call the file whose name is "-".

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from pushrank._base.validation import marks_of, positive_label
 from pushrank.cli.errors import InputError, warn
-from pushrank.cli.header import listed
-from pushrank.cli.table import NUMBER, Column, Kind, Table
+from pushrank.cli.source.open import listed
+from pushrank.cli.source.table import NUMBER, Column, Kind, Table
 
 UNLABELLED = {"?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL"}
 """Texts that mean that a row has no label, unless one of them is named as the positive label."""

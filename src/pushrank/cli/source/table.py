@@ -19,8 +19,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pushrank.cli.errors import InputError, in_option_names, warn
-from pushrank.cli.header import DATE_PART, Header, listed, normal
-from pushrank.cli.text_format import DEFAULT_FORMAT, TextFormat
+from pushrank.cli.source.format import DEFAULT_FORMAT, TextFormat
+from pushrank.cli.source.open import DATE_PART, Header, listed, normal
 from pushrank.exceptions import BadRowError
 from pushrank.times import dates_and_offsets, orders_that_read, read_dates, zone_text
 
