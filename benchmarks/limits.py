@@ -28,7 +28,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from pushrank.budgets import Budget
-from pushrank.limits import select
+from pushrank.limits import Limits, select
 from pushrank.metrics import measure_periods
 from pushrank.metrics.periods import mean_interval
 
@@ -84,8 +84,8 @@ def hits() -> None:
     print("at most           hits  of the best list: cost, 95 % interval   struck off: rows, hits   held in")
     for column, most in (("carrier", 20), ("carrier", 10), ("carrier", 5), ("tailnum", 1)):
         found = measure_periods(
-            frame["label"], scores, budget=Budget(N_DAILY), time=times, at_most={column: most},
-            X={column: frame[column]}, missing="own",
+            frame["label"], scores, budget=Budget(N_DAILY), time=times,
+            limits=Limits({column: most}, missing="separate"), X={column: frame[column]},
         )  # fmt: skip
         low, high, cost, _ = found.prices["scores"]
         rows, left = struck_off(scores, frame, times.dt.date.to_numpy(), column, most)
@@ -109,7 +109,7 @@ def times() -> None:
     nested = {"branch": group, "region": group % 500}
     print(f"\n{len(scores):,} rows, k = {k:,}, in argsorts of {sort:.3f} s")
     for name, most in (("one column", {"branch": 1}), ("nested", {"branch": 1, "region": 25})):
-        taken = seconds(lambda most=most: select(scores, k, at_most=most, X=nested))
+        taken = seconds(lambda most=most: select(scores, k, Limits(most), X=nested))
         print(f"{name:<12} {taken / sort:.2f}")
     scores = random.random(100_000)
     X = {name: random.integers(n, size=len(scores)) for name, n in {"a": 1000, "b": 50, "c": 300}.items()}
@@ -119,7 +119,7 @@ def times() -> None:
             most = {name: int(np.ceil(1.1 * k / len(np.unique(X[name])))) for name in names}
             with warnings.catch_warnings(record=True) as warned:
                 warnings.simplefilter("always")
-                taken = seconds(lambda k=k, most=most: select(scores, k, at_most=most, X=X), 1)
+                taken = seconds(lambda k=k, most=most: select(scores, k, Limits(most), X=X), 1)
             said = [str(of.message) for of in warned] or "gap 0"
             print(f"k = {k:>6,}, {len(names)} columns: {taken:6.1f} s {said}")
 

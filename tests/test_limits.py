@@ -10,7 +10,7 @@ import pytest
 
 from pushrank import limits
 from pushrank.exceptions import LimitsWarning
-from pushrank.limits import select
+from pushrank.limits import Limits, select
 
 pytestmark = pytest.mark.fast
 
@@ -57,7 +57,7 @@ def test_the_list_is_the_best_of_all_that_keep_the_limits(kind, seeds):
     n_infeasible = n_short = 0
     for seed in seeds:
         scores, k, at_most, at_least, X = case = small_case(kind, np.random.default_rng(seed))
-        named = {"at_most": at_most, "at_least": at_least, "X": X}
+        named = {"limits": Limits(at_most, at_least), "X": X}
         best, message = best_of_all(*case), r"^th(is|ese) limits? cannot be kept"
         if best is None:
             n_infeasible += 1
@@ -101,27 +101,30 @@ def check_irreducible(said, scores, k, at_most, at_least, X):
 
 def test_rows_that_tie_keep_their_order_or_one_that_is_drawn():
     day = {"day": np.repeat([0, 1], 50)}
-    assert select(np.zeros(100), 4, at_most={"day": 2}, X=day).tolist() == [0, 1, 50, 51]
-    drawn = [select(np.zeros(100), 4, at_most={"day": 2}, X=day, random_state=seed) for seed in (1, 1, 2)]
+    assert select(np.zeros(100), 4, Limits({"day": 2}), X=day).tolist() == [0, 1, 50, 51]
+    drawn = [select(np.zeros(100), 4, Limits({"day": 2}), X=day, random_state=seed) for seed in (1, 1, 2)]
     assert drawn[0].tolist() == drawn[1].tolist() != drawn[2].tolist()
-    assert select([], 3, at_most={"day": 1}, X={"day": []}).tolist() == []
+    assert select([], 3, Limits({"day": 1}), X={"day": []}).tolist() == []
     assert select([1, 3, 2], 2).tolist() == [1, 2]
 
 
 @pytest.mark.parametrize("empty", [None, np.nan, "", pd.NA, pd.NaT])
 def test_rows_without_a_value_are_refused_or_are_groups_as_an_option_says(empty):
-    frame, named = pd.DataFrame({"who": ["a", empty, "a", empty, "b"]}), {"at_most": {"who": 1}}
+    frame, scores = pd.DataFrame({"who": ["a", empty, "a", empty, "b"]}), [5, 4, 3, 2, 1]
+    refused, separate, together = (
+        Limits({"who": 1}, missing=way) for way in ("raise", "separate", "together")
+    )
     for X in (frame, {"who": frame["who"].to_numpy()}):
         with pytest.raises(ValueError, match="column 'who' has no value in 2 rows, first in row 1: fill it"):
-            select([5, 4, 3, 2, 1], 4, **named, X=X)
-        assert select([5, 4, 3, 2, 1], 4, **named, X=X, missing="own").tolist() == [0, 1, 3, 4]
+            select(scores, 4, refused, X=X)
+        assert select(scores, 4, separate, X=X).tolist() == [0, 1, 3, 4]
         with pytest.warns(LimitsWarning, match="allow 3 rows, fewer than the 4 of the list"):
-            assert select([5, 4, 3, 2, 1], 4, **named, X=X, missing="one").tolist() == [0, 1, 4]
+            assert select(scores, 4, together, X=X).tolist() == [0, 1, 4]
 
 
 def test_rows_without_a_date_are_groups_as_an_option_says():
     X = pd.DataFrame({"day": pd.to_datetime(["2026-01-01", None, None, "2026-01-01", "2026-01-02"])})
-    found = select([5, 4, 3, 2, 1], 3, at_most={"day": 1}, X=X, missing="own")
+    found = select([5, 4, 3, 2, 1], 3, Limits({"day": 1}, missing="separate"), X=X)
     assert found.tolist() == [0, 1, 2]
 
 
@@ -135,7 +138,7 @@ def test_a_long_list_is_the_best_one_wherever_its_rows_stand():
         if counts[customer[row]] < 2 and len(taken) < 500:
             taken.append(row)
             counts[customer[row]] += 1
-    assert select(scores, 500, at_most={"customer": 2}, X={"customer": customer}).tolist() == taken
+    assert select(scores, 500, Limits({"customer": 2}), X={"customer": customer}).tolist() == taken
 
 
 @pytest.mark.parametrize(("status", "x"), [(1, np.ones(4)), (1, None)])
@@ -145,10 +148,10 @@ def test_the_end_of_time_is_said(monkeypatch, status, x):
     X = {"a": [0, 0, 1, 1], "b": [0, 1, 0, 1]}
     if x is None:
         with pytest.raises(RuntimeError, match=r"no list that keeps the limits in 60 s: Time limit reached"):
-            select([0.0, 1.0, 2.0, 0.5], 4, at_most={"a": 2, "b": 2}, X=X)
+            select([0.0, 1.0, 2.0, 0.5], 4, Limits({"a": 2, "b": 2}), X=X)
         return
     with pytest.warns(LimitsWarning, match=r"time_limit=60 is over: the sum of scores may be 0\.5 below the"):
-        assert len(select([0.0, 1.0, 2.0, 0.5], 4, at_most={"a": 2, "b": 2}, X=X)) == 4
+        assert len(select([0.0, 1.0, 2.0, 0.5], 4, Limits({"a": 2, "b": 2}), X=X)) == 4
 
 
 @pytest.mark.parametrize(
@@ -170,6 +173,7 @@ def test_the_end_of_time_is_said(monkeypatch, status, x):
     ],
 )
 def test_what_is_no_limit_is_refused(message, wrong):
-    arguments = {"scores": [1.0, 2.0], "k": 1, "at_most": {"a": 1}, "X": {"a": ["x", "y"]}} | wrong
+    given = {"scores": [1.0, 2.0], "k": 1, "at_most": {"a": 1}, "X": {"a": ["x", "y"]}} | wrong
+    named = {name: given.pop(name) for name in ("at_most", "at_least", "missing") if name in given}
     with pytest.raises(TypeError if "dict" in message else ValueError, match=message):
-        select(**arguments)
+        select(**given, limits=Limits(**named))

@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 
 from experiments.rounds.plates import TARGETS, Library, Whole, library
-from pushrank.limits import select
+from pushrank.limits import Limits, select
 
 SIZE, N_HALVES, LIMITS = 96, 10, (4, 2, 1)
 
@@ -32,8 +32,8 @@ def plates(rows: Library, seed: int) -> dict[str, Whole]:
     first = select(scores, SIZE)
     found = {"no limit": others[first]}
     for most in LIMITS:
-        limit = {"at_most": {"series": most}, "X": {"series": series}}
-        found[f"at most {most}"] = others[select(scores, SIZE, **limit)]
+        limited = select(scores, SIZE, Limits({"series": most}), X={"series": series})
+        found[f"at most {most}"] = others[limited]
         place = [np.count_nonzero(series[first[:at]] == series[row]) for at, row in enumerate(first)]
         found[f"  struck off to {most}"] = others[first[np.array(place) < most]]
     return found

@@ -32,7 +32,7 @@ from scipy.stats import t as student
 from sklearn.linear_model import LogisticRegression
 
 from pushrank.datasets import load_dataset
-from pushrank.limits import select
+from pushrank.limits import Limits, select
 from pushrank.metrics import audit_bound, measure_acted
 from pushrank.monitoring import draw_audit
 
@@ -80,8 +80,8 @@ RULES: dict[str, Callable[[Chances], Whole]] = {
     "epsilon, 10 % random": epsilon,
     "Thompson": lambda of: first(of.chance),
     "uncertainty": lambda of: first(-np.abs(of.chance - 0.5)),
-    "at most 2 a series": lambda of: select(of.chance, SIZE, at_most={"s": 2}, X={"s": of.series}),
-    "at most 1 a series": lambda of: select(of.chance, SIZE, at_most={"s": 1}, X={"s": of.series}),
+    "at most 2 a series": lambda of: select(of.chance, SIZE, Limits({"s": 2}), X={"s": of.series}),
+    "at most 1 a series": lambda of: select(of.chance, SIZE, Limits({"s": 1}), X={"s": of.series}),
     "audit of 3": lambda of: first(of.chance)[: SIZE - N_AUDITED],
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -12,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 from sklearn.utils import check_random_state
 
-from pushrank._base.docstrings import shared_docs
 from pushrank._base.numeric import Floats
 from pushrank._base.validation import (
     are_missing,
@@ -24,7 +24,7 @@ from pushrank._base.validation import (
 )
 from pushrank.exceptions import LimitsWarning
 
-__all__ = ["select"]
+__all__ = ["Limits", "select"]
 
 Rows = NDArray[np.intp]
 
@@ -33,6 +33,51 @@ TIME_LIMIT = 60.0
 SPAN = 1000.0
 INFEASIBLE = 2
 """The status of an integer program without any solution."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The most and the fewest rows that a list may have of the values of some columns.
+
+    Parameters
+    ----------
+    at_most : dict of str to int, optional
+        For names of columns the most rows of each of their values.
+    at_least : dict of str to dict of value to int, optional
+        For names of columns the fewest rows of some of their values.
+    missing : {"raise", "separate", "together"}, default="raise"
+        Rows whose value is None, NaN or an empty text: refuse them, take each as a separate group, or all
+        together as one group.
+
+    Raises
+    ------
+    TypeError
+        When limits are not such dicts, or a number is not an integer.
+    ValueError
+        When a number is below 1, or `missing` is not one of these words.
+
+    Examples
+    --------
+    >>> Limits(at_most={"carrier": 10}, at_least={"region": {"north": 50}}, missing="separate")
+    Limits(at_most={'carrier': 10}, at_least={'region': {'north': 50}}, missing='separate')
+    """
+
+    at_most: Mapping[str, int] | None = None
+    at_least: Mapping[str, Mapping[Any, int]] | None = None
+    missing: str = "raise"
+
+    def __post_init__(self) -> None:
+        check_choice("missing", self.missing, ("raise", "separate", "together"))
+        most, fewest = self.at_most or {}, self.at_least or {}
+        if not all(isinstance(of, Mapping) for of in (most, fewest, *getattr(fewest, "values", list)())):
+            raise TypeError(
+                "at_most must be a dict of numbers by column, such as {'carrier': 10}, and at_least one of "
+                f"dicts by column, such as {{'region': {{'north': 50}}}}; got {most!r} and {fewest!r}."
+            )
+        for name, number in most.items():
+            check_number(f"at_most[{name!r}]", number, 1, integer=True)
+        for name, value, number in ((name, *item) for name, of in fewest.items() for item in of.items()):
+            check_number(f"at_least[{name!r}][{value!r}]", number, 1, integer=True)
 
 
 class LimitedColumn(NamedTuple):
@@ -45,15 +90,12 @@ class LimitedColumn(NamedTuple):
     at_least: Mapping[Any, int]
 
 
-@shared_docs
 def select(
     scores: ArrayLike,
     k: int,
+    limits: Limits | None = None,
     *,
-    at_most: Mapping[str, int] | None = None,
-    at_least: Mapping[str, Mapping[Any, int]] | None = None,
     X: Any = None,
-    missing: str = "raise",
     short: str = "warn",
     time_limit: float = TIME_LIMIT,
     random_state: int | None = None,
@@ -63,14 +105,15 @@ def select(
     .. math:: \max_B \sum_{i \in B} s_i \quad \text{where} \quad |B| = k, \quad
         |B \cap V| \le c_V, \quad |B \cap W| \ge m_W
 
-    for the rows V of each value of a column in `at_most`, and W of a value in `at_least`.
+    for the rows V of each value of a column in ``at_most``, and W of a value in ``at_least``.
 
     Limits on one column, or on nested ones (each branch lies in one region), with values of at most one of
-    them in `at_least`, are kept by the order of the scores alone, in O(n log n): first the best rows that
-    `at_least` asks for, then by score whatever the limits allow. Other limits, such as those on columns that
-    cross, are for an integer program, which adds scores up *as they are*: pass calibrated chances, or ranks,
-    not scores of an unknown scale. Its list is the best one, too, up to 1e-9 of the span of the scores, so
-    that -1e10 for rows that are not wanted hides how others differ; or a warning says how far off it may be.
+    them in ``at_least``, are kept by the order of the scores alone, in O(n log n): first the best rows that
+    ``at_least`` asks for, then by score whatever the limits allow. Other limits, such as those on columns
+    that cross, are for an integer program, which adds scores up *as they are*: pass calibrated chances, or
+    ranks, not scores of an unknown scale. Its list is the best one, too, up to 1e-9 of the span of the
+    scores, so that -1e10 for rows that are not wanted hides how others differ; or a warning says how far off
+    it may be.
 
     Parameters
     ----------
@@ -78,7 +121,10 @@ def select(
         Finite, the higher the better.
     k : int
         How many rows to select.
-    %(limits)s
+    limits : Limits, optional
+        The most and the fewest rows of the values of columns; by default there are none.
+    X : DataFrame or dict of str to array-like of shape (n,), optional
+        The columns of the limits.
     short : {"warn", "raise"}, default="warn"
         Where the limits allow fewer than k rows: return as many as they allow and warn, or raise.
     time_limit : float, default=60.0
@@ -97,7 +143,7 @@ def select(
         When a number is not an integer.
     ValueError
         When limits cannot be kept together: the message names some, none of which can be left out. Also when
-        a column is not there, or a parameter is out of range.
+        a column is not there, lacks values that must be there, or a parameter is out of range.
     RuntimeError
         When the limit of time ends before any list is found.
 
@@ -115,16 +161,16 @@ def select(
     Examples
     --------
     >>> scores, airlines = [0.9, 0.8, 0.7, 0.6, 0.5], {"carrier": ["A", "A", "A", "B", "C"]}
-    >>> select(scores, 3, at_most={"carrier": 1}, X=airlines)
+    >>> select(scores, 3, Limits(at_most={"carrier": 1}), X=airlines)
     array([0, 3, 4])
-    >>> select(scores, 3, at_least={"carrier": {"C": 1}}, X=airlines)
+    >>> select(scores, 3, Limits(at_least={"carrier": {"C": 1}}), X=airlines)
     array([0, 1, 4])
     """
     check_number("k", k, 1, integer=True)
     check_number("time_limit", time_limit, above=0.0)
     check_choice("short", short, ("warn", "raise"))
     values = checked_scores(scores)
-    columns = limit_columns(at_most, at_least, X, len(values), missing)
+    columns = limit_columns(limits, X, len(values))
     first = np.arange(len(values))
     if random_state is not None:
         first = check_random_state(random_state).permutation(len(values))
@@ -155,25 +201,15 @@ def best_list(
     return order[np.sort(place[found])]
 
 
-def limit_columns(at_most: Any, at_least: Any, X: Any, n_rows: int, missing: str) -> list[LimitedColumn]:
+def limit_columns(limits: Limits | None, X: Any, n_rows: int) -> list[LimitedColumn]:
     """Return the columns that limits are on."""
-    check_choice("missing", missing, ("raise", "own", "one"))
-    most, fewest = at_most or {}, at_least or {}
-    if not all(isinstance(of, Mapping) for of in (most, fewest, *getattr(fewest, "values", list)())):
-        raise TypeError(
-            "at_most must be a dict of numbers by column, such as {'carrier': 10}, and at_least one of dicts "
-            f"by column, such as {{'region': {{'north': 50}}}}; got {at_most!r} and {at_least!r}."
-        )
-    names = dict.fromkeys([*most, *fewest])
-    return [_column(X, name, most.get(name), fewest.get(name, {}), n_rows, missing) for name in names]
+    of = limits or Limits()
+    names = dict.fromkeys([*(of.at_most or ()), *(of.at_least or ())])
+    return [_column(X, name, of, n_rows) for name in names]
 
 
-def _column(
-    X: Any, name: str, at_most: int | None, at_least: Mapping[Any, int], n_rows: int, missing: str
-) -> LimitedColumn:
+def _column(X: Any, name: str, limits: Limits, n_rows: int) -> LimitedColumn:
     """Return the groups and the limits of a column."""
-    if at_most is not None:
-        check_number(f"at_most[{name!r}]", at_most, 1, integer=True)
     if X is None or name not in X:
         raise ValueError(f"a limit is on column {name!r}, and X has none of this name.")
     values = column(X[name], name)
@@ -188,18 +224,18 @@ def _column(
         codes = np.fromiter(map(code_of.__getitem__, values), np.intp, n_rows)
     is_missing = are_missing(values) | (codes == code_of.get("", -1))
     if n_missing := int(is_missing.sum()):
-        if missing == "raise":
+        if limits.missing == "raise":
             raise ValueError(
                 f"column {name!r} has no value in {n_missing:,} rows, first in row {np.argmax(is_missing)}: "
-                "fill it, or say missing='own', each is a separate group, or missing='one', all are one."
+                "fill it, or pass missing='separate', each is a group, or missing='together', all are one."
             )
-        codes[is_missing] = len(code_of) + (np.arange(n_missing) if missing == "own" else 0)
+        codes[is_missing] = len(code_of) + (np.arange(n_missing) if limits.missing == "separate" else 0)
+    at_least = (limits.at_least or {}).get(name, {})
     for value, fewest in at_least.items():
-        check_number(f"at_least[{name!r}][{value!r}]", fewest, 1, integer=True)
         if (n_there := np.count_nonzero(codes == code_of.get(value))) < fewest:
             limit = f"at least {fewest:,} of {name} {value!r}"
             raise ValueError(f"this limit cannot be kept: {limit}, which {n_there:,} rows have.")
-    return LimitedColumn(name, codes, code_of, at_most, at_least)
+    return LimitedColumn(name, codes, code_of, (limits.at_most or {}).get(name), at_least)
 
 
 def _is_within(fine: Rows, coarse: Rows) -> bool:

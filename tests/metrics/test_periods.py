@@ -12,7 +12,7 @@ from pushrank import metrics
 from pushrank.budgets import Budget
 from pushrank.datasets import make_stream
 from pushrank.exceptions import LimitsWarning
-from pushrank.limits import select
+from pushrank.limits import Limits, select
 from pushrank.metrics import measure_periods
 from pushrank.metrics.periods import MIN_PERIODS, mean_interval, share_interval
 from tests.growth import growth
@@ -227,16 +227,16 @@ def test_limits_are_kept_on_every_day_and_what_they_cost_is_paired_by_days():
     X = {"shop": rng.integers(6, size=n), "region": rng.choice(["north", "south"], n)}
     scores = {"all": stream.data[:, :3].sum(axis=1), "first": stream.data[:, 0]}
     # Columns that cross take an integer program every day.
-    limits = {"at_most": {"shop": 2, "region": 5}, "at_least": {"region": {"north": 2}}}
+    limits = Limits({"shop": 2, "region": 5}, {"region": {"north": 2}})
     of = {"budget": Budget(8), "time": stream.time}
     measured, plain = (
-        measure_periods(stream.target, scores, **of, **more) for more in ({**limits, "X": X}, {})
+        measure_periods(stream.target, scores, **of, **more) for more in ({"limits": limits, "X": X}, {})
     )
     for name, values in scores.items():
         hits = []
         for day in np.unique(stream.day):
             rows = np.flatnonzero(stream.day == day)
-            listed = rows[select(values[rows], 8, **limits, X={key: of[rows] for key, of in X.items()})]
+            listed = rows[select(values[rows], 8, limits, X={key: of[rows] for key, of in X.items()})]
             hits.append(stream.target[listed].sum())
         np.testing.assert_array_equal(measured.hits[name], hits)
         np.testing.assert_array_equal(measured.unlimited[name], plain.hits[name])
@@ -253,9 +253,9 @@ def test_days_that_limits_leave_short_are_warned_of_and_those_that_cannot_keep_t
     day, y, shop = days_of([0, 0, 0, 1, 1, 1]), [1, 0, 1, 0, 1, 1], ["a", "a", "b", "b", "b", "b"]
     of = {"budget": Budget(2), "time": day, "X": {"shop": shop}}
     with pytest.warns(LimitsWarning, match="the limits allow fewer than 2 rows in 1 of 2 periods"):
-        measured = measure_periods(y, [3, 2, 1, 3, 2, 1], **of, at_most={"shop": 1})
+        measured = measure_periods(y, [3, 2, 1, 3, 2, 1], **of, limits=Limits({"shop": 1}))
     assert measured.hits["scores"].tolist() == [2.0, 0.0]
     with pytest.raises(
         ValueError, match=r"^2026-03-02 has 0 rows of shop 'a', and its list must have 1: ask"
     ):
-        measure_periods(y, [3, 2, 1, 3, 2, 1], **of, at_least={"shop": {"a": 1}})
+        measure_periods(y, [3, 2, 1, 3, 2, 1], **of, limits=Limits(at_least={"shop": {"a": 1}}))

@@ -48,15 +48,6 @@ whole numbers it is that part of the positives' sum.""",
 left out.""",
     "pos_label": """The positive class; by default the larger of two numbers, yes of yes and no, true of
 true and false. Of other texts it must be given.""",
-    "limits": """at_most : dict of str to int, optional
-    For names of columns the most rows of each of their values.
-at_least : dict of str to dict of value to int, optional
-    For names of columns the fewest rows of some of their values.
-X : DataFrame or dict of str to array-like of shape (n,), optional
-    The columns of the limits.
-missing : {"raise", "own", "one"}, default="raise"
-    Rows whose value is None, NaN or an empty text: refuse them, take each as a separate group, or all
-    as one group.""",
     "norm": """The positive norm :math:`\\|\\lambda\\|_1` of the weights that made the scores.""",
     "labels_and_scores": """Parameters
 ----------

@@ -21,7 +21,7 @@ from pushrank._base.user_types import GenericArray, Label
 from pushrank._base.validation import check_number, column, warn
 from pushrank.budgets import Budget, Periods, chances_of_list, check_by_period
 from pushrank.exceptions import LimitsWarning
-from pushrank.limits import LimitedColumn, best_list, limit_columns
+from pushrank.limits import LimitedColumn, Limits, best_list, limit_columns
 from pushrank.metrics._proportions import clopper_pearson_interval
 from pushrank.metrics._ranking import Ranking, checked_rankings, scores_by_name
 from pushrank.metrics.intervals import Comparison, ConfidenceInterval
@@ -431,10 +431,8 @@ def measure_periods(
     time: ArrayLike,
     value: ArrayLike | None = None,
     ids: ArrayLike | None = None,
-    at_most: Mapping[str, int] | None = None,
-    at_least: Mapping[str, Mapping[Any, int]] | None = None,
+    limits: Limits | None = None,
     X: Any = None,
-    missing: str = "raise",
     confidence_level: float | None = 0.95,
     pos_label: Label | None = None,
 ) -> PeriodMeasurement:
@@ -459,7 +457,10 @@ def measure_periods(
         What each row is worth if it is positive.
     ids : array-like of shape (n,), optional
         Whom or what each row is about, such as its customer, to tell how many stay on the list.
-    %(limits)s
+    limits : Limits, optional
+        The most and the fewest rows that each list may have of the values of columns.
+    X : DataFrame or dict of str to array-like of shape (n,), optional
+        The columns of the limits.
     confidence_level : float or None, default=0.95
         The level of the intervals, strictly between 0 and 1; with None there are none.
     pos_label : label, optional
@@ -503,7 +504,7 @@ def measure_periods(
     5.9 hits a day, 4.7 to 7.4
     """
     named = scores_by_name(scores)
-    columns = limit_columns(at_most, at_least, X, len(column(time, "time")), missing)
+    columns = limit_columns(limits, X, len(column(time, "time")))
     rankings = checked_rankings(y_true, list(named.values()), None, pos_label, value, ids)
     by_name = dict(zip(named, rankings, strict=True))
     return measured_by_period(by_name, budget, time, confidence_level, columns)
