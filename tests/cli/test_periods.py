@@ -14,7 +14,7 @@ from pushrank.cli.model import SavedModel
 from pushrank.cli.options import FeatureSource
 from pushrank.cli.source.format import TextFormat
 from pushrank.datasets import make_stream
-from pushrank.limits import select
+from pushrank.limits import Limits, select
 from pushrank.metrics.promises.days import hits_of_coming_days
 from pushrank.monitoring import Reference
 from tests.cli.runner import LABEL, call
@@ -96,13 +96,13 @@ def test_what_limits_cost_has_an_interval_by_days_and_none_of_one_list(days):
     given = ["measure", path, "--label", "y", "--score", "a", "--at-most", "2:shop"]
     by_day = ["--budget", "10/day", "--time", "came"]
     X = {"shop": np.arange(len(frame)) % 7}
-    of = {"time": frame["came"], "at_most": {"shop": 2}, "X": X}
+    of = {"time": frame["came"], "limits": Limits({"shop": 2}), "X": X}
     expected = metrics.measure_periods(frame["y"], {"a": frame["a"]}, budget=Budget(10), **of)
     assert json.loads(call(*given, *by_day, "--json").stdout) == json.loads(json.dumps(expected.summary()))
     assert expected.sentences()[1] in " ".join(call(*given, *by_day).stdout.split())
     said = " ".join(call(*given, "--budget", 14).stdout.split())
     first = frame["y"][np.argsort(-frame["a"], kind="stable")[:14]].sum()
-    within = frame["y"][select(frame["a"], 14, at_most={"shop": 2}, X=X)].sum()
+    within = frame["y"][select(frame["a"], 14, Limits({"shop": 2}), X=X)].sum()
     assert f"days.csv, a: {within} hits in the best 14 rows within limits, {first} in the first 14" in said
     assert "What limits cost one list has no interval" in said
     for wrong, words in {

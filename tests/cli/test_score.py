@@ -18,7 +18,7 @@ from pushrank.cli.score import _in_few_digits
 from pushrank.cli.source.format import TextFormat
 from pushrank.estimators.reasons import score_parts
 from pushrank.estimators.shapley import n_compared
-from pushrank.limits import select
+from pushrank.limits import Limits, select
 from tests.cli.runner import LABEL, call, fitted
 
 pytestmark = pytest.mark.fast
@@ -379,8 +379,8 @@ def test_a_list_keeps_limits_on_columns_of_the_file(files, frame):
     scores = pd.Series(
         SavedModel.load(model).scores(SavedModel.load(model).read(files / "new.csv", TextFormat()))
     )
-    named = {"at_most": {"scaffold": 4}, "at_least": {"region": {"n": 12}}}
-    chosen = select(scores, 30, **named, X=rows)
+    limits = Limits({"scaffold": 4}, {"region": {"n": 12}})
+    chosen = select(scores, 30, limits, X=rows)
     assert found["area"].tolist() == rows["area"][chosen].tolist()
     # Ranks are those of the whole file.
     assert found["rank"].tolist() == scores.rank(ascending=False, method="first")[chosen].tolist()

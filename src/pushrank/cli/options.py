@@ -250,9 +250,12 @@ class LimitConfig:
 
     def limits(self, table: Table) -> dict[str, Any]:
         """Return the limits, and the columns that they are on, as the library takes them."""
+        from pushrank.limits import Limits
+
         hint = "" if self.missing else ", or say --missing own, each is a separate group, or --missing one"
         X = {name: table.texts(name, of, hint) for of, names in self.limit_columns.items() for name in names}
-        return {"at_most": self.caps, "at_least": self.floors, "X": X, "missing": self.missing or "raise"}
+        missing = {None: "raise", "own": "separate", "one": "together"}[self.missing]
+        return {"limits": Limits(self.caps, self.floors, missing), "X": X}
 
     @property
     def is_limited(self) -> bool:
