@@ -73,7 +73,6 @@ def test_figures_are_those_of_hand_and_of_the_bound():
     # A truth value has its meaning by the chance, and no positive at all is no recall.
     same = metrics.measure_acted(y, acted != "", np.where(LISTED, 1.0, chance), looks=5, **BY_DAY)
     assert same == found
-    assert metrics.measure(y, CHANCE == 1 / 4, acted=acted, chance=chance).total["hits"] == 2
     assert metrics.measure_acted([0, 0], ["list", ""], [1.0, 0.0]).total["recall_at_least"] == 0.0
 
 
@@ -102,7 +101,6 @@ def test_of_the_rows_acted_on_alone_the_list_is_measured():
         ("time and budget go together", {"time": DAY}),
         ("looks must be finite and >= 1", {"looks": 0}),
         ("inconsistent numbers of samples", {"scores": [1.0, 2.0]}),
-        ("k needs the labels of all rows", {"k": 2}),
     ],
 )
 def test_what_is_no_audit_is_refused(message, wrong):
@@ -110,6 +108,5 @@ def test_what_is_no_audit_is_refused(message, wrong):
     given = {"y_true": np.arange(13) % 2, "acted": acted, "chance": CHANCE} | wrong
     rows = given.pop("rows", np.arange(13))
     given |= {name: given[name][rows] for name in ("y_true", "acted", "chance")}
-    function = metrics.measure if "k" in given else metrics.measure_acted
     with pytest.raises(ValueError, match=message):
-        function(**given, **({"scores": np.arange(13)} if "k" in given else {}))
+        metrics.measure_acted(**given)

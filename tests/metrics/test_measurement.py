@@ -137,7 +137,7 @@ def test_a_paper_has_the_shares_and_rates_that_were_asked_for_of_lists_and_of_pa
     y, _, _ = rows
     rng = np.random.default_rng(1)
     scores = {name: strength * y + rng.normal(size=300) for name, strength in (("a", 2), ("b", 1), ("c", 0))}
-    asked = {"fractions": [0.02, 0.1], "alphas": [20.0, 80.5], "pairs": "all"}
+    asked = {"at": {"enrichment_factor": [0.02, 0.1], "bedroc": [20.0, 80.5]}, "pairs": "all"}
     options = {"n_resamples": 50, "random_state": 0}
     found = metrics.measure(y, scores, **asked, **options)
     paper = found.to_paper()
@@ -253,9 +253,14 @@ def test_two_lists_at_opposite_bounds_are_not_apart_for_certain():
         ({"a": [1.0, 2.0, 3.0]}, {"value": [1.0, 2.0]}, "inconsistent numbers of samples"),
         ({"a": [1.0, 2.0, 3.0]}, {"value": [1.0, 2.0, np.inf]}, "value must be finite, found inf in row 2"),
         ({"a": [1.0, 2.0, 3.0]}, {"confidence_level": 1.0}, "confidence_level must be"),
-        ({"a": [1.0, 2.0, 3.0]}, {"fractions": [0.1, 1.5]}, "fraction must be"),
-        ({"a": [1.0, 2.0, 3.0]}, {"alphas": [0.0]}, "alpha must be"),
-        ({"a": [1.0, 2.0, 3.0]}, {"pairs": "some"}, "pairs must be 'first' or 'all', got 'some'"),
+        ({"a": [1.0, 2.0, 3.0]}, {"at": {"enrichment_factor": [0.1, 1.5]}}, "fraction must be"),
+        ({"a": [1.0, 2.0, 3.0]}, {"at": {"bedroc": [0.0]}}, "alpha must be"),
+        ({"a": [1.0, 2.0, 3.0]}, {"pairs": "some"}, "pairs must be one of .'first', 'all'., got 'some'"),
+        (
+            {"a": [1.0, 2.0, 3.0]},
+            {"at": {"auc": [0.5]}},
+            "a name in at must be one of .'enrichment_factor', 'bedroc'.",
+        ),
         ({"a": [1.0, 2.0, 3.0]}, {"n_resamples": 1}, "n_resamples must be"),
     ],
 )

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, compress
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +17,7 @@ from pushrank._base.docstrings import metric_docs
 from pushrank._base.html import html_sentences, html_table
 from pushrank._base.optional import import_optional
 from pushrank._base.user_types import Label, Seed
+from pushrank._base.validation import check_choice
 from pushrank.metrics._bootstrap import default_n_resamples as default_n_resamples
 from pushrank.metrics._families import metrics_in_order
 from pushrank.metrics._ranking import (
@@ -29,7 +30,6 @@ from pushrank.metrics._ranking import (
 )
 from pushrank.metrics._registry import BoundMetric, bind_metric
 from pushrank.metrics._sampling import Sampling, check_resampling
-from pushrank.metrics.acted import ActedMeasurement, measure_acted
 from pushrank.metrics.discounted import average_reciprocal_rank, discounted_cumulative_gain
 from pushrank.metrics.gains import GainsTable, TopCurve, ranking_curve, ranking_gains_table
 from pushrank.metrics.intervals import Comparison, ConfidenceInterval, ranking_differences, ranking_intervals
@@ -43,6 +43,10 @@ if TYPE_CHECKING:
 
 AT = " at "
 """What follows in the name of a figure is the share of the list, or the rate, that was asked for."""
+
+
+CHOSEN = {"enrichment_factor": "fraction", "bedroc": "alpha"}
+"""The figures that are shown at chosen values of a parameter, and this parameter."""
 
 
 class TableFigure(NamedTuple):
@@ -335,24 +339,6 @@ class Measurement:
         }
 
 
-@overload
-def measure(
-    y_true: ArrayLike, scores: Mapping[str, ArrayLike] | ArrayLike, *, k: int | None = None,
-    fraction: float | None = None, fraction_of_positives: float | None = None,
-    fractions: Sequence[float] = (), alphas: Sequence[float] = (), pairs: Literal["first", "all"] = "first",
-    every: bool = False, value: ArrayLike | None = None, groups: ArrayLike | None = None,
-    confidence_level: float | None = 0.95, n_resamples: int | None = None,
-    sample_weight: ArrayLike | None = None, pos_label: Label | None = None, random_state: Seed = None,
-) -> Measurement: ...  # fmt: skip
-
-
-@overload
-def measure(
-    y_true: ArrayLike, scores: Mapping[str, ArrayLike] | ArrayLike, *, acted: ArrayLike, chance: ArrayLike,
-    confidence_level: float = 0.95, pos_label: Label | None = None, random_state: Seed = None,
-) -> ActedMeasurement: ...  # fmt: skip
-
-
 @metric_docs
 def measure(
     y_true: ArrayLike,
@@ -361,8 +347,7 @@ def measure(
     k: int | None = None,
     fraction: float | None = None,
     fraction_of_positives: float | None = None,
-    fractions: Sequence[float] = (),
-    alphas: Sequence[float] = (),
+    at: Mapping[str, Sequence[float]] | None = None,
     pairs: Literal["first", "all"] = "first",
     every: bool = False,
     value: ArrayLike | None = None,
@@ -372,9 +357,7 @@ def measure(
     sample_weight: ArrayLike | None = None,
     pos_label: Label | None = None,
     random_state: Seed = None,
-    acted: ArrayLike | None = None,
-    chance: ArrayLike | None = None,
-) -> Measurement | ActedMeasurement:
+) -> Measurement:
     r"""Measure the top of the lists of any models, with intervals, differences, gains tables and curves.
 
     .. math:: \theta(y, s_a), \quad \theta(y, s_b) - \theta(y, s_a)
@@ -390,9 +373,9 @@ def measure(
         Without any of the three it is a quarter of the number of positives.
     fraction : float, optional
     fraction_of_positives : float, optional
-    fractions, alphas : sequence of float, optional
-        Shares of the list, in (0, 1], at each of which to show the enrichment factor, in place of 0.01; and
-        positive rates at each of which to show :func:`bedroc`, in place of 20.
+    at : dict of str to sequence of float, optional
+        For ``"enrichment_factor"`` shares of the list, in (0, 1], at each of which to show it, in place of
+        0.01; and for ``"bedroc"`` positive rates at each of which to show :func:`bedroc`, in place of 20.
     pairs : {"first", "all"}, default="first"
         Whether the others are compared with the first model alone, or all with each other.
     every : bool, default=False
@@ -408,13 +391,10 @@ def measure(
         %(weight_drawn)s
     pos_label : label, optional
     random_state : int, RandomState or None
-    acted, chance : array-like of shape (n,), optional
-        Which rows were listed or audited, and their chances to be: where only these have a label the result
-        is that of :func:`measure_acted`, which of other options takes the level and the last two alone.
 
     Returns
     -------
-    Measurement or ActedMeasurement
+    Measurement
         Measures, differences to the first model, gains tables and curves, which print as a table.
 
     Raises
@@ -423,6 +403,10 @@ def measure(
         When a parameter is not of its kind.
     ValueError
         When there is no model, the data do not fit, or a parameter is out of range.
+
+    See Also
+    --------
+    measure_acted : Where only the rows that were listed or audited have a label.
 
     Notes
     -----
@@ -455,26 +439,15 @@ def measure(
     >>> [record["positives"] for record in measured.records("gains")][:3]
     [33.0, 7.0, 4.0]
     """
-    if acted is not None and chance is not None:
-        of_all: dict[str, Any] = dict(zip(DEPTHS, (k, fraction, fraction_of_positives), strict=True))
-        of_all |= {"fractions": fractions or None, "alphas": alphas or None, "every": every or None}
-        of_all |= {"pairs": None if pairs == "first" else pairs, "value": value, "groups": groups}
-        of_all |= {"n_resamples": n_resamples, "sample_weight": sample_weight}
-        if given := [name for name, option in of_all.items() if option is not None]:
-            raise ValueError(f"{given[0]} needs the labels of all rows, not of those acted on; leave it out.")
-        of: Any = {"confidence_level": confidence_level, "pos_label": pos_label, "random_state": random_state}
-        return measure_acted(y_true, acted, chance, scores=scores, **of)
-    if acted is not None or chance is not None:
-        raise ValueError(
-            "acted and chance go together: which rows were listed or audited, and by what chance."
-        )
     named_scores = scores_by_name(scores)
     asked = zip(DEPTHS, (k, fraction, fraction_of_positives), strict=True)
     depth: dict[str, Any] = {name: value for name, value in asked if value is not None}
     depth = depth or {"fraction_of_positives": 0.25}
     check_depth(**depth)
-    if pairs not in ("first", "all"):
-        raise ValueError(f"pairs must be 'first' or 'all', got {pairs!r}.")
+    check_choice("pairs", pairs, ("first", "all"))
+    shown_at = at or {}
+    for name in shown_at:
+        check_choice("a name in at", name, CHOSEN)
     check_resampling(confidence_level, n_resamples)
     # All models share one seed, so that they are compared on the same resamples.
     seed = random_state if isinstance(random_state, int) else check_random_state(random_state).randint(2**31)
@@ -484,10 +457,7 @@ def measure(
     compared = [(b, a) for a, b in combinations(rankings, 2) if a == first or pairs == "all"]
     rows = depth_in_rows(baseline, **depth)
     n_resamples = n_resamples or default_n_resamples(len(baseline.scores))
-    choices = {
-        "enrichment_factor": [{"fraction": share} for share in fractions],
-        "bedroc": [{"alpha": alpha} for alpha in alphas],
-    }
+    choices = {name: [{CHOSEN[name]: number} for number in of] for name, of in shown_at.items()}
     figures = table_figures(rows, depth, choices, with_value=value is not None, every=every)
     sampling = None
     if confidence_level is not None:
