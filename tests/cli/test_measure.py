@@ -280,7 +280,7 @@ def test_the_table_of_a_paper_is_printed_and_saved(scored):
     assert "double − tied" in shown
     assert f"The table is in {table}." in shown.replace("\n", "")
     saved, blank = pd.read_csv(table, dtype={"note": str}), {"against": "", "note": ""}
-    asked = {"fractions": [0.01, 0.02, 0.05], "alphas": [20.0, 80.5], "pairs": "all"}
+    asked = {"at": {"enrichment_factor": [0.01, 0.02, 0.05], "bedroc": [20.0, 80.5]}, "pairs": "all"}
     scores = frame[["good", "tied", "double"]]
     expected = metrics.measure(y, scores, k=30, **asked, random_state=0).to_paper()
     pd.testing.assert_frame_equal(saved.fillna(blank), expected.reset_index(drop=True), check_dtype=False)

@@ -107,8 +107,10 @@ def show_measures(
             y,
             scores,
             k=budget,
-            fractions=parsed_numbers(config.fraction, "--fraction"),
-            alphas=parsed_numbers(config.bedroc, "--bedroc"),
+            at={
+                "enrichment_factor": parsed_numbers(config.fraction, "--fraction"),
+                "bedroc": parsed_numbers(config.bedroc, "--bedroc"),
+            },
             pairs="all" if config.pairs else "first",
             every=config.every,
             value=value,
