@@ -93,9 +93,11 @@ sphinx_gallery_conf = {
 }
 API = (DOCS / "api.md").read_text(encoding="utf-8")
 MODULES = re.findall(r"^   (pushrank[a-z_.0-9]*)$", API, re.MULTILINE)
+# Of some modules the application uses names that are not for users.
+NAMES = re.findall(r"^   ~(pushrank[\w.]*)$", API, re.MULTILINE)
 TAKEN = nodes.reference | nodes.title | addnodes.pending_xref  # a link, or what is no place for one
-# their pages are those of the modules where they live
-ELSEWHERE = ["pushrank.PushObjective", "pushrank.load", "pushrank.save"]
+# Its page is that of the module where it lives.
+ELSEWHERE = ["pushrank.PushObjective"]
 SETTINGS = {
     name: (
         scorer._score_func.__name__,
@@ -109,13 +111,11 @@ autosummary_context = {"elsewhere": ELSEWHERE + MODULES, "scorers": SETTINGS}
 def pages_of_names() -> dict[str, str]:
     """Return the page of each public name by what texts call it: with its module, or a class by itself."""
     pages = {module: module for module in MODULES}
-    for module in MODULES:
-        with mock(autodoc_mock_imports):
-            members = import_module(module).__all__
-        for name in members:
-            page = f"{module}.{name}"
-            called = {page, page.removeprefix("pushrank."), name}
-            pages |= {call: page for call in called if "." in call or call[0].isupper()}
+    with mock(autodoc_mock_imports):
+        names = [f"{module}.{name}" for module in MODULES for name in import_module(module).__all__]
+    for page in names + NAMES:
+        called = {page, page.removeprefix("pushrank."), page.rpartition(".")[2]}
+        pages |= {call: page for call in called if "." in call or call[0].isupper()}
     return {name: page for name, page in pages.items() if page not in ELSEWHERE}
 
 

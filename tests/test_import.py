@@ -366,3 +366,53 @@ def test_the_application_is_kept_from_every_private_module():
     [kept_from] = [set(of["forbidden_modules"]) for of in contracts if of["type"] == "forbidden"]
     private = {path.relative_to(SRC.parent).with_suffix("") for path in SRC.rglob("_[a-z]*.py")}
     assert kept_from >= {".".join(path.parts) for path in private}
+
+
+def names_used(path):
+    """Yield the module and the name of each import of a file, and of each attribute of a module."""
+    nodes, modules = [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))], {}
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("pushrank"):
+            for alias in node.names:
+                if file_of(member := f"{node.module}.{alias.name}").exists():
+                    modules[alias.asname or alias.name] = member
+                else:
+                    yield node.module, alias.name
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and getattr(node.value, "id", "") in modules:
+            module = modules[node.value.id]
+            if not (node.attr.startswith("__") or file_of(f"{module}.{node.attr}").exists()):
+                yield module, node.attr
+
+
+def file_of(module):
+    """Return the file of a module, which need not be there."""
+    path = SRC.parent.joinpath(*module.split("."))
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
+def listed(module):
+    """Return the names in ``__all__`` of a module, which is not imported."""
+    for node in ast.parse(file_of(module).read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return ast.literal_eval(node.value)
+    return []
+
+
+# The command line and its report are one application.
+FLOORS = {"cli": ("cli", "report"), "report": ("cli", "report"), "monitoring": ("monitoring",)}
+
+
+@pytest.mark.parametrize("floor", FLOORS)
+def test_the_application_uses_names_alone_that_are_in_all(floor):
+    """Of other floors it uses what their ``__all__`` lists, so that the rest may change."""
+    used = {
+        (module, name, path.relative_to(SRC).as_posix())
+        for path in (SRC / floor).rglob("*.py")
+        for module, name in names_used(path)
+        if f"{module}.{name}".split(".")[1] not in FLOORS[floor]
+    }
+    assert used
+    names = {module: listed(module) for module, *_ in used}
+    others = [f"{file}: {module}.{name}" for module, name, file in used if name not in names[module]]
+    assert not others, "\n".join(["these names are in no __all__:", *sorted(others)])

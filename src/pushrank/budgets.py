@@ -15,7 +15,7 @@ from pushrank._base.numeric import Floats
 from pushrank._base.validation import check_number, column
 from pushrank.times import check_present, check_times
 
-__all__ = ["Budget", "Periods"]
+__all__ = ["NEARLY_ALL", "STEPS", "Budget", "Periods", "chances_of_list", "check_by_period", "comes_whole"]
 
 # Weeks begin on Mondays, and day 0 of NumPy's dates is a Thursday.
 STEPS = dict(zip(UNITS, ("datetime64[h]", "datetime64[D]", "datetime64[D]", "datetime64[M]"), strict=False))
@@ -33,6 +33,11 @@ class Periods(NamedTuple):
         The beginning of each period that has a row, or the value of each batch, ascending.
     codes : ndarray of shape (n,)
         The number of each row's period among them.
+
+    Examples
+    --------
+    >>> Budget(1, "batch").periods(["b", "a", "b"]).sizes.tolist()
+    [1, 2]
     """
 
     labels: NDArray[Any]
@@ -156,12 +161,9 @@ class Budget:
         return cls(int(found[1]), found[2])
 
     def periods(self, time: Any) -> Periods:
-        """Return the periods of rows by their times; ValueError if these are no dates where they must be.
+        """Return the periods of rows by their times, dates as :func:`~pushrank.times.read_dates` reads them.
 
-        Parameters
-        ----------
-        time : array-like of shape (n,)
-            Dates as :func:`~pushrank.times.read_dates` reads them, or for batches any sortable values.
+        For batches they are any values that can be sorted. Other times are a ValueError.
         """
         if self.per == "batch":
             check_present(values := column(time, "time"), time)

@@ -6,7 +6,8 @@ import warnings
 from pathlib import Path
 
 __all__ = [
-    "DatasetNotFoundError", "LimitsWarning", "LostPartitionsError", "ModelFileError", "StreamError",
+    "BadRowError", "DatasetNotFoundError", "LimitsWarning", "LostPartitionsError", "ModelFileError",
+    "StreamError",
 ]  # fmt: skip
 
 LIBRARY = f"{Path(__file__).parent}{os.sep}"
@@ -71,7 +72,20 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
 
 
 class BadRowError(ValueError):
-    """A row cannot be used. The message gives its number among the rows that were passed."""
+    """A row cannot be used. The message gives its number among the rows that were passed.
+
+    Parameters
+    ----------
+    row : int
+        The number of the row.
+    before, after : str
+        The message up to the name of the row, and from there on.
+
+    Examples
+    --------
+    >>> str(BadRowError(3, "time is missing in ", "; fill it."))
+    'time is missing in row 3; fill it.'
+    """
 
     def __init__(self, row: int, before: str, after: str) -> None:
         super().__init__(row, before, after)
@@ -83,4 +97,5 @@ class BadRowError(ValueError):
         return f"{before}{row}{after}"
 
     def __str__(self) -> str:
+        """Return the message."""
         return self.message_for(f"row {self.row}")

@@ -44,7 +44,7 @@ from pushrank._base.files import (
 from pushrank._base.optional import import_optional
 from pushrank.exceptions import ModelFileError, warn
 
-__all__ = ["load", "save"]
+__all__ = ["load", "load_content", "model_digest", "save", "save_with_facts"]
 
 FOREIGN_TYPES = {
     *(f"{kind.__module__}.{kind.__qualname__}" for kind in (sp.csr_array, sp.csr_matrix)),

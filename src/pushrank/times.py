@@ -16,7 +16,10 @@ from numpy.typing import NDArray
 from pushrank._base.user_types import GenericArray
 from pushrank.exceptions import BadRowError, warn
 
-__all__ = ["read_dates"]
+__all__ = [
+    "FORMATS", "as_span", "check_times", "dates_and_offsets", "in_order", "in_zone",
+    "orders_that_read", "read_dates", "zone_text",
+]  # fmt: skip
 
 FORMATS = "2024-12-31, 20241231, 2024-12-31 09:30:15.25+01:00, 20241231T0930Z, 2024-12"
 PANDAS = "pandas.to_datetime reads 9:30 PM, by '%G-W%V-%u' 2024-W53-2 and by '%Y-%j' 2024-366"

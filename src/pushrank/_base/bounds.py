@@ -5,6 +5,8 @@ from math import inf
 from numbers import Integral, Real
 from typing import Any
 
+__all__ = ["UNITS", "as_count", "check_number", "decimals"]
+
 UNITS = ("hour", "day", "week", "month", "batch")
 """The periods of a budget."""
 

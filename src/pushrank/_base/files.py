@@ -15,6 +15,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+__all__ = ["atomic_write", "read_facts", "written_by"]
+
 
 def clear_partial(folder: Path, names: str = "*") -> None:
     """Remove what killed processes left of files whose names match a pattern."""

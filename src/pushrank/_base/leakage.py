@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = ["MIN_ROWS_TO_WARN", "gives_label_away"]
+
 MIN_ROWS_TO_WARN = 20
 """Among fewer rows categories may well be nearly all distinct, and numbers rise by chance."""
 MIN_CLASS_TO_WARN = 5

@@ -7,6 +7,8 @@ from sklearn.utils.validation import _num_samples
 
 from pushrank._base.user_types import Floats, MatrixLike
 
+__all__ = ["model_scores"]
+
 FORESTS, MAX_ROWS_OF_ONE_THREAD = "sklearn.ensemble._forest", 1_000
 
 

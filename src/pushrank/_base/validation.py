@@ -21,6 +21,11 @@ from pushrank._base.user_types import Floats, GenericArray, Label
 from pushrank.exceptions import BadRowError as BadRowError
 from pushrank.exceptions import warn as warn
 
+__all__ = [
+    "are_missing", "as_numbers", "check_number", "checked_scores", "column", "finite_numbers",
+    "marks_of", "positive_label", "refuse_masked", "warn",
+]  # fmt: skip
+
 # A memory map of another type than float32 and float64 is converted as a whole: of this many entries that
 # makes 1 GiB. Joblib hands smaller arrays of every type to its processes as maps.
 MAX_CONVERTED = 1 << 27

@@ -21,6 +21,8 @@ from pushrank._base.user_types import MatrixLike, Seed
 from pushrank.estimators.shapley import blocks, sampled_parts, stacked, taken
 from pushrank.held_out.fits import model_scores
 
+__all__ = ["has_exact_parts", "leaving", "parts_over", "reason_texts", "reasons"]
+
 BLOCK_ROWS = 1000
 """Rows whose parts are in memory at once for a mean: encoded texts may have many columns."""
 

@@ -13,6 +13,8 @@ from sklearn.utils.validation import _num_samples
 from pushrank._base.numeric import Floats
 from pushrank._base.user_types import Seed
 
+__all__ = ["n_compared"]
+
 Integers = NDArray[np.intp]
 Score = Callable[[Any], Floats]
 

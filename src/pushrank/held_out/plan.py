@@ -19,6 +19,8 @@ from pushrank.budgets import Budget
 from pushrank.held_out.splits import TimeSplit, splitter_of, warn_of_random_folds
 from pushrank.times import check_times
 
+__all__ = ["Plan", "Rows", "can_split", "check_classes", "part_of_budget", "whole_periods"]
+
 # With fewer the row of all models together may be too good unless it is nested.
 MIN_ROWS_TOGETHER = 2000
 MIN_POSITIVES_TOGETHER = 100

@@ -18,6 +18,8 @@ from pushrank._base.user_types import CrossValidation, GenericArray, MatrixLike
 from pushrank._base.validation import check_number, warn
 from pushrank.times import as_span, check_times, in_order
 
+__all__ = ["TimeSplit"]
+
 Indices = NDArray[np.intp]
 
 

@@ -40,6 +40,8 @@ from pushrank.metrics.roc import auc
 if TYPE_CHECKING:
     import pandas as pd
 
+__all__ = ["Measurement", "measure", "number_text", "top_of_list"]
+
 
 AT = " at "
 """What follows in the name of a figure is the share of the list, or the rate, that was asked for."""

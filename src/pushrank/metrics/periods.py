@@ -31,6 +31,8 @@ from pushrank.metrics.promises.lists import random_order
 if TYPE_CHECKING:
     import pandas as pd
 
+__all__ = ["PeriodMeasurement", "Regret", "interval_texts", "measure_periods"]
+
 # Of fewer periods there is but one cosine, and the interval says nothing.
 MIN_PERIODS = 21
 # Where storms last days, 0.4 as proposed gives intervals that are a little too short (experiments/days).

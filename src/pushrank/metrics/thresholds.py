@@ -19,6 +19,8 @@ from pushrank.metrics._registry import bind_metric
 from pushrank.metrics._sampling import Sampling, bootstrap_intervals, check_resampling
 from pushrank.metrics.promises.threshold import Guaranteed
 
+__all__ = ["AtBudget", "AtPrecision", "AtRecall", "threshold_for"]
+
 
 class Threshold(NamedTuple):
     """A threshold of a score, its interval, and the list of rows at or above it.

@@ -32,6 +32,12 @@ from pushrank.model_selection.table import (
     stack_of,
 )
 
+__all__ = [
+    "IR_PUSH", "LINEAR_CHOSEN", "MAX_SLOW_ROWS", "POWERS", "PUSH", "SMALL_STEPS", "STUMPS",
+    "compare_plan", "compare_rankers", "default_rankers", "known_rankers", "lightgbm_classifier",
+    "push_named",
+]  # fmt: skip
+
 
 def push_named(p: float) -> str:
     """Return what the P-Norm Push of this strength is called in tables."""

@@ -34,6 +34,8 @@ from pushrank.model_selection.verdict import ROUNDING, may_be_best, quantiles
 if TYPE_CHECKING:
     import pandas as pd
 
+__all__ = ["POSITIVES_AT_TOP", "TOGETHER", "Difference", "RankerComparison"]
+
 POSITIVES_AT_TOP = "positives at top"
 CHOSEN = "best of the above, chosen inside"
 TOGETHER = "ensemble"

@@ -14,6 +14,8 @@ from pushrank.metrics._ranking import Ranking
 from pushrank.metrics.periods import covariance_of_means, degrees_of_freedom
 from pushrank.metrics.roc import placements
 
+__all__ = ["HITS", "PRECISION"]
+
 HITS = "hits in budget"
 WEIGHT = "weight in budget"
 PRECISION = "precision at 1/4"

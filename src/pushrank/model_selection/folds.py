@@ -8,6 +8,8 @@ from sklearn.utils.validation import _num_samples
 from pushrank import metrics
 from pushrank.held_out.plan import part_of_budget
 
+__all__ = ["share_of_hits"]
+
 
 def share_of_hits(y: ArrayLike, scores: ArrayLike, budget: int | None, n_rows: int) -> float:
     """Return the share of positives among the rows acted on, or the first 1/4 as many as positives."""

@@ -43,6 +43,8 @@ from pushrank.model_selection.errors import AUC, AVERAGE_PRECISION, HITS, PRECIS
 from pushrank.model_selection.folds import share_of_hits
 from pushrank.model_selection.verdict import quantiles, simplicity
 
+__all__ = ["budget_params"]
+
 # Fits to halves of the training rows are compared on this many of the rows at least.
 LEAST_TESTED = 0.2
 # Models may refuse fewer rows of a class, and vary in other ways than with all of them.

@@ -22,7 +22,7 @@ from pushrank.monitoring.audits import row_names, uniform_numbers, whole
 from pushrank.monitoring.state import State
 from pushrank.times import in_zone
 
-__all__ = ["AlertThreshold"]
+__all__ = ["N_PAST", "AlertThreshold"]
 
 KIND = "an alert threshold"
 MOMENT = "datetime64[us]"

@@ -16,6 +16,11 @@ from pushrank._base.user_types import Floats
 from pushrank._base.validation import are_missing, as_numbers, column
 from pushrank.budgets import Budget, Periods, chances_of_list, check_by_period
 
+__all__ = [
+    "BLOCKS", "BLOCK_ROWS", "SCORES", "Profile", "Reference", "consecutive_parts", "in_no_order",
+    "most_moved", "profiles_of_rows",
+]  # fmt: skip
+
 # Shares of a period's negatives, at which the share of its positives above them is kept.
 GRID = np.r_[0.0, np.geomspace(1e-4, 1.0, 120)]
 # Whole weeks or days are compared with each other, so that their rhythm is no change.

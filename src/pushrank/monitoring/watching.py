@@ -29,6 +29,8 @@ from pushrank.monitoring.reference import (
 )
 from pushrank.times import as_span, check_times
 
+__all__ = ["NOT_KNOWN", "TESTED", "Watch", "date_words", "watch"]
+
 # Logarithms of how far the odds of a hit may have fallen: to nine tenths, and down to a fifth.
 TILTS = np.array([0.1, 0.2, 0.4, 0.8, 1.6])
 NOT_KNOWN, LEAST_EXPECTED = "nothing is known of hits", 0.5

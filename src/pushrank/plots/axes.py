@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+__all__ = ["LINE_STYLES", "OKABE_ITO", "REFERENCE", "count_ticks", "finish"]
+
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Colours that people with any kind of colour vision can distinguish (Okabe and Ito, 2008)."""
 

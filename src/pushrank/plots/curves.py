@@ -22,6 +22,8 @@ from pushrank.metrics.intervals import ranking_intervals
 from pushrank.plots import axes
 from pushrank.plots._display import Display, Options, ResponseMethod, estimator_name, estimator_scores
 
+__all__ = ["GuaranteeDisplay", "RocLeftEdgeDisplay", "TopCurveDisplay", "enrichment_figure"]
+
 # Two sums of the same weights, added in another order, may differ by this part.
 ROUNDING = 1e-12
 N_BANDS, BAND_POINTS = 2, 40

@@ -14,6 +14,8 @@ from pushrank.metrics._ranking import Ranking
 from pushrank.metrics.promises.bounds import MOST_COPIED, MOST_PLANNED, beta_binomial_cdf, least
 from pushrank.metrics.promises.lists import tied_order
 
+__all__ = ["guarantee_days", "hits_of_coming_days"]
+
 
 @metric_docs
 def guarantee_days(
