@@ -88,6 +88,27 @@ def test_every_module_says_what_it_is() -> None:
         assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))), path
 
 
+MAX_CODE_LINES = 60
+
+
+def test_no_function_is_longer_than_60_lines_of_code() -> None:
+    """Docstrings, comments and blank lines do not count; what stands in a function inside counts in both."""
+    too_long = []
+    for path in Path(pushrank.__file__).parent.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        lines = [line.strip() for line in text.splitlines()]
+        for node in ast.walk(ast.parse(text)):
+            if not isinstance(node, ast.FunctionDef):
+                continue
+            head = node.body[0].lineno - 1
+            begin = node.body[0].end_lineno if ast.get_docstring(node) else head
+            code = lines[node.lineno - 1 : head] + lines[begin : node.end_lineno]
+            n = sum(bool(line) and not line.startswith("#") for line in code)
+            if n > MAX_CODE_LINES:
+                too_long.append(f"{path.name}: {node.name} has {n} lines of code")
+    assert not too_long, "\n".join(sorted(too_long))
+
+
 def test_losses_of_torch_are_documented() -> None:
     """Apart from the others, as to collect their names would import torch in every process."""
     pytest.importorskip("torch")

@@ -171,14 +171,7 @@ def make_hidden_positives(
             f"hidden_fraction={hidden_fraction!r} must be at least top={top!r}, so that hidden positives can "
             "fill the top, and below 1."
         )
-    negative_fraction, box = 1 - positive_fraction, (noise, noise)
-    ordinary = positive_fraction * (1 - hidden_fraction)
-    clusters = (
-        _Cluster("ordinary", 1, ordinary, (2.0, -_ORDINARY_DEPTH), box),
-        _Cluster("hidden", 1, positive_fraction * hidden_fraction, (0.0, _HIDDEN_HEIGHT), box),
-        _Cluster("easy", 0, negative_fraction * (1 - hard_negatives), (-2.0, 0.0), (2.0 + noise, noise)),
-        _Cluster("hard", 0, negative_fraction * hard_negatives, (4.0, 0.0), box),
-    )
+    clusters = _four_clusters(positive_fraction, hidden_fraction, hard_negatives, noise)
     positives = round(n_samples * positive_fraction)
     hidden, hard = round(positives * hidden_fraction), round((n_samples - positives) * hard_negatives)
     counts = [positives - hidden, hidden, n_samples - positives - hard, hard]
@@ -212,6 +205,17 @@ def make_hidden_positives(
         mean_margin=_HIDDEN_HEIGHT * hidden_fraction - _ORDINARY_DEPTH * (1 - hidden_fraction) - noise,
         top=top,
         DESCR=__doc__,
+    )
+
+
+def _four_clusters(positive: float, hidden: float, hard: float, noise: float) -> tuple[_Cluster, ...]:
+    """Return the clusters by their shares: of all rows, of the positives, and of the negatives."""
+    negative, box = 1 - positive, (noise, noise)
+    return (
+        _Cluster("ordinary", 1, positive * (1 - hidden), (2.0, -_ORDINARY_DEPTH), box),
+        _Cluster("hidden", 1, positive * hidden, (0.0, _HIDDEN_HEIGHT), box),
+        _Cluster("easy", 0, negative * (1 - hard), (-2.0, 0.0), (2.0 + noise, noise)),
+        _Cluster("hard", 0, negative * hard, (4.0, 0.0), box),
     )
 
 

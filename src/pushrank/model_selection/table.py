@@ -159,14 +159,9 @@ class HeldOutTable(NamedTuple):
             lists[IN_USE] = _with_weights_in_use(self, weighed)
             judged[IN_USE] = _judged_frozen(criterion, plan, lists[IN_USE])
         estimators = _estimators(self, members, combinations, chosen)
-        measures: dict[str, dict[str, Floats]] = {}
-        for name, of_parts in lists.items():
-            measured = [
-                test_parts.measures(part, of_part) for part, of_part in zip(parts, of_parts, strict=True)
-            ]
-            measures[name] = {measure: np.array([of[measure] for of in measured]) for measure in measured[0]}
-            if criterion.scorer is not None:
-                measures[name][criterion.name] = np.array(judged[name])
+        measures = {name: test_parts.by_measure(parts, of_parts) for name, of_parts in lists.items()}
+        for name in measures if criterion.scorer is not None else ():
+            measures[name][criterion.name] = np.array(judged[name])
         in_use, _ = measures.pop(IN_USE, {}), lists.pop(IN_USE, None)
         scores = {name: plan.by_row(of_parts) for name, of_parts in lists.items()}
         days = _add_periods(measures, scores, plan, test_parts)
@@ -245,6 +240,11 @@ class TestParts(NamedTuple):
                     f"budget must be at most the {n_held_out} rows that are held out, got {budget}."
                 )
         return cls(folds, n_held_out, int(plan.rows.positive[folds >= 0].sum()), budget, judged)
+
+    def by_measure(self, parts: Sequence[Part], scores: Sequence[Floats]) -> dict[str, Floats]:
+        """Return each measure of all test parts."""
+        measured = [self.measures(part, of_part) for part, of_part in zip(parts, scores, strict=True)]
+        return {measure: np.array([of[measure] for of in measured]) for measure in measured[0]}
 
     def measures(self, part: Part, scores: Floats) -> dict[str, float]:
         """Return the measures of a test part, counts among them as if it were all rows that are held out."""

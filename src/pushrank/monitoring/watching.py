@@ -231,28 +231,13 @@ def watch(
             record["labelled"] = as_count(n)
         since = _watch_hits(reference, tested, table, level)
     moved = _watch_rows(reference, scores, time, X, level)
-    names, sentence = [record["column"] for record in moved if record["has_moved"]], NOT_KNOWN
-    known = [at for at, record in enumerate(table) if record["hits"] is not None]
-    n_looked_at, n_labelled = (sum(of[name] or 0 for of in table) for name in ("looked_at", "labelled"))
-    n, hits, expected = (sum(table[at][name] for at in known) for name in ("labelled", "hits", "expected"))
-    if expected >= LEAST_EXPECTED and hits == n and (expected / n) ** n < level:
-        sentence += f": all {n:,.0f} rows tested are hits, {expected:,.0f} expected; label the others, too"
-    # Of rows of which no hit is expected it says nothing that there is none.
-    elif expected >= LEAST_EXPECTED:
-        of_them = f", {n:,.0f} of them tested" * (round(n) < round(n_labelled))
-        if waiting := len(table) - 1 - known[-1]:
-            of_them += f", the last {waiting:,} {budget.several if waiting > 1 else budget.per} left out"
-        sentence = f"as expected: of {n_looked_at:,} rows looked at, {n_labelled:,.0f} labelled{of_them}: "
-        sentence += f"{hits:,.0f} hits, {expected:,.0f} expected"
-    elif n_labelled and not known:
-        why = f"{n_looked_at - n_labelled:,.0f} of {n_looked_at:,} rows looked at have no label yet; say how "
-        why += "long labels take, labels_after" + "=0 if none will come" * (budget.per == "batch")
-        why += ", or which rows were looked at, acted" * (acted is None)
-        sentence += f": {why if labels_after is None else f'no {budget.per} is as old as labels_after'}"
+    names = [record["column"] for record in moved if record["has_moved"]]
+    sentence = _sentence_on_hits(table, budget, level, labels_after, are_marked=acted is not None)
     if since is not None:
         when = date_words(labels[since], budget.per, labels[-1])
         sentence = f"fewer hits than expected since {when}: retrain"
-        lacks = labels_after is None and round(sum(table[at]["looked_at"] for at in known) - n) > 0
+        unlabelled = sum(of["looked_at"] - of["labelled"] for of in table if of["hits"] is not None)
+        lacks = labels_after is None and round(unlabelled) > 0
         sentence += f", unless labels take more than {LATE.astype(int)} days" * lacks
     elif names:
         shown = [name for name in names if name != SCORES]
@@ -261,6 +246,35 @@ def watch(
         sentence = f"the rows have changed: {columns if shown else SCORES}"
     alarm = since is not None or bool(names)
     return Watch(sentence, alarm, table, moved, 2.0 / level, level, budget)
+
+
+def _sentence_on_hits(
+    table: list[dict[str, Any]], budget: Budget, level: float, labels_after: Any, *, are_marked: bool
+) -> str:
+    """Return that hits are as expected, or that nothing is known of them and why."""
+    known = [at for at, record in enumerate(table) if record["hits"] is not None]
+    n_looked_at, n_labelled = (sum(of[name] or 0 for of in table) for name in ("looked_at", "labelled"))
+    n, hits, expected = (sum(table[at][name] for at in known) for name in ("labelled", "hits", "expected"))
+    if expected >= LEAST_EXPECTED and hits == n and (expected / n) ** n < level:
+        return (
+            f"{NOT_KNOWN}: all {n:,.0f} rows tested are hits, {expected:,.0f} expected; label the others, too"
+        )
+    # Of rows of which no hit is expected it says nothing that there is none.
+    if expected >= LEAST_EXPECTED:
+        of_them = f", {n:,.0f} of them tested" * (round(n) < round(n_labelled))
+        if waiting := len(table) - 1 - known[-1]:
+            of_them += f", the last {waiting:,} {budget.several if waiting > 1 else budget.per} left out"
+        sentence = f"as expected: of {n_looked_at:,} rows looked at, {n_labelled:,.0f} labelled{of_them}: "
+        return f"{sentence}{hits:,.0f} hits, {expected:,.0f} expected"
+    if not n_labelled or known:
+        return NOT_KNOWN
+    if labels_after is not None:
+        return f"{NOT_KNOWN}: no {budget.per} is as old as labels_after"
+    why = (
+        f"{n_looked_at - n_labelled:,.0f} of {n_looked_at:,} rows looked at have no label yet; say how long "
+    )
+    why += "labels take, labels_after" + "=0 if none will come" * (budget.per == "batch")
+    return f"{NOT_KNOWN}: {why}" + ", or which rows were looked at, acted" * (not are_marked)
 
 
 def _labels(y: ArrayLike, n_rows: int) -> Floats:

@@ -196,9 +196,7 @@ def minimise(
         late = dual_after is not None and len(iterates.path) - 1 >= dual_after
         solve_dual = late and (not strategy.dual_if_far or iterates.is_far)
         whitened, length = can_whiten(problem) and not problem.positive, strategy.later_runs
-    coef = iterates.coef
-    if message == UNBOUNDED:
-        coef = coef / problem.margin(coef)
+    coef = iterates.coef / problem.margin(iterates.coef) if message == UNBOUNDED else iterates.coef
     converged = message != UNBOUNDED and (iterates.converged or message == CONVERGED)
     # The row space leaves out what rounding hides, which a bound has to count.
     certificate = None if problem.in_row_space or message == UNBOUNDED else iterates.certificate

@@ -178,14 +178,7 @@ def guarantee(
     ranking = Ranking(y_true, comparable_scores(scores), None, pos_label)
     n, miss = ranking.n_rows, 1.0 - float(confidence_level)
     if training_scores is not None:
-        distinct = np.unique(ranking.scores)
-        known = np.isin(distinct, comparable_scores(training_scores)).mean()
-        # Scores of few values are shared by other rows, and show nothing.
-        if len(distinct) > 0.5 * n and known > 0.5:
-            raise ValueError(
-                f"{100 * known:.0f} % of the labelled rows' scores are those of training rows, which promise "
-                "nothing: pass rows that the model has not seen."
-            )
+        check_unseen(ranking.scores, comparable_scores(training_scores))
     if scores_new is not None:
         n_new = check_new_scores(ranking.scores, comparable_scores(scores_new), n_new)
     n_new = n if n_new is None else n_new
@@ -304,6 +297,18 @@ def random_order(scores: Floats, random_state: Any) -> Counts:
     """Return the rows from the highest score down, tied ones in a random order."""
     shuffled = check_random_state(random_state).permutation(len(scores))
     return np.asarray(shuffled[np.argsort(-scores[shuffled], kind="stable")])
+
+
+def check_unseen(scores: Floats, training_scores: Floats) -> None:
+    """Raise ValueError where labelled rows are among those that a model was fitted to."""
+    distinct = np.unique(scores)
+    known = np.isin(distinct, training_scores).mean()
+    # Scores of few values are shared by other rows, and show nothing.
+    if len(distinct) > 0.5 * len(scores) and known > 0.5:
+        raise ValueError(
+            f"{100 * known:.0f} % of the labelled rows' scores are those of training rows, which promise "
+            "nothing: pass rows that the model has not seen."
+        )
 
 
 def check_new_scores(scores: Floats, new: Floats, n_new: int | None = None) -> int:
