@@ -4,14 +4,6 @@ from pushrank.held_out.fits import fit_params, fit_parts, model_scores, record_w
 from pushrank.held_out.plan import Plan, Rows, can_split, check_classes, part_of_budget, whole_periods
 
 __all__ = [
-    "Plan",
-    "Rows",
-    "can_split",
-    "check_classes",
-    "fit_params",
-    "fit_parts",
-    "model_scores",
-    "part_of_budget",
-    "record_warnings",
-    "whole_periods",
-]
+    "Plan", "Rows", "can_split", "check_classes", "fit_params", "fit_parts", "model_scores",
+    "part_of_budget", "record_warnings", "whole_periods",
+]  # fmt: skip

@@ -10,7 +10,7 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from pushrank._base.numeric import Floats
 from pushrank._base.user_types import Seed
-from pushrank._base.validation import check_number
+from pushrank._base.validation import check_choice, check_number
 from pushrank.metrics._bootstrap import StratifiedBootstrap, default_n_resamples
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics._registry import BoundMetric
@@ -20,14 +20,6 @@ METHODS = ("bootstrap", "bca", "delong")
 MIN_RESAMPLES = 10
 # A smaller relative difference comes from the order in which a sum was added up, not from the rankings.
 BOOTSTRAP_ROUNDING = 1e-12
-
-
-def check_resampling(confidence_level: float | None, n_resamples: int | None) -> None:
-    """Raise unless the level is in (0, 1) or None, and the number of resamples at least 10 or None."""
-    if confidence_level is not None:
-        check_number("confidence_level", confidence_level, above=0.0, below=1.0)
-    if n_resamples is not None:
-        check_number("n_resamples", n_resamples, MIN_RESAMPLES, integer=True)
 
 
 @dataclass(frozen=True)
@@ -40,6 +32,16 @@ class Sampling:
     method: Method = "bca"
     # Whether a metric that is not a number on some resamples has limits of NaN, or is an error.
     may_be_nan: bool = False
+
+    def __post_init__(self) -> None:
+        check_number("confidence_level", self.level, above=0.0, below=1.0)
+        if self.n_resamples is not None:
+            check_number("n_resamples", self.n_resamples, MIN_RESAMPLES, integer=True)
+        check_choice("method", self.method, METHODS)
+
+    def number(self, n_rows: int) -> int:
+        """Return how many resamples are drawn of so many rows."""
+        return self.n_resamples or default_n_resamples(n_rows)
 
 
 @dataclass(frozen=True)
@@ -219,7 +221,7 @@ def bootstrap_intervals(
 ) -> list[PercentileInterval]:
     """Return the interval of ``contrast @ values`` for each contrast."""
     seed = sampling.random_state
-    n_resamples = sampling.n_resamples or default_n_resamples(len(bootstrap.rankings[0].scores))
+    n_resamples = sampling.number(len(bootstrap.rankings[0].scores))
     values = bootstrap.evaluate_resamples(n_resamples, seed)
     jackknife = bootstrap.positive_jackknife(seed) if sampling.method == "bca" else []
     intervals = []

@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike
 
 from pushrank._base.docstrings import shared_docs
 from pushrank._base.user_types import Label, Seed
-from pushrank._base.validation import check_choice, warn
+from pushrank._base.validation import warn
 from pushrank.metrics._bootstrap import with_outer_row
 from pushrank.metrics._proportions import clopper_pearson_interval, difference_of_hits_interval, newcombe
 from pushrank.metrics._ranking import Ranking, checked_rankings
 from pushrank.metrics._registry import BoundMetric, bind_metric, class_sizes
-from pushrank.metrics._sampling import METHODS, Method, Sampling, check_resampling, contrast_intervals
+from pushrank.metrics._sampling import Method, Sampling, contrast_intervals
 
 # The bisection for a p-value halves so often: p-values are right to 1e-12.
 MAX_P_VALUE_STEPS = 40
@@ -112,26 +112,19 @@ def confidence_interval(
     >>> round(low, 3), high
     (0.292, 1.0)
     """
-    measured, level = _checked_request(metric, parameters, method, confidence_level, n_resamples, groups)
+    sampling = Sampling(confidence_level, n_resamples, random_state, method)
+    measured = _bound(metric, parameters, method, groups)
     [ranking] = checked_rankings(y_true, [scores], sample_weight, pos_label, value, groups)
-    sampling = Sampling(level, n_resamples, random_state, method)
     [interval] = ranking_intervals(ranking, [measured], sampling)
     _warn_of_no_interval(measured, interval.low, interval.estimate, measured.why_too_few(ranking))
     return interval
 
 
-def _checked_request(
-    metric: str | Callable[..., float],
-    parameters: dict[str, object],
-    method: str,
-    confidence_level: float,
-    n_resamples: int | None,
-    groups: ArrayLike | None,
-) -> tuple[BoundMetric, float]:
-    """Return the metric and the level of an interval, both checked along with its method."""
+def _bound(
+    metric: str | Callable[..., float], parameters: dict[str, object], method: str, groups: ArrayLike | None
+) -> BoundMetric:
+    """Return a metric with its parameters, which the method has an interval of."""
     measured = bind_metric(metric, **parameters)
-    check_resampling(confidence_level, n_resamples)
-    check_choice("method", method, METHODS)
     if method == "delong":
         has_influence = measured.spec.error.influence_values is not None
         if not has_influence or measured.parameters.get("ties", "half") != "half":
@@ -140,7 +133,7 @@ def _checked_request(
             raise ValueError(
                 "method='delong' takes rows to be independent; of groups take 'bootstrap' or 'bca'."
             )
-    return measured, float(confidence_level)
+    return measured
 
 
 def ranking_intervals(
@@ -311,9 +304,9 @@ def compare(
     >>> round(comparison.difference, 4), comparison.p_value < 0.05
     (0.36, True)
     """
-    measured, level = _checked_request(metric, parameters, method, confidence_level, n_resamples, groups)
+    sampling = Sampling(confidence_level, n_resamples, random_state, method)
+    measured = _bound(metric, parameters, method, groups)
     rankings = checked_rankings(y_true, [scores_a, scores_b], sample_weight, pos_label, value, groups)
-    sampling = Sampling(level, n_resamples, random_state, method)
     [comparison] = ranking_differences(rankings, [measured], sampling)
     n = min(class_sizes(rankings[0]))
     if not measured.spec.error.hits and n < MIN_ROWS_OF_DIFFERENCES:

@@ -18,7 +18,6 @@ from pushrank._base.html import html_sentences, html_table
 from pushrank._base.optional import import_optional
 from pushrank._base.user_types import Label, Seed
 from pushrank._base.validation import check_choice
-from pushrank.metrics._bootstrap import default_n_resamples as default_n_resamples
 from pushrank.metrics._families import metrics_in_order
 from pushrank.metrics._ranking import (
     DEPTHS,
@@ -29,7 +28,7 @@ from pushrank.metrics._ranking import (
     scores_by_name,
 )
 from pushrank.metrics._registry import BoundMetric, bind_metric
-from pushrank.metrics._sampling import Sampling, check_resampling
+from pushrank.metrics._sampling import Sampling
 from pushrank.metrics.discounted import average_reciprocal_rank, discounted_cumulative_gain
 from pushrank.metrics.gains import GainsTable, TopCurve, ranking_curve, ranking_gains_table
 from pushrank.metrics.intervals import Comparison, ConfidenceInterval, ranking_differences, ranking_intervals
@@ -450,20 +449,18 @@ def measure(
     shown_at = at or {}
     for name in shown_at:
         check_choice("a name in at", name, CHOSEN)
-    check_resampling(confidence_level, n_resamples)
     # All models share one seed, so that they are compared on the same resamples.
     seed = random_state if isinstance(random_state, int) else check_random_state(random_state).randint(2**31)
+    sampling = None
+    if confidence_level is not None:
+        sampling = Sampling(confidence_level, n_resamples, seed, may_be_nan=True)
     checked = checked_rankings(y_true, list(named_scores.values()), sample_weight, pos_label, value, groups)
     rankings = dict(zip(named_scores, checked, strict=True))
     first, baseline = next(iter(rankings.items()))
     compared = [(b, a) for a, b in combinations(rankings, 2) if a == first or pairs == "all"]
     rows = depth_in_rows(baseline, **depth)
-    n_resamples = n_resamples or default_n_resamples(len(baseline.scores))
     choices = {name: [{CHOSEN[name]: number} for number in of] for name, of in shown_at.items()}
     figures = table_figures(rows, depth, choices, with_value=value is not None, every=every)
-    sampling = None
-    if confidence_level is not None:
-        sampling = Sampling(confidence_level, n_resamples, seed, may_be_nan=True)
     return Measurement(
         measures={name: _intervals(ranking, figures, sampling) for name, ranking in rankings.items()},
         pairs={
@@ -477,7 +474,7 @@ def measure(
         n_positives=baseline.total_positive,
         depth=rows,
         confidence_level=confidence_level,
-        n_resamples=0 if confidence_level is None else n_resamples,
+        n_resamples=0 if sampling is None else sampling.number(len(baseline.scores)),
         n_groups=None if baseline.groups is None else len(np.unique(baseline.groups)),
         why_none={figure.name: why_no_interval(figure.metric, baseline) for figure in figures},
     )

@@ -16,7 +16,7 @@ from pushrank._base.validation import check_number, comparable_scores
 from pushrank.metrics._bootstrap import RowCounts, StratifiedBootstrap
 from pushrank.metrics._ranking import K_ROUNDING, Ranking, check_depth, checked_rankings, depth_in_rows
 from pushrank.metrics._registry import bind_metric
-from pushrank.metrics._sampling import Sampling, bootstrap_intervals, check_resampling
+from pushrank.metrics._sampling import Sampling, bootstrap_intervals
 from pushrank.metrics.promises.threshold import Guaranteed
 
 __all__ = ["AtBudget", "AtPrecision", "AtRecall", "threshold_for"]
@@ -290,7 +290,9 @@ def threshold_for(
             "aim must be one of AtBudget, AtPrecision, AtRecall and Guaranteed, such as AtPrecision(0.5), "
             f"got {aim!r}."
         )
-    check_resampling(confidence_level, n_resamples)
+    sampling = None
+    if confidence_level is not None:
+        sampling = Sampling(confidence_level, n_resamples, random_state, "bootstrap")
     numbers = comparable_scores(scores)
     [ranking] = checked_rankings(y_true, [numbers], sample_weight, pos_label, groups=groups)
     if isinstance(aim, Guaranteed):
@@ -299,9 +301,7 @@ def threshold_for(
         n_rows, n_hits = float(len(in_list)), float(np.count_nonzero(in_list))
         shares = n_hits / max(n_rows, 1.0), n_hits / ranking.total_positive
         return Threshold(threshold, np.nan, np.nan, n_rows, *shares)
-    if confidence_level is None:
-        return aim._find(ranking, None)
-    return aim._find(ranking, Sampling(confidence_level, n_resamples, random_state, "bootstrap"))
+    return aim._find(ranking, sampling)
 
 
 class ThresholdBootstrap(StratifiedBootstrap):

@@ -6,11 +6,6 @@ from pushrank.model_selection.comparison import Difference, RankerComparison
 from pushrank.model_selection.held_out import HeldOut, fit_held_out
 
 __all__ = [
-    "Difference",
-    "HeldOut",
-    "RankerComparison",
-    "TimeSplit",
-    "compare_rankers",
-    "default_rankers",
+    "Difference", "HeldOut", "RankerComparison", "TimeSplit", "compare_rankers", "default_rankers",
     "fit_held_out",
-]
+]  # fmt: skip

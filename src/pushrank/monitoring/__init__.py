@@ -8,15 +8,6 @@ from pushrank.monitoring.state import State
 from pushrank.monitoring.watching import Watch, watch
 
 __all__ = [
-    "AlertThreshold",
-    "Duel",
-    "ListDifference",
-    "Profile",
-    "Reference",
-    "State",
-    "Verdict",
-    "Watch",
-    "compare_lists",
-    "draw_audit",
-    "watch",
-]
+    "AlertThreshold", "Duel", "ListDifference", "Profile", "Reference", "State", "Verdict", "Watch",
+    "compare_lists", "draw_audit", "watch",
+]  # fmt: skip
