@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_array, check_consistent_length
+from sklearn.utils import check_array
 
 from pushrank import losses, prices
 from pushrank._base.docstrings import shared_docs
@@ -285,25 +285,6 @@ class PushObjective:
             )
         return at_point.value, sample.scatter(*at_point.gradient())
 
-    def hessian_vector_product(
-        self, y: ArrayLike, scores: ArrayLike, vector: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Floats:
-        """Return the Hessian with respect to the scores times a vector, in the order of the rows.
-
-        Arguments and errors are those of ``evaluate``; a loss or a price without a second derivative is a
-        TypeError.
-        """
-        if not self.twice_differentiable:
-            raise TypeError(
-                f"{self} has no Hessian: it takes a loss with a second derivative, such as Exponential, "
-                "Logistic or SquaredHinge, and a price other than Maximum."
-            )
-        sample, checked = self.checked(y, scores, sample_weight)
-        direction = _checked_scores(vector, "vector")
-        check_consistent_length(checked, direction)
-        product = self.evaluation(sample, checked).hessian_product(sample.gather(direction))
-        return sample.scatter(*product)
-
     @staticmethod
     def checked(y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Sample, Floats]:
         """Return the sample of labels and the scores of its rows; a ValueError where they are no such."""
@@ -350,15 +331,10 @@ def checked_rows(
     y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None
 ) -> tuple[BipartiteSample, Floats]:
     """Return the sample of labels and the scores of its rows."""
-    checked = _checked_scores(scores, "scores")
+    checked: Floats = check_array(scores, dtype=np.float64, ensure_2d=False, input_name="scores")
+    if checked.ndim != 1:
+        raise ValueError(f"scores must be one-dimensional, got shape {checked.shape}.")
     sample = BipartiteSample.from_labels(y, sample_weight)
     if sample.n_rows != len(checked):
         raise ValueError(f"y has {sample.n_rows} rows but scores has shape {checked.shape}.")
     return sample, checked
-
-
-def _checked_scores(scores: ArrayLike, name: str) -> Floats:
-    checked: Floats = check_array(scores, dtype=np.float64, ensure_2d=False, input_name=name)
-    if checked.ndim != 1:
-        raise ValueError(f"{name} must be one-dimensional, got shape {checked.shape}.")
-    return checked
