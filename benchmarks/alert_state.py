@@ -213,13 +213,13 @@ def prepared(folder: Path) -> tuple[Path, Path, bytes]:
     fit = command("fit", folder / "known.csv", "--label", "y", *left_out, "--model", "logistic-regression",
                   "-o", model)  # fmt: skip
     assert run_child(fit) == 0
-    begin = ["--alert", state, "--budget", "3/day", "--time", "came"]
-    assert run_child(command("score", model, folder / "past.csv", *begin)) == 0
+    begin = ["--begin", "--state", state, "--budget", "3/day", "--time", "came"]
+    assert run_child(command("alert", model, folder / "past.csv", *begin)) == 0
     return model, folder / "new.csv", state.read_bytes()
 
 
 def kills(folder: Path, n: int, n_exact: int = 30) -> Counter[str]:
-    """Kill ``score --alert``, n_exact times of n between commit and rename, and run it again."""
+    """Kill ``alert``, n_exact times of n between commit and rename, and run it again."""
     import pushrank._base.files
     import pushrank.cli.score
 
@@ -229,7 +229,7 @@ def kills(folder: Path, n: int, n_exact: int = 30) -> Counter[str]:
 
     def scoring(with_id: bool) -> Callable[[], object]:
         names = ["--id", "id"] if with_id else []
-        return command("score", model, new, "--alert", state, *names, "--time", "came", "-o", out)
+        return command("alert", model, new, "--state", state, *names, "--time", "came", "-o", out)
 
     def dies(*_: Any, **__: Any) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -309,10 +309,10 @@ def full_disks(folder: Path, n: int) -> Counter[str]:
 
 
 def full_output(folder: Path) -> Counter[str]:
-    """Give the output of ``score --alert`` no room, then run it again."""
+    """Give the output of ``alert`` no room, then run it again."""
     model, new, begun = prepared(folder)
     state, out = folder / "output.state", folder / "out.csv"
-    scoring = command("score", model, new, "--alert", state, "--time", "came", "-o", out)
+    scoring = command("alert", model, new, "--state", state, "--time", "came", "-o", out)
     state.write_bytes(begun)
     assert run_child(scoring) == 0
     expected = out.read_bytes()
@@ -395,7 +395,7 @@ def main() -> None:
     parts: dict[str, Callable[[Path], Counter[str]]] = {
         "1,000 damaged files": lambda at: mutations(at, 1000),
         "300 signals in decisions": lambda at: timers(at, 300),
-        "100 kills of score --alert": lambda at: kills(at, 100),
+        "100 kills of alert": lambda at: kills(at, 100),
         "20 full disks": lambda at: full_disks(at, 20),
         "an output without room": full_output,
         "other processes": others,

@@ -28,7 +28,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from threadpoolctl import threadpool_limits
 
-from pushrank.cli.model import make_preprocessor, make_ranking_pipelines
+from pushrank.cli.model import make_preprocessor, make_ranking_pipelines, usual_rankers
 from pushrank.held_out import model_scores
 from pushrank.model_selection import compare_rankers, default_rankers, fit_held_out
 
@@ -44,15 +44,14 @@ def main() -> None:
     scores = X.to_numpy() @ rng.normal(size=N_COLUMNS) / np.sqrt(N_COLUMNS) + rng.logistic(size=N_ROWS) / 2
     y = scores > np.quantile(scores, 0.99)
     rankers = default_rankers(dense=False, n_rows=N_ROWS)
-    shared = make_preprocessor(names, [], sparse=False)
+    shared = make_preprocessor(names, [])
     ways = {
         "shared by all models": {name: Pipeline([("c", shared), ("r", m)]) for name, m in rankers.items()},
         "one for each model": {
-            name: make_pipeline(make_preprocessor(names, [], sparse=False), model)
-            for name, model in rankers.items()
+            name: make_pipeline(make_preprocessor(names, []), model) for name, model in rankers.items()
         },
     }
-    alone = make_pipeline(make_preprocessor(names, [], sparse=False), LogisticRegression(max_iter=1000))
+    alone = make_pipeline(make_preprocessor(names, []), LogisticRegression(max_iter=1000))
     compare_rankers(ways["shared by all models"], X[:6000], y[:6000], random_state=0)  # compiles
     base = seconds(lambda: alone.fit(X, y))
     print(f"{N_ROWS:,} x {N_COLUMNS}, {len(rankers)} models in 5 folds; in fits of one pipeline")
@@ -71,7 +70,7 @@ def bank_calls() -> tuple[dict[str, Any], pd.DataFrame, np.ndarray, dict[str, An
     numeric = X.select_dtypes("number").columns.tolist()
     words = X.columns.drop(numeric).tolist()
     X = X[numeric + words].astype(dict.fromkeys(words, object))
-    models = make_ranking_pipelines(default_rankers(n_rows=len(y)), numeric, words, sparse=False)
+    models = make_ranking_pipelines(usual_rankers(n_rows=len(y)), numeric, words)
     options = {"random_state": 0, "together": list(models)}
     some = np.random.default_rng(0).permutation(len(y))[:3000]
     compare_rankers(models, X.iloc[some], y[some], budget=100, **options)  # compiles

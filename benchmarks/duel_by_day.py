@@ -2,7 +2,7 @@
 
     python benchmarks/duel_by_day.py > benchmarks/duel_by_day.txt
 
-The payments are made as those of docs/command_line_files.md, for 180 days in place of 60, with the same two
+The payments are made as those of docs/command_line_files.py, for 180 days in place of 60, with the same two
 scores: of a rule, the champion, and of a model, the challenger. Ten a day are acted on in 101 duels that
 differ by their coins alone. The script also draws docs/pictures/duel_by_day.png, the picture of
 docs/command_line.md: the duel whose deciding day is the median of the 101. It needs no data, and takes some

@@ -5,11 +5,11 @@
 Each of 30,000 tables is drawn, with numbers, whole numbers, identifiers of up to 25 digits, texts, truth
 values and labels, and written in a valid but odd way: encodings, line ends, separators, quoting, number
 formats, texts for missing values, types of cells in Excel and Parquet. With the options that say how,
-its values must be those of the table; without those of numbers, or where numbers have a unit, it must be
-refused, and read as the refusal says. 5,000 files are damaged by bytes cut out, doubled, overwritten or
-turned round: an error, or the cells that Python's own parsers find in the damaged file, and in Parquet those
-of the whole one. 200 tables go through the commands fit and score, and the same table in Parquet of plain
-types, whose order of rows they must have.
+its values must be those of the table; without those of numbers it must be refused, and read as the refusal
+says; numbers with a unit must be refused, to be left out. 5,000 files are damaged by bytes cut out, doubled,
+overwritten or turned round: an error, or the cells that Python's own parsers find in the damaged file, and in
+Parquet those of the whole one. 200 tables go through the commands fit and score, and the same table in
+Parquet of plain types, whose order of rows they must have.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
-import shlex
 import sys
 import tempfile
 import time
 from collections import Counter
 from decimal import Decimal
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -35,9 +35,11 @@ from typer.testing import CliRunner
 from pushrank.cli import app
 from pushrank.cli.errors import InputError
 from pushrank.cli.features import read_features
+from pushrank.cli.forms import LearnOptions
 from pushrank.cli.options import FeatureSource
 from pushrank.cli.source.format import TextFormat, stated
-from pushrank.cli.source.read import read_table
+from pushrank.cli.source.labels import read_labels
+from pushrank.cli.source.open import Source
 from pushrank.cli.source.table import Kind
 
 N_TABLES, N_DAMAGED, N_COMMANDS = 30_000, 5_000, 200
@@ -181,7 +183,7 @@ def write_text(frame: pd.DataFrame, path: Path, rng: np.random.Generator) -> Wri
     if encoding in ("cp1252", "utf-16-le"):
         given["encoding"] = encoding
     if head == "title":
-        given["skip_rows"] = 2
+        given["skip"] = 2
     # The sniffer is a guess, and a user who sees a wrong one says which it is.
     given["separator"] = separator
     return Written(path, TextFormat(**given), advice=True, has_unit=style["around"] != "{}")
@@ -253,7 +255,7 @@ WRITERS = {
 
 def differences(written: Written, frame: pd.DataFrame) -> list[str]:
     """Return the columns whose values differ from those of the table, as the readers find them."""
-    table = read_table(written.path, written.text_format)
+    table = Source(written.path, written.text_format).table()
     if len(table) != len(frame):
         return [f"{len(table)} rows for {len(frame)}"]
     wrong = []
@@ -270,28 +272,25 @@ def differences(written: Written, frame: pd.DataFrame) -> list[str]:
     words = table.column("word", Kind.TEXT).values
     if [None if pd.isna(word) else word for word in words] != frame["word"].tolist():
         wrong.append("word")
-    if table.labels("label").plain.keys() != {"0", "1"}:
+    if [of.shown for of in read_labels(table.labels("label"), None)[2]] != ["0", "1"]:
         wrong.append("label")
     return wrong
 
 
-def refusal(path: Path, text_format: TextFormat) -> str:
+def refusal(path: Path, text_format: TextFormat) -> InputError | None:
     """Return what is said where a file is refused as features, or else nothing."""
-    source = FeatureSource(path, "label", exclude=["id", "word"])
+    source = FeatureSource(path, "label", exclude=["id", "word"], read=text_format.texts())
     with contextlib.redirect_stderr(io.StringIO()):
         try:
-            read_features(source, text_format)
+            read_features(source, LearnOptions())
         except InputError as error:
-            return str(error)
-    return ""
+            return error
+    return None
 
 
-def advised(told: str, text_format: TextFormat) -> dict[str, Any] | None:
-    """Return the options that a refusal says to type."""
-    if "Read numbers with " not in told:
-        return None
-    words = shlex.split(told.split("Read numbers with ")[1].split(". /")[0])
-    return {**stated(text_format), **dict(zip((w[2:] for w in words[::2]), words[1::2], strict=True))}
+def advised(told: InputError, option: str) -> list[str]:
+    """Return what a refusal says to type after an option."""
+    return [value for name, value in pairwise(told.add) if name == option]
 
 
 def damage(content: bytes, rng: np.random.Generator) -> bytes:
@@ -325,7 +324,7 @@ def damaged(rng: np.random.Generator, folder: Path) -> str:
         content = path.read_bytes()
     path.write_bytes(damage(content, rng))
     try:
-        table = read_table(path)
+        table = Source(path).table()
     except InputError:
         return f"{kind}: refused"
     if kind == "parquet":
@@ -374,29 +373,17 @@ def by_command(rng: np.random.Generator, folder: Path) -> str:
     written = WRITERS[kind](frame, folder / f"command.{kind}", rng)
     plain = folder / "plain.parquet"
     write_plain(frame, plain)
-    words_of_format = []
-    for name, value in stated(written.text_format).items():
-        words_of_format += [f"--{name.replace('_', '-')}", "tab" if value == "\t" else str(value)]
     if written.has_unit:
         return "numbers have a unit"
     outputs = []
-    for path, options in ((written.path, words_of_format), (plain, [])):
+    for path, options in ((written.path, written.text_format.words()), (plain, [])):
         model, ranked = folder / "m.skops", folder / "ranked.parquet"
-        fit = [
-            "fit",
-            path,
-            "--label",
-            "label",
-            "--exclude",
-            "id",
-            "--exclude",
-            "word",
-            "--model",
-            "pnorm-push",
-        ]
+        left_out = ["--exclude", "id", "--exclude", "word"]
+        fit = ["fit", path, "--label", "label", *left_out, "--model", "pnorm-push", "-o", model, *options]
+        # The model knows how the file of its fit is written.
         score = ["score", model, path, "--columns", "id", "-o", ranked]
-        for words in ([*fit, "-o", model], score):
-            done = CliRunner().invoke(app, [str(word) for word in [*words, "--force", *options]])
+        for words in (fit, score):
+            done = CliRunner().invoke(app, [str(word) for word in [*words, "--force"]])
             if done.exit_code:
                 return f"{words[0]} refuses: {done.stderr.strip()[-100:]}"
         outputs.append([int(cell) for cell in pq.read_table(ranked)["id"].to_pylist()])
@@ -427,7 +414,7 @@ def main() -> None:
             written = WRITERS[kind](frame, folder / f"table.{kind}", rng)
             outcomes = []
             if written.has_unit:
-                counts[f"{kind:8} with a unit: {by_pandas(written, frame)}"] += 1
+                counts[f"{kind:8} with a unit: {with_unit(written)}"] += 1
                 continue
             try:
                 with contextlib.redirect_stderr(io.StringIO()):
@@ -440,9 +427,7 @@ def main() -> None:
                 outcomes.append("without options of numbers: " + without_options(written, frame))
             for outcome in outcomes:
                 counts[f"{kind:8} {outcome}"] += 1
-                if not outcome.endswith(
-                    ("equal", "refused, and read as advised", "refused, no options read it")
-                ):
+                if not outcome.endswith(("equal", "refused, and read as advised", "no marks read it")):
                     examples.setdefault(f"{kind:8} {outcome}", []).append(
                         (seed, wrong[:2], stated(written.text_format))
                     )
@@ -468,41 +453,30 @@ def main() -> None:
 
 def without_options(written: Written, frame: pd.DataFrame) -> str:
     """Return what becomes of a file where no option says how its numbers are written."""
-    kept = {"separator", "encoding", "skip_rows"}
+    kept = {"separator", "encoding", "skip"}
     bare = TextFormat(**{name: value for name, value in stated(written.text_format).items() if name in kept})
     told = refusal(written.path, bare)
-    if not told:
+    if told is None:
         return "equal" if not differences(Written(written.path, bare), frame) else "OTHER VALUES"
-    options = advised(told, bare)
-    if options is None:
-        return "refused, no options read it" if "No options read" in told else f"refused: {told[-120:]}"
-    wrong = differences(Written(written.path, TextFormat(**options)), frame)
+    if {"number", "count"} & {*advised(told, "--exclude")}:
+        return "refused, no marks read it"
+    read = TextFormat.parse([*bare.texts(), *advised(told, "--read")])
+    wrong = differences(Written(written.path, read), frame)
     return "refused, and read as advised" if not wrong else "OTHER VALUES as advised"
 
 
-def by_pandas(written: Written, frame: pd.DataFrame) -> str:
-    """Return what becomes of a file whose numbers have a unit, and of what the printed line makes of it."""
+def with_unit(written: Written) -> str:
+    """Return what becomes of a file whose numbers have a unit, which no option reads."""
     told = refusal(written.path, written.text_format)
-    if "To write the numbers alone: python -c " not in told:
-        return "refused, no options read it" if "No options read" in told else f"OTHER: {told[-120:]}"
-    _, _, code, _, _, made, *options = shlex.split(
-        told.split("To write the numbers alone: ")[1].split(". /")[0]
-    )
-    try:
-        exec(code.removesuffix("."), {})  # noqa: S102
-    except KeyError:
-        # Lines that end in a carriage return alone are not skipped by pandas.
-        return "refused, and by pandas, too"
-    marks = dict(zip((word[2:] for word in options[1::2]), options[2::2], strict=True))
-    table = read_table(Path(made), TextFormat(**marks))
-    names = [name for name in ("number", "count") if table.column(name).kind is Kind.NUMBER]
-    if len(names) < 2:
-        # Up to five different numbers with a word are texts, of which fit and compare warn.
-        return "refused, and read as advised, but for a few numbers with a word"
-    found = [table.column(name).values for name in names]
-    expected = [frame[name].astype(float).to_numpy() for name in names]
-    is_equal = all(np.array_equal(*pair, equal_nan=True) for pair in zip(found, expected, strict=True))
-    return "refused, and read as advised" if is_equal else "OTHER VALUES as advised"
+    table = Source(written.path, written.text_format).table()
+    left = [] if told is None else advised(told, "--exclude")
+    # In a sheet whole numbers are written as numbers.
+    names = ["number"] + ["count"] * (written.path.suffix == ".csv")
+    kinds = {table.column(name).kind for name in names if name not in left}
+    if Kind.NUMBER in kinds:
+        return "OTHER VALUES"
+    # Few different numbers with a word are texts.
+    return "read as texts" if kinds else "refused, to be left out"
 
 
 if __name__ == "__main__":

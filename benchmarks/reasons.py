@@ -17,7 +17,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
 
 from pushrank import StackingRanker
-from pushrank.cli.model import ensemble_members, make_ranking_pipelines
+from pushrank.cli.model import ensemble_members, make_model, make_ranking_pipelines
 from pushrank.datasets import load_dataset
 from pushrank.estimators.reasons import leaving, parts_over
 from pushrank.estimators.shapley import n_compared
@@ -78,12 +78,10 @@ def time_models():
     numbers = [name for name in X if name not in texts]
     X = X[numbers + texts].astype(dict.fromkeys(numbers, float) | dict.fromkeys(texts, object))
     train, test = train_test_split(np.arange(len(y)), train_size=3000, random_state=0, stratify=y)
-    members = ensemble_members(3000, dense=True)
-    models = {
-        name: members[name] for name in members if name in ("LightGBM", "gradient boosting", "random forest")
-    }
-    models["a stack of eight"] = StackingRanker([*members.items()], random_state=0)
-    made = make_ranking_pipelines(models, numbers, texts, sparse=False, n_rows=3000)
+    members = ensemble_members(3000)
+    models = {name: make_model(name) for name in TIMED}
+    models[f"a stack of {len(members)}"] = StackingRanker([*members.items()], random_state=0)
+    made = make_ranking_pipelines(models, numbers, texts, n_rows=3000)
     print(f"\n100 rows of bank marketing, {X.shape[1]} columns, 3,000 training rows; {len(members)} members.")
     for name, model in made.items():
         model.fit(X.iloc[train], y[train] == np.unique(y)[-1])

@@ -60,12 +60,12 @@ SMALL = {
         "-o",
         "no.skops",
     ),
-    "fit of a p below 1": (*PUSHRANK, "fit", "rows.csv", "--p", ".5", "-o", "no.skops"),
+    "fit of an unknown format": (*PUSHRANK, "fit", "rows.csv", "--read", "decimals=comma", "-o", "no.skops"),
     "score without a column": (*PUSHRANK, "score", "model.skops", "less.csv", "-o", "no.csv"),
     "show of a linear model": (*PUSHRANK, "show", "model.skops"),
     "score of 1,000 rows": (*PUSHRANK, "score", "model.skops", "rows.csv", "-o", "ranked.csv", "--force"),
 }
-COMPARE = (*PUSHRANK, "compare", "few.csv", "--label", "y", "--budget", "60")
+COMPARE = (*PUSHRANK, "compare", "few.csv", "--label", "y", "--keep", "a", "--budget", "60")
 FIT = (*PUSHRANK, "fit", "rows.csv", "--label", "y", "--model", "pnorm-push", "-o", "model.skops", "--force")
 
 

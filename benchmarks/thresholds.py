@@ -77,7 +77,7 @@ def scores_of(model, rows, new, numbers, words, file):
     """Return the scores of rows held out in few and in more parts, and those of new rows, kept in a file."""
     if not file.exists():
         models = {model: make_model(model)}
-        [pipeline] = make_ranking_pipelines(models, numbers, words, sparse=False, n_rows=len(rows.y)).values()
+        [pipeline] = make_ranking_pipelines(models, numbers, words, n_rows=len(rows.y)).values()
         fitted = clone(pipeline).fit(rows.X, rows.y, **fit_params(pipeline, None, rows.times))
         of_parts = [HeldOutScores.of(fitted, rows, n_parts).scores for n_parts in (FEW, MORE)]
         np.savez(file, few=of_parts[0], more=of_parts[1], new=model_scores(fitted, new))

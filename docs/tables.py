@@ -338,10 +338,10 @@ def seconds_of_tests(_rows: list[Row]) -> list[Row]:
 
 
 def end_of_demo() -> list[str]:
-    """Return the plain words at the end of the demo, as the guide to the command line shows them."""
+    """Return the sentences at the end of the demo, as the guide to the command line shows them."""
     guide = (ROOT / "docs" / "command_line.md").read_text(encoding="utf-8")
     output = guide.partition("\n$ pushrank demo\n")[2].partition("```")[0]
-    return output.rpartition("\n\n")[2].rstrip("\n").split("\n")
+    return output[output.index("Chosen: ") :].rstrip("\n").split("\n")
 
 
 GENERATED = {"benchmarks": benchmark_rows, "floors": floor_rows, "test seconds": seconds_of_tests}

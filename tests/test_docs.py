@@ -18,6 +18,7 @@ import pytest
 
 import pushrank
 from pushrank import plots
+from pushrank.cli import COMMANDS, Commands
 from pushrank.monitoring.duel import evidence_of
 from test_quality import PUBLIC, SINGLE, public, public_names
 
@@ -30,6 +31,16 @@ TEXTS = [*DOCS, ROOT / "README.md"]
 DAY = ROOT / "docs" / "contributing_day.md"
 GUIDES = [path for path in TEXTS if ">>>" in path.read_text(encoding="utf-8") and path != DAY]
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+
+
+# Pages with options of Docker and pip, of the checks of the code, and of scripts of experiments.
+OTHER_PROGRAMS = {"deploy", "contributing_day", "experiments"}
+
+
+def options_of(command):
+    """Return the long options of a command."""
+    parameters = Commands().get_command(None, command).params
+    return {word for of in parameters for word in (*of.opts, *of.secondary_opts)} | {"--help"}
 
 
 # Each of these fits many models.
@@ -127,8 +138,8 @@ def test_the_site_is_built_without_a_warning(tmp_path):
     assert len(list(pictures)) == len(list((ROOT / "examples").glob("*/plot_*.py")))
 
 
-# The one is code of the library, 110 columns wide, and the other makes the files of the examples.
-WIDE_CODE = {"contributing_day", "command_line_files"}
+# Its code is that of the library, 110 columns wide.
+WIDE_CODE = {"contributing_day"}
 
 
 @pytest.mark.parametrize(
@@ -227,8 +238,8 @@ def test_the_words_about_the_picture_of_an_audit_are_what_was_kept():
     page = (ROOT / "docs" / "acted_on.md").read_text(encoding="utf-8")
     rows = re.findall(r"^(?:2013-\d\d|in all) +(.*)$", kept, re.MULTILINE)
     *months, in_all = [[int(cell.replace(",", "")) for cell in row.split()] for row in rows]
-    table = re.findall(r"^│ 2013-\d\d │(.*)│$", page, re.MULTILINE)
-    shown = [[int(cell.replace(",", "")) for cell in row.split("│")] for row in table]
+    table = re.findall(r"^ +2013-\d\d +(.*)$", page, re.MULTILINE)
+    shown = [[int(cell.replace(",", "")) for cell in row.split()] for row in table]
     assert [[hits, *found] for _, hits, _, *found in shown] == [month[:4] for month in months]
     hits, found, most, estimate, truth = in_all
     assert f"{hits} known hits.\nHits below the list: at most {most:,}" in page
@@ -281,6 +292,33 @@ def test_the_band_of_the_picture_of_a_duel_is_where_the_evidence_is_not_enough()
         assert np.maximum.accumulate(outside).tolist() == evidence
         first = evidence.index(True) + 1 if any(evidence) else np.inf
         assert names["deciding_day"](differences) == first
+
+
+def command_lines(text):
+    """Return the commands in the code of a text, each with the options after its name."""
+    spans = re.findall(r"`([^`\n]+)`", re.sub(r"^ *```.*?^ *```", "", text, flags=re.MULTILINE | re.DOTALL))
+    blocks = re.findall(r"^ *```(?:console|sh|dockerfile)\n(.*?)^ *```", text, re.MULTILINE | re.DOTALL)
+    lines = [line for block in blocks for line in block.replace("\\\n", " ").splitlines()]
+    for line in [*spans, *lines]:
+        for name, rest in re.findall(r"(?:^|[$&/;] ?|if )pushrank ([a-z]+)\b([^|;&#]*)", line.strip()):
+            yield name, re.findall(r"(?<![\w-])--[a-z][a-z-]*", rest)
+
+
+@pytest.mark.parametrize(
+    "text", [*TEXTS, *sorted((ROOT / "examples").glob("*/*.py"))], ids=lambda path: path.stem
+)
+def test_each_command_and_option_that_a_text_names_exists(text):
+    """In a page every option is one of some command, even where no command stands beside it."""
+    content = text.read_text(encoding="utf-8")
+    options = {name: options_of(name) for name in COMMANDS}
+    for name, words in command_lines(content):
+        assert name in options, name
+        assert set(words) <= options[name], (name, words)
+    if text in TEXTS and text.stem not in OTHER_PROGRAMS:
+        known = {word for of in options.values() for word in of} | {"--version", "--[no-]ensemble"}
+        prose = re.sub(r"^ *```.*?^ *```", "", content, flags=re.MULTILINE | re.DOTALL)
+        spans = " ".join(re.findall(r"`([^`\n]+)`", prose))
+        assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", spans)) <= known
 
 
 def test_every_display_is_in_the_gallery():

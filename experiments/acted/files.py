@@ -22,7 +22,7 @@ from pushrank.monitoring import draw_audit
 
 MODEL = ["--model", "logistic-regression"]
 DAYS, LEARNT, LOOKED_AT, N_AUDITED = 130, 60, 15, 3
-SHOWN, TABLE = 9, "│┃┏┡└├╇━─"
+SHOWN, TABLE = 9, "  "
 """Lines of an answer that are shown, and how those of tables begin."""
 
 
@@ -104,14 +104,14 @@ def commands(name: str) -> list[list[str]]:
     others += ["--exclude", "other", "--exclude", "came"]
     fit = ["fit", "rows.csv", "--label", "hit", "--positive", "1", *MODEL, *others, "-o", "n.skops"]
     compare = ["compare", "rows.csv", "--label", "hit", "--positive", "1", *MODEL, *others, "--budget", "100"]
-    return [[*measure, *by_day], ["evaluate", "m.skops", "rows.csv", *by_day], watch, fit, compare]
+    return [[*measure, *by_day], ["measure", "rows.csv", "--model", "m.skops", *by_day], watch, fit, compare]
 
 
 def answer(command: list[str]) -> str:
     """Return the exit code of a command and the first lines of what it says, without tables."""
     result = CliRunner().invoke(app, command, env={"COLUMNS": "100"})
-    lines = [line.strip() for line in f"{result.stderr}\n{result.stdout}".splitlines()]
-    lines = [line for line in lines if line and line[0] not in TABLE and "parts compared" not in line]
+    lines = [line.rstrip() for line in f"{result.stderr}\n{result.stdout}".splitlines()]
+    lines = [line for line in lines if line and not line.startswith(TABLE) and "parts compared" not in line]
     shown = lines if len(lines) <= SHOWN else [*lines[: SHOWN - 1], "...", lines[-1]]
     return "\n".join([f"$ pushrank {' '.join(command)}", *shown, f"exit code {result.exit_code}"])
 

@@ -27,9 +27,9 @@ from experiments.ensemble.__main__ import against_over_sets
 from experiments.ensemble.columns import BY_TIME
 from pushrank import StackingRanker
 from pushrank.cli.features import read_features
+from pushrank.cli.forms import LearnOptions
 from pushrank.cli.model import fit_pipeline, make_ranking_pipelines
 from pushrank.cli.options import FeatureSource
-from pushrank.cli.source.format import TextFormat
 from pushrank.metrics import average_precision, precision_at_k
 from pushrank.persistence import save
 
@@ -43,7 +43,7 @@ def both(name: str, split: int, setup: Setup) -> dict[str, dict[str, float]]:
         rows = pd.read_parquet(files / "test.parquet").sort_values(ROW)[: len(labels)].drop(columns=ROW)
         rows.assign(**{LABEL: labels}).to_parquet(tested, index=False)
         source = FeatureSource(data=files / "train.parquet", label=LABEL)
-        data = read_features(source, TextFormat(), test=tested)
+        data = read_features(source, LearnOptions(), test=tested)
         test = data.rows.part(np.arange(data.n_learnt, len(data.y)))
         model = StackingRanker(random_state=0, cache_dir=str(Path(folder) / "fits"))
         pipeline = make_ranking_pipelines({"ensemble": model}, **data.kinds, n_rows=data.n_learnt)["ensemble"]

@@ -211,7 +211,7 @@ def plan_of(name: str, X: Any, y: np.ndarray, by: np.ndarray | None, *, n_repeat
 def models_of(table: Table, n_rows: int) -> dict[str, Any]:
     """Return the models that compare knows for so many rows, with their preprocessing."""
     rankers = table_rankers(n_rows=n_rows)
-    return make_ranking_pipelines(rankers, table.numeric, table.categorical, sparse=False)
+    return make_ranking_pipelines(rankers, table.numeric, table.categorical)
 
 
 def path_of(cached: Path, name: str, draw: int) -> Path:

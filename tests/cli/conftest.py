@@ -5,7 +5,7 @@ import shutil
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import dump_svmlight_file, load_breast_cancer
+from sklearn.datasets import load_breast_cancer
 
 
 @pytest.fixture(scope="module")
@@ -27,8 +27,6 @@ def written(tmp_path_factory, frame):
     frame.to_csv(folder / "data.tsv", index=False, sep="\t")
     frame.to_csv(folder / "data.csv.gz", index=False)
     frame.to_parquet(folder / "data.parquet")
-    X, y = load_breast_cancer(return_X_y=True)
-    dump_svmlight_file(X[:, :5], 2 * y - 1, str(folder / "data.libsvm"))
     return folder
 
 

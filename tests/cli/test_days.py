@@ -1,293 +1,248 @@
-"""One command for a budget a day, from the comparison to the commands of tomorrow."""
+"""One fit, and every day after it: what the model knows is not said again, and JSON has every figure."""
 
 import json
 import re
 import shlex
-from html import unescape
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
-from pushrank.budgets import Budget
-from pushrank.cli import app
 from pushrank.cli.model import SavedModel
 from pushrank.datasets import make_stream
 from pushrank.monitoring import AlertThreshold
-from tests.cli.runner import FEW, call
+from tests.cli.runner import call
 
 pytestmark = pytest.mark.fast
-BY_DAY = ["--label", "y", "--exclude", "id", "--budget", "4/day", "--time", "came", *FEW]
+
+READ = [
+    "--read",
+    "separator=semicolon",
+    "--read",
+    "decimal=comma",
+    "--read",
+    "dates=dmy",
+    "--read",
+    "missing=-",
+]
+LEARN = ["--label", "betrug", "--positive", "ja", "--time", "kam", "--exclude", "id"]
+
+
+def german(frame, path):
+    """Write rows as a spreadsheet in Germany does, with a dash for what is missing."""
+    columns = {name: frame[name].map("{:.6f}".format).str.replace(".", ",") for name in "ab"}
+    columns["b"] = columns["b"].where(frame["b"].notna(), "-")
+    columns["kam"] = frame["kam"].dt.strftime("%d.%m.%Y %H:%M:%S")
+    frame.assign(**columns).to_csv(path, index=False, sep=";")
 
 
 @pytest.fixture(scope="module")
-def stream():
-    return make_stream(60, 30, random_state=1)
-
-
-@pytest.fixture(scope="module")
-def data(stream, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("days")
-    columns = {"id": stream.day * 1000 + np.arange(len(stream.day)), "came": stream.time, "y": stream.target}
-    columns |= {name: stream.data[:, number] for number, name in enumerate("ab")}
-    pd.DataFrame(columns).to_csv(folder / "days.csv", index=False)
-    return folder / "days.csv"
-
-
-@pytest.fixture(scope="module")
-def compared(data):
-    """The comparison in words, with all that it writes."""
-    saved, report = data.with_name("a model.skops"), data.with_name("report.html")
-    return call("compare", data, *BY_DAY, "--save-best", saved, "--report", report), saved, report
-
-
-@pytest.fixture(scope="module")
-def summary(data):
-    """What the same comparison is for other programs."""
-    json_saved = data.with_name("json.skops")
-    return json.loads(call("compare", data, *BY_DAY, "--save-best", json_saved, "--json").stdout)
-
-
-def test_it_ends_with_five_lines(compared, summary):
-    shown, _, report = compared
-    model, hits, promised, threshold, tomorrow = shown.stdout.strip().split("\n")[-5:]
-    chosen = re.fullmatch(r"Model: (.+), fitted to all [\d,]+ rows; saved as .+\.", model)[1]
-    assert chosen == summary["chosen"]
-    figures = (
-        "Hits: {mean:.2f} a day expected in as many days to come (95 % interval {low:.2f} to {high:.2f}); "
+def folder(tmp_path_factory):
+    """A model for four rows a day and one for 60 rows, both fitted to days of the past, and new days."""
+    folder, stream = tmp_path_factory.mktemp("days"), make_stream(60, 30, random_state=1)
+    frame = pd.DataFrame(stream.data[:, :2], columns=["a", "b"]).round(6)
+    frame.loc[::9, "b"] = np.nan
+    frame = frame.assign(
+        kam=pd.to_datetime(stream.time).floor("s"), betrug=np.where(stream.target, "ja", "nein")
     )
-    figures = figures.format(**summary["expected"])
-    assert hits.startswith(f"{figures}{summary['days']['scores'][chosen]['hits']['estimate']:.2f} of ")
-    assert f"in {len(summary['days']['periods']['rows'])} days that come after" in hits
-    if_alike = r"\(95 % sure, if the days to come are like these\)\."
-    said = rf"Promised: on at least \d of the next 7 days you will find \d+ or more {if_alike}"
-    assert re.match(said, promised)
-    assert "when the next day begins" in threshold
-    page = unescape(report.read_text())
-    for line in (model, hits, promised, tomorrow):
-        assert line in page
-    assert "Had you looked at more or fewer rows a day" in page
-    assert "6 a day" in page
+    frame.insert(0, "id", [f"r{row}" for row in range(len(frame))])
+    is_old = stream.day < 45
+    german(frame[is_old], folder / "old.csv")
+    german(frame[~is_old], folder / "new.csv")
+    frame[~is_old].to_parquet(folder / "new.parquet", index=False)
+    frame[~is_old].to_excel(folder / "new.xlsx", index=False)
+    learn = ["fit", folder / "old.csv", *LEARN, *READ, "-o"]
+    folder.joinpath("said.txt").write_text(call(*learn, folder / "m.skops", "--budget", "4/day").stdout)
+    call(*learn, folder / "n.skops", "--budget", 60, "--model", "logistic-regression", "--probability")
+    return folder
 
 
-def test_the_saved_model_holds_what_the_lines_say(compared):
-    shown, saved, _ = compared
-    kept = SavedModel.load(saved)
-    facts, reference = kept.training["saved"], kept.reference
-    assert facts["sentences"] == shown.stdout.strip().split("\n")[-5:]
-    assert reference.budget == Budget(4)
-    hits = reference.counts[3]
-    assert f"; {hits.mean():.2f} of " in facts["sentences"][1]
-    summary = json.loads(call("show", saved, "--json").stdout)
-    assert summary["training"]["saved"] == facts
-    at_least = facts["at_least"]
-    # A promise of so many days holds for as many of those that it was made by.
-    assert np.mean(hits >= at_least["hits"]) >= at_least["n_kept"] / at_least["n_coming"]
+@pytest.fixture
+def state(folder, tmp_path):
+    """A copy of the file of alerts that the fit began."""
+    (tmp_path / "s.db").write_bytes((folder / "m.alert.db").read_bytes())
+    return tmp_path / "s.db"
 
 
-def test_tomorrow_s_commands_run(compared, data, tmp_path):
-    _, saved, _ = compared
-    facts = SavedModel.load(saved).training["saved"]
-    later = make_stream(62, 30, random_state=1)
-    rows = later.day == 60
-    columns = {"id": np.arange(rows.sum()), "came": later.time[rows]}
-    columns |= {name: later.data[rows, number] for number, name in enumerate("ab")}
-    frame = pd.DataFrame(columns)
-    frame.to_csv(tmp_path / "new.csv", index=False)
-    state = saved.with_name("a model.alert.db")
-    alert = AlertThreshold.open(state)
-    assert alert.threshold_ == facts["threshold"]
+def test_a_fit_to_days_ends_with_the_command_of_tomorrow(folder, tmp_path, monkeypatch):
+    fitted, alerts, following = (folder / "said.txt").read_text().splitlines()
+    assert re.fullmatch(
+        r".*m\.skops: pnorm-push, fitted to [\d,]+ rows \(\d+ with betrug = ja\) with .*", fitted
+    )
+    alert = AlertThreshold.open(folder / "m.alert.db")
+    threshold = f"the next day begins with the threshold {alert.threshold_:.4g}."
     alert.close()
-    program, *words = shlex.split(facts["commands"][0])
-    assert program == "pushrank"
-    places = {"NEW.csv": tmp_path / "new.csv", "COLUMN": "id", "alerts.csv": tmp_path / "alerts.csv"}
-    call(*(places.get(word, word) for word in words))
-    decided = pd.read_csv(tmp_path / "alerts.csv")
-    assert 0 < decided["alert"].sum() <= 4
-    # What was decided is not forgotten without a word.
-    said = call("compare", data, *BY_DAY, "--save-best", saved, code=2).stderr
-    assert "to forget what was decided in it: --force" in said
-
-
-def test_days_without_times_are_lists_and_no_alerts(data, tmp_path):
-    """The printed commands find what the best rows of each day hold, and say why there is no threshold."""
-    rows = pd.read_csv(data)
-    rows["came"] = rows["came"].str[:10]
-    is_old = rows["came"] < sorted(set(rows["came"]))[50]
-    rows[is_old].to_csv(tmp_path / "old.csv", index=False)
-    model, new = tmp_path / "m.skops", tmp_path / "new.csv"
-    said = call("compare", tmp_path / "old.csv", *BY_DAY, "--save-best", model).stdout
-    why = "none, for a day comes whole: nearly all its rows have one time in came, so give each day a file."
-    assert f"Alert threshold: {why}" in said
-    facts = SavedModel.load(model).training["saved"]
-    assert facts["commands"][0] == f"pushrank score {shlex.quote(str(model))} NEW.csv --top 4 -o first.csv"
-    assert not model.with_name("m.alert.db").exists()
-    # Alerts of a file of many days are the best of each all the same, and say how they are decided.
-    rows[~is_old].to_csv(new, index=False)
-    alert = ["--alert", tmp_path / "s.db", "--time", "came"]
-    began = call("score", model, tmp_path / "old.csv", *alert, "--budget", "4/day").stdout
-    whole = "nearly all past rows of a day have one time, so that it comes whole: its first 4 by score are"
-    assert f"{whole} alerts." in began
-    done = call("score", model, new, *alert, "--id", "id", "-o", tmp_path / "alerts.csv").stdout
-    assert f"Here {whole} alerts. Give all rows of a day in one file." in done
-    decided = pd.read_csv(tmp_path / "alerts.csv")
-    first = decided.groupby("came")["score"].rank(ascending=False, method="first") <= 4
-    assert decided["alert"].tolist() == first.tolist()
-    # Watching counts the rows that were acted on, by the file of the alerts with its labels.
-    seen = json.loads(call("watch", model, tmp_path / "alerts.csv", "--time", "came", "--json").stdout)
-    hits = sum(record["hits"] for record in seen["table"] if record["hits"] is not None)
-    assert hits == decided["y"][decided["alert"]].sum()
-
-
-def test_alerts_take_the_scores_of_the_model_that_they_were_begun_by(data, tmp_path):
-    rows = pd.read_csv(data)
-    rows[rows["came"] < "2026-02-15"].to_csv(tmp_path / "past.csv", index=False)
-    new = rows.assign(came=pd.to_datetime(rows["came"]) + pd.Timedelta(days=90)).tail(60)
-    new.to_csv(tmp_path / "new.csv", index=False)
-    fit = ["fit", tmp_path / "past.csv", "--label", "y", "--exclude", "id", "--exclude", "came"]
-    for name, model in (("a", "logistic-regression"), ("b", "logistic-regression"), ("c", "pnorm-push")):
-        call(*fit, "--model", model, "-o", tmp_path / f"{name}.skops")
-    alert = ["--alert", tmp_path / "s.db", "--time", "came"]
-    call("score", tmp_path / "a.skops", tmp_path / "past.csv", *alert, "--budget", "4/day")
-    score = [tmp_path / "new.csv", *alert, "--id", "id", "-o", tmp_path / "alerts.csv"]
-    call("score", tmp_path / "a.skops", *score)
-    # The same fit again is the same model; of another the scores are on another scale.
-    call("score", tmp_path / "b.skops", *score)
-    call("score", tmp_path / "a.skops", *score, "--reasons", "1")
-    said = call("score", tmp_path / "c.skops", *score, code=2).stderr
-    assert "s.db was begun by the scores of another model" in " ".join(said.split())
-    # compare --save-best begins the file by the model that it saves.
-    saved = tmp_path / "d.skops"
-    call("compare", data, *BY_DAY, "--save-best", saved)
-    own = ["--alert", tmp_path / "d.alert.db", "--time", "came", "--id", "id", "-o", tmp_path / "alerts.csv"]
-    call("score", saved, tmp_path / "new.csv", *own)
-    call("score", tmp_path / "a.skops", tmp_path / "new.csv", *own, code=2)
-
-
-def test_alerts_keep_the_zone_of_the_rows_that_were_compared(data, tmp_path):
-    rows = pd.read_csv(data)
-    zoned = pd.to_datetime(rows["came"]).dt.tz_localize("Europe/Berlin")
-    rows.assign(came=zoned.map(lambda moment: moment.isoformat())).to_csv(tmp_path / "old.csv", index=False)
-    saved, new = tmp_path / "m.skops", tmp_path / "new.csv"
-    call("compare", tmp_path / "old.csv", *BY_DAY, "--save-best", saved)
-    alert = ["--alert", tmp_path / "m.alert.db", "--time", "came", "--id", "id", "-o", tmp_path / "a.csv"]
-    last, later = rows.tail(60), zoned.tail(60) + pd.Timedelta(days=30)
-    found = []
-    for zone in ("UTC", "Europe/Berlin", "Asia/Tokyo"):
-        moments = later.dt.tz_convert(zone).map(lambda moment: moment.isoformat())
-        last.assign(came=moments).to_csv(new, index=False)
-        call("score", saved, new, *alert)
-        found.append(pd.read_csv(tmp_path / "a.csv").sort_values("id")["alert"].tolist())
-    # The same rows have the same answers, for their days are those of Berlin.
-    assert found[0] == found[1] == found[2]
-    last.assign(came=later.dt.tz_localize(None)).to_csv(new, index=False)
-    said = " ".join(call("score", saved, new, *alert, code=2).stderr.split())
-    assert "row 1 has no zone, and the others have the zone +0" in said
-
-
-def test_a_column_alert_of_the_data_is_not_the_one_that_is_watched(data, tmp_path):
-    """Beside a column of this name the written one is called pushrank_alert, and so it is printed."""
-    rows = pd.read_csv(data).assign(alert=lambda table: np.where(table["a"] < 0.0, "yes", "no"))
-    rows.to_csv(tmp_path / "old.csv", index=False)
-    saved = tmp_path / "m.skops"
-    call("compare", tmp_path / "old.csv", *BY_DAY, "--exclude", "alert", "--save-best", saved)
-    commands = SavedModel.load(saved).training["saved"]["commands"]
-    assert commands[1].endswith(" alerts.csv --time came --acted pushrank_alert")
-    later = rows.assign(came=pd.to_datetime(rows["came"]) + pd.Timedelta(days=90))
-    later.to_csv(tmp_path / "new.csv", index=False)
-    alert = [
-        "--alert",
-        tmp_path / "m.alert.db",
-        "--time",
-        "came",
-        "--id",
-        "id",
-        "-o",
-        tmp_path / "alerts.csv",
-    ]
-    call("score", saved, tmp_path / "new.csv", *alert)
-    shown = [
-        call("watch", saved, tmp_path / "alerts.csv", "--time", "came", "--json", *acted, code=code)
-        for acted, code in (([], 0), (["--acted", "pushrank_alert"], 0))
-    ]
-    assert shown[0].stdout == shown[1].stdout
-    assert "those of the column 'pushrank_alert'" in shown[0].stderr
-    n_acted = pd.read_csv(tmp_path / "alerts.csv")["pushrank_alert"].sum()
-    assert sum(of["looked_at"] for of in json.loads(shown[0].stdout)["table"]) == n_acted
-
-
-def test_whole_numbers_of_a_text_file_are_one_name_with_and_without_a_point(data, tmp_path):
-    rows = pd.read_csv(data)
-    call("fit", data, "--label", "y", "--exclude", "id", "--exclude", "came", "-o", tmp_path / "m.skops")
-    state = ["--alert", tmp_path / "s.db", "--time", "came"]
-    call("score", tmp_path / "m.skops", data, *state, "--budget", "4/day")
-    new = rows.tail(60).assign(came=pd.to_datetime(rows["came"].tail(60)) + pd.Timedelta(days=90))
-    answers = []
-    for number, names in enumerate((new["id"], new["id"].astype(float), new["id"].map("{}.00".format))):
-        path, out = tmp_path / f"{number}.csv", tmp_path / f"out{number}.csv"
-        new.assign(id=names).to_csv(path, index=False)
-        call("score", tmp_path / "m.skops", path, *state, "--id", "id", "-o", out)
-        answers.append(pd.read_csv(out)["alert"].tolist())
-    assert answers[0] == answers[1] == answers[2]
-
-
-def test_tomorrow_s_commands_read_rows_that_are_written_as_the_data(data, tmp_path, monkeypatch):
+    assert alerts.endswith(f"m.alert.db: alerts for 4 a day; {threshold}")
     monkeypatch.chdir(tmp_path)
-    frame = pd.read_csv(data)
-    marked = frame.assign(a=frame["a"].where(frame["a"] > -2.0, -999))
-    marked.to_csv("it's.txt.gz", sep="|", decimal=",", index=False)
-    formats = ["--decimal", ",", "--na-values", "-999"]
-    call("compare", "it's.txt.gz", *BY_DAY, *formats, "--save-best", "m.skops", "--report", "r.html")
-    facts = SavedModel.load(Path("m.skops")).training["saved"]
-    assert facts["sentences"][-1] in unescape(Path("r.html").read_text())
-    rows = frame.assign(came=pd.to_datetime(frame["came"]) + pd.Timedelta(days=70)).head(90)
-    rows.to_csv("NEW.txt", sep="|", decimal=",", index=False)
-    for command in facts["commands"]:
-        words = shlex.split(command.replace("COLUMN", "id"))[1:]
-        result = CliRunner().invoke(app, words)
-        # Rows without labels say nothing of hits.
-        assert result.exit_code in (0, 1, 3), result.output
-    assert pd.read_csv("alerts.csv", sep=None, engine="python")["alert"].sum() > 0
+    (tmp_path / "NEW.csv").write_bytes((folder / "new.csv").read_bytes())
+    for name in ("m.skops", "m.alert.db"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    program, *words = shlex.split(following.removeprefix("Next: ").replace("COLUMN", "id"))
+    assert program == "pushrank"
+    call(*(word.replace(f"{folder}/", "") for word in words))
+    decided = pd.read_csv("alerts.csv", sep=";", decimal=",")
+    by_day = decided["alert"].groupby(decided["kam"].str[:10]).sum()
+    assert 0 < by_day.min() <= by_day.max() <= 4
+    again = ["fit", folder / "old.csv", *LEARN, *READ, "--budget", "4/day", "-o", "m.skops"]
+    assert "to forget what was decided in it: --force" in call(*again, code=2).stderr
 
 
-def test_the_command_that_fits_the_model_again_says_the_budget_a_day(compared, data):
-    shown, _, _ = compared
-    command = re.search(r"To fit .*? on all rows: (pushrank fit .*)", shown.stdout)[1]
-    _, *words = shlex.split(command)
-    assert words[words.index("--budget") + 1] == "4/day"
-    call(*words[:-1], data.with_name("again.skops"))
-    again, saved = (SavedModel.load(data.with_name(name)) for name in ("again.skops", "a model.skops"))
-    np.testing.assert_allclose(again.reference.counts[0].sum(), saved.reference.counts[0].sum())
-
-
-def test_json_holds_the_days(summary, data):
-    days = summary["days"]
-    assert (
-        summary["saved"]["sentences"]
-        == SavedModel.load(data.with_name("json.skops")).training["saved"]["sentences"]
+def test_next_month_in_any_kind_of_file_needs_nothing_said_again(folder, state, tmp_path):
+    """Format, label, positive and time are those of the fit; rows are the same, and so are all answers."""
+    begun, found = state.read_bytes(), {}
+    for kind in ("csv", "parquet", "xlsx"):
+        new, out = folder / f"new.{kind}", tmp_path / f"out_{kind}.parquet"
+        call("score", folder / "m.skops", new, "-o", out)
+        scores = pd.read_parquet(out, columns=["id", "score"])
+        measured = call("measure", new, "--model", folder / "m.skops", "--budget", "4/day", "--json").stdout
+        watched = json.loads(call("watch", folder / "m.skops", new, "--json").stdout)
+        state.write_bytes(begun)
+        call("alert", folder / "m.skops", new, "--state", state, "--id", "id", "-o", out, "--force")
+        alerts = pd.read_parquet(out, columns=["id", "alert"])
+        measured = {name: of for name, of in json.loads(measured).items() if name != "file"}
+        found[kind] = [scores, measured, watched, alerts]
+    assert watched["tested"]["hits"] > 0
+    for kind in ("parquet", "xlsx"):
+        for one, other in zip(found["csv"], found[kind], strict=True):
+            if isinstance(one, pd.DataFrame):
+                pd.testing.assert_frame_equal(one, other)
+            else:
+                assert one == other
+    # What the line says goes before what the model knows.
+    frame = pd.read_parquet(folder / "new.parquet").assign(
+        kam=lambda rows: rows["kam"].dt.strftime("%m/%d/%Y")
     )
-    expected = dict(zip(("estimate", "low", "high"), summary["expected"].values(), strict=True))
-    assert summary["saved"]["hits"] == expected
-    labelled = pd.read_csv(data)
-    periods = Budget(4).periods(labelled["came"])
-    assert np.isin(days["periods"]["rows"], periods.sizes).all()
+    frame.to_csv(tmp_path / "us.csv", index=False)
+    us = [
+        "score",
+        folder / "m.skops",
+        tmp_path / "us.csv",
+        "--read",
+        "separator=comma",
+        "--read",
+        "decimal=point",
+    ]
+    call(*us, "-o", tmp_path / "us.parquet")
+    pd.testing.assert_frame_equal(
+        pd.read_parquet(tmp_path / "us.parquet", columns=["id", "score"]), found["csv"][0]
+    )
 
 
-def test_batches_have_no_alerts_and_models_together_are_saved_too(data, stream):
-    frame = pd.read_csv(data)
-    frame["wave"] = stream.day // 2
-    path = data.with_name("waves.csv")
-    frame.drop(columns=["came", "id"]).to_csv(path, index=False)
-    saved = data.with_name("waves.skops")
-    by_wave = ["--label", "y", "--budget", "4/batch", "--time", "wave", *FEW[:-1]]
-    shown = call("compare", path, *by_wave, "--together", "--save-best", saved).stdout
-    assert "Alert threshold: none, for a batch comes whole." in shown
-    assert "--top 4" in shown
-    assert not saved.with_name("waves.alert.db").exists()
-    late = frame[frame["wave"] >= 29]
-    late.assign(wave=late["wave"] + np.arange(len(late)) % 2).to_csv(path.with_name("NEW.csv"), index=False)
-    seen = call("watch", saved, path.with_name("NEW.csv"), "--time", "wave")
-    assert "2 batches from batch 29 to batch 30;" in seen.stdout
-    assert "In the 2 batches whose labels are known you found" in seen.stdout
+def test_models_and_a_column_of_scores_are_measured_on_the_same_rows(folder, tmp_path):
+    rows = pd.read_csv(folder / "new.csv", sep=";", dtype=str).assign(rule=lambda of: of["a"])
+    rows.to_csv(tmp_path / "new.csv", sep=";", index=False)
+    models = ["--model", folder / "m.skops", "--model", folder / "n.skops"]
+    words = ["measure", tmp_path / "new.csv", *models, "--score", "rule", "--no-intervals"]
+    found = json.loads(call(*words, "--budget", 60, "--json").stdout)
+    assert list(found["scores"]) == ["pnorm-push", "logistic-regression", "rule"]
+    assert {name: of["against"] for name, of in found["differences"].items()} == dict.fromkeys(
+        ["logistic-regression", "rule"], "pnorm-push"
+    )
+    for name, saved in (("pnorm-push", "m"), ("logistic-regression", "n")):
+        alone = [
+            "measure",
+            folder / "new.csv",
+            "--model",
+            folder / f"{saved}.skops",
+            "--no-intervals",
+            "--json",
+        ]
+        [measures] = json.loads(call(*alone, "--budget", 60).stdout)["scores"].values()
+        assert found["scores"][name] == measures
+    # The time of the rows is that of the model for a column of scores, too.
+    days = json.loads(call(*words, "--budget", "4/day", "--json").stdout)
+    assert list(days["scores"]) == list(found["scores"])
+    # Two fits of one kind are told apart by their files, and by their folders where these have one name.
+    (tmp_path / "m.skops").write_bytes((folder / "m.skops").read_bytes())
+    (tmp_path / "k.skops").write_bytes((folder / "m.skops").read_bytes())
+    for others, names in (
+        (["k.skops"], ["m.skops", "k.skops"]),
+        (["m.skops"], [str(folder / "m.skops"), str(tmp_path / "m.skops")]),
+    ):
+        more = [word for name in others for word in ("--model", tmp_path / name)]
+        shown = call("measure", folder / "new.csv", *models[:2], *more, "--no-intervals", "--json").stdout
+        assert list(json.loads(shown)["scores"]) == names
+    rows.rename(columns={"rule": "pnorm-push"}).to_csv(tmp_path / "new.csv", sep=";", index=False)
+    words = ["measure", tmp_path / "new.csv", *models[:2], "--score", "pnorm-push"]
+    assert "is what a model is called, too: rename the column" in call(*words, code=2).stderr
+    assert "is given twice" in call("measure", folder / "new.csv", *models[:2] * 2, code=2).stderr
+
+
+def numbers_in(facts):
+    """Return every number of JSON, and those of short texts such as 4/day, but for what sentences say."""
+    if isinstance(facts, dict):
+        return [number for name, of in facts.items() if "sentence" not in name for number in numbers_in(of)]
+    if isinstance(facts, list):
+        return [number for of in facts for number in numbers_in(of)]
+    if isinstance(facts, str):
+        return [float(number) for number in re.findall(r"\d+", facts)] if len(facts) <= 10 else []
+    return [] if facts is None or isinstance(facts, bool) else [facts]
+
+
+def missing_figures(shown, facts):
+    """Return the printed figures that JSON does not have, as they are, of any sign, or in per cent."""
+    shown = re.sub(r"\S*[/\\]\S*|Next: .*|95 %|\bx?\d+ \w+ columns?\b(?= of text)|19 of 20 files", "", shown)
+    known, missing = np.abs(np.array(numbers_in(facts), dtype=float)), []
+    for token in re.findall(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?:e-?\d+)?(?!\w)", shown):
+        value, digits = float(token.replace(",", "")), len(token.partition(".")[2])
+        near = 0.5001 * 10.0**-digits
+        if not (np.isclose(known, value, 0.0, near) | np.isclose(100.0 * known, value, 0.0, near)).any():
+            missing.append(token)
+    return missing
+
+
+def test_json_has_every_figure_that_is_printed(folder, tmp_path):
+    new, out = folder / "new.csv", ["-o", tmp_path / "out.csv"]
+    rows = pd.read_csv(new, sep=";", dtype=str)
+    listed = rows.groupby(rows["kam"].str[:10])["a"].rank(ascending=False) <= 5
+    rows.assign(betrug=rows["betrug"].where(listed), acted=np.where(listed, "list", "")).to_csv(
+        tmp_path / "acted.csv", sep=";", index=False
+    )
+    score, measure = ["score", folder / "n.skops", new, *out], ["measure", new, "--model", folder / "n.skops"]
+    labelled = ["--promise", 0.9, "--labelled", folder / "labelled.csv"]
+    old = pd.read_csv(folder / "old.csv", sep=";", dtype=str)
+    old[old.index % 2 == 0].to_csv(folder / "labelled.csv", sep=";", index=False)
+    alert = ["alert", folder / "m.skops"]
+    begin = [*alert, folder / "old.csv", "--begin", "--state", tmp_path / "t.db", "--force"]
+    duel = ["duel", "--id", "id", "--time", "kam", "--state", tmp_path / "d.db"]
+    past = ["--label", "betrug", "--positive", "ja", *READ]
+    fit = [
+        "fit",
+        folder / "old.csv",
+        *LEARN,
+        *READ,
+        "--hold-out",
+        "30%",
+        "--force",
+        "-o",
+        tmp_path / "f.skops",
+    ]
+    columns = ["--score", "a", "--score", "b", "--budget", "4/day", "--time", "kam"]
+    rows.assign(b=rows["b"].replace("-", "0")).to_csv(tmp_path / "both.csv", sep=";", index=False)
+    for words in (
+        [*score, "--top", 30, "--audit", 4, *labelled],
+        [*score, "--top", 30, "--reasons", 1],
+        [*score, "--top", 12, "--at-most", "1:a"],
+        [*begin, "--budget", "6/day", "--audit", "2/day"],
+        [*alert, new, "--id", "id", "--state", tmp_path / "t.db", *out],
+        [*duel, folder / "m.skops", folder / "n.skops", new, "--budget", "5/day", "--force", *out],
+        [*duel, "--labels", new, *past],
+        ["duel", "--labels", tmp_path / "both.csv", *past, *columns],
+        ["watch", folder / "m.skops", new],
+        ["watch", folder / "n.skops", new],
+        [*measure, "--budget", 60],
+        [*measure, "--model", folder / "m.skops", "--budget", 60, "--no-intervals"],
+        [*measure, "--budget", "4/day"],
+        [*measure, "--budget", 60, "--promise", 0.9, "--new-rows", 300],
+        [*measure, "--budget", 60, "--at-most", "1:a"],
+        ["measure", tmp_path / "acted.csv", *measure[2:], "--budget", "4/day", "--acted", "acted"],
+        [*fit, "--budget", 60],
+        [*fit, "--budget", "4/day"],
+    ):  # fmt: skip
+        shown = call(*words).stdout
+        facts = json.loads(
+            call(*words, "--json", *["--force"] * (words[0] == "duel" and out[1] in words)).stdout
+        )
+        assert re.search(r"\d", shown)
+        assert missing_figures(shown, facts) == [], (words[:4], shown, facts)
+    assert SavedModel.load(tmp_path / "f.skops").reference is not None

@@ -25,12 +25,12 @@ SENTENCES = {
     r"nothing is known of hits": 3,
 }
 COMMANDS = {
-    "every_day": ["compare", "score", "score", "watch", "watch", "watch", "evaluate"],
+    "every_day": ["compare", "alert", "alert", "watch", "watch", "watch", "measure"],
     "acted_on": ["fit", "score", "measure", "measure", "measure", "watch", "watch", "watch", "fit"],
 }
 WRITTEN = {
     "every_day": {"late.skops", "late.alert.db", "alerts.parquet", "watch.html", "decision.png"},
-    "acted_on": {"late.skops", "late.audit.key", "looked_at.parquet", "later.skops"},
+    "acted_on": {"late.skops", "late.alert.db", "late.audit.key", "looked_at.parquet", "later.skops"},
 }
 
 

@@ -6,7 +6,8 @@ import pytest
 
 from pushrank.cli.errors import InputError
 from pushrank.cli.source.labels import is_acted_on, label_rows
-from pushrank.cli.source.table import TEXT, Table
+from pushrank.cli.source.numerals import TEXT
+from pushrank.cli.source.table import Table
 
 
 def table(tmp_path, few, many, n_few=3):
@@ -21,34 +22,35 @@ def table(tmp_path, few, many, n_few=3):
     [("yes", "no"), ("YES", "no"), ("Yes", "No"), ("true", "false"), ("TRUE", "FALSE"),
      ("Y", "N"), ("1", "0"), (1, 0), (1, -1), (2.0, 1.0), (True, False)],
 )  # fmt: skip
-@pytest.mark.parametrize("is_rare", [True, False])
-def test_yes_and_the_larger_number_are_positive(tmp_path, capsys, positive, negative, is_rare):
-    rows = table(tmp_path, *((positive, negative) if is_rare else (negative, positive)))
-    labelled = label_rows(rows, rows.labels("y"), None)
-    np.testing.assert_array_equal(labelled.y, rows.frame["y"] == positive)
-    assert labelled.positive == str(positive).removesuffix(".0")
+def test_yes_and_the_larger_number_are_positive(tmp_path, capsys, positive, negative):
+    for labels in ((positive, negative), (negative, positive)):
+        rows = table(tmp_path, *labels)
+        labelled = label_rows(rows, rows.labels("y"), None)
+        np.testing.assert_array_equal(labelled.y, rows.frame["y"] == positive)
+        assert labelled.positive == str(positive).removesuffix(".0")
     assert capsys.readouterr().err == ""
 
 
-@pytest.mark.parametrize("odd", ["7e5000", "3e99999999", "1_0", "１", "inf", "0x10", "1e-5000"])
-def test_what_is_no_number_is_a_label_of_its_own(tmp_path, odd):
-    rows = table(tmp_path, odd, "10")
-    with pytest.raises(InputError, match=r"holds 2 values, 10 .*; name the one to be ranked at the top"):
-        label_rows(rows, rows.labels("y"), None)
-    assert label_rows(rows, rows.labels("y"), odd).y.sum() == 3
+def test_what_is_no_number_is_a_label_of_its_own(tmp_path):
+    for odd in ("7e5000", "3e99999999", "1_0", "１", "inf", "0x10", "1e-5000"):
+        rows = table(tmp_path, odd, "10")
+        with pytest.raises(InputError, match=r"holds 2 labels, 10 .*: --positive says which is to be ranked"):
+            label_rows(rows, rows.labels("y"), None)
+        assert label_rows(rows, rows.labels("y"), odd).y.sum() == 3
 
 
-@pytest.mark.parametrize(("odd", "number"), [("−1", -1), ("+1", 1), (" 1. ", 1), ("1e0", 1), ("01.0", 1)])
-def test_labels_are_the_numbers_that_they_are_written_for(tmp_path, odd, number):
-    rows = table(tmp_path, odd, "0")
-    assert label_rows(rows, rows.labels("y"), str(number)).y.sum() == 3
+def test_labels_are_the_numbers_that_they_are_written_for(tmp_path):
+    for odd, number in (("−1", "-1"), ("+1", "1"), (" 1. ", "1"), ("1e0", "1"), ("01.0", "1")):
+        rows = table(tmp_path, odd, "0")
+        assert label_rows(rows, rows.labels("y"), number).y.sum() == 3
 
 
 def test_of_two_texts_none_is_guessed(tmp_path):
     rows = table(tmp_path, "fraud", "legit")
-    said = r"holds 2 values, fraud \(3 rows\), legit \(7 rows\); .*: --positive fraud or --positive legit\."
-    with pytest.raises(InputError, match=said):
+    said = r"holds 2 labels, fraud \(3 rows\), legit \(7 rows\): .* the rarest, fraud, is a proposal\."
+    with pytest.raises(InputError, match=said) as caught:
         label_rows(rows, rows.labels("y"), None)
+    assert caught.value.add == ("--positive", "fraud")
     assert label_rows(rows, rows.labels("y"), "fraud").y.sum() == 3
 
 
@@ -78,14 +80,12 @@ def test_a_missing_label_is_unknown_or_refused(tmp_path, capsys):
     assert label_rows(rows, rows.labels("y"), "?", may_lack="they stay").y.sum() == 2
 
 
-@pytest.mark.parametrize(
-    ("cells", "n"), [(["0", "0", None], 0), (["1", None, None], 1), ([None, None, None], 0)]
-)
-def test_labels_so_far_may_be_of_one_class(tmp_path, cells, n):
-    rows = text_table(tmp_path, y=cells, x=["a", "b", "c"])
-    assert label_rows(rows, rows.labels("y"), "1", may_lack="they stay").y.sum() == n
-    with pytest.raises(InputError, match=r"one label at most so far; name the positive one: --positive"):
-        label_rows(rows, rows.labels("y"), None, may_lack="they stay")
+def test_labels_so_far_may_be_of_one_class(tmp_path):
+    for cells, n in ((["0", "0", None], 0), (["1", None, None], 1), ([None, None, None], 0)):
+        rows = text_table(tmp_path, y=cells, x=["a", "b", "c"])
+        assert label_rows(rows, rows.labels("y"), "1", may_lack="they stay").y.sum() == n
+        with pytest.raises(InputError, match=r"one label at most so far; name the positive one: --positive"):
+            label_rows(rows, rows.labels("y"), None, may_lack="they stay")
 
 
 def test_minus_one_is_a_class_out_loud(tmp_path, capsys):
@@ -94,13 +94,10 @@ def test_minus_one_is_a_class_out_loud(tmp_path, capsys):
     assert "'-1' (2 rows), '0' (2 rows); -1 is a class: leave cells empty" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("cells", "acted"),
-    [
+def test_what_was_acted_on(tmp_path):
+    for cells, acted in (
         (["list", "audit", None, "list"], [1, 1, 0, 1]),
         (["yes", "No", "1", "0.0"], [1, 0, 1, 0]),
         (["model b", "", "n/a", "FALSE"], [1, 0, 0, 0]),
-    ],
-)
-def test_what_was_acted_on(tmp_path, cells, acted):
-    np.testing.assert_array_equal(is_acted_on(text_table(tmp_path, acted=cells), "acted"), acted)
+    ):
+        np.testing.assert_array_equal(is_acted_on(text_table(tmp_path, acted=cells), "acted"), acted)

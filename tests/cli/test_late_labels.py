@@ -1,28 +1,33 @@
 """Files whose last rows wait for their labels: what is left out, and what is said where no option says so."""
 
-import json
 import re
 import shlex
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from pushrank.cli import comparison
+from pushrank.cli.errors import InputError
+from pushrank.cli.features import read_features
+from pushrank.cli.forms import CompareOptions, FitOptions
 from pushrank.cli.known import waiting
-from pushrank.cli.model import SavedModel
+from pushrank.cli.model import SavedModel, missing_in
+from pushrank.cli.options import FeatureSource, Folds
 from tests.cli.runner import call
 
 pytestmark = pytest.mark.fast
 N_DAYS, PER_DAY, FIRST = 60, 10, 50
 DAY = np.repeat(np.arange(N_DAYS), PER_DAY)
-QUICK = ["--label", "y", "--model", "logistic-regression", "--no-together", "--folds", 2, "--quiet"]
+ONE = ["--label", "y", "--model", "logistic-regression"]
+QUICK = [*ONE, "--folds", 2, "--quiet"]
 BY_DAY = [*QUICK, "--budget", "2/day", "--time", "day"]
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
+def _here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def rows(days=1, unit="D"):
@@ -45,43 +50,41 @@ def lines(shown, word):
     return [line for line in shown.stderr.splitlines() if word in line]
 
 
-def test_with_the_option_all_is_as_if_the_file_ended_there(folder):
+def refused(path, **options):
+    """What compare refuses before a fit, and the words that it would add."""
+    config = CompareOptions(folds=Folds(2), budget=60, **options)
+    source = FeatureSource(Path(path), "y")
+    data = comparison.with_times(read_features(source, config), config).due()
+    with pytest.raises(InputError) as caught:
+        comparison.has_bounds(data, config)
+    return str(caught.value), list(caught.value.add)
+
+
+def judged(path, time=None):
+    """What fit says of rows without a label."""
+    return missing_in(
+        read_features(FeatureSource(Path(path), "y"), FitOptions(output=Path("m.skops"), time=time)), 0
+    )
+
+
+def test_with_the_option_all_is_as_if_the_file_ended_there(capsys):
     """Also where a tenth of the labels came early: rows are left out with them."""
-    table = rows()
-    early = np.random.default_rng(1).random(len(DAY)) < 0.1
-    expected = {}
-    for name, of, known in (
-        ("ended", table[DAY < FIRST], (DAY >= 0)[DAY < FIRST]),
-        ("late", table, DAY < FIRST),
-        ("early", table, (DAY < FIRST) | early),
-    ):
-        (folder / name).mkdir()
-        write(of, known, folder / name / "rows.csv")
-        with pytest.MonkeyPatch.context() as at:
-            at.chdir(folder / name)
-            words = ["compare", "rows.csv", *BY_DAY, "--labels-after", "10d", "--save-best", "m.skops"]
-            shown = call(*words, "--json")
-            words = [
-                "--label",
-                "y",
-                "--time",
-                "day",
-                "--labels-after",
-                "10d",
-                "--model",
-                "logistic-regression",
-            ]
-            fitted = call("fit", "rows.csv", *words, "-o", "fit.skops")
-            n_early = early[DAY >= FIRST].sum()
-            n_without = {"ended": 0, "late": 100, "early": 100 - n_early}[name]
-            said = f"100 rows of the last 10 days wait for their labels, {n_without} of them without one, and"
-            for of_command in (shown, fitted):
-                assert lines(of_command, "wait") == ([f"{said} are left out."] if n_without else [])
-            saved = [SavedModel.load(folder / name / model).training for model in ("m.skops", "fit.skops")]
-            found = json.loads(shown.stdout), fitted.stdout, saved
-            assert expected.setdefault("found", found) == found
-    assert found[0]["chosen"] == "logistic regression"
-    assert found[2][0]["rows"] == FIRST * PER_DAY
+    table, early = rows(), np.random.default_rng(1).random(len(DAY)) < 0.1
+    ended = write(table[DAY < FIRST], (DAY >= 0)[DAY < FIRST], "ended.csv")
+    config = FitOptions(output=Path("m.skops"), time="day", labels_after="10d")
+    expected = read_features(FeatureSource(Path(ended), "y"), config).due()
+    assert (len(expected.y), capsys.readouterr().err) == (FIRST * PER_DAY, "")
+    for known, n_without in ((DAY < FIRST, 100), ((DAY < FIRST) | early, 100 - early[DAY >= FIRST].sum())):
+        found = read_features(FeatureSource(Path(write(table, known)), "y"), config).due()
+        said = f"100 rows of the last 10 days wait for their labels, {n_without} of them without one, and"
+        assert f"{said} are left out.\n" in capsys.readouterr().err
+        assert (found.known, found.kinds) == (expected.known, expected.kinds) == (None, expected.kinds)
+        np.testing.assert_array_equal(found.rows.X, expected.rows.X)
+        np.testing.assert_array_equal(found.rows.times, expected.rows.times)
+        np.testing.assert_array_equal(found.y, expected.y)
+    shown = call("fit", "late.csv", *ONE, "--time", "day", "--labels-after", "10d", "-o", "m.skops")
+    assert lines(shown, "wait") == [f"{said} are left out."]
+    assert SavedModel.load(Path("m.skops")).training["rows"] == FIRST * PER_DAY
 
 
 @pytest.mark.parametrize(
@@ -102,21 +105,18 @@ def test_with_the_option_all_is_as_if_the_file_ended_there(folder):
     ],
 )  # fmt: skip
 def test_a_block_at_the_end_waits_as_long_as_it_takes(table, known, says, option):
-    path = write(table, known)
-    shown = call("compare", path, *QUICK, "--budget", 60, "--time", "day", code=2)
-    assert f"Error: {says}" in shown.stderr
-    if option == "20d":
-        # Of the 40 days before, none is 20 days older than the first of two test parts.
-        assert "add --labels-after 20d. The file is too short for that: " in " ".join(shown.stderr.split())
-        return
-    command = shlex.split(shown.stderr.rsplit("To compare the rows before: ", 1)[1])
-    assert command[:3] == ["pushrank", "compare", path]
-    assert command[-2:] == ["--labels-after", option]
+    error, words = refused(write(table, known), time="day")
+    assert error.startswith(says)
+    # Of the 40 days before, none is 20 days older than the first of two test parts.
+    too_short = "add --labels-after 20d. The file is too short for that: "
+    assert (words, too_short in error) == (
+        ([], True) if option == "20d" else (["--labels-after", option], False)
+    )
     times = table["day"] if pd.api.types.is_numeric_dtype(table["day"]) else pd.to_datetime(table["day"])
     said, span, others = waiting(times.to_numpy(), np.asarray(known), "day")
-    assert (said.startswith(says), span, others) == (True, option, False)
-    fitted = call("fit", path, "--label", "y", "--time", "day", "-o", "m.skops")
-    assert f"warning: {said}: add --labels-after {option}." in fitted.stderr
+    if option != "20d":
+        assert (said.startswith(says), span, others) == (True, option, False)
+        assert judged("late.csv", "day") == f"{said}: add --labels-after {option}"
 
 
 def test_the_command_that_is_printed_runs_without_the_leak_and_with_the_option():
@@ -125,30 +125,24 @@ def test_the_command_that_is_printed_runs_without_the_leak_and_with_the_option()
     known[[37, 181, 333]] = False
     leak = (table["y"] * 2.0 + np.arange(len(DAY)) % 7 / 10).where(known)
     path = write(table.assign(leak=leak), known)
-    shown = call("compare", path, *QUICK, "--budget", 60, code=2)
+    words = ["compare", path, *map(str, QUICK), "--budget", "60"]
+    shown = call(*words, code=2)
     assert lines(shown, "alone tells the two classes apart")
-    error = shown.stderr.splitlines()[-1]
-    assert error.startswith(
-        "Error: the last 10 days have no labels: add --labels-after 10d. All rests on 'leak'"
-    )
-    command = shlex.split(error.split("To compare without what was warned of: ")[1])
-    assert command[-3:] == ["--labels-after", "10d", "--drop-unlabelled"]
-    assert command[command.index("--exclude") + 1] == "leak"
-    again = call(*command[1:])
+    error, command = shown.stderr.splitlines()[-2:]
+    assert error.startswith("Error: the last 10 days have no labels: add --labels-after 10d. All rests")
+    typed = shlex.split(command.removeprefix("To run it so: "))
+    assert typed == ["pushrank", *words, "--exclude", "leak", "--labels-after", "10d"]
+    again = call(*typed[1:])
     assert "100 rows of the last 10 days wait for their labels, 100 of them without one" in again.stderr
-    assert "of 497 rows" in " ".join(again.stdout.split())
+    assert "late.csv: 497 rows" in again.stdout
     # Too short a time is answered by all of it.
-    short = call("compare", path, *QUICK, "--budget", 60, "--labels-after", "4d", "--exclude", "leak", code=2)
+    short = call(*words, "--labels-after", "4d", "--exclude", "leak", code=2)
     assert "40 rows of the last 4 days wait for their labels" in short.stderr
-    assert "Error: the last 10 days have no labels: add --labels-after 10d. " in short.stderr
-    assert short.stderr.count("--labels-after") == 2
+    assert short.stderr.splitlines()[-1].endswith("--exclude leak --labels-after 10d")
     # With the leak in place the window is left out, and the leak is warned of as ever.
-    late = ["--labels-after", "10d", "--drop-unlabelled"]
-    left = call("compare", path, *QUICK, "--budget", 60, *late, code=3)
-    assert "No model is chosen: all this rests on 'leak'" in left.stdout
-    command = left.stdout.splitlines()[-1]
-    assert "--exclude leak" in command
-    assert "--labels-after 10d" in command
+    left = call(*words, "--labels-after", "10d", code=3)
+    assert "No model is chosen: all this rests on 'leak'" in left.stderr
+    assert left.stderr.splitlines()[-1].endswith("--labels-after 10d --exclude leak")
 
 
 CHOSEN, RANDOM = rows()["a"] > 0.7, np.random.default_rng(2).random(len(DAY)) < 0.8
@@ -166,27 +160,24 @@ CHOSEN, RANDOM = rows()["a"] > 0.7, np.random.default_rng(2).random(len(DAY)) < 
         ((DAY < 40) | (DAY >= 57), "mostly of late times: they are not known yet, or were not kept"),
     ],
 )
-def test_labels_that_do_not_wait_are_judged_as_before(known, says):
-    path = write(rows(), known)
-    shown = call("compare", path, *QUICK, "--budget", 60, code=3).stdout
-    assert "No verdict" in shown
-    assert ("somebody chose" in shown) == ("somebody" in says)
-    fitted = call("fit", path, "--label", "y", "--time", "day", "-o", "m.skops")
-    warned = lines(fitted, "labels are missing for")
-    assert bool(warned) == bool(says)
-    assert says in "".join(warned)
+def test_labels_that_do_not_wait_are_judged_as_before(known, says, capsys):
+    path, config = write(rows(), known), CompareOptions(folds=Folds(2), budget=60)
+    found = judged(path, "day")
+    assert (bool(found), says in found) == (bool(says), True)
+    data = comparison.with_times(read_features(FeatureSource(Path(path), "y"), config), config)
+    assert comparison.has_bounds(data.due(), config)
     # Labels that are missing before the window are judged as they are without it.
     if (known := np.asarray(known))[DAY >= 57].all():
-        said = call("compare", path, *QUICK, "--budget", 60, "--time", "day", "--labels-after", "3d", code=3)
-        assert not lines(said, "wait")
+        late = FitOptions(output=Path("m.skops"), time="day", labels_after="3d")
+        assert read_features(FeatureSource(Path(path), "y"), late).due().known is not None
+        assert "wait" not in capsys.readouterr().err
 
 
 def test_no_row_is_left_out_where_all_labels_are_there_or_no_time_is_known():
     path = write(rows(), DAY >= 0)
     assert not lines(call("compare", path, *BY_DAY, "--labels-after", "10d"), "wait")
     path = write(rows().drop(columns="day"), DAY < FIRST)
-    shown = call("compare", path, *QUICK, "--budget", 60, code=3)
-    assert "No verdict" in shown.stdout
+    assert "No verdict" in call("compare", path, *QUICK, "--budget", 60, code=3).stdout
     path = write(rows(), DAY < FIRST)
     for command in (["compare", *BY_DAY], ["fit", "--label", "y", "--time", "day", "-o", "m.skops"]):
         said = call(command[0], path, *command[1:], "--labels-after", "9w", code=2).stderr

@@ -7,20 +7,19 @@ from typer.testing import CliRunner
 
 from pushrank.cli import app
 from pushrank.cli.errors import InputError
-from pushrank.cli.features import read_features
-from pushrank.cli.options import FeatureSource
-from pushrank.cli.source.format import TextFormat
+from tests.cli.runner import features
 
 N_ROWS = 40
 BITS = [b",", b";", b"\n", b"\r", b'"', b"'", b"\x00", b"\xff", b"\t", b" ", b"1e999", b"NaN", b"y", b"sep=;"]
 ODD = ["", "0", "-1", "1e400", "nan", "x", "y", "a,b", "'", "\u2028", "--", "-", "data.csv", "tab", "1" * 11]
-OPTIONS = """--label --positive --exclude --separator --encoding --decimal --thousands --na-values
---skip-rows --p --alpha --k --model --seed --solver -o""".split()  # noqa: SIM905
+ODD += ["decimal=x", "decimal=comma", "thousands=.", "skip=1", "skip=-", "missing=1", "header=no", "sheet=x"]
+ODD += ["p=2", "k=0", "solver=x", "pnorm-push", "20%", "7d", "5/day"]
+OPTIONS = "--label --positive --exclude --read --set --model --seed --hold-out --budget --time -o".split()  # noqa: SIM905
 WRITTEN = {
     "data.csv": lambda frame: frame.to_csv(index=False).encode(),
     "data.parquet": lambda frame: frame.to_parquet(),
 }
-FLAGS = ["--no-header", "--drop-copies", "--nonsense", "-h"]
+FLAGS = ["--read", "--nonsense", "-h"]
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +47,7 @@ def test_a_damaged_table_is_read_or_refused(tmp_path, frame, name, n_files, caps
     for _ in range(n_files):
         path.write_bytes(mutated(whole, rng))
         try:
-            rows = read_features(FeatureSource(path, "y"), TextFormat())
+            rows = features(path)
         except InputError:
             continue
         n_read += 1

@@ -61,7 +61,7 @@ def test_excel_files_hold_numbers_and_texts_that_are_no_formulas(data, told_by_x
         check_output(output, TABLES_WRITTEN, [], force=True)
 
 
-def test_results_of_compare_and_report_are_known_again(tmp_path):
+def test_results_of_compare_are_known_again(tmp_path):
     parts, page = tmp_path / "parts.csv", tmp_path / "page.html"
     parts.write_text("model,measure,part,value\nIR Push,AUC,0,0.9\n")
     page.write_text('<meta name="generator" content="pushrank">')

@@ -1,7 +1,6 @@
-"""What a model does not use goes through ``score`` and into a report as it is in the file."""
+"""What a model does not use goes through ``score`` as it is in the file."""
 
 from decimal import Decimal
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -9,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.cli.runner import FEW, call, fitted
+from tests.cli.runner import call, fitted
 
 CELLS = {
     "customer": ["12345678901234567890", "9007199254740993", "", "00000000000000017"],
@@ -78,23 +77,6 @@ def test_many_columns_are_written_without_a_word(model, tmp_path):
     wide.to_csv(tmp_path / "wide.csv", index=False)
     shown = call("score", model, tmp_path / "wide.csv", "-o", tmp_path / "ranked.csv")
     assert shown.stderr == ""
-
-
-def test_a_report_shows_what_was_left_out_as_it_is_in_the_file(tmp_path):
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=40)
-    frame = pd.DataFrame(
-        {"postcode": "01067", "id": 2**60 + 1, "x": x, "y": (x > rng.normal(size=40)).astype(int)}
-    )
-    frame["id"] = frame["id"].astype("Int64").mask(frame.index == 0)
-    few = ["--label", "y", "--exclude", "postcode", "--exclude", "id", "--folds", 2, *FEW]
-    for name in ("data.csv", "data.parquet"):
-        write = partial(frame.to_csv, index=False) if name.endswith("csv") else frame.to_parquet
-        write(tmp_path / name)
-        call("report", tmp_path / name, *few, "-o", tmp_path / "r.html")
-        page = (tmp_path / "r.html").read_text(encoding="utf-8")
-        assert ">01067<" in page
-        assert f">{2**60 + 1}<" in page or f">{2**60 + 1:,}<" in page
 
 
 def test_rows_with_more_cells_than_names_are_refused(model, tmp_path):

@@ -1,82 +1,63 @@
 """Models that pushrank.save wrote, on the command line; models of pushrank fit, in Python."""
 
+import re
 import runpy
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
-from sklearn.datasets import dump_svmlight_file
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from pushrank import PNormPush, load, save
-from tests.cli.runner import call
+from pushrank import PNormPush, export_numpy, load, save
+from tests.cli.runner import call, fitted
 
 
-def table():
+@pytest.fixture
+def data(tmp_path):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(80, 2)), columns=["a", "b"]).round(3)
     frame["kind"] = rng.choice(["x", "y", "z"], 80)
-    return frame, (frame["a"] + frame["kind"].eq("x") + rng.normal(size=80) > 0.5).astype(int)
+    y = (frame["a"] + frame["kind"].eq("x") + rng.normal(size=80) > 0.5).astype(int)
+    frame.loc[::7, "a"], frame.loc[::5, "kind"] = 0.0, "z"
+    frame.assign(label=y).to_csv(tmp_path / "data.csv", index=False)
+    return tmp_path / "data.csv"
 
 
-@pytest.mark.parametrize("kind", ["ranker", "pipeline", "columns"])
-def test_a_model_saved_in_python_scores_and_is_evaluated(tmp_path, kind):
-    frame, y = table()
+@pytest.mark.parametrize("kind", ["pipeline", "columns"])
+def test_a_model_saved_in_python_scores_and_is_measured(data, kind):
+    frame, path, ranked = pd.read_csv(data), data.with_name("m.skops"), data.with_name("ranked.parquet")
     words = make_column_transformer((StandardScaler(), ["a", "b"]), (OneHotEncoder(), ["kind"]))
     model = {
-        "ranker": PNormPush(),
         "pipeline": make_pipeline(StandardScaler(), PNormPush()),
         "columns": make_pipeline(words, PNormPush()),
     }[kind]
     X = frame if kind == "columns" else frame[["b", "a"]]
-    save(model.fit(X, y), tmp_path / "m.skops")
-    frame.assign(label=y).to_csv(tmp_path / "data.csv", index=False)
-    call("score", tmp_path / "m.skops", tmp_path / "data.csv", "-o", tmp_path / "ranked.parquet")
-    ranked = pd.read_parquet(tmp_path / "ranked.parquet")
-    np.testing.assert_allclose(ranked["score"], np.sort(model.decision_function(X))[::-1])
-    columns = ["--label", "label", "--no-intervals"]
-    shown = call("evaluate", tmp_path / "m.skops", tmp_path / "data.csv", *columns)
-    assert "average_precision" in shown.output
-    refused = call("evaluate", tmp_path / "m.skops", tmp_path / "data.csv", code=2)
+    save(model.fit(X, frame["label"]), path)
+    call("score", path, data, "-o", ranked)
+    scores = pd.read_parquet(ranked)["score"]
+    np.testing.assert_allclose(scores, np.sort(model.decision_function(X))[::-1])
+    words = ["measure", data, "--model", path, "--label", "label", "--no-intervals"]
+    assert re.search(r"\n  pnorm-push +\d+ +[\d.]+ +", call(*words).stdout)
+    refused = call("measure", data, "--model", path, code=2)
     assert "name the column that holds the label: --label COLUMN" in refused.stderr
 
 
-def test_a_ranker_without_column_names_scores_libsvm_files(tmp_path):
-    frame, y = table()
-    X = frame[["a", "b"]].to_numpy()
-    save(PNormPush().fit(X, y), tmp_path / "m.skops")
-    dump_svmlight_file(X, y, str(tmp_path / "data.libsvm"), zero_based=False)
-    call("score", tmp_path / "m.skops", tmp_path / "data.libsvm", "-o", tmp_path / "ranked.csv")
-    assert pd.read_csv(tmp_path / "ranked.csv")["row"].nunique() == 80
-    save(PNormPush(), tmp_path / "m.skops")
-    refused = call("score", tmp_path / "m.skops", tmp_path / "data.libsvm", "-o", tmp_path / "r.csv", code=2)
+def test_a_model_that_was_not_fitted_is_refused(data):
+    save(PNormPush(), data.with_name("m.skops"))
+    refused = call("score", data.with_name("m.skops"), data, code=2)
     assert "holds no fitted ranker: save a ranker or pipeline after fit" in refused.stderr
 
 
-def test_a_model_of_the_command_line_is_a_pipeline_in_python(tmp_path):
-    frame, y = table()
-    frame.assign(label=y).to_csv(tmp_path / "data.csv", index=False)
-    call("fit", tmp_path / "data.csv", "--label", "label", "-o", tmp_path / "m.skops")
-    call("score", tmp_path / "m.skops", tmp_path / "data.csv", "-o", tmp_path / "ranked.parquet")
-    scores = load(tmp_path / "m.skops").decision_function(frame)
-    np.testing.assert_allclose(pd.read_parquet(tmp_path / "ranked.parquet")["score"], np.sort(scores)[::-1])
-
-
-def test_a_model_is_exported_to_a_file_of_numpy(tmp_path):
-    frame, y = table()
+def test_a_model_of_the_command_line_is_a_pipeline_in_python_and_a_program(data):
+    frame, program = pd.read_csv(data), data.with_name("scoring.py")
+    path = fitted(data, "--label", "label", "--budget", 20)
+    call("score", path, data, "-o", data.with_name("ranked.parquet"))
+    scores = load(path).decision_function(frame)
+    ranked = pd.read_parquet(data.with_name("ranked.parquet"))
+    np.testing.assert_allclose(ranked["score"], np.sort(scores)[::-1])
+    export_numpy(load(path), program)
     frame.loc[::7, "a"], frame.loc[::5, "kind"] = np.nan, None
-    frame.assign(label=y).to_csv(tmp_path / "data.csv", index=False)
-    model, program = tmp_path / "m.skops", tmp_path / "scoring.py"
-    chosen = ("--model", "pnorm-push", "--probability")
-    call("fit", tmp_path / "data.csv", "--label", "label", "-o", model, *chosen)
-    for _ in range(2):  # what it wrote is replaced
-        assert "without its probabilities" in call("export", model, "-o", program).stdout
-    scores = runpy.run_path(str(program))["decision_function"](frame)
-    np.testing.assert_allclose(scores, load(model).decision_function(frame), rtol=1e-12)
-    program.write_text("my = 'own'")
-    assert "was not written by pushrank" in call("export", model, "-o", program, code=2).stderr
-    call("fit", tmp_path / "data.csv", "--label", "label", "--model", "logistic-regression", "-o", model)
-    assert "no ranker of pushrank" in call("export", model, "-o", program, "--force", code=2).stderr
-    assert program.read_text() == "my = 'own'"
+    exported = runpy.run_path(str(program))["decision_function"](frame)
+    np.testing.assert_allclose(exported, load(path).decision_function(frame), rtol=1e-12)

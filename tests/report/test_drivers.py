@@ -1,7 +1,5 @@
 """The columns that drive the best ranking, and what a report of few days says."""
 
-import re
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,10 +11,11 @@ from pushrank.cli.model import table_rankers
 from pushrank.datasets import make_stream
 from pushrank.model_selection import compare_rankers
 from pushrank.model_selection.comparison import TOGETHER
-from pushrank.report import ReportData, sentences
+from pushrank.report import ReportData
 from pushrank.report.lists import RankedLists
 from pushrank.report.models import SENTENCES, find_drivers
 from pushrank.report.page import render
+from pushrank.report.pictures import hits_curve
 
 pytestmark = pytest.mark.fast
 
@@ -46,8 +45,8 @@ def test_columns_are_told_by_the_models_of_the_parts():
     assert none.why_none.endswith("return_estimators=True) keeps them.")
 
 
-@pytest.mark.parametrize("n_rows", [600, 2400])
-def test_a_list_of_all_models_says_which_column_raises_a_row(n_rows):
+def test_a_list_of_all_models_says_which_column_raises_a_row():
+    n_rows = 600
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(n_rows, 3)), columns=["line", "curve", "noise"])
     y = X["line"] + np.abs(X["curve"]) + rng.normal(size=n_rows) > 2.0
@@ -67,13 +66,25 @@ def test_a_list_of_all_models_says_which_column_raises_a_row(n_rows):
         np.testing.assert_allclose(scores, found.scores[name][test], rtol=1e-12, atol=1e-12)
 
 
-def test_a_report_of_few_days_promises_no_interval_that_it_does_not_have():
-    data = report_of(12)
-    assert re.search(r"rows: [\d.]+ by best and [\d.]+ by constant\. There are", sentences(data)[1])
-    page = render(data)
-    assert "They allow for neighbouring days" not in page
-    assert "They come from the differences between the test parts." in page
-    assert "They allow for neighbouring days that resemble each other" in render(report_of(40))
+def test_the_first_screen_of_a_budget_a_day_and_what_its_intervals_allow_for():
+    few, many = render(report_of(12)), report_of(40)
+    assert "They come from the differences between the test parts." in few
+    assert "There are no intervals, which take 21 days; found " in few
+    page, days = render(many), many.comparison.days
+    assert "How many hits (y = 1) do 4 checks a day find?" in page
+    mean, low, high = many.comparison.expected_
+    n_days = len(days.sizes)
+    assert f"{mean:.2f} hits a day</strong> expected on {n_days} days to come" in page
+    assert f"95 % interval {low:.2f} to {high:.2f}" in page
+    assert (
+        f"{np.mean(4 * days.positives / days.sizes):.2f} hits a day</strong> if 4 rows a day were picked"
+        in page
+    )
+    assert page.count("neighbouring days that resemble each other") == 2
+    curve = hits_curve(many.lists, many.comparison)
+    assert curve.point[1] * float(curve.y_ticks[-1][1]) / curve.y_ticks[-1][0] == pytest.approx(
+        days.means["best"].estimate
+    )
 
 
 def test_the_top_rows_say_what_raises_them_beyond_their_part():

@@ -15,7 +15,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-__all__ = ["atomic_write", "read_facts", "written_by"]
+__all__ = ["MODEL_FORMAT", "atomic_write", "read_facts", "written_by"]
 
 
 def clear_partial(folder: Path, names: str = "*") -> None:
@@ -59,6 +59,10 @@ FACTS_FORMAT = 1
 """The format of these facts. Models with facts of another one are loaded whole."""
 TRUSTED_TYPES: set[str] = set()
 """The names of pushrank's types that a model file may hold. The module that defines a type registers it."""
+
+
+MODEL_FORMAT = 6
+"""The format of what ``pushrank fit`` writes; models of another one are refused."""
 
 
 def trust_in_files(*types: Any) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 if TYPE_CHECKING:
     from scipy.sparse import sparray, spmatrix
 
-__all__ = ["Estimator", "Floats", "MatrixLike"]
+__all__ = ["Estimator", "Floats", "GenericArray", "MatrixLike"]
 
 Floats: TypeAlias = NDArray[np.float64]
 """An array of numbers in double precision."""

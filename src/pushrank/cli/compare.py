@@ -1,275 +1,241 @@
-"""``pushrank compare``: which model is best at the top of the list?"""
+"""``pushrank compare``: which model finds most, and how sure is that?"""
 
-import json
-import shlex
-from contextlib import closing
-from dataclasses import replace
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, replace
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import numpy as np
-import typer
 
-from pushrank._base.user_types import Floats
-from pushrank.budgets import comes_whole
-from pushrank.cli import options
-from pushrank.cli.comparison import Compared, leakage_note, run_comparison
-from pushrank.cli.errors import refusing, say
-from pushrank.cli.model import fit_pipeline, reference_of, reference_of_rows, save_model, saved_model
-from pushrank.cli.options import CompareOutput, ComparisonConfig, FeatureSource, alert_state, words_of
-from pushrank.cli.pipelines import SavedModel
-from pushrank.cli.promises import promise_of_periods, promise_of_rows
+from pushrank.budgets import Budget
+from pushrank.cli import config_files
+from pushrank.cli.command import command_line, options_of
+from pushrank.cli.comparison import ALL, Compared, leakage_note, run_comparison, without_doubtful
+from pushrank.cli.errors import InputError, say
+from pushrank.cli.fit import ranker_of
+from pushrank.cli.forms import CompareOptions, FitOptions
+from pushrank.cli.options import FeatureSource
+from pushrank.cli.release import Released, release
 from pushrank.cli.report import write_comparison_report
-from pushrank.cli.screen import print_comparison
-from pushrank.cli.source.format import TextFormat, stated
-from pushrank.cli.source.open import file_kind
-from pushrank.cli.thresholds import alert_of, alert_of_fit
-from pushrank.cli.write import TABLES_WRITTEN, write_table
-from pushrank.held_out import model_scores
-from pushrank.metrics import PeriodMeasurement
-from pushrank.model_selection.comparison import TOGETHER
-from pushrank.model_selection.errors import HITS
-from pushrank.monitoring import Reference
-from pushrank.monitoring.alerts import N_PAST, AlertThreshold
-from pushrank.persistence import model_digest
+from pushrank.cli.screen import print_json, print_table, say_sentence, warn_of_fits
+from pushrank.cli.write import write_table
+from pushrank.model_selection.comparison import TOGETHER, RankerComparison
+from pushrank.model_selection.errors import HITS, PRECISION
 
-N_TIMED = 1_000
-"""How many rows are scored to time an ensemble."""
-# Fits to parts of the rows, among which the model was chosen, calibrate no promise of the last fit.
-NOTHING_SURE = (
-    "Promised: nothing for sure, for these rows had a part in fits and choice. With --hold-out 20% some rows "
-    "have none, and by new labelled rows pushrank evaluate --promise 0.95 says how many hits are sure."
-)
+NO_CHOICE = ("chosen", "choices", "expected", "differences", "may_be_best", "equivalent", "verdict")
+"""What is not known where a column gives the label away."""
 
 
-def compare_models(
-    source: FeatureSource, text_format: TextFormat, config: ComparisonConfig, output: CompareOutput
-) -> None:
-    """Compare models under the same cross-validation and say which is best at the top."""
-    save_best, report, as_json = output.save_best, output.report, output.as_json
-    compared = run_comparison(source, text_format, config, output)
+def compare_models(source: FeatureSource, config: CompareOptions) -> None:
+    """Compare models, print which one to take and how sure that is, and fit it where it is to be saved."""
+    compared = run_comparison(source, config)
     comparison, leaking = compared.comparison, compared.data.leaking
-    command = fit_command(source, text_format, config, compared, save_best or Path("model.skops"))
-    if output.output is not None:
-        write_table(comparison.to_frame(), output.output)
-    if not as_json:
-        # What gives the label away decides which model is best, and it will not be known of new rows.
-        print_comparison(comparison, compared.title(), is_choice=not leaking)
-        fit = f"To fit {comparison.chosen_} on all rows: {command}"
-        nothing = f"No model is chosen: all this rests on {leakage_note(leaking)}\n{compared.again}"
-        say(nothing if leaking else fit)
-    # The model is saved before the report is written, whose page repeats what is said of the saved model.
-    facts = {} if save_best is None else save_chosen(compared, save_best, text_format)
-    lines = facts.get("sentences", [])
-    is_ensemble = not leaking and comparison.chosen_ != comparison.taken("single")
-    price = price_of_ensemble(compared, save_best) if is_ensemble and config.choose == "most" else {}
-    if report is not None:
-        write_comparison_report(report, compared, config, opened=output.opened, released=lines)
-    if as_json:
-        none = dict.fromkeys(
-            ("chosen", "choices", "expected", "differences", "may_be_best", "equivalent", "verdict")
-        )
-        unchosen = none | {"leaking_columns": leaking, "compare_again": compared.again}
-        summary = comparison.summary() | (unchosen if leaking else {"fit": command})
-        summary |= {key: more for key, more in (("saved", facts), ("price", price)) if more}
-        typer.echo(json.dumps(summary, indent=2))
-    for line in () if as_json else [*price.get("sentences", []), *lines]:
-        say(line)
+    fit = fit_options(config, compared)
+    if config.output is not None:
+        write_table(comparison.to_frame(), config.output)
+    released = None
+    if config.save is not None:
+        ranker, name = ranker_of(fit.model or [], fit)
+        learnt = compared.data.where(np.arange(len(compared.data.y)) < compared.data.n_learnt)
+        released = release(ranker, name, learnt, compared.kept, fit)
+    if config.report is not None:
+        write_comparison_report(config.report, compared, config, released.lines if released else ())
+    if config.as_json:
+        print_json(facts_of(compared, released, fit_command(source, config, fit)))
+    else:
+        print_comparison(comparison, compared.title(), is_choice=not leaking, every=config.every)
     if leaking:
-        # As where labels give no verdict.
-        raise typer.Exit(3)
+        why = f"No model is chosen: all this rests on {leakage_note(leaking)}"
+        raise InputError(why, add=without_doubtful(compared.data), code=3)
+    if not config.as_json:
+        last = released.facts["commands"][0] if released else fit_command(source, config, fit)
+        for line in released.lines if released else ():
+            say_sentence(line)
+        say(f"Next: {last}")
 
 
-def price_of_ensemble(compared: Compared, saved: Path | None) -> dict[str, Any]:
-    """Return what an ensemble costs beside the best single model: models, megabytes, and seconds."""
-    comparison, ranker = compared.comparison, compared.models[TOGETHER].named_steps["rank"]
-    single, facts = comparison.taken("single"), {"models": len(ranker.estimators), "reasons": "sampled"}
-    said = f"it adds up as many as {facts['models']} models, and the reasons of its scores are sampled"
-    if saved is not None:
-        model, rows = SavedModel.load(saved), compared.data.learnt
-        some = rows.part(np.arange(min(N_TIMED, len(rows.y))))
-        start = perf_counter()
-        model_scores(model.pipeline, some.X)
-        seconds = (perf_counter() - start) * N_TIMED / len(some.y)
-        facts |= {"models": len(model.ranker.named_estimators_), "seconds": seconds}
-        facts |= {"megabytes": saved.stat().st_size / 1e6}
-        said = (
-            f"{facts['models']} models in {facts['megabytes']:.1f} MB, {seconds:.2g} s to score "
-            f"{N_TIMED:,} rows, and sampled reasons"
-        )
-    facts, found = facts | {"single": single}, ""
-    if comparison.criterion == HITS:
-        hits = comparison.mean(single, HITS)
-        found = f", which found {hits:.{comparison.digits(HITS)}f} {comparison.name_of(HITS)}"
-        facts |= {"hits_of_single": hits}
-    return facts | {"sentences": [f"Price of the ensemble: {said}; --choose single takes {single}{found}."]}
+def fit_options(config: CompareOptions, compared: Compared) -> FitOptions:
+    """Return the options by which fit makes the chosen model of all rows."""
+    both = {part.name for part in fields(FitOptions)} & {part.name for part in fields(CompareOptions)}
+    same = {name: getattr(config, name) for name in both - {"as_json"}}
+    chosen, members = compared.comparison.chosen_, [*compared.models]
+    # Models that were named are the members of an ensemble; others are those that fit takes by default.
+    if chosen != TOGETHER or chosen in members or (config.model or [ALL]) == [ALL]:
+        members = [chosen]
+    same |= {"model": members, "output": config.save or Path("model.skops"), "time": compared.data.time}
+    # The seed matters to rows that are drawn and kept: with others the choice would have seen them.
+    return FitOptions(
+        **same | {"budget": compared.budget_of_rows_learnt, "jobs": config.jobs if chosen == TOGETHER else 1}
+    )
 
 
-def save_chosen(compared: Compared, saved: Path, text_format: TextFormat) -> dict[str, Any]:
-    """Fit the chosen model to all rows and save it; return what it finds, in facts and in sentences."""
-    data, chosen, budget = compared.data, compared.comparison.chosen_, compared.budget_of_rows_learnt
-    learnt, unseen, alert, reference = data.learnt, compared.kept, None, None
-    fitted = fit_pipeline(compared.models[chosen], learnt)
-    y, scores = data.y, compared.comparison.scores[chosen]
-    if unseen is None and data.n_learnt < len(data.y):
-        unseen = data.rows.part(np.arange(data.n_learnt, len(data.y)))
-    if unseen is not None:
-        # The model itself has not seen these rows, of which its threshold and its promise are exact.
-        y, scores = unseen.y, model_scores(fitted, unseen.X)
-    elif chosen == TOGETHER:
-        # In the comparison each part has its own weights: the promise is for those of all rows.
-        y, scores = learnt.y, np.full(len(learnt.y), np.nan)
-        scores[slice(None) if learnt.weights is None else learnt.weights > 0.0] = fitted[-1].held_out_scores_
-    if isinstance(budget, int):
-        if unseen is None:
-            alert, scores = alert_of_fit(fitted, learnt.counted(), budget, compared.n_rows)
-        else:
-            alert = alert_of(y, scores, budget, compared.n_rows)
-        reference = reference_of_rows(budget, compared.n_rows, unseen or learnt.counted(), scores)
-    model = saved_model(fitted, chosen, compared.data, alert=alert, reference=reference)
-    comparison = compared.comparison
-    facts: dict[str, Any] = {"model": chosen}
-    fitted_to = f"fitted to {'all ' * (compared.kept is None)}{len(learnt.counted().y):,} rows"
-    lines = [f"Model: {chosen}, {fitted_to}; saved as {saved}."]
-    if comparison.days is not None:
-        more, said, reference = summary_of_periods(
-            compared, comparison.days, saved, text_format, scores, model_digest(model.pipeline)
-        )
-        model, facts, lines = replace(model, reference=reference), facts | more, lines + said
-    elif isinstance(budget, int):
-        promised = promise_of_rows(y, scores, budget, compared.n_rows) if compared.kept else NOTHING_SURE
-        more, said = summary_of_list(compared, model, saved, text_format, promised)
-        facts, lines = facts | more, lines + said
-    facts["sentences"] = lines
-    save_model(replace(model, training=model.training | {"saved": facts}), saved)
+def fit_command(source: FeatureSource, config: CompareOptions, fit: FitOptions) -> str:
+    """Return the command that fits the chosen model as it was compared."""
+    given = options_of(replace(source, config=None, write_config=None))
+    given |= options_of(replace(fit, force=False, jobs=1, quiet=False))
+    file, kept = source.config, {} if source.config is None else config_files.load(source.config)
+    if source.write_config is not None:
+        file, kept = source.write_config, options_of(source) | options_of(config)
+    # A file may say others than the fit has, where that has what is taken by default.
+    given |= {name: getattr(fit, name) for name in ("seed", "jobs") if name in kept}
+    return command_line("fit", source.data, given, file, kept)
+
+
+def facts_of(compared: Compared, released: Released | None, fit: str) -> dict[str, Any]:
+    """Return every figure of a comparison, for other programs."""
+    comparison, data = compared.comparison, compared.data
+    facts = comparison.summary() | {
+        "file": data.table.path.name,
+        "rows": len(data.y),
+        "rows_to_learn_from": data.n_learnt,
+        "rows_held_out": int((comparison.folds >= 0).sum()),
+        "rows_kept": 0 if compared.kept is None else len(compared.kept.y),
+        "hits": int(data.y.sum()),
+        "share_of_hits": float(data.y.mean()),
+        "hits_held_out": comparison.n_positives,
+        "budget": compared.budget,
+        "budget_held_out": comparison.budget,
+        "split": compared.split,
+        "random": random_choice(comparison),
+        "next": fit,
+    }
+    if released is not None:
+        facts["saved"] = released.facts
+    if data.leaking:
+        facts |= dict.fromkeys((*NO_CHOICE, "next")) | {"leaking_columns": data.leaking}
+        facts["add"] = without_doubtful(data)
     return facts
 
 
-def fit_command(
-    source: FeatureSource, text_format: TextFormat, config: ComparisonConfig, compared: Compared, saved: Path
-) -> str:
-    """Return the command that fits the chosen model as it was compared."""
-    chosen, data = compared.comparison.chosen_, compared.data
-    ranker = compared.models[chosen].named_steps["rank"]
-    is_ensemble = chosen == TOGETHER
-    # Rows that are drawn and kept have to be the same, or the choice has seen them.
-    same = ["weight", "labels_after", "hold_out", *["seed"] * bool(config.hold_out)]
-    # The command has to run as it is printed, and fit refuses --alpha for a model that has none.
-    same += ["alpha"] * (is_ensemble or "alpha" in ranker.get_params())
-    chosen_with = {name: getattr(config, name) for name in same} | {"model": chosen, "time": data.time}
-    if is_ensemble and config.model:
-        chosen_with["member"] = [name for name, _ in ranker.estimators]
-    fit = options.FitConfig(saved, budget=compared.budget_of_rows_learnt, **chosen_with)
-    # Fit would learn from the groups, which the comparison set aside.
-    exclude = list(filter(None, [*(source.exclude or []), config.group]))
-    label = None if data.table.is_sparse else data.label
-    learnt = replace(source, label=label, positive=data.positive, exclude=exclude)
-    return options.command_of("fit", learnt, text_format, fit)
+def random_choice(comparison: RankerComparison) -> float | None:
+    """Return what rows in a random order would reach, where models are judged by hits."""
+    held_out, days = comparison.folds >= 0, comparison.days
+    if days is not None:
+        return float(np.mean(days.looked_at * days.positives / days.sizes))
+    share = (comparison.n_positives or 0) / max(int(held_out.sum()), 1)
+    if comparison.criterion == HITS and isinstance(comparison.budget, int):
+        return comparison.budget * share
+    return share if comparison.criterion == PRECISION else None
 
 
-def summary_of_list(
-    compared: Compared, model: SavedModel, saved: Path, text_format: TextFormat, promised: str
-) -> tuple[dict[str, Any], list[str]]:
-    """Return what the chosen model finds in the first rows of one list, in facts and in sentences."""
-    comparison, chosen = compared.comparison, compared.comparison.chosen_
-    n_tested, mean = int((comparison.folds >= 0).sum()), comparison.mean(chosen, HITS)
-    expected, low, high = comparison.expected_
-    model_and_rows, kind = _words(compared, saved, text_format)
-    first = f"pushrank score {model_and_rows} --top {compared.budget} -o first{kind}"
-    evaluate = f"pushrank evaluate {model_and_rows} --budget {compared.budget}"
-    lines = [
-        f"Hits: {expected:.1f} expected in {comparison.budget:,} of {n_tested:,} rows to come"
-        f"{_between(low, high, 1)}; {mean:.1f} of {comparison.n_positives:,} positives in the test parts.",
-        promised,
-        f"Alert threshold: {model.alert.sentence() if model.alert else 'none.'}",
-        f"Tomorrow: {first}; and once labels are known: {evaluate}",
-    ]
-    hits = _figures(expected, low, high)
-    threshold = model.alert and model.alert.threshold
-    return {"hits": hits, "threshold": threshold, "commands": [first, evaluate]}, lines
+def print_comparison(
+    comparison: RankerComparison, title: str, *, is_choice: bool = True, every: bool = False
+) -> None:
+    """Print the table of models, the one to take, and how sure its lead is."""
+    by, text = comparison.criterion, _figure(comparison)
+    heads = ["", comparison.name_of(by), "fewer than the chosen, 95 % interval", "could be best", ""]
+    gaps, rows = comparison.differences_, []
+    place = {
+        model: (-round(comparison.mean(model, by), 9), model != comparison.chosen_)
+        for model in comparison.measures
+    }
+    ranked = sorted(place, key=place.__getitem__)
+    for model in ranked:
+        gap = gaps.get(model) if is_choice else None
+        behind = "" if gap is None else f"{text(gap.mean)}{_between(gap.low, gap.high, text)}"
+        standing = comparison.standing(model)
+        marks = ["yes" if standing == "chosen" else standing, "chosen" * (standing == "chosen" and is_choice)]
+        rows.append([model, text(comparison.mean(model, by)), behind, *marks])
+    if (chance := random_choice(comparison)) is not None:
+        rows.append(["random order", text(chance), "", "", ""])
+    say_sentence(title)
+    shown = len(heads) if is_choice else 2
+    print_table(heads[:shown], [row[:shown] for row in rows])
+    if every:
+        measures = sorted(comparison.measures[comparison.baseline_], key=lambda name: name != by)
+        cells = [[model, *(comparison.mean_and_error(model, name) for name in measures)] for model in ranked]
+        print_table(["", *map(comparison.name_of, measures)], cells, "Means ± standard errors")
+    if is_choice:
+        lines = [chosen_sentence(comparison), *lead_sentences(comparison), *[comparison.verdict()] * every]
+        for line in lines:
+            say_sentence(line)
+    warn_of_fits(comparison.warnings)
 
 
-def _words(compared: Compared, saved: Path, text_format: TextFormat) -> tuple[str, str]:
-    """Return how commands name the model and new rows, and the kind of the file that they write."""
-    kind = file_kind(compared.data.table.path)
-    # Commands are printed to be run as they are, and pushrank writes no compressed or sparse files.
-    table = kind if kind in TABLES_WRITTEN else ".csv"
-    # How numbers are written is kept in the model.
-    unknown = {name: value for name, value in stated(text_format).items() if name not in text_format.marks}
-    return shlex.join([str(saved), f"NEW{kind}", *words_of(unknown)]), table
+def _figure(comparison: RankerComparison) -> Callable[[float], str]:
+    """Return how figures of the criterion are written: counts in two digits or more, others in three."""
+    if comparison.criterion != HITS:
+        return "{:.3f}".format
+    size = comparison.mean(comparison.chosen_, HITS)
+    digits = 0 if size >= 9.95 else 1 if size >= 0.95 else 2
+    # A count that rounds to zero has no sign.
+    return lambda count: f"{round(count, digits) + 0.0:,.{digits}f}"
 
 
-def summary_of_periods(
-    compared: Compared,
-    days: PeriodMeasurement,
-    saved: Path,
-    text_format: TextFormat,
-    scores: Floats,
-    digest: str,
-) -> tuple[dict[str, Any], list[str], Reference]:
-    """Return what the chosen model finds, by scores of rows held out, and begin its file of alerts."""
-    data, model, budget = compared.data, compared.comparison.chosen_, days.budget
-    rows = data.rows if compared.kept is None else compared.kept
-    expected, low, high = compared.comparison.expected_
-    share, periods = days.share_of_periods()[model], budget.periods(rows.times).codes
-    reference = reference_of(budget, periods, rows, scores)
-    seen = ~np.isnan(scores)
-    least, promised = promise_of_periods(rows.y[seen], scores[seen], periods[seen], budget)
-    threshold, said = np.inf, f"none, for a {budget.per} comes whole"
-    is_whole = budget.per == "batch" or comes_whole(budget, rows.times)
-    (model_and_rows, kind), time = _words(compared, saved, text_format), shlex.quote(str(data.time))
-    # The first rows of what comes whole are known without a threshold.
-    score = f"pushrank score {model_and_rows} --top {budget.n} -o first{kind}"
-    watch = f"pushrank watch {model_and_rows} --time {time}"
-    if is_whole and budget.per != "batch":
-        said += f": nearly all its rows have one time in {data.time}, so give each {budget.per} a file"
-    elif not is_whole:
-        state = alert_state(saved)
-        # The threshold keeps the latest periods alone: earlier ones would be learnt to be forgotten.
-        latest = seen & (periods > periods.max() - N_PAST)
-        with refusing(), closing(AlertThreshold(budget, state)) as alert:
-            alert.model = digest
-            alert.fit(scores[latest], np.asarray(rows.times)[latest], zone=data.zone)
-            threshold = alert.threshold_
-        said = f"none yet, for in most {budget.several} fewer than {budget.n:,} rows come after the beginning"
-        if np.isfinite(threshold):
-            said = f"{threshold:.6g} when the next {budget.per} begins"
-        said += f". It changes with the time and with how many of the {budget.n:,} are left; {state} keeps "
-        said += "it, and has learnt from scores of rows held out"
-        # The name of the column of identifiers is not known here: the user puts it in place of COLUMN.
-        score = f"pushrank score {model_and_rows} --alert {shlex.quote(str(state))} --id COLUMN "
-        score += f"--time {time} -o alerts{kind}"
-        # Alerts are written as NEW is, or without marks of their own in a file of another kind.
-        decided = model_and_rows.replace(f" NEW{kind}", f" alerts{kind}")
-        if kind != file_kind(data.table.path):
-            decided = f"{shlex.quote(str(saved))} alerts{kind}"
-        # As the column is called beside those of the data.
-        named = "pushrank_alert" if "alert" in data.table.frame else "alert"
-        watch = f"pushrank watch {decided} --time {time} --acted {named}"
-    commands = [score, watch]
-    lines = [
-        f"Hits: {expected:.2f} {budget.each} expected in as many {budget.several} to come"
-        f"{_between(low, high, 2)}; {days.means[model].estimate:.2f} of {days.positives.mean():,.1f} "
-        f"positives in {len(days.sizes):,} {budget.several} that come after the rows learnt from{data.late}.",
-        f"Promised: {promised}. One or more are found on {100.0 * share.estimate:.0f} % of {budget.several}"
-        f"{_between(100.0 * share.low, 100.0 * share.high, 0)}.",
-        f"Alert threshold: {said}.",
-        f"Tomorrow: {commands[0]}; and once labels are known: {commands[1]}",
-    ]
-    # JSON has no infinity.
-    facts: dict[str, Any] = {"at_least": least, "threshold": threshold if np.isfinite(threshold) else None}
-    facts |= {"commands": commands, "hits": _figures(expected, low, high)}
-    return facts, lines, reference
+def _hits(text: str) -> str:
+    return f"{text} hit" + "s" * (text != "1")
 
 
-def _figures(expected: float, low: float, high: float) -> dict[str, float]:
-    """Return what is expected, for JSON, with its interval where there is one."""
-    is_known = np.isfinite([low, high]).all()
-    return {"estimate": expected} | ({"low": low, "high": high} if is_known else {})
-
-
-def _between(low: float, high: float, digits: int) -> str:
+def _between(low: float, high: float, text: Callable[[float], str]) -> str:
     """Return an interval in brackets, or nothing where there is none."""
-    is_known = np.isfinite([low, high]).all()
-    return f" (95 % interval {low:.{digits}f} to {high:.{digits}f})" if is_known else ""
+    return f" ({text(low)} to {text(high)})" if np.isfinite([low, high]).all() and low != high else ""
+
+
+def chosen_sentence(comparison: RankerComparison) -> str:
+    """Return which model is chosen, what it finds, and what to expect of it."""
+    chosen, by, text = comparison.chosen_, comparison.criterion, _figure(comparison)
+    found = text(comparison.mean(chosen, by))
+    if by == HITS:
+        each = f" {comparison.budget.each}" if isinstance(comparison.budget, Budget) else ""
+        found = f"finds {found} hits{each}"
+    else:
+        found = f"has {comparison.name_of(by)} {found}"
+    _, low, high = comparison.expected_
+    said = f"Chosen: {chosen}, which {found} in rows held out"
+    if not np.isfinite([low, high]).all() or low == high:
+        return f"{said}."
+    coming = f"in the next {len(comparison.folds):,} rows"
+    if isinstance(comparison.budget, Budget):
+        coming = f"{comparison.budget.each} in as many {comparison.budget.several} to come"
+    elif comparison.budget is not None:
+        coming = f"in the next {comparison.budget:,} of {int((comparison.folds >= 0).sum()):,}"
+    return f"{said}; expect {text(low)} to {text(high)} {coming}."
+
+
+def lead_sentences(comparison: RankerComparison) -> list[str]:
+    """Return how far the chosen model is before the one that a reader would take, and if that is luck."""
+    gaps, text = comparison.differences_, _figure(comparison)
+    if not gaps:
+        return []
+    first = min(gaps, key=lambda model: gaps[model].mean)
+    usual = comparison.baseline_ if comparison.baseline_ in gaps else first
+    lead, is_hits = gaps[usual].mean, comparison.criterion == HITS
+    said = []
+    if text(lead) == text(0.0):
+        said.append(f"{usual} finds as many." if is_hits else f"{usual} is as good.")
+    elif lead > 0.0:
+        size = _hits(text(lead)) if is_hits else text(lead)
+        said.append(f"Its lead over {usual} ({size}) {_sure(comparison, usual)}.")
+    # The choice goes by the whole list, so that another may have more hits in the budget.
+    if gaps[first].mean < 0.0 and text(-gaps[first].mean) != text(0.0):
+        more = text(-gaps[first].mean)
+        more = f"{first} shows {_hits(more) if is_hits else more} more"
+        luck = "beyond chance" if gaps[first].more_than_chance else "which may be luck"
+        said.append(f"{more}, {luck}; {comparison.chosen_} is chosen, for {_reason(comparison, first)}.")
+    return said
+
+
+def _sure(comparison: RankerComparison, other: str) -> str:
+    """Return whether the lead over another model is more than luck."""
+    if comparison.differences_[other].more_than_chance:
+        return "is more than luck"
+    if other not in comparison.may_be_best_:
+        return f"may be smaller, but with 95 % confidence {other} is not the best"
+    n = comparison.n_positives
+    return "may be luck" + (f": {n:,} hits cannot tell these models apart" if n is not None else "")
+
+
+def _reason(comparison: RankerComparison, other: str) -> str:
+    """Return why the chosen model is taken before one that shows more."""
+    order, chosen = comparison.order_, comparison.chosen_
+    means = [comparison.mean(model, order) for model in (chosen, other)]
+    if means[0] > means[1]:
+        figures = f"{means[0]:.3f} against {means[1]:.3f}"
+        return f"it ranks hits higher over the whole list ({comparison.name_of(order)} {figures})"
+    return {
+        "most": "one list of several models mostly ranks hits higher, which may hold here",
+        "single": "it is the best that is no ensemble",
+        "simplest": "it is the simplest that could be best",
+    }[comparison.choose]

@@ -1,9 +1,10 @@
-"""The comparison that ``compare`` and ``report`` share: which models, on which rows, and on which splits."""
+"""What ``compare`` compares: which models, on which rows, and on which splits."""
 
 import shlex
+from collections.abc import Mapping
 from concurrent.futures import BrokenExecutor
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import typer
@@ -11,12 +12,11 @@ from sklearn.base import BaseEstimator
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.pipeline import Pipeline
 
-from pushrank import StackingRanker
 from pushrank._base.user_types import Floats
 from pushrank.budgets import Budget, Periods
-from pushrank.cli import options
-from pushrank.cli.errors import InputError, refusing, warn
-from pushrank.cli.features import TOO_SHORT, LabelledFeatures, folds_that_fit, read_features, span_of
+from pushrank.cli.errors import InputError, refusing, say, warn
+from pushrank.cli.features import NEVER, TOO_SHORT, LabelledFeatures, folds_that_fit, read_features, span_of
+from pushrank.cli.forms import CompareOptions, MeasureOptions
 from pushrank.cli.known import CHOSEN, measure_known, waiting
 from pushrank.cli.model import (
     N_INNER_FOLDS,
@@ -24,62 +24,53 @@ from pushrank.cli.model import (
     make_ranking_pipelines,
     missing_in,
     table_rankers,
+    usual_rankers,
 )
-from pushrank.cli.options import CompareOutput, ComparisonConfig, FeatureSource, MeasureConfig
-from pushrank.cli.screen import progress, share_of_rows
-from pushrank.cli.source.format import TextFormat
+from pushrank.cli.options import FeatureSource, parameters_of, refuse_given, split_budget
+from pushrank.cli.screen import progress
+from pushrank.cli.source.columns import warn_of_dates
 from pushrank.cli.source.open import listed
 from pushrank.cli.source.table import Kind
 from pushrank.held_out import Plan, Rows, can_split, check_classes, fit_parts, part_of_budget
 from pushrank.held_out.splits import TimeSplit
-from pushrank.model_selection.compare import (
-    LINEAR_CHOSEN,
-    MAX_SLOW_ROWS,
-    PUSH,
-    compare_plan,
-    default_rankers,
-    push_named,
-)
+from pushrank.model_selection.compare import LINEAR_CHOSEN, MAX_SLOW_ROWS, compare_plan
 from pushrank.model_selection.comparison import TOGETHER, RankerComparison
 from pushrank.model_selection.table import budget_params
 from pushrank.times import in_order
 
 ALL = "all"
 """The name by which --model asks for every model that has a name in the table."""
-NEED_VERDICT = ["save_best", "report", "output", "hold_out", "show", "repeats"]
+NEED_VERDICT = ["save", "report", "output", "hold_out", "folds"]
 NO_VERDICT = (
     "No verdict: known hits favour the model whose list chose the rows that have a label. Hits lie between "
     "the known ones and those if each row without a label were a hit. What decides is a list that both "
     "models share, or rows drawn at random below it: pushrank score --audit. Where labels are missing at "
-    "random, --drop-unlabelled compares on the others alone."
+    "random, --labels-after never compares on the others alone."
 )
 
 
-def models_to_compare(config: ComparisonConfig, plan: Plan, *, dense: bool) -> dict[str, BaseEstimator]:
+def models_to_compare(config: CompareOptions, plan: Plan) -> dict[str, BaseEstimator]:
     """Return the models by name, without preprocessing."""
-    # By its name every model can be had, also one that is left out of the defaults for this many rows.
-    rankers, n_rows = table_rankers(config.powers, dense=dense), len(plan.rows.y)
-    if not config.model or ALL in config.model:
-        models, wanted = default_rankers(dense=dense, n_rows=n_rows), [*default_rankers(dense=dense)]
+    rankers, n_rows = table_rankers(), len(plan.rows.y)
+    if not config.model or config.model == [ALL]:
+        models = usual_rankers(n_rows=n_rows)
         if config.model:
-            models = table_rankers(config.powers, dense=dense, n_rows=n_rows, budget=config.budget)
-            wanted = [*rankers]
-        elif config.p:
-            pushes = {name: model for name, model in rankers.items() if name in map(push_named, config.p)}
-            first, *others = ((name, model) for name, model in models.items() if name != PUSH)
-            models = dict([first, *pushes.items(), *others])
+            models = table_rankers(n_rows=n_rows, budget=config.budget)
         # A choice splits each training part again, for which a rare class may have too few rows.
         if LINEAR_CHOSEN in models and not plan.can_split_again(N_INNER_FOLDS):
             del models[LINEAR_CHOSEN]
-        many = n_rows > MAX_SLOW_ROWS
-        wanted = [name for name in wanted if name not in models and name != PUSH]
-        # Nobody asked for what is not compared by default because rows are few.
-        if left_out := wanted if many or config.model else []:
-            why = "they take minutes on this many rows" if many else "there are too few rows for them"
-            names = " or ".join(f"--model {shlex.quote(name)}" for name in left_out)
-            warn(f"not compared, because {why}: {', '.join(left_out)}. To compare one: {names}.")
+        wanted = rankers if config.model else usual_rankers()
+        if left_out := [name for name in wanted if name not in models] if config.every else []:
+            why = (
+                "they take minutes on this many rows" if n_rows > MAX_SLOW_ROWS else "there are too few rows"
+            )
+            warn(f"not compared, because {why}: {', '.join(left_out)}. --model compares one by its name.")
         return models
     rankers[LINEAR_CHOSEN].set_params(**budget_params(config.budget, n_rows))
+    parameters = parameters_of(config.parameters)
+    if parameters:
+        [name] = config.model
+        return {name: make_model(name, config.seed, parameters)}
     models = {}
     for name in config.model:
         # A model goes by its name in fit or in the table; the P-Norm Push is one for each p.
@@ -88,12 +79,12 @@ def models_to_compare(config: ComparisonConfig, plan: Plan, *, dense: bool) -> d
             shown: model
             for shown, model in rankers.items()
             if shown.startswith(begins) or name in (shown, shown.lower().replace(" ", "-"))
-        } or {name: make_model(name)}
+        } or {name: make_model(name, config.seed)}
     return models
 
 
 class Compared(NamedTuple):
-    """What was compared, and by ``again`` the command that does it without columns that were warned of."""
+    """What was compared, and how the rows were split."""
 
     data: LabelledFeatures
     models: dict[str, Pipeline]
@@ -101,7 +92,6 @@ class Compared(NamedTuple):
     comparison: RankerComparison
     budget: int | Budget | None
     kept: Rows | None
-    again: str
 
     @property
     def n_rows(self) -> int:
@@ -119,137 +109,144 @@ class Compared(NamedTuple):
     def title(self) -> str:
         """Return what was compared, in one line."""
         data, n_test = self.data, len(self.data.y) - self.data.n_learnt
-        n_kept = 0 if self.kept is None else len(self.kept.y)
-        share = share_of_rows(self.budget, n_test or data.n_learnt + n_kept)
-        if self.budget != self.comparison.budget:
-            n_tested = (self.comparison.folds >= 0).sum()
-            # By time the first part is only learnt from, and rows kept for the promise are not tested on.
-            share += f", so {self.comparison.budget:,} of the {n_tested:,} tested"
-        counted = f"{data.n_learnt:,} rows" + f" and {n_test:,} to test on" * bool(n_test)
-        positive = f"{int(data.y.sum()):,} with {data.label_meaning}{share}"
-        return f"{data.table.path.name}: {counted}, {positive}; {data.describe_features()}; {self.split}"
+        n_hits, budget = int(data.y.sum()), self.budget
+        rows = f"{data.n_learnt:,} rows" + f" and {n_test:,} to test on" * bool(n_test)
+        words = budget.words if isinstance(budget, Budget) else f"{budget:,} rows" if budget else ""
+        shown = f"Budget: {words}. " * bool(words)
+        share = f"{100.0 * n_hits / len(data.y):.2g} %"
+        return f"{data.table.path.name}: {rows}, {n_hits:,} hits ({share}). {shown}{self.split}."
 
 
 def leakage_note(leaking: list[str]) -> str:
-    """Return what a choice by columns that give the label away rests on, up to the command without them."""
+    """Return what a choice by columns that give the label away rests on."""
     which = f"{listed(map(repr, leaking))}, which alone tell{'s' * (len(leaking) == 1)} the classes apart"
     keep = " ".join(f"--keep {shlex.quote(name)}" for name in leaking)
-    return f"{which}. What is known beforehand stays with {keep}. To compare without what was warned of:"
+    return f"{which}. What is known before the label stays with {keep}."
 
 
-def run_comparison(
-    source: FeatureSource, text_format: TextFormat, config: ComparisonConfig, output: CompareOutput
-) -> Compared:
+def without_doubtful(data: LabelledFeatures) -> list[str]:
+    """Return the words that leave out columns that give the label away, or name rows."""
+    return [
+        word for name in dict.fromkeys([*data.leaking, *data.identifiers]) for word in ("--exclude", name)
+    ]
+
+
+def run_comparison(source: FeatureSource, config: CompareOptions) -> Compared:
     """Read the rows, plan how they are split, and compare; keep fitted models for a report."""
-    asides = {name: getattr(config, name) for name in ("weight", "group", "time", "test", "labels_after")}
-    data = with_times(read_features(source, text_format, **asides), config).due()
-    doubtful = [*data.leaking, *data.identifiers] if data.leaking else []
-    without = replace(source, exclude=[*dict.fromkeys([*(source.exclude or []), *doubtful])])
-    again = options.command_of("compare", without, text_format, config, output)
-    if has_bounds(data, config, output, again):
-        show_bounds(data, config, as_json=output.as_json)
+    data = with_times(read_features(source, config, config.test), config).due()
+    warn_of_dates(of for of in data.dates if of.name != data.time)
+    if has_bounds(data, config):
+        show_bounds(data, config)
         raise typer.Exit(3)
     data = data.labelled
-    if data.leaking and (output.save_best or output.report):
-        raise InputError(f"no model is saved or reported that rests on {leakage_note(data.leaking)} {again}")
+    if data.leaking and (config.save or config.report):
+        why = f"no model is saved or reported that rests on {leakage_note(data.leaking)}"
+        raise InputError(why, add=without_doubtful(data))
     budget = config.budget
-    if output.save_best and isinstance(config.budget, Budget) and config.budget.per != "batch" and data.time:
+    if config.save and isinstance(budget, Budget) and budget.per != "batch" and data.time:
         # Times of which alerts could not be begun are refused before the fits.
         data.zone  # noqa: B018
-    data, kept = data.hold_out(config.hold_out, config.budget, config.seed)
+    data, kept = data.hold_out(config.hold_out, budget, config.seed)
     if kept is not None and isinstance(budget, int):
         n_rows = len(data.y) + len(kept.y)
         config = replace(config, budget=part_of_budget(budget, len(data.y), n_rows))
-    # A column that is not there is refused before the fits, which may take minutes.
-    for name in config.show or ():
-        data.table.check(name, "show")
     plan, split = plan_of(data, config), how_split(data, config)
     split += "" if kept is None else f"; {len(kept.y):,} rows kept for the promise"
-    rankers = models_to_compare(config, plan, dense=not data.table.is_sparse)
-    prepared = {**data.kinds, "alpha": config.alpha, "gap": data.gap}
+    rankers = models_to_compare(config, plan)
+    together = members_of_ensemble(rankers, plan, config)
+    prepared = {**data.kinds, "gap": data.gap}
     models = make_ranking_pipelines(rankers, **prepared)
-    # What is named is added up; of all models those that differ, which are those by default.
-    usual = default_rankers(dense=not data.table.is_sparse, n_rows=len(plan.rows.y))
-    members = [name for name in usual if name in models] if ALL in (config.model or ()) else list(models)
-    # An ensemble that is compared by its name is fitted anew in every part, and needs no second row.
-    together = members if config.together and len(members) > 1 and TOGETHER not in models else []
-    nested = bool(together) and plan.nesting == "whole"
-    by_groups = plan.rows.groups is not None and plan.rows.times is None
-    few_groups = by_groups and plan.n_groups_learnt < N_INNER_FOLDS
-    if nested and (few_groups or not plan.can_split_again(N_INNER_FOLDS)):
-        together, nested = [], False
-        few = "there are too few groups" if few_groups else "a class has too few rows"
-        warn(f"the {TOGETHER} of all models is not measured: {few} to choose how they are added up.")
     n_models = len(models) + (bool(together) and plan.nesting != "none")
+    n_parts = config.folds.n_parts * config.folds.n_repeats
     try:
-        with refusing(), progress(config.folds * config.repeats, n_models, quiet=config.quiet) as advance:
+        with refusing(), progress(n_parts, n_models, quiet=config.quiet) as advance:
             comparison = compare_plan(
                 models,
                 plan,
                 together=together,
                 n_jobs=config.jobs,
                 callback=advance,
-                return_estimators=output.report is not None,
+                return_estimators=config.report is not None,
             )
     except BrokenExecutor as error:
         raise InputError(
             "a process that fits models was killed, as happens where memory is short; take fewer --jobs, or "
             "fewer rows or columns."
         ) from error
-    compared = Compared(data, models, split, replace(comparison, choose=config.choose), budget, kept, again)
-    if together:
-        # All models together may be chosen and saved like one of them, by the name of their row.
-        added = [(name, rankers[name]) for name in together]
-        stack = StackingRanker(added, random_state=config.seed)
-        models |= make_ranking_pipelines({TOGETHER: stack}, **prepared)
-    return compared
+    return Compared(data, models, split, replace(comparison, choose=config.choose), budget, kept)
 
 
-def has_bounds(data: LabelledFeatures, config: ComparisonConfig, output: CompareOutput, again: str) -> bool:
+def members_of_ensemble(
+    rankers: Mapping[str, BaseEstimator], plan: Plan, config: CompareOptions
+) -> list[str]:
+    """Return the models that are added up to one list; none where one list is not measured."""
+    # What is named is added up; of all models those that differ, which are those by default.
+    usual = usual_rankers(n_rows=len(plan.rows.y)) if config.model == [ALL] else rankers
+    members = [name for name in usual if name in rankers]
+    # An ensemble that is compared by its name is fitted anew in every part, and needs no second row.
+    if not config.ensemble or len(members) < 2 or TOGETHER in rankers:
+        return []
+    by_groups = plan.rows.groups is not None and plan.rows.times is None
+    few_groups = by_groups and plan.n_groups_learnt < N_INNER_FOLDS
+    if plan.nesting == "whole" and (few_groups or not plan.can_split_again(N_INNER_FOLDS)):
+        few = "there are too few groups" if few_groups else "a class has too few rows"
+        warn(f"the {TOGETHER} of all models is not measured: {few} to choose how they are added up.")
+        return []
+    return members
+
+
+def has_bounds(data: LabelledFeatures, config: CompareOptions) -> bool:
     """Return whether rows to test on lack a label; refuse what then says nothing, and warn of chosen rows."""
     if data.known is None:
         return False
     chosen = missing_in(data, config.seed)
-    if config.test is not None or config.drop_unlabelled:
+    is_chosen = chosen.endswith(CHOSEN)
+    if is_chosen and config.labels_after == NEVER:
+        raise InputError(f"--labels-after never is for labels that are missing at random, and {chosen}.")
+    span = chosen.partition(": add --labels-after ")[2]
+    # A time that was given and is too short is answered by all of it.
+    if span and config.test is None and config.labels_after != NEVER:
+        refuse_waiting(data, config, span, chosen)
+    if config.test is not None or (config.labels_after is not None and not is_chosen):
         if chosen:
-            if config.drop_unlabelled and chosen.endswith(CHOSEN):
-                raise InputError(f"--drop-unlabelled is for labels that are missing at random, and {chosen}.")
             warn(f"{chosen}.")
         return False
-    if late := chosen.partition(": add ")[2]:
-        times = np.asarray(data.rows.times)
-        gap = span_of(late.split()[-1], times, data.time)
-        n_folds = folds_that_fit(times[times <= times.max() - gap], gap, config.folds)
-        if not n_folds:
-            raise InputError(f"{chosen}. {TOO_SHORT}.")
-        late += " --drop-unlabelled" * waiting(times, data.known)[2]
-        how = f"All rests on {leakage_note(data.leaking)}" if data.leaking else "To compare the rows before:"
-        again = again.replace(f" --labels-after {config.labels_after}", "")
-        if n_folds < config.folds:
-            again, late = again.replace(f" --folds {config.folds}", ""), f"{late} --folds {n_folds}"
-        raise InputError(f"{chosen}. {how} {again} {late}")
-    lacking = f"{np.sum(~data.known):,} rows of {data.table.path} have none; --drop-unlabelled compares on "
+    lacking = (
+        f"{np.sum(~data.known):,} rows of {data.table.path} have none; --labels-after never compares on "
+    )
     lacking += "the others, if labels are missing at random."
-    given = vars(output) | vars(config) | {"repeats": config.repeats - 1}
-    options.refuse_given(given, NEED_VERDICT, f"needs a label in every row, and {lacking}")
+    given = vars(config) | {"folds": config.folds.n_repeats > 1}
+    refuse_given(given, NEED_VERDICT, f"needs a label in every row, and {lacking}")
     if config.budget is None:
         raise InputError(f"say how long the list is, --budget N: of labels, {lacking}")
     return True
 
 
-def show_bounds(data: LabelledFeatures, config: ComparisonConfig, *, as_json: bool) -> None:
+def refuse_waiting(data: LabelledFeatures, config: CompareOptions, span: str, chosen: str) -> NoReturn:
+    """Raise InputError where the last rows wait for their labels, with the words that leave them out."""
+    times = np.asarray(data.rows.times)
+    gap = span_of(span, times, data.time)
+    n_folds = folds_that_fit(times[times <= times.max() - gap], gap, config.folds.n_parts)
+    if not n_folds:
+        raise InputError(f"{chosen}. {TOO_SHORT}.")
+    words = without_doubtful(data) if data.leaking else []
+    words += ["--labels-after", span, *["--folds", str(n_folds)] * (n_folds < config.folds.n_parts)]
+    how = f" All rests on {leakage_note(data.leaking)}" if data.leaking else ""
+    raise InputError(f"{chosen}.{how}", add=words)
+
+
+def show_bounds(data: LabelledFeatures, config: CompareOptions) -> None:
     """Print known hits of each model's list, and those if each row without a label were a hit."""
     rows, known, budget = data.rows, np.asarray(data.known), config.budget
     # Weights of zero keep rows without a label out of fits; some models take no others.
     weights = np.where(known, 1.0 if rows.weights is None else rows.weights, 0.0)
     plan = plan_of(replace(data, rows=rows._replace(weights=weights)), config)
-    models = models_to_compare(config, plan, dense=not data.table.is_sparse)
-    models = make_ranking_pipelines(models, **data.kinds, alpha=config.alpha, gap=data.gap)
+    models = make_ranking_pipelines(models_to_compare(config, plan), **data.kinds, gap=data.gap)
     learnt = ((part.counted(), tests) for part, tests in plan.parts())
     if config.weight is None:
         learnt = ((part._replace(weights=None), tests) for part, tests in learnt)
     of_parts: dict[str, list[Floats]] = {name: [] for name in models}
-    with refusing(), progress(config.folds, len(models), quiet=config.quiet) as advance:
+    with refusing(), progress(config.folds.n_parts, len(models), quiet=config.quiet) as advance:
         for fit in fit_parts(models, learnt, n_jobs=config.jobs):
             of_parts[fit.name].append(fit.scores[0])
             advance()
@@ -260,57 +257,51 @@ def show_bounds(data: LabelledFeatures, config: ComparisonConfig, *, as_json: bo
         parts = Periods(*np.unique(plan.folds[tested], return_inverse=True))
         scores = {name: -parts.depths(of, len(tested)) for name, of in scores.items()}
         budget = max(round(budget * len(tested) / len(known)), 1)
-    known_only = MeasureConfig(budget=budget, time=data.time, as_json=as_json)
+    known_only = MeasureOptions(budget=budget, time=data.time, as_json=config.as_json)
     measure_known(data.where(plan.folds >= 0), scores, known_only, verdict=NO_VERDICT)
 
 
-def with_times(data: LabelledFeatures, config: ComparisonConfig) -> LabelledFeatures:
+def with_times(data: LabelledFeatures, config: CompareOptions) -> LabelledFeatures:
     """Return rows with the times of --time or of the one column of dates they follow; warn of other dates."""
     table, rows = data.table, data.rows
-    if rows.times is not None or config.random or config.test is not None or table.is_sparse:
+    if rows.times is not None or config.shuffle or config.test is not None:
         return data
-    # Dates are never features themselves: they are among the columns that are left out.
+    # Dates are never features themselves: they are among the columns that are left out, by --exclude, too.
     others = table.frame.columns.drop([data.label, *data.numeric, *data.categorical], errors="ignore")
-    # Dates that cannot be read were warned of as columns that are left out.
-    dates = [
-        (column, option)
-        for column in map(table.column, others)
-        if column.kind is Kind.DATE and (option := column.words_to_read()) is not None
-    ]
+    columns = (column for column in map(table.column, others) if column.kind is Kind.DATE)
+    dates = [(of, option) for of in columns if (option := of.words_to_read()) is not None]
     if not dates:
         return data
-    columns, ways = zip(*dates, strict=True)
+    [first, *_], ways = zip(*dates, strict=True)
     # Times are not taken unasked where --group or --repeats asks for random parts: a warning is enough.
-    if ways == ("",) and config.group is None and config.repeats == 1:
-        times = columns[0].dates()
+    if ways == ("",) and config.group is None and config.folds.n_repeats == 1:
+        times = first.dates()
         timed = rows._replace(times=times)
         in_time = not np.isnat(times).any() and in_order(times)
         known = data.known if in_time else None
         late = known is not None and waiting(times, known)[0]
-        if known is not None and config.drop_unlabelled:
+        if known is not None and config.labels_after is not None:
             timed = timed.part(np.flatnonzero(known))
-        if in_time and (late or can_split(timed, config.folds)):
-            warn(
-                f"rows follow the times in {columns[0]}, so models are judged on later rows than they learn "
-                "from; --random judges them on parts drawn at random."
-            )
-            return replace(data, time=columns[0].name, rows=rows._replace(times=times))
+        if in_time and (late or can_split(timed, config.folds.n_parts)):
+            how = "so that models are tested on later rows; --shuffle draws test rows"
+            say(f"Rows follow {first.name!r}, {how}.", err=True)
+            return replace(data, time=first.name, rows=rows._replace(times=times))
     by_time = " or ".join(f"--time {shlex.quote(column.name)}{option}" for column, option in dates)
     warn(
-        f"{listed(map(str, columns))} hold{'s' * (len(dates) == 1)} dates, and on parts drawn at random "
-        f"models learn from later rows than they are tested on. To test on what comes later: {by_time}"
-        f"{', without --repeats' * (config.repeats > 1)}; to keep to random parts: --random."
+        f"{listed(str(of) for of, _ in dates)} hold{'s' * (len(dates) == 1)} dates, and on parts drawn at "
+        f"random models learn from later rows than they are tested on. To test on what comes later: {by_time}"
+        f"{', without repeats' * (config.folds.n_repeats > 1)}; to keep to random parts: --shuffle."
     )
     return data
 
 
-def plan_of(data: LabelledFeatures, config: ComparisonConfig) -> Plan:
+def plan_of(data: LabelledFeatures, config: CompareOptions) -> Plan:
     """Return the plan by which rows are split: at random, by groups, by time, or by files."""
-    rows, budget, folds, n_learnt = data.rows, config.budget, config.folds, data.n_learnt
+    rows, budget, folds, n_learnt = data.rows, config.budget, config.folds.n_parts, data.n_learnt
     tested = rows.y if config.test is None else rows.y[n_learnt:]
     if isinstance(budget, Budget):
         # Rows may follow the only column of dates, which is taken then.
-        options.split_budget(budget, data.time)
+        split_budget(budget, data.time)
     elif budget is not None and budget > len(tested):
         raise InputError(f"--budget {budget} exceeds the {len(tested)} rows to test on.")
     cv: Any = folds if data.gap is None else TimeSplit(folds, gap=data.gap)
@@ -340,7 +331,7 @@ def plan_of(data: LabelledFeatures, config: ComparisonConfig) -> Plan:
             rows.y,
             budget=budget,
             cv=cv,
-            n_repeats=config.repeats,
+            n_repeats=config.folds.n_repeats,
             groups=rows.groups,
             time=rows.times,
             sample_weight=rows.weights,
@@ -349,13 +340,13 @@ def plan_of(data: LabelledFeatures, config: ComparisonConfig) -> Plan:
         )
 
 
-def how_split(data: LabelledFeatures, config: ComparisonConfig) -> str:
+def how_split(data: LabelledFeatures, config: CompareOptions) -> str:
     """Return how rows are split, in words."""
-    folds = config.folds
+    folds, repeats = config.folds
     if data.rows.times is not None:
         apart = "" if config.group is None else f", each {config.group} on one side"
         return f"{folds} test parts, each after its training part by {data.time}{apart}{data.late}"
     if config.test is not None:
-        return f"tested on {config.test.name}"
+        return f"Tested on {config.test.name}"
     how = f" by {config.group}" if config.group else ""
-    return f"{folds}-fold cross-validation{how}" + f", {config.repeats} times" * (config.repeats > 1)
+    return f"{folds}-fold cross-validation{how}" + f", {repeats} times" * (repeats > 1)

@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from pushrank.cli.compare import print_comparison
 from pushrank.cli.errors import say
-from pushrank.cli.model import make_ranking_pipelines
-from pushrank.cli.screen import print_comparison, progress
+from pushrank.cli.model import make_ranking_pipelines, usual_rankers
+from pushrank.cli.screen import progress
 from pushrank.datasets import load_dataset
 from pushrank.model_selection import compare
 
@@ -19,8 +20,8 @@ def compare_showers() -> None:
     drawn = np.random.default_rng(0).permutation(len(y))[:N_SHOWERS]
     X, y = X.iloc[drawn].reset_index(drop=True), y.to_numpy()[drawn] == 1
     # LightGBM is not installed everywhere.
-    rankers = compare.default_rankers(n_rows=N_SHOWERS, lightgbm=False)
-    models = make_ranking_pipelines(rankers, list(X.columns), [], sparse=False)
+    rankers = usual_rankers(n_rows=N_SHOWERS, lightgbm=False)
+    models = make_ranking_pipelines(rankers, list(X.columns), [])
     with progress(5, len(models)) as advance:
         comparison = compare.compare_rankers(
             models, X, y, budget=BUDGET, together=True, random_state=0, callback=advance
@@ -29,10 +30,4 @@ def compare_showers() -> None:
         comparison,
         f"Which of {len(y):,} showers are gamma rays? ({int(y.sum()):,} are; 5-fold cross-validation)",
     )
-    takes, usual = comparison.chosen_, comparison.baseline_
-    hits = {name: f"{comparison.mean(name, comparison.criterion):.0f}" for name in (takes, usual)}
-    say(
-        f"\nIn plain words: {hits[takes]} of {BUDGET} showers by {takes} are gamma rays.\n"
-        f"With {usual} {hits[usual]} are, and of {BUDGET} showers drawn at random {BUDGET * y.mean():.0f}.\n"
-        "Next, with your own table: pushrank compare data.csv --label fraud --budget 100"
-    )
+    say("With your own table: pushrank compare data.csv --label fraud --budget 100")

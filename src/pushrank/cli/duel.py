@@ -1,6 +1,5 @@
 """``pushrank duel``: two models inside one budget, who brought each row, and who finds more."""
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -13,28 +12,30 @@ import typer
 from pushrank.budgets import Budget
 from pushrank.cli.errors import InputError, refusing, say
 from pushrank.cli.features import span_of
+from pushrank.cli.forms import DuelOptions
 from pushrank.cli.loading import digest_of, load_model
-from pushrank.cli.options import DuelConfig
-from pushrank.cli.score import row_names_of
+from pushrank.cli.options import rows_for
+from pushrank.cli.score import row_names
+from pushrank.cli.screen import print_json
 from pushrank.cli.source.format import TextFormat
 from pushrank.cli.source.labels import labels_so_far
-from pushrank.cli.source.read import read_table
+from pushrank.cli.source.open import Source
 from pushrank.cli.source.table import Table
 from pushrank.cli.write import write_table
-from pushrank.monitoring.duel import WHO, Duel, compare_lists
+from pushrank.monitoring.duel import NEEDED, WHO, Duel, compare_lists
 
 BEHIND = "A challenger that has learnt from labels of the champion's list starts behind."
 
 
-def assign_rows(models: list[Path], data: Path, text_format: TextFormat, config: DuelConfig) -> None:
+def assign_rows(models: list[Path], data: Path, config: DuelOptions) -> None:
     """Write the rows to act on, each with who brought it."""
     scores, tables = [], []
     for model in models:
         saved = load_model(model)
         # A calm day sends names of columns and no rows.
-        tables.append(saved.read(data, text_format, may_be_empty=True))
+        tables.append(saved.table(rows_for(model, data, config.read), may_be_empty=True))
         scores.append(saved.scores(tables[-1]))
-    table, names = tables[0], row_names_of(config.id, tables[0])
+    table, names = tables[0], row_names(config.id, tables[0], needed=True)
     with _duel(config, table, models) as duel:
         with refusing():
             times = _times(table, config, duel.budget, with_zones=True)
@@ -44,35 +45,41 @@ def assign_rows(models: list[Path], data: Path, text_format: TextFormat, config:
         columns |= {f"{who}_score": of[left] for who, of in zip(WHO, scores, strict=True)}
         rows = pd.concat([pd.DataFrame(columns), table.frame.iloc[left].reset_index(drop=True)], axis=1)
         write_table(rows, Path(str(config.output)), table.text_format)
-        counts = [np.sum(owners == who) for who in ("both", *WHO)]
+        counts = {who: int(np.sum(owners == who)) for who in ("both", *WHO)}
+    if config.as_json:
+        print_json({"rows": len(table), "written": len(left), **counts, "output": str(config.output)})
+        return
     said = "{:,} rows are on both lists; of the others {:,} are the champion's, and {:,} the challenger's, "
-    say(f"{said.format(*counts)}by a coin for each pair.")
+    say(f"{said.format(*counts.values())}by a coin for each pair.")
     say(f"{len(left):,} of {len(table):,} rows in {config.output}. {BEHIND}")
 
 
-def credit_labels(text_format: TextFormat, config: DuelConfig) -> None:
+def credit_labels(config: DuelOptions) -> None:
     """Credit the hits of a labelled file, and say who finds more."""
-    table = read_table(Path(str(config.labels)), text_format, may_be_empty=True)
-    names = row_names_of(config.id, table)
+    table = _labelled(config, may_be_empty=True)
+    names = row_names(config.id, table, needed=True)
     y = labels_so_far(table.labels(config.label), config.positive or "1")
     with _duel(config, table) as duel, refusing():
         verdict = duel.credit(y, _times(table, config, duel.budget, with_zones=True), names).verdict()
     if config.as_json:
-        typer.echo(json.dumps(vars(verdict) | {"sentences": verdict.sentences()}, indent=2))
+        goal = (
+            {"needed": NEEDED} if verdict.until is None else {"to_go": max(verdict.until - verdict.days, 0)}
+        )
+        print_json(vars(verdict) | goal | {"sentences": verdict.sentences()})
     for sentence in () if config.as_json else [*verdict.sentences(), BEHIND]:
         say(sentence)
     if not verdict.days:
         raise typer.Exit(3)
 
 
-def compare_columns(text_format: TextFormat, config: DuelConfig) -> None:
+def compare_columns(config: DuelOptions) -> None:
     """Say how two columns of scores differ in hits, and which rows are to be labelled to decide."""
     if len(config.score or ()) != 2 or config.label is None or not isinstance(config.budget, Budget):
         raise InputError(
             "scores of the past are compared by --labels FILE --label COLUMN --score CHAMPION --score "
             "CHALLENGER --budget 30/day --time COLUMN."
         )
-    table = read_table(Path(str(config.labels)), text_format)
+    table = _labelled(config)
     y = labels_so_far(table.labels(config.label), config.positive or "1")
     scores = [table.numbers(name, "score") for name in config.score or ()]
     with refusing():
@@ -83,19 +90,26 @@ def compare_columns(text_format: TextFormat, config: DuelConfig) -> None:
     if config.as_json:
         counts = {name: getattr(found, name) for name in ("n_periods", "n_shared", "low", "high")}
         counts |= {"n_disputed": len(found.rows), "n_to_label": len(found.to_label)}
-        typer.echo(json.dumps(counts | {"sentence": found.sentence()}, indent=2))
+        print_json(counts | {"sentence": found.sentence()})
         return
     say(f"{found.n_shared:,} rows are on both lists. {found.sentence()}")
 
 
-def _times(table: Table, config: DuelConfig, budget: Budget, *, with_zones: bool = False) -> Any:
+def _labelled(config: DuelOptions, *, may_be_empty: bool = False) -> Table:
+    """Return the rows of --labels."""
+    return Source(Path(str(config.labels)), TextFormat.parse(config.read or ())).table(
+        may_be_empty=may_be_empty
+    )
+
+
+def _times(table: Table, config: DuelOptions, budget: Budget, *, with_zones: bool = False) -> Any:
     """Return when rows came."""
     is_batch = budget.per == "batch"
     return table.times(str(config.time), may_be_text=is_batch, with_zones=with_zones)
 
 
 @contextmanager
-def _duel(config: DuelConfig, table: Table, models: Sequence[Path] = ()) -> Iterator[Duel]:
+def _duel(config: DuelOptions, table: Table, models: Sequence[Path] = ()) -> Iterator[Duel]:
     """Open the duel of a state, or begin it by its budget."""
     path, digests = Path(str(config.state)), tuple(map(digest_of, models))
     # Files of earlier versions note none.

@@ -1,9 +1,10 @@
 """Errors of the command line, a line and exit code 2, and its warnings."""
 
 import re
+import shlex
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from io import TextIOWrapper
@@ -16,22 +17,42 @@ from pushrank.exceptions import BadRowError
 CONTROLS = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 """What moves the cursor, changes colours or turns the direction of writing, but for tabs and new lines."""
 
+PARAMETERS = "max_iter|tol|alpha|n_estimators|learning_rate|weak_rankers|bottom_weight"
+IN_OPTIONS = {
+    r"read_dates\(time, order='(\w+)'\)": r"--read dates=\1",
+    # How far rows may be ahead of the clock is for Python to say.
+    r", or set n_ahead to [^;.]*": "",
+    r"(?<![\w-])sample_weight\b": "--weight",
+    r"(?<![\w-])budget=(?=\d)": "--budget ",
+    r"(?<![\w-])cv=(?=\d)": "--folds ",
+    r"(?<![\w-])(solver|weak_rankers)='([\w-]+)'": r"--set \1=\2",
+    rf"(?<![\w'-])(?<!--set )({PARAMETERS})\b": r"--set \1",
+}
+"""Names of Python's parameters in messages of the library, and what a line says in their place."""
+
 
 class InputError(Exception):
-    """Input that a command cannot use; the message says what it holds and what to do."""
+    """Input that a command cannot use: what it holds, what to do, and the words to ``add`` to the command.
 
-    def __init__(self, message: str) -> None:
+    The exit code is 2, or 3 where the input can be used and says nothing of what is asked.
+    """
+
+    def __init__(self, message: str, *, add: Sequence[str] = (), code: int = 2) -> None:
         # Messages of libraries may have several lines, and an error of a command has one.
         super().__init__(" ".join(message.split()))
+        self.add, self.code = tuple(add), code
 
 
-def exit_on_input_error(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command that ends on input it cannot use with one line on standard error and exit code 2."""
+def exit_on_input_error(command: Callable[..., None], typed: Sequence[str]) -> Callable[..., None]:
+    """Return a command that ends on input it cannot use with a line on standard error and exit code 2.
+
+    Another line has the words that were typed, with those to add, where the error knows them.
+    """
 
     @wraps(command)
     def guarded(*args: Any, **kwargs: Any) -> None:
         for stream in (sys.stdout, sys.stderr):
-            # A terminal of ASCII shows question marks in place of other letters, and no traceback.
+            # A terminal that lacks a letter shows a question mark in its place, and no traceback.
             if isinstance(stream, TextIOWrapper):
                 stream.reconfigure(errors="replace")
         try:
@@ -48,8 +69,11 @@ def exit_on_input_error(command: Callable[..., None]) -> Callable[..., None]:
                 message = "there is not enough memory; take fewer rows or columns, or another machine."
             elif isinstance(error, OSError):
                 message = f"{error.filename}: " * bool(error.filename) + f"{error.strerror or error}."
-            say(f"Error: {message}", err=True)
-            raise typer.Exit(2) from error
+            code = getattr(error, "code", 2)
+            say("Error: " * (code == 2) + message, err=True)
+            if add := getattr(error, "add", ()):
+                say(f"To run it so: {shlex.join(['pushrank', *typed, *add])}", err=True)
+            raise typer.Exit(code) from error
 
     return guarded
 
@@ -83,14 +107,7 @@ def visible(text: str) -> str:
 
 
 def in_option_names(message: str) -> str:
-    """Return a message with the names of options in place of those of Python's parameters."""
-    message = re.sub(r"\b(solver|weak_rankers)='([\w-]+)'", r"\1 \2", message)
-    message = re.sub(r"read_dates\(time, order='(\w+)'\)", r"--date-order \1", message)
-    names = "max_iter|tol|alpha|n_estimators|learning_rate|weak_rankers|bottom_weight|sample_weight|solver"
-    names += r"|n_ahead|(?:budget|cv)(?==\d)"
-
-    def option(match: re.Match[str]) -> str:
-        name = "folds" if match[1] == "cv" else match[1].removeprefix("sample_").replace("_", "-")
-        return f"--{name} " if match[2] else f"--{name}"
-
-    return re.sub(rf"(?<![\w-])({names})\b(=(?=\d))?", option, message)
+    """Return a message with what a line can say in place of the names of Python's parameters."""
+    for pattern, words in IN_OPTIONS.items():
+        message = re.sub(pattern, words, message)
+    return message

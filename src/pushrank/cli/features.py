@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pushrank._base.leakage import MIN_ROWS_TO_WARN
 from pushrank.budgets import Budget
 from pushrank.cli.errors import InputError, refusing, say, warn
+from pushrank.cli.forms import LearnOptions
 from pushrank.cli.options import FeatureSource
 from pushrank.cli.source.columns import (
     MAX_CATEGORIES,
@@ -22,12 +22,12 @@ from pushrank.cli.source.columns import (
     feature_matrix,
     usable_columns,
     warn_of_copies,
-    without_copies,
+    why_ignored,
 )
-from pushrank.cli.source.format import TextFormat
 from pushrank.cli.source.labels import LabelledRows, label_rows
-from pushrank.cli.source.read import read_table
-from pushrank.cli.source.table import Kind, Table
+from pushrank.cli.source.open import Source
+from pushrank.cli.source.problems import check_readable
+from pushrank.cli.source.table import Column, Kind, Table
 from pushrank.held_out.plan import Rows, whole_periods
 from pushrank.held_out.splits import TimeSplit
 from pushrank.times import in_zone
@@ -35,6 +35,8 @@ from pushrank.times import in_zone
 SPANS = {"h": np.timedelta64(1, "h"), "d": np.timedelta64(1, "D"), "w": np.timedelta64(1, "W")}
 
 
+NEVER = "never"
+"""What --labels-after says of labels that are missing at random: their rows are left out."""
 TOO_SHORT = "The file is too short for that: rows of three times as long a time are needed before these"
 """What is wrong where labels come so late that no row is left to learn from before rows to test on."""
 
@@ -47,7 +49,7 @@ def words_of_span(span: str, name: str | None) -> str:
 
 def span_of(labels_after: str | None, times: NDArray[Any] | None, name: str | None) -> Any:
     """Return how long labels take, in the unit of the times of a column; None where they come at once."""
-    if labels_after is None:
+    if labels_after in (None, NEVER):
         return None
     if times is None:
         raise InputError("--labels-after needs the time of every row: --time COLUMN.")
@@ -79,8 +81,11 @@ class LabelledFeatures(LabelledRows):
     n_learnt: int
     leaking: list[str]
     identifiers: list[str]
+    dates: list[Column]
     n_many: int = 0
     labels_after: str | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+    """By which options the rows were read, for a model to keep."""
 
     @property
     def learnt(self) -> Rows:
@@ -102,7 +107,7 @@ class LabelledFeatures(LabelledRows):
     @property
     def late(self) -> str:
         """How late labels come, in words."""
-        return "" if self.labels_after is None else f", with labels {self.labels_after} late"
+        return "" if self.labels_after in (None, NEVER) else f", with labels {self.labels_after} late"
 
     def hold_out(
         self, kept: str | None, budget: int | Budget | None, seed: int
@@ -156,35 +161,22 @@ class LabelledFeatures(LabelledRows):
 
     def describe_features(self) -> str:
         """Return how the columns were read."""
-        if self.table.is_sparse:
-            first = self.table.text_format.index_base
-            return f"{self.rows.X.shape[1]:,} sparse features, numbered from {first}"
         numbers, texts = (
             f"{len(names):,} {kind} column{'s' * (len(names) != 1)}"
             for names, kind in ((self.numeric, "numeric"), (self.categorical, "text"))
         )
-        shown = ", ".join(map(repr, self.categorical[:10])) + ", ..." * (len(self.categorical) > 10)
-        return f"{numbers} and {texts} ({shown})" if self.categorical else numbers
+        return f"{numbers} and {texts}" if self.categorical else numbers
 
     @property
     def kinds(self) -> dict[str, Any]:
         """How pipelines take the columns."""
-        names = {"numeric": self.numeric, "categorical": self.categorical, "n_many": self.n_many}
-        return {**names, "sparse": self.table.is_sparse}
+        return {"numeric": self.numeric, "categorical": self.categorical, "n_many": self.n_many}
 
 
-def read_features(
-    source: FeatureSource,
-    text_format: TextFormat,
-    *,
-    weight: str | None = None,
-    group: str | None = None,
-    time: str | None = None,
-    test: Path | None = None,
-    labels_after: str | None = None,
-) -> LabelledFeatures:
+def read_features(source: FeatureSource, config: LearnOptions, test: Path | None = None) -> LabelledFeatures:
     """Read a file with labels, refuse columns that cannot be used, and warn of those that are doubtful."""
-    learnt, *tested = _read_labelled(source, text_format, test)
+    weight, time, group = config.weight, config.time, config.group
+    learnt, *tested = _read_labelled(source, config, test)
     table, known = learnt.table, slice(None) if learnt.known is None else learnt.known
     # Columns are judged by the rows that have a label.
     judged, y = table.where(learnt.known) if learnt.known is not None else table, learnt.y[known]
@@ -206,59 +198,49 @@ def read_features(
     # --test goes with neither --group nor --time: both are columns of the first file alone.
     groups = None if group is None else table.groups(group)
     times = None if time is None else table.times(time)
+    dates = [column for column in columns if column.kind is Kind.DATE and not why_ignored(column)]
     columns, leaking, identifiers = usable_columns(columns, y, source.keep or ())
-    doubtful = leaking, identifiers
     # Columns of many texts come last, where the preprocessing expects them.
     columns.sort(key=lambda column: column.kind is Kind.TEXT and len(column.counts) > MAX_CATEGORIES)
-    many = [c.name for c in columns if c.kind is Kind.TEXT and len(c.counts) > MAX_CATEGORIES]
-    if many:
-        say(
-            f"{', '.join(many)}: more than {MAX_CATEGORIES} different texts, each encoded by its mean label, "
-            "within each fit.",
-            err=True,
-        )
+    n_many = sum(column.kind is Kind.TEXT and len(column.counts) > MAX_CATEGORIES for column in columns)
     numeric = [column.name for column in columns if column.kind is Kind.NUMBER]
     categorical = [column.name for column in columns if column.kind is not Kind.NUMBER]
     features = feature_matrix(judged, columns)
     warn_of_copies(judged, features, y)
     if judged is not table:
-        columns = table.model_columns(numeric, categorical)
-        check_magnitudes(columns)
-        features = feature_matrix(table, columns)
+        features = _features(table, numeric, categorical)
     for part in tested:
-        columns = part.table.model_columns(numeric, categorical)
-        check_magnitudes(columns)
-        both = [features, feature_matrix(part.table, columns)]
-        features = sp.csr_matrix(sp.vstack(both)) if table.is_sparse else pd.concat(both, ignore_index=True)
-        frame = pd.concat([table.frame, part.table.frame], ignore_index=True)
-        table = replace(table, frame=frame, features=features if table.is_sparse else None)
+        both = [features, _features(part.table, numeric, categorical)]
+        features = pd.concat(both, ignore_index=True)
+        table = replace(table, frame=pd.concat([table.frame, part.table.frame], ignore_index=True))
     y = np.concatenate([part.y for part in parts])
     rows, label = Rows(features, y, y, weights, groups, times), (learnt.label, learnt.positive)
-    n, of_all = len(learnt.y), (len(many), labels_after)
-    data = LabelledFeatures(table, *label, y, rows, numeric, categorical, time, n, *doubtful, *of_all)
-    if learnt.known is None:
-        return data
-    return replace(data, known=np.r_[learnt.known, np.ones(len(y) - n, dtype=bool)])
+    n = len(learnt.y)
+    kept = {name: getattr(source, name) for name in ("exclude", "keep", "date")}
+    kept |= {"label": learnt.label, "positive": learnt.positive, "weight": weight, "group": group}
+    kept |= {"labels-after": config.labels_after, "read": source.rows.text_format.to_dict()}
+    have_label = None if learnt.known is None else np.r_[learnt.known, np.ones(len(y) - n, dtype=bool)]
+    return LabelledFeatures(
+        table, *label, y, rows, numeric, categorical, time, n, leaking, identifiers, dates, n_many,
+        config.labels_after, kept, known=have_label,
+    )  # fmt: skip
 
 
-def _read_labelled(source: FeatureSource, text_format: TextFormat, test: Path | None) -> list[LabelledRows]:
-    """Return the rows of a file and of the test file, if there is one: with the same label, of one kind."""
-    tables: list[Table] = []
-    for path in filter(None, (source.data, test)):
-        # A libsvm file has as many columns as its largest index says, and that of the tests may be smaller.
-        features = tables[0].features if tables else None
-        if features is not None:
-            text_format = replace(text_format, index_base=tables[0].text_format.index_base)
-        tables.append(read_table(path, text_format, None if features is None else features.shape[1]))
-    if tables[0].is_sparse != tables[-1].is_sparse:
-        raise InputError(f"{test} is not of the kind of {source.data}; give --test rows of that kind.")
-    parts: list[LabelledRows] = []
-    label, positive = source.label, source.positive
-    for table in tables:
-        rows = without_copies(table) if source.drop_copies else table
-        may_lack = "" if parts else "they are not learnt from"
-        part = label_rows(rows, rows.labels(label), positive, may_lack=may_lack)
-        parts.append(part)
-        # The test file is read by the label of the first file, though its own rows may suggest another.
-        label, positive = part.label, part.positive
-    return parts
+def _features(table: Table, numeric: list[str], categorical: list[str]) -> Any:
+    """Return the matrix of columns of a table, as another table has them."""
+    columns = table.model_columns(numeric, categorical)
+    check_magnitudes(columns)
+    return feature_matrix(table, columns)
+
+
+def _read_labelled(source: FeatureSource, config: LearnOptions, test: Path | None) -> list[LabelledRows]:
+    """Return the rows of a file and of the test file, if there is one, with the same label."""
+    table = source.rows.table()
+    check_readable(table, source, config)
+    lack = "they are not learnt from"
+    learnt = label_rows(table, table.labels(source.label), source.positive, may_lack=lack)
+    if test is None:
+        return [learnt]
+    # The test file is read by the label of the first file, though its own rows may suggest another.
+    rows = Source(test, source.rows.text_format).table()
+    return [learnt, label_rows(rows, rows.labels(learnt.label), learnt.positive)]

@@ -1,117 +1,162 @@
 """``pushrank measure``: how good is the top of a list, whatever model the scores come from?"""
 
-import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import typer
 from numpy.typing import NDArray
-from rich.table import Table as Grid
 
 from pushrank import metrics
 from pushrank._base.files import atomic_write
 from pushrank._base.user_types import Floats
 from pushrank.budgets import Budget
-from pushrank.cli.errors import InputError, in_option_names, refusing, warn
-from pushrank.cli.known import measure_audited, measure_known
-from pushrank.cli.options import LabelledSource, MeasureConfig, parsed_numbers
-from pushrank.cli.promises import Promises, promises_of
-from pushrank.cli.saved import Alert
-from pushrank.cli.screen import console, grid_of, share_of_rows
-from pushrank.cli.source.format import TextFormat
+from pushrank.cli.alert import time_column
+from pushrank.cli.errors import InputError, in_option_names, refusing, say, warn
+from pushrank.cli.forms import MeasureOptions
+from pushrank.cli.known import check_new, measure_audited, measure_known
+from pushrank.cli.loading import load_model
+from pushrank.cli.members import MemberHits, hits_of_members
+from pushrank.cli.options import RowSource
+from pushrank.cli.promises import SEEN, Promises, promises_of
+from pushrank.cli.saved import Alert, RowScorer
+from pushrank.cli.screen import count_text, print_json, print_table, screen_width
 from pushrank.cli.source.labels import UNKNOWN, LabelledRows, label_rows
-from pushrank.cli.source.read import read_table
-from pushrank.cli.write import versions, write_figure, write_page, write_table, writing
+from pushrank.cli.source.open import Source
+from pushrank.cli.write import write_figure, write_table, writing
 from pushrank.held_out import record_warnings
-from pushrank.metrics import Measurement
+from pushrank.metrics import Measurement, PeriodMeasurement
 from pushrank.metrics.measurement import number_text
 from pushrank.metrics.promises.days import hits_of_coming_days
-from pushrank.report import MeasurementData
-from pushrank.report.context import row_count
-from pushrank.report.lists import MemberHits, hits_of_members
 
 CONFIDENCE_LEVEL = 0.95
-MIN_WIDTH_OF_MEANINGS = 120
+WIDTH_OF_MEANINGS = 120
 
 
-def measure_file(
-    source: LabelledSource, text_format: TextFormat, score: list[str], config: MeasureConfig
-) -> None:
-    """Print how good the top of lists is, by the scores of any models, with 95 % intervals."""
-    table = read_table(source.data, text_format)
-    label = table.labels(source.label)
-    rows = label_rows(table, label, source.positive, may_lack=UNKNOWN)
-    if twice := [name for name in score if score.count(name) > 1]:
-        raise InputError(f"--score {twice[0]!r} is given twice; name each column once.")
-    scores = {name: rows.table.numbers(name, "score") for name in score}
-    measured = show_measures(rows, scores, config)
-    for name, values in {} if rows.known is not None else scores.items():
-        figures = measured.measures[name] if measured else {}
-        area = figures["auc"].estimate if "auc" in figures else metrics.auc(rows.y, values)
-        if area < 0.5:
+def measure_file(source: RowSource, read: Source, config: MeasureOptions) -> None:
+    """Print how good the top of lists is, by saved models or columns of scores, with 95 % intervals."""
+    models = {path: load_model(path) for path in config.model or ()}
+    first = next(iter(models.values()), None)
+    if isinstance(config.budget, Budget) and first is not None:
+        config = replace(config, time=time_column(first, config.time))
+    rows, scores, features = _scored(source, read, config, models)
+    one = len(scores) == 1
+    lists = MeasuredLists(rows, scores, config, first.alert if first and one else None)
+    if config.chance is not None:
+        for path, saved in models.items():
+            check_new(saved.name, path, rows, config)
+        measure_audited(rows, scores, config)
+    elif rows.known is not None or config.acted is not None:
+        measure_known(rows, scores, config, lists.alert)
+    elif isinstance(config.budget, Budget):
+        show_periods(rows, scores, config, config.budget)
+    elif config.budget is not None and config.is_limited:
+        show_periods(rows, scores, config, Budget(config.budget, "batch"))
+    else:
+        show_measures(lists, first.member_scores(features) if first and one and config.every else {})
+    if rows.known is None and config.chance is None:
+        _warn_of_reversed(rows, {name: scores[name] for name in config.score or ()})
+
+
+def _scored(
+    source: RowSource, read: Source, config: MeasureOptions, models: Mapping[Path, RowScorer]
+) -> tuple[LabelledRows, dict[str, Floats], Any]:
+    """Return labelled rows, the scores of each list by its name, and the features of the first model."""
+    first, table = next(iter(models.values()), None), read.table()
+    # A model that was saved in Python knows no label.
+    label = source.label or (first.label if first else "") or None
+    positive = source.positive or (first.positive if first else None)
+    rows = label_rows(table, table.labels(label), positive, may_lack=UNKNOWN)
+    scores, features = {}, None
+    for name, saved in _named(models).items():
+        X, seen = saved.of_labelled(rows)
+        features = X if saved is first else features
+        scores[name] = saved.scores(X)
+        # Measures of rows that were learnt from are printed with a warning; a promise by them would be false.
+        if seen and (config.promise or config.require or config.chance):
+            raise InputError(SEEN.format(name, source.data))
+        if seen:
+            warn(f"{name} was fitted to these very rows: measures of rows that it has seen flatter it.")
+    for name in config.score or ():
+        if name in scores:
+            raise InputError(f"--score {name!r} is what a model is called, too: rename the column.")
+        scores[name] = table.numbers(name, "score")
+    return rows, scores, features
+
+
+def _named(models: Mapping[Path, RowScorer]) -> dict[str, RowScorer]:
+    """Return models by their names; where these are not different, by the names of files, or by paths."""
+    several = [of.name for of in models.values()], [path.name for path in models], [*map(str, models)]
+    names = next(names for names in several if len({*names}) == len(models))
+    return dict(zip(names, models.values(), strict=True))
+
+
+def _warn_of_reversed(rows: LabelledRows, scores: Mapping[str, Floats]) -> None:
+    """Warn of columns of scores that rank worse than a random order."""
+    for name, values in scores.items():
+        if (area := metrics.auc(rows.y, values)) < 0.5:
             warn(
-                f"column {name!r} of {table.path} ranks worse than a random order (auc {area:.4f}): a higher "
-                "score must be better; if a lower one is, change its sign."
+                f"column {name!r} of {rows.table.path} ranks worse than a random order (auc {area:.4f}): a "
+                "higher score must be better; if a lower one is, change its sign."
             )
 
 
-def show_measures(
-    rows: LabelledRows,
-    scores: dict[str, Floats],
-    config: MeasureConfig,
-    alert: Alert | None = None,
-    members: Mapping[str, tuple[float, Floats]] | None = None,
-) -> Measurement | None:
+@dataclass(frozen=True)
+class MeasuredLists:
+    """Lists of labelled rows that are measured, and the threshold of the only one, if it has one."""
+
+    rows: LabelledRows
+    scores: dict[str, Floats]
+    config: MeasureOptions
+    alert: Alert | None
+
+    @property
+    def weight(self) -> Floats | None:
+        """How many rows each row stands for."""
+        name = self.config.weight
+        return None if name is None else self.rows.table.numbers(name, "weight", 0.0)
+
+    @property
+    def groups(self) -> NDArray[Any] | None:
+        """The groups that resamples draw whole."""
+        return None if self.config.group is None else self.rows.table.groups(self.config.group)
+
+
+def show_measures(lists: MeasuredLists, members: Mapping[str, tuple[float, Floats]]) -> None:
     """Measure, write and print lists of rows; ``members`` has the weights and scores of models in a sum."""
-    if config.chance is not None:
-        measure_audited(rows, scores, config)
-        return None
-    if rows.known is not None or config.acted is not None:
-        measure_known(rows, scores, config, alert)
-        return None
-    if isinstance(config.budget, Budget):
-        show_periods(rows, scores, config, config.budget)
-        return None
-    table, y, budget = rows.table, rows.y, config.budget
-    value = None if config.value is None else table.numbers(config.value, "value")
-    weight = None if config.weight is None else table.numbers(config.weight, "weight", 0.0)
+    config, y, scores, budget = lists.config, lists.rows.y, lists.scores, lists.config.budget
+    weight, groups = lists.weight, lists.groups
+    n = budget if isinstance(budget, int) else None
     total = float(len(y) if weight is None else weight.sum())
-    if budget is not None and budget > total:
-        raise InputError(f"--budget {budget} exceeds the {total:g} rows of the data.")
-    if budget is not None and config.is_limited:
-        show_periods(rows, scores, config, Budget(budget, "batch"))
-        return None
-    groups = None if config.group is None else table.groups(config.group)
+    if n is not None and n > total:
+        raise InputError(f"--budget {n} exceeds the {total:g} rows of the data.")
     promises = None
     if config.promise or config.require:
         promises = promises_of(
             y,
             scores,
             config.promise or CONFIDENCE_LEVEL,
-            {budget} if config.promise and budget else set(),
+            {n} if config.promise and n else set(),
             config.require or [],
             n_new=config.new_rows,
             # Without a budget the depth follows from the labels: that is to choose by looking.
-            together=config.promise is not None and budget is None,
+            together=config.promise is not None and n is None,
             groups=groups,
             sample_weight=weight,
         )
+    fractions, rates = screening_of(config.screening)
+    value = None if config.value is None else lists.rows.table.numbers(config.value, "value")
     with refusing():
         measured = metrics.measure(
             y,
             scores,
-            k=budget,
-            at={
-                "enrichment_factor": parsed_numbers(config.fraction, "--fraction"),
-                "bedroc": parsed_numbers(config.bedroc, "--bedroc"),
-            },
-            pairs="all" if config.pairs else "first",
+            k=n,
+            at={"enrichment_factor": fractions, "bedroc": rates},
+            pairs="all" if config.screening else "first",
             every=config.every,
             value=value,
             groups=groups,
@@ -119,110 +164,107 @@ def show_measures(
             sample_weight=weight,
             random_state=config.seed,
         )
-    # Rows that count as several fill a budget that the members' tables do not know.
+    _write(lists, measured, fractions)
     found = hits_of_members(y, round(measured.depth), members) if members and weight is None else []
-    lists = MeasuredLists(rows, scores, config, measured, weight, groups, alert, found, promises)
-    lists.write()
     if config.as_json:
-        typer.echo(json.dumps(lists.facts(), indent=2))
+        facts: dict[str, Any] = {"file": lists.rows.table.path.name, **measured.summary()}
+        if lists.alert is not None:
+            facts["alert"] = lists.alert.facts(next(iter(scores.values())), y)
+        if found:
+            facts["members"] = [member._asdict() for member in found]
+        print_json(facts | (promises.facts(round(measured.depth)) if promises else {}))
     else:
-        lists.print()
-    if lists.promises:
-        lists.promises.judge(quiet=config.as_json)
-    return lists.measured
+        _print(lists, measured, found, promises)
+    if promises:
+        promises.judge(quiet=config.as_json)
 
 
-@dataclass(frozen=True)
-class MeasuredLists:
-    """What was measured of lists of labelled rows, for files, other programs and the screen."""
+def screening_of(text: str | None) -> tuple[list[float], list[float]]:
+    """Return the shares of the list and the rates of BEDROC of a text such as .005,.01:20,80.5."""
+    shares, _, rates = (text or "").partition(":")
+    try:
+        found = [[float(part) for part in of.split(",") if part.strip()] for of in (shares, rates)]
+    except ValueError as error:
+        raise InputError(
+            f"--screening {text!r} must be shares and rates, such as .005,.01,.02:20."
+        ) from error
+    return found[0], found[1]
 
-    rows: LabelledRows
-    scores: dict[str, Floats]
-    config: MeasureConfig
-    measured: Measurement
-    weight: Floats | None
-    groups: NDArray[Any] | None
-    alert: Alert | None
-    found: list[MemberHits]
-    promises: Promises | None
 
-    @property
-    def depth(self) -> int:
-        """The number of first rows that hits are counted in."""
-        return round(self.measured.depth)
+def _write(lists: MeasuredLists, measured: Measurement, fractions: list[float]) -> None:
+    """Write the table and the figure that were asked for."""
+    config = lists.config
+    if config.output is not None:
+        write_measures(measured, config.output)
+    if config.figure is not None:
+        # matplotlib takes long to import, and measures without a figure need not wait for it.
+        from pushrank.plots.curves import enrichment_figure
 
-    @property
-    def promised(self) -> list[str]:
-        """The promises, as sentences, where they were asked for."""
-        return self.promises.sentences(self.depth) if self.promises and self.config.promise else []
+        of_figure = lists.weight, lists.groups, fractions, config.seed
+        write_figure(enrichment_figure(measured, lists.rows.y, lists.scores, *of_figure), config.figure)
 
-    @property
-    def drawn(self) -> str:
-        """What intervals resample."""
-        n_groups = self.measured.n_groups
-        return "rows" if n_groups is None else f"{n_groups:,} groups by {self.config.group}"
 
-    def write(self) -> None:
-        """Write the table, figure and report that were asked for."""
-        config, y = self.config, self.rows.y
-        if config.output is not None and not config.is_report:
-            write_measures(self.measured, config.output)
-        if config.figure is not None:
-            # matplotlib takes long to import, and measures without a figure need not wait for it.
-            from pushrank.plots.curves import enrichment_figure
+def _print(
+    lists: MeasuredLists, measured: Measurement, found: list[MemberHits], promises: Promises | None
+) -> None:
+    """Print the main measures of each list and their differences; with --all the others, too."""
+    config, y, rows = lists.config, lists.rows.y, lists.rows
+    depth = round(measured.depth)
+    by = "" if config.budget else ", a quarter as many as there are hits"
+    say(
+        f"{rows.table.path.name}: {len(y):,} rows, {int(y.sum()):,} hits with {rows.label_meaning}. "
+        f"Looked at: the first {depth:,}{by}."
+    )
+    if config.every:
+        header, cells = measured.cells()
+        # What measures mean takes more room than most terminals have.
+        n_shown = len(header) - ("meaning" in header and screen_width() < WIDTH_OF_MEANINGS)
+        print_table(header[:n_shown], [row[:n_shown] for row in cells])
+    else:
+        print_table(*main_cells(measured))
+    if config.screening:
+        paper = paper_texts(measured)
+        print_table(list(paper), paper.to_numpy().tolist())
+    for sentence in measured.sentences():
+        say(sentence)
+    if config.every:
+        say(measured.why_no_intervals())
+        print_table(*gains_cells(measured))
+        n_groups = measured.n_groups
+        drawn = "rows" if n_groups is None else f"{n_groups:,} groups by {config.group}"
+        say(f"Intervals take the {drawn} to be independent of each other." * config.intervals)
+    if found:
+        lines = [[name, f"{weight:.3f}", *map(count_text, n)] for name, weight, *n in found]
+        print_table(["member", "weight", f"hits in its first {depth:,}", "of them in no other's"], lines)
+    if lists.alert is not None:
+        say(lists.alert.count(next(iter(lists.scores.values())), y))
+    for sentence in promises.sentences(depth) if promises and config.promise else ():
+        say(sentence)
 
-            of_figure = self.weight, self.groups, parsed_numbers(config.fraction, "--fraction"), config.seed
-            write_figure(enrichment_figure(self.measured, y, self.scores, *of_figure), config.figure)
-        if config.output is not None and config.is_report:
-            table, label = self.rows.table, self.rows.label
-            shown, file = table.to_show(table.frame.drop(columns=label), config.show), table.path.name
-            intervals = f"resamples of {self.drawn}" if config.intervals else "none"
-            settings = {"File": file, "Intervals": intervals, "Seed": str(config.seed)}
-            settings["Versions"] = versions()
-            texts = file, self.rows.label_meaning, settings, self.found, self.promised
-            page = MeasurementData(self.measured, y, self.scores, shown, *texts)
-            write_page(page, config.output, opened=config.opened)
 
-    def facts(self) -> dict[str, Any]:
-        """Return all that was measured, for other programs."""
-        facts: dict[str, Any] = self.measured.summary()
-        if self.alert is not None:
-            facts["alert"] = self.alert.facts(next(iter(self.scores.values())), self.rows.y)
-        if self.found:
-            facts["members"] = [member._asdict() for member in self.found]
-        return facts | (self.promises.facts(self.depth) if self.promises else {})
-
-    def print(self) -> None:
-        """Print what was measured: a table, sentences, what tenths of the lists hold, promises."""
-        config, measured, y = self.config, self.measured, self.rows.y
-        screen = console()
-        share = share_of_rows(config.budget, len(y) if self.weight is None else float(self.weight.sum()))
-        positive = f"{int(y.sum()):,} with {self.rows.label_meaning}{share}"
-        screen.print(f"{', '.join(self.scores)} on {self.rows.table.path.name}: {len(y):,} rows, {positive}")
-        screen.print(measures_grid(measured, screen.width))
-        if config.pairs or config.fraction or config.bedroc:
-            paper = paper_texts(measured)
-            screen.print(grid_of(list(paper), paper.to_numpy().tolist()))
-        for sentence in filter(None, [measured.why_no_intervals(), *measured.sentences()]):
-            screen.print(sentence)
-        if measured.gains:
-            screen.print(gains_grid(measured))
-        if self.found:
-            hits = f"hits in its first {self.depth:,} rows"
-            lines = [[name, f"{weight:.3f}", *map(row_count, n)] for name, weight, *n in self.found]
-            screen.print(grid_of(["member", "weight", hits, "of them in no other member's"], lines))
-        if config.intervals:
-            screen.print(f"Intervals take the {self.drawn} to be independent of each other.")
-        if self.alert is not None:
-            screen.print(self.alert.count(next(iter(self.scores.values())), y))
-        for sentence in self.promised:
-            screen.print(sentence)
-        if config.output is not None:
-            screen.print(f"The {'report' if config.is_report else 'table'} is in {config.output}.")
+def main_cells(measured: Measurement) -> tuple[list[str], list[list[str]]]:
+    """Return the table of the first screen: hits, precision, recall and average precision of each list."""
+    depth = f"{measured.depth:,.0f} rows"
+    header = ["", f"hits in {depth}", "precision", "recall", "average precision"]
+    # A value is there only where --value asked for it.
+    asked = ["value"] * ("value" in next(iter(measured.measures.values())))
+    header += asked
+    rows = []
+    for name, figures in measured.measures.items():
+        hits = figures["hits"]
+        # A sum of shares may be a whole number but for rounding.
+        estimate = round(float(hits.estimate), 9)
+        n_hits = count_text(estimate)
+        if not estimate.is_integer() and measured.n_groups is None:
+            n_hits = f"{estimate:.1f} (ties)" if estimate >= 1.0 else n_hits
+        n_hits += "" if np.isnan(hits.low) else f" ({count_text(hits.low)} to {count_text(hits.high)})"
+        shares = (f"{figures[of].estimate:.3f}" for of in ("precision", "recall", "average_precision"))
+        rows.append([name, n_hits, *shares, *(count_text(figures[of].estimate) for of in asked)])
+    return header, rows
 
 
 def show_periods(
-    rows: LabelledRows, scores: dict[str, Floats], config: MeasureConfig, budget: Budget
+    rows: LabelledRows, scores: dict[str, Floats], config: MeasureOptions, budget: Budget
 ) -> None:
     """Print what the first rows of every period hold, by the scores of each model."""
     table, y, name, level = rows.table, rows.y, str(config.time), config.promise
@@ -255,44 +297,39 @@ def show_periods(
         warn(in_option_names(line))
     if config.as_json:
         facts = {"promise": {"confidence_level": level, "hits": promised}} if promised else {}
-        typer.echo(json.dumps(measured.summary() | facts, indent=2))
+        print_json({"file": table.path.name, **measured.summary(), "totals": _totals(measured), **facts})
         return
-    screen = console()
     if config.time is None:
         for of, [hits] in measured.hits.items():
-            found = f"{table.path.name}, {of}: {hits:g} hits in the best {budget.n:,} rows within limits"
-            screen.print(f"{found}, {measured.unlimited[of][0]:g} in the first {budget.n:,} without.")
-        screen.print("What limits cost one list has no interval; --budget 30/day --time COLUMN gives one.")
+            found = (
+                f"{of} on {table.path.name}: {hits:g} hits in the best {budget.n:,} rows that keep the limits"
+            )
+            say(f"{found}, {measured.unlimited[of][0]:g} in the first {budget.n:,} without.")
+        say("What limits cost one list has no interval; --budget 30/day --time COLUMN gives one.")
         return
-    screen.print(f"{table.path.name}: {measured.title()}")
-    screen.print(grid_of(*measured.cells()))
-    for sentence in measured.sentences():
-        screen.print(sentence)
+    say(f"{table.path.name}: {measured.title()}")
+    print_table(*measured.cells())
+    for sentence in measured.sentences(every=config.every):
+        say(sentence)
     best, limits = ("the best", " within limits") if config.is_limited else ("the first", "")
     for of, hits in promised.items():
-        screen.print(
+        say(
             f"{of}: with {100 * (level or 0.0):g} % confidence {best} {budget.n:,} rows{limits} of a coming "
             f"{budget.per} hold at least {hits:,} hits, if it is drawn as these {budget.several} were."
         )
 
 
-def measures_grid(measured: Measurement, width: int) -> Grid:
-    """Return the table: for every measure a row a list; what measures mean where there is room."""
-    header, rows = measured.cells()
-    meanings, several = measured.meanings, len(measured.measures) > 1
-    if several and width >= MIN_WIDTH_OF_MEANINGS:
-        header, rows = [*header, "meaning"], [[*row, meanings.get(row[0], "")] for row in rows]
-    grid = Grid()
-    for column in header:
-        # Names of models and meanings wrap where there is no room; figures stay whole.
-        wraps = column in ("scores", "meaning")
-        is_text = wraps or column == "measure"
-        grid.add_column(column, justify="left" if is_text else "right", no_wrap=not wraps, overflow="fold")
-    for row in rows:
-        if row[0] and several:
-            grid.add_section()
-        grid.add_row(*row)
-    return grid
+def _totals(measured: PeriodMeasurement) -> dict[str, Any]:
+    """Return the sums and means over periods that are printed, and the hits that random rows would hold."""
+    by_chance = measured.looked_at * measured.positives / measured.sizes
+    return {
+        "periods": len(measured.sizes),
+        "rows": int(measured.sizes.sum()),
+        "positives": int(measured.positives.sum()),
+        "positives_per_period": float(measured.positives.mean()),
+        "random_hits_per_period": float(by_chance.mean()),
+        "short_periods": int(np.sum(measured.sizes < measured.budget.n)),
+    }
 
 
 def paper_texts(measured: Measurement) -> pd.DataFrame:
@@ -328,7 +365,7 @@ def write_measures(measured: Measurement, path: Path) -> None:
         draft.write_text(f"% written by pushrank {version('pushrank')}\n{table}", encoding="utf-8")
 
 
-def gains_grid(measured: Measurement) -> Grid:
+def gains_cells(measured: Measurement) -> tuple[list[str], list[list[str]]]:
     """Return what the tenths of the lists hold: of one list in full, of several what is found so far."""
     table = next(iter(measured.gains.values()))
     columns = {
@@ -343,4 +380,4 @@ def gains_grid(measured: Measurement) -> Grid:
             "share found so far": next(iter(columns.values())),
         }
     lines = zip((f"{number_text(rows)} rows" for rows in table.rows), *columns.values(), strict=True)
-    return grid_of(["the first", *columns], list(lines))
+    return ["the first", *columns], [*map(list, lines)]

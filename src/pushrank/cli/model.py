@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
+from difflib import get_close_matches
 from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
@@ -27,14 +27,14 @@ from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from pushrank import StackingRanker, estimators, persistence
+from pushrank._base.files import MODEL_FORMAT
 from pushrank._base.user_types import Floats
 from pushrank.budgets import Budget
 from pushrank.cli.errors import InputError, in_option_names, refusing, warn
 from pushrank.cli.features import LabelledFeatures
 from pushrank.cli.known import missing_with, waiting
 from pushrank.cli.names import ENSEMBLE, kebab_case, unknown_model
-from pushrank.cli.options import words_of
-from pushrank.cli.pipelines import FORMAT, SavedModel
+from pushrank.cli.pipelines import SavedModel
 from pushrank.cli.saved import SCORER_FIELDS, rows_hash
 from pushrank.cli.write import writing
 from pushrank.held_out import Rows, fit_params, model_scores, record_warnings
@@ -72,13 +72,8 @@ STANDARD_ALPHA = 0.1
 """The penalty on tables: their columns are standardised, so that one strength suits them all."""
 
 
-def models_with(option: str) -> str:
-    """Return the names of the models that have an option."""
-    return ", ".join(sorted(name for name, model in MODELS.items() if option in model().get_params()))
-
-
-def make_model(name: str, seed: int = 0, **options: Any) -> BaseEstimator:
-    """Return a model by its name, or by that which ``compare`` prints, with the options that are not None."""
+def make_model(name: str, seed: int = 0, parameters: Mapping[str, Any] | None = None) -> BaseEstimator:
+    """Return a model by its name, or by that which ``compare`` prints, with the parameters of --set."""
     power = re.fullmatch(r"P-Norm Push, p = (\d+(?:\.\d+)?)", name)
     # A library that cannot be loaded is of no concern to other models.
     with record_warnings([]):
@@ -89,47 +84,57 @@ def make_model(name: str, seed: int = 0, **options: Any) -> BaseEstimator:
         except ImportError as error:
             raise InputError(f"--model lightgbm: {error}") from error
     elif name in MODELS or name in compared:
-        model = compared[name] if name in compared else MODELS[name]()
+        model = compared[name] if name in compared else for_tables({name: MODELS[name]()})[name]
     else:
         raise unknown_model(name)
     if name == "logistic-regression":
         # The default of scikit-learn, 100, is too few for many tables, and fits then end with a warning.
         model.set_params(max_iter=1000)
-    settings = {option: value for option, value in options.items() if value is not None}
-    if "p" in settings and ", p = " in name:
-        family = kebab_case(type(model).__name__)
-        raise InputError(f"--model {name!r} says which p; leave --p out, or take --model {family}.")
-    for option in settings:
-        if option not in model.get_params():
-            shown, having = f"--{option.replace('_', '-')}", models_with(option)
-            raise InputError(f"{shown} is not an option of --model {name}, but of {having}.")
-    if "random_state" in model.get_params():
-        settings["random_state"] = seed
-    return model.set_params(**settings)
+    known = model.get_params(deep=False)
+    for parameter, value in (parameters or {}).items():
+        if parameter == "p" and ", p = " in name:
+            family = kebab_case(type(model).__name__)
+            raise InputError(f"--model {name!r} says which p; leave --set p out, or take --model {family}.")
+        if parameter not in known:
+            near = get_close_matches(parameter, known, 1)
+            meant = f"; did you mean {near[0]}?" if near else "."
+            raise InputError(
+                f"--set {parameter}={value}: {name} has no such parameter{meant} It has {', '.join(known)}."
+            )
+    if "random_state" in known:
+        model.set_params(random_state=seed)
+    return model.set_params(**parameters or {})
 
 
 def table_rankers(powers: tuple[float, ...] = compare.POWERS, **of: Any) -> dict[str, BaseEstimator]:
     """Return all models that have a name in tables, with those that take columns of a table in their way."""
-    rankers = compare.known_rankers(powers, **of)
-    if of.get("dense", True):
-        n_rows = of.get("n_rows")
-        if n_rows is None or MIN_NETWORK_ROWS <= n_rows <= compare.MAX_SLOW_ROWS:
-            rankers[NETWORK] = MLPClassifier(
-                (128, 64), batch_size=256, learning_rate_init=0.002, max_iter=40, random_state=0
-            )
-        rankers[BINNED] = LogisticRegression(C=0.1, max_iter=1000)
+    rankers, n_rows = compare.known_rankers(powers, **of), of.get("n_rows")
+    if n_rows is None or MIN_NETWORK_ROWS <= n_rows <= compare.MAX_SLOW_ROWS:
+        rankers[NETWORK] = MLPClassifier(
+            (128, 64), batch_size=256, learning_rate_init=0.002, max_iter=40, random_state=0
+        )
+    rankers[BINNED] = LogisticRegression(C=0.1, max_iter=1000)
+    return for_tables(rankers)
+
+
+def usual_rankers(**of: Any) -> dict[str, BaseEstimator]:
+    """Return the models that ``compare`` has by default."""
+    return for_tables(compare.default_rankers(**of))
+
+
+def for_tables(rankers: dict[str, BaseEstimator]) -> dict[str, BaseEstimator]:
+    """Return models with the penalty that suits standardised columns."""
+    for ranker in rankers.values():
+        if ranker.get_params(deep=False).get("alpha") is not None:
+            ranker.set_params(alpha=STANDARD_ALPHA)
     return rankers
 
 
-def ensemble_members(
-    n_rows: int | None, *, dense: bool, named: Sequence[str] = (), seed: int = 0
-) -> dict[str, BaseEstimator]:
-    """Return the models named, or those that ``compare`` has by default for that number of rows."""
-    if named:
-        return {name: make_model(name, seed) for name in named}
+def ensemble_members(n_rows: int | None, seed: int = 0) -> dict[str, BaseEstimator]:
+    """Return the models that ``compare`` has by default for that number of rows."""
     with record_warnings([]):
-        compared = compare.default_rankers(dense=dense, n_rows=n_rows)
-    return {name: make_model(name, seed) for name in compared}
+        usual = usual_rankers(n_rows=n_rows)
+    return {name: make_model(name, seed) for name in usual}
 
 
 def by_kind(
@@ -152,15 +157,12 @@ def by_kind(
 
 
 def make_preprocessor(
-    numeric: list[str], categorical: list[str], n_many: int = 0, *, sparse: bool, of: str = ""
+    numeric: list[str], categorical: list[str], n_many: int = 0, *, of: str = ""
 ) -> BaseEstimator:
     """Return a transformer of raw columns: numbers scaled, gaps filled and marked, text one-hot encoded.
 
     For the models ``BINNED`` and ``NETWORK`` numbers are binned, too, or spread like a normal distribution.
     """
-    if sparse:
-        # Centring would turn the zeros of a sparse column into other numbers, and make it dense.
-        return preprocessing.MaxAbsScaler()
     # A missing number takes the mean, which is zero once scaled. The median would need a sort of the column.
     gaps = SimpleImputer(
         strategy="constant", fill_value=0.0, add_indicator=True, keep_empty_features=True, copy=False
@@ -187,51 +189,39 @@ def make_ranking_pipelines(
     numeric: list[str],
     categorical: list[str],
     *,
-    sparse: bool,
     n_many: int = 0,
-    alpha: float | None = None,
     gap: Any = None,
     n_rows: int | None = None,
 ) -> dict[str, Pipeline]:
     """Return pipelines from raw columns to scores; an ensemble without members is given the usual ones."""
-    matrix = trees = whole = make_preprocessor(numeric, categorical, n_many, sparse=sparse)
-    of_models: dict[str, BaseEstimator] = {}
-    if not sparse:
-        if numeric:
-            for name in (BINNED, NETWORK):
-                of_models[name] = make_preprocessor(numeric, categorical, n_many, sparse=False, of=name)
-        # Trees that handle gaps take texts as numbers, and numbers as they are.
-        unknown = {"handle_unknown": "use_encoded_value", "unknown_value": np.nan}
-        words = preprocessing.OrdinalEncoder(**unknown, encoded_missing_value=np.nan)
-        trees = by_kind("passthrough", words, numeric, categorical, n_many)
-        # The members of an ensemble encode texts, of which they are given numbers.
-        whole = by_kind("passthrough", words, numeric, categorical)
-        alpha = STANDARD_ALPHA if alpha is None else alpha
+    # Trees that handle gaps take texts as numbers, and numbers as they are.
+    unknown = {"handle_unknown": "use_encoded_value", "unknown_value": np.nan}
+    words = preprocessing.OrdinalEncoder(**unknown, encoded_missing_value=np.nan)
+    trees = by_kind("passthrough", words, numeric, categorical, n_many)
+    # The members of an ensemble encode texts, of which they are given numbers.
+    whole = by_kind("passthrough", words, numeric, categorical)
+    matrix, of_models = make_preprocessor(numeric, categorical, n_many), dict[str, BaseEstimator]()
+    for name in (BINNED, NETWORK) if numeric else ():
+        of_models[name] = make_preprocessor(numeric, categorical, n_many, of=name)
     pipelines = {}
-    for name, model in models.items():
-        if isinstance(model, StackingRanker):
-            members = dict(model.estimators or ensemble_members(n_rows, dense=not sparse))
-            shared: dict[str, Any] = {"sparse": sparse, "n_many": n_many, "alpha": alpha, "gap": gap}
-            of_members = make_ranking_pipelines(members, numeric, categorical, **shared)
+    for name, ranker in models.items():
+        # Classes are known by their names here, since their libraries may not be installed.
+        columns = trees if type(ranker).__name__ in TAKE_RAW_COLUMNS else of_models.get(name, matrix)
+        settings: dict[str, Any] = {}
+        if isinstance(ranker, StackingRanker):
+            members = dict(ranker.estimators or ensemble_members(n_rows))
+            of_members = make_ranking_pipelines(members, numeric, categorical, n_many=n_many, gap=gap)
             # One model a member makes a file a fifth as large as those of all folds, with lists as good, and
             # scores that are as far from each other as those of single models by which alerts are set.
-            model = clone(model).set_params(estimators=list(of_members.items()), refit=True)
-        has_alpha = model.get_params().get("alpha") is not None
-        ranker = clone(model).set_params(alpha=alpha) if has_alpha and alpha is not None else model
-        if gap is not None and "cv" in model.get_params():
+            settings, columns = {"estimators": list(of_members.items()), "refit": True}, whole
+        if gap is not None and "cv" in ranker.get_params():
             # A model that chooses by rows held out has them as long after those that it learns from.
-            ranker = clone(ranker).set_params(cv=TimeSplit(N_INNER_FOLDS, gap=gap))
-        if sparse and name == BINNED:
-            raise InputError(f"--model {name!r} is for tables; of sparse columns take logistic-regression.")
-        # Classes are known by their names here, since their libraries may not be installed.
-        columns = trees if type(model).__name__ in TAKE_RAW_COLUMNS else of_models.get(name, matrix)
+            settings["cv"] = TimeSplit(N_INNER_FOLDS, gap=gap)
         if name == compare.SMALL_STEPS and len(categorical) > n_many:
             # Texts of many values are numbers; others have their place after the columns of numbers.
-            texts = range(len(numeric), len(numeric) + len(categorical) - n_many)
             # Of LightGBM's names for this parameter the others bring a warning that they are ignored.
-            ranker = clone(ranker).set_params(categorical_column=[*texts])
-        columns = whole if isinstance(model, StackingRanker) else columns
-        pipelines[name] = Pipeline([("scale" if sparse else "columns", columns), ("rank", ranker)])
+            settings["categorical_column"] = [*range(len(numeric), len(numeric) + len(categorical) - n_many)]
+        pipelines[name] = Pipeline([("columns", columns), ("rank", clone(ranker).set_params(**settings))])
     return pipelines
 
 
@@ -319,9 +309,7 @@ def saved_model(pipeline: Any, name: str, data: LabelledFeatures, **more: Any) -
     if more.get("alert") is not None:
         more["profiles"] = profiles_of_rows(watched(rows.X), rows.times)
     same = {name: getattr(data, name) for name in ("label", "positive", "numeric", "categorical")}
-    size = {"sparse": table.is_sparse, "n_features": rows.X.shape[1]}
-    size |= {"index_base": table.text_format.index_base, "written": table.text_format.marks}
-    return SavedModel(pipeline=pipeline, name=name, training=training, **same, **size, **more)
+    return SavedModel(pipeline=pipeline, name=name, training=training, **same, **more)
 
 
 def save_model(saved: SavedModel, path: Path) -> None:
@@ -330,7 +318,7 @@ def save_model(saved: SavedModel, path: Path) -> None:
     # Lists are long in a file of skops, and a text is short.
     fields = asdict(replace(saved, pipeline=Pipeline([]), profiles={}))
     fields["profiles"] = json.dumps(saved.profiles)
-    content = {"format": FORMAT, "pushrank": version("pushrank"), **fields, "pipeline": saved.pipeline}
+    content = {"format": MODEL_FORMAT, "pushrank": version("pushrank"), **fields, "pipeline": saved.pipeline}
     facts = facts_of(saved, version("pushrank"))
     with writing(path):
         persistence.save_with_facts(content, path, facts)
@@ -355,7 +343,11 @@ def facts_of(saved: Any, written_by: str) -> dict[str, Any]:
     }
     # Facts are noted in a file as JSON, which holds no arrays and no numbers of numpy.
     facts = json.loads(json.dumps(facts, default=lambda v: v.tolist() if hasattr(v, "tolist") else str(v)))
-    noted = {"facts": facts, "lines": _lines(facts, saved), "is_ensemble": is_ensemble}
+    noted = {
+        "facts": facts | {"format": MODEL_FORMAT},
+        "lines": _lines(facts, saved),
+        "is_ensemble": is_ensemble,
+    }
     return noted | {"profiles": saved.profiles}
 
 
@@ -380,8 +372,8 @@ def _lines(facts: dict[str, Any], saved: Any) -> dict[str, str]:
         "chosen": ", ".join(f"{name} = {value}" for name, value in chosen.items()),
         "positive": f"{facts['label']} = {facts['positive']}" if facts["label"] else "",
         "fitted on": training.format_map(facts["training"]) if facts["training"] else "",
-        "columns": "; ".join(columns) or f"{facts['n_features']:,} features without names",
-        "numbers": shlex.join(words_of(facts["written"])),
+        "columns": "; ".join(columns),
+        "read": ", ".join(f"{key}={value}" for key, value in facts["as_fitted"].get("read", {}).items()),
         "probabilities": "calibrated" if facts["probability"] else "",
         "expected": facts["expected"]["sentence"] if facts["expected"] else "",
         "alert threshold": saved.alert.sentence() if saved.alert else "",
@@ -397,15 +389,11 @@ def weights_by_column(saved: Any, ranker: Any) -> dict[str, float]:
         return {}
     weights = np.ravel(np.asarray(coef, dtype=np.float64))
     names = [str(number) for number in range(1, len(weights) + 1)]
-    if not saved.sparse:
-        steps = saved.pipeline[:-1] if isinstance(saved.pipeline, Pipeline) else None
-        # A step that the user wrote may not name its columns: these keep their numbers.
-        with suppress(AttributeError):
-            names = saved.numeric if steps is None else steps.get_feature_names_out()
-        names = [str(name) for name in names]
-        if saved.label:
-            # The name of a column, of a gap in it, or of a value of it, without what the steps add.
-            names = [
-                re.sub("^missingindicator_(.*)", r"\1 missing", name.partition("__")[2]) for name in names
-            ]
+    steps = saved.pipeline[:-1] if isinstance(saved.pipeline, Pipeline) else None
+    # A step that the user wrote may not name its columns: these keep their numbers.
+    with suppress(AttributeError):
+        names = list(map(str, saved.numeric if steps is None else steps.get_feature_names_out()))
+    if saved.label:
+        # The name of a column, of a gap in it, or of a value of it, without what the steps add.
+        names = [re.sub("^missingindicator_(.*)", r"\1 missing", of.partition("__")[2]) for of in names]
     return {names[place]: float(weights[place]) for place in np.argsort(-np.abs(weights), kind="stable")}

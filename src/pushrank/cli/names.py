@@ -6,16 +6,6 @@ import pushrank
 from pushrank.cli.errors import InputError
 
 ENSEMBLE = "ensemble"
-# To look this up in the models would import them, which takes seconds; a test compares both.
-MODELS_WITH = {
-    "p": "pnorm-push, push-boost, trimmed-push",
-    "k": "perceptron-at-k, ramp-at-k, sgd-at-k, struct-svm, trimmed-push",
-    "alpha": "ir-push, pnorm-push, push-boost, push-boost-cv, push-ranker, trimmed-push",
-    "C": "infinite-push, logistic-regression, ramp-at-k, rank-svm, struct-svm, svmmap",
-    "bottom_weight": "pnorm-push, push-boost, push-ranker",
-    "solver": "infinite-push, ir-push, logistic-regression, pnorm-push, push-ranker, rank-svm",
-}
-"""The models that have an option of ``fit``, for its help."""
 
 
 def kebab_case(name: str) -> str:

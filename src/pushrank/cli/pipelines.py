@@ -12,6 +12,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
 from pushrank import persistence
+from pushrank._base.files import MODEL_FORMAT
 from pushrank._base.scores import model_scores
 from pushrank._base.user_types import Floats
 from pushrank.cli.errors import InputError, warn
@@ -20,8 +21,6 @@ from pushrank.cli.saved import Alert, RowScorer
 from pushrank.cli.source.table import Column, Table
 from pushrank.exceptions import ModelFileError
 from pushrank.monitoring import Reference
-
-FORMAT = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,10 +42,10 @@ class SavedModel(RowScorer):
             return cls.from_python(content, path)
         if "format" not in content:
             raise InputError(f"{path} was not written by pushrank fit.")
-        if (written := content["format"]) != FORMAT:
-            way_out = "fit the model again" if written < FORMAT else "install that version or later"
+        if (written := content["format"]) != MODEL_FORMAT:
+            way_out = "fit the model again" if written < MODEL_FORMAT else "install that version or later"
             writer = f"pushrank {content['pushrank']} in format {written}"
-            raise InputError(f"{path} was written by {writer}, and this reads {FORMAT}; {way_out}.")
+            raise InputError(f"{path} was written by {writer}, and this reads {MODEL_FORMAT}; {way_out}.")
         fields = {key: value for key, value in content.items() if key not in ("format", "pushrank")}
         alert, reference = fields["alert"], fields.get("reference")
         promised = {"alert": alert and Alert(**alert), "reference": reference and Reference.load(reference)}
@@ -54,10 +53,15 @@ class SavedModel(RowScorer):
 
     @classmethod
     def from_python(cls, model: Any, path: Path) -> SavedModel:
-        """Return a model that ``pushrank.save`` wrote; without column names it takes libsvm files."""
+        """Return a model that ``pushrank.save`` wrote, of a data frame."""
         if not hasattr(model, "decision_function") or not hasattr(model, "n_features_in_"):
             raise InputError(f"{path} holds no fitted ranker: save a ranker or pipeline after fit.")
         names = [str(name) for name in getattr(model, "feature_names_in_", [])]
+        if not names:
+            raise InputError(
+                f"{path} was fitted to an array, whose columns have no names: fit it to a data frame, or "
+                "score in Python: pushrank.load."
+            )
         first, last = (model[0], model[-1]) if isinstance(model, Pipeline) else (None, model)
         parts = [part for _, part, _ in first.transformers_] if isinstance(first, ColumnTransformer) else []
         words = {name for part in parts if hasattr(part, "categories_") for name in part.feature_names_in_}
@@ -68,8 +72,6 @@ class SavedModel(RowScorer):
             positive=str(model.classes_[-1]),
             numeric=[name for name in names if name not in words],
             categorical=[name for name in names if name in words],
-            sparse=not names,
-            n_features=int(model.n_features_in_),
         )
 
     def columns(self, table: Table) -> list[Column]:

@@ -37,17 +37,18 @@ def requirement(text: str) -> tuple[int, int]:
     return depth, math.ceil(hits)
 
 
-def promise_of_rows(y: Any, scores: Any, budget: int, n_new: int) -> str:
-    """Return what the first of the next rows hold at least, by scores of rows that no model has seen."""
+def promise_of_rows(y: Any, scores: Any, budget: int, n_new: int) -> tuple[dict[str, Any], str]:
+    """Return what the first of the next rows hold at least, by rows that no model has seen."""
     with refusing():
-        said = guarantee(y, scores, k=budget, n_new=n_new).sentence(budget)
-    return f"Promised: {said[0].lower()}{said[1:]} {ASSUMED}"
+        found = guarantee(y, scores, k=budget, n_new=n_new)
+    facts = {"hits": int(found.hits_at(budget)), "rows": budget, "new_rows": n_new, "confidence_level": 0.95}
+    return facts, f"Guaranteed: {_small(found.sentence(budget))} {ASSUMED}"
 
 
 def promise_of_periods(
     y: Any, scores: Any, periods: Any, budget: Budget
-) -> tuple[dict[str, int] | None, str]:
-    """Return on how many of the next periods at least how many hits are found, and in words, or None."""
+) -> tuple[dict[str, Any] | None, str]:
+    """Return on how many of the next periods at least how many hits are found, in figures and in words."""
     # One hit a period is the least to promise: on all of the next ones, or else on fewer. What is chosen
     # by looking holds if all choices hold together.
     level, several = 1.0 - 0.05 / COMING, budget.several
@@ -57,9 +58,14 @@ def promise_of_periods(
             warnings.simplefilter("ignore")
             of = {"n_coming": COMING, "n_kept": kept}
             if least := guarantee_days(y, scores, periods, k=budget.n, confidence_level=level, **of):
-                said = f"on at least {kept} of the next {COMING} {several} you will find {least:,} or more"
-                return {"hits": least, **of}, f"{said} (95 % sure, if the {several} to come are like these)"
-    return None, f"nothing for the next {COMING} {several}, at 95 %: there are too few hits, or {several}"
+                hits = f"{least:,} hit{'s' * (least > 1)} or more"
+                said = f"{hits} on at least {kept} of the next {COMING} {several}, if they are as these were"
+                return {"hits": least, **of, "confidence_level": 0.95}, f"Guaranteed (95 %): {said}."
+    return None, f"No guarantee for the next {COMING} {several}: there are too few hits, or {several}."
+
+
+def _small(sentence: str) -> str:
+    return sentence[0].lower() + sentence[1:]
 
 
 class Promises(NamedTuple):
@@ -81,6 +87,7 @@ class Promises(NamedTuple):
         depth = min(depth, found.n_new)
         hits = {name: int(of_list.hits_at(depth)) for name, of_list in self.of_lists.items()}
         facts = {"confidence_level": found.confidence_level, "new_rows": found.n_new, "depth": depth}
+        facts["labelled_rows"] = len(found.labelled_hits) - 1
         asked = self.required.items()
         required = {text: {"hits": int(found.hits_at(at)), "takes": takes} for text, (at, takes) in asked}
         return {"promise": facts | {"hits": hits, "required": required}}

@@ -1,34 +1,23 @@
-"""``pushrank report``: a comparison as one HTML file that you can share and that opens anywhere."""
+"""The report of ``pushrank compare``: a comparison as one HTML file that opens anywhere."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from pushrank.cli.comparison import Compared, run_comparison
-from pushrank.cli.errors import say
+from pushrank.cli.comparison import Compared
 from pushrank.cli.features import LabelledFeatures
-from pushrank.cli.options import CompareOutput, ComparisonConfig, FeatureSource
+from pushrank.cli.forms import CompareOptions
 from pushrank.cli.source.columns import MAX_CATEGORIES
-from pushrank.cli.source.format import TextFormat
-from pushrank.cli.write import versions, write_page
-from pushrank.report import ReportData, sentences
+from pushrank.cli.write import versions, writing
+from pushrank.report import ReportData, write_report
 
-MAX_NAMES = 100
-"""The largest number of features that are listed by name."""
-
-
-def write_report(
-    source: FeatureSource, text_format: TextFormat, config: ComparisonConfig, output: CompareOutput, to: Path
-) -> None:
-    """Compare models and write one HTML file that opens anywhere, offline."""
-    compared = run_comparison(source, text_format, config, output)
-    say(" ".join(sentences(write_comparison_report(to, compared, config, opened=output.opened))))
-    say(f"The report is in {to}.")
+MAX_NAMES, MAX_LEFT_OUT = 100, 4
+"""How many features, and columns left out on the first screen, are listed by name."""
 
 
 def write_comparison_report(
-    path: Path, compared: Compared, config: ComparisonConfig, *, opened: bool, released: Sequence[str] = ()
-) -> ReportData:
-    """Write the report, whole or not at all, and return what is in it."""
+    path: Path, compared: Compared, config: CompareOptions, released: Sequence[str] = ()
+) -> None:
+    """Write the report, whole or not at all."""
     data, comparison = compared.data, compared.comparison.of_held_out_rows()
     is_held_out, numbers = compared.comparison.folds >= 0, {name: data.rows.X[name] for name in data.numeric}
     # Features of numbers are shown as numbers, all else as it is in the file.
@@ -36,7 +25,7 @@ def write_comparison_report(
     page = ReportData(
         comparison,
         data.y[is_held_out],
-        data.table.to_show(rows, config.show)[is_held_out],
+        rows[is_held_out],
         title=data.table.path.name,
         meaning=data.label_meaning,
         settings=_settings(compared, config),
@@ -44,36 +33,47 @@ def write_comparison_report(
         models=compared.models,
         X=data.rows.X[is_held_out],
         released=released,
+        times=None if data.rows.times is None else data.rows.times[is_held_out],
+        left_out=_left_out(compared),
     )
-    write_page(page, path, opened=opened)
-    return page
+    with writing(path):
+        write_report(page, path)
 
 
-def _settings(compared: Compared, config: ComparisonConfig) -> dict[str, str]:
-    settings = {"File": compared.data.table.path.name, "Split": compared.split}
+def _left_out(compared: Compared) -> list[str]:
+    """Return what the figures do not rest on: columns, and rows that are not among those held out."""
+    names, n_learnt = _columns_left_out(compared.data), int((compared.comparison.folds < 0).sum())
+    said = []
+    if names:
+        more = f" and {len(names) - MAX_LEFT_OUT:,} more" * (len(names) > MAX_LEFT_OUT)
+        columns = f"{len(names):,} column{'s' * (len(names) > 1)}"
+        said.append(f"{columns} ({', '.join(names[:MAX_LEFT_OUT])}{more})")
+    if n_learnt:
+        said.append(f"{n_learnt:,} rows that were only learnt from")
+    if compared.kept is not None:
+        said.append(f"{len(compared.kept.y):,} rows kept for the promise")
+    if compared.budget != (budget := compared.comparison.budget):
+        said.append(f"of the budget of {compared.budget:,} rows, {budget:,} fall to the rows held out")
+    return said
+
+
+def _columns_left_out(data: LabelledFeatures) -> list[str]:
+    return [str(name) for name in data.table.frame if name not in {data.label, *data.rows.X.columns}]
+
+
+def _settings(compared: Compared, config: CompareOptions) -> dict[str, str]:
+    data, settings = compared.data, {"Split": compared.split}
     if config.weight is not None:
         settings["Rows count in fits for"] = config.weight
+    names, left_out = list(data.rows.X.columns), _columns_left_out(data)
+    more = f" and {len(names) - MAX_NAMES:,} more" * (len(names) > MAX_NAMES)
     alphas = {model.named_steps["rank"].get_params().get("alpha") for model in compared.models.values()}
     return settings | {
-        **_feature_settings(compared.data),
-        "Strengths of the push, p": ", ".join(f"{power:g}" for power in config.powers),
-        "L2 strength of the rankers, alpha": ", ".join(f"{alpha:g}" for alpha in sorted(alphas - {None})),
-        "Versions": versions(),
-    }
-
-
-def _feature_settings(data: LabelledFeatures) -> dict[str, str]:
-    X = data.rows.X
-    if data.table.is_sparse:
-        scaled = "columns scaled by their largest absolute value, within each fit"
-        return {"Features": f"{X.shape[1]:,}, sparse", "Preprocessing": scaled}
-    names = list(X.columns)
-    left_out = [name for name in data.table.frame if name not in {data.label, *names}]
-    return {
-        "Features": f"{data.describe_features()}: {', '.join(names[:MAX_NAMES])}"
-        + f" and {len(names) - MAX_NAMES:,} more" * (len(names) > MAX_NAMES),
-        **({"Columns left out": ", ".join(left_out)} if left_out else {}),
-        "Missing values": f"{100 * float(X.isna().to_numpy().mean()):.3g} %",
+        "Features": f"{data.describe_features()}: {', '.join(names[:MAX_NAMES])}{more}",
+        **({"Columns left out": ", ".join(left_out)} if left_out[MAX_LEFT_OUT:] else {}),
+        "Missing values": f"{100 * float(data.rows.X.isna().to_numpy().mean()):.3g} %",
         "Preprocessing": "missing values imputed, numbers scaled, text one-hot encoded (columns of more than "
         f"{MAX_CATEGORIES} texts: by the mean label of each), within each fit",
+        "L2 strength of the rankers, alpha": ", ".join(f"{alpha:g}" for alpha in sorted(alphas - {None})),
+        "Versions": versions(),
     }

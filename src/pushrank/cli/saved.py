@@ -11,19 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pushrank._base.bounds import decimals
-from pushrank._base.files import read_facts
+from pushrank._base.files import MODEL_FORMAT, read_facts
 from pushrank._base.user_types import Floats
-from pushrank.cli.errors import InputError
 from pushrank.cli.source.columns import check_magnitudes, feature_matrix, row_hashes
-from pushrank.cli.source.format import DEFAULT_FORMAT, TextFormat
-from pushrank.cli.source.open import SPARSE, file_kind
-from pushrank.cli.source.read import read_table
+from pushrank.cli.source.open import Source
 from pushrank.cli.source.table import Column, Table
 from pushrank.interop.scorer import Scorer
 
 if TYPE_CHECKING:
     from pushrank.cli.source.labels import LabelledRows
-SCORER_FIELDS = ("label", "positive", "training", "numeric", "categorical", "n_features", "written")
+SCORER_FIELDS = ("label", "positive", "training", "numeric", "categorical", "as_fitted")
 """What a model's file notes of it under the same names."""
 
 
@@ -46,7 +43,6 @@ class Alert:
     high: float
     n_scored: int
     n_reaching: int
-    # Files of earlier versions do not have these.
     by_all: float | None = None
     spread: float = 0.0
 
@@ -80,13 +76,11 @@ class Alert:
         return int(low), int(min(high, n_rows))
 
     def sentence(self) -> str:
-        """Return the threshold, how it was found, and how many new rows will reach it."""
-        threshold, *ends = map(self.text, (self.threshold, self.low, self.high))
-        low, high = self.expected(self.n_scored)
+        """Return the threshold, and how many new rows will reach it."""
+        low, high = self.expected(self.of_rows)
         return (
-            f"{threshold} for a budget of {self.budget:,} of {self.of_rows:,} rows, 95 % interval "
-            f"{' to '.join(ends)}, by fits that had not seen the rows they scored. Of {self.n_scored:,} new "
-            f"rows {low:,} to {high:,} will reach it (95 %)."
+            f"{self.text(self.threshold)}, which {low:,} to {high:,} of {self.of_rows:,} new rows will reach "
+            f"(95 %), for a budget of {self.budget:,}"
         )
 
     def facts(self, scores: Floats, y: NDArray[np.bool_] | None = None) -> dict[str, Any]:
@@ -103,11 +97,11 @@ class Alert:
         said = f"{n_alerts:,} of {len(scores):,} rows reach the alert threshold, {self.dividing(scores)}"
         said += f"{hits}; {low:,} to {high:,} were to be expected"
         if moved:
-            said += f". The rows differ from those of the fit: {moved}. Evaluate the model, or fit it again"
+            said += f". The rows differ from those of the fit: {moved}. Measure the model, or fit it again"
         elif not low <= n_alerts <= high:
             # Neither the draw of rows nor fits that differ make this likely; that rows changed is not shown.
             few = "fewer" if n_alerts < low else "more"
-            said += f": {few} than in 19 of 20 files like that of the fit. Evaluate the model on new labels"
+            said += f": {few} than in 19 of 20 files like that of the fit. Measure the model by new labels"
         return f"{said}."
 
 
@@ -120,44 +114,27 @@ class RowScorer(ABC):
     positive: str
     numeric: list[str]
     categorical: list[str]
-    sparse: bool
-    n_features: int
-    index_base: int | None = None
-    written: dict[str, Any] = field(default_factory=dict)
+    as_fitted: dict[str, Any] = field(default_factory=dict)
     training: dict[str, Any] = field(default_factory=dict)
     alert: Alert | None = None
     profiles: dict[str, Any] = field(default_factory=dict)
 
-    def read(
-        self, path: Path, text_format: TextFormat = DEFAULT_FORMAT, *, may_be_empty: bool = False
-    ) -> Table:
-        """Read rows of the kind that the model was fitted on."""
-        n_features = self.n_features if self.sparse else None
-        if file_kind(path) not in SPARSE:
-            text_format = text_format.written_as(self.written)
-        elif text_format.index_base is None:
-            # The features of a file may be numbered from 0 though it stores none of the first of them.
-            text_format = replace(text_format, index_base=self.index_base)
-        table = read_table(path, text_format, n_features, may_be_empty=may_be_empty)
-        if table.is_sparse != self.sparse:
-            wanted = "a libsvm file" if self.sparse else "a table with named columns"
-            raise InputError(f"{path}: the model was fitted on {wanted}; give it rows of that kind.")
+    @property
+    def time(self) -> str | None:
+        """The column of times that the model was fitted by."""
+        return self.as_fitted.get("time")
+
+    def table(self, rows: Source, *, may_be_empty: bool = False) -> Table:
+        """Return the rows of a file with the columns of the model."""
         # What was fitted in Python, without a label's column here, knows texts as they were in its table.
-        return replace(table, is_normal=bool(self.label))
+        return replace(rows.table(may_be_empty=may_be_empty), is_normal=bool(self.label))
 
-    def read_labelled(
-        self, path: Path, text_format: TextFormat, label: str | None, positive: str | None, lack: str = ""
-    ) -> tuple[LabelledRows, Any, bool]:
-        """Return rows with labels, their features, and whether they are the very rows of the fit."""
-        from pushrank.cli.source.labels import label_rows
-
-        table = self.read(path, text_format)
-        column = table.labels(label or self.label or None)
-        rows = label_rows(table, column, positive or self.positive, may_lack=lack)
-        features, known = self.features(rows.table), rows.known
+    def of_labelled(self, rows: LabelledRows) -> tuple[Any, bool]:
+        """Return the features of labelled rows, and whether these are the very rows of the fit."""
+        features, known = self.features(replace(rows.table, is_normal=bool(self.label))), rows.known
         # A fit learns from the rows with a label alone.
         learnt = [features] if known is None else [features, features[known]]
-        return rows, features, self.training.get("rows_hash") in [*map(rows_hash, learnt)]
+        return features, self.training.get("rows_hash") in [*map(rows_hash, learnt)]
 
     def columns(self, table: Table) -> list[Column]:
         """Return the columns that the model was fitted on."""
@@ -203,14 +180,14 @@ class StoredScorer(RowScorer):
         noted = read_facts(path)
         if not (facts := noted.get("facts")) or not noted["scoring"] or not facts["numeric"]:
             return None
+        if facts.get("format") != MODEL_FORMAT:
+            return None
         return cls(
             name=facts["model"],
-            sparse=False,
             alert=facts["alert"] and Alert(**facts["alert"]),
             scorer=Scorer(**noted["scoring"]),
-            # Files of earlier versions say nothing of how numbers are written, nor where columns lie.
-            profiles=noted.get("profiles", {}),
-            **{name: facts[name] for name in SCORER_FIELDS if name in facts},
+            profiles=noted["profiles"],
+            **{name: facts[name] for name in SCORER_FIELDS},
         )
 
     def scores_of(self, features: Any) -> Floats:

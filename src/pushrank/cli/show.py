@@ -1,12 +1,10 @@
 """``pushrank show``: what a saved model holds."""
 
-import json
 from pathlib import Path
 
-import typer
-
-from pushrank._base.files import read_facts, written_by
-from pushrank.cli.screen import console, grid_of
+from pushrank._base.files import MODEL_FORMAT, read_facts, written_by
+from pushrank.cli.errors import say
+from pushrank.cli.screen import print_json, print_table
 
 MAX_SHOWN = 10
 """Weights that are printed; JSON has all."""
@@ -22,27 +20,26 @@ CANDIDATE = {
 def print_model(model: Path, *, as_json: bool) -> None:
     """Print what a saved model holds: its parameters, what it was fitted on, and its largest weights."""
     known = read_facts(model)
-    if "facts" not in known:
-        # Another version of pushrank, or pushrank.save, wrote the file.
+    if known.get("facts", {}).get("format") != MODEL_FORMAT:
+        # pushrank.save wrote the file, or another version of pushrank, whose models are refused.
         from pushrank.cli.model import facts_of
         from pushrank.cli.pipelines import SavedModel
 
         known = facts_of(SavedModel.load(model), written_by(model.read_bytes()))
     facts, is_ensemble = known["facts"], known["is_ensemble"]
     if as_json:
-        typer.echo(json.dumps(facts, indent=2))
+        print_json(facts)
         return
     weights = facts["weights"] or facts["importances"]
     kind, sign = ("weight", "+") if facts["weights"] else ("importance", "")
-    screen = console()
     for name, text in known["lines"].items():
         if text:
-            screen.print(f"{name}: {text}")
+            say(f"{name}: {text}")
     if facts["candidates"]:
         lines = [[text.format_map(found) for text in CANDIDATE.values()] for found in facts["candidates"]]
-        screen.print(grid_of(list(CANDIDATE), lines))
+        print_table(list(CANDIDATE), lines)
     if weights:
         largest = [(name, f"{weight:{sign}.4f}") for name, weight in list(weights.items())[:MAX_SHOWN]]
-        screen.print(grid_of(["member" if is_ensemble else "column", kind], largest))
+        print_table(["member" if is_ensemble else "column", kind], largest)
     if len(weights) > MAX_SHOWN:
-        screen.print(f"The {MAX_SHOWN} largest of {len(weights):,} {kind}s; --json has all.")
+        say(f"The {MAX_SHOWN} largest of {len(weights):,} {kind}s; --json has all.")

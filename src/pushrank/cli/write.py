@@ -6,7 +6,6 @@ import os
 import platform
 import re
 import sys
-import webbrowser
 import zipfile
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,18 +17,18 @@ from typing import TYPE_CHECKING, Any
 
 from pushrank._base.files import atomic_write
 from pushrank.cli.errors import InputError, warn
-from pushrank.cli.source.format import DEFAULT_FORMAT, TextFormat
-from pushrank.cli.source.open import SEPARATORS, SHEETS, STANDARD_STREAM, file_kind, open_file
+from pushrank.cli.source.format import DEFAULT_FORMAT, SEPARATORS, SHEETS, TextFormat
+from pushrank.cli.source.open import STANDARD_STREAM, file_kind, open_file
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MODELS_WRITTEN = (".skops",)
-PROGRAMS_WRITTEN = (".py",)
+CONFIGS_WRITTEN = (".toml",)
 REPORTS_WRITTEN = (".html", ".htm")
 TABLES_WRITTEN = (".csv", ".tsv", ".parquet", ".xlsx")
 CELLS_TYPED = (".parquet", ".xlsx")
-RESULTS_WRITTEN = (*REPORTS_WRITTEN, *TABLES_WRITTEN, ".tex")
+RESULTS_WRITTEN = (*TABLES_WRITTEN, ".tex")
 FIGURES_WRITTEN = (".pdf", ".svg", ".png")
 SIGNATURE = {b"written by": b"pushrank"}
 """Metadata of the Parquet files that commands write; the creator of Excel files is pushrank, too."""
@@ -91,9 +90,7 @@ def _is_ours(path: Path, kind: str) -> bool:
                 return b"pushrank" in archive.read("schema.json")
         if kind in REPORTS_WRITTEN:
             return '<meta name="generator" content="pushrank">' in path.read_text(encoding="utf-8")
-        if kind in PROGRAMS_WRITTEN:
-            return ", written by pushrank " in path.read_text(encoding="utf-8").partition("\n")[0]
-        if kind == ".tex" or kind in FIGURES_WRITTEN:
+        if kind == ".tex" or kind in CONFIGS_WRITTEN + FIGURES_WRITTEN:
             return b"written by pushrank" in path.read_bytes()
         if kind == ".parquet":
             return SIGNATURE.items() <= (pq.read_schema(path).metadata or {}).items()
@@ -114,14 +111,12 @@ def _is_ours(path: Path, kind: str) -> bool:
         return False
 
 
-def write_page(data: Any, path: Path, *, opened: bool) -> None:
-    """Write a report, whole or not at all, and open it in the browser if ``opened``."""
+def write_page(data: Any, path: Path) -> None:
+    """Write a report, whole or not at all."""
     from pushrank.report import write_report
 
     with writing(path):
         write_report(data, path)
-    if opened and not webbrowser.open(path.resolve().as_uri()):
-        warn(f"no browser was found to open {path} in.")
 
 
 def versions() -> str:

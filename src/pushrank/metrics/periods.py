@@ -298,8 +298,11 @@ class PeriodMeasurement:
             header, *rows = ([row[0], row[1], *row[3:5], *row[6:7]] for row in (header, *rows))
         return header, rows
 
-    def sentences(self) -> list[str]:
-        """Return what the hits are of, the differences from the first model, and what intervals assume."""
+    def sentences(self, *, every: bool = True) -> list[str]:
+        """Return what the hits are of, the differences from the first model, and what intervals assume.
+
+        With ``every`` they also say which rows lists share, and what it costs to follow the last best model.
+        """
         by_chance, n = float(np.mean(self.looked_at * self.positives / self.sizes)), len(self.sizes)
         said = [
             f"There are {self.positives.mean():,.1f} positives {self.budget.each}; as many random rows as "
@@ -315,7 +318,13 @@ class PeriodMeasurement:
             difference_sentence(f"{name} against {self.first}", found, self.budget.each, level, n_others, 2)
             for name, found in self.differences.items()
         ]
-        said += [
+        said += self._of_lists() if every else []
+        return said if level is None else [*said, self.caveat]
+
+    def _of_lists(self) -> list[str]:
+        """Return which rows lists share, and what it costs to take the last period's best model."""
+        level, n_others = self.confidence_level, len(self.hits) - 1
+        said = [
             f"{100.0 * share:.0f} % of the rows that {self.first} and {name} look at are the same."
             for name, share in self.overlap[self.first].items()
         ]
@@ -323,14 +332,14 @@ class PeriodMeasurement:
             f"{100.0 * share:.0f} % of those on the list of {name} were on it the {self.budget.per} before."
             for name, share in self.carried_over.items()
         ]
-        if n_others and n > 1:
+        if n_others and len(self.sizes) > 1:
             of_always = self.regret().of_always
             best = max(of_always, key=lambda name: of_always[name].difference)
             against = f"always {best} against the best of the last {self.budget.per}"
             said.append(
                 difference_sentence(against, of_always[best], self.budget.each, level, n_others + 1, 2)
             )
-        return said if level is None else [*said, self.caveat]
+        return said
 
     def price_sentence(self, name: str) -> str:
         """Return what the limits cost a model."""

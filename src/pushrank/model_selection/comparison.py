@@ -34,7 +34,7 @@ from pushrank.model_selection.verdict import ROUNDING, may_be_best, quantiles
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["POSITIVES_AT_TOP", "TOGETHER", "Difference", "RankerComparison"]
+__all__ = ["CHOSEN", "CONFIDENCE", "POSITIVES_AT_TOP", "TOGETHER", "Difference", "RankerComparison"]
 
 POSITIVES_AT_TOP = "positives at top"
 CHOSEN = "best of the above, chosen inside"

@@ -22,7 +22,7 @@ from pushrank.monitoring.audits import check_secret, row_names, uniform_numbers
 from pushrank.monitoring.state import State
 from pushrank.times import in_zone
 
-__all__ = ["WHO", "Duel", "ListDifference", "Verdict", "compare_lists"]
+__all__ = ["NEEDED", "WHO", "Duel", "ListDifference", "Verdict", "compare_lists"]
 
 KIND = "a duel"
 WHO = ("champion", "challenger")

@@ -75,40 +75,7 @@ class RankedLists:
         first, last = self.ranks[model]
         return int(((first <= depth) & (depth < last)).sum())
 
-    @property
-    def is_cut_tied(self) -> bool:
-        """Whether rows tie at the end of the first rows of either list of the pair."""
-        return any(self.tied_at(model, self.depth) for model in self.pair)
-
     def chances(self, model: str) -> NDArray[np.float64]:
         """Return every row's chance to be among the first rows, where tied rows come in a random order."""
         first, last = self.ranks[model]
         return np.clip((self.depth + 1.0 - first) / (last + 1.0 - first), 0.0, 1.0)
-
-    def hits_alone(self, model: str) -> float:
-        """Return how many hits are among the first rows of one list and of no other; ties by expectation."""
-        # Tied rows come in the same random order in all lists.
-        others = [self.chances(other) for other in self.scores if other != model]
-        alone = self.chances(model) - np.max(others, axis=0, initial=0.0)
-        return float(np.maximum(0.0, alone)[self.y].sum())
-
-
-class MemberHits(NamedTuple):
-    """A member of an ensemble: its weight, and hits among its first rows, in all and in no other's."""
-
-    name: str
-    weight: float
-    hits: float
-    alone: float
-
-
-def hits_of_members(
-    y: NDArray[np.bool_], depth: int, members: Mapping[str, tuple[float, Floats]]
-) -> list[MemberHits]:
-    """Return what the members of an ensemble find, of their weights and scores, the largest weight first."""
-    lists = RankedLists(y, {name: scores for name, (_, scores) in members.items()}, depth, [])
-    found = [
-        MemberHits(name, weight, lists.hits(name), lists.hits_alone(name))
-        for name, (weight, _) in members.items()
-    ]
-    return sorted(found, key=lambda member: -member.weight)

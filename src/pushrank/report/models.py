@@ -11,16 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.inspection import permutation_importance
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing
 
-from pushrank._base.user_types import Estimator
+from pushrank._base.user_types import Estimator, Floats
 from pushrank.budgets import Budget
-from pushrank.estimators.reasons import reasons
+from pushrank.estimators.reasons import parts_over
 from pushrank.held_out import model_scores, record_warnings
 from pushrank.metrics import measure_periods
 from pushrank.model_selection.comparison import RankerComparison
 from pushrank.model_selection.folds import share_of_hits
 from pushrank.report.lists import MAX_TOP_ROWS, RankedLists
+from pushrank.report.words import cell_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,33 +30,23 @@ MAX_CELLS = 200_000_000
 MAX_IMPORTANCES, MAX_REASONS = 10, 3
 MIN_HITS_LOST = 0.05
 """Fewer hits would be shown as 0.0."""
-LINEAR = "A weighted sum of the columns"
+LINEAR, ANYWHERE = "A weighted sum of the columns", "fitted to tell hits from other rows anywhere in the list"
 QUESTIONS = "A sum of many yes-or-no questions about single columns, such as 'is the amount above 500?'"
-TREES, ANYWHERE = "A sum of many decision trees", "fitted to tell hits from other rows anywhere in the list"
+TREES, LARGE_TREES = "A sum of many decision trees", "The mean of many large decision trees"
 SENTENCES = {
     "LogisticRegression": f"{LINEAR}, {ANYWHERE}; the usual first choice.",
-    "PNormPush": f"{LINEAR}, fitted so that rows that are no hits do not stand high in the list; the larger "
-    "p, the more the very top counts (at p = 1 all of the list counts equally).",
-    "PNormPushCV": f"{LINEAR}, fitted to get the top of the list right; how much the top counts is chosen by "
-    "cross-validation.",
-    "TrimmedPush": f"{LINEAR}, fitted to the hits that such a sum can bring to the top; it gives up on the "
-    "others.",
-    "TopRankerCV": f"{LINEAR}, for which cross-validation chose how to fit it to the rows that you can act "
-    "on.",
-    "IRPush": f"{LINEAR}, fitted to find many hits very early in the list, as a search engine does.",
-    "PushBoost": f"{QUESTIONS}, fitted to get the top of the list right. It can follow curves and "
-    "thresholds, which a weighted sum cannot.",
+    "PNormPush": f"{LINEAR}; the larger p, the more the very top of the list counts.",
+    "PNormPushCV": f"{LINEAR}; cross-validation chooses how much the top counts.",
+    "TrimmedPush": f"{LINEAR}, fitted to the hits that such a sum can bring to the top.",
+    "TopRankerCV": f"{LINEAR}; cross-validation chooses how to fit it to the rows that you can act on.",
+    "IRPush": f"{LINEAR}, fitted to find many hits very early in the list.",
+    "PushBoost": f"{QUESTIONS}, fitted to get the top of the list right.",
     "RankBoost": f"{QUESTIONS}, fitted to put hits above other rows anywhere in the list.",
-    "HistGradientBoostingClassifier": f"A sum of many small decision trees, {ANYWHERE} (scikit-learn's "
-    "gradient boosting).",
-    "RandomForestClassifier": "The average of many large decision trees, each grown on a random part of the "
-    "data (scikit-learn's random forest).",
-    "ExtraTreesClassifier": "The average of many large decision trees, whose thresholds are drawn at random "
-    "(scikit-learn's extra trees).",
-    "MLPClassifier": "Many weighted sums of the columns, of which those below zero count as zero, added up "
-    "with further weights (scikit-learn's neural network).",
-    "StackingRanker": "The sum of the scores of other models, with weights that were learnt from rows that "
-    "they had not seen, to put hits above other rows.",
+    "HistGradientBoostingClassifier": f"{TREES} (scikit-learn), {ANYWHERE}.",
+    "RandomForestClassifier": f"{LARGE_TREES}, each grown on a random part of the rows.",
+    "ExtraTreesClassifier": f"{LARGE_TREES}, whose thresholds are drawn at random.",
+    "MLPClassifier": "A neural network: weighted sums of the columns, added up where above zero.",
+    "StackingRanker": "The sum of the other models' scores, with weights learnt from rows they had not seen.",
     "LGBMClassifier": f"{TREES} (LightGBM), {ANYWHERE}.",
     "XGBClassifier": f"{TREES} (XGBoost), {ANYWHERE}.",
 }
@@ -93,8 +83,6 @@ def find_drivers(comparison: RankerComparison, lists: RankedLists, X: pd.DataFra
     """Return the columns that drive the main ranking, by permutation importance, and raise its top rows."""
     if X is None:
         return Drivers([], "")
-    if not hasattr(X, "iloc"):
-        return Drivers([], "The columns of these rows have no names.")
     models = comparison.estimators.get(lists.main, [])
     if not models:
         why = "The comparison kept no models: compare_rankers(..., return_estimators=True) keeps them."
@@ -112,23 +100,31 @@ def find_drivers(comparison: RankerComparison, lists: RankedLists, X: pd.DataFra
     with record_warnings([]):
         for part in parts[:n_parts]:
             test = np.flatnonzero(comparison.folds == part)
-            rows, model = _safe_indexing(X, test), models[part]
+            rows, model = X.iloc[test], models[part]
             first = np.flatnonzero(np.isin(test, lists.first_rows(lists.main, MAX_TOP_ROWS)))
             if len(first):
-                texts = map("; ".join, reasons(model, _safe_indexing(rows, first), rows, MAX_REASONS, seed))
-                raised |= zip(test[first].tolist(), texts, strict=True)
+                shares, _ = parts_over(model, rows.iloc[first], rows, seed)
+                reasons = (
+                    _reasons(rows.iloc[at], of_score) for at, of_score in zip(first, shares, strict=True)
+                )
+                raised |= zip(test[first].tolist(), reasons, strict=True)
             # Each column is shuffled once in every part.
             drawn = {"scoring": partial(_hits, comparison, lists, test), "n_repeats": 1, "random_state": seed}
             lost_in_parts.append(permutation_importance(model, rows, lists.y[test], **drawn).importances_mean)
     lost = np.mean(lost_in_parts, axis=0)
-    first = np.argsort(-lost, kind="stable")[:MAX_IMPORTANCES]
-    shown = [column for column in first if lost[column] > MIN_HITS_LOST]
+    shown = [at for at in np.argsort(-lost, kind="stable")[:MAX_IMPORTANCES] if lost[at] > MIN_HITS_LOST]
     if not shown:
         why = "Shuffling any one column costs no hit: the columns stand in for each other, or say nothing."
         return Drivers([], why, raised)
     bars = 100.0 * lost / lost[shown[0]]
     importances = [Importance(str(X.columns[at]), float(lost[at]), bars[at]) for at in shown]
     return Drivers(importances, "", raised)
+
+
+def _reasons(row: pd.Series, parts: Floats) -> str:
+    """Return the columns that raise a row's score most, with their values and parts of the score."""
+    first = [at for at in np.argsort(-parts[:-1], kind="stable")[:MAX_REASONS] if parts[at] > 0.0]
+    return "; ".join(f"{row.index[at]} {cell_text(row.iloc[at])}: {parts[at]:+.2g}" for at in first)
 
 
 def _hits(

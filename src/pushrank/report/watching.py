@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pushrank.monitoring import Watch
 from pushrank.monitoring.reference import BLOCKS, SCORES
 from pushrank.monitoring.watching import NOT_KNOWN, TESTED, date_words
-from pushrank.report.context import row_count
 from pushrank.report.page import Page
-
-if TYPE_CHECKING:
-    from pushrank.report.pictures import Picture
+from pushrank.report.pictures import Picture, over_time
+from pushrank.report.words import row_count
 
 MAX_MOVED = 10
 MIN_EVIDENCE, MAX_EVIDENCE = 0.01, 1e6
@@ -57,10 +55,7 @@ class WatchData(Page):
         first, last = (self.words(record["period"], budget.per) for record in (table[0], table[-1]))
         n_rows, looked_at = (sum(record[name] for record in table) for name in ("rows", "looked_at"))
         when = f"{len(table):,} {budget.several} from {first} to {last}" if table[1:] else first
-        return (
-            f"{n_rows:,} rows in {when}; {looked_at:,} looked at, "
-            f"of the {budget.n * len(table):,} that {budget.words} allow."
-        )
+        return f"{n_rows:,} rows in {when}; {looked_at:,} looked at (budget {budget.n * len(table):,})."
 
     @property
     def by_period(self) -> Cells:
@@ -130,12 +125,11 @@ class WatchData(Page):
         records += [record for record in self.watched.moved[:MAX_MOVED] if record["has_moved"]]
         # Before the first whole week there is nothing to compare.
         has_shares = records[0]["parts"][0]["share_now"] is not None
-        return {"data": self, "columns": {record["column"]: record for record in records if has_shares}}
+        columns = {record["column"]: record for record in records if has_shares}
+        return {"data": self, "columns": columns, "pictures": self.pictures()}
 
     def pictures(self) -> list[Picture]:
         """Return hits by week and the evidence, where labels are known."""
-        from pushrank.report.pictures import over_time
-
         watched, per = self.watched, self.watched.budget.per
         unit, lines = watched.folded(60)
         lines = [line for line in lines if line["known"]]
@@ -145,27 +139,11 @@ class WatchData(Page):
         # Evidence far below 1 and far above an alarm says no more than its end of the picture.
         evidence = np.clip([record["evidence"] for record in self.known], MIN_EVIDENCE, MAX_EVIDENCE)
         alarm = {f"an alarm, {watched.needed:,.0f}": [watched.needed] * len(evidence)}
-        return [
-            over_time(
-                "hits",
-                f"Hits a {per}, found and expected",
-                f"Means of each {unit}. Expected is what {watched.budget.several} of as many rows and "
-                "positives held when the model was fitted, or rows of such scores: it falls in calm.",
-                [self.words(line["period"], unit) for line in lines],
-                means,
-                f"hits a {per}",
-            ),
-            over_time(
-                "evidence",
-                "Evidence that there are fewer hits",
-                "It stays near 1 or below where hits are as expected, and ever reaches the line with a "
-                f"probability of about {100 / watched.needed:.3g} %, however often one looks.",
-                [self.words(record["period"], per) for record in self.known],
-                {"evidence": evidence} | alarm,
-                "evidence",
-                is_log=True,
-            ),
-        ]
+        weeks = [self.words(line["period"], unit) for line in lines]
+        periods = [self.words(record["period"], per) for record in self.known]
+        hits = over_time("hits", f"Hits a {per}, found and expected", weeks, means, f"hits a {per}")
+        title, evidence = "Evidence that there are fewer hits", {"evidence": evidence} | alarm
+        return [hits, over_time("evidence", title, periods, evidence, "", is_log=True)]
 
 
 def evidence_text(evidence: float) -> str:

@@ -1,4 +1,4 @@
-"""Headers: what a file is, and what its columns are called, without an import that takes long."""
+"""Files of rows: what they are, and what their columns are called, without an import that takes long."""
 
 import codecs
 import csv
@@ -11,30 +11,32 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import normalize
 
 from pushrank.cli.errors import InputError
-from pushrank.cli.source.format import TextFormat
+from pushrank.cli.source.format import DEFAULT_FORMAT, NAMES, READABLE, TEXT_FILES, TextFormat, nearest
+
+if TYPE_CHECKING:
+    from pushrank.cli.source.table import Table
 
 STANDARD_STREAM = Path("-")
 # What messages call the file whose name is "-".
 STANDARD_INPUT = Path("standard input")
-SEPARATORS = {".csv": ",", ".tsv": "\t"}
-TEXT_FILES = {*SEPARATORS, ".txt"}
-SHEETS = {".xlsx"}
-SPARSE = {".libsvm", ".svmlight", ".svm"}
-READ_BY_PANDAS = {
-    ".json": "read_json({path!r})", ".jsonl": "read_json({path!r}, lines=True)",
-    ".ndjson": "read_json({path!r}, lines=True)", ".csv": "read_csv({path!r})",
-    ".tsv": "read_csv({path!r}, sep='\\t')", ".xls": "read_excel({path!r})",
-}  # fmt: skip
-"""Files that pandas reads, also in archives of many kinds, and writes as Parquet."""
-READABLE = (
-    "CSV, TSV and other separated text (.csv, .tsv, .txt, also with .gz or .zip; - is standard input), "
-    "Excel (.xlsx), Parquet (.parquet or a folder of such) or libsvm (.libsvm, .svmlight, .svm)"
-)
+SVMLIGHT = ("from sklearn.datasets import load_svmlight_file as load; import pandas; X, y = load({path!r}); "
+            "pandas.DataFrame(X.toarray()).add_prefix('x').assign(label=y)")  # fmt: skip
+AS_FRAME = {
+    ".json": "import pandas; pandas.read_json({path!r})",
+    **dict.fromkeys((".jsonl", ".ndjson"), "import pandas; pandas.read_json({path!r}, lines=True)"),
+    ".xls": "import pandas; pandas.read_excel({path!r})",
+    **dict.fromkeys((".libsvm", ".svmlight", ".svm"), SVMLIGHT),
+}
+"""How pandas reads files of other kinds, also in archives, to write them as Parquet."""
+UNPACKED_BY = {".bz2": "bunzip2", ".xz": "unxz", ".zst": "zstd -d"}
+KINDS = ("CSV, TSV and other separated text (.csv, .tsv, .txt, also with .gz or .zip; - is standard input), "
+         "Excel (.xlsx) or Parquet (.parquet or a folder of such)")  # fmt: skip
 SIGNATURES = {
     b"\x1f\x8b\x08": "compressed by gzip; unpack it, or let the name of text end in .gz",
     rb"BZh\d1AY&SY": "compressed by bzip2, which is not read here; unpack it: bunzip2",
@@ -46,13 +48,10 @@ SIGNATURES = {
 }
 """First bytes of files that are no text, and what to do where a name does not say so."""
 # pandas raises TypeError for a file whose types it does not support.
-UNREADABLE = (
-    OSError, EOFError, LookupError, TypeError, ValueError, csv.Error, zlib.error, zipfile.BadZipFile,
-    OverflowError,
-)  # fmt: skip
+UNREADABLE = (OSError, EOFError, LookupError, TypeError, ValueError, csv.Error, zlib.error,
+              zipfile.BadZipFile, OverflowError)  # fmt: skip
 # The separator is looked for in this much of a file.
 SAMPLE_BYTES = 1 << 14
-SEPARATOR_NAMES = {";": "';'", "\t": "tab", "|": "'|'", ",": "','"}
 DATE_PART = re.compile(r"(.+) \((hour|weekday|days since 1970)\)")
 """The columns of numbers that dates become, which are not in the file themselves."""
 
@@ -70,11 +69,10 @@ def normal(value: Any) -> Any:
     return normalize("NFC", value) if isinstance(value, str) else value
 
 
-def check_signature(path: Path, kind: str, first: bytes) -> None:
-    """Raise InputError where the first bytes of a file show that it is of another kind."""
-    for signature, what in SIGNATURES.items():
-        if re.match(signature, first) and kind not in what:
-            raise InputError(f"{path} is {what}.")
+def listed(items: Iterable[str]) -> str:
+    """Return at most ten items, and how many more there are."""
+    items = [*items]
+    return ", ".join(items[:10]) + f" and {len(items) - 10:,} more" * (len(items) > 10)
 
 
 def file_kind(path: Path) -> str:
@@ -86,38 +84,8 @@ def file_kind(path: Path) -> str:
     return Path(re.sub(r"\.(gz|zip)$", "", path.name.lower())).suffix
 
 
-def as_readable(path: Path) -> str:
-    """Return the command that makes a file of another kind readable, or an empty text."""
-    name = re.sub(r"\.(gz|zip|zst)$", "", path.name.lower())
-    read, written = READ_BY_PANDAS.get(Path(name).suffix), str(path.with_name(f"{Path(name).stem}.parquet"))
-    if module := {".bz2": "bz2", ".xz": "lzma"}.get(path.suffix.lower()):
-        copied = (
-            f"shutil.copyfileobj({module}.open({str(path)!r}), open({str(path.with_suffix(''))!r}, 'wb'))"
-        )
-        return f" Unpack it: python -c {shlex.quote(f'import {module}, shutil; {copied}')}"
-    if read is None:
-        return ""
-    line = f"import pandas; pandas.{read.format(path=str(path))}.to_parquet({written!r})"
-    return f" Make a Parquet file of it: python -c {shlex.quote(line)}"
-
-
-def kind_of_rows(path: Path) -> str:
-    """Return the kind of a file of rows, or raise InputError where it is none, or there is no such file."""
-    kind = file_kind(path)
-    if kind not in {*TEXT_FILES, *SHEETS, *SPARSE, ".parquet"}:
-        raise InputError(f"{path} is no file that pushrank reads, which are {READABLE}.{as_readable(path)}")
-    if path != STANDARD_INPUT:
-        check_exists(path)
-    if path.is_dir() and not any(path.rglob("*.parquet")):
-        raise InputError(f"{path} is a folder without .parquet files; give the name of a file.")
-    return kind
-
-
 def open_file(path: Path) -> Any:
-    """Open a file for reading bytes, uncompressed by its extension; ``-`` is standard input."""
-    if path == STANDARD_INPUT:
-        # The head of a stream is read twice, and a pipe cannot be rewound.
-        return io.BytesIO(sys.stdin.buffer.read())
+    """Open a file for reading bytes, uncompressed by its extension."""
     if path.suffix.lower() == ".zip":
         archive = zipfile.ZipFile(path)
         # macOS adds a hidden copy of what its Finder knows of a file.
@@ -128,73 +96,25 @@ def open_file(path: Path) -> Any:
     return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")
 
 
-def _sniffed_separator(sample: str) -> str:
-    """Return what separates the columns of a sample; a comma where the standard library finds nothing."""
-    with suppress(csv.Error):
-        separator = csv.Sniffer().sniff(sample, ",;\t|").delimiter
-        # The sniffer may settle on a mark that stands within cells, and not between the names.
-        if separator in next(filter(None, sample.split("\n"))):
-            return separator
-    return ","
+def as_readable(path: Path) -> str:
+    """Return the command that makes a file of another kind readable, or an empty text."""
+    if tool := UNPACKED_BY.get(path.suffix.lower()):
+        return f" Unpack it: {tool} {shlex.quote(str(path))}"
+    bare = Path(re.sub(r"\.(gz|zip)$", "", path.name.lower()))
+    if (frame := AS_FRAME.get(bare.suffix)) is None:
+        return ""
+    written = str(path.with_name(f"{bare.stem}.parquet"))
+    line = f"{frame.format(path=str(path))}.to_parquet({written!r})"
+    return f" Make a Parquet file of it: python -c {shlex.quote(line)}"
 
 
-def column_names(path: Path, first: Sequence[str], no_header: bool) -> list[str]:
-    """Return the names of the columns: those of the first row, or their numbers from 1."""
-    if no_header:
-        return [str(number) for number in range(1, len(first) + 1)]
-    # A column without a name is called as pandas calls it, which a warning knows as numbers of rows.
-    names = [name if name.strip() else f"Unnamed: {position}" for position, name in enumerate(first)]
-    return check_names(path, names)
-
-
-def check_names(path: Path, names: Iterable[str]) -> list[str]:
-    """Return names in the normal form, or raise InputError when two columns have the same name."""
-    names = [normal(str(name)) for name in names]
-    if len(set(names)) < len(names):
-        twice = next(name for position, name in enumerate(names) if name in names[:position])
-        raise InputError(f"{path} has more than one column {twice!r}; give each its own name.")
-    return names
-
-
-class TextHead(NamedTuple):
+class Head(NamedTuple):
     """How a text file is written, and the names of its columns; ``n_above`` lines stand above its rows."""
 
     encoding: str | None
     separator: str
     n_above: int
-    first: list[str]
     names: list[str]
-
-
-def read_head(stream: Any, path: Path, kind: str, text_format: TextFormat) -> TextHead:
-    """Return what the first lines of a text file say, where options do not; the stream is rewound."""
-    # The line that the sample ends in is read to its end: cut off, it would have fewer cells than others.
-    head = stream.read(SAMPLE_BYTES) + stream.readline()
-    stream.seek(0)
-    check_signature(path, kind, head)
-    encoding, skip_rows = text_format.encoding, text_format.skip_rows
-    # UTF-16 is known by its first bytes: as UTF-8 a file was refused for rows that it does not have.
-    if encoding is None and head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        encoding = "utf-16"
-    # Wrong bytes are no error yet: what reads the rows refuses them, and says which encoding was tried.
-    text = head.decode(encoding or "utf-8-sig", errors="replace")
-    lines = re.split(r"\r\n|\r|\n", text)[skip_rows:]
-    # Excel writes and reads a first line such as sep=; that names the separator.
-    stated = re.fullmatch(r"\ufeff?\"?sep=(.)\"?", lines[0]) if lines else None
-    sample = "\n".join(lines[stated is not None :])
-    separator = text_format.separator or (stated and stated[1])
-    if not separator:
-        separator = "\t" if kind == ".tsv" else _sniffed_separator(sample)
-    first = next(filter(None, csv.reader(io.StringIO(sample), delimiter=separator)), None)
-    if first is None:
-        raise InputError(f"{path} cannot be read as {kind[1:]}: it is empty. Check that it is whole.")
-    if any("\0" in cell for cell in first):
-        raise InputError(
-            f"{path} holds NUL characters in its first line; if it is UTF-16, say so: --encoding utf-16-le "
-            "or utf-16-be."
-        )
-    names = column_names(path, first, text_format.no_header)
-    return TextHead(encoding, separator, skip_rows + (stated is not None), first, names)
 
 
 class Header(NamedTuple):
@@ -207,58 +127,141 @@ class Header(NamedTuple):
     def check(self, name: str, option: str) -> None:
         """Raise InputError unless there is a column that an option names."""
         if name not in self.names:
-            similar = self.describe_similar(name)
-            raise InputError(f"--{option} {name!r} is no column of {self.path}{similar}; it has {self}.")
+            near = nearest(name, self.names)
+            meant = f"; did you mean {near!r}? It" if near else "; it"
+            raise InputError(f"--{option} {name!r} is no column of {self.path}{meant} has {self}.")
 
     def check_model_columns(self, model_columns: Sequence[str]) -> None:
         """Raise InputError unless all columns that a model was fitted on are there, or the dates of parts."""
         model_columns = [normal(name) for name in model_columns]
         columns, parts = set(self.names), map(DATE_PART.fullmatch, model_columns)
         columns |= {part[0] for part in parts if part and part[1] in columns}
-        missing = [name for name in model_columns if name not in columns]
-        if missing:
-            shown = listed(f"{name!r}{self.describe_similar(name)}" for name in missing)
-            raise InputError(
-                f"{self.path} lacks the column{'s' * (len(missing) > 1)} {shown} that the model was fitted "
-                f"on; it has {self}."
-            )
+        if missing := [name for name in model_columns if name not in columns]:
+            others = [name for name in self.names if name not in model_columns]
+            near = {name: nearest(name, others) for name in missing}
+            shown = listed(repr(name) + f" (is {near[name]!r} meant?)" * bool(near[name]) for name in missing)
+            lacks = f"lacks the column{'s' * (len(missing) > 1)} {shown} that the model was fitted on"
+            raise InputError(f"{self.path} {lacks}; it has {self}.")
 
     def __str__(self) -> str:
         """Return which columns there are, and, where it seems so, that they are separated otherwise."""
         hint = separator_hint(self.names) if self.is_text else ""
         return ", ".join(map(repr, self.names[:20])) + ", ..." * (len(self.names) > 20) + hint
 
-    def describe_similar(self, name: str) -> str:
-        """Return which column has a name that differs in nothing but case and blanks, if one has."""
-        wanted = name.strip().casefold()
-        similar = [other for other in self.names if str(other).strip().casefold() == wanted]
-        return f" ({similar[0]!r} differs in case or blanks only; rename one of them)" if similar else ""
+
+class Source:
+    """A file of rows, opened once: its kind, how it is written and its names are each found once."""
+
+    def __init__(self, path: Path, text_format: TextFormat = DEFAULT_FORMAT) -> None:
+        self.path = STANDARD_INPUT if path == STANDARD_STREAM else path
+        self.kind = file_kind(self.path)
+        self.text_format = text_format
+        if self.kind not in READABLE:
+            raise InputError(f"{path} is no file that pushrank reads, which are {KINDS}.{as_readable(path)}")
+        if self.path != STANDARD_INPUT:
+            check_exists(path)
+        if path.is_dir() and not any(path.rglob("*.parquet")):
+            raise InputError(f"{path} is a folder without .parquet files; give the name of a file.")
+        text_format.check_kind(self.kind, self.path)
+
+    @cached_property
+    def _of_standard_input(self) -> bytes:
+        # A pipe cannot be rewound, and is read once.
+        return sys.stdin.buffer.read()
+
+    def open(self) -> Any:
+        """Return a stream of the bytes of the file, which can be rewound, and is to be closed."""
+        is_pipe = self.path == STANDARD_INPUT
+        return io.BytesIO(self._of_standard_input) if is_pipe else open_file(self.path)
+
+    def check_signature(self, first: bytes) -> None:
+        """Raise InputError where the first bytes of the file show that it is of another kind."""
+        for signature, what in SIGNATURES.items():
+            if re.match(signature, first) and self.kind not in what:
+                raise InputError(f"{self.path} is {what}.")
+
+    @cached_property
+    def head(self) -> Head:
+        """What the first lines of a text file say, where the format does not."""
+        with self.open() as stream:
+            # The last line is read to its end: cut off, it would have fewer cells than others.
+            sample = stream.read(SAMPLE_BYTES) + stream.readline()
+        self.check_signature(sample)
+        encoding = self.text_format.encoding
+        # UTF-16 is known by its first bytes: as UTF-8 a file was refused for rows that it does not have.
+        if encoding is None and sample.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            encoding = "utf-16"
+        # Wrong bytes are no error yet: what reads the rows refuses them, and says which encoding was tried.
+        text = sample.decode(encoding or "utf-8-sig", errors="replace")
+        lines = re.split(r"\r\n|\r|\n", text)[self.text_format.skip :]
+        # Excel writes and reads a first line such as sep=; that names the separator.
+        named = re.fullmatch(r"\ufeff?\"?sep=(.)\"?", lines[0]) if lines else None
+        lines = lines[named is not None :]
+        separator = self.text_format.separator or (named and named[1])
+        separator = separator or ("\t" if self.kind == ".tsv" else _sniffed_separator(lines))
+        first = next(filter(None, csv.reader((f"{line}\n" for line in lines), delimiter=separator)), None)
+        if first is None:
+            why = f"cannot be read as {self.kind[1:]}: it is empty. Check that it is whole"
+            raise InputError(f"{self.path} {why}.")
+        if any("\0" in cell for cell in first):
+            how = "if it is UTF-16, say so: --read encoding=utf-16-le or utf-16-be"
+            raise InputError(f"{self.path} holds NUL characters in its first line; {how}.")
+        n_above = self.text_format.skip + (named is not None)
+        return Head(encoding, separator, n_above, self.column_names(first))
+
+    def column_names(self, first: Sequence[str]) -> list[str]:
+        """Return the names of the columns: those of the first row, or their numbers from 1."""
+        if not self.text_format.header:
+            return [str(number) for number in range(1, len(first) + 1)]
+        # A column without a name is called as pandas calls it, which a warning knows as numbers of rows.
+        names = [name if name.strip() else f"Unnamed: {position}" for position, name in enumerate(first)]
+        return check_names(self.path, names)
+
+    @cached_property
+    def header(self) -> Header | None:
+        """The names of the columns; None where only all of the file shows them, or it cannot be read."""
+        # A damaged file, or a wrong separator or encoding, is refused by what reads the rows, in its words.
+        with suppress(*UNREADABLE):
+            if self.kind in TEXT_FILES and not any("\ufffd" in name for name in self.head.names):
+                return Header(self.path, self.head.names, is_text=True)
+            if self.kind == ".parquet" and self.path.is_file():
+                from pyarrow.parquet import read_schema
+
+                return Header(self.path, check_names(self.path, read_schema(self.path).names), is_text=False)
+        return None
+
+    def table(self, *, may_be_empty: bool = False) -> "Table":
+        """Return the rows, or raise InputError where they cannot be read."""
+        from pushrank.cli.source.read import read_rows
+
+        table = read_rows(self)
+        if not len(table) and not may_be_empty:
+            raise InputError(f"{self.path} holds no rows.")
+        return table
 
 
-def read_header(path: Path, text_format: TextFormat) -> Header | None:
-    """Return the names of a file's columns, if it is text or Parquet that can be read at once."""
-    kind = file_kind(path)
-    # A damaged file, or a wrong separator or encoding, is refused by what reads the rows, in its own words.
-    with suppress(*UNREADABLE):
-        if kind in TEXT_FILES:
-            with open_file(path) as stream:
-                return Header(path, read_head(stream, path, kind, text_format).names, is_text=True)
-        if kind == ".parquet" and path.is_file():
-            from pyarrow.parquet import read_schema
+def _sniffed_separator(lines: list[str]) -> str:
+    """Return what separates the columns of a sample; a comma where the standard library finds nothing."""
+    with suppress(csv.Error):
+        separator = csv.Sniffer().sniff("\n".join(lines), ",;\t|").delimiter
+        # The sniffer may settle on a mark that stands within cells, and not between the names.
+        if separator in next(filter(None, lines)):
+            return separator
+    return ","
 
-            return Header(path, check_names(path, read_schema(path).names), is_text=False)
-    return None
+
+def check_names(path: Path, names: Iterable[str]) -> list[str]:
+    """Return names in the normal form, or raise InputError when two columns have the same name."""
+    names = [normal(str(name)) for name in names]
+    if len(set(names)) < len(names):
+        twice = next(name for position, name in enumerate(names) if name in names[:position])
+        raise InputError(f"{path} has more than one column {twice!r}; give each its own name.")
+    return names
 
 
 def separator_hint(names: Sequence[str]) -> str:
     """Return what to do where the only name of a text file seems to be several."""
-    for mark, name in SEPARATOR_NAMES.items():
+    for mark in ";\t|,":
         if len(names) == 1 and mark in str(names[0]):
-            return f". If {name} separates the columns, say so: --separator {name}"
+            return f". If a {NAMES[mark]} separates the columns, say so: --read separator={NAMES[mark]}"
     return ""
-
-
-def listed(items: Iterable[str]) -> str:
-    """Return at most ten items, and how many more there are."""
-    items = [*items]
-    return ", ".join(items[:10]) + f" and {len(items) - 10:,} more" * (len(items) > 10)

@@ -1,12 +1,9 @@
-# The files of the examples
+"""Write the files of the examples of command_line.md to the current folder.
 
-The examples of [the command line](command_line.md) run on these files.
-This code writes them to the current folder, from data bundled with scikit-learn and from simulated rows.
-It needs LightGBM, which `pip install "pushrank[all]"` brings.
-Models such as `model.skops` are made by the commands of that page themselves: run them in the same folder, in the order of the page.
-Some of the 1,797 handwritten digits are eights, which are to be found.
+They are data bundled with scikit-learn and simulated rows. Some of the 1,797 handwritten digits are eights,
+which are to be found. LightGBM is needed, which ``pip install "pushrank[all]"`` brings.
+"""
 
-```python
 import numpy as np
 import pandas as pd
 from lightgbm import LGBMClassifier
@@ -36,6 +33,14 @@ for name, model in {"logistic": LogisticRegression(), "lightgbm": LGBMClassifier
     bank[name] = model.fit(X[:4000], bank["taken"][:4000]).predict_proba(X)[:, 1].round(4)
 bank[4000:].to_csv("scores.csv", index=False)
 
+# the same requests as another office writes them: semicolons, decimal commas, the day first, a dash for a gap
+came = pd.Series(pd.date_range("2025-01-01", periods=2000, freq="4h")).dt.strftime("%d.%m.%Y %H:%M")
+ages = bank["age"][4000:].astype(str).where(np.random.default_rng(1).random(2000) > 0.03, "-").to_numpy()
+asked = pd.DataFrame({"number": np.arange(10_001, 12_001), "came": came, "age": ages})
+for name in ("month", "seconds", "deposit", "taken"):
+    asked[name] = bank[name][4000:].to_numpy()
+asked.to_csv("requests.csv", index=False, sep=";", decimal=",")
+
 # payments of sixty days, with scores of a rule and of a model, for a budget a day
 stream = make_stream(60, random_state=0)
 days = pd.DataFrame({"booked_at": stream.time, "fraud": stream.target, "rule": stream.data[:, 0]})
@@ -53,4 +58,3 @@ is_listed = looked_at.groupby(stream.day)["model"].rank(ascending=False) <= 10
 looked_at["acted"] = np.where(is_listed, "list", "")
 looked_at["fraud"] = looked_at["fraud"].where(is_listed & (stream.day < 54)).astype("Int64")
 looked_at.to_csv("looked_at.csv", index=False)
-```

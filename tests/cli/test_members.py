@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pushrank.report.lists import hits_of_members
+from pushrank.cli.members import hits_of_members
 
 pytestmark = pytest.mark.fast
 
