@@ -159,7 +159,7 @@ def test_commands_count_the_rows_that_reach_the_threshold(folder):
 def test_the_model_that_compare_saves_has_the_threshold_of_its_held_out_rows(folder):
     arguments = ["compare", "data.csv", "--label", "fraud", "--model", "ir-push", "--folds", 2]
     found = json.loads(call(*arguments, "--budget", BUDGET, "--save", "best.skops", "--json").stdout)
-    assert f"--budget {BUDGET}" in found["next"]
+    assert found["next"] == f"pushrank score best.skops NEW.csv --top {BUDGET} -o list.csv"
     alert = SavedModel.load(folder / "best.skops").alert
     assert (alert.budget, alert.of_rows, alert.n_scored) == (BUDGET, 800, 800)
 

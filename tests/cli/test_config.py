@@ -94,6 +94,9 @@ def test_the_line_goes_before_a_file_and_a_file_before_nothing(asked):
         ("[label]\na = 1", "label must be a value or a list, got {'a': 1}."),
         ('label = ["a", "b"]', "label takes one value, got ['a', 'b']."),
         ("label =", "o.toml is no TOML file: "),
+        ("budget = true", "budget takes a value, got true."),
+        ("[set]\np = [4, 8]", "set.p takes one value, got [4, 8]."),
+        ('[read]\ndecimal = [",", "."]', "read.decimal takes one value, got [',', '.']."),
         ('label = "a"\nlabel = "b"', "o.toml is no TOML file: "),
         ('label = "\udcff"', "o.toml is no TOML file: "),
         ('label = "fruad"', "--label 'fruad' is no column of visits.csv; did you mean 'fraud'?"),
@@ -294,3 +297,9 @@ def test_the_line_to_run_instead_runs(visits, monkeypatch):
     typed = shlex.split(command.removeprefix("To run it so: "))
     assert typed == ["pushrank", *words, "--exclude", "leak"]
     assert "Chosen: logistic regression" in call(*typed[1:]).stdout
+
+
+def test_columns_to_leave_out_add_up(asked):
+    Path("o.toml").write_text('label = "fraud"\nexclude = ["day"]\n')
+    found = asked("compare", "visits.csv", "--config", "o.toml", "--exclude", "customer")
+    assert found["exclude"] == ["day", "customer"]

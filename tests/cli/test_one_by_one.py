@@ -175,6 +175,16 @@ def test_what_cannot_be_decided_is_told(stream, frame):
         f"--audit {once}": ["new.csv", *NEW, "--audit", "1/day"],
         f"--at-most {once}": ["new.csv", *NEW, "--at-most", "1:customer"],
         "--begin needs --budget 30/day": ["past.csv", "--begin", "--force"],
+        "past.csv is an input, which the state would replace": [
+            "past.csv", "--begin", "--budget", "3/day", "--state", stream / "past.csv", "--force"],
+        "new.csv is no file of what was decided, and is not replaced": [
+            "past.csv", "--begin", "--budget", "3/day", "--state", stream / "new.csv", "--force"],
+        "no does not exist; make it first": [
+            "past.csv", "--begin", "--budget", "3/day", "--state", stream / "no" / "a.db"],
+        "--budget 30/day: how many alerts there are, and in which time": [
+            "past.csv", "--begin", "--budget", "3", "--force"],
+        "--id is for rows to decide on; --begin writes none": [
+            "past.csv", "--begin", "--budget", "3/day", "--force", "--id", "id"],
         "model.alert.db exists; to forget what was decided in it: --force": [
             "past.csv", "--begin", "--budget", "3/day", "--time", "came"],
         "--audit 3/day must be a part of --budget 3/day, in the same unit": [

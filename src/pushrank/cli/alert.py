@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pushrank.cli.errors import InputError, refusing, say, warn
 from pushrank.cli.forms import AlertOptions, alert_state
 from pushrank.cli.loading import digest_of, load_model
-from pushrank.cli.saved import RowScorer
+from pushrank.cli.saved import RowScorer, rows_hash
 from pushrank.cli.score import Scored, row_names, tell_all, write_rows
 from pushrank.cli.screen import print_json
 from pushrank.cli.source.open import Source
@@ -27,11 +27,14 @@ def begin(model: Path, rows: Source, config: AlertOptions) -> None:
     table = saved.table(rows)
     cap, name = config.cap
     groups = _groups(name, table) if name else None
+    features = saved.features(table)
+    if saved.training.get("rows_hash") == rows_hash(features):
+        warn(f"{saved.name} was fitted to these very rows: their scores, and the threshold, are too high.")
     with refusing():
         alert = AlertThreshold(config.budget or 1, state, audit=config.n_audited, at_most=cap)
         alert.model, alert.group_name = digest_of(model), name
         times = table.times(time_column(saved, config.time), with_zones=True)
-        alert.fit(saved.scores(saved.features(table)), times, groups).close()
+        alert.fit(saved.scores(features), times, groups).close()
     if config.as_json:
         print_json({"state": str(state), "past_rows": len(table), **_facts_of(alert)})
         return
@@ -86,7 +89,8 @@ def _decided(
         decided |= {"acted": acted, "chance": chance}
         n_drawn = int((acted == "audit").sum())
         drawn = f", {n_drawn:,} of them drawn for the audit"
-    threshold = float(alert.threshold_) if alert.left_ else None
+    # While fewer rows come than the budget has, every row is an alert.
+    threshold = float(alert.threshold_) if alert.left_ and np.isfinite(alert.threshold_) else None
     now = "" if threshold is None else f"; the threshold is {threshold:.4g} now"
     n = alert.budget.n - alert.audit
     scored.tell(

@@ -28,8 +28,8 @@ PANELS = {
     "File": "read config write-config state",
 }
 """The panels of every help, with the long names of their options in the order to show them."""
-TEXTS_ADD_UP = ("read", "parameters")
-"""Options of which a line and a file may each say a part: a format, and parameters of a model."""
+ADD_UP = ("read", "parameters", "exclude", "keep", "date")
+"""Options of which a line and a file may each say a part, as a format, or columns to leave out."""
 
 
 def option(text: str, *names: str, default: Any = None, **more: Any) -> Any:
@@ -49,7 +49,7 @@ class Command(TyperCommand):
         """Read the words of a line; of a format and of parameters a file may say another part."""
         rest = list(super().parse_args(ctx, args))
         file = ctx.default_map or {}
-        for name in TEXTS_ADD_UP:
+        for name in ADD_UP:
             if name in file and _source(ctx, name) == "COMMANDLINE":
                 ctx.params[name] = [*file[name], *ctx.params[name]]
         return rest
@@ -144,9 +144,12 @@ def command_line(
     name: str, data: Path, given: Mapping[str, Any], file: Path | None, kept: Mapping[str, Any]
 ) -> str:
     """Return a command with options by their long names, but for those that a file of options keeps."""
-    words = words_of(
-        {of: value for of, value in given.items() if not config_files.same(of, kept.get(of), value)}
-    )
+    told = {of: value for of, value in given.items() if not config_files.same(of, kept.get(of), value)}
+    for of in ADD_UP:
+        if of != "read" and isinstance(of_file := kept.get(of), list) and of in told:
+            # The file's part is added to that of the line.
+            told[of] = [one for one in told[of] if one not in of_file]
+    words = words_of(told)
     return shlex.join(["pushrank", name, str(data), *words_of({"config": file}), *words])
 
 

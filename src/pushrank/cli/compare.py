@@ -43,17 +43,22 @@ def compare_models(source: FeatureSource, config: CompareOptions) -> None:
     if config.report is not None:
         write_comparison_report(config.report, compared, config, released.lines if released else ())
     if config.as_json:
-        print_json(facts_of(compared, released, fit_command(source, config, fit)))
+        print_json(facts_of(compared, released, next_command(released, fit_command(source, config, fit))))
     else:
         print_comparison(comparison, compared.title(), is_choice=not leaking, every=config.every)
     if leaking:
         why = f"No model is chosen: all this rests on {leakage_note(leaking)}"
         raise InputError(why, add=without_doubtful(compared.data), code=3)
     if not config.as_json:
-        last = released.facts["commands"][0] if released else fit_command(source, config, fit)
+        last = next_command(released, fit_command(source, config, fit))
         for line in released.lines if released else ():
             say_sentence(line)
         say(f"Next: {last}")
+
+
+def next_command(released: Released | None, fit: str) -> str:
+    """Return the command that fits the chosen model or, where it is saved, the one that takes it to rows."""
+    return str(released.facts["commands"][0]) if released else fit
 
 
 def fit_options(config: CompareOptions, compared: Compared) -> FitOptions:
@@ -83,7 +88,7 @@ def fit_command(source: FeatureSource, config: CompareOptions, fit: FitOptions) 
     return command_line("fit", source.data, given, file, kept)
 
 
-def facts_of(compared: Compared, released: Released | None, fit: str) -> dict[str, Any]:
+def facts_of(compared: Compared, released: Released | None, command: str) -> dict[str, Any]:
     """Return every figure of a comparison, for other programs."""
     comparison, data = compared.comparison, compared.data
     facts = comparison.summary() | {
@@ -99,7 +104,7 @@ def facts_of(compared: Compared, released: Released | None, fit: str) -> dict[st
         "budget_held_out": comparison.budget,
         "split": compared.split,
         "random": random_choice(comparison),
-        "next": fit,
+        "next": command,
     }
     if released is not None:
         facts["saved"] = released.facts

@@ -54,6 +54,8 @@ def defaults_of(path: Path, known: Mapping[str, Any], others: set[str]) -> dict[
             raise InputError(f"--config {path} has {name!r}{nearest}")
         if name in known:
             words = _as_words(path, name, value)
+            if isinstance(value, bool) and not known[name].is_flag:
+                raise InputError(f"--config {path}: {name} takes a value, got {str(value).lower()}.")
             if not known[name].multiple and isinstance(words, list):
                 raise InputError(f"--config {path}: {name} takes one value, got {value!r}.")
             several = known[name].multiple and not isinstance(words, list)
@@ -67,6 +69,13 @@ def _as_words(path: Path, name: str, value: Any) -> Any:
         must = f"a table: [{name}]" if name in TABLES else "a value or a list"
         raise InputError(f"--config {path}: {name} must be {must}, got {value!r}.")
     if isinstance(value, dict):
+        several = [
+            key for key, of in value.items() if isinstance(of, list) and (name, key) != ("read", "missing")
+        ]
+        if several:
+            raise InputError(
+                f"--config {path}: {name}.{several[0]} takes one value, got {value[several[0]]!r}."
+            )
         return pairs(name, value)
     if isinstance(value, list):
         return [str(one) for one in value]

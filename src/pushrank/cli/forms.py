@@ -38,9 +38,22 @@ def alert_state(model: Path) -> Path:
 def check_new_state(budget: AnyBudget, model: Path | None, *, force: bool) -> None:
     """Raise InputError where a model's file of what is decided is there and would be begun anew."""
     # A model for a budget by period has such a file.
-    saved = None if force or isinstance(budget, int | None) else model
-    if saved is not None and (state := alert_state(saved)).exists():
+    if model is not None and not isinstance(budget, int | None):
+        check_state(alert_state(model), [], force=force)
+
+
+def check_state(state: Path, inputs: list[Path], *, force: bool) -> None:
+    """Raise InputError where a file of what is decided cannot be begun, or would replace another file."""
+    if not state.parent.is_dir():
+        raise InputError(f"the folder {state.parent} does not exist; make it first, or choose another.")
+    if not state.exists():
+        return
+    if any(state.samefile(path) for path in inputs if path.exists()):
+        raise InputError(f"{state} is an input, which the state would replace; choose another name.")
+    if not force:
         raise InputError(f"{state} exists; to forget what was decided in it: --force.")
+    if state.is_dir() or not state.read_bytes().startswith(b"SQLite format 3"):
+        raise InputError(f"{state} is no file of what was decided, and is not replaced; choose another name.")
 
 
 @dataclass(frozen=True)
@@ -216,19 +229,21 @@ class AlertOptions:
             check_exists(
                 state, f"; begin it with past rows: pushrank alert {model} PAST --begin --budget 30/day"
             )
-        elif state.exists() and not self.force:
-            raise InputError(f"{state} exists; to forget what was decided in it: --force.")
-        elif self.budget is None:
-            raise InputError("--begin needs --budget 30/day: how many alerts there are.")
-        elif self.audit is not None:
-            n: Any = getattr(self.budget, "n", self.budget)
+            write.check_output(self.output, write.TABLES_WRITTEN, [model, data, state], force=self.force)
+            if self.as_json and self.is_piped:
+                raise InputError("--json prints figures in place of rows: write these to a file, -o FILE.")
+            return
+        check_state(state, [model, data], force=self.force)
+        rows = {"output": None if self.is_piped else self.output, "id": self.id, "columns": self.columns}
+        refuse_given(rows, ["output", "id", "columns"], "is for rows to decide on; --begin writes none.")
+        if self.budget is None or isinstance(self.budget, int):
+            raise InputError("--begin needs --budget 30/day: how many alerts there are, and in which time.")
+        if self.audit is not None:
+            n = self.budget.n
             units = {getattr(of, "per", None) for of in (self.budget, self.audit)}
             if self.n_audited >= n or len(units) > 1:
                 must = f"must be a part of --budget {self.budget}, in the same unit."
                 raise InputError(f"--audit {self.audit} {must}")
-        if self.as_json and self.is_piped and not self.begin:
-            raise InputError("--json prints figures in place of rows: write these to a file, -o FILE.")
-        write.check_output(self.output, write.TABLES_WRITTEN, [model, data, state], force=self.force)
 
 
 @dataclass(frozen=True)

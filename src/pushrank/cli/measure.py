@@ -224,6 +224,8 @@ def _print(
         print_table(*main_cells(measured))
     if config.screening:
         paper = paper_texts(measured)
+        # Without intervals, and of one list, some columns are empty.
+        paper = paper.loc[:, (paper != "").any()]
         print_table(list(paper), paper.to_numpy().tolist())
     for sentence in measured.sentences():
         say(sentence)

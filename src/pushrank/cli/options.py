@@ -166,7 +166,7 @@ Jobs = Annotated[int, typer.Option(help=JOBS, min=-1, metavar="N")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No bars, no lines of progress.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON: every figure, by name.")]
 Every = Annotated[bool, typer.Option("--all", help="Print everything, not only the first screen.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace a file that pushrank did not write.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace an input, or a file not of pushrank.")]
 
 
 @dataclass(frozen=True)
