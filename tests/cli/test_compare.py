@@ -92,7 +92,7 @@ def figures(of):
         return [
             number
             for name, one in of.items()
-            if name not in ("verdict", "next", "file")
+            if name not in ("verdict", "fit", "next", "file")
             for number in figures(one)
         ]
     if isinstance(of, list):
@@ -234,7 +234,7 @@ SAVED = {
 def test_what_is_saved_is_what_the_printed_command_fits(here, more):
     here.assign(a=-here["a"])[:20].to_csv("new.csv", index=False)
     found = json.loads(call(*on_visits(*more), "--save", "best.skops", "--json").stdout)
-    command = [word.replace("best.skops", "again.skops") for word in shlex.split(found["next"])]
+    command = [word.replace("best.skops", "again.skops") for word in shlex.split(found["fit"])]
     fitted = call(*command[1:], "--json").stdout
     best, again = (SavedModel.load(Path(name)) for name in ("best.skops", "again.skops"))
     assert model_digest(best.pipeline) == model_digest(again.pipeline)

@@ -43,7 +43,7 @@ def compare_models(source: FeatureSource, config: CompareOptions) -> None:
     if config.report is not None:
         write_comparison_report(config.report, compared, config, released.lines if released else ())
     if config.as_json:
-        print_json(facts_of(compared, released, next_command(released, fit_command(source, config, fit))))
+        print_json(facts_of(compared, released, fit_command(source, config, fit)))
     else:
         print_comparison(comparison, compared.title(), is_choice=not leaking, every=config.every)
     if leaking:
@@ -88,7 +88,7 @@ def fit_command(source: FeatureSource, config: CompareOptions, fit: FitOptions) 
     return command_line("fit", source.data, given, file, kept)
 
 
-def facts_of(compared: Compared, released: Released | None, command: str) -> dict[str, Any]:
+def facts_of(compared: Compared, released: Released | None, fit: str) -> dict[str, Any]:
     """Return every figure of a comparison, for other programs."""
     comparison, data = compared.comparison, compared.data
     facts = comparison.summary() | {
@@ -104,12 +104,13 @@ def facts_of(compared: Compared, released: Released | None, command: str) -> dic
         "budget_held_out": comparison.budget,
         "split": compared.split,
         "random": random_choice(comparison),
-        "next": command,
+        "fit": fit,
+        "next": next_command(released, fit),
     }
     if released is not None:
         facts["saved"] = released.facts
     if data.leaking:
-        facts |= dict.fromkeys((*NO_CHOICE, "next")) | {"leaking_columns": data.leaking}
+        facts |= dict.fromkeys((*NO_CHOICE, "fit", "next")) | {"leaking_columns": data.leaking}
         facts["add"] = without_doubtful(data)
     return facts
 
