@@ -134,7 +134,23 @@ class FitOptions(LearnOptions):
 
 
 @dataclass(frozen=True)
-class ScoreOptions(LimitOptions):
+class WrittenOptions:
+    """How new rows are read, and where they are written with what is known of them."""
+
+    columns: list[str] | None = option("A column to write; repeat. By default all.", **COLUMN)
+    read: list[str] | None = option("How the file is written, if not as at the fit.", metavar="KEY=VALUE")
+    output: Path = option("Where to write; - prints.", "--output", "-o", default=STANDARD_STREAM, **FILE)
+    as_json: options.Json = False
+    force: options.Force = False
+
+    @property
+    def is_piped(self) -> bool:
+        """Whether rows are on standard output, so that sentences go to standard error."""
+        return self.output == STANDARD_STREAM
+
+
+@dataclass(frozen=True)
+class ScoreOptions(LimitOptions, WrittenOptions):
     """What is written of new rows, and where."""
 
     top: int | None = option("How many rows to write; by default all.", min=1, metavar="N")
@@ -148,18 +164,6 @@ class ScoreOptions(LimitOptions):
     )
     labelled: Path | None = option("Rows new to the model, for --promise.", callback=check_data, **FILE)
     label: str | None = option("The label's column in --labelled.", **COLUMN)
-    columns: list[str] | None = option("A column to write; repeat. By default all.", **COLUMN)
-    read: list[str] | None = option("How the file is written, if not as at the fit.", metavar="KEY=VALUE")
-    output: Path = option(
-        "Where to write the list; - prints.", "--output", "-o", default=STANDARD_STREAM, **FILE
-    )
-    as_json: options.Json = False
-    force: options.Force = False
-
-    @property
-    def is_piped(self) -> bool:
-        """Whether rows are on standard output, so that sentences go to standard error."""
-        return self.output == STANDARD_STREAM
 
     @property
     def n_listed(self) -> int | None:
@@ -183,7 +187,7 @@ class ScoreOptions(LimitOptions):
 
 
 @dataclass(frozen=True)
-class AlertOptions:
+class AlertOptions(WrittenOptions):
     """How rows are decided on as they come, and how the file of what was decided is begun."""
 
     state: Path | None = option("The file of decisions; by default MODEL.alert.db.", **FILE)
@@ -197,16 +201,6 @@ class AlertOptions:
         callback=options.of_form(r"[1-9]\d{0,8}:.+", "--at-most", "1:customer for one alert a customer"),
         metavar="N:COLUMN",
     )
-    columns: list[str] | None = option("A column to write; repeat. By default all.", **COLUMN)
-    read: list[str] | None = option("How the file is written, if not as at the fit.", metavar="KEY=VALUE")
-    output: Path = option("Where to write; - prints.", "--output", "-o", default=STANDARD_STREAM, **FILE)
-    as_json: options.Json = False
-    force: options.Force = False
-
-    @property
-    def is_piped(self) -> bool:
-        """Whether rows are on standard output, so that sentences go to standard error."""
-        return self.output == STANDARD_STREAM
 
     @property
     def cap(self) -> tuple[int | None, str]:
